@@ -1,0 +1,51 @@
+# Everything happens in .venv; `make` targets do all set-up on a machine with Python >= 3.11, Rust and a C compiler.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.built
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
+
+.PHONY: all build demo test test-rust test-python test-papers test-chromium lint docs bench fuzz clean
+
+all: build
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+build: $(STAMP)
+
+$(STAMP): $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+demo: build
+	$(BIN)/mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24 --out mayfly-demo/whatif
+	$(BIN)/mayfly compare wired --duration 200s --out mayfly-demo/compare
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --workspace --exclude mayfly-py --quiet
+
+test-python: build
+	$(BIN)/python -m pytest -q -m "not slow and not papers and not kernel"
+
+test-papers: build
+	$(BIN)/python -m pytest -q -m "slow or papers"
+
+lint: build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check python tests captures benchmarks
+	$(BIN)/ruff format --check python tests captures benchmarks
+
+docs: build
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+bench: build
+	cargo build --release --quiet -p mayfly-netsim --example flow_list
+	$(BIN)/python benchmarks/peers.py
+
+clean:
+	rm -rf $(VENV) target docs/_build
