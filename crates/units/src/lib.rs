@@ -1,0 +1,13 @@
+//! Quantities every other crate shares: integer time, byte counts, bit rates, flow keys and named
+//! random streams.
+//!
+//! Nothing here reads a clock or a global generator: `now` and the random stream are arguments
+//! everywhere, so that one seed gives one result.
+
+mod flow;
+mod quantity;
+mod stream;
+
+pub use flow::{Direction, FlowKey};
+pub use quantity::{BitRate, Time};
+pub use stream::Stream;
