@@ -1,0 +1,45 @@
+use units::{FlowKey, Time};
+
+/// What a packet carries, as far as a discipline may tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// TCP segment with payload.
+    Data,
+    /// TCP segment without payload: acknowledgement, or set-up and tear-down.
+    Ack,
+    /// Datagram: no sequence or acknowledgement number.
+    Udp,
+}
+
+/// ECN field of the IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not understand ECN.
+    NotEct,
+    /// ECN-capable transport.
+    Ect,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// Descriptor of one packet: what a router could read from its headers, and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Interned 5-tuple, with the direction in its lowest bit.
+    pub flow: FlowKey,
+    /// Opaque to the discipline; the owner of the queue finds the packet again by it.
+    pub handle: u64,
+    /// TCP data: bytes of the flow before this segment (sequence number minus the initial one).
+    /// TCP ACK: bytes acknowledged (acknowledgement number minus the initial one). UDP: 0.
+    pub progress: u64,
+    /// When the packet was handed to the queue; set by [`Qdisc::enqueue`](crate::Qdisc::enqueue).
+    pub arrival: Time,
+    /// Length on the wire, bytes.
+    pub len: u32,
+    /// What the packet carries.
+    pub kind: Kind,
+    /// ECN field.
+    pub ecn: Ecn,
+}

@@ -1,0 +1,81 @@
+//! Every discipline, one row each: the command line, Python, reports, docs, the conformance suite and
+//! the benches read this list and no other.
+
+use crate::base::{Discipline, Env};
+use crate::packet::Packet;
+use crate::spec::{OptionError, Options, Spec};
+
+macro_rules! disciplines {
+    ($($variant:ident($path:path)),* $(,)?) => {
+        /// Any registered discipline: an enum, so that a packet costs a branch and no virtual call.
+        #[derive(Debug)]
+        pub(crate) enum AnyDiscipline {
+            $($variant($path)),*
+        }
+
+        static SPECS: &[&Spec] = &[$(&<$path as Discipline>::SPEC),*];
+
+        impl AnyDiscipline {
+            pub(crate) fn from_id(id: &str, given: &[(String, String)]) -> Result<Self, OptionError> {
+                $({
+                    static SPEC: Spec = <$path as Discipline>::SPEC;
+                    if id == SPEC.id {
+                        let options = Options::parse(&SPEC, given)?;
+                        return Ok(AnyDiscipline::$variant(Discipline::with_options(&options)));
+                    }
+                })*
+                Err(OptionError::UnknownDiscipline(id.to_owned()))
+            }
+
+            pub(crate) fn spec(&self) -> &'static Spec {
+                match self { $(AnyDiscipline::$variant(_) => &<$path as Discipline>::SPEC),* }
+            }
+
+            #[inline]
+            pub(crate) fn enqueue(&mut self, packet: Packet, env: &mut Env) {
+                match self { $(AnyDiscipline::$variant(d) => d.enqueue(packet, env)),* }
+            }
+
+            #[inline]
+            pub(crate) fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
+                match self { $(AnyDiscipline::$variant(d) => d.dequeue(env)),* }
+            }
+
+            pub(crate) fn peek(&self) -> Option<&Packet> {
+                match self { $(AnyDiscipline::$variant(d) => d.peek()),* }
+            }
+
+            pub(crate) fn reset(&mut self) {
+                match self { $(AnyDiscipline::$variant(d) => d.reset()),* }
+            }
+
+            #[inline]
+            pub(crate) fn flow_table_len(&self) -> usize {
+                match self { $(AnyDiscipline::$variant(d) => d.flow_table_len()),* }
+            }
+
+            pub(crate) fn high_backlog(&self) -> Option<usize> {
+                match self { $(AnyDiscipline::$variant(d) => d.high_backlog()),* }
+            }
+
+            #[inline]
+            pub(crate) fn poll_at(&self) -> Option<units::Time> {
+                match self { $(AnyDiscipline::$variant(d) => d.poll_at()),* }
+            }
+        }
+    };
+}
+
+disciplines! {
+    Fifo(crate::fifo::Fifo),
+    Scfq(crate::scfq::Scfq),
+    Las(crate::las::Las),
+    Lars(crate::lars::Lars),
+    Run2c(crate::run2c::Run2c),
+    Efd(crate::efd::Efd),
+}
+
+/// Descriptions of all disciplines, in the order of the registry.
+pub fn specs() -> &'static [&'static Spec] {
+    SPECS
+}

@@ -1,0 +1,187 @@
+//! Run2C: the first bytes of every flow go before everything else.
+//!
+//! Principle: a packet is high while fewer than `threshold` bytes of its flow came before it, low
+//! afterwards; strict priority, each class in order of arrival. TCP data is classified by the bytes
+//! its sequence number tells, without any state. Packets without such a number (acknowledgements,
+//! set-up and tear-down, UDP) are classified by the bytes of theirs that entered the queue: bytes
+//! acknowledged are the volume of the other direction.
+//! Cost per packet: O(1); two look-ups for packets that are not TCP data.
+//! Source: Avrachenkov, Ayesta, Brown, Nyberg 2004; Chen 2012, 2.1 and 4.6.2.
+
+use crate::base::{Discipline, DropReason, Env};
+use crate::classes::Classes;
+use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
+use crate::packet::{Kind, Packet};
+use crate::spec::{Options, Param, Spec, Value};
+
+/// Run2C: two classes split at a number of bytes per flow.
+#[derive(Debug)]
+pub struct Run2c {
+    queue: Classes,
+    /// Bytes, of packets that are not TCP data.
+    flows: FlowTable<u64>,
+    threshold: u64,
+}
+
+impl Run2c {
+    fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
+        let before = match packet.kind {
+            Kind::Data => packet.progress,
+            Kind::Ack | Kind::Udp => self.flows.attained(packet.flow),
+        };
+        before < self.threshold
+            && self.queue.make_room(packet.len, env, |victim| {
+                if victim.kind != Kind::Data {
+                    let counted = self.flows.attained(victim.flow);
+                    self.flows.push_out(victim.flow, counted - u64::from(victim.len));
+                }
+            })
+    }
+}
+
+impl Discipline for Run2c {
+    const SPEC: Spec = Spec {
+        id: "run2c",
+        about: "two classes: the first bytes of every flow go first",
+        source: "Avrachenkov et al. 2004",
+        when_full: "the last low packet for a high one, else the arriving packet",
+        time_driven: false,
+        // A retransmission of an early segment is high again, and a FIN is not TCP data: both may
+        // overtake low packets of their flow.
+        keeps_flow_order: false,
+        params: &[
+            Param {
+                name: "threshold",
+                unit: "bytes",
+                about: "bytes of a flow that go first (th)",
+                value: Value::Number { default: 30_000.0, min: 1.0, max: 1e12 },
+            },
+            VISIT,
+            TIMEOUT,
+        ],
+    };
+
+    fn with_options(options: &Options) -> Self {
+        Run2c {
+            queue: Classes::default(),
+            flows: FlowTable::with_options(options),
+            // Bytes are whole: fewer than 1.5 of them means fewer than 2.
+            threshold: options.number("threshold").ceil() as u64,
+        }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, env: &mut Env) {
+        self.flows.visit(env.now());
+        if env.is_full(packet.len) && !self.make_room(&packet, env) {
+            env.refuse(packet, DropReason::Full);
+            return;
+        }
+        env.accept(&packet);
+        let before = match packet.kind {
+            Kind::Data => packet.progress,
+            Kind::Ack | Kind::Udp => {
+                let counted = self.flows.enter(packet.flow, env.now());
+                *counted += u64::from(packet.len);
+                *counted - u64::from(packet.len)
+            }
+        };
+        self.queue.push(packet, before < self.threshold);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
+        self.flows.visit(env.now());
+        let packet = self.queue.pop()?;
+        if packet.kind != Kind::Data {
+            self.flows.leave(packet.flow, env.now());
+        }
+        Some(packet)
+    }
+
+    fn peek(&self) -> Option<&Packet> {
+        self.queue.peek()
+    }
+
+    fn reset(&mut self) {
+        self.queue.clear();
+        self.flows.clear();
+    }
+
+    #[inline]
+    fn flow_table_len(&self) -> usize {
+        self.flows.len()
+    }
+
+    fn high_backlog(&self) -> Option<usize> {
+        Some(self.queue.high_backlog())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Time;
+
+    use crate::trial::{arrive, drain, dropped, packet, queue};
+    use crate::{DropReason, Fate, Kind, Limit, Packet};
+
+    fn data(flow: u64, handle: u64, progress: u64) -> Packet {
+        Packet { kind: Kind::Data, progress, ..packet(flow, handle) }
+    }
+
+    #[test]
+    fn tcp_data_is_classified_by_its_sequence_number_without_state() {
+        let mut run2c = queue("run2c", &[], Limit::Packets(100));
+        for (handle, progress) in [(0, 30_000), (1, 29_999), (2, u64::MAX), (3, 0)] {
+            run2c.enqueue(data(1, handle, progress), Time::ZERO);
+        }
+        assert_eq!(run2c.high_backlog(), Some(2));
+        assert_eq!(run2c.flow_table_len(), 0);
+        assert_eq!(drain(&mut run2c, Time::ZERO), [1, 3, 0, 2]);
+    }
+
+    #[test]
+    fn other_packets_are_classified_by_the_bytes_of_their_flow() {
+        let mut run2c = queue("run2c", &[], Limit::Packets(100));
+        arrive(&mut run2c, &[1; 22], 0, Time::ZERO);
+        assert_eq!(run2c.high_backlog(), Some(20), "20 packets of 1500 bytes are 30 kB");
+        drain(&mut run2c, Time::ZERO);
+        arrive(&mut run2c, &[1, 2], 30, Time::ZERO);
+        assert_eq!(drain(&mut run2c, Time::ZERO), [31, 30], "what was sent earlier counts");
+    }
+
+    #[test]
+    fn bytes_acknowledged_are_not_the_volume_of_an_acknowledgement_flow() {
+        let mut run2c = queue("run2c", &["threshold=60"], Limit::Packets(100));
+        for handle in 0..3 {
+            run2c.enqueue(Packet { kind: Kind::Ack, len: 40, ..data(1, handle, 1_000_000) }, Time::ZERO);
+        }
+        assert_eq!(run2c.high_backlog(), Some(2), "0 and 40 bytes before, then 80");
+    }
+
+    #[test]
+    fn a_full_buffer_drops_the_last_low_packet_for_a_high_one() {
+        let mut run2c = queue("run2c", &[], Limit::Packets(2));
+        run2c.enqueue(data(1, 0, 60_000), Time::ZERO);
+        run2c.enqueue(data(1, 1, 61_500), Time::ZERO);
+        assert_eq!(run2c.enqueue(data(1, 2, 63_000), Time::ZERO), Fate::Dropped(DropReason::Full));
+        assert_eq!(run2c.enqueue(data(2, 3, 0), Time::ZERO), Fate::Queued);
+        assert_eq!(dropped(&run2c), [1]);
+        run2c.enqueue(data(2, 4, 1500), Time::ZERO);
+        assert_eq!(run2c.enqueue(data(2, 5, 3000), Time::ZERO), Fate::Dropped(DropReason::Full));
+    }
+
+    #[test]
+    fn packets_pushed_out_do_not_count() {
+        let mut run2c = queue("run2c", &["threshold=4000"], Limit::Packets(4));
+        arrive(&mut run2c, &[1, 1, 1, 1, 2], 0, Time::ZERO);
+        assert_eq!(dropped(&run2c), [3]);
+        drain(&mut run2c, Time::ZERO);
+        let mut shorter = queue("run2c", &["threshold=1500"], Limit::Packets(2));
+        arrive(&mut shorter, &[1], 0, Time::ZERO);
+        shorter.enqueue(Packet { len: 40, ..packet(1, 1) }, Time::ZERO);
+        arrive(&mut shorter, &[2], 2, Time::ZERO);
+        assert_eq!(dropped(&shorter), [1]);
+        assert_eq!(shorter.flow_table_len(), 2, "flow 1 sent packet 0");
+    }
+}

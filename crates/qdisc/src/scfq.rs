@@ -1,0 +1,173 @@
+//! Self-clocked fair queueing: every backlogged flow gets the same share of the link.
+//!
+//! Principle: a packet is stamped F = max(F of the packet before it in its flow, v) + length, v being
+//! the stamp of the packet in service; the smallest stamp is served, ties in order of arrival. All
+//! flows have weight 1. State: one entry per backlogged flow.
+//! Cost per packet: two look-ups and one insertion into a sorted queue.
+//! Source: Golestani 1994, section III.
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use units::FlowKey;
+
+use crate::base::{Discipline, DropReason, Env};
+use crate::order::Order;
+use crate::packet::Packet;
+use crate::spec::{Options, Spec};
+
+#[derive(Debug, Default)]
+struct Backlogged {
+    /// Stamp of the last packet of the flow.
+    finish: u64,
+    queued: u32,
+}
+
+/// Self-clocked fair queueing with drop-tail.
+#[derive(Debug, Default)]
+pub struct Scfq {
+    queue: Order,
+    flows: HashMap<FlowKey, Backlogged>,
+    /// v: stamp of the packet in service, bytes.
+    virtual_time: u64,
+}
+
+impl Discipline for Scfq {
+    const SPEC: Spec = Spec {
+        id: "scfq",
+        about: "self-clocked fair queueing: equal shares for backlogged flows",
+        source: "Golestani 1994",
+        when_full: "the arriving packet",
+        time_driven: false,
+        // Stamps of a flow never decrease and equal ones leave in order of arrival.
+        keeps_flow_order: true,
+        params: &[],
+    };
+
+    fn with_options(_: &Options) -> Self {
+        Scfq::default()
+    }
+
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, env: &mut Env) {
+        if env.is_full(packet.len) {
+            env.refuse(packet, DropReason::Full);
+            return;
+        }
+        env.accept(&packet);
+        let flow = self.flows.entry(packet.flow).or_default();
+        flow.finish = flow.finish.max(self.virtual_time) + u64::from(packet.len);
+        flow.queued += 1;
+        self.queue.push(flow.finish, packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _: &mut Env) -> Option<Packet> {
+        let Some((finish, packet)) = self.queue.pop_first() else {
+            // The link goes idle: stamps start again from zero, only to stay small. Every stamp given
+            // out is at most v, so the order of what follows is the same without it.
+            self.virtual_time = 0;
+            return None;
+        };
+        self.virtual_time = finish;
+        if let Entry::Occupied(mut entry) = self.flows.entry(packet.flow) {
+            entry.get_mut().queued -= 1;
+            // The stamp of its last packet is v from now on, so max(F, v) = v: nothing to remember.
+            if entry.get().queued == 0 {
+                entry.remove();
+            }
+        }
+        Some(packet)
+    }
+
+    fn peek(&self) -> Option<&Packet> {
+        self.queue.first()
+    }
+
+    fn reset(&mut self) {
+        self.queue.clear();
+        self.flows.clear();
+        self.virtual_time = 0;
+    }
+
+    #[inline]
+    fn flow_table_len(&self) -> usize {
+        self.flows.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Time;
+
+    use crate::trial::{arrive, drain, packet, queue};
+    use crate::{Limit, Packet};
+
+    #[test]
+    fn a_burst_waits_for_the_flows_that_come_later() {
+        let mut scfq = queue("scfq", &[], Limit::Packets(100));
+        arrive(&mut scfq, &[1, 1, 1, 1, 2, 3], 0, Time::ZERO);
+        assert_eq!(drain(&mut scfq, Time::ZERO), [0, 4, 5, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_flow_that_joins_is_stamped_from_the_packet_in_service() {
+        let mut scfq = queue("scfq", &[], Limit::Packets(100));
+        arrive(&mut scfq, &[1, 1, 1], 0, Time::ZERO);
+        // Stamps 1500, 3000, 4500; v is 1500 when flow 2 joins and gets 1900.
+        assert_eq!(scfq.dequeue(Time::ZERO).map(|p| p.handle), Some(0));
+        scfq.enqueue(Packet { len: 400, ..packet(2, 9) }, Time::ZERO);
+        assert_eq!(drain(&mut scfq, Time::ZERO), [9, 1, 2]);
+    }
+
+    #[test]
+    fn only_backlogged_flows_have_an_entry() {
+        let mut scfq = queue("scfq", &[], Limit::Packets(100));
+        arrive(&mut scfq, &[1, 2, 2], 0, Time::ZERO);
+        assert_eq!(scfq.flow_table_len(), 2);
+        scfq.dequeue(Time::ZERO);
+        assert_eq!(scfq.flow_table_len(), 1);
+        drain(&mut scfq, Time::ZERO);
+        assert_eq!(scfq.flow_table_len(), 0);
+    }
+
+    #[test]
+    fn an_idle_period_does_not_change_the_order() {
+        let order = |idle: bool| {
+            let mut scfq = queue("scfq", &[], Limit::Packets(100));
+            arrive(&mut scfq, &[1, 1, 2, 1], 0, Time::ZERO);
+            for _ in 0..4 {
+                scfq.dequeue(Time::ZERO);
+            }
+            if idle {
+                assert_eq!(scfq.dequeue(Time::ZERO), None);
+            }
+            arrive(&mut scfq, &[3, 3, 1, 2], 10, Time::ZERO);
+            drain(&mut scfq, Time::ZERO)
+        };
+        assert_eq!(order(true), order(false));
+    }
+
+    /// Golestani 1994, theorem 1: the service two backlogged flows got in any interval differs by at
+    /// most one longest packet of each.
+    #[test]
+    fn backlogged_flows_differ_by_at_most_one_longest_packet_of_each() {
+        let mut scfq = queue("scfq", &[], Limit::Packets(1000));
+        let mut handle = 0;
+        let mut arrive_one = |scfq: &mut crate::Qdisc, flow: u64| {
+            handle += 1;
+            let len = if flow == 1 { 1500 } else { 40 + (handle * 7919 % 500) as u32 };
+            scfq.enqueue(Packet { len, ..packet(flow, handle) }, Time::ZERO);
+        };
+        for flow in [1, 1, 2, 2, 2, 2] {
+            arrive_one(&mut scfq, flow);
+        }
+        let (mut lead, mut highest, mut lowest) = (0_i64, 0, 0);
+        for _ in 0..10_000 {
+            let sent = scfq.dequeue(Time::ZERO).expect("both flows are backlogged");
+            lead += i64::from(sent.len) * if sent.flow.0 == 1 { 1 } else { -1 };
+            (highest, lowest) = (lead.max(highest), lead.min(lowest));
+            arrive_one(&mut scfq, sent.flow.0);
+        }
+        assert!(highest - lowest <= 1500 + 540, "{lowest} to {highest}");
+    }
+}

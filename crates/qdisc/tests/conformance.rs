@@ -1,0 +1,258 @@
+//! What every row of the registry owes its caller, under random and adversarial traffic.
+//!
+//! The checks themselves are in [`audit`], which looks at the queue after every call.
+
+mod audit;
+
+use audit::{Audit, Op, settings};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use qdisc::{Ecn, Kind, Limit, OptionError, Packet, Qdisc, Spec, Value, registry};
+use units::{FlowKey, Stream, Time};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::Data), Just(Kind::Ack), Just(Kind::Udp)]
+}
+
+/// Few flows and short waits, so that packets meet; few long ones, so that tables are collected.
+fn op() -> impl Strategy<Value = Op> {
+    let len = prop_oneof![4 => Just(1500), 2 => Just(40), 2 => 1..1501_u32, 1 => 1..200_000_u32];
+    let progress = prop_oneof![3 => 0..60_000_u64, 1 => (u64::MAX - 9000)..=u64::MAX];
+    let wait = prop_oneof![6 => 0..5_000_000_u64, 2 => 0..SECOND, 1 => 0..60 * SECOND, 1 => 0..2_000_000 * SECOND];
+    let arrival = (0..7_u64, len, kind(), progress);
+    prop_oneof![
+        10 => arrival.prop_map(|(flow, len, kind, progress)| Op::Enqueue { flow, len, kind, progress }),
+        6 => Just(Op::Dequeue),
+        3 => wait.prop_map(Op::Wait),
+    ]
+}
+
+fn limit() -> impl Strategy<Value = Limit> {
+    let packets = prop_oneof![Just(1), 1..40_u32];
+    let bytes = prop_oneof![Just(1), 1..60_000_u64];
+    prop_oneof![packets.prop_map(Limit::Packets), bytes.prop_map(Limit::Bytes)]
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![60 => op(), 1 => Just(Op::Reset)];
+    prop_oneof![3 => prop::collection::vec(op.clone(), 0..60), 1 => prop::collection::vec(op, 0..400)]
+}
+
+/// Runs `test` for random input on every discipline and option set, shrinking what fails.
+fn for_all<T: std::fmt::Debug>(
+    strategy: impl Strategy<Value = T>,
+    cases: u32,
+    test: impl Fn(&'static Spec, &[(String, String)], T),
+) {
+    for spec in registry::specs() {
+        for options in settings(spec) {
+            let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+            let outcome = TestRunner::new(config).run(&strategy, |input| {
+                test(spec, &options, input);
+                Ok(())
+            });
+            if let Err(failure) = outcome {
+                panic!("{} {options:?}: {failure}", spec.id);
+            }
+        }
+    }
+}
+
+/// Runs `test` on every discipline and option set.
+fn for_each(test: impl Fn(&'static Spec, &[(String, String)])) {
+    for spec in registry::specs() {
+        for options in settings(spec) {
+            test(spec, &options);
+        }
+    }
+}
+
+fn full_packet(flow: u64) -> Op {
+    Op::Enqueue { flow, len: 1500, kind: Kind::Udp, progress: 0 }
+}
+
+#[test]
+fn any_traffic_is_accounted_for_after_every_call() {
+    for_all((limit(), ops()), 64, |spec, options, (limit, ops)| {
+        let mut audit = Audit::of(spec.id, options, limit);
+        for op in &ops {
+            audit.step(op);
+            audit.check_bytes();
+        }
+        audit.drain();
+    });
+}
+
+#[test]
+fn a_reset_queue_behaves_as_a_fresh_one() {
+    for_all((limit(), ops(), ops()), 24, |spec, options, (limit, before, after)| {
+        let mut used = Audit::of(spec.id, options, limit);
+        let mut fresh = Audit::of(spec.id, options, limit);
+        before.iter().for_each(|op| drop(used.step(op)));
+        used.step(&Op::Reset);
+        for op in &after {
+            assert_eq!(used.step(op), fresh.step(op), "after {before:?}");
+        }
+    });
+}
+
+#[test]
+fn the_same_traffic_has_the_same_outcome_twice() {
+    for_all((limit(), ops()), 24, |spec, options, (limit, ops)| {
+        let run = || {
+            let mut audit = Audit::of(spec.id, options, limit);
+            ops.iter().map(|op| audit.step(op)).collect::<Vec<_>>()
+        };
+        assert_eq!(run(), run());
+    });
+}
+
+#[test]
+fn a_buffer_of_one_packet_holds_one_packet() {
+    for_each(|spec, options| {
+        let mut audit = Audit::of(spec.id, options, Limit::Packets(1));
+        for n in 0..200 {
+            audit.step(&full_packet(n % 3));
+            assert_eq!(audit.backlog(), 1, "{}", spec.id);
+            if n % 5 == 0 {
+                audit.step(&Op::Dequeue);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_packet_longer_than_the_buffer_is_dropped_alone() {
+    for_each(|spec, options| {
+        let mut audit = Audit::of(spec.id, options, Limit::Bytes(6000));
+        for flow in [1, 1, 2, 1] {
+            audit.step(&full_packet(flow));
+        }
+        for flow in [1, 2, 3] {
+            audit.step(&Op::Enqueue { flow, len: u32::MAX, kind: Kind::Data, progress: 0 });
+            assert_eq!(audit.backlog(), 4, "{}: dropped others in vain", spec.id);
+        }
+        audit.drain();
+    });
+}
+
+#[test]
+fn giant_packets_do_not_overflow_the_counters() {
+    for_each(|spec, options| {
+        let mut audit = Audit::of(spec.id, options, Limit::Packets(50));
+        for n in 0..300 {
+            let progress = u64::MAX - n % 2;
+            audit.step(&Op::Enqueue {
+                flow: n % 2,
+                len: u32::MAX,
+                kind: [Kind::Data, Kind::Ack][n as usize % 2],
+                progress,
+            });
+            if n % 3 == 0 {
+                audit.step(&Op::Wait(u64::MAX / 1000));
+                audit.step(&Op::Dequeue);
+            }
+        }
+        audit.check_bytes();
+        audit.drain();
+    });
+}
+
+#[test]
+fn packets_of_equal_rank_leave_in_order_of_arrival() {
+    for_each(|spec, options| {
+        let mut audit = Audit::of(spec.id, options, Limit::Packets(2000));
+        for flow in 0..1500 {
+            audit.step(&full_packet(2 * flow));
+        }
+        for handle in 0..1500 {
+            assert_eq!(audit.step(&Op::Dequeue), Some(audit::Event::Dequeued(Some(handle))), "{}", spec.id);
+        }
+    });
+}
+
+#[test]
+fn one_flow_alone_is_served_in_order() {
+    for_each(|spec, options| {
+        let mut audit = Audit::of(spec.id, options, Limit::Packets(1000));
+        for n in 0..1000 {
+            audit.step(&Op::Enqueue { flow: 2, len: 1500, kind: Kind::Data, progress: n * 1448 });
+        }
+        for handle in 0..1000 {
+            assert_eq!(audit.step(&Op::Dequeue), Some(audit::Event::Dequeued(Some(handle))), "{}", spec.id);
+        }
+    });
+}
+
+/// Without the shadow queue, whose tables would cost more than the disciplines.
+#[test]
+fn a_million_flows_fit() {
+    for spec in registry::specs() {
+        let limit = Limit::Packets(50_000);
+        let mut queue = Qdisc::from_options(spec.id, &[], limit, Stream::named(1, "million")).expect("defaults");
+        let mut seen = vec![false; 1_000_000];
+        let mut mark = |packet: &Packet| {
+            let first = !std::mem::replace(&mut seen[packet.handle as usize], true);
+            assert!(first, "{}: packet {} came out twice", spec.id, packet.handle);
+        };
+        for n in 0..1_000_000 {
+            // A prime step visits every flow once, in no order.
+            let flow = FlowKey((n * 700_001 % 1_000_003) << 1);
+            let (len, kind, now) = (40 + (n % 1461) as u32, Kind::Udp, Time(n * 1000));
+            let packet = Packet { flow, handle: n, progress: 0, arrival: now, len, kind, ecn: Ecn::NotEct };
+            queue.enqueue(packet, now);
+            queue.dropped().iter().for_each(|(packet, _)| mark(packet));
+            if n % 2 == 0 {
+                mark(&queue.dequeue(now).expect("backlogged"));
+            }
+        }
+        assert_eq!(queue.backlog(), 50_000, "{}", spec.id);
+        while let Some(packet) = queue.dequeue(Time(SECOND)) {
+            mark(&packet);
+        }
+        assert!(seen.iter().all(|&came_out| came_out), "{}", spec.id);
+    }
+}
+
+#[test]
+fn every_default_and_bound_is_taken_and_nothing_beyond() {
+    let refused = |id: &str, name: &str, value: String| {
+        let given = [(name.to_owned(), value.clone())];
+        match Qdisc::from_options(id, &given, Limit::Packets(1), Stream::named(1, "options")) {
+            Err(OptionError::BadValue(param, text, _)) => assert_eq!((param, text), (name, value)),
+            other => panic!("{id}: {name} = {value} gives {other:?}"),
+        }
+    };
+    for_each(|spec, options| assert_eq!(Audit::of(spec.id, options, Limit::Packets(1)).backlog(), 0));
+    for spec in registry::specs() {
+        for param in spec.params {
+            assert!(!param.about.is_empty(), "{}: {} is not described", spec.id, param.name);
+            let Value::Number { min, max, .. } = param.value else {
+                refused(spec.id, param.name, "no such word".to_owned());
+                continue;
+            };
+            assert!(!param.unit.is_empty(), "{}: {} has no unit", spec.id, param.name);
+            for value in [min.next_down(), max.next_up(), f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                refused(spec.id, param.name, value.to_string());
+            }
+        }
+    }
+}
+
+#[test]
+fn unknown_names_and_empty_buffers_are_refused() {
+    let error = |id: &str, options: &[(String, String)], limit| {
+        Qdisc::from_options(id, options, limit, Stream::named(1, "options")).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(error("fifi", &[], Limit::Packets(1)), OptionError::UnknownDiscipline("fifi".to_owned()));
+    for spec in registry::specs() {
+        let stray = [("stray".to_owned(), "1".to_owned())];
+        assert!(
+            matches!(error(spec.id, &stray, Limit::Packets(1)), OptionError::UnknownParam(id, ..) if id == spec.id)
+        );
+        assert_eq!(error(spec.id, &[], Limit::Packets(0)), OptionError::ZeroLimit);
+        assert_eq!(error(spec.id, &[], Limit::Bytes(0)), OptionError::ZeroLimit);
+    }
+}
