@@ -1,0 +1,136 @@
+//! Runs a flow list (CSV of flow_id,start_s,src,dst,size_packets, sorted) over the wired dumbbell with
+//! the settings of the ns-2 reference, without Python: the simulator alone, for benchmarks.
+//!
+//! `flow_list FLOWS.csv [DISCIPLINE] [RECORDS.csv]`, or `flow_list permanent [DISCIPLINE]` for 35 endless
+//! TCP flows and 22 CBR flows of 1 Mb/s over 28 Mb/s and 50 ms for 320 s (Zhao 2004, II.C, with drop-tail).
+//! Prints one JSON line.
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::io::Write;
+
+use netsim::config::{LossWindow, RecoveryExit};
+use netsim::{Control, FlowSpec, Network, Run, Tcp};
+use qdisc::Limit;
+use units::{BitRate, Time};
+
+fn flows(path: &str) -> Result<Vec<FlowSpec>, Box<dyn Error>> {
+    let text = std::fs::read_to_string(path)?;
+    let mut flows = Vec::new();
+    for line in text.lines().skip(1) {
+        let field: Vec<&str> = line.split(',').collect();
+        flows.push(FlowSpec {
+            start: Time::from_secs_f64(field[1].parse()?).ok_or("start")?,
+            size_bytes: field[4].parse::<u64>()? * 1460,
+            rtt: None,
+            src: field[2].parse::<u32>()? - 1,
+            dst: field[3].parse::<u32>()? - 8,
+            up: false,
+            receiver_opens: false,
+            udp: None,
+        });
+    }
+    Ok(flows)
+}
+
+fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
+    let rate = |bps| BitRate::from_bps(bps).ok_or("rate");
+    let ms = Time::from_millis;
+    Ok(Run {
+        network: Network {
+            rate: rate(10_000_000)?,
+            delay: ms(1),
+            access_rate: rate(100_000_000)?,
+            access_delay: ms(1),
+            exit_delay: ms(1),
+            limit: Limit::Packets(299),
+            reverse_limit: Limit::Packets(299),
+            discipline: (discipline.to_owned(), vec![]),
+            reverse_discipline: ("fifo".to_owned(), vec![]),
+        },
+        tcp: Tcp {
+            mss: 1460,
+            header: 40,
+            initial_window: 2,
+            receiver_window: 43,
+            initial_rto: ms(3000),
+            min_rto: ms(200),
+            max_rto: ms(60_000),
+            tick: ms(10),
+            delayed_ack: ms(100),
+            fin: false,
+            handshake_ack: false,
+            limited_transmit: true,
+            impatient: true,
+            recovery_burst: 2,
+            loss_window: LossWindow::Cwnd,
+            recovery_exit: RecoveryExit::AsIs,
+            syn_loss_lowers_ssthresh: true,
+            recycled_senders: true,
+        },
+        duration: ms(1_000_000),
+        seed: 1,
+        sample_interval: Time::ZERO,
+        watched: vec![],
+        trace_drops: false,
+    })
+}
+
+fn permanent(discipline: &str) -> Result<(Run, Vec<FlowSpec>), Box<dyn Error>> {
+    let mut run = ns2_settings(discipline)?;
+    let network = &mut run.network;
+    network.rate = BitRate::from_bps(28_000_000).ok_or("rate")?;
+    network.access_rate = BitRate::from_bps(1_000_000_000).ok_or("rate")?;
+    network.delay = Time::from_millis(50);
+    (network.access_delay, network.exit_delay) = (Time::ZERO, Time::ZERO);
+    (network.limit, network.reverse_limit) = (Limit::Packets(60), Limit::Packets(100_000));
+    run.tcp.mss = 960;
+    run.tcp.receiver_window = 64;
+    run.tcp.delayed_ack = Time::ZERO;
+    run.duration = Time::from_millis(320_000);
+    let mut starts = units::Stream::named(1, "starts");
+    let mut flows: Vec<FlowSpec> = (0..57)
+        .map(|host| FlowSpec {
+            start: Time((starts.uniform() * 2e9) as u64),
+            size_bytes: 1 << 38,
+            rtt: None,
+            src: host,
+            dst: host,
+            up: false,
+            receiver_opens: false,
+            udp: (host >= 35).then_some((1000, Time::from_millis(8))),
+        })
+        .collect();
+    flows.sort_by_key(|flow| flow.start);
+    Ok((run, flows))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let path = arguments.get(1).ok_or("usage: flow_list FLOWS.csv [DISCIPLINE] [RECORDS.csv]")?;
+    let discipline = arguments.get(2).map_or("fifo", String::as_str);
+    let (run, flows) =
+        if path == "permanent" { permanent(discipline)? } else { (ns2_settings(discipline)?, flows(path)?) };
+    let output = netsim::run(&run, &flows, &Control::default())?;
+    let counters = output.counters;
+    println!(
+        "{{\"flows\": {}, \"completed\": {}, \"packet_hops\": {}, \"events\": {}, \"arrivals\": {}, \"drops\": {}, \"queue_mean_packets\": {:.3}, \"utilisation\": {:.5}}}",
+        flows.len(),
+        output.records.iter().filter(|r| r.finish != Time::NEVER).count(),
+        counters.packet_hops,
+        counters.events,
+        counters.arrivals,
+        counters.drops,
+        counters.queue_mean_packets,
+        counters.sent_bytes as f64 * 8.0 / run.network.rate.bps() as f64 / run.duration.as_secs_f64(),
+    );
+    if let Some(path) = arguments.get(3) {
+        let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+        writeln!(file, "finish_s,packets_sent,retransmits,timeouts,drops")?;
+        for r in &output.records {
+            let finish = if r.finish == Time::NEVER { f64::NAN } else { r.finish.as_secs_f64() };
+            writeln!(file, "{finish:.6},{},{},{},{}", r.packets_sent, r.retransmits, r.timeouts, r.drops)?;
+        }
+    }
+    Ok(())
+}

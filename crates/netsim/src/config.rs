@@ -1,0 +1,213 @@
+//! What a run is made of: network, transport, flow list. Plain data, checked by [`Run::check`].
+
+use std::fmt;
+
+use qdisc::{Limit, OptionError};
+use units::{BitRate, Time};
+
+/// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
+/// each direction (Chen 2012, Fig. 4.1).
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Speed of the bottleneck, each direction.
+    pub rate: BitRate,
+    /// Propagation delay of the bottleneck, one way.
+    pub delay: Time,
+    /// Speed of each access link, each direction.
+    pub access_rate: BitRate,
+    /// Propagation delay of a sender's access link, one way.
+    pub access_delay: Time,
+    /// Propagation delay of a receiver's access link, one way.
+    pub exit_delay: Time,
+    /// Buffer limit of the forward queue.
+    pub limit: Limit,
+    /// Buffer limit of the reverse queue.
+    pub reverse_limit: Limit,
+    /// Discipline of the forward queue and its options.
+    pub discipline: (String, Vec<(String, String)>),
+    /// Discipline of the reverse queue and its options.
+    pub reverse_discipline: (String, Vec<(String, String)>),
+}
+
+/// Window from which the slow-start threshold is halved after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossWindow {
+    /// Data in flight (RFC 5681, Eq. 4).
+    Flight,
+    /// Congestion window, at most the receiver window (ns-2).
+    Cwnd,
+}
+
+/// Congestion window when fast recovery ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryExit {
+    /// `min(ssthresh, max(flight, 1) + 1)` (RFC 6582, 3.2, step 3, option 1).
+    Deflate,
+    /// Left as partial acknowledgements deflated it (ns-2, `exit_recovery_fix_ 0`).
+    AsIs,
+}
+
+/// TCP NewReno (RFC 5681, 6582, 6298, 3042). Windows are in segments of `mss` payload bytes.
+#[derive(Clone, Debug)]
+pub struct Tcp {
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Headers of every segment, bytes.
+    pub header: u32,
+    /// Initial window after the handshake, segments.
+    pub initial_window: u32,
+    /// Receiver window, segments.
+    pub receiver_window: u32,
+    /// Retransmission timeout before the first RTT sample.
+    pub initial_rto: Time,
+    /// Lower bound of the retransmission timeout.
+    pub min_rto: Time,
+    /// Upper bound of the retransmission timeout.
+    pub max_rto: Time,
+    /// Granularity of the RTT measurement; 1 ns for a continuous clock.
+    pub tick: Time,
+    /// Delayed-acknowledgement time; zero acknowledges every segment.
+    pub delayed_ack: Time,
+    /// FIN exchange at the end; without it a flow ends with its last data.
+    pub fin: bool,
+    /// A bare ACK completes the handshake before the first data.
+    pub handshake_ack: bool,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Restart the timer on the first partial acknowledgement only (RFC 6582, 4: Impatient).
+    pub impatient: bool,
+    /// Segments sent per acknowledgement during recovery at most; 0 for no bound.
+    pub recovery_burst: u32,
+    /// What is halved after a loss.
+    pub loss_window: LossWindow,
+    /// Window at the end of recovery.
+    pub recovery_exit: RecoveryExit,
+    /// A lost SYN also lowers the slow-start threshold to 2 (ns-2).
+    pub syn_loss_lowers_ssthresh: bool,
+    /// Senders are taken from a pool per pair of hosts, the last returned first, and one that ever lost
+    /// a SYN starts with a window of one segment ever after: what recycling ns-2 agents with `reset`
+    /// does, since `wnd_init_` survives it.
+    pub recycled_senders: bool,
+}
+
+/// One transfer of the workload.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowSpec {
+    /// When the opener sends its SYN, or UDP its first packet.
+    pub start: Time,
+    /// Payload to deliver, bytes.
+    pub size_bytes: u64,
+    /// Round-trip time without queueing; `None` for that of the network.
+    pub rtt: Option<Time>,
+    /// Index of the sending host.
+    pub src: u32,
+    /// Index of the receiving host.
+    pub dst: u32,
+    /// Data crosses the bottleneck in its reverse direction.
+    pub up: bool,
+    /// The receiver of the data sends the SYN.
+    pub receiver_opens: bool,
+    /// Constant-rate datagrams: wire length of each, bytes, and the time between two.
+    pub udp: Option<(u32, Time)>,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Network.
+    pub network: Network,
+    /// Transport.
+    pub tcp: Tcp,
+    /// End of the run.
+    pub duration: Time,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Time between samples; zero for none.
+    pub sample_interval: Time,
+    /// Flows whose progress is sampled, by index.
+    pub watched: Vec<u32>,
+    /// Keep a record of each drop.
+    pub trace_drops: bool,
+}
+
+/// Why a run cannot start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConfigError {
+    /// A value out of its bounds: name, value, bound.
+    Value(&'static str, String, &'static str),
+    /// Discipline or its options.
+    Discipline(OptionError),
+    /// A flow that makes no sense: index and reason.
+    Flow(usize, &'static str),
+    /// The caller asked the run to stop.
+    Cancelled,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Value(name, value, bound) => write!(f, "{name} = {value}: must be {bound}"),
+            ConfigError::Discipline(error) => write!(f, "{error}"),
+            ConfigError::Flow(index, reason) => write!(f, "flow {index}: {reason}"),
+            ConfigError::Cancelled => write!(f, "cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl From<OptionError> for ConfigError {
+    fn from(error: OptionError) -> Self {
+        ConfigError::Discipline(error)
+    }
+}
+
+/// Longest run, so that time and order fit the event key: 2 years.
+const LONGEST: Time = Time(63_072_000 * 1_000_000_000);
+/// Largest number of segments of a flow, so that a sequence number plus a window fits 32 bits.
+const MOST_SEGMENTS: u64 = (1 << 32) - (1 << 21);
+
+impl Run {
+    /// Checks every bound and each flow.
+    ///
+    /// # Errors
+    /// The first value out of its bounds.
+    pub fn check(&self, flows: &[FlowSpec]) -> Result<(), ConfigError> {
+        let tcp = &self.tcp;
+        let bounds: [(&'static str, u64, u64, u64, &'static str); 10] = [
+            ("duration_ns", self.duration.0, 1, LONGEST.0, "above 0 and at most 2 years"),
+            ("tcp.mss", tcp.mss.into(), 1, 65_000, "from 1 to 65000 bytes"),
+            ("tcp.header", tcp.header.into(), 1, 500, "from 1 to 500 bytes"),
+            ("tcp.initial_window", tcp.initial_window.into(), 1, 1000, "from 1 to 1000 segments"),
+            ("tcp.receiver_window", tcp.receiver_window.into(), 1, 1 << 20, "from 1 to 1048576 segments"),
+            ("tcp.initial_rto_ns", tcp.initial_rto.0, 1_000_000, 60_000_000_000, "from 1 ms to 60 s"),
+            ("tcp.min_rto_ns", tcp.min_rto.0, 1_000_000, 60_000_000_000, "from 1 ms to 60 s"),
+            ("tcp.max_rto_ns", tcp.max_rto.0, tcp.min_rto.0, 600_000_000_000, "from min_rto to 600 s"),
+            ("tcp.tick_ns", tcp.tick.0, 1, 1_000_000_000, "from 1 ns to 1 s"),
+            ("tcp.delayed_ack_ns", tcp.delayed_ack.0, 0, 10_000_000_000, "from 0 to 10 s"),
+        ];
+        for (name, value, min, max, bound) in bounds {
+            if !(min..=max).contains(&value) {
+                return Err(ConfigError::Value(name, value.to_string(), bound));
+            }
+        }
+        if self.watched.iter().any(|&w| w as usize >= flows.len()) {
+            return Err(ConfigError::Value("watched", format!("{:?}", self.watched), "indices of flows"));
+        }
+        flows.iter().enumerate().try_for_each(|(i, flow)| self.check_flow(i, flow))
+    }
+
+    fn check_flow(&self, index: usize, flow: &FlowSpec) -> Result<(), ConfigError> {
+        let reason = match flow.udp {
+            _ if flow.start > LONGEST => "starts after 2 years",
+            _ if flow.rtt.is_some_and(|rtt| rtt.0 > 60_000_000_000) => "round-trip time above 60 s",
+            _ if flow.size_bytes == 0 => "size of 0 bytes",
+            Some((len, _)) if !(crate::udp::HEADER + 1..=65_535).contains(&len) => "packet length outside 29 to 65535",
+            Some((_, gap)) if gap == Time::ZERO => "time between packets of 0",
+            Some((len, _)) if flow.size_bytes.div_ceil(u64::from(len - crate::udp::HEADER)) >= 1 << 40 => "too large",
+            None if flow.size_bytes.div_ceil(self.tcp.mss.into()) > MOST_SEGMENTS => "more than 4292870144 segments",
+            _ => return Ok(()),
+        };
+        Err(ConfigError::Flow(index, reason))
+    }
+}

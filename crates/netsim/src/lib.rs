@@ -1,0 +1,23 @@
+//! Discrete-event simulator of a congested link: hosts, access pipes and bottleneck ports with any
+//! discipline of `qdisc`, TCP and UDP sources, one record per flow.
+//!
+//! * Time is integer nanoseconds; equal times run in insertion order ([`event`]).
+//! * One event is pending per pipe, port or timer, not per packet in flight.
+//! * A link that can neither drop nor reorder (an access [`pipe`]) needs no event for the end of a
+//!   transmission: departure times follow from arrival times.
+//! * One seed gives one result, on every platform, and the same draws under every discipline.
+
+pub mod config;
+mod event;
+mod net;
+mod pipe;
+mod port;
+pub mod record;
+mod sim;
+mod slab;
+mod tcp;
+mod udp;
+
+pub use config::{ConfigError, FlowSpec, Network, Run, Tcp};
+pub use record::{Counters, Drop, FlowRecord, Output, Samples};
+pub use sim::{Control, alone, run};

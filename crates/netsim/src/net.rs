@@ -1,0 +1,112 @@
+//! What a host sees of the network: the clock, its timers and its access pipe.
+
+use qdisc::{Ecn, Kind as PacketKind, Packet};
+use units::{Direction, FlowKey, Time};
+
+use crate::event::Events;
+use crate::pipe::Pipe;
+
+/// Clock, pending events and access pipes.
+#[derive(Debug)]
+pub(crate) struct Net {
+    pub(crate) now: Time,
+    pub(crate) events: Events,
+    pub(crate) pipes: Vec<Pipe>,
+    pub(crate) hops: u64,
+    /// Arrival time of each data segment delivered in order, when asked for.
+    pub(crate) deliveries: Option<Vec<Time>>,
+}
+
+impl Net {
+    /// Sends `packet` into access pipe `pipe` now.
+    #[inline]
+    pub(crate) fn send(&mut self, pipe: usize, packet: Packet) {
+        self.hops += 1;
+        self.pipes[pipe].push(packet, self.now, pipe, &mut self.events);
+    }
+
+    /// The packet of `pipe` whose event is the first of the queue.
+    #[inline]
+    pub(crate) fn arrive(&mut self, pipe: usize) -> Option<Packet> {
+        self.pipes[pipe].pop(&mut self.events)
+    }
+
+    /// Passes a packet that leaves a port on to the pipe behind it, which no one else feeds.
+    #[inline]
+    pub(crate) fn forward(&mut self, pipe: usize, packet: Packet, at: Time) {
+        self.hops += 2;
+        self.pipes[pipe].push(packet, at, pipe, &mut self.events);
+    }
+}
+
+/// What a segment without sequence number means; the others carry `Plain`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Mark {
+    /// Forward: SYN, data or FIN by sequence number. Reverse: acknowledgement.
+    Plain,
+    /// Forward: bare acknowledgement of the receiver's SYN or FIN. Reverse: FIN with acknowledgement.
+    Close,
+    /// Reverse: SYN of a receiver that opens.
+    Open,
+}
+
+/// A packet's handle: slot of its connection, mark, sequence or acknowledgement number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Handle {
+    pub(crate) slot: usize,
+    pub(crate) mark: Mark,
+    pub(crate) number: u32,
+}
+
+impl Handle {
+    #[inline]
+    pub(crate) fn pack(self) -> u64 {
+        (self.slot as u64) << 34 | (self.mark as u64) << 32 | u64::from(self.number)
+    }
+
+    #[inline]
+    pub(crate) fn unpack(bits: u64) -> Handle {
+        let mark = match bits >> 32 & 3 {
+            0 => Mark::Plain,
+            1 => Mark::Close,
+            _ => Mark::Open,
+        };
+        Handle { slot: (bits >> 34) as usize, mark, number: bits as u32 }
+    }
+}
+
+/// Index of the flow in the list and where its state is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owner {
+    pub(crate) flow: u32,
+    pub(crate) slot: usize,
+}
+
+impl Owner {
+    #[inline]
+    pub(crate) fn packet(self, direction: Direction, kind: PacketKind, mark: Mark, number: u32) -> Packet {
+        Packet {
+            flow: FlowKey::of(self.flow.into(), direction),
+            handle: Handle { slot: self.slot, mark, number }.pack(),
+            progress: 0,
+            arrival: Time::ZERO,
+            len: 0,
+            kind,
+            ecn: Ecn::NotEct,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_survive_packing() {
+        for mark in [Mark::Plain, Mark::Close, Mark::Open] {
+            let handle = Handle { slot: 123_456_789, mark, number: u32::MAX };
+            assert_eq!(Handle::unpack(handle.pack()), handle);
+        }
+    }
+}

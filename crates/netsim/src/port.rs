@@ -1,0 +1,111 @@
+//! An output port: a queue with a discipline in front of a link. The end of a transmission is an
+//! event only while packets wait.
+
+use qdisc::{Packet, Qdisc};
+use units::{BitRate, Time};
+
+use crate::event::{Events, Kind};
+use crate::pipe::Serial;
+
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub(crate) queue: Qdisc,
+    serial: Serial,
+    delay: Time,
+    busy_until: Time,
+    wake_at: Time,
+    since: Time,
+    backlog: u64,
+    flows: u64,
+    backlog_area: u128,
+    flows_area: u128,
+    pub(crate) flows_max: u64,
+    pub(crate) sent: u64,
+    pub(crate) sent_bytes: u64,
+}
+
+impl Port {
+    pub(crate) fn over(queue: Qdisc, rate: BitRate, delay: Time) -> Port {
+        Port {
+            queue,
+            serial: Serial::of(rate),
+            delay,
+            busy_until: Time::ZERO,
+            wake_at: Time::NEVER,
+            since: Time::ZERO,
+            backlog: 0,
+            flows: 0,
+            backlog_area: 0,
+            flows_area: 0,
+            flows_max: 0,
+            sent: 0,
+            sent_bytes: 0,
+        }
+    }
+
+    /// Adds the time since the last change to the averages and takes the new levels.
+    #[inline]
+    fn account(&mut self, now: Time) {
+        let span = u128::from((now - self.since).0);
+        self.backlog_area += span * u128::from(self.backlog);
+        self.flows_area += span * u128::from(self.flows);
+        self.since = now;
+        self.backlog = self.queue.backlog();
+        self.flows = self.queue.flow_table_len() as u64;
+        self.flows_max = self.flows_max.max(self.flows);
+    }
+
+    /// Queues `packet`; drops are in `self.queue.dropped()` until the next call.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, packet: Packet, now: Time) {
+        self.queue.enqueue(packet, now);
+        self.account(now);
+    }
+
+    /// Starts a transmission if the link is free: the packet and its arrival at the far end.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: Time, index: usize, events: &mut Events) -> Option<(Packet, Time)> {
+        if now < self.busy_until {
+            self.wake(self.busy_until, index, events);
+            return None;
+        }
+        let Some(packet) = self.queue.dequeue(now) else {
+            if let Some(at) = self.queue.poll_at() {
+                self.wake(at, index, events);
+            }
+            return None;
+        };
+        self.account(now);
+        self.busy_until = now + self.serial.time(packet.len);
+        self.sent += 1;
+        self.sent_bytes += u64::from(packet.len);
+        if self.backlog > 0 {
+            self.wake(self.busy_until, index, events);
+        }
+        Some((packet, self.busy_until + self.delay))
+    }
+
+    #[inline]
+    fn wake(&mut self, at: Time, index: usize, events: &mut Events) {
+        if at < self.wake_at {
+            self.wake_at = at;
+            events.schedule(at, Kind::Port, index);
+        }
+    }
+
+    /// Whether the event at `now` is the one waited for.
+    #[inline]
+    pub(crate) fn woken(&mut self, now: Time) -> bool {
+        let awaited = self.wake_at == now;
+        if awaited {
+            self.wake_at = Time::NEVER;
+        }
+        awaited
+    }
+
+    /// Time averages up to `end`: packets waiting and flow-table entries.
+    pub(crate) fn means(&mut self, end: Time) -> (f64, f64) {
+        self.account(end);
+        (self.backlog_area as f64 / end.0 as f64, self.flows_area as f64 / end.0 as f64)
+    }
+}

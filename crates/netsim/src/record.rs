@@ -1,0 +1,123 @@
+//! What a run leaves behind.
+
+use qdisc::DropReason;
+use units::Time;
+
+/// Outcome of one flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowRecord {
+    /// End of the flow (see `docs/tables.md`); `Time::NEVER` when unfinished.
+    pub finish: Time,
+    /// Arrival of the first payload; `Time::NEVER` when none came.
+    pub first_data: Time,
+    /// Payload delivered, bytes.
+    pub delivered_bytes: u64,
+    /// Packets sent by the sender of the data.
+    pub packets_sent: u64,
+    /// Of these, retransmissions.
+    pub retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
+    /// Packets of this flow dropped, either direction.
+    pub drops: u64,
+    /// Mean of the RTT samples, seconds; NaN without samples.
+    pub rtt_mean_s: f64,
+    /// Mean congestion window over acknowledgements, segments; NaN without any.
+    pub cwnd_mean_packets: f64,
+}
+
+impl Default for FlowRecord {
+    fn default() -> Self {
+        FlowRecord {
+            finish: Time::NEVER,
+            first_data: Time::NEVER,
+            delivered_bytes: 0,
+            packets_sent: 0,
+            retransmits: 0,
+            timeouts: 0,
+            drops: 0,
+            rtt_mean_s: f64::NAN,
+            cwnd_mean_packets: f64::NAN,
+        }
+    }
+}
+
+/// Totals of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Packets offered to the forward queue.
+    pub arrivals: u64,
+    /// Packets dropped by the forward queue.
+    pub drops: u64,
+    /// Packets sent by the forward port.
+    pub sent: u64,
+    /// Bytes sent by the forward port.
+    pub sent_bytes: u64,
+    /// Packets dropped by the reverse queue.
+    pub reverse_drops: u64,
+    /// Packets sent by the reverse port.
+    pub reverse_sent: u64,
+    /// Bytes sent by the reverse port.
+    pub reverse_sent_bytes: u64,
+    /// Time average of the packets waiting in the forward queue.
+    pub queue_mean_packets: f64,
+    /// Time average of the packets waiting in the reverse queue.
+    pub reverse_queue_mean_packets: f64,
+    /// Time average of the forward queue's flow table.
+    pub flow_table_mean: f64,
+    /// Largest size of the forward queue's flow table.
+    pub flow_table_max: u64,
+    /// Link transmissions of packets.
+    pub packet_hops: u64,
+    /// Events handled.
+    pub events: u64,
+}
+
+/// Samples of the forward queue, one value per sampling instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// Sampling instants.
+    pub time: Vec<Time>,
+    /// Packets waiting.
+    pub backlog_packets: Vec<u64>,
+    /// Bytes waiting.
+    pub backlog_bytes: Vec<u64>,
+    /// Packets waiting with high priority; empty for disciplines without two classes.
+    pub high_backlog_packets: Vec<u64>,
+    /// Flow-table entries.
+    pub flow_table: Vec<u64>,
+    /// Packets offered since the run began.
+    pub arrivals: Vec<u64>,
+    /// Packets dropped since the run began.
+    pub drops: Vec<u64>,
+    /// Bytes delivered by each watched flow, `(watched, time)`.
+    pub progress: Vec<Vec<u64>>,
+}
+
+/// One drop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drop {
+    /// When.
+    pub time: Time,
+    /// Index of the flow.
+    pub flow: u32,
+    /// Whether the packet travelled from receiver to sender.
+    pub reverse: bool,
+    /// Length on the wire, bytes.
+    pub len: u32,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// Result of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Output {
+    /// One record per flow, in the order of the list.
+    pub records: Vec<FlowRecord>,
+    /// Totals.
+    pub counters: Counters,
+    /// Time series.
+    pub samples: Samples,
+    /// Drops, when asked for.
+    pub drops: Vec<Drop>,
+}

@@ -1,0 +1,410 @@
+//! The run: sets up the dumbbell, starts the flows of the list, handles events until the end.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use qdisc::{Kind as PacketKind, Packet, Qdisc};
+use units::{Direction, Stream, Time};
+
+use crate::config::{ConfigError, FlowSpec, Run};
+use crate::event::{Events, Kind};
+use crate::net::{Handle, Net, Owner};
+use crate::pipe::{End, Pipe};
+use crate::port::Port;
+use crate::record::{Drop, FlowRecord, Output};
+use crate::slab::Slab;
+use crate::tcp::{Connection, History, Life};
+use crate::udp::Cbr;
+
+/// Index of the queue that the data of `down` flows cross.
+const FORWARD: usize = 0;
+/// Index of the queue in the other direction.
+const REVERSE: usize = 1;
+/// Events between two looks at the caller's flags.
+const LOOK_EVERY: u64 = 1 << 16;
+
+/// What another thread may see and say of a run.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set to end the run with [`ConfigError::Cancelled`].
+    pub cancel: AtomicBool,
+    /// Simulated time reached, nanoseconds.
+    pub reached_ns: AtomicU64,
+}
+
+/// Runs `flows`, sorted by start, to the end of the run.
+///
+/// # Errors
+/// A value out of its bounds, an unknown discipline or option, or [`ConfigError::Cancelled`].
+pub fn run(run: &Run, flows: &[FlowSpec], control: &Control) -> Result<Output, ConfigError> {
+    run.check(flows)?;
+    let mut sim = Sim::set_up(run, flows)?;
+    sim.handle_events(control)?;
+    Ok(sim.finish())
+}
+
+/// Response of one flow alone on its path behind a FIFO queue: arrival of each data segment in order, and
+/// the end of the flow, both since its start.
+///
+/// The sender does the same up to any segment whatever the size, so one call gives the time alone of
+/// every smaller flow on this path too.
+///
+/// # Errors
+/// As [`run`].
+pub fn alone(run: &Run, flow: &FlowSpec) -> Result<(Vec<Time>, Time), ConfigError> {
+    let mut single = run.clone();
+    single.network.discipline = ("fifo".to_owned(), Vec::new());
+    single.network.reverse_discipline = ("fifo".to_owned(), Vec::new());
+    single.sample_interval = Time::ZERO;
+    single.watched = Vec::new();
+    single.duration = Time(run.duration.0.saturating_mul(16).min(63_072_000 * 1_000_000_000));
+    let flows = [FlowSpec { start: Time::ZERO, src: 0, dst: 0, ..*flow }];
+    single.check(&flows)?;
+    let mut sim = Sim::set_up(&single, &flows)?;
+    sim.net.deliveries = Some(Vec::new());
+    sim.handle_events(&Control::default())?;
+    let deliveries = sim.net.deliveries.take().unwrap_or_default();
+    Ok((deliveries, sim.finish().records[0].finish))
+}
+
+#[derive(Debug)]
+enum Transport {
+    Tcp(Connection),
+    Udp(Cbr),
+}
+
+/// State of one live flow.
+#[derive(Debug)]
+struct Live {
+    /// Index in the list; `u32::MAX` when the slot is free, so that late packets find nobody.
+    flow: u32,
+    /// Pipes behind the forward and the reverse port.
+    exits: [u32; 2],
+    /// Pipes of this flow only, given back at its end.
+    private: Option<(usize, usize)>,
+    transport: Transport,
+}
+
+struct Sim<'a> {
+    run: &'a Run,
+    flows: &'a [FlowSpec],
+    net: Net,
+    ports: [Port; 2],
+    live: Slab<Live>,
+    started: usize,
+    clock_phase: Stream,
+    /// First pipe of the right-hand hosts; each host has a pipe to its port and one from the other.
+    right: usize,
+    /// Private pipes whose flow has ended, oldest first.
+    retired: VecDeque<(usize, usize)>,
+    /// Idle senders of each pair of hosts: whether they lost a SYN.
+    idle_senders: HashMap<(u32, u32), Vec<bool>>,
+    out: Output,
+}
+
+impl<'a> Sim<'a> {
+    fn set_up(run: &'a Run, flows: &'a [FlowSpec]) -> Result<Self, ConfigError> {
+        let network = &run.network;
+        let queue = |(id, options): &(String, Vec<(String, String)>), limit, stream| {
+            Qdisc::from_options(id, options, limit, Stream::named(run.seed, stream))
+        };
+        let forward = queue(&network.discipline, network.limit, "qdisc.forward")?;
+        let reverse = queue(&network.reverse_discipline, network.reverse_limit, "qdisc.reverse")?;
+        let side = |flow: &FlowSpec, left: bool| if flow.up == left { flow.dst } else { flow.src };
+        let hosts = |left| flows.iter().map(|f| side(f, left) as usize + 1).max().unwrap_or(0);
+        let mut pipes = Vec::new();
+        for (count, port, delay) in
+            [(hosts(true), FORWARD, network.access_delay), (hosts(false), REVERSE, network.exit_delay)]
+        {
+            for _ in 0..count {
+                pipes.push(Pipe::to(End::Port(port), network.access_rate, delay));
+                pipes.push(Pipe::to(End::Host, network.access_rate, delay));
+            }
+        }
+        let right = 2 * hosts(true);
+        let mut net = Net { now: Time::ZERO, events: Events::default(), pipes, hops: 0, deliveries: None };
+        if let Some(first) = flows.first() {
+            net.events.schedule(first.start, Kind::Start, 0);
+        }
+        if run.sample_interval > Time::ZERO {
+            net.events.schedule(run.sample_interval, Kind::Sample, 0);
+        }
+        let mut out = Output { records: vec![FlowRecord::default(); flows.len()], ..Output::default() };
+        out.samples.progress = vec![Vec::new(); run.watched.len()];
+        Ok(Sim {
+            run,
+            flows,
+            net,
+            ports: [forward, reverse].map(|queue| Port::over(queue, network.rate, network.delay)),
+            live: Slab::empty(),
+            started: 0,
+            clock_phase: Stream::named(run.seed, "tcp.clock"),
+            right,
+            retired: VecDeque::new(),
+            idle_senders: HashMap::new(),
+            out,
+        })
+    }
+
+    fn handle_events(&mut self, control: &Control) -> Result<(), ConfigError> {
+        let end = self.run.duration;
+        while let Some(key) = self.net.events.peek() {
+            if key.time() > end {
+                break;
+            }
+            self.net.now = key.time();
+            self.out.counters.events += 1;
+            if self.out.counters.events % LOOK_EVERY == 0 {
+                control.reached_ns.store(key.time().0, Ordering::Relaxed);
+                if control.cancel.load(Ordering::Relaxed) {
+                    return Err(ConfigError::Cancelled);
+                }
+            }
+            let index = key.index();
+            match key.kind() {
+                Kind::Pipe => {
+                    if let Some(packet) = self.net.arrive(index) {
+                        match self.net.pipes[index].end {
+                            End::Port(port) => self.offer(port, packet),
+                            End::Host => self.deliver(&packet),
+                        }
+                    }
+                    continue;
+                }
+                Kind::Port => {
+                    self.net.events.pop();
+                    if self.ports[index].woken(self.net.now) {
+                        self.transmit(index);
+                    }
+                    continue;
+                }
+                _ => self.net.events.pop(),
+            }
+            match key.kind() {
+                Kind::Start => self.start_next(),
+                Kind::Sample => self.sample(),
+                kind => self.on_timer(kind, index),
+            }
+        }
+        control.reached_ns.store(end.0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    #[inline]
+    fn offer(&mut self, port: usize, packet: Packet) {
+        self.ports[port].enqueue(packet, self.net.now);
+        if !self.ports[port].queue.dropped().is_empty() {
+            self.on_drops(port);
+        }
+        self.transmit(port);
+    }
+
+    #[inline]
+    fn transmit(&mut self, port: usize) {
+        let Some((packet, at)) = self.ports[port].transmit(self.net.now, port, &mut self.net.events) else {
+            return;
+        };
+        let live = self.live.at(Handle::unpack(packet.handle).slot);
+        if u64::from(live.flow) == packet.flow.connection() {
+            let exit = live.exits[port] as usize;
+            self.net.forward(exit, packet, at);
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, packet: &Packet) {
+        let handle = Handle::unpack(packet.handle);
+        let live = self.live.at(handle.slot);
+        if u64::from(live.flow) != packet.flow.connection() {
+            return;
+        }
+        let (tcp, net) = (&self.run.tcp, &mut self.net);
+        let over = match &mut live.transport {
+            Transport::Tcp(connection) => {
+                let life = match packet.flow.direction() {
+                    Direction::Forward => connection.on_forward(handle, tcp, net),
+                    Direction::Reverse => connection.on_reverse(handle, tcp, net),
+                };
+                life == Life::Over
+            }
+            Transport::Udp(source) => {
+                source.on_delivery(packet, net.now);
+                source.is_over()
+            }
+        };
+        if over {
+            self.close(handle.slot);
+        }
+    }
+
+    #[cold]
+    fn on_drops(&mut self, port: usize) {
+        let mut over = None;
+        for &(packet, reason) in self.ports[port].queue.dropped() {
+            let flow = packet.flow.connection();
+            self.out.records[flow as usize].drops += 1;
+            if self.run.trace_drops {
+                let reverse = packet.flow.direction() == Direction::Reverse;
+                self.out.drops.push(Drop { time: self.net.now, flow: flow as u32, reverse, len: packet.len, reason });
+            }
+            if packet.kind == PacketKind::Udp {
+                let slot = Handle::unpack(packet.handle).slot;
+                if let Live { flow: owner, transport: Transport::Udp(source), .. } = self.live.at(slot)
+                    && u64::from(*owner) == flow
+                {
+                    source.on_loss();
+                    over = source.is_over().then_some(slot).or(over);
+                }
+            }
+        }
+        if let Some(slot) = over {
+            self.close(slot);
+        }
+    }
+
+    fn on_timer(&mut self, kind: Kind, slot: usize) {
+        let (tcp, net) = (&self.run.tcp, &mut self.net);
+        match (&mut self.live.at(slot).transport, kind) {
+            (Transport::Tcp(connection), Kind::Retransmit) => connection.on_retransmit_timer(tcp, net),
+            (Transport::Tcp(connection), Kind::Receiver) => connection.on_receiver_timer(tcp, net),
+            (Transport::Udp(source), Kind::Udp) => source.send(net),
+            _ => {}
+        }
+    }
+
+    fn start_next(&mut self) {
+        let index = self.started;
+        let spec = self.flows[index];
+        self.started += 1;
+        if let Some(next) = self.flows.get(self.started) {
+            self.net.events.schedule(next.start.max(self.net.now), Kind::Start, 0);
+        }
+        let history = History {
+            clock_phase: Time((self.clock_phase.uniform() * self.run.tcp.tick.0 as f64) as u64),
+            syn_lost: self.idle_senders.get_mut(&(spec.src, spec.dst)).and_then(Vec::pop).unwrap_or(false),
+        };
+        let (left, right) = if spec.up { (spec.dst, spec.src) } else { (spec.src, spec.dst) };
+        let (left, right) = (2 * left as usize, self.right + 2 * right as usize);
+        let private = spec.rtt.map(|rtt| self.private_pipes(rtt));
+        let (left_out, left_in) = private.unwrap_or((left, left + 1));
+        let exits = [right as u32 + 1, left_in as u32];
+        let (out, back) = if spec.up { (right, left_out) } else { (left_out, right) };
+        let tcp = &self.run.tcp;
+        let slot = self.live.claim(|| Live {
+            flow: u32::MAX,
+            exits,
+            private,
+            transport: Transport::Tcp(Connection::unused(tcp)),
+        });
+        let owner = Owner { flow: index as u32, slot };
+        let live = self.live.at(slot);
+        (live.flow, live.exits, live.private) = (owner.flow, exits, private);
+        match (spec.udp, &mut live.transport) {
+            (Some((len, gap)), transport) => {
+                *transport = Transport::Udp(Cbr::start(owner, out, spec.size_bytes, len, gap, &mut self.net));
+            }
+            (None, Transport::Tcp(connection)) => {
+                connection.open(owner, &spec, (out, back), history, tcp, &mut self.net);
+            }
+            (None, transport) => {
+                let mut connection = Connection::unused(tcp);
+                connection.open(owner, &spec, (out, back), history, tcp, &mut self.net);
+                *transport = Transport::Tcp(connection);
+            }
+        }
+    }
+
+    /// Pipes of a flow that brings its own round-trip time: what the shared part of the path lacks is
+    /// added on the left-hand side. Where the shared part is longer already, its delay stays.
+    fn private_pipes(&mut self, rtt: Time) -> (usize, usize) {
+        let network = &self.run.network;
+        let delay = Time(rtt.0 / 2).saturating_sub(network.delay + network.exit_delay);
+        if let Some(&(out, back)) = self.retired.front()
+            && self.net.pipes[out].is_empty()
+            && self.net.pipes[back].is_empty()
+        {
+            self.retired.pop_front();
+            self.net.pipes[out].reuse(End::Port(FORWARD), delay);
+            self.net.pipes[back].reuse(End::Host, delay);
+            return (out, back);
+        }
+        let out = self.net.pipes.len();
+        self.net.pipes.push(Pipe::to(End::Port(FORWARD), network.access_rate, delay));
+        self.net.pipes.push(Pipe::to(End::Host, network.access_rate, delay));
+        (out, out + 1)
+    }
+
+    fn close(&mut self, slot: usize) {
+        let live = self.live.at(slot);
+        let record = &mut self.out.records[live.flow as usize];
+        match &mut live.transport {
+            Transport::Tcp(connection) => {
+                connection.close(record, &self.run.tcp);
+                if self.run.tcp.recycled_senders {
+                    let spec = &self.flows[live.flow as usize];
+                    self.idle_senders.entry((spec.src, spec.dst)).or_default().push(connection.syn_lost());
+                }
+            }
+            Transport::Udp(source) => source.report(record),
+        }
+        live.flow = u32::MAX;
+        self.retired.extend(live.private.take());
+        self.live.release(slot);
+    }
+
+    fn sample(&mut self) {
+        let now = self.net.now;
+        self.net.events.schedule(now + self.run.sample_interval, Kind::Sample, 0);
+        let queue = &self.ports[FORWARD].queue;
+        let stats = queue.stats();
+        let samples = &mut self.out.samples;
+        samples.time.push(now);
+        samples.backlog_packets.push(stats.backlog());
+        samples.backlog_bytes.push(stats.backlog_bytes());
+        samples.high_backlog_packets.extend(queue.high_backlog().map(|packets| packets as u64));
+        samples.flow_table.push(queue.flow_table_len() as u64);
+        samples.arrivals.push(stats.received);
+        samples.drops.push(stats.dropped());
+        if self.run.watched.is_empty() {
+            return;
+        }
+        // A watched flow is live (its slot knows), over (its record knows) or has not begun (0).
+        for (watched, series) in self.run.watched.iter().zip(&mut samples.progress) {
+            series.push(self.out.records[*watched as usize].delivered_bytes);
+        }
+        for live in self.live.iter_mut() {
+            if let Some(position) = self.run.watched.iter().position(|&watched| watched == live.flow) {
+                let delivered = match &live.transport {
+                    Transport::Tcp(connection) => connection.delivered_bytes(&self.run.tcp),
+                    Transport::Udp(source) => source.delivered_bytes(),
+                };
+                if let Some(last) = samples.progress[position].last_mut() {
+                    *last = delivered;
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Output {
+        let end = self.run.duration;
+        for live in self.live.iter_mut() {
+            let Some(record) = self.out.records.get_mut(live.flow as usize) else { continue };
+            match &live.transport {
+                Transport::Tcp(connection) => connection.report(record, &self.run.tcp),
+                Transport::Udp(source) => source.report(record),
+            }
+        }
+        let counters = &mut self.out.counters;
+        counters.packet_hops = self.net.hops;
+        let [forward, reverse] = &mut self.ports;
+        counters.arrivals = forward.queue.stats().received;
+        counters.drops = forward.queue.stats().dropped();
+        (counters.sent, counters.sent_bytes) = (forward.sent, forward.sent_bytes);
+        counters.reverse_drops = reverse.queue.stats().dropped();
+        (counters.reverse_sent, counters.reverse_sent_bytes) = (reverse.sent, reverse.sent_bytes);
+        (counters.queue_mean_packets, counters.flow_table_mean) = forward.means(end);
+        (counters.reverse_queue_mean_packets, _) = reverse.means(end);
+        counters.flow_table_max = forward.flows_max;
+        self.out
+    }
+}

@@ -1,0 +1,189 @@
+//! TCP NewReno, both ends of one connection.
+//!
+//! Sequence numbers count segments: 0 is the SYN (or SYN-ACK when the receiver opens), 1 to `data` the
+//! payload, `data + 1` the FIN. An acknowledgement carries the next number expected.
+
+mod receiver;
+mod rtt;
+mod sender;
+
+use qdisc::{Kind, Packet};
+use units::{Direction, Time};
+
+use crate::config::{FlowSpec, Tcp};
+use crate::net::{Handle, Mark, Net, Owner};
+use crate::record::FlowRecord;
+use receiver::Receiver;
+use sender::Sender;
+
+/// Constants of one connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    owner: Owner,
+    /// Segments with payload.
+    data: u32,
+    /// Last sequence number: the FIN, or the last data.
+    last: u32,
+    /// Payload of the last data segment, bytes.
+    tail: u32,
+    size_bytes: u64,
+    /// Access pipe of the sender.
+    out: usize,
+    /// Access pipe of the receiver.
+    back: usize,
+    receiver_opens: bool,
+}
+
+impl Shape {
+    /// Segment `seq` on its way to the receiver.
+    #[inline]
+    fn segment(&self, seq: u32, tcp: &Tcp) -> Packet {
+        let (kind, payload) = match seq {
+            s if s == 0 || s > self.data => (Kind::Ack, 0),
+            s if s == self.data => (Kind::Data, self.tail),
+            _ => (Kind::Data, tcp.mss),
+        };
+        let mut packet = self.owner.packet(Direction::Forward, kind, Mark::Plain, seq);
+        packet.len = tcp.header + payload;
+        packet.progress = u64::from(seq.saturating_sub(1)) * u64::from(tcp.mss);
+        packet
+    }
+
+    /// A segment without payload: forward or reverse, acknowledging `ack`.
+    #[inline]
+    fn control(&self, direction: Direction, mark: Mark, ack: u32, tcp: &Tcp) -> Packet {
+        let mut packet = self.owner.packet(direction, Kind::Ack, mark, ack);
+        packet.len = tcp.header;
+        if direction == Direction::Reverse {
+            packet.progress = self.bytes_before(ack, tcp);
+        }
+        packet
+    }
+
+    /// Payload carried by the segments before `seq`, bytes.
+    #[inline]
+    fn bytes_before(&self, seq: u32, tcp: &Tcp) -> u64 {
+        if seq > self.data { self.size_bytes } else { u64::from(seq.saturating_sub(1)) * u64::from(tcp.mss) }
+    }
+}
+
+/// Both ends of a connection. Each end reads only its own half and what packets bring.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    shape: Shape,
+    sender: Sender,
+    receiver: Receiver,
+}
+
+/// What a sender brings along from before its connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct History {
+    /// Age of the host's tick at time zero.
+    pub(crate) clock_phase: Time,
+    /// See [`Tcp::recycled_senders`].
+    pub(crate) syn_lost: bool,
+}
+
+/// Whether a connection still needs its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    Open,
+    Over,
+}
+
+impl Connection {
+    pub(crate) fn unused(tcp: &Tcp) -> Connection {
+        let owner = Owner { flow: u32::MAX, slot: 0 };
+        let shape =
+            Shape { owner, data: 0, last: 0, tail: 0, size_bytes: 0, out: 0, back: 0, receiver_opens: false };
+        Connection { shape, sender: Sender::idle(tcp, Time::ZERO), receiver: Receiver::idle(tcp) }
+    }
+
+    /// Begins flow `spec` on access pipes `pipes`.
+    pub(crate) fn open(
+        &mut self,
+        owner: Owner,
+        spec: &FlowSpec,
+        pipes: (usize, usize),
+        history: History,
+        tcp: &Tcp,
+        net: &mut Net,
+    ) {
+        let data = spec.size_bytes.div_ceil(tcp.mss.into()) as u32;
+        self.shape = Shape {
+            owner,
+            data,
+            last: data + u32::from(tcp.fin),
+            tail: (spec.size_bytes - u64::from(data - 1) * u64::from(tcp.mss)) as u32,
+            size_bytes: spec.size_bytes,
+            out: pipes.0,
+            back: pipes.1,
+            receiver_opens: spec.receiver_opens,
+        };
+        self.sender = Sender::idle(tcp, history.clock_phase);
+        self.sender.syn_lost = history.syn_lost;
+        self.receiver.restart();
+        if spec.receiver_opens {
+            self.receiver.open(&self.shape, tcp, net);
+        } else {
+            self.sender.open(&self.shape, tcp, net);
+        }
+    }
+
+    /// A packet reached the receiver of the data.
+    #[inline]
+    pub(crate) fn on_forward(&mut self, handle: Handle, tcp: &Tcp, net: &mut Net) -> Life {
+        match handle.mark {
+            Mark::Plain => self.receiver.on_segment(handle.number, &self.shape, tcp, net),
+            _ => self.receiver.on_close(net),
+        }
+        if tcp.fin && self.receiver.finish != Time::NEVER { Life::Over } else { Life::Open }
+    }
+
+    /// A packet reached the sender of the data.
+    #[inline]
+    pub(crate) fn on_reverse(&mut self, handle: Handle, tcp: &Tcp, net: &mut Net) -> Life {
+        match handle.mark {
+            Mark::Open => self.sender.open(&self.shape, tcp, net),
+            Mark::Plain => self.sender.on_ack(handle.number, &self.shape, tcp, net),
+            Mark::Close => {
+                self.sender.on_ack(handle.number, &self.shape, tcp, net);
+                let ack = self.shape.control(Direction::Forward, Mark::Close, 0, tcp);
+                net.send(self.shape.out, ack);
+            }
+        }
+        if !tcp.fin && self.sender.is_finished(&self.shape) { Life::Over } else { Life::Open }
+    }
+
+    pub(crate) fn on_retransmit_timer(&mut self, tcp: &Tcp, net: &mut Net) {
+        self.sender.on_timer(&self.shape, tcp, net);
+    }
+
+    pub(crate) fn on_receiver_timer(&mut self, tcp: &Tcp, net: &mut Net) {
+        self.receiver.on_timer(&self.shape, tcp, net);
+    }
+
+    pub(crate) fn delivered_bytes(&self, tcp: &Tcp) -> u64 {
+        self.shape.bytes_before(self.receiver.next(), tcp)
+    }
+
+    /// Whether this sender, or one it was recycled from, lost a SYN.
+    pub(crate) fn syn_lost(&self) -> bool {
+        self.sender.syn_lost
+    }
+
+    /// Stops both timers and fills in `record`.
+    pub(crate) fn close(&mut self, record: &mut FlowRecord, tcp: &Tcp) {
+        self.report(record, tcp);
+        self.sender.disarm();
+        self.receiver.disarm();
+    }
+
+    /// Fills in all of `record` but the drops.
+    pub(crate) fn report(&self, record: &mut FlowRecord, tcp: &Tcp) {
+        record.finish = self.receiver.finish;
+        record.first_data = self.receiver.first_data;
+        record.delivered_bytes = self.delivered_bytes(tcp);
+        self.sender.report(record);
+    }
+}

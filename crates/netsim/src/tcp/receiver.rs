@@ -1,0 +1,219 @@
+//! Receiving end: reassembly, delayed acknowledgements (RFC 5681, 4.2; RFC 1122, 4.2.3.2) and its
+//! part of set-up and tear-down.
+
+use units::{Direction, Time};
+
+use crate::config::Tcp;
+use crate::event::Kind;
+use crate::net::{Mark, Net};
+use crate::tcp::Shape;
+
+/// Control segment of the receiver that is not yet acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pending {
+    Nothing,
+    Syn,
+    Fin,
+}
+
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Next sequence number in order.
+    next: u32,
+    /// One above the highest sequence number seen.
+    beyond: u32,
+    /// Ring of bits for segments above a gap, `beyond - next` of them at most in use.
+    above_gap: Vec<u64>,
+    held: u32,
+    /// Delayed acknowledgement due, or control segment to repeat; `NEVER` when neither.
+    deadline: Time,
+    timer_event: Time,
+    pending: Pending,
+    repeats: u32,
+    pub(crate) first_data: Time,
+    pub(crate) finish: Time,
+}
+
+impl Receiver {
+    pub(crate) fn idle(tcp: &Tcp) -> Receiver {
+        let words = (tcp.receiver_window as usize + 2).next_power_of_two().max(64) / 64;
+        Receiver {
+            next: 0,
+            beyond: 0,
+            above_gap: vec![0; words],
+            held: 0,
+            deadline: Time::NEVER,
+            timer_event: Time::NEVER,
+            pending: Pending::Nothing,
+            repeats: 0,
+            first_data: Time::NEVER,
+            finish: Time::NEVER,
+        }
+    }
+
+    pub(crate) fn restart(&mut self) {
+        let mut above_gap = std::mem::take(&mut self.above_gap);
+        above_gap.fill(0);
+        *self = Receiver {
+            next: 0,
+            beyond: 0,
+            above_gap,
+            held: 0,
+            deadline: Time::NEVER,
+            timer_event: Time::NEVER,
+            pending: Pending::Nothing,
+            repeats: 0,
+            first_data: Time::NEVER,
+            finish: Time::NEVER,
+        };
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Sends the SYN, as the end that opens.
+    pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.pending = Pending::Syn;
+        self.repeat_later(shape, tcp, net);
+        net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
+    }
+
+    #[inline]
+    pub(crate) fn on_segment(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if seq > 0 && seq <= shape.data && self.first_data == Time::NEVER {
+            self.first_data = net.now;
+        }
+        let fills_gap = seq + 1 < self.beyond;
+        self.beyond = self.beyond.max(seq + 1);
+        let before = self.next;
+        self.insert(seq);
+        if self.next > before {
+            self.on_progress(before, shape, tcp, net);
+        }
+        let closes = tcp.fin && self.next > shape.last;
+        if closes && self.pending != Pending::Fin {
+            self.pending = Pending::Fin;
+            self.repeat_later(shape, tcp, net);
+        }
+        // Delay the acknowledgement of one segment in order; a second one, a gap, the SYN and the FIN
+        // are answered at once (RFC 5681, 4.2).
+        let in_order = self.next == seq + 1;
+        if in_order && !fills_gap && seq > 0 && !closes && self.deadline == Time::NEVER && tcp.delayed_ack > Time::ZERO
+        {
+            self.arm(net.now + tcp.delayed_ack, shape, net);
+            return;
+        }
+        self.acknowledge(shape, tcp, net);
+    }
+
+    fn on_progress(&mut self, before: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if self.pending == Pending::Syn {
+            self.pending = Pending::Nothing;
+            self.deadline = Time::NEVER;
+        }
+        if !tcp.fin && self.next > shape.data && self.finish == Time::NEVER {
+            self.finish = net.now;
+        }
+        if let Some(deliveries) = &mut net.deliveries {
+            let data = (before.max(1)..self.next).filter(|&seq| seq <= shape.data);
+            deliveries.extend(data.map(|_| net.now));
+        }
+    }
+
+    fn acknowledge(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let mark = if self.pending == Pending::Fin {
+            Mark::Close
+        } else {
+            self.deadline = Time::NEVER;
+            Mark::Plain
+        };
+        net.send(shape.back, shape.control(Direction::Reverse, mark, self.next, tcp));
+    }
+
+    /// The sender acknowledged the FIN: the last FIN-ACK.
+    pub(crate) fn on_close(&mut self, net: &mut Net) {
+        if self.pending == Pending::Fin {
+            self.pending = Pending::Nothing;
+            self.deadline = Time::NEVER;
+            self.finish = net.now;
+        }
+    }
+
+    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if net.now != self.timer_event {
+            return;
+        }
+        self.timer_event = Time::NEVER;
+        if self.deadline == Time::NEVER {
+            return;
+        }
+        if self.deadline > net.now {
+            self.arm(self.deadline, shape, net);
+            return;
+        }
+        self.deadline = Time::NEVER;
+        match self.pending {
+            Pending::Nothing => self.acknowledge(shape, tcp, net),
+            Pending::Syn => {
+                self.repeat_later(shape, tcp, net);
+                net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
+            }
+            Pending::Fin => {
+                self.repeat_later(shape, tcp, net);
+                self.acknowledge(shape, tcp, net);
+            }
+        }
+    }
+
+    /// Sets the timer that repeats the pending SYN or FIN, with exponential back-off (RFC 6298, 5.5).
+    /// The receiver sends no data and so has no RTT sample: it starts from the initial timeout.
+    fn repeat_later(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let timeout = Time(tcp.initial_rto.0 << self.repeats.min(6)).min(tcp.max_rto);
+        self.repeats += 1;
+        self.arm(net.now + timeout, shape, net);
+    }
+
+    #[inline]
+    fn arm(&mut self, deadline: Time, shape: &Shape, net: &mut Net) {
+        self.deadline = deadline;
+        if self.timer_event > deadline {
+            self.timer_event = deadline;
+            net.events.schedule(deadline, Kind::Receiver, shape.owner.slot);
+        }
+    }
+
+    pub(crate) fn disarm(&mut self) {
+        self.deadline = Time::NEVER;
+        self.timer_event = Time::NEVER;
+    }
+
+    #[inline]
+    fn insert(&mut self, seq: u32) {
+        if seq == self.next {
+            self.next += 1;
+            while self.held > 0 && self.take_bit(self.next) {
+                self.next += 1;
+                self.held -= 1;
+            }
+        } else if seq > self.next {
+            let (word, bit) = self.position(seq);
+            if self.above_gap[word] & bit == 0 {
+                self.above_gap[word] |= bit;
+                self.held += 1;
+            }
+        }
+    }
+
+    fn position(&self, seq: u32) -> (usize, u64) {
+        (seq as usize / 64 & (self.above_gap.len() - 1), 1 << (seq % 64))
+    }
+
+    fn take_bit(&mut self, seq: u32) -> bool {
+        let (word, bit) = self.position(seq);
+        let held = self.above_gap[word] & bit != 0;
+        self.above_gap[word] &= !bit;
+        held
+    }
+}

@@ -1,0 +1,348 @@
+//! Sending end: slow start, congestion avoidance, fast retransmit (RFC 5681), NewReno recovery
+//! (RFC 6582), limited transmit (RFC 3042), retransmission timer (RFC 6298).
+
+use units::Time;
+
+use crate::config::{LossWindow, RecoveryExit, Tcp};
+use crate::event::Kind;
+use crate::net::Net;
+use crate::record::FlowRecord;
+use crate::tcp::Shape;
+use crate::tcp::rtt::Rtt;
+
+/// Duplicate acknowledgements that mean a loss.
+const DUP_THRESH: u32 = 3;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sender {
+    /// First number not acknowledged.
+    una: u32,
+    /// Next number to send.
+    nxt: u32,
+    /// One above the highest number sent.
+    max: u32,
+    cwnd: f64,
+    ssthresh: f64,
+    dup_acks: u32,
+    /// Segments added to the window during recovery (RFC 5681, 3.2, steps 3 and 4).
+    inflation: u32,
+    /// `max` when the last recovery or timeout began.
+    recover: u32,
+    recovering: bool,
+    partial_seen: bool,
+    /// The SYN was lost, or a recycled sender remembers one that was.
+    pub(crate) syn_lost: bool,
+    /// Number and time of the segment whose RTT is being measured.
+    timed: Option<(u32, Time)>,
+    rtt: Rtt,
+    deadline: Time,
+    timer_event: Time,
+    sent: u64,
+    retransmits: u64,
+    timeouts: u32,
+    rtt_sum_ns: u64,
+    rtt_samples: u32,
+    acks: u32,
+    cwnd_sum: f64,
+}
+
+impl Sender {
+    pub(crate) fn idle(tcp: &Tcp, clock_phase: Time) -> Sender {
+        Sender {
+            una: 0,
+            nxt: 0,
+            max: 0,
+            cwnd: 1.0,
+            ssthresh: f64::from(tcp.receiver_window),
+            dup_acks: 0,
+            inflation: 0,
+            recover: 0,
+            recovering: false,
+            partial_seen: false,
+            syn_lost: false,
+            timed: None,
+            rtt: Rtt::unknown(tcp, clock_phase),
+            deadline: Time::NEVER,
+            timer_event: Time::NEVER,
+            sent: 0,
+            retransmits: 0,
+            timeouts: 0,
+            rtt_sum_ns: 0,
+            rtt_samples: 0,
+            acks: 0,
+            cwnd_sum: 0.0,
+        }
+    }
+
+    /// Sends the SYN, or answers the receiver's with SYN-ACK.
+    pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if self.una > 0 {
+            return;
+        }
+        self.nxt = 0;
+        self.send_window(0, shape, tcp, net);
+    }
+
+    /// Whether everything up to the last segment is acknowledged.
+    #[inline]
+    pub(crate) fn is_finished(&self, shape: &Shape) -> bool {
+        self.una > shape.last
+    }
+
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if ack > self.una {
+            if self.recovering && ack < self.recover {
+                self.on_partial_ack(ack, shape, tcp, net);
+            } else {
+                self.on_new_ack(ack, shape, tcp, net);
+            }
+        } else if ack == self.una && self.max > self.una && ack > 0 {
+            self.on_dup_ack(shape, tcp, net);
+        }
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, ack: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let recovered = self.recovering;
+        if recovered {
+            self.inflation = 0;
+            self.recovering = false;
+            if tcp.recovery_exit == RecoveryExit::Deflate {
+                let flight = self.max.saturating_sub(ack).max(1);
+                self.cwnd = self.ssthresh.min(f64::from(flight + 1));
+            }
+        }
+        self.partial_seen = false;
+        self.dup_acks = 0;
+        self.advance(ack);
+        if let Some((seq, sent)) = self.timed
+            && ack > seq
+        {
+            self.timed = None;
+            self.rtt.end_back_off();
+            self.rtt.sample(sent, net.now, tcp);
+            self.rtt_sum_ns += (net.now - sent).0;
+            self.rtt_samples += 1;
+        }
+        if self.una < self.max {
+            self.arm(shape, tcp, net);
+        } else {
+            self.deadline = Time::NEVER;
+        }
+        if ack == 1 {
+            self.on_established(shape, tcp, net);
+        } else if !(recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
+            self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+        }
+        self.acks += 1;
+        self.cwnd_sum += self.cwnd;
+        self.send_window(0, shape, tcp, net);
+    }
+
+    fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
+        self.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
+        if tcp.handshake_ack && !shape.receiver_opens {
+            net.send(shape.out, shape.control(units::Direction::Forward, crate::net::Mark::Close, 0, tcp));
+        }
+    }
+
+    /// A partial acknowledgement: the next hole is lost too (RFC 6582, 3.2, step 3).
+    fn on_partial_ack(&mut self, ack: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if !tcp.impatient || !self.partial_seen {
+            self.partial_seen = true;
+            self.arm(shape, tcp, net);
+        }
+        let acked = ack - self.una;
+        if self.inflation > acked {
+            self.inflation -= acked - 1;
+        } else {
+            self.cwnd = (self.cwnd - f64::from(acked - self.inflation)).max(1.0);
+            self.inflation = 1;
+        }
+        self.advance(ack);
+        if self.timed.is_some_and(|(seq, _)| ack > seq) {
+            self.timed = None;
+            self.rtt.end_back_off();
+        }
+        self.output(self.una, shape, tcp, net);
+        self.send_window(tcp.recovery_burst, shape, tcp, net);
+    }
+
+    fn on_dup_ack(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.dup_acks += 1;
+        if self.dup_acks < DUP_THRESH {
+            if tcp.limited_transmit {
+                self.send_one(shape, tcp, net);
+            }
+            return;
+        }
+        if self.dup_acks > DUP_THRESH {
+            self.inflation += u32::from(self.recovering);
+        } else if self.una > self.recover {
+            self.enter_recovery(shape, tcp, net);
+        }
+        self.send_window(tcp.recovery_burst, shape, tcp, net);
+    }
+
+    fn enter_recovery(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.recover = self.max;
+        self.recovering = true;
+        self.timed = None;
+        self.arm(shape, tcp, net);
+        let half = self.loss_window(tcp) / 2.0;
+        self.ssthresh = half.floor().max(2.0);
+        self.cwnd = match tcp.recovery_exit {
+            RecoveryExit::AsIs => half.max(1.0),
+            RecoveryExit::Deflate => self.ssthresh,
+        };
+        self.output(self.una, shape, tcp, net);
+        self.inflation = DUP_THRESH;
+    }
+
+    /// Limited transmit: one segment that was never sent (RFC 3042, 2).
+    fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let allowed = f64::from(self.una) + self.cwnd + f64::from(self.dup_acks) - 1.0;
+        let in_window = self.nxt < self.una + tcp.receiver_window;
+        if self.nxt <= shape.last && in_window && f64::from(self.nxt) <= allowed {
+            self.output(self.nxt, shape, tcp, net);
+            self.nxt += 1;
+        }
+    }
+
+    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if net.now != self.timer_event {
+            return;
+        }
+        self.timer_event = Time::NEVER;
+        if self.deadline == Time::NEVER {
+            return;
+        }
+        if self.deadline > net.now {
+            self.timer_event = self.deadline;
+            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot);
+            return;
+        }
+        self.on_rto(shape, tcp, net);
+    }
+
+    /// Everything unacknowledged counts as lost: go back to it with a window of one (RFC 5681, 3.1).
+    fn on_rto(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.timeouts += 1;
+        self.recover = self.max;
+        self.recovering = false;
+        self.partial_seen = false;
+        self.inflation = 0;
+        self.dup_acks = 0;
+        if self.una == 0 {
+            self.syn_lost = true;
+            if tcp.syn_loss_lowers_ssthresh {
+                self.ssthresh = 2.0;
+            }
+        } else {
+            self.ssthresh = (self.loss_window(tcp) / 2.0).floor().max(2.0);
+        }
+        self.cwnd = 1.0;
+        self.rtt.back_off();
+        self.timed = None;
+        self.nxt = self.una;
+        self.arm(shape, tcp, net);
+        self.send_window(0, shape, tcp, net);
+    }
+
+    #[inline]
+    fn advance(&mut self, ack: u32) {
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+    }
+
+    fn loss_window(&self, tcp: &Tcp) -> f64 {
+        match tcp.loss_window {
+            LossWindow::Flight => f64::from(self.max - self.una),
+            LossWindow::Cwnd => (self.cwnd + f64::from(self.inflation)).min(f64::from(tcp.receiver_window)),
+        }
+    }
+
+    /// Sends what the window allows, at most `burst` segments unless that is 0.
+    #[inline]
+    fn send_window(&mut self, burst: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let window = (self.cwnd as u32 + self.inflation).min(tcp.receiver_window);
+        let mut end = (self.una + window).min(shape.last + 1);
+        if burst > 0 {
+            end = end.min(self.nxt + burst);
+        }
+        while self.nxt < end {
+            self.output(self.nxt, shape, tcp, net);
+            self.nxt += 1;
+        }
+    }
+
+    #[inline]
+    fn output(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.sent += 1;
+        if self.deadline == Time::NEVER {
+            self.arm(shape, tcp, net);
+        }
+        if seq < self.max {
+            self.retransmits += 1;
+        } else {
+            self.max = seq + 1;
+            if self.timed.is_none() {
+                self.timed = Some((seq, net.now));
+            }
+        }
+        net.send(shape.out, shape.segment(seq, tcp));
+    }
+
+    /// (Re)starts the retransmission timer (RFC 6298, 5.1 and 5.3).
+    #[inline]
+    fn arm(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.deadline = net.now + self.rtt.timeout(tcp);
+        if self.timer_event > self.deadline {
+            self.timer_event = self.deadline;
+            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot);
+        }
+    }
+
+    pub(crate) fn disarm(&mut self) {
+        self.deadline = Time::NEVER;
+        self.timer_event = Time::NEVER;
+    }
+
+    pub(crate) fn report(&self, record: &mut FlowRecord) {
+        record.packets_sent = self.sent;
+        record.retransmits = self.retransmits;
+        record.timeouts = self.timeouts;
+        record.rtt_mean_s = self.rtt_sum_ns as f64 * 1e-9 / f64::from(self.rtt_samples);
+        record.cwnd_mean_packets = self.cwnd_sum / f64::from(self.acks);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn tcp() -> Tcp {
+        Tcp {
+            mss: 1460,
+            header: 40,
+            initial_window: 2,
+            receiver_window: 43,
+            initial_rto: Time::from_millis(3000),
+            min_rto: Time::from_millis(200),
+            max_rto: Time::from_millis(60_000),
+            tick: Time(1),
+            delayed_ack: Time::from_millis(100),
+            fin: true,
+            handshake_ack: true,
+            limited_transmit: true,
+            impatient: true,
+            recovery_burst: 0,
+            loss_window: LossWindow::Flight,
+            recovery_exit: RecoveryExit::Deflate,
+            syn_loss_lowers_ssthresh: false,
+            recycled_senders: false,
+        }
+    }
+}
