@@ -1,0 +1,357 @@
+//! Framing of capture files: one record at a time into one reused buffer.
+//!
+//! The lengths in a file are read here before anything is allocated, so that a record is either
+//! whole, longer than [`MAX_BLOCK_BYTES`] or cut off by the end of the file; pcap-parser then parses
+//! a whole record. Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
+use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header};
+
+use crate::{CaptureError, Skip};
+
+/// Longest record held in memory, in bytes; longer ones are passed over.
+pub const MAX_BLOCK_BYTES: usize = 8 << 20;
+
+const CHUNK_BYTES: usize = 1 << 16;
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACES_MAX: usize = 1 << 16;
+/// The upper bits of the link-type field hold the length of a frame check sequence.
+const LINK_TYPE_MASK: i32 = 0x03ff_ffff;
+
+/// One captured packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// LINKTYPE_ number of the frame.
+    pub link_type: i32,
+    /// Nanoseconds since 1970.
+    pub time_ns: i64,
+    /// Bytes the frame had on the wire.
+    pub original_bytes: u32,
+    /// Captured bytes, from the link header on.
+    pub data: &'a [u8],
+}
+
+/// What the next stretch of a file holds.
+#[derive(Debug)]
+pub enum Item<'a> {
+    /// A packet.
+    Packet(Record<'a>),
+    /// A packet whose time or interface cannot be known.
+    Undated(Skip),
+    /// A block that holds no packet.
+    Other,
+    /// No more records.
+    End {
+        /// The file ends inside a record, or what follows cannot be framed.
+        truncated: bool,
+    },
+}
+
+struct Interface {
+    link_type: i32,
+    units_per_s: u128,
+    offset_s: i64,
+}
+
+enum Format {
+    Pcap { header: PcapHeader },
+    Pcapng { big_endian: bool, interfaces: Vec<Interface> },
+}
+
+/// Streaming reader of a capture.
+pub struct Reader<R: Read> {
+    input: Input<R>,
+    format: Format,
+    block: Vec<u8>,
+    pending: usize,
+    ended: bool,
+}
+
+enum Input<R: Read> {
+    Plain(BufReader<R>),
+    Gzip(Box<BufReader<MultiGzDecoder<BufReader<R>>>>),
+}
+
+impl<R: Read> Read for Input<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Input::Plain(input) => input.read(into),
+            Input::Gzip(input) => match input.read(into) {
+                // A damaged or cut gzip stream ends the capture where it stops being readable.
+                Err(error) if damaged(&error) => Ok(0),
+                outcome => outcome,
+            },
+        }
+    }
+}
+
+fn damaged(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
+}
+
+impl<R: Read> Reader<R> {
+    /// Recognises the format of `source`.
+    ///
+    /// # Errors
+    /// [`CaptureError`] when `source` cannot be read, is empty or is no capture.
+    pub fn open(source: R) -> Result<Self, CaptureError> {
+        let mut plain = BufReader::with_capacity(CHUNK_BYTES, source);
+        let gzip = plain.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+        let input = if gzip {
+            let decoder = MultiGzDecoder::new(plain);
+            Input::Gzip(Box::new(BufReader::with_capacity(CHUNK_BYTES, decoder)))
+        } else {
+            Input::Plain(plain)
+        };
+        let format = Format::Pcapng { big_endian: false, interfaces: Vec::new() };
+        let mut reader = Reader { input, format, block: Vec::new(), pending: 0, ended: false };
+        let held = reader.fill(0, 24)?;
+        let start = &reader.block[..held];
+        if held == 0 && !gzip {
+            return Err(CaptureError::Empty);
+        }
+        if start.starts_with(&SECTION_HEADER.to_be_bytes()) {
+            if held < 12 || byte_order(&start[8..12]).is_none() {
+                return Err(CaptureError::NotCapture { found: "a broken pcapng section header".into() });
+            }
+            reader.pending = held;
+            return Ok(reader);
+        }
+        match parse_pcap_header(start) {
+            Ok((_, header)) => reader.format = Format::Pcap { header },
+            Err(error) => {
+                let cut = error.is_incomplete() && held >= 4;
+                let found =
+                    if cut { format!("a pcap header cut off after {held} bytes") } else { describe(start, gzip) };
+                return Err(CaptureError::NotCapture { found });
+            }
+        }
+        Ok(reader)
+    }
+
+    /// Reads up to the next packet or block; [`Item::End`] for ever once the file has ended.
+    ///
+    /// # Errors
+    /// [`CaptureError::Io`] when the operating system refuses.
+    pub fn read_item(&mut self) -> Result<Item<'_>, CaptureError> {
+        if self.ended {
+            return Ok(Item::End { truncated: false });
+        }
+        match self.format {
+            Format::Pcap { .. } => self.read_pcap(),
+            Format::Pcapng { .. } => self.read_pcapng(),
+        }
+    }
+
+    /// Fills the block with the bytes `from..to` of it; returns where it ends, `to` unless the file ends.
+    fn fill(&mut self, from: usize, to: usize) -> io::Result<usize> {
+        let mut held = from;
+        while held < to {
+            // Grown by what arrives, not by what the length field promises.
+            let goal = to.min(held + CHUNK_BYTES);
+            if self.block.len() < goal {
+                self.block.resize(goal, 0);
+            }
+            match self.input.read(&mut self.block[held..goal]) {
+                Ok(0) => break,
+                Ok(count) => held += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(held)
+    }
+
+    fn end(&mut self, truncated: bool) -> Item<'static> {
+        self.ended = true;
+        Item::End { truncated }
+    }
+
+    fn read_pcap(&mut self) -> Result<Item<'_>, CaptureError> {
+        let Format::Pcap { header } = &self.format else { return Ok(Item::Other) };
+        let big_endian = header.is_bigendian();
+        let modified = header.is_modified_format();
+        let link_type = header.network.0 & LINK_TYPE_MASK;
+        let unit_ns = if header.is_nanosecond_precision() { 1 } else { 1000 };
+        let header_bytes = if modified { 24 } else { 16 };
+        let held = self.fill(0, header_bytes)?;
+        if held < header_bytes {
+            return Ok(self.end(held > 0));
+        }
+        let captured = word(&self.block, 8, big_endian) as usize;
+        if captured > MAX_BLOCK_BYTES {
+            return self.pass_over(captured);
+        }
+        let whole = header_bytes + captured;
+        if self.fill(header_bytes, whole)? < whole {
+            return Ok(self.end(true));
+        }
+        let block = &self.block[..whole];
+        let parsed = match (modified, big_endian) {
+            (true, _) => parse_pcap_frame_modified(block),
+            (false, true) => parse_pcap_frame_be(block),
+            (false, false) => parse_pcap_frame(block),
+        };
+        let Ok((_, frame)) = parsed else { return Ok(Item::Undated(Skip::Malformed)) };
+        Ok(Item::Packet(Record {
+            link_type,
+            time_ns: i64::from(frame.ts_sec) * 1_000_000_000 + i64::from(frame.ts_usec) * unit_ns,
+            original_bytes: frame.origlen,
+            data: frame.data,
+        }))
+    }
+
+    fn read_pcapng(&mut self) -> Result<Item<'_>, CaptureError> {
+        let from = std::mem::take(&mut self.pending);
+        let held = self.fill(from, 12.max(from))?;
+        if held < 12 {
+            return Ok(self.end(held > 0));
+        }
+        let Format::Pcapng { big_endian, interfaces } = &mut self.format else { return Ok(Item::Other) };
+        let is_section = self.block.starts_with(&SECTION_HEADER.to_be_bytes());
+        if is_section {
+            let Some(order) = byte_order(&self.block[8..12]) else { return Ok(self.end(true)) };
+            *big_endian = order;
+            interfaces.clear();
+        }
+        let big_endian = *big_endian;
+        let length = word(&self.block, 4, big_endian) as usize;
+        // Only a first section header is read further ahead than 12 bytes, and it has at least 28.
+        if length < 12 || !length.is_multiple_of(4) || (is_section && length < 28) {
+            return Ok(self.end(true));
+        }
+        if length > MAX_BLOCK_BYTES {
+            let passed = self.pass_over(length - held)?;
+            let packet = matches!(word(&self.block, 0, big_endian), 2 | 3 | 6);
+            return Ok(if packet || self.ended { passed } else { Item::Other });
+        }
+        if self.fill(held, length)? < length {
+            return Ok(self.end(true));
+        }
+        let block = &self.block[..length];
+        let parsed = if big_endian { parse_block_be(block) } else { parse_block_le(block) };
+        let Format::Pcapng { interfaces, .. } = &mut self.format else { return Ok(Item::Other) };
+        match parsed {
+            Ok((_, block)) => Ok(item_of(block, interfaces, big_endian)),
+            Err(_) if is_section => {
+                self.ended = true;
+                Ok(Item::End { truncated: true })
+            }
+            Err(_) => Ok(unparsed(block, interfaces, big_endian)),
+        }
+    }
+
+    fn pass_over(&mut self, bytes: usize) -> Result<Item<'static>, CaptureError> {
+        let skipped = io::copy(&mut (&mut self.input).take(bytes as u64), &mut io::sink())?;
+        if skipped < bytes as u64 {
+            return Ok(self.end(true));
+        }
+        Ok(Item::Undated(Skip::Oversized))
+    }
+}
+
+/// Whether a section is big-endian, from its byte-order magic.
+fn byte_order(magic: &[u8]) -> Option<bool> {
+    match magic {
+        [0x1a, 0x2b, 0x3c, 0x4d] => Some(true),
+        [0x4d, 0x3c, 0x2b, 0x1a] => Some(false),
+        _ => None,
+    }
+}
+
+fn word(block: &[u8], at: usize, big_endian: bool) -> u32 {
+    let bytes = [block[at], block[at + 1], block[at + 2], block[at + 3]];
+    if big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+}
+
+/// An interface block that does not parse still takes its number; packet blocks are counted.
+fn unparsed<'a>(block: &[u8], interfaces: &mut Vec<Interface>, big_endian: bool) -> Item<'a> {
+    match word(block, 0, big_endian) {
+        1 if interfaces.len() < INTERFACES_MAX => {
+            interfaces.push(Interface { link_type: -1, units_per_s: 0, offset_s: 0 });
+            Item::Other
+        }
+        2 | 3 | 6 => Item::Undated(Skip::Malformed),
+        _ => Item::Other,
+    }
+}
+
+fn item_of<'a>(block: Block<'a>, interfaces: &mut Vec<Interface>, big_endian: bool) -> Item<'a> {
+    match block {
+        Block::InterfaceDescription(description) => {
+            if interfaces.len() < INTERFACES_MAX {
+                // pcap-parser reads the offset little-endian in every section.
+                let offset_s = description.if_tsoffset;
+                interfaces.push(Interface {
+                    link_type: description.linktype.0 & LINK_TYPE_MASK,
+                    units_per_s: units_per_s(description.if_tsresol),
+                    offset_s: if big_endian { offset_s.swap_bytes() } else { offset_s },
+                });
+            }
+            Item::Other
+        }
+        Block::EnhancedPacket(packet) => {
+            let Some(interface) = interfaces.get(packet.if_id as usize) else {
+                return Item::Undated(Skip::NoInterface);
+            };
+            let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+            let Some(time_ns) = interface.time_ns(ticks) else {
+                return Item::Undated(Skip::NoInterface);
+            };
+            let captured = packet.data.len().min(packet.caplen as usize);
+            Item::Packet(Record {
+                link_type: interface.link_type,
+                time_ns,
+                original_bytes: packet.origlen,
+                data: &packet.data[..captured],
+            })
+        }
+        // A simple packet block has no time.
+        Block::SimplePacket(_) => Item::Undated(Skip::NoInterface),
+        Block::Unknown(unknown) if unknown.block_type == 2 => Item::Undated(Skip::NoInterface),
+        _ => Item::Other,
+    }
+}
+
+/// Ticks per second of an if_tsresol option, 0 when it is beyond 128 bits.
+fn units_per_s(resolution: u8) -> u128 {
+    let exponent = u32::from(resolution & 0x7f);
+    let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
+    base.checked_pow(exponent).unwrap_or(0)
+}
+
+impl Interface {
+    fn time_ns(&self, ticks: u64) -> Option<i64> {
+        let since_offset = (u128::from(ticks) * 1_000_000_000).checked_div(self.units_per_s)?;
+        let offset = i128::from(self.offset_s) * 1_000_000_000;
+        i64::try_from(i128::try_from(since_offset).ok()?.checked_add(offset)?).ok()
+    }
+}
+
+fn describe(start: &[u8], gzip: bool) -> String {
+    const KNOWN: [(&[u8], &str); 7] = [
+        (&[0x1f, 0x8b], "gzip"),
+        (&[0x28, 0xb5, 0x2f, 0xfd], "Zstandard data"),
+        (b"\xfd7zXZ", "xz data"),
+        (b"BZh", "bzip2 data"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"PAR1", "a Parquet file"),
+        (&[0x34, 0xcd, 0xb2, 0xa1], "a big-endian pcap of the 'modified' format"),
+    ];
+    let inside = if gzip { " inside gzip" } else { "" };
+    if let Some((_, name)) = KNOWN.iter().find(|(magic, _)| start.starts_with(magic)) {
+        return format!("{name}{inside}");
+    }
+    if start.is_empty() {
+        return format!("nothing readable{inside}");
+    }
+    let shown = &start[..start.len().min(8)];
+    if shown.iter().all(|byte| (0x20..0x7f).contains(byte) || byte.is_ascii_whitespace()) {
+        return format!("text starting {:?}{inside}", String::from_utf8_lossy(shown));
+    }
+    let hex: Vec<String> = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("bytes {}{inside}", hex.join(" "))
+}

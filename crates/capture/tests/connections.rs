@@ -1,0 +1,212 @@
+//! The connection table: who opened, what was sent, how it ended.
+
+mod wire;
+
+use capture::{OpenerFrom, Options, Protocol, State, read};
+use wire::*;
+
+const DAY_US: u64 = 86_400_000_000;
+
+fn handshake(start_us: u64, isn: u32) -> Vec<Frame> {
+    vec![
+        tcp(start_us, CLIENT, SERVER, isn, 0, SYN, 0),
+        tcp(start_us + 20_000, SERVER, CLIENT, 9_000, isn.wrapping_add(1), SYN | ACK, 0),
+        tcp(start_us + 50_000, CLIENT, SERVER, isn.wrapping_add(1), 9_001, ACK, 0),
+    ]
+}
+
+fn with(mut frames: Vec<Frame>, more: &[Frame]) -> Vec<Frame> {
+    frames.extend_from_slice(more);
+    frames
+}
+
+#[test]
+fn a_whole_connection_is_complete() {
+    let frames = with(
+        handshake(0, u32::MAX - 50),
+        &[
+            tcp(60_000, CLIENT, SERVER, u32::MAX - 49, 9_001, ACK, 100),
+            tcp(90_000, CLIENT, SERVER, u32::MAX - 49, 9_001, ACK, 100),
+            tcp(100_000, SERVER, CLIENT, 9_001, 50, ACK, 1400),
+            tcp(110_000, SERVER, CLIENT, 10_401, 50, ACK | FIN, 600),
+            tcp(120_000, CLIENT, SERVER, 50, 11_002, ACK | FIN, 0),
+        ],
+    );
+    let read = read_frames(&frames);
+    assert_eq!(read.connections.len(), 1);
+    let connection = &read.connections[0];
+    assert_eq!((connection.protocol, connection.state), (Protocol::Tcp, State::Complete));
+    assert_eq!((connection.opener.port, connection.responder.port), (CLIENT.1, SERVER.1));
+    assert_eq!((connection.opener_from, connection.rtt_ns), (OpenerFrom::Syn, Some(50_000_000)));
+    let (opener, responder) = (&connection.from_opener, &connection.from_responder);
+    assert_eq!((opener.packets, opener.payload_bytes, opener.distinct_bytes), (5, 200, 100));
+    assert_eq!((responder.packets, responder.distinct_bytes, responder.missing_bytes), (3, 2000, 0));
+    assert_eq!((opener.first_data_ns, opener.last_data_ns), (Some(60_000_000), Some(90_000_000)));
+    assert_eq!((opener.fin, responder.fin, opener.rst), (true, true, false));
+}
+
+#[test]
+fn each_ending_has_its_state() {
+    let refused = [tcp(0, CLIENT, SERVER, 1, 0, SYN, 0), tcp(9, SERVER, CLIENT, 0, 2, RST | ACK, 0)];
+    let half_closed = with(handshake(0, 1), &[tcp(60_000, CLIENT, SERVER, 2, 9_001, FIN | ACK, 0)]);
+    let cases = [
+        (handshake(0, 1)[..1].to_vec(), State::HalfOpen),
+        (handshake(0, 1)[..2].to_vec(), State::HalfOpen),
+        (handshake(0, 1), State::Established),
+        (refused.to_vec(), State::Rejected),
+        (half_closed.clone(), State::HalfClosed),
+        (with(half_closed, &[tcp(60_001, SERVER, CLIENT, 9_001, 3, RST, 0)]), State::Reset),
+        (with(handshake(0, 1)[..2].to_vec(), &[tcp(60_000, CLIENT, SERVER, 2, 0, RST, 0)]), State::Reset),
+        (vec![tcp(0, CLIENT, SERVER, 1, 1, ACK, 10)], State::Midstream),
+        (vec![udp(0, CLIENT, SERVER, 10)], State::OneWay),
+        (vec![udp(0, CLIENT, SERVER, 10), udp(1, SERVER, CLIENT, 10)], State::TwoWay),
+    ];
+    for (frames, state) in cases {
+        let read = read_frames(&frames);
+        assert_eq!(read.connections.len(), 1, "{state:?}");
+        assert_eq!(read.connections[0].state, state);
+    }
+}
+
+#[test]
+fn an_rst_after_both_fins_leaves_the_connection_complete() {
+    let frames = with(
+        handshake(0, 1),
+        &[
+            tcp(60_000, CLIENT, SERVER, 2, 9_001, FIN | ACK, 0),
+            tcp(61_000, SERVER, CLIENT, 9_001, 3, FIN | ACK, 0),
+            tcp(62_000, CLIENT, SERVER, 3, 0, RST, 0),
+        ],
+    );
+    let connection = &read_frames(&frames).connections[0];
+    assert_eq!((connection.state, connection.from_opener.rst), (State::Complete, true));
+}
+
+#[test]
+fn the_opener_is_inferred_without_a_syn() {
+    let equal = (SERVER.0, CLIENT.1);
+    let cases = [
+        (tcp(0, SERVER, CLIENT, 9, 1, SYN | ACK, 0), OpenerFrom::SynAck, CLIENT),
+        (tcp(0, SERVER, CLIENT, 9, 1, ACK, 5), OpenerFrom::Port, CLIENT),
+        (tcp(0, equal, CLIENT, 9, 1, ACK, 5), OpenerFrom::FirstPacket, equal),
+        (udp(0, SERVER, CLIENT, 5), OpenerFrom::FirstPacket, SERVER),
+    ];
+    for (frame, opener_from, opener) in cases {
+        let read = read_frames(&[frame]);
+        let connection = &read.connections[0];
+        assert_eq!(connection.opener_from, opener_from);
+        assert_eq!((connection.opener.address.to_string(), connection.opener.port), {
+            let [a, b, c, d] = opener.0;
+            (format!("{a}.{b}.{c}.{d}"), opener.1)
+        });
+    }
+}
+
+#[test]
+fn a_repeated_or_missing_part_of_the_handshake_hides_the_rtt() {
+    let [syn, syn_ack, ack] = [0, 1, 2].map(|index| handshake(0, 1)[index].clone());
+    let again = |frame: &Frame, time_us| Frame { time_us, ..frame.clone() };
+    let cases = [
+        vec![syn.clone(), again(&syn, 1_000), syn_ack.clone(), ack.clone()],
+        vec![syn.clone(), syn_ack.clone(), again(&syn_ack, 30_000), ack.clone()],
+        vec![syn_ack.clone(), ack.clone()],
+        vec![syn.clone(), ack.clone()],
+        vec![syn.clone(), syn_ack.clone(), again(&ack, 10_000)],
+    ];
+    for (index, frames) in cases.iter().enumerate() {
+        assert_eq!(read_frames(frames).connections[0].rtt_ns, None, "case {index}");
+    }
+    assert_eq!(read_frames(&[syn, syn_ack, ack]).connections[0].rtt_ns, Some(50_000_000));
+}
+
+#[test]
+fn a_tuple_is_split_only_where_a_connection_can_end() {
+    let fin = tcp(60_000, CLIENT, SERVER, 2, 9_001, FIN | ACK, 0);
+    let rst = tcp(60_000, SERVER, CLIENT, 9_001, 2, RST, 0);
+    let data = |time_us| tcp(time_us, CLIENT, SERVER, 2, 9_001, ACK, 10);
+    let syn = |time_us, isn| tcp(time_us, CLIENT, SERVER, isn, 0, SYN, 0);
+    let cases = [
+        ("after FIN", with(handshake(0, 1), &[fin.clone(), syn(70_000, 777)]), 2),
+        ("after RST", with(handshake(0, 1), &[rst, syn(70_000, 777)]), 2),
+        ("after silence", with(handshake(0, 1), &[syn(121_000_000, 777)]), 2),
+        ("unanswered attempt", vec![syn(0, 1), syn(5, 777)], 2),
+        ("begun before the capture", vec![data(0), syn(5, 777)], 2),
+        ("repeated SYN", vec![syn(0, 1), syn(300_000_000, 1)], 1),
+        ("stray SYN while open", with(handshake(0, 1), &[syn(70_000, 777)]), 1),
+        ("silence alone", with(handshake(0, 1), &[data(DAY_US)]), 1),
+        ("data after FIN", with(handshake(0, 1), &[fin, data(DAY_US)]), 1),
+        ("SYN behind its data", vec![data(5), syn(0, 1)], 1),
+    ];
+    for (label, frames, connections) in cases {
+        assert_eq!(read_frames(&frames).connections.len(), connections, "{label}");
+    }
+}
+
+#[test]
+fn the_last_syn_ack_before_the_data_sets_the_numbers() {
+    let frames = [
+        tcp(0, SERVER, CLIENT, 5, 2, SYN | ACK, 0),
+        tcp(1, SERVER, CLIENT, 3_000_000_000, 2, SYN | ACK, 0),
+        tcp(2, CLIENT, SERVER, 2, 3_000_000_001, ACK, 50),
+        tcp(3, SERVER, CLIENT, 3_000_000_001, 52, ACK, 96),
+    ];
+    let read = read_frames(&frames);
+    assert_eq!(read.connections.len(), 1);
+    let side = &read.connections[0].from_responder;
+    assert_eq!((side.distinct_bytes, side.missing_bytes), (96, 0));
+}
+
+#[test]
+fn keep_alives_and_control_bits_are_no_payload() {
+    let frames = with(
+        handshake(0, 1),
+        &[
+            tcp(60_000, CLIENT, SERVER, 2, 9_001, ACK, 10),
+            tcp(30_000_000, CLIENT, SERVER, 11, 9_001, ACK, 1),
+            tcp(60_000_000, CLIENT, SERVER, 11, 9_001, ACK, 0),
+            tcp(61_000_000, CLIENT, SERVER, 12, 9_001, FIN | ACK, 0),
+            tcp(90_000_000, CLIENT, SERVER, 12, 9_001, ACK, 1),
+        ],
+    );
+    let side = &read_frames(&frames).connections[0].from_opener;
+    assert_eq!((side.distinct_bytes, side.payload_bytes), (10, 10));
+    assert_eq!(side.last_data_ns, Some(60_000_000));
+    let probe = [tcp(0, SERVER, CLIENT, 500, 100, ACK, 0), tcp(1, CLIENT, SERVER, 99, 500, ACK, 1)];
+    assert_eq!(read_frames(&probe).connections[0].from_opener.payload_bytes, 0);
+}
+
+#[test]
+fn both_directions_of_udp_are_one_flow() {
+    let other = (CLIENT.0, 40_001);
+    let read = read_frames(&[
+        udp(0, CLIENT, SERVER, 100),
+        udp(5, other, SERVER, 1),
+        udp(DAY_US, SERVER, CLIENT, 200),
+        udp(DAY_US + 1, SERVER, CLIENT, 200),
+    ]);
+    assert_eq!(read.connections.len(), 2);
+    let flow = &read.connections[0];
+    assert_eq!((flow.from_opener.distinct_bytes, flow.from_responder.distinct_bytes), (100, 400));
+    assert_eq!((flow.from_opener.wire_bytes, flow.from_responder.packets), (128, 2));
+}
+
+#[test]
+fn the_flow_silent_for_longest_is_evicted_and_counted() {
+    let host = |index: u16| ([10, 0, (index >> 8) as u8, index as u8], 5000);
+    let mut frames: Vec<Frame> = (0..5).map(|index| udp(u64::from(index), host(index), SERVER, 1)).collect();
+    frames.push(udp(10, host(0), SERVER, 1));
+    frames.push(udp(11, host(9), SERVER, 1));
+    let file = pcap(&frames, 1, false, false);
+    let read = read(&file[..], &Options { max_flows: 3 }, &mut || true).expect("a capture");
+    let kept: Vec<String> = read.connections.iter().map(|flow| flow.opener.address.to_string()).collect();
+    assert_eq!(kept, ["10.0.0.4", "10.0.0.0", "10.0.0.9"]);
+    assert_eq!((read.counts.evicted, read.counts.decoded), (4, 7));
+}
+
+#[test]
+fn times_are_relative_to_the_first_packet_of_the_file() {
+    let read = read_frames(&[udp(5_000_000, CLIENT, SERVER, 1), udp(4_000_000, SERVER, CLIENT, 1)]);
+    let flow = &read.connections[0];
+    assert_eq!((flow.start_ns, flow.end_ns), (-1_000_000_000, 0));
+    assert_eq!((read.counts.first_ns, read.counts.duration_ns()), (Some(5_000_000_000), 1_000_000_000));
+}

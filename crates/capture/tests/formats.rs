@@ -1,0 +1,218 @@
+//! File formats, link types and what is counted instead of decoded.
+
+mod wire;
+
+use std::io::Write;
+
+use capture::{Capture, CaptureError, Options, Skip, read};
+use wire::*;
+
+fn exchange() -> Vec<Frame> {
+    vec![
+        tcp(1_000_000, CLIENT, SERVER, 99, 0, SYN, 0),
+        tcp(1_020_000, SERVER, CLIENT, 499, 100, SYN | ACK, 0),
+        tcp(1_050_000, CLIENT, SERVER, 100, 500, ACK, 0),
+        tcp(1_060_000, CLIENT, SERVER, 100, 500, ACK, 300),
+    ]
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+fn refusal(file: &[u8]) -> String {
+    read(file, &Options::default(), &mut || true).expect_err("no capture").to_string()
+}
+
+fn assert_is_exchange(capture: &Capture, label: &str) {
+    assert_eq!(capture.counts.packets, 4, "{label}");
+    assert_eq!(capture.connections.len(), 1, "{label}");
+    let connection = &capture.connections[0];
+    assert_eq!((connection.start_ns, connection.end_ns), (0, 60_000_000), "{label}");
+    assert_eq!(connection.rtt_ns, Some(50_000_000), "{label}");
+    assert_eq!(connection.from_opener.distinct_bytes, 300, "{label}");
+    assert!(!capture.counts.truncated, "{label}");
+}
+
+#[test]
+fn every_pcap_and_pcapng_variant_reads_the_same() {
+    for big_endian in [false, true] {
+        for nanoseconds in [false, true] {
+            let file = pcap(&exchange(), 1, big_endian, nanoseconds);
+            let label = format!("pcap, big-endian {big_endian}, nanoseconds {nanoseconds}");
+            assert_is_exchange(&read_bytes(&file), &label);
+            assert_is_exchange(&read_bytes(&gzip(&file)), &label);
+        }
+        for exponent in [3, 6, 9, 12] {
+            let file = pcapng(&exchange(), 1, big_endian, exponent, 1_000);
+            let read = read_bytes(&file);
+            assert_is_exchange(&read, &format!("pcapng, big-endian {big_endian}, 10^-{exponent}"));
+            assert_eq!(read.counts.first_ns, Some(1_001_000_000_000));
+            assert_is_exchange(&read_bytes(&gzip(&file)), "pcapng in gzip");
+        }
+    }
+}
+
+#[test]
+fn every_link_type_leads_to_the_same_packet() {
+    let packet = tcp_packet(CLIENT, SERVER, 100, 0, ACK, 10);
+    let cooked = |protocol_at: usize, header: usize, ether_type: u16| {
+        let mut frame = vec![0; header];
+        frame[protocol_at..protocol_at + 2].copy_from_slice(&ether_type.to_be_bytes());
+        [frame, packet.clone()].concat()
+    };
+    let tag = |inner: u16| [0, 5, (inner >> 8) as u8, inner as u8];
+    let frames = [
+        (1, ethernet(0x0800, &packet)),
+        (1, ethernet(0x8100, &[&tag(0x0800)[..], &packet].concat())),
+        (1, ethernet(0x88a8, &[&tag(0x8100)[..], &tag(0x0800), &packet].concat())),
+        (1, ethernet(0x8847, &[&[0, 1, 0, 64][..], &[0, 2, 1, 64], &packet].concat())),
+        (1, ethernet(0x8864, &[&[0x11, 0, 0, 1, 0, 52, 0, 0x21][..], &packet].concat())),
+        (101, packet.clone()),
+        (228, packet.clone()),
+        (12, packet.clone()),
+        (0, [&[2, 0, 0, 0][..], &packet].concat()),
+        (0, [&[0, 0, 0, 2][..], &packet].concat()),
+        (108, [&[0, 0, 0, 2][..], &packet].concat()),
+        (113, cooked(14, 16, 0x0800)),
+        (276, cooked(0, 20, 0x0800)),
+    ];
+    for (link_type, frame) in frames {
+        let read = read_bytes(&pcap(&[at(0, frame)], link_type, false, false));
+        assert_eq!(read.connections.len(), 1, "link type {link_type}");
+        let side = &read.connections[0].from_opener;
+        assert_eq!((side.wire_bytes, side.payload_bytes), (50, 10), "link type {link_type}");
+    }
+}
+
+#[test]
+fn what_is_not_decoded_is_counted_by_reason() {
+    let body = tcp_header((1, 2), 0, 0, ACK);
+    let mut cut = tcp(0, CLIENT, SERVER, 1, 0, ACK, 0);
+    cut.captured = 40;
+    let frames = [
+        at(0, ethernet(0x0806, &[0; 28])),
+        at(0, ethernet(0x0800, &ipv4([1; 4], [2; 4], 6, &body, None, 0x0001))),
+        at(0, ethernet(0x86dd, &ipv6(44, &[&[6, 0, 0, 8, 0, 0, 0, 1][..], &body].concat(), 28))),
+        at(0, ethernet(0x0800, &ipv4([1; 4], [2; 4], 1, &[8; 8], None, 0))),
+        at(0, ethernet(0x0800, &ipv4([1; 4], [2; 4], 6, &body, Some(10), 0))),
+        at(0, ethernet(0x0800, &[0x41; 30])),
+        cut,
+    ];
+    let counts = read_frames(&frames).counts;
+    let expected = [
+        (Skip::NotIp, 1),
+        (Skip::Fragment, 2),
+        (Skip::NotTransport, 1),
+        (Skip::Malformed, 2),
+        (Skip::Short, 1),
+        (Skip::LinkType, 0),
+    ];
+    for (reason, count) in expected {
+        assert_eq!(counts.skipped(reason), count, "{reason:?}");
+    }
+    assert_eq!((counts.packets, counts.decoded), (7, 0));
+    let wireless = read_bytes(&pcap(&frames, 127, false, false)).counts;
+    assert_eq!(wireless.skipped(Skip::LinkType), 7);
+}
+
+#[test]
+fn lengths_come_from_the_ip_header_and_not_from_the_snapshot() {
+    let mut short = tcp(0, CLIENT, SERVER, 1, 0, ACK, 1000);
+    short.captured = 60;
+    let padded = at(1, [tcp(0, CLIENT, SERVER, 1001, 0, ACK, 1).bytes, vec![0; 5]].concat());
+    let body = [tcp_header((CLIENT.1, SERVER.1), 1002, 0, ACK), vec![0; 500]].concat();
+    let offload = at(2, ethernet(0x0800, &ipv4(CLIENT.0, SERVER.0, 6, &body, Some(0), 0)));
+    let side = read_frames(&[short, padded, offload]).connections[0].from_opener.clone();
+    assert_eq!((side.distinct_bytes, side.wire_bytes), (1501, 1040 + 41 + 540));
+}
+
+#[test]
+fn ipv6_extension_headers_are_walked() {
+    let body = [tcp_header((40_000, 443), 1, 0, ACK), vec![0; 100]].concat();
+    let options = [6, 0, 1, 4, 0, 0, 0, 0];
+    let packet = ipv6(0, &[&options[..], &body].concat(), 128);
+    let read = read_frames(&[at(0, ethernet(0x86dd, &packet))]);
+    let connection = &read.connections[0];
+    assert_eq!(connection.opener.address.to_string(), "2001:db8::1");
+    assert_eq!((connection.from_opener.payload_bytes, connection.from_opener.wire_bytes), (100, 168));
+}
+
+#[test]
+fn a_file_cut_anywhere_gives_what_was_whole() {
+    for file in [pcap(&exchange(), 1, false, false), pcapng(&exchange(), 1, true, 6, 0)] {
+        let mut seen = Vec::new();
+        for length in 28..file.len() {
+            let read = read_bytes(&file[..length]);
+            seen.push(read.counts.packets);
+            let ends = [read_bytes(&[&file[..length], &[0; 7][..]].concat()).counts.truncated, read.counts.truncated];
+            assert!(ends[0] || ends[1], "length {length}");
+        }
+        assert!(seen.is_sorted(), "{seen:?}");
+        assert_eq!(*seen.last().expect("lengths"), 3);
+    }
+    let zipped = gzip(&pcap(&exchange(), 1, false, false));
+    assert!(read_bytes(&zipped[..zipped.len() - 30]).counts.truncated);
+}
+
+#[test]
+fn an_absurd_length_ends_or_is_passed_over() {
+    let mut file = pcap(&exchange(), 1, false, false);
+    let last = file.len() - 354 - 16;
+    file[last + 8..last + 12].copy_from_slice(&0xffff_fff0_u32.to_le_bytes());
+    let read = read_bytes(&file);
+    assert_eq!((read.counts.packets, read.counts.truncated), (3, true));
+
+    let mut long = pcap(&exchange()[..1], 1, false, false);
+    let bytes = capture::MAX_BLOCK_BYTES + 1;
+    for field in [2, 0, bytes as u32, bytes as u32] {
+        long.extend(field.to_le_bytes());
+    }
+    long.resize(long.len() + bytes, 0);
+    long.extend(&pcap(&exchange(), 1, false, false)[24..]);
+    let read = read_bytes(&long);
+    assert_eq!(read.counts.skipped(Skip::Oversized), 1);
+    assert_eq!((read.counts.packets, read.counts.truncated), (6, false));
+}
+
+#[test]
+fn pcapng_packets_without_interface_or_time_are_counted() {
+    let empty = pcapng(&[], 1, false, 6, 0);
+    let section = empty[..28].to_vec();
+    let packets = &pcapng(&exchange(), 1, false, 6, 0)[empty.len()..];
+    let read = read_bytes(&[&section, packets].concat());
+    assert_eq!((read.counts.packets, read.counts.skipped(Skip::NoInterface)), (4, 4));
+    let simple = block(3, &[&60_u32.to_le_bytes()[..], &[0; 60]].concat(), false);
+    assert_eq!(read_bytes(&[empty, simple].concat()).counts.skipped(Skip::NoInterface), 1);
+}
+
+#[test]
+fn what_is_no_capture_is_refused_in_one_line() {
+    let cases: [(&[u8], &str); 5] = [
+        (b"", "empty file, not a capture"),
+        (b"start_s,size", "not a capture: found text starting \"start_s,\", expected pcap, pcapng or gzip of either"),
+        (b"\x00\x01\x02\x03", "not a capture: found bytes 00 01 02 03, expected pcap, pcapng or gzip of either"),
+        (b"PK\x03\x04zip", "not a capture: found a zip archive, expected pcap, pcapng or gzip of either"),
+        (
+            &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0],
+            "not a capture: found a pcap header cut off after 6 bytes, expected pcap, pcapng or gzip of either",
+        ),
+    ];
+    for (file, message) in cases {
+        assert_eq!(refusal(file), message);
+    }
+    assert!(refusal(&gzip(&gzip(b"x"))).contains("found gzip inside gzip"));
+    assert!(refusal(&gzip(b"hello, w")).contains("inside gzip"));
+    assert!(refusal(b"\n\r\r\nplain text").contains("broken pcapng section header"));
+}
+
+#[test]
+fn the_caller_can_stop_the_reading_and_bounds_are_checked() {
+    let file = pcap(&exchange(), 1, false, false);
+    let stopped = read(&file[..], &Options::default(), &mut || false);
+    assert!(matches!(stopped, Err(CaptureError::Cancelled)));
+    let none = read(&file[..], &Options { max_flows: 0 }, &mut || true);
+    assert_eq!(none.expect_err("bound").to_string(), "max_flows is 0, must be at least 1");
+}
