@@ -1,0 +1,18 @@
+//! The Python module `mayfly._native`: conversion and error mapping, no algorithm.
+
+mod capture;
+mod disciplines;
+mod simulate;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<simulate::Control>()?;
+    module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;
+    module.add_function(wrap_pyfunction!(disciplines::disciplines, module)?)?;
+    module.add_function(wrap_pyfunction!(disciplines::check_discipline, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
+    Ok(())
+}

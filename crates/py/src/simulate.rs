@@ -1,0 +1,300 @@
+//! Runs of the simulator with flows and records as columns.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use netsim::config::{LossWindow, RecoveryExit};
+use netsim::{ConfigError, FlowSpec, Network, Output, Run, Tcp};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use qdisc::Limit;
+use units::{BitRate, Time};
+
+/// Lets another thread see how far a run is, and stop it.
+#[pyclass(frozen)]
+#[derive(Default)]
+pub struct Control(Arc<netsim::Control>);
+
+#[pymethods]
+impl Control {
+    #[new]
+    fn make() -> Control {
+        Control::default()
+    }
+
+    /// Ends the run soon, with KeyboardInterrupt in its thread.
+    fn cancel(&self) {
+        self.0.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// Simulated time reached, seconds.
+    #[getter]
+    fn reached_s(&self) -> f64 {
+        Time(self.0.reached_ns.load(Ordering::Relaxed)).as_secs_f64()
+    }
+}
+
+type Discipline = (String, Vec<(String, String)>);
+
+/// Settings of a run; times in nanoseconds.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Settings {
+    rate_bps: u64,
+    delay_ns: u64,
+    access_rate_bps: u64,
+    access_delay_ns: u64,
+    exit_delay_ns: u64,
+    limit: u64,
+    limit_in_bytes: bool,
+    reverse_limit: u64,
+    reverse_limit_in_bytes: bool,
+    discipline: Discipline,
+    reverse_discipline: Discipline,
+    tcp: TcpSettings,
+    duration_ns: u64,
+    seed: u64,
+    sample_interval_ns: u64,
+    watched: Vec<u32>,
+    trace_drops: bool,
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct TcpSettings {
+    mss: u32,
+    header: u32,
+    initial_window: u32,
+    receiver_window: u32,
+    initial_rto_ns: u64,
+    min_rto_ns: u64,
+    max_rto_ns: u64,
+    tick_ns: u64,
+    delayed_ack_ns: u64,
+    fin: bool,
+    handshake_ack: bool,
+    limited_transmit: bool,
+    impatient: bool,
+    recovery_burst: u32,
+    loss_window: String,
+    recovery_exit: String,
+    syn_loss_lowers_ssthresh: bool,
+    recycled_senders: bool,
+}
+
+/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct FlowColumns {
+    start_ns: PyBuffer<u64>,
+    size_bytes: PyBuffer<u64>,
+    rtt_ns: PyBuffer<u64>,
+    src: PyBuffer<u32>,
+    dst: PyBuffer<u32>,
+    flags: PyBuffer<u8>,
+    packet_bytes: PyBuffer<u32>,
+    gap_ns: PyBuffer<u64>,
+}
+
+fn refused(error: ConfigError) -> PyErr {
+    match error {
+        ConfigError::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+impl Settings {
+    fn into_run(self) -> PyResult<Run> {
+        let rate = |name: &'static str, bps| {
+            BitRate::from_bps(bps).ok_or_else(|| refused(ConfigError::Value(name, "0".into(), "at least 1 bit/s")))
+        };
+        let limit = |limit, in_bytes| {
+            let packets = || u32::try_from(limit).map_err(|_| refused(too_large(limit)));
+            PyResult::Ok(if in_bytes { Limit::Bytes(limit) } else { Limit::Packets(packets()?) })
+        };
+        let tcp = self.tcp;
+        Ok(Run {
+            network: Network {
+                rate: rate("network.rate", self.rate_bps)?,
+                delay: Time(self.delay_ns),
+                access_rate: rate("network.access_rate", self.access_rate_bps)?,
+                access_delay: Time(self.access_delay_ns),
+                exit_delay: Time(self.exit_delay_ns),
+                limit: limit(self.limit, self.limit_in_bytes)?,
+                reverse_limit: limit(self.reverse_limit, self.reverse_limit_in_bytes)?,
+                discipline: self.discipline,
+                reverse_discipline: self.reverse_discipline,
+            },
+            tcp: Tcp {
+                mss: tcp.mss,
+                header: tcp.header,
+                initial_window: tcp.initial_window,
+                receiver_window: tcp.receiver_window,
+                initial_rto: Time(tcp.initial_rto_ns),
+                min_rto: Time(tcp.min_rto_ns),
+                max_rto: Time(tcp.max_rto_ns),
+                tick: Time(tcp.tick_ns),
+                delayed_ack: Time(tcp.delayed_ack_ns),
+                fin: tcp.fin,
+                handshake_ack: tcp.handshake_ack,
+                limited_transmit: tcp.limited_transmit,
+                impatient: tcp.impatient,
+                recovery_burst: tcp.recovery_burst,
+                loss_window: match tcp.loss_window.as_str() {
+                    "cwnd" => LossWindow::Cwnd,
+                    _ => LossWindow::Flight,
+                },
+                recovery_exit: match tcp.recovery_exit.as_str() {
+                    "as-is" => RecoveryExit::AsIs,
+                    _ => RecoveryExit::Deflate,
+                },
+                syn_loss_lowers_ssthresh: tcp.syn_loss_lowers_ssthresh,
+                recycled_senders: tcp.recycled_senders,
+            },
+            duration: Time(self.duration_ns),
+            seed: self.seed,
+            sample_interval: Time(self.sample_interval_ns),
+            watched: self.watched,
+            trace_drops: self.trace_drops,
+        })
+    }
+}
+
+fn too_large(limit: u64) -> ConfigError {
+    ConfigError::Value("network.buffer", limit.to_string(), "at most 4294967295 packets")
+}
+
+impl FlowColumns {
+    fn rows(&self, py: Python<'_>) -> PyResult<Vec<FlowSpec>> {
+        let (start, size) = (self.start_ns.to_vec(py)?, self.size_bytes.to_vec(py)?);
+        let (rtt, gap) = (self.rtt_ns.to_vec(py)?, self.gap_ns.to_vec(py)?);
+        let (src, dst) = (self.src.to_vec(py)?, self.dst.to_vec(py)?);
+        let (flags, len) = (self.flags.to_vec(py)?, self.packet_bytes.to_vec(py)?);
+        let rows = start.len();
+        if [size.len(), rtt.len(), gap.len(), src.len(), dst.len(), flags.len(), len.len()] != [rows; 7] {
+            return Err(PyValueError::new_err("columns of the flow list differ in length"));
+        }
+        let flow = |i: usize| FlowSpec {
+            start: Time(start[i]),
+            size_bytes: size[i],
+            rtt: (rtt[i] != u64::MAX).then_some(Time(rtt[i])),
+            src: src[i],
+            dst: dst[i],
+            up: flags[i] & 1 != 0,
+            receiver_opens: flags[i] & 2 != 0,
+            udp: (flags[i] & 4 != 0).then_some((len[i], Time(gap[i]))),
+        };
+        Ok((0..rows).map(flow).collect())
+    }
+}
+
+/// Runs `flows`, sorted by start, with `settings`: dictionaries `records`, `samples`, `counters`, `drops`.
+///
+/// Columns come back as bytes of little-endian `uint64` or `float64`; times in nanoseconds with
+/// 2^64 - 1 for never.
+///
+/// # Errors
+/// `ValueError` with one line for a value out of its bounds; `KeyboardInterrupt` when cancelled.
+#[pyfunction]
+pub fn run<'py>(
+    py: Python<'py>,
+    settings: Settings,
+    flows: FlowColumns,
+    control: &Control,
+) -> PyResult<Bound<'py, PyDict>> {
+    let run = settings.into_run()?;
+    let rows = flows.rows(py)?;
+    drop(flows);
+    let control = Arc::clone(&control.0);
+    let output = py.detach(move || netsim::run(&run, &rows, &control)).map_err(refused)?;
+    as_dictionary(py, &output)
+}
+
+/// Response of the only flow of `flows` alone on its path: arrival times of its data segments since its
+/// start, as bytes of `uint64` nanoseconds, and the end of the flow in nanoseconds.
+///
+/// # Errors
+/// As [`run`].
+#[pyfunction]
+pub fn alone<'py>(py: Python<'py>, settings: Settings, flows: FlowColumns) -> PyResult<(Bound<'py, PyBytes>, u64)> {
+    let run = settings.into_run()?;
+    let rows = flows.rows(py)?;
+    let flow = rows.first().ok_or_else(|| PyValueError::new_err("no flow"))?;
+    let (deliveries, finish) = py.detach(|| netsim::alone(&run, flow)).map_err(refused)?;
+    Ok((integers(py, deliveries.iter().map(|time| time.0)), finish.0))
+}
+
+fn integers<'py>(py: Python<'py>, values: impl Iterator<Item = u64>) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
+}
+
+fn floats<'py>(py: Python<'py>, values: impl Iterator<Item = f64>) -> Bound<'py, PyBytes> {
+    integers(py, values.map(f64::to_bits))
+}
+
+fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
+    let records = PyDict::new(py);
+    let of = || output.records.iter();
+    records.set_item("finish_ns", integers(py, of().map(|r| r.finish.0)))?;
+    records.set_item("first_data_ns", integers(py, of().map(|r| r.first_data.0)))?;
+    records.set_item("delivered_bytes", integers(py, of().map(|r| r.delivered_bytes)))?;
+    records.set_item("packets_sent", integers(py, of().map(|r| r.packets_sent)))?;
+    records.set_item("retransmits", integers(py, of().map(|r| r.retransmits)))?;
+    records.set_item("timeouts", integers(py, of().map(|r| u64::from(r.timeouts))))?;
+    records.set_item("drops", integers(py, of().map(|r| r.drops)))?;
+    records.set_item("rtt_mean_s", floats(py, of().map(|r| r.rtt_mean_s)))?;
+    records.set_item("cwnd_mean_packets", floats(py, of().map(|r| r.cwnd_mean_packets)))?;
+
+    let from = &output.samples;
+    let samples = PyDict::new(py);
+    let column = |values: &[u64]| integers(py, values.iter().copied());
+    samples.set_item("time_ns", integers(py, from.time.iter().map(|time| time.0)))?;
+    samples.set_item("backlog_packets", column(&from.backlog_packets))?;
+    samples.set_item("backlog_bytes", column(&from.backlog_bytes))?;
+    samples.set_item("high_backlog_packets", column(&from.high_backlog_packets))?;
+    samples.set_item("flow_table", column(&from.flow_table))?;
+    samples.set_item("arrivals", column(&from.arrivals))?;
+    samples.set_item("drops", column(&from.drops))?;
+    samples.set_item("progress", PyList::new(py, from.progress.iter().map(|series| column(series)))?)?;
+
+    let drops = PyDict::new(py);
+    let of = || output.drops.iter();
+    drops.set_item("time_ns", integers(py, of().map(|d| d.time.0)))?;
+    drops.set_item("flow", integers(py, of().map(|d| u64::from(d.flow))))?;
+    drops.set_item("reverse", integers(py, of().map(|d| u64::from(d.reverse))))?;
+    drops.set_item("len", integers(py, of().map(|d| u64::from(d.len))))?;
+    let reasons: Vec<String> = of().map(|d| format!("{:?}", d.reason).to_lowercase()).collect();
+    drops.set_item("reason", reasons)?;
+
+    let all = PyDict::new(py);
+    all.set_item("records", records)?;
+    all.set_item("samples", samples)?;
+    all.set_item("drops", drops)?;
+    all.set_item("counters", counters(py, output)?)?;
+    Ok(all)
+}
+
+fn counters<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
+    let from = &output.counters;
+    let counters = PyDict::new(py);
+    for (name, value) in [
+        ("arrivals", from.arrivals),
+        ("drops", from.drops),
+        ("sent", from.sent),
+        ("sent_bytes", from.sent_bytes),
+        ("reverse_drops", from.reverse_drops),
+        ("reverse_sent", from.reverse_sent),
+        ("reverse_sent_bytes", from.reverse_sent_bytes),
+        ("flow_table_max", from.flow_table_max),
+        ("packet_hops", from.packet_hops),
+        ("events", from.events),
+    ] {
+        counters.set_item(name, value)?;
+    }
+    counters.set_item("queue_mean_packets", from.queue_mean_packets)?;
+    counters.set_item("reverse_queue_mean_packets", from.reverse_queue_mean_packets)?;
+    counters.set_item("flow_table_mean", from.flow_table_mean)?;
+    Ok(counters)
+}

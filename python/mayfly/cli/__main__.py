@@ -1,0 +1,5 @@
+"""``python -m mayfly.cli``."""
+
+from mayfly.cli import main
+
+main()

@@ -1,0 +1,63 @@
+"""Confidence intervals of a mean."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+Z95 = 1.959963984540054
+
+
+def normal_ci95(values: ArrayLike) -> list[float] | None:
+    """95 % interval of the mean of many values, by the normal law.
+
+    Parameters
+    ----------
+    values : array_like, shape ``(n,)``
+        Any unit; the result has the same.
+
+    Returns
+    -------
+    list of two float, or None
+        None with fewer than two values.
+
+    Notes
+    -----
+    ``mean +- 1.96 s / sqrt(n)`` with the sample deviation ``s`` (divisor ``n - 1``), as Chen 2012, Table 4.2.
+
+    Examples
+    --------
+    >>> [round(bound, 4) for bound in normal_ci95([1.0, 3.0])]
+    [0.04, 3.96]
+    """
+    return _interval(values, lambda degrees: Z95)
+
+
+def student_ci95(values: ArrayLike) -> list[float] | None:
+    """95 % interval of the mean of a few independent values, by Student's t.
+
+    Parameters
+    ----------
+    values : array_like, shape ``(n,)``
+        One value per replication; any unit.
+
+    Returns
+    -------
+    list of two float, or None
+        None with fewer than two values.
+
+    Examples
+    --------
+    >>> [round(bound, 3) for bound in student_ci95([1.0, 3.0])]
+    [-10.706, 14.706]
+    """
+    from scipy.special import stdtrit
+
+    return _interval(values, lambda degrees: float(stdtrit(degrees, 0.975)))
+
+
+def _interval(values: ArrayLike, quantile) -> list[float] | None:
+    sample = np.asarray(values, dtype=float)
+    if sample.size < 2:
+        return None
+    mean = float(sample.mean())
+    half = quantile(sample.size - 1) * float(sample.std(ddof=1)) / sample.size**0.5
+    return [mean - half, mean + half]

@@ -1,0 +1,1 @@
+"""Reports: tables for the terminal and one self-contained HTML page."""

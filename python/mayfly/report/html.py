@@ -1,0 +1,286 @@
+"""The report: one HTML file that opens without a network."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from . import figures, page, series_figures
+from .palette import Style, styles
+from .quantity import (
+    MISSING,
+    bytes_text,
+    count_text,
+    digits,
+    interval_text,
+    rate_text,
+    share_text,
+    time_text,
+)
+
+_BASE_LAYOUT: dict[str, Any] = {
+    "height": 460,
+    "autosize": True,
+    "margin": {"l": 56, "r": 14, "t": 16, "b": 48},
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "font": {"family": "system-ui, -apple-system, Segoe UI, sans-serif", "size": 13},
+    "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
+    "hovermode": "closest",
+}
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    samples: pl.DataFrame | None = None,
+) -> Path:
+    """Write the self-contained report of a comparison.
+
+    Parameters
+    ----------
+    path : path-like
+        The HTML file; replaced at once when the page is complete, never left half written.
+    summary : mapping
+        As ``summary.json`` (docs/tables.md).
+    records : polars.DataFrame
+        Flow records of all disciplines.
+    samples : polars.DataFrame, optional
+        Samples of all disciplines; the plots over time are left out when None or empty.
+
+    Returns
+    -------
+    pathlib.Path
+        ``path``.
+
+    Raises
+    ------
+    OSError
+        The folder does not exist or cannot be written.
+
+    Notes
+    -----
+    Curves are binned: the page grows with the disciplines, not with the flows.
+    """
+    path = Path(path)
+    text = page_text(summary, records, samples)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        # mkstemp files are private; the report gets the permissions of any file the user creates.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def page_text(summary: Mapping[str, Any], records: pl.DataFrame, samples: pl.DataFrame | None = None) -> str:
+    """Make the report as a string; parameters as `write_report`."""
+    from plotly.offline import get_plotlyjs
+
+    colours = styles([row["label"] for row in summary["disciplines"]])
+    plots = _plots(summary, records, samples, colours)
+    data = [{"key": plot.key, "data": plot.data, "layout": _layout(plot)} for plot in plots]
+    title = escape(_title(summary))
+    body = [
+        f"<h1>{title}</h1>",
+        _facts(summary),
+        _answer(summary),
+        "<h2>Mean response time, long and short flows</h2>",
+        _table(summary, colours),
+        *(_plot_place(plot) for plot in plots),
+        _scenario(summary),
+        '<footer class="soft">Made by Mayfly. Long flows are the largest completed TCP flows '
+        "that together carry half of "
+        "the bytes (Chen 2012, section 4.6.2). Click a name in a legend to hide or show it.</footer>",
+    ]
+    return "\n".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{page.POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{title}</title>\n<style>{page.STYLE}</style>\n</head>\n<body>",
+            *body,
+            '<noscript><p class="answer">The plots need JavaScript; the table does not.</p></noscript>',
+            f'<script type="application/json" id="figures">{embedded_json(data)}</script>',
+            f"<script>{_inline(get_plotlyjs())}</script>\n<script>{_inline(page.SCRIPT)}</script>\n</body>\n</html>\n",
+        ]
+    )
+
+
+def embedded_json(value: Any) -> str:
+    r"""Write JSON that is safe inside a script element.
+
+    Raises
+    ------
+    ValueError
+        A number that is not finite: JSON has none.
+
+    Examples
+    --------
+    >>> embedded_json("</script>")
+    '"\\u003c/script\\u003e"'
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _inline(script: str) -> str:
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _plots(
+    summary: Mapping[str, Any], records: pl.DataFrame, samples: pl.DataFrame | None, colours: dict[str, Style]
+) -> list[figures.Figure]:
+    plots = [
+        figures.mean_by_size(records, colours),
+        figures.mean_by_percentile(records, colours),
+        figures.confidence_bands(records, colours),
+        figures.response_distribution(records, colours),
+        figures.unfinished_sizes(records, colours),
+    ]
+    if samples is not None and samples.height:
+        largest = summary.get("workload", {}).get("largest_flows")
+        plots += [
+            series_figures.queue_evolution(samples, colours),
+            series_figures.flow_table_evolution(samples, colours),
+            series_figures.largest_progress(samples, records, colours, largest),
+        ]
+    return [plot for plot in plots if plot is not None]
+
+
+def _layout(plot: figures.Figure) -> dict[str, Any]:
+    legend = _BASE_LAYOUT["legend"] | plot.layout.get("legend", {})
+    return _BASE_LAYOUT | plot.layout | {"legend": legend}
+
+
+def _plot_place(plot: figures.Figure) -> str:
+    height = (_BASE_LAYOUT | plot.layout)["height"]
+    return (
+        f'<figure><h2>{escape(plot.title)}</h2><div class="plot" id="plot-{plot.key}" '
+        f'style="height:{height}px" role="img" '
+        f'aria-label="{escape(plot.title)}"></div><figcaption>{escape(plot.caption)}</figcaption></figure>'
+    )
+
+
+def _title(summary: Mapping[str, Any]) -> str:
+    scenario = summary.get("scenario") or {}
+    name = scenario.get("name") or summary.get("command", "comparison")
+    labels = [row["label"] for row in summary["disciplines"]]
+    shown = ", ".join(labels if len(labels) <= 6 else [*labels[:5], f"{len(labels) - 5} more"])
+    return f"{name}: {shown}"
+
+
+def _facts(summary: Mapping[str, Any]) -> str:
+    scenario, workload = summary.get("scenario") or {}, summary.get("workload") or {}
+    network = scenario.get("network") if isinstance(scenario.get("network"), Mapping) else {}
+    offered = workload.get("offered_mbps")
+    facts = {
+        "link rate": _rate(network.get("rate")),
+        "buffer": _buffer(network.get("buffer")),
+        "transfers": None if workload.get("flows") is None else count_text(workload["flows"]),
+        "offered load": None if offered is None else f"{digits(offered)} Mbit/s",
+        "volume": None if workload.get("bytes") is None else bytes_text(workload["bytes"]),
+        "duration": None if summary.get("duration_s") is None else f"{digits(summary['duration_s'])} s",
+        "seed": summary.get("seed"),
+        "replications": summary.get("replications"),
+    }
+    rows = (
+        f"<div><dt>{name}</dt><dd>{escape(str(value))}</dd></div>" for name, value in facts.items() if value is not None
+    )
+    about = scenario.get("title")
+    lead = f'<p class="soft">{escape(str(about))}</p>' if about else ""
+    return f'{lead}<dl class="facts">{"".join(rows)}</dl>'
+
+
+def _buffer(value: Any) -> Any:
+    """``[300, "packets"]`` or ``[450000, "bytes"]`` as a scenario writes it; anything else as it is."""
+    match value:
+        case [int(size), "packets"]:
+            return f"{size:,} packets"
+        case [int(size), "bytes"]:
+            return bytes_text(size)
+    return value
+
+
+def _rate(value: Any) -> Any:
+    return rate_text(value) if isinstance(value, int | float) else value
+
+
+def _answer(summary: Mapping[str, Any]) -> str:
+    sentences = summary.get("answer") or []
+    return f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in sentences)}</div>' if sentences else ""
+
+
+def _table(summary: Mapping[str, Any], colours: dict[str, Style]) -> str:
+    rows = summary["disciplines"]
+    with_udp = any((row.get("udp") or {}).get("packets") for row in rows)
+    heads = [
+        "discipline",
+        "short flows",
+        "long flows",
+        "mean size<br>short / long",
+        "link use",
+        "drops",
+        "unfinished",
+        "queue mean",
+        "flow table<br>mean / max",
+    ] + (["UDP loss"] if with_udp else [])
+    lines = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in _cells(row, colours, with_udp))}</tr>" for row in rows]
+    return (
+        f'<div class="scroll"><table><thead><tr>{"".join(f"<th>{head}</th>" for head in heads)}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+        '<p class="soft">Mean response time of completed TCP transfers with its 95 % '
+        "confidence interval, in the form of "
+        "Chen 2012, Table 4.2; sizes in MSS packets, queue in packets, flow table in entries.</p>"
+    )
+
+
+def _cells(row: Mapping[str, Any], colours: dict[str, Style], with_udp: bool) -> list[str]:
+    short, long, table = row["short"], row["long"], row["flow_table"]
+    unfinished = count_text(row["flows_unfinished"])
+    if row["flows_unfinished"]:
+        unfinished += f"<small>{bytes_text(row['unfinished_bytes'])}</small>"
+    swatch = f'<span class="swatch" style="background:{colours[row["label"]].colour}"></span>'
+    cells = [
+        swatch + escape(row["label"]),
+        _mean_cell(short),
+        _mean_cell(long),
+        f"{_size(short)} / {_size(long)}",
+        share_text(row["utilisation"]),
+        count_text(row["drops"]),
+        unfinished,
+        count_text(row["queue_mean_packets"]),
+        f"{count_text(table['mean'])} / {count_text(table['max'])}",
+    ]
+    return cells + ([share_text((row.get("udp") or {}).get("loss"))] if with_udp else [])
+
+
+def _mean_cell(flows: Mapping[str, Any]) -> str:
+    interval = interval_text(flows["mean_s"], flows["ci95"])
+    return f"<b>{time_text(flows['mean_s'])}</b>" + (f"<small>{interval}</small>" if interval else "")
+
+
+def _size(flows: Mapping[str, Any]) -> str:
+    size = flows.get("mean_size_packets")
+    return MISSING if size is None else digits(size)
+
+
+def _scenario(summary: Mapping[str, Any]) -> str:
+    if not summary.get("scenario"):
+        return ""
+    text = escape(json.dumps(summary["scenario"], indent=2, ensure_ascii=False, default=str))
+    return f"<details><summary>The whole scenario</summary><pre>{text}</pre></details>"

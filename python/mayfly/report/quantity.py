@@ -1,0 +1,108 @@
+"""Numbers with a unit a person reads at a glance."""
+
+from collections.abc import Sequence
+
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"))
+MISSING = "–"
+
+
+def digits(value: float) -> str:
+    """Three significant digits, no exponent.
+
+    Examples
+    --------
+    >>> digits(0.0907), digits(3.944), digits(55.788), digits(1234.5)
+    ('0.0907', '3.94', '55.8', '1,234')
+    """
+    if value == 0 or abs(value) >= 100:
+        return f"{value:,.0f}"
+    places = 2
+    while abs(value) < 10 ** (2 - places) and places < 9:
+        places += 1
+    return f"{value:.{places if abs(value) < 10 else 1}f}"
+
+
+def _scaled(value: float, scales: Sequence[tuple[float, str]], smallest: tuple[float, str]) -> tuple[float, str]:
+    return next((scale for scale in scales if abs(value) >= scale[0]), smallest)
+
+
+def time_text(seconds: float | None) -> str:
+    """Seconds as s, ms or µs.
+
+    Examples
+    --------
+    >>> time_text(0.0907), time_text(3.944), time_text(None)
+    ('90.7 ms', '3.94 s', '–')
+    """
+    if seconds is None:
+        return MISSING
+    scale, unit = _scaled(seconds, _TIMES, (1.0, "s") if seconds == 0 else _TIMES[-1])
+    return f"{digits(seconds / scale)} {unit}"
+
+
+def interval_text(mean_s: float | None, interval: Sequence[float] | None) -> str:
+    """Write an interval of times in the unit of its mean, in brackets.
+
+    Examples
+    --------
+    >>> interval_text(0.09, [0.0871, 0.0929]), interval_text(0.09, None)
+    ('[87.1, 92.9]', '')
+    """
+    if mean_s is None or interval is None:
+        return ""
+    scale, _ = _scaled(mean_s, _TIMES, (1.0, "s") if mean_s == 0 else _TIMES[-1])
+    return f"[{digits(interval[0] / scale)}, {digits(interval[1] / scale)}]"
+
+
+def bytes_text(count: float | None) -> str:
+    """Bytes with a decimal prefix.
+
+    Examples
+    --------
+    >>> bytes_text(999), bytes_text(1_234_567)
+    ('999 B', '1.23 MB')
+    """
+    if count is None:
+        return MISSING
+    scale, unit = _scaled(count, _BYTES, (1.0, "B"))
+    return f"{digits(count / scale)} {unit}"
+
+
+def rate_text(bits_per_s: float | None) -> str:
+    """Bits per second with a decimal prefix.
+
+    Examples
+    --------
+    >>> rate_text(10e6)
+    '10.0 Mbit/s'
+    """
+    if bits_per_s is None:
+        return MISSING
+    scale, unit = _scaled(bits_per_s, _RATES, (1.0, "bit/s"))
+    return f"{digits(bits_per_s / scale)} {unit}"
+
+
+def share_text(share: float | None) -> str:
+    """Write a share in per cent.
+
+    Examples
+    --------
+    >>> share_text(0.7953), share_text(None)
+    ('79.5 %', '–')
+    """
+    return MISSING if share is None else f"{100 * share:.1f} %"
+
+
+def count_text(count: float | None) -> str:
+    """Write a count with separators, or three digits of a mean.
+
+    Examples
+    --------
+    >>> count_text(16501), count_text(84.71)
+    ('16,501', '84.7')
+    """
+    if count is None:
+        return MISSING
+    return f"{count:,}" if isinstance(count, int) else digits(count)

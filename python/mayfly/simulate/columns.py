@@ -1,0 +1,199 @@
+"""Flow lists and results between polars and the native simulator."""
+
+import numpy as np
+import polars as pl
+
+NEVER = np.uint64(2**64 - 1)
+_DEFAULT_UDP_RATE_BPS = 1e6
+
+
+def hosts(flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the end points, counted apart on each side of the bottleneck.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list.
+
+    Returns
+    -------
+    src, dst : ndarray, shape (n_flows,), uint32
+        Index of the sender and of the receiver among the hosts of their side.
+    """
+    up = pl.col("direction") == "up"
+    source, sink = pl.col("src").cast(pl.String), pl.col("dst").cast(pl.String)
+    sides = flows.select(
+        left=pl.when(up).then(sink).otherwise(source).rank("dense").cast(pl.UInt32) - 1,
+        right=pl.when(up).then(source).otherwise(sink).rank("dense").cast(pl.UInt32) - 1,
+        up=up,
+    )
+    left, right, is_up = (sides[name].to_numpy() for name in ("left", "right", "up"))
+    return np.where(is_up, right, left).astype(np.uint32), np.where(is_up, left, right).astype(np.uint32)
+
+
+def nanoseconds(seconds: pl.Series) -> np.ndarray:
+    """Times in integer nanoseconds; null becomes never.
+
+    Parameters
+    ----------
+    seconds : polars.Series, shape (n,)
+        Times, s.
+
+    Returns
+    -------
+    ndarray, shape (n,), uint64
+        Nanoseconds, rounded.
+    """
+    known = seconds.is_not_null().to_numpy()
+    values = np.rint(seconds.fill_null(0.0).to_numpy() * 1e9).astype(np.uint64)
+    return np.where(known, values, NEVER)
+
+
+def native_flows(flows: pl.DataFrame, full_packet_bytes: int) -> dict[str, np.ndarray]:
+    """Columns of the flow list as the native module takes them.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list, sorted by start.
+    full_packet_bytes : int
+        Wire length of UDP packets whose list names none, bytes.
+
+    Returns
+    -------
+    dict of ndarray, each of shape (n_flows,)
+        Arrays by the names of the native module.
+    """
+    src, dst = hosts(flows)
+    udp = (flows["protocol"] == "udp").to_numpy()
+    flags = (
+        (flows["direction"] == "up").to_numpy() * 1 + (flows["opened_by"] == "receiver").to_numpy() * 2 + udp * 4
+    ).astype(np.uint8)
+    packet = flows["packet_bytes"].fill_null(full_packet_bytes).to_numpy()
+    rate = flows["rate_bps"].fill_null(_DEFAULT_UDP_RATE_BPS).to_numpy()
+    gap = np.where(udp, np.maximum(np.rint(packet * 8e9 / rate), 1), 0)
+    return {
+        "start_ns": nanoseconds(flows["start_s"]),
+        "size_bytes": flows["size_bytes"].to_numpy().astype(np.uint64),
+        "rtt_ns": nanoseconds(flows["rtt_s"]),
+        "src": src,
+        "dst": dst,
+        "flags": flags,
+        "packet_bytes": packet.astype(np.uint32),
+        "gap_ns": gap.astype(np.uint64),
+    }
+
+
+def integers(data: bytes) -> np.ndarray:
+    """A native column of integers.
+
+    Parameters
+    ----------
+    data : bytes
+        Little-endian uint64.
+
+    Returns
+    -------
+    ndarray, shape (n,), int64
+        The values; never becomes -1.
+    """
+    return np.frombuffer(data, dtype="<u8").view(np.int64)
+
+
+def times(data: bytes) -> pl.Series:
+    """A native column of times.
+
+    Parameters
+    ----------
+    data : bytes
+        Little-endian uint64, nanoseconds.
+
+    Returns
+    -------
+    polars.Series, shape (n,)
+        Seconds; null for never.
+    """
+    raw = np.frombuffer(data, dtype="<u8")
+    seconds = np.where(raw == NEVER, np.nan, raw * 1e-9)
+    return pl.Series(seconds, nan_to_null=True)
+
+
+def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> pl.DataFrame:
+    """The flow list with the outcome of each flow.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        The list that was run.
+    records : dict of bytes
+        Native columns.
+    mss : int
+        Payload of a full segment, bytes.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_flows, ...)
+        Flow records of docs/tables.md, without `slowdown`, `discipline` and `replication`.
+    """
+    whole = ("delivered_bytes", "packets_sent", "retransmits", "timeouts", "drops")
+    real = ("rtt_mean_s", "cwnd_mean_packets")
+    return flows.with_columns(
+        size_packets=(pl.col("size_bytes") + (mss - 1)) // mss,
+        finish_s=times(records["finish_ns"]),
+        **{name: pl.Series(integers(records[name])) for name in whole},
+        **{name: pl.Series(np.frombuffer(records[name], dtype="<f8"), nan_to_null=True) for name in real},
+        first_data_s=times(records["first_data_ns"]),
+    ).with_columns(response_time_s=pl.col("finish_s") - pl.col("start_s"))
+
+
+def samples_frame(samples: dict) -> pl.DataFrame:
+    """Time series of the forward queue.
+
+    Parameters
+    ----------
+    samples : dict
+        Native columns.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_samples, ...)
+        Samples of docs/tables.md, without `discipline` and `replication`.
+    """
+    rows = len(samples["time_ns"]) // 8
+    columns = {"time_s": times(samples["time_ns"]).cast(pl.Float64)}
+    for name in ("backlog_packets", "backlog_bytes", "high_backlog_packets", "flow_table"):
+        values = integers(samples[name])
+        columns[name] = pl.Series(values) if len(values) == rows else pl.Series([None] * rows, dtype=pl.Int64)
+    for name in ("arrivals", "drops"):
+        columns[name] = pl.Series(np.diff(integers(samples[name]), prepend=0))
+    for position in range(3):
+        series = samples["progress"][position] if position < len(samples["progress"]) else None
+        values = pl.Series([None] * rows, dtype=pl.Int64) if series is None else pl.Series(integers(series))
+        columns[f"progress_{position + 1}_bytes"] = values
+    return pl.DataFrame(columns)
+
+
+def drops_frame(drops: dict, flows: pl.DataFrame) -> pl.DataFrame:
+    """The drop trace.
+
+    Parameters
+    ----------
+    drops : dict
+        Native columns.
+    flows : polars.DataFrame
+        The list that was run.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_drops, 5)
+        `time_s`, `flow_id`, `reverse` (true for acknowledgements of a `down` flow), `wire_bytes`, `reason`.
+    """
+    return pl.DataFrame(
+        {
+            "time_s": times(drops["time_ns"]).cast(pl.Float64),
+            "flow_id": flows["flow_id"].gather(integers(drops["flow"])),
+            "reverse": pl.Series(integers(drops["reverse"])).cast(pl.Boolean),
+            "wire_bytes": pl.Series(integers(drops["len"])),
+            "reason": pl.Series(drops["reason"], dtype=pl.String),
+        }
+    )

@@ -1,0 +1,257 @@
+"""Disciplines side by side: tables, summary and files."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
+from mayfly.simulate.scenario import Scenario
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SCHEMA = 1
+"""Version of summary.json and of the Parquet files."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Result of :func:`compare`, :func:`mayfly.whatif` or one :func:`mayfly.run`.
+
+    Parameters
+    ----------
+    records : polars.DataFrame
+        Flow records of all disciplines and replications.
+    samples : polars.DataFrame
+        Time series of all disciplines and replications.
+    summary : dict
+        What ``summary.json`` holds.
+    drops : polars.DataFrame
+        Drop traces; empty unless asked for.
+    """
+
+    records: pl.DataFrame
+    samples: pl.DataFrame
+    summary: dict
+    drops: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+
+    def table(self) -> "Table":
+        """The comparison as a rich table, in the form of Chen 2012, Table 4.2."""
+        from mayfly.report.terminal import comparison_table
+
+        return comparison_table(self.summary)
+
+    def write(self, folder: str | os.PathLike, report: bool = True) -> dict[str, str]:
+        """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
+
+        Parameters
+        ----------
+        folder : path
+            Created when absent. Files appear under their names only when all are complete.
+        report : bool
+            Whether to write the HTML report.
+
+        Returns
+        -------
+        dict of str
+            Path of each file.
+
+        Raises
+        ------
+        MayflyError
+            The folder cannot be written.
+        """
+        import json
+
+        folder = Path(folder)
+        names = {"flows": "flows.parquet", "samples": "samples.parquet"}
+        names |= {"drops": "drops.parquet"} if self.drops.width else {}
+        names |= {"report": "report.html"} if report else {}
+        names |= {"summary": "summary.json"}
+        files = {key: str(folder / name) for key, name in names.items()}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            partial = Path(tempfile.mkdtemp(prefix=".mayfly-", dir=folder))
+        except OSError as error:
+            raise MayflyError(f"{folder}: cannot be written: {error.strerror}") from None
+        try:
+            self.records.write_parquet(partial / names["flows"], metadata={"mayfly.schema": str(SCHEMA)})
+            self.samples.write_parquet(partial / names["samples"], metadata={"mayfly.schema": str(SCHEMA)})
+            if self.drops.width:
+                self.drops.write_parquet(partial / names["drops"], metadata={"mayfly.schema": str(SCHEMA)})
+            if report:
+                from mayfly.report.html import write_report
+
+                write_report(partial / names["report"], self.summary, self.records, self.samples)
+            text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
+            (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
+            for name in names.values():
+                os.replace(partial / name, folder / name)
+        except OSError as error:
+            raise MayflyError(f"{folder}: cannot be written: {error.strerror}") from None
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return files
+
+
+def compare(
+    scenario: Scenario | str | os.PathLike = "wired",
+    disciplines: str | Sequence[str] | None = None,
+    flows: pl.DataFrame | str | os.PathLike | None = None,
+    *,
+    progress: Progress | None = None,
+    command: str = "compare",
+) -> Comparison:
+    """Runs the same workload under each discipline.
+
+    Parameters
+    ----------
+    scenario : Scenario or str or path
+        A scenario, its file, or the name of a ready one.
+    disciplines : str or sequence of str, optional
+        Such as ``"fifo,efd"``; the scenario's when not given.
+    flows : polars.DataFrame or path, optional
+        Flow list in place of the scenario's workload.
+    progress : callable, optional
+        Called with the fraction done.
+    command : str
+        Noted in the summary.
+
+    Returns
+    -------
+    Comparison
+        Tables and summary.
+
+    Raises
+    ------
+    MayflyError
+        Whatever is refused, in one line.
+
+    Examples
+    --------
+    >>> result = compare("wired", "fifo,efd", flows=pl.DataFrame({"start_s": [0.0], "size_packets": [10]}))
+    >>> result.records["response_time_s"].len()
+    2
+    """
+    scenario, flows = _loaded(scenario, flows)
+    chosen = named(disciplines if disciplines is not None else scenario.disciplines)
+    return gather(scenario, run_many(scenario, chosen, flows, progress), command)
+
+
+def _loaded(
+    scenario: Scenario | str | os.PathLike, flows: pl.DataFrame | str | os.PathLike | None
+) -> tuple[Scenario, pl.DataFrame | None]:
+    from mayfly.simulate.scenario import load_scenario
+    from mayfly.workload.lists import flow_list, read_flows
+
+    if not isinstance(scenario, Scenario):
+        scenario = load_scenario(scenario)
+    if isinstance(flows, pl.DataFrame):
+        flows = flow_list(flows, mss=scenario.tcp.mss)
+    elif flows is not None:
+        flows = read_flows(flows, mss=scenario.tcp.mss)
+    return scenario, flows
+
+
+def run(
+    scenario: Scenario | str | os.PathLike = "wired",
+    discipline: str = "fifo",
+    flows: pl.DataFrame | str | os.PathLike | None = None,
+    *,
+    progress: Progress | None = None,
+    trace_drops: bool = False,
+) -> Comparison:
+    """Runs one discipline once.
+
+    Parameters
+    ----------
+    scenario : Scenario or str or path
+        A scenario, its file, or the name of a ready one.
+    discipline : str
+        Such as ``"efd(threshold=40000)"``.
+    flows : polars.DataFrame or path, optional
+        Flow list in place of the scenario's workload.
+    progress : callable, optional
+        Called with the fraction done.
+    trace_drops : bool
+        Keep a record of each drop.
+
+    Returns
+    -------
+    Comparison
+        With one discipline.
+
+    Raises
+    ------
+    MayflyError
+        Whatever is refused, in one line.
+    """
+    scenario, flows = _loaded(scenario, flows)
+    chosen = named([discipline])
+    if len(chosen) > 1:
+        raise MayflyError(f"discipline = '{discipline}': must be one; `mayfly compare` runs several")
+    return gather(scenario, run_many(scenario, chosen, flows, progress, trace_drops=trace_drops), "simulate")
+
+
+def gather(scenario: Scenario, runs: Iterable[RunResult], command: str, extra: dict[str, Any] | None = None) -> Comparison:
+    """Puts runs together into one comparison.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What ran.
+    runs : iterable of RunResult
+        By discipline, then replication.
+    command : str
+        Noted in the summary.
+    extra : dict, optional
+        Further keys of the summary.
+
+    Returns
+    -------
+    Comparison
+        Tables and summary.
+    """
+    from mayfly.metrics import summarise
+    from mayfly.workload.mix import offered
+
+    runs = list(runs)
+    rows = []
+    for label in dict.fromkeys(run.discipline.label for run in runs):
+        own = [run for run in runs if run.discipline.label == label]
+        row = summarise(pl.concat([run.records for run in own]), [run.counters for run in own], label)
+        rows.append(row | {"id": own[0].discipline.id, "label": label, "options": own[0].discipline.options})
+    first = runs[0].records
+    load = offered(first, mss=scenario.tcp.mss, header_bytes=scenario.tcp.header, span_s=scenario.duration)
+    summary = {
+        "schema": SCHEMA,
+        "command": command,
+        "scenario": scenario.model_dump(mode="json"),
+        "seed": scenario.seed,
+        "replications": scenario.replications,
+        "duration_s": scenario.duration,
+        "workload": {
+            "flows": first.height,
+            "bytes": int(first["size_bytes"].sum()),
+            "offered_mbps": max(load["down"]["mbps"] or 0.0, load["up"]["mbps"] or 0.0),
+            "offered_down_mbps": load["down"]["mbps"],
+            "offered_up_mbps": load["up"]["mbps"],
+            "largest_flows": first["flow_id"].gather(largest(first)).to_list(),
+        },
+        "disciplines": rows,
+        **(extra or {}),
+    }
+    traces = [run.drops for run in runs if run.drops.height]
+    return Comparison(
+        pl.concat([run.records for run in runs]),
+        pl.concat([run.samples for run in runs]),
+        summary,
+        pl.concat(traces) if traces else pl.DataFrame(),
+    )

@@ -1,0 +1,345 @@
+"""Runs of the simulator: one discipline on one flow list, or many on common random numbers."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from mayfly import _native
+from mayfly.errors import MayflyError
+from mayfly.simulate import columns
+from mayfly.simulate.alone import response_alone
+from mayfly.simulate.disciplines import Discipline, parse, parse_list
+from mayfly.simulate.scenario import Scenario
+from mayfly.workload.sizes import BoundedPareto, BoundedZipf
+
+Progress = Callable[[float], None]
+"""Called now and then with the fraction of all simulated time that is done."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One discipline on one flow list.
+
+    Parameters
+    ----------
+    discipline : Discipline
+        What ran.
+    replication : int
+        0-based.
+    records : polars.DataFrame, shape (n_flows, ...)
+        Flow records of docs/tables.md.
+    samples : polars.DataFrame, shape (n_samples, ...)
+        Time series of the forward queue.
+    counters : dict
+        Totals of the run.
+    drops : polars.DataFrame, shape (n_drops, 5)
+        Drop trace; empty unless asked for.
+    """
+
+    discipline: Discipline
+    replication: int
+    records: pl.DataFrame
+    samples: pl.DataFrame
+    counters: dict
+    drops: pl.DataFrame = field(repr=False)
+
+
+def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
+    """The flow list a scenario draws.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With a workload.
+    replication : int
+        The list belongs to seed ``scenario.seed + replication``.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_flows, ...)
+        Flow list of docs/tables.md, sorted by start.
+
+    Raises
+    ------
+    MayflyError
+        The workload describes no flows, or a law that cannot be.
+    """
+    from mayfly.workload import mix
+
+    given = scenario.workload
+    transfers = None
+    if given.load is not None:
+        parameters = {name: getattr(given, name) for name in ("minimum", "maximum", "mean", "cov")}
+        law = {"zipf": BoundedZipf, "pareto": BoundedPareto}[given.law]
+        solved = law.solve(**{name: value for name, value in parameters.items() if value is not None})
+        transfers = mix.Transfers(solved, given.load, up_share=given.up_share, exact_load=given.exact_load)
+    first_receiver = 1 + max(given.senders + 2, 7)
+    return mix.synthetic(
+        transfers,
+        duration_s=scenario.duration,
+        seed=scenario.seed + replication,
+        cbr=[mix.Cbr(c.rate, c.packet, c.start, c.stop, c.flows, c.spread) for c in given.cbr],
+        permanent=[mix.Permanent(p.flows, p.spread) for p in given.permanent],
+        senders=range(1, given.senders + 1),
+        receivers=range(first_receiver, first_receiver + given.receivers),
+        mss=scenario.tcp.mss,
+        header_bytes=scenario.tcp.header,
+    )
+
+
+def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watched: Sequence[int] = ()) -> dict:
+    """Settings of a run as the native module takes them.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Network and transport.
+    discipline : Discipline
+        Of the forward queue.
+    seed : int
+        Of all random streams.
+    watched : sequence of int
+        Rows of the flow list whose progress is sampled.
+
+    Returns
+    -------
+    dict
+        Integers in ns, bit/s, bytes and packets.
+    """
+
+    def ns(seconds: float) -> int:
+        return round(seconds * 1e9)
+
+    network, tcp = scenario.network, scenario.tcp
+    reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
+    limit, unit = network.buffer
+    reverse_limit, reverse_unit = network.reverse_buffer or network.buffer
+    in_transmission = 1 if network.buffer_counts_transmission else 0
+    full_packet = tcp.mss + tcp.header
+    interval = scenario.sample_interval
+    interval = max(scenario.duration / 1000, 1e-6) if interval is None else interval
+    transport = {f"{name}_ns": ns(getattr(tcp, name)) for name in ("initial_rto", "min_rto", "max_rto", "delayed_ack")}
+    plain = set(type(tcp).model_fields) - {"initial_rto", "min_rto", "max_rto", "delayed_ack", "tick"}
+    return {
+        "rate_bps": network.rate,
+        "delay_ns": ns(network.delay),
+        "access_rate_bps": network.access_rate,
+        "access_delay_ns": ns(network.access_delay),
+        "exit_delay_ns": ns(network.exit_delay),
+        "limit": limit - in_transmission * (1 if unit == "packets" else full_packet),
+        "limit_in_bytes": unit == "bytes",
+        "reverse_limit": reverse_limit - in_transmission * (1 if reverse_unit == "packets" else full_packet),
+        "reverse_limit_in_bytes": reverse_unit == "bytes",
+        "discipline": discipline.native,
+        "reverse_discipline": reverse.native,
+        "tcp": transport | {"tick_ns": max(ns(tcp.tick), 1)} | {name: getattr(tcp, name) for name in plain},
+        "duration_ns": ns(scenario.duration),
+        "seed": seed,
+        "sample_interval_ns": ns(interval),
+        "watched": list(watched),
+        "trace_drops": False,
+    }
+
+
+def largest(flows: pl.DataFrame) -> list[int]:
+    """Rows of the three largest TCP transfers, the earlier first among equals.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        A normalised flow list.
+
+    Returns
+    -------
+    list of int
+        At most three row numbers, the largest flow first.
+    """
+    rows = flows.select("size_bytes", "protocol").with_row_index("row").filter(pl.col("protocol") == "tcp")
+    return rows.sort(["size_bytes", "row"], descending=[True, False])["row"].head(3).to_list()
+
+
+def run_one(
+    scenario: Scenario,
+    discipline: Discipline,
+    flows: pl.DataFrame,
+    replication: int = 0,
+    control: "_native.Control | None" = None,
+    trace_drops: bool = False,
+) -> RunResult:
+    """Runs one discipline on one flow list.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Network and transport.
+    discipline : Discipline
+        Of the forward queue.
+    flows : polars.DataFrame, shape (n_flows, ...)
+        Normalised flow list, sorted by start.
+    replication : int
+        Moves the seed.
+    control : Control, optional
+        Shows how far the run is, and stops it.
+    trace_drops : bool
+        Keep the drop trace.
+
+    Returns
+    -------
+    RunResult
+        Records, samples and counters.
+
+    Raises
+    ------
+    MayflyError
+        A value is refused.
+    """
+    tcp = scenario.tcp
+    settings = native_settings(scenario, discipline, scenario.seed + replication, largest(flows))
+    settings["trace_drops"] = trace_drops
+    began = time.thread_time()
+    try:
+        result = _native.run(settings, columns.native_flows(flows, tcp.mss + tcp.header), control or _native.Control())
+    except ValueError as error:
+        raise MayflyError(str(error)) from None
+    counters = result["counters"] | {"cpu_s": time.thread_time() - began}
+    labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
+    records = columns.records_frame(flows, result["records"], tcp.mss)
+    alone = response_alone(settings, records, tcp.mss + tcp.header)
+    records = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
+    samples = columns.samples_frame(result["samples"]).with_columns(**labels)
+    counters |= _derived(counters, records, settings)
+    drops = columns.drops_frame(result["drops"], flows).with_columns(**labels)
+    return RunResult(discipline, replication, records, samples, counters, drops)
+
+
+def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:
+    """Rates and losses that follow from the totals."""
+    seconds = settings["duration_ns"] * 1e-9
+    udp = records.filter(pl.col("protocol") == "udp")
+    down = counters["sent_bytes"] * 8 / seconds
+    return {
+        "utilisation": down / settings["rate_bps"],
+        "throughput_down_mbps": down / 1e6,
+        "throughput_up_mbps": counters["reverse_sent_bytes"] * 8 / seconds / 1e6,
+        "udp_packets": int(udp["packets_sent"].sum()),
+        "udp_lost": int(udp["drops"].sum()),
+    }
+
+
+def run_many(
+    scenario: Scenario,
+    disciplines: Sequence[Discipline],
+    flows: pl.DataFrame | None = None,
+    progress: Progress | None = None,
+    workers: int | None = None,
+    trace_drops: bool = False,
+) -> list[RunResult]:
+    """Runs every discipline on the same flows, replications and disciplines spread over all cores.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Its ``replications`` says how many lists are drawn.
+    disciplines : sequence of Discipline
+        What to compare.
+    flows : polars.DataFrame, optional
+        Takes the place of the scenario's workload in all replications, which then differ in the phases of
+        the hosts' clocks only.
+    progress : callable, optional
+        Called several times a second with the fraction done.
+    workers : int, optional
+        Threads; as many as cores when not given. The native code releases the interpreter lock.
+    trace_drops : bool
+        Keep the drop traces.
+
+    Returns
+    -------
+    list of RunResult
+        By discipline, then replication.
+
+    Raises
+    ------
+    MayflyError
+        A value is refused.
+    KeyboardInterrupt
+        After an interrupt all runs have stopped.
+    """
+    replications = range(scenario.replications)
+    lists = {0: starting_in_time(flows, scenario.duration)} if flows is not None else {}
+    jobs = [(discipline, replication) for discipline in disciplines for replication in replications]
+    controls = [_native.Control() for _ in jobs]
+
+    def job(index: int) -> RunResult:
+        discipline, replication = jobs[index]
+        own = lists[0] if flows is not None else lists[replication]
+        return run_one(scenario, discipline, own, replication, controls[index], trace_drops)
+
+    if flows is None:
+        lists = {replication: workload(scenario, replication) for replication in replications}
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        pending = [pool.submit(job, index) for index in range(len(jobs))]
+        try:
+            unfinished = set(pending)
+            while unfinished:
+                done, unfinished = wait(unfinished, timeout=0.1)
+                for future in done:
+                    future.result()
+                if progress is not None:
+                    progress(sum(control.reached_s for control in controls) / (scenario.duration * len(jobs)))
+        except BaseException:
+            for control in controls:
+                control.cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+        return [future.result() for future in pending]
+
+
+def starting_in_time(flows: pl.DataFrame, duration_s: float) -> pl.DataFrame:
+    """The flows that start before the end of the run.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        Normalised flow list.
+    duration_s : float
+        End of the run, s.
+
+    Returns
+    -------
+    polars.DataFrame
+        Without later flows.
+
+    Raises
+    ------
+    MayflyError
+        None is left.
+    """
+    kept = flows.filter(pl.col("start_s") < duration_s)
+    if kept.height == 0:
+        raise MayflyError(f"no flow starts before the end of the run at {duration_s:g} s: raise --duration")
+    return kept
+
+
+def named(disciplines: str | Sequence[str]) -> list[Discipline]:
+    """Disciplines as a user names them.
+
+    Parameters
+    ----------
+    disciplines : str or sequence of str
+        ``"fifo,efd"``, ``["fifo", "efd(threshold=40000)"]`` or ``"all"``.
+
+    Returns
+    -------
+    list of Discipline
+        In order, without repetitions.
+
+    Raises
+    ------
+    MayflyError
+        Unknown id or option, or none at all.
+    """
+    return parse_list(disciplines if isinstance(disciplines, str) else ",".join(disciplines))

@@ -1,0 +1,330 @@
+"""Scenario files: TOML, checked field by field, with overrides by dotted name."""
+
+import difflib
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from mayfly.errors import MayflyError
+from mayfly.simulate import quantity
+
+READY = Path(__file__).parent.parent / "scenarios"
+"""Folder of the ready scenarios."""
+
+
+def _refusing(convert):
+    """The converter as a validator: pydantic reports ValueError only."""
+
+    def validate(value: object) -> object:
+        try:
+            return convert(value, "value")
+        except MayflyError as error:
+            raise ValueError(str(error).partition(": ")[2]) from None
+
+    return BeforeValidator(validate)
+
+
+def _as_buffer(value: object, name: str) -> object:
+    return value if isinstance(value, tuple) else quantity.buffer(value, name)
+
+
+Rate = Annotated[int, _refusing(quantity.rate_bps)]
+Seconds = Annotated[float, _refusing(quantity.seconds)]
+Buffer = Annotated[tuple[int, Literal["packets", "bytes"]], _refusing(_as_buffer)]
+Whole = Annotated[int, Field(strict=True)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+class Network(_Section):
+    """A dumbbell around one bottleneck link (Chen 2012, Fig. 4.1)."""
+
+    rate: Rate = Field("10mbit", description="bottleneck, each direction")
+    delay: Seconds = Field("1ms", description="propagation delay of the bottleneck, one way")
+    access_rate: Rate = Field("100mbit", description="each access link")
+    access_delay: Seconds = Field("1ms", description="propagation delay of a sender's access link, one way")
+    exit_delay: Seconds = Field("1ms", description="propagation delay of a receiver's access link, one way")
+    buffer: Buffer = Field(300, description="limit of the bottleneck queue: packets, or bytes such as 450kB")
+    reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction; as buffer")
+    buffer_counts_transmission: bool = Field(False, description="the packet in transmission takes a place (ns-2)")
+    reverse_discipline: str = Field("fifo", description="discipline of the other direction, or `same`")
+
+
+class Tcp(_Section):
+    """TCP NewReno: RFC 5681, 6582, 6298, 3042."""
+
+    mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
+    header: Whole = Field(40, ge=1, le=500, description="headers of every segment, bytes")
+    initial_window: Whole = Field(3, ge=1, le=1000, description="segments after the handshake")
+    receiver_window: Whole = Field(43, ge=1, le=1 << 20, description="segments")
+    initial_rto: Seconds = Field("3s", description="timeout before the first RTT sample")
+    min_rto: Seconds = Field("1s", description="lower bound of the timeout")
+    max_rto: Seconds = Field("60s", description="upper bound of the timeout")
+    tick: Seconds = Field("1ns", description="granularity of the RTT measurement")
+    delayed_ack: Seconds = Field("200ms", description="0 acknowledges every segment")
+    fin: bool = Field(True, description="FIN exchange; without it a flow ends with its last data")
+    handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
+    limited_transmit: bool = Field(True, description="RFC 3042")
+    impatient: bool = Field(True, description="restart the timer on the first partial ACK only (RFC 6582, 4)")
+    recovery_burst: Whole = Field(0, ge=0, le=1000, description="segments per ACK during recovery; 0: no bound")
+    loss_window: Literal["flight", "cwnd"] = Field("flight", description="what is halved after a loss")
+    recovery_exit: Literal["deflate", "as-is"] = Field("deflate", description="window at the end of recovery")
+    syn_loss_lowers_ssthresh: bool = Field(False, description="a lost SYN lowers ssthresh to 2 (ns-2)")
+    recycled_senders: bool = Field(False, description="a sender that lost a SYN keeps a window of 1 (ns-2 reset)")
+
+
+class Cbr(_Section):
+    """UDP flows of constant rate."""
+
+    rate: Rate
+    packet: Whole = Field(1500, ge=69, le=65_535, description="wire length, bytes")
+    start: Seconds = 0.0
+    stop: Seconds | None = None
+    flows: Whole = Field(1, ge=1, le=1_000_000)
+    spread: Seconds = 0.0
+
+
+class Permanent(_Section):
+    """TCP flows that never end."""
+
+    flows: Whole = Field(1, ge=1, le=1_000_000)
+    spread: Seconds = 0.0
+
+
+class Workload(_Section):
+    """Poisson TCP transfers with sizes in MSS, beside CBR and permanent flows."""
+
+    load: Rate | None = Field(None, description="offered load of the transfers on the wire; none when absent")
+    law: Literal["zipf", "pareto"] = "zipf"
+    minimum: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    cov: float | None = Field(None, description="coefficient of variation")
+    exact_load: bool = Field(False, description="make the realised load the nominal one")
+    up_share: float = Field(0.0, ge=0, le=1, description="share of transfers in the reverse direction")
+    senders: Whole = Field(5, ge=1, le=100_000)
+    receivers: Whole = Field(5, ge=1, le=100_000)
+    cbr: tuple[Cbr, ...] = ()
+    permanent: tuple[Permanent, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_law(cls, given: Any) -> Any:
+        """Minimum 6, mean 40, CoV 6, unless the scenario says otherwise (shared errata of Chen 2012, 4.4.2)."""
+        if isinstance(given, dict) and not any(name in given for name in ("minimum", "maximum", "mean", "cov")):
+            given = {**given, "minimum": 6, "mean": 40, "cov": 6}
+        return given
+
+
+class Scenario(_Section):
+    """Network, transport and workload of a run, and what to compare on it."""
+
+    name: str = "unnamed"
+    title: str = ""
+    duration: Seconds = Field("1000s", description="end of the run")
+    seed: Whole = Field(1, ge=0, le=2**63 - 1)
+    replications: Whole = Field(1, ge=1, le=100_000, description="runs with seeds seed, seed + 1, ...")
+    disciplines: tuple[str, ...] = ("fifo", "las", "run2c", "efd", "lars")
+    sample_interval: Seconds | None = Field(None, description="time between samples; a thousandth of the duration")
+    network: Network = Network()
+    tcp: Tcp = Tcp()
+    workload: Workload = Workload()
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> "Scenario":
+        if self.duration <= 0:
+            raise ValueError("duration = 0: must be above 0")
+        if self.tcp.min_rto < 1e-3 or self.tcp.max_rto < self.tcp.min_rto:
+            raise ValueError("tcp.min_rto: must be at least 1ms and at most tcp.max_rto")
+        for label in ("buffer", "reverse_buffer"):
+            limit = getattr(self.network, label)
+            if self.network.buffer_counts_transmission and limit is not None and limit[0] < 2:
+                raise ValueError(f"network.{label} = 1: must be at least 2 when it counts the packet in transmission")
+        return self
+
+    def override(self, **fields: Any) -> "Scenario":
+        """A copy with other values, checked again.
+
+        Parameters
+        ----------
+        **fields
+            Top-level fields.
+
+        Returns
+        -------
+        Scenario
+            The copy.
+
+        Raises
+        ------
+        MayflyError
+            A value is refused.
+        """
+        return scenario_of({**self.model_dump(exclude_unset=True), **fields}, self.name)
+
+
+def scenario_of(document: dict, source: str) -> Scenario:
+    """Checks a scenario given as nested dictionaries.
+
+    Parameters
+    ----------
+    document : dict
+        As read from TOML.
+    source : str
+        What error messages call it.
+
+    Returns
+    -------
+    Scenario
+        Complete, defaults filled in.
+
+    Raises
+    ------
+    MayflyError
+        The first unknown field or refused value.
+
+    Examples
+    --------
+    >>> scenario_of({"network": {"rate": "5mbit"}}, "example").network.rate
+    5000000
+    """
+    try:
+        return Scenario.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = [str(part) for part in first["loc"]]
+        if first["type"] == "extra_forbidden":
+            raise MayflyError(f"{source}: {_unknown(path)}") from None
+        reason = first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+        where = f"{'.'.join(path)} = {first['input']!r}: " if path else ""
+        raise MayflyError(f"{source}: {where}{reason[:1].lower() + reason[1:]}") from None
+
+
+def _unknown(path: list[str]) -> str:
+    """Message for an unknown field, with the nearest known name."""
+    known = field_names()
+    name = ".".join(path)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+    near = near or [known_name for known_name in known if known_name.rpartition(".")[2] == path[-1]]
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"unknown field {name}{hint}"
+
+
+def field_names(model: type[BaseModel] = Scenario, prefix: str = "") -> list[str]:
+    """Dotted names of every scenario field.
+
+    Parameters
+    ----------
+    model : type
+        Section to start from.
+    prefix : str
+        Dotted name of that section, with a final dot.
+
+    Returns
+    -------
+    list of str
+        In the order of declaration.
+
+    Examples
+    --------
+    >>> "network.buffer" in field_names()
+    True
+    """
+    names = []
+    for name, field in model.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, BaseModel):
+            names += field_names(section, f"{prefix}{name}.")
+        else:
+            names.append(prefix + name)
+    return names
+
+
+def load_scenario(source: str | os.PathLike = "wired", overrides: dict[str, Any] | None = None) -> Scenario:
+    """Reads a scenario file, or one of the ready scenarios by name.
+
+    Parameters
+    ----------
+    source : str or path
+        A TOML file, or a name such as ``wired`` or ``wired-ns2``.
+    overrides : dict, optional
+        Values by dotted name: ``{"network.buffer": 20, "tcp.min_rto": "1s"}``.
+
+    Returns
+    -------
+    Scenario
+        Checked, defaults filled in.
+
+    Raises
+    ------
+    MayflyError
+        No such file or name, bad TOML, unknown field or refused value.
+
+    Examples
+    --------
+    >>> load_scenario("wired", {"network.buffer": 50}).network.buffer
+    (50, 'packets')
+    """
+    path = Path(source)
+    if not path.exists() and path.parent == Path() and (READY / f"{path.stem}.toml").exists():
+        path = READY / f"{path.stem}.toml"
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        ready = ", ".join(sorted(found.stem for found in READY.glob("*.toml")))
+        raise MayflyError(f"{source}: no such file; ready scenarios are {ready}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
+        raise MayflyError(f"{source}: not a scenario file: {reason}") from None
+    document.setdefault("name", path.stem)
+    for name, value in (overrides or {}).items():
+        _place(document, name, value)
+    return scenario_of(document, str(source))
+
+
+def _place(document: dict, name: str, value: Any) -> None:
+    if name not in field_names():
+        raise MayflyError(f"--set {name}: {_unknown(name.split('.'))}")
+    *sections, last = name.split(".")
+    for section in sections:
+        document = document.setdefault(section, {})
+    document[last] = value
+
+
+def parse_override(text: str) -> tuple[str, Any]:
+    """Reads ``name=value`` as given to ``--set``.
+
+    Parameters
+    ----------
+    text : str
+        Dotted name, ``=``, and a TOML value; a word that is none counts as a string.
+
+    Returns
+    -------
+    name : str
+        Dotted name.
+    value : object
+        The value.
+
+    Raises
+    ------
+    MayflyError
+        There is no ``=``.
+
+    Examples
+    --------
+    >>> parse_override("tcp.min_rto=1s"), parse_override("network.buffer=20")
+    (('tcp.min_rto', '1s'), ('network.buffer', 20))
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise MayflyError(f"--set '{text}': must be written name=value, such as network.buffer=20")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name.strip(), value.strip()

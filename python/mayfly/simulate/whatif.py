@@ -1,0 +1,97 @@
+"""The flows of a capture over a bottleneck of a given rate, under each discipline."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from mayfly.errors import MayflyError
+from mayfly.simulate import quantity
+from mayfly.simulate.comparison import Comparison, gather
+from mayfly.simulate.run import Progress, named, run_many
+from mayfly.simulate.scenario import load_scenario
+
+_DRAIN_S = 60.0
+"""Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer."""
+
+
+def whatif(
+    capture: str | os.PathLike,
+    rate: str | int,
+    buffer: str | int,
+    *,
+    internal: Sequence[str] | None = None,
+    load: float | None = None,
+    disciplines: str | Sequence[str] | None = None,
+    overrides: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Replays the transfers of a capture over a bottleneck link.
+
+    Parameters
+    ----------
+    capture : path
+        pcap or pcapng, gzip too.
+    rate : str or int
+        Bottleneck rate, each direction: ``10mbit`` or bit/s.
+    buffer : str or int
+        Limit of the bottleneck queues: packets, or bytes such as ``450kB``.
+    internal : sequence of str, optional
+        Networks (CIDR) on the near side of the bottleneck; inferred when not given.
+    load : float, optional
+        Scales time so that the busier direction is offered this share of the rate, 0.01 to 10.
+    disciplines : str or sequence of str, optional
+        What to compare; the whole registry when not given.
+    overrides : dict, optional
+        Scenario fields by dotted name.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    Comparison
+        Tables and summary; ``summary["answer"]`` holds the answer in words.
+
+    Raises
+    ------
+    MayflyError
+        A capture, rate, buffer, network or load that makes no sense.
+
+    Notes
+    -----
+    Each direction of a TCP connection that carried payload becomes a transfer of its own: start, size and round-trip
+    time as measured, the sender always having data. What a connection waited for (users, servers) is not replayed.
+    """
+    from mayfly.metrics import answer
+    from mayfly.workload.capture import flows_of_capture
+    from mayfly.workload.mix import offered, scale_load
+
+    quantity.rate_bps(rate, "--rate")
+    quantity.buffer(buffer, "--buffer")
+    if load is not None and not 0.01 <= load <= 10:
+        raise MayflyError(f"--load {load}: must be from 0.01 to 10, a share of the rate")
+    fixed = {"network.rate": rate, "network.buffer": buffer} | (overrides or {})
+    scenario = load_scenario("whatif", fixed)
+    flows = flows_of_capture(capture, internal=internal)
+    if flows.height == 0:
+        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay")
+    packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.header}
+    if load is not None:
+        flows = scale_load(flows, load, scenario.network.rate, **packets)
+    if "duration" not in scenario.model_fields_set:
+        span = offered(flows, **packets)["span_s"]
+        scenario = scenario.override(duration=span + max(_DRAIN_S, span))
+    chosen = named(disciplines if disciplines is not None else scenario.disciplines)
+    runs = run_many(scenario, chosen, flows, progress)
+    result = gather(scenario, runs, "whatif")
+    span = offered(flows, **packets)
+    busier = max(span["down"]["mbps"] or 0.0, span["up"]["mbps"] or 0.0)
+    result.summary["capture"] = {
+        "path": str(capture),
+        "span_s": span["span_s"],
+        "offered_down_mbps": span["down"]["mbps"],
+        "offered_up_mbps": span["up"]["mbps"],
+        "load": busier * 1e6 / scenario.network.rate,
+        "scaled_to_load": load,
+    }
+    result.summary["answer"] = answer(result.records)
+    return result

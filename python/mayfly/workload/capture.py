@@ -1,0 +1,303 @@
+"""Packet captures: their connections, and the flow list that replays them through a bottleneck.
+
+Principle: ``mayfly._native`` reads the file once and returns one row per TCP connection or UDP flow; everything here
+is a polars expression over these rows. What a capture cannot tell (round-trip time of a connection begun before it,
+rate of a single datagram) is filled in by the rules stated at :func:`flows_of_capture`.
+"""
+
+import ipaddress
+import os
+from collections.abc import Iterable
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+
+SIDE = {
+    "packets": pl.Int64,
+    "wire_bytes": pl.Int64,
+    "payload_bytes": pl.Int64,
+    "distinct_bytes": pl.Int64,
+    "missing_bytes": pl.Int64,
+    "first_s": pl.Float64,
+    "last_s": pl.Float64,
+    "first_data_s": pl.Float64,
+    "last_data_s": pl.Float64,
+    "fin": pl.Boolean,
+    "rst": pl.Boolean,
+}
+"""Columns of one direction of a connection, prefixed with ``opener_`` or ``responder_``."""
+
+COLUMNS = {
+    "protocol": pl.String,
+    "opener": pl.String,
+    "opener_port": pl.Int64,
+    "responder": pl.String,
+    "responder_port": pl.Int64,
+    "opener_from": pl.String,
+    "state": pl.String,
+    "start_s": pl.Float64,
+    "end_s": pl.Float64,
+    "rtt_s": pl.Float64,
+    **{f"opener_{name}": dtype for name, dtype in SIDE.items()},
+    **{f"responder_{name}": dtype for name, dtype in SIDE.items()},
+}
+"""Columns that :func:`connections` returns after ``connection_id``."""
+
+PRIVATE = tuple(
+    ipaddress.ip_network(cidr)
+    for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10")
+)
+"""Networks of RFC 1918, RFC 4193 and link-local addresses."""
+
+NOBODY = tuple(
+    ipaddress.ip_network(cidr) for cidr in ("0.0.0.0/32", "224.0.0.0/4", "255.255.255.255/32", "::/128", "ff00::/8")
+)
+"""Addresses that tell nothing about the side of a host: unspecified, multicast, broadcast."""
+
+SMALLEST_UDP_BYTES = 29
+"""IPv4 and UDP header and one byte of payload."""
+
+LARGEST_UDP_BYTES = 65535
+"""A packet of segmentation offload is longer than any on the wire; it is replayed at this length."""
+
+SINGLE_BPS = 1e6
+"""Rate of a UDP flow of one packet, bit/s: the packet lasts its length at 1 Mbit/s."""
+
+CLOCK_S = 1e-6
+"""Shortest span between two packets, the resolution of most captures."""
+
+RATE_BOUNDS_BPS = (1.0, 1e12)
+"""Rates a flow list may hold, bit/s."""
+
+RTT_BOUNDS_S = (1e-9, 3600.0)
+"""Round-trip times a flow list may hold, s; a handshake outside them counts as not measured."""
+
+
+def connections(path: str | os.PathLike, *, max_flows: int = 1_000_000) -> tuple[pl.DataFrame, dict]:
+    """Read the connection table of a capture.
+
+    Parameters
+    ----------
+    path : path
+        pcap, pcapng or gzip of either; told apart by content.
+    max_flows : int
+        Connections held at once, at least 1; beyond, the one silent for longest is given up and counted.
+
+    Returns
+    -------
+    frame : polars.DataFrame, shape (n_connections, 33)
+        ``connection_id`` and :data:`COLUMNS`, in the order of first packets. Times are seconds since the first packet
+        of the file, null where nothing was seen. ``opener_from`` is ``syn``, ``syn_ack``, ``port`` (the lower port is
+        taken for the server's) or ``first_packet``. ``rtt_s`` is the time from SYN to the ACK of the SYN-ACK, null
+        unless each was seen exactly once. ``state`` is for TCP ``complete`` (both FINs), ``half_closed`` (one),
+        ``reset`` (RST before both FINs), ``rejected`` (SYN answered by RST), ``established``, ``half_open`` (no
+        completed handshake) or ``midstream`` (neither SYN nor SYN-ACK captured), for UDP ``one_way`` or ``two_way``.
+        ``distinct_bytes`` counts each sequence number once, ``payload_bytes`` every copy, ``missing_bytes`` the gaps
+        never captured; keep-alive probes are in none of them.
+    counts : dict
+        ``packets`` = ``decoded`` + the sum of ``skipped`` (by reason); ``evicted`` connections; ``truncated`` (the
+        file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since 1970, None without packets).
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be read, is empty or no capture, or ``max_flows`` is below 1; one line.
+    """
+    # Here, so that the rules below can be used without the compiled module.
+    from mayfly import _native
+
+    if not 1 <= max_flows < 2**32 - 1:
+        raise MayflyError(f"max_flows = {max_flows}: must be 1 to {2**32 - 2}")
+    try:
+        columns, counts = _native.read_capture(os.fspath(path), max_flows)
+    except ValueError as error:
+        raise MayflyError(" ".join(str(error).split())) from None
+    return frame_of(columns), counts
+
+
+def frame_of(columns: dict) -> pl.DataFrame:
+    """Make the connection table from the columns of ``_native.read_capture``."""
+    series = [
+        column_of(name, dtype, columns[name], columns["names"].get(name)).alias(name) for name, dtype in COLUMNS.items()
+    ]
+    return pl.DataFrame(series).with_row_index("connection_id").with_columns(pl.col("connection_id").cast(pl.Int64))
+
+
+def column_of(name: str, dtype: type[pl.DataType], values: bytes | list[str], words: list[str] | None) -> pl.Series:
+    """One column: strings as they are, indices into ``words``, flags, or little-endian numbers (NaN for null)."""
+    if isinstance(values, list):
+        return pl.Series(name, values, dtype=pl.String)
+    if words is not None:
+        return pl.Series(words, dtype=pl.String).gather(numbers(values, pl.UInt8))
+    if dtype is pl.Boolean:
+        return numbers(values, pl.UInt8).cast(pl.Boolean)
+    column = numbers(values, dtype)
+    return column.fill_nan(None) if dtype is pl.Float64 else column
+
+
+def numbers(values: bytes, dtype: type[pl.DataType]) -> pl.Series:
+    """Little-endian numbers of one type."""
+    width = 1 if dtype is pl.UInt8 else 8
+    if not values:
+        return pl.Series([], dtype=dtype)
+    shape = pl.Array(dtype, len(values) // width)
+    return pl.Series([values], dtype=pl.Binary).bin.reinterpret(dtype=shape, endianness="little").explode()
+
+
+def flows_of_capture(
+    path: str | os.PathLike, *, internal: list[str] | None = None, max_flows: int = 1_000_000
+) -> pl.DataFrame:
+    """Read a capture as a flow list.
+
+    Parameters
+    ----------
+    path : path
+        Capture, as for :func:`connections`.
+    internal : list of str, optional
+        CIDRs of the side behind the link (``10.0.0.0/8``, ``2001:db8::/32``). When not given, see
+        :func:`internal_hosts`.
+    max_flows : int
+        As for :func:`connections`.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_flows, 12)
+        As :func:`flows_of_connections` returns it.
+
+    Raises
+    ------
+    MayflyError
+        As :func:`connections`, or ``internal`` holds something else than a CIDR; one line.
+    """
+    networks = None if internal is None else networks_of(internal)
+    return flows_of_connections(connections(path, max_flows=max_flows)[0], networks)
+
+
+def flows_of_connections(frame: pl.DataFrame, networks: list | None = None) -> pl.DataFrame:
+    """Make the flow list of a connection table: one row per direction that carried something.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        As :func:`connections` returns it.
+    networks : list of ip_network, optional
+        Internal side; inferred by :func:`internal_hosts` when None.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_flows, 12)
+        The columns of ``docs/tables.md`` and ``connection_id``, sorted by ``start_s``; the first flow starts at 0.
+
+    Notes
+    -----
+    - TCP: a row for each direction with payload; ``size_bytes`` is its distinct payload. ``start_s`` is one
+      round-trip time before the first payload of the direction, not before the connection. An idle connection is not
+      split.
+    - UDP: a row for each direction with packets; ``packet_bytes`` is the mean IP length, ``size_bytes`` the payload,
+      at least 1. ``rate_bps`` lets the last packet leave when it did: the bits of all packets but one over the span
+      from first to last packet (at least 1 us), 1 Mbit/s for a single packet, within 1 bit/s and 1 Tbit/s.
+    - ``rtt_s``: the handshake's, else the median over the capture, else null.
+    - ``direction``: ``up`` from internal to external, ``down`` from external to internal; where both ends are on the
+      same side, ``down`` towards the opener.
+    """
+    hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
+    measured = pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s")
+    known = frame.with_columns(measured.alias("rtt_s"))
+    known = known.with_columns(pl.col("rtt_s").fill_null(pl.col("rtt_s").median()))
+    flows = pl.concat([direction_of(known, "opener", "responder"), direction_of(known, "responder", "opener")])
+    source_inside, target_inside = pl.col("src").is_in(hosts), pl.col("dst").is_in(hosts)
+    up = pl.when(source_inside != target_inside).then(source_inside).otherwise(pl.col("opened_by") == "sender")
+    flows = flows.with_columns(
+        pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction"),
+        (pl.col("start_s") - pl.col("start_s").min()).alias("start_s"),
+    ).sort("start_s", "connection_id", "opened_by", descending=[False, False, True])
+    return flows.with_row_index("flow_id").select(
+        pl.col("flow_id").cast(pl.Int64),
+        *("start_s", "src", "dst", "direction", "protocol", "size_bytes", "rtt_s", "opened_by"),
+        *("packet_bytes", "rate_bps", "connection_id"),
+    )
+
+
+def direction_of(frame: pl.DataFrame, sender: str, receiver: str) -> pl.DataFrame:
+    """Flows sent by ``sender`` (``opener`` or ``responder``), before the shift to 0 and without ``direction``."""
+
+    def sent(name: str) -> pl.Expr:
+        return pl.col(f"{sender}_{name}")
+
+    udp = pl.col("protocol") == "udp"
+    asked_s = sent("first_data_s") - pl.col("rtt_s").fill_null(0.0)
+    start_s = pl.when(udp).then(sent("first_s")).otherwise(pl.max_horizontal("start_s", asked_s))
+    packet_bytes = (sent("wire_bytes") / sent("packets")).round().cast(pl.Int64)
+    span_s = pl.max_horizontal(sent("last_s") - sent("first_s"), pl.lit(CLOCK_S))
+    paced_bps = 8 * sent("wire_bytes") / sent("packets") * (sent("packets") - 1) / span_s
+    rate_bps = pl.when(sent("packets") > 1).then(paced_bps.clip(*RATE_BOUNDS_BPS)).otherwise(SINGLE_BPS)
+    carried = pl.when(udp).then(sent("packets") > 0).otherwise(sent("distinct_bytes") > 0)
+    return frame.filter(carried).select(
+        pl.col("connection_id"),
+        pl.max_horizontal(start_s, pl.lit(0.0)).alias("start_s"),
+        pl.col(sender).alias("src"),
+        pl.col(receiver).alias("dst"),
+        pl.col("protocol"),
+        pl.max_horizontal(sent("distinct_bytes"), pl.lit(1, dtype=pl.Int64)).alias("size_bytes"),
+        pl.col("rtt_s"),
+        pl.lit("sender" if sender == "opener" else "receiver").alias("opened_by"),
+        pl.when(udp).then(packet_bytes.clip(SMALLEST_UDP_BYTES, LARGEST_UDP_BYTES)).alias("packet_bytes"),
+        pl.when(udp).then(rate_bps).alias("rate_bps"),
+    )
+
+
+def networks_of(cidrs: Iterable[str]) -> list:
+    """Parse CIDRs.
+
+    Raises
+    ------
+    MayflyError
+        One of them is not an IPv4 or IPv6 network, or has bits set behind its prefix.
+
+    Examples
+    --------
+    >>> networks_of(["192.168.1.0/33"])
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: internal = '192.168.1.0/33': must be a network such as 10.0.0.0/8 or 2001:db8::/32
+    """
+    networks = []
+    for cidr in cidrs:
+        try:
+            networks.append(ipaddress.ip_network(cidr))
+        except ValueError:
+            raise MayflyError(f"internal = {cidr!r}: must be a network such as 10.0.0.0/8 or 2001:db8::/32") from None
+    return networks
+
+
+def internal_hosts(frame: pl.DataFrame) -> list[str]:
+    """Addresses on the inner side of the link, inferred from a connection table.
+
+    Private, unique local and link-local addresses are internal. Where all addresses of the capture are private, or
+    none is (multicast, broadcast and unspecified addresses aside), the side that opens connections is internal: each
+    address that opened more connections than it accepted.
+    """
+    named = [host for host in hosts_of(frame) if not within(host, NOBODY)]
+    private = [host for host in named if within(host, PRIVATE)]
+    if 0 < len(private) < len(named):
+        return private
+    opened = frame.group_by(pl.col("opener").alias("host")).agg(pl.len().cast(pl.Int64).alias("balance"))
+    accepted = frame.group_by(pl.col("responder").alias("host")).agg((-pl.len().cast(pl.Int64)).alias("balance"))
+    balance = pl.concat([opened, accepted]).group_by("host").agg(pl.col("balance").sum())
+    return balance.filter(pl.col("balance") > 0)["host"].sort().to_list()
+
+
+def hosts_within(frame: pl.DataFrame, networks: Iterable) -> list[str]:
+    """Addresses of a connection table inside any of ``networks``."""
+    return [host for host in hosts_of(frame) if within(host, networks)]
+
+
+def hosts_of(frame: pl.DataFrame) -> list[str]:
+    """Every address of a connection table, once."""
+    return pl.concat([frame["opener"], frame["responder"].alias("opener")]).unique().sort().to_list()
+
+
+def within(host: str, networks: Iterable) -> bool:
+    """Whether an address lies inside any of ``networks``."""
+    address = ipaddress.ip_address(host)
+    return any(address in network for network in networks)

@@ -1,0 +1,346 @@
+"""Synthetic flow lists, the load a flow list offers, and its scaling to another load.
+
+Load counts data packets with their headers, as the papers do; acknowledgements, SYN and FIN come on top.
+Source: Chen 2012, 4.4.2 (Poisson transfers) and 4.6.4 (CBR flows); Zhao 2004, II.C (permanent TCP flows).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson, stream
+from mayfly.workload.lists import ENDLESS_BYTES, flow_list
+from mayfly.workload.sizes import SizeLaw
+
+SENDERS, RECEIVERS = (1, 2, 3, 4, 5), (8, 9, 10, 11, 12)
+"""Nodes of the wired scenario (Chen 2012, Figure 4.1)."""
+
+
+@dataclass(frozen=True)
+class Cbr:
+    """UDP flows of constant rate.
+
+    Parameters
+    ----------
+    rate_bps : float
+        Rate of each flow on the wire, headers included, bit/s, from 1 to 10^12.
+    packet_bytes : int
+        Wire length of each packet, bytes, above the header and at most 65535.
+    start_s, stop_s : float
+        First packet, and the time from which none is sent, s; ``stop_s`` is the end of the run when not given.
+    flows : int
+        Number of such flows, >= 1.
+    spread_s : float
+        Each starts, and stops, later by a time uniform on [0, spread_s), s; 0 keeps them in step.
+    """
+
+    rate_bps: float
+    packet_bytes: int = 1500
+    start_s: float = 0.0
+    stop_s: float | None = None
+    flows: int = 1
+    spread_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Permanent:
+    """TCP flows that never end: 2^40 bytes each.
+
+    Parameters
+    ----------
+    flows : int
+        Number of flows, >= 1.
+    spread_s : float
+        Each starts at a time uniform on [0, spread_s), s; 0 starts all at once.
+    """
+
+    flows: int
+    spread_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """Poisson TCP transfers.
+
+    Parameters
+    ----------
+    law : SizeLaw
+        Sizes in packets; rounded up where the law is continuous.
+    load_bps : float
+        Offered load on the wire, headers included, bit/s, > 0.
+    up_share : float
+        Probability that a transfer goes up, from a receiver to a sender; 0 to 1.
+    exact_load : bool
+        Keep as many transfers as come nearest to ``load_bps`` x duration, and stretch or squeeze their arrival times to
+        fill the duration. Off, a draw of heavy-tailed sizes offers several percent more or less than asked.
+    """
+
+    law: SizeLaw
+    load_bps: float
+    up_share: float = 0.0
+    exact_load: bool = False
+
+
+def synthetic(
+    transfers: Transfers | None = None,
+    *,
+    duration_s: float,
+    seed: int = 1,
+    cbr: Sequence[Cbr] = (),
+    permanent: Sequence[Permanent] = (),
+    senders: Sequence[int | str] = SENDERS,
+    receivers: Sequence[int | str] = RECEIVERS,
+    mss: int = 1460,
+    header_bytes: int = 40,
+) -> pl.DataFrame:
+    """Draw a flow list from laws.
+
+    Parameters
+    ----------
+    transfers : Transfers, optional
+        Poisson TCP transfers.
+    duration_s : float
+        Flows start in [0, duration_s), s, > 0.
+    seed : int
+        Seed of the run, 0 to 2^64 - 1. Arrival times, sizes, end points and directions each have a stream of their own.
+    cbr, permanent : sequence of Cbr, Permanent
+        UDP flows and endless TCP flows beside the transfers.
+    senders, receivers : sequence
+        End points, drawn uniformly for every flow.
+    mss, header_bytes : int
+        Payload of a full packet and header of every packet, bytes.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_flows, 11)
+        As :func:`mayfly.workload.lists.flow_list` returns it; flow ids ascend with the start.
+
+    Raises
+    ------
+    MayflyError
+        A value is outside its bounds, or there are no flows.
+
+    Examples
+    --------
+    >>> from mayfly.workload.sizes import wired
+    >>> flows = synthetic(Transfers(wired(), 8e6, exact_load=True), duration_s=1000.0)
+    >>> round(offered(flows)["down"]["mbps"], 1)
+    8.0
+    """
+    if not 0 < duration_s < math.inf:
+        raise MayflyError(f"duration_s = {duration_s}: must be above 0 and finite")
+    for name, nodes in (("senders", senders), ("receivers", receivers)):
+        if len(nodes) == 0:
+            raise MayflyError(f"{name} = []: must be at least one node")
+    check_packet(mss, header_bytes)
+    parts = {}
+    if transfers is not None:
+        parts["transfers", 0] = poisson_transfers(transfers, duration_s, seed, mss, header_bytes)
+    for index, flows in enumerate(cbr):
+        parts["cbr", index] = cbr_flows(flows, duration_s, stream(seed, "cbr", index), header_bytes)
+    for index, flows in enumerate(permanent):
+        parts["permanent", index] = permanent_flows(flows, stream(seed, "permanent", index))
+    ends = [with_ends(part, seed, names, senders, receivers) for names, part in parts.items() if part.height > 0]
+    if not ends:
+        raise MayflyError(f"no flows in {duration_s} s: must be at least one transfer, CBR or permanent flow")
+    return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")
+
+
+def offered(flows: pl.DataFrame, *, mss: int = 1460, header_bytes: int = 40, span_s: float | None = None) -> dict:
+    """Measure what a flow list offers the link, by direction.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        A normalised flow list.
+    mss, header_bytes : int
+        Payload of a full packet and header of every packet, bytes.
+    span_s : float, optional
+        Time over which rates are taken, s, > 0; from the first start to the last one, or to the last UDP packet if
+        later, when not given.
+
+    Returns
+    -------
+    dict
+        ``span_s``; ``endless_flows``, TCP flows of 2^40 bytes, counted nowhere else; ``down`` and ``up``, each with
+        ``flows``, ``wire_bytes`` (data packets with headers) and ``mbps`` (10^6 bit/s; None when the span is 0).
+
+    Raises
+    ------
+    MayflyError
+        A packet or span is outside its bounds.
+
+    Examples
+    --------
+    >>> flows = flow_list(pl.DataFrame({"start_s": [0.0, 2.0], "size_packets": [100, 300]}))
+    >>> offered(flows)["down"]
+    {'flows': 2, 'wire_bytes': 600000, 'mbps': 2.4}
+    """
+    check_packet(mss, header_bytes)
+    if span_s is not None and not 0 < span_s < math.inf:
+        raise MayflyError(f"span_s = {span_s}: must be above 0 and finite")
+    udp = pl.col("protocol") == "udp"
+    packet = pl.when(udp).then(pl.col("packet_bytes")).otherwise(None).fill_null(mss + header_bytes)
+    thin = flows.filter(udp & (pl.col("packet_bytes") <= header_bytes))
+    if thin.height:
+        raise MayflyError(f"packet_bytes = {thin['packet_bytes'][0]}: must be above the header of {header_bytes} bytes")
+    payload = packet - header_bytes
+    packets = (pl.col("size_bytes") + payload - 1) // payload
+    # Every packet of a UDP flow has the same length; the last one of a TCP flow is as long as what is left.
+    wire = pl.when(udp).then(packets * packet).otherwise(pl.col("size_bytes") + packets * header_bytes)
+    endless = ~udp & (pl.col("size_bytes") == ENDLESS_BYTES)
+    counted = flows.filter(~endless).select(
+        "direction", "start_s", wire=wire, end_s=pl.col("start_s") + (wire * 8 / pl.col("rate_bps")).fill_null(0.0)
+    )
+    if span_s is None:
+        span_s = counted["end_s"].max() - counted["start_s"].min() if counted.height else 0.0
+    answer = {"span_s": span_s, "endless_flows": flows.height - counted.height}
+    for direction in ("down", "up"):
+        wires = counted.filter(direction=direction)["wire"]
+        mbps = wires.sum() * 8 / span_s / 1e6 if span_s > 0 else None
+        answer[direction] = {"flows": len(wires), "wire_bytes": wires.sum(), "mbps": mbps}
+    return answer
+
+
+def scale_load(
+    flows: pl.DataFrame, load: float, rate_bps: float, *, mss: int = 1460, header_bytes: int = 40
+) -> pl.DataFrame:
+    """Move flows closer together or further apart, so that they offer ``load`` times the rate of the link.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        A normalised flow list.
+    load : float
+        Offered load of the busier direction over its span (see :func:`offered`) as a fraction of ``rate_bps``, > 0.
+    rate_bps : float
+        Rate of the link, bit/s, > 0.
+    mss, header_bytes : int
+        Payload of a full packet and header of every packet, bytes.
+
+    Returns
+    -------
+    polars.DataFrame
+        Time runs by a factor: start times are multiplied by it, rates of UDP flows divided, sizes kept.
+
+    Raises
+    ------
+    MayflyError
+        A value is outside its bounds, or the flows have no span to scale: they start at one instant, or never end.
+
+    Examples
+    --------
+    >>> flows = flow_list(pl.DataFrame({"start_s": [0.0, 2.0], "size_packets": [100, 300]}))
+    >>> scale_load(flows, 0.8, 1e6)["start_s"].to_list()
+    [0.0, 6.0]
+    """
+    for name, value in (("load", load), ("rate_bps", rate_bps)):
+        if not 0 < value < math.inf:
+            raise MayflyError(f"{name} = {value}: must be above 0 and finite")
+    now = offered(flows, mss=mss, header_bytes=header_bytes)
+    if not now["span_s"] > 0:
+        raise MayflyError(
+            f"load = {load}: the flows span 0 s and cannot be scaled: must start at two instants at least"
+        )
+    factor = max(now[direction]["mbps"] for direction in ("down", "up")) * 1e6 / (load * rate_bps)
+    return flow_list(
+        flows.with_columns(pl.col("start_s") * factor, pl.col("rate_bps") / factor), mss=mss, source="scaled flows"
+    )
+
+
+def check_packet(mss: int, header_bytes: int) -> None:
+    """Refuse packets that IP cannot carry."""
+    if not (mss >= 1 and header_bytes >= 0 and mss + header_bytes <= 65535):
+        raise MayflyError(f"mss = {mss}, header_bytes = {header_bytes}: must be >= 1 and >= 0, together at most 65535")
+
+
+def poisson_transfers(transfers: Transfers, duration_s: float, seed: int, mss: int, header_bytes: int) -> pl.DataFrame:
+    """Start, size and direction of Poisson TCP transfers."""
+    if not 0 <= transfers.up_share <= 1:
+        raise MayflyError(f"up_share = {transfers.up_share}: must be from 0 to 1")
+    wire = mss + header_bytes
+    rate = arrival_rate(transfers.load_bps, transfers.law.mean_packets() * wire)
+    times, law = stream(seed, "arrivals"), transfers.law
+    if transfers.exact_load:
+        sizes = up_to(law, transfers.load_bps * duration_s / 8 / wire, rate * duration_s, stream(seed, "sizes"))
+        # Given n arrivals, those of a Poisson process are n uniform numbers in order: n gaps over the sum of n + 1.
+        gaps = np.cumsum(exponential(times, len(sizes) + 1))
+        starts = gaps[:-1] / gaps[-1] * duration_s
+    else:
+        starts = poisson(times, rate, duration_s)
+        sizes = whole(law.sample(stream(seed, "sizes"), len(starts)))
+    up = stream(seed, "directions").random(len(starts)) < transfers.up_share
+    return pl.DataFrame({"start_s": starts, "size_bytes": sizes * mss, "direction": np.where(up, "up", "down")})
+
+
+def whole(sizes: np.ndarray) -> np.ndarray:
+    """Sizes rounded up to whole packets."""
+    return np.ceil(sizes).astype(np.int64)
+
+
+def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw sizes until their sum comes nearest to ``packets``; at least one."""
+    sizes = whole(law.sample(rng, math.ceil(expected) + 1))
+    while sizes.sum() < packets:
+        sizes = np.concatenate([sizes, whole(law.sample(rng, len(sizes)))])
+    return sizes[: max(1, np.abs(np.cumsum(sizes) - packets).argmin() + 1)]
+
+
+def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator, header_bytes: int) -> pl.DataFrame:
+    """Rows of constant-rate UDP flows: as many packets as leave from ``start_s`` on, before ``stop_s``."""
+    stop_s = duration_s if cbr.stop_s is None else cbr.stop_s
+    if not 0 <= cbr.start_s < stop_s < math.inf:
+        raise MayflyError(f"start_s = {cbr.start_s}, stop_s = {stop_s}: must be 0 <= start_s < stop_s")
+    if not header_bytes < cbr.packet_bytes <= 65535:
+        raise MayflyError(f"packet_bytes = {cbr.packet_bytes}: must be from {header_bytes + 1} to 65535 bytes")
+    if not 1 <= cbr.rate_bps <= 1e12:
+        raise MayflyError(f"rate_bps = {cbr.rate_bps}: must be from 1 to 1e12 bit/s")
+    starts = cbr.start_s + spread(cbr.flows, cbr.spread_s, rng)
+    # A packet due at stop_s itself is not sent; rounding must not add it.
+    packets = math.ceil(round((stop_s - cbr.start_s) * cbr.rate_bps / (8 * cbr.packet_bytes), 6))
+    return pl.DataFrame({"start_s": starts}).with_columns(
+        protocol=pl.lit("udp"),
+        direction=pl.lit("down"),
+        size_bytes=pl.lit(max(packets, 1) * (cbr.packet_bytes - header_bytes), pl.Int64),
+        packet_bytes=pl.lit(cbr.packet_bytes, pl.Int64),
+        rate_bps=pl.lit(float(cbr.rate_bps)),
+    )
+
+
+def permanent_flows(permanent: Permanent, rng: np.random.Generator) -> pl.DataFrame:
+    """Rows of endless TCP flows."""
+    return pl.DataFrame({"start_s": spread(permanent.flows, permanent.spread_s, rng)}).with_columns(
+        direction=pl.lit("down"), size_bytes=pl.lit(ENDLESS_BYTES, pl.Int64)
+    )
+
+
+def spread(flows: int, spread_s: float, rng: np.random.Generator) -> np.ndarray:
+    """``flows`` delays uniform on [0, spread_s)."""
+    if not 1 <= flows <= 1_000_000:
+        raise MayflyError(f"flows = {flows}: must be from 1 to 1000000")
+    if not 0 <= spread_s < math.inf:
+        raise MayflyError(f"spread_s = {spread_s}: must be >= 0 and finite")
+    return rng.random(flows) * spread_s
+
+
+def with_ends(
+    part: pl.DataFrame,
+    seed: int,
+    names: tuple[str, int],
+    senders: Sequence[int | str],
+    receivers: Sequence[int | str],
+) -> pl.DataFrame:
+    """Add end points; data going up flow from a receiver to a sender."""
+    dtype = pl.Int64 if all(isinstance(node, int) for node in (*senders, *receivers)) else pl.String
+    left, right = (
+        pl.Series([str(node) for node in nodes], dtype=pl.String)
+        .cast(dtype)
+        .gather(choice(stream(seed, side, *names), len(nodes), part.height))
+        for side, nodes in (("senders", senders), ("receivers", receivers))
+    )
+    down = part["direction"] == "down"
+    return part.with_columns(src=left.zip_with(down, right), dst=right.zip_with(down, left))

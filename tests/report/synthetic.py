@@ -1,0 +1,129 @@
+"""Plausible tables of a run, made from a seed: the simulator is not needed to test what is written about it."""
+
+import numpy as np
+import polars as pl
+from mayfly.metrics import answer, summarise
+
+MSS_BYTES = 1460
+RATE_BPS = 10e6
+COUNTERS = {
+    "drops": 613,
+    "utilisation": 0.795,
+    "queue_mean_packets": 84.7,
+    "flow_table_mean": 2.0,
+    "flow_table_max": 31,
+    "cpu_s": 0.2,
+    "packet_hops": 3_121_357,
+    "throughput_down_mbps": 7.9,
+    "throughput_up_mbps": 0.1,
+    "udp_packets": 0,
+    "udp_lost": 0,
+}
+# What each discipline does to the queueing delay of short flows and to the service of long ones.
+LAWS = {
+    "fifo": (1.0, 1.0),
+    "las": (0.1, 1.12),
+    "run2c": (0.2, 1.1),
+    "efd": (0.15, 1.07),
+    "lars": (0.11, 1.09),
+    "scfq": (0.3, 1.05),
+    "run2cack": (0.21, 1.1),
+    "efdack": (0.16, 1.06),
+    "xprotect": (0.25, 1.08),
+    "sift": (0.22, 1.1),
+}
+
+
+def flow_records(labels=("fifo", "las", "run2c", "efd"), flows=4000, duration_s=200.0, seed=1):
+    """Flow records of one replication: Pareto sizes, Poisson arrivals, response times by discipline."""
+    rng = np.random.default_rng(seed)
+    size = np.ceil((rng.pareto(1.1, flows) + 1) * 4).clip(1, 9000).astype(np.int64)
+    start_s = np.sort(rng.uniform(0, duration_s * 0.98, flows))
+    waiting_s, luck = rng.exponential(0.3, flows), rng.random(flows)
+    frames = []
+    for place, label in enumerate(labels):
+        wait, service = LAWS[label.split("(")[0]]
+        pace = np.where(size <= 20, wait, service + (wait - service) / (size / 20) ** 0.7)
+        time_s = (
+            0.01
+            + waiting_s * np.maximum(pace, wait)
+            + size * 1500 * 8 / RATE_BPS * service * (1 + 0.1 * rng.random(flows))
+        )
+        finish_s = start_s + time_s
+        lost = (luck < 0.004) if place == 0 else (size > np.quantile(size, 0.999))
+        done = ~lost & (finish_s <= duration_s)
+        delivered = np.where(done, size * MSS_BYTES, (size * MSS_BYTES * rng.random(flows)).astype(np.int64))
+        frames.append(
+            pl.DataFrame(
+                {
+                    "flow_id": np.arange(flows),
+                    "start_s": start_s,
+                    "direction": "down",
+                    "protocol": "tcp",
+                    "size_bytes": size * MSS_BYTES,
+                    "discipline": label,
+                    "replication": pl.Series(np.zeros(flows), dtype=pl.Int32),
+                    "size_packets": size,
+                    "finish_s": pl.Series(np.where(done, finish_s, np.nan)).fill_nan(None),
+                    "response_time_s": pl.Series(np.where(done, time_s, np.nan)).fill_nan(None),
+                    "delivered_bytes": delivered,
+                    "packets_sent": size + 3,
+                    "drops": rng.poisson(0.05, flows),
+                }
+            )
+        )
+    return pl.concat(frames)
+
+
+def sample_rows(records, period_s=0.2, duration_s=200.0, seed=2):
+    """Make samples of the same runs: a wandering queue, a flow table, and the progress of the three largest flows."""
+    rng = np.random.default_rng(seed)
+    time_s = np.arange(0.0, duration_s, period_s)
+    frames = []
+    for label in records["discipline"].unique(maintain_order=True):
+        run = records.filter(pl.col("discipline") == label)
+        walk = np.abs(np.cumsum(rng.normal(0, 12, time_s.size))) % 300
+        backlog = walk.astype(np.int64)
+        two = label.startswith(("efd", "run2c"))
+        high = np.minimum(rng.poisson(6, time_s.size), backlog)
+        table = {"fifo": np.zeros(time_s.size), "las": 390 + walk}.get(label, rng.poisson(2, time_s.size))
+        columns = {
+            "time_s": time_s,
+            "discipline": label,
+            "replication": pl.Series(np.zeros(time_s.size), dtype=pl.Int32),
+            "backlog_packets": backlog,
+            "backlog_bytes": backlog * 1500,
+            "high_backlog_packets": pl.Series(high if two else [None] * time_s.size, dtype=pl.Int64),
+            "flow_table": np.asarray(table).astype(np.int64),
+            "arrivals": rng.poisson(100, time_s.size),
+            "drops": rng.poisson(1, time_s.size),
+        }
+        for rank, flow in enumerate(run.sort("size_bytes", "flow_id", descending=[True, False]).head(3).to_dicts(), 1):
+            life_s = (flow["finish_s"] or duration_s) - flow["start_s"]
+            done = np.clip((time_s - flow["start_s"]) / life_s, 0, 1)
+            steps = np.floor(done * 6) / 6 if label == "las" else done
+            columns[f"progress_{rank}_bytes"] = (steps * flow["size_bytes"]).astype(np.int64)
+        frames.append(pl.DataFrame(columns))
+    return pl.concat(frames)
+
+
+def summary_of(records, **more):
+    """Summarise the records, as ``mayfly compare`` writes it."""
+    labels = records["discipline"].unique(maintain_order=True).to_list()
+    first = records.filter(pl.col("discipline") == labels[0]) if labels else records
+    return {
+        "schema": 1,
+        "command": "compare",
+        "seed": 1,
+        "replications": 1,
+        "duration_s": 200.0,
+        "scenario": {"name": "wired", "network": {"rate": 10_000_000, "buffer": [300, "packets"]}},
+        "workload": {
+            "flows": first.height,
+            "bytes": int(first["size_bytes"].sum()),
+            "offered_mbps": 7.9,
+            "largest_flows": first.sort("size_bytes", "flow_id", descending=[True, False])["flow_id"].head(3).to_list(),
+        },
+        "disciplines": [summarise(records.filter(pl.col("discipline") == label), [COUNTERS]) for label in labels],
+        "answer": answer(records, resamples=200),
+    } | more
