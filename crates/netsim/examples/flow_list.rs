@@ -69,10 +69,12 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             recycled_senders: true,
         },
         duration: ms(1_000_000),
+        stop_when_idle: false,
         seed: 1,
         sample_interval: Time::ZERO,
         watched: vec![],
         trace_drops: false,
+        trace_departures: None,
     })
 }
 

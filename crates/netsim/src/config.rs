@@ -120,6 +120,8 @@ pub struct Run {
     pub tcp: Tcp,
     /// End of the run.
     pub duration: Time,
+    /// End the run with its last flow, if that comes before `duration`.
+    pub stop_when_idle: bool,
     /// Seed of all random streams.
     pub seed: u64,
     /// Time between samples; zero for none.
@@ -128,6 +130,8 @@ pub struct Run {
     pub watched: Vec<u32>,
     /// Keep a record of each drop.
     pub trace_drops: bool,
+    /// Flow, by index, of which each departure from the forward queue is recorded.
+    pub trace_departures: Option<u32>,
 }
 
 /// Why a run cannot start.
@@ -163,7 +167,7 @@ impl From<OptionError> for ConfigError {
 }
 
 /// Longest run, so that time and order fit the event key: 2 years.
-const LONGEST: Time = Time(63_072_000 * 1_000_000_000);
+pub(crate) const LONGEST: Time = Time(63_072_000 * 1_000_000_000);
 /// Largest number of segments of a flow, so that a sequence number plus a window fits 32 bits.
 const MOST_SEGMENTS: u64 = (1 << 32) - (1 << 21);
 
@@ -191,7 +195,7 @@ impl Run {
                 return Err(ConfigError::Value(name, value.to_string(), bound));
             }
         }
-        if self.watched.iter().any(|&w| w as usize >= flows.len()) {
+        if self.watched.iter().chain(&self.trace_departures).any(|&w| w as usize >= flows.len()) {
             return Err(ConfigError::Value("watched", format!("{:?}", self.watched), "indices of flows"));
         }
         flows.iter().enumerate().try_for_each(|(i, flow)| self.check_flow(i, flow))

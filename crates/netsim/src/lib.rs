@@ -20,4 +20,4 @@ mod udp;
 
 pub use config::{ConfigError, FlowSpec, Network, Run, Tcp};
 pub use record::{Counters, Drop, FlowRecord, Output, Samples};
-pub use sim::{Control, alone, run};
+pub use sim::{Alone, Control, alone, run};

@@ -20,6 +20,13 @@ pub struct FlowRecord {
     pub timeouts: u32,
     /// Packets of this flow dropped, either direction.
     pub drops: u64,
+    /// Of the packets that entered the forward queue, those that did so in the high class of a
+    /// discipline with two.
+    pub high_packets: u64,
+    /// Packets that entered the forward queue of a discipline with two classes.
+    pub sorted_packets: u64,
+    /// Flow-table entries this flow began in the forward queue (Chen 2012, 4.5.3: its fragments).
+    pub fragments: u64,
     /// Mean of the RTT samples, seconds; NaN without samples.
     pub rtt_mean_s: f64,
     /// Mean congestion window over acknowledgements, segments; NaN without any.
@@ -36,6 +43,9 @@ impl Default for FlowRecord {
             retransmits: 0,
             timeouts: 0,
             drops: 0,
+            high_packets: 0,
+            sorted_packets: 0,
+            fragments: 0,
             rtt_mean_s: f64::NAN,
             cwnd_mean_packets: f64::NAN,
         }
@@ -45,6 +55,8 @@ impl Default for FlowRecord {
 /// Totals of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counters {
+    /// End of the run: the averages are taken up to here.
+    pub end: Time,
     /// Packets offered to the forward queue.
     pub arrivals: u64,
     /// Packets dropped by the forward queue.
@@ -120,4 +132,6 @@ pub struct Output {
     pub samples: Samples,
     /// Drops, when asked for.
     pub drops: Vec<Drop>,
+    /// Departures of one flow's packets from the forward queue, when asked for.
+    pub departures: Vec<Time>,
 }

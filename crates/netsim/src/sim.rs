@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use qdisc::{Kind as PacketKind, Packet, Qdisc};
 use units::{Direction, Stream, Time};
 
-use crate::config::{ConfigError, FlowSpec, Run};
+use crate::config::{ConfigError, FlowSpec, LONGEST, Run};
 use crate::event::{Events, Kind};
 use crate::net::{Handle, Net, Owner};
 use crate::pipe::{End, Pipe};
@@ -43,28 +43,38 @@ pub fn run(run: &Run, flows: &[FlowSpec], control: &Control) -> Result<Output, C
     Ok(sim.finish())
 }
 
-/// Response of one flow alone on its path behind a FIFO queue: arrival of each data segment in order, and
-/// the end of the flow, both since its start.
+/// Response of one flow alone on its path behind a FIFO queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alone {
+    /// Arrival of each data segment in order, since the start.
+    pub arrivals: Vec<Time>,
+    /// End of the flow, since its start; `Time::NEVER` when it did not come within 16 times the run.
+    pub finish: Time,
+}
+
+/// Runs `flow` alone on its path.
 ///
 /// The sender does the same up to any segment whatever the size, so one call gives the time alone of
 /// every smaller flow on this path too.
 ///
 /// # Errors
 /// As [`run`].
-pub fn alone(run: &Run, flow: &FlowSpec) -> Result<(Vec<Time>, Time), ConfigError> {
+pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     let mut single = run.clone();
     single.network.discipline = ("fifo".to_owned(), Vec::new());
     single.network.reverse_discipline = ("fifo".to_owned(), Vec::new());
     single.sample_interval = Time::ZERO;
     single.watched = Vec::new();
-    single.duration = Time(run.duration.0.saturating_mul(16).min(63_072_000 * 1_000_000_000));
+    single.trace_departures = None;
+    single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
+    single.stop_when_idle = true;
     let flows = [FlowSpec { start: Time::ZERO, src: 0, dst: 0, ..*flow }];
     single.check(&flows)?;
     let mut sim = Sim::set_up(&single, &flows)?;
     sim.net.deliveries = Some(Vec::new());
     sim.handle_events(&Control::default())?;
-    let deliveries = sim.net.deliveries.take().unwrap_or_default();
-    Ok((deliveries, sim.finish().records[0].finish))
+    let arrivals = sim.net.deliveries.take().unwrap_or_default();
+    Ok(Alone { arrivals, finish: sim.finish().records[0].finish })
 }
 
 #[derive(Debug)]
@@ -92,6 +102,9 @@ struct Sim<'a> {
     ports: [Port; 2],
     live: Slab<Live>,
     started: usize,
+    /// Flows started and not yet over.
+    unfinished: usize,
+    end: Time,
     clock_phase: Stream,
     /// First pipe of the right-hand hosts; each host has a pipe to its port and one from the other.
     right: usize,
@@ -138,6 +151,8 @@ impl<'a> Sim<'a> {
             ports: [forward, reverse].map(|queue| Port::over(queue, network.rate, network.delay)),
             live: Slab::empty(),
             started: 0,
+            unfinished: 0,
+            end: run.duration,
             clock_phase: Stream::named(run.seed, "tcp.clock"),
             right,
             retired: VecDeque::new(),
@@ -147,9 +162,8 @@ impl<'a> Sim<'a> {
     }
 
     fn handle_events(&mut self, control: &Control) -> Result<(), ConfigError> {
-        let end = self.run.duration;
         while let Some(key) = self.net.events.peek() {
-            if key.time() > end {
+            if key.time() > self.end {
                 break;
             }
             self.net.now = key.time();
@@ -186,7 +200,7 @@ impl<'a> Sim<'a> {
                 kind => self.on_timer(kind, index),
             }
         }
-        control.reached_ns.store(end.0, Ordering::Relaxed);
+        control.reached_ns.store(self.run.duration.0, Ordering::Relaxed);
         Ok(())
     }
 
@@ -195,6 +209,14 @@ impl<'a> Sim<'a> {
         self.ports[port].enqueue(packet, self.net.now);
         if !self.ports[port].queue.dropped().is_empty() {
             self.on_drops(port);
+        }
+        if port == FORWARD
+            && let Some(sorted) = self.ports[port].queue.sorted()
+        {
+            let record = &mut self.out.records[packet.flow.connection() as usize];
+            record.sorted_packets += 1;
+            record.high_packets += u64::from(sorted.high);
+            record.fragments += u64::from(sorted.fresh);
         }
         self.transmit(port);
     }
@@ -206,6 +228,9 @@ impl<'a> Sim<'a> {
         };
         let live = self.live.at(Handle::unpack(packet.handle).slot);
         if u64::from(live.flow) == packet.flow.connection() {
+            if self.run.trace_departures == Some(live.flow) && port == FORWARD {
+                self.out.departures.push(self.net.now);
+            }
             let exit = live.exits[port] as usize;
             self.net.forward(exit, packet, at);
         }
@@ -276,6 +301,7 @@ impl<'a> Sim<'a> {
         let index = self.started;
         let spec = self.flows[index];
         self.started += 1;
+        self.unfinished += 1;
         if let Some(next) = self.flows.get(self.started) {
             self.net.events.schedule(next.start.max(self.net.now), Kind::Start, 0);
         }
@@ -348,6 +374,10 @@ impl<'a> Sim<'a> {
             Transport::Udp(source) => source.report(record),
         }
         live.flow = u32::MAX;
+        self.unfinished -= 1;
+        if self.run.stop_when_idle && self.unfinished == 0 && self.started == self.flows.len() {
+            self.end = self.net.now;
+        }
         self.retired.extend(live.private.take());
         self.live.release(slot);
     }
@@ -386,7 +416,7 @@ impl<'a> Sim<'a> {
     }
 
     fn finish(mut self) -> Output {
-        let end = self.run.duration;
+        let end = self.end;
         for live in self.live.iter_mut() {
             let Some(record) = self.out.records.get_mut(live.flow as usize) else { continue };
             match &live.transport {
@@ -395,6 +425,7 @@ impl<'a> Sim<'a> {
             }
         }
         let counters = &mut self.out.counters;
+        counters.end = end;
         counters.packet_hops = self.net.hops;
         let [forward, reverse] = &mut self.ports;
         counters.arrivals = forward.queue.stats().received;

@@ -55,10 +55,12 @@ pub struct Settings {
     reverse_discipline: Discipline,
     tcp: TcpSettings,
     duration_ns: u64,
+    stop_when_idle: bool,
     seed: u64,
     sample_interval_ns: u64,
     watched: Vec<u32>,
     trace_drops: bool,
+    trace_departures: Option<u32>,
 }
 
 #[derive(FromPyObject)]
@@ -154,10 +156,12 @@ impl Settings {
                 recycled_senders: tcp.recycled_senders,
             },
             duration: Time(self.duration_ns),
+            stop_when_idle: self.stop_when_idle,
             seed: self.seed,
             sample_interval: Time(self.sample_interval_ns),
             watched: self.watched,
             trace_drops: self.trace_drops,
+            trace_departures: self.trace_departures,
         })
     }
 }
@@ -212,18 +216,29 @@ pub fn run<'py>(
     as_dictionary(py, &output)
 }
 
-/// Response of the only flow of `flows` alone on its path: arrival times of its data segments since its
-/// start, as bytes of `uint64` nanoseconds, and the end of the flow in nanoseconds.
+/// Response of each flow of `flows` alone on its path: arrival times of its data segments since its start (all
+/// flows one after the other), their number per flow, and the end of each flow; nanoseconds as bytes of
+/// `uint64`.
 ///
 /// # Errors
 /// As [`run`].
 #[pyfunction]
-pub fn alone<'py>(py: Python<'py>, settings: Settings, flows: FlowColumns) -> PyResult<(Bound<'py, PyBytes>, u64)> {
+pub fn alone<'py>(
+    py: Python<'py>,
+    settings: Settings,
+    flows: FlowColumns,
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let run = settings.into_run()?;
     let rows = flows.rows(py)?;
-    let flow = rows.first().ok_or_else(|| PyValueError::new_err("no flow"))?;
-    let (deliveries, finish) = py.detach(|| netsim::alone(&run, flow)).map_err(refused)?;
-    Ok((integers(py, deliveries.iter().map(|time| time.0)), finish.0))
+    drop(flows);
+    let responses: Vec<netsim::Alone> = py
+        .detach(|| rows.iter().map(|flow| netsim::alone(&run, flow)).collect::<Result<_, _>>())
+        .map_err(refused)?;
+    Ok((
+        integers(py, responses.iter().flat_map(|r| &r.arrivals).map(|time| time.0)),
+        integers(py, responses.iter().map(|r| r.arrivals.len() as u64)),
+        integers(py, responses.iter().map(|r| r.finish.0)),
+    ))
 }
 
 fn integers<'py>(py: Python<'py>, values: impl Iterator<Item = u64>) -> Bound<'py, PyBytes> {
@@ -244,6 +259,9 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     records.set_item("retransmits", integers(py, of().map(|r| r.retransmits)))?;
     records.set_item("timeouts", integers(py, of().map(|r| u64::from(r.timeouts))))?;
     records.set_item("drops", integers(py, of().map(|r| r.drops)))?;
+    records.set_item("high_packets", integers(py, of().map(|r| r.high_packets)))?;
+    records.set_item("sorted_packets", integers(py, of().map(|r| r.sorted_packets)))?;
+    records.set_item("fragments", integers(py, of().map(|r| r.fragments)))?;
     records.set_item("rtt_mean_s", floats(py, of().map(|r| r.rtt_mean_s)))?;
     records.set_item("cwnd_mean_packets", floats(py, of().map(|r| r.cwnd_mean_packets)))?;
 
@@ -269,6 +287,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     drops.set_item("reason", reasons)?;
 
     let all = PyDict::new(py);
+    all.set_item("departures_ns", integers(py, output.departures.iter().map(|time| time.0)))?;
     all.set_item("records", records)?;
     all.set_item("samples", samples)?;
     all.set_item("drops", drops)?;
@@ -280,6 +299,7 @@ fn counters<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict
     let from = &output.counters;
     let counters = PyDict::new(py);
     for (name, value) in [
+        ("end_ns", from.end.0),
         ("arrivals", from.arrivals),
         ("drops", from.drops),
         ("sent", from.sent),

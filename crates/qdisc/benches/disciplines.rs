@@ -37,7 +37,7 @@ impl Source {
             arrival: Time::ZERO,
             len: 1500,
             // Half of the flows are TCP data, half are not, for disciplines that tell them apart.
-            kind: if flow % 2 == 0 { Kind::Data } else { Kind::Udp },
+            kind: if flow.is_multiple_of(2) { Kind::Data } else { Kind::Udp },
             ecn: Ecn::NotEct,
         }
     }

@@ -34,6 +34,15 @@ pub enum Fate {
     Dropped(DropReason),
 }
 
+/// How a discipline with two classes sorted an accepted packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sorted {
+    /// Into the high class.
+    pub high: bool,
+    /// It began a flow-table entry: a fragment of its flow (Chen 2012, 4.5.3).
+    pub fresh: bool,
+}
+
 /// Counters of one queue, each in packets and bytes, since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -88,6 +97,7 @@ pub struct Env {
     /// Random stream of this queue.
     pub rng: Stream,
     dropped: Vec<(Packet, DropReason)>,
+    sorted: Option<Sorted>,
 }
 
 impl Env {
@@ -137,6 +147,12 @@ impl Env {
     pub fn accept(&mut self, packet: &Packet) {
         self.stats.enqueued += 1;
         self.stats.enqueued_bytes += u64::from(packet.len);
+    }
+
+    /// Tells how the accepted packet was sorted, for disciplines with two classes.
+    #[inline]
+    pub fn note(&mut self, sorted: Sorted) {
+        self.sorted = Some(sorted);
     }
 
     /// The arriving packet is dropped without having been queued.
@@ -218,7 +234,7 @@ impl Qdisc {
             return Err(OptionError::ZeroLimit);
         }
         let discipline = AnyDiscipline::from_id(id, options)?;
-        let env = Env { now: Time::ZERO, limit, stats: Stats::default(), rng, dropped: Vec::new() };
+        let env = Env { now: Time::ZERO, limit, stats: Stats::default(), rng, dropped: Vec::new(), sorted: None };
         Ok(Qdisc { discipline, env })
     }
 
@@ -229,6 +245,7 @@ impl Qdisc {
         packet.arrival = now;
         self.env.now = now;
         self.env.dropped.clear();
+        self.env.sorted = None;
         self.env.stats.received += 1;
         self.env.stats.received_bytes += u64::from(packet.len);
         self.discipline.enqueue(packet, &mut self.env);
@@ -252,6 +269,13 @@ impl Qdisc {
     #[inline]
     pub fn dropped(&self) -> &[(Packet, DropReason)] {
         &self.env.dropped
+    }
+
+    /// How the last packet handed to `enqueue` was sorted; `None` when it was dropped or there is one
+    /// class.
+    #[inline]
+    pub fn sorted(&self) -> Option<Sorted> {
+        self.env.sorted
     }
 
     /// The packet `dequeue` would hand out now.

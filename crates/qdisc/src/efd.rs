@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use units::FlowKey;
 
-use crate::base::{Discipline, DropReason, Env};
+use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::classes::Classes;
 use crate::packet::Packet;
 use crate::spec::{Options, Param, Spec, Value};
@@ -103,6 +103,7 @@ impl Discipline for Efd {
         let high = fragment.counted < self.threshold;
         fragment.counted += if self.in_packets { 1 } else { u64::from(packet.len) };
         fragment.queued += 1;
+        env.note(Sorted { high, fresh: fragment.queued == 1 });
         self.queue.push(packet, high);
     }
 

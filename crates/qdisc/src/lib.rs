@@ -27,6 +27,6 @@ pub mod las;
 pub mod run2c;
 pub mod scfq;
 
-pub use base::{Discipline, DropReason, Env, Fate, Limit, Qdisc, Stats};
+pub use base::{Discipline, DropReason, Env, Fate, Limit, Qdisc, Sorted, Stats};
 pub use packet::{Ecn, Kind, Packet};
 pub use spec::{Options, OptionError, Param, Spec, Value};

@@ -4,9 +4,9 @@ use units::{FlowKey, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// TCP segment with payload.
+    /// TCP segment that occupies sequence numbers: payload, SYN or FIN.
     Data,
-    /// TCP segment without payload: acknowledgement, or set-up and tear-down.
+    /// TCP segment that only acknowledges.
     Ack,
     /// Datagram: no sequence or acknowledgement number.
     Udp,

@@ -1,10 +1,11 @@
 //! Self-clocked fair queueing: every backlogged flow gets the same share of the link.
 //!
 //! Principle: a packet is stamped F = max(F of the packet before it in its flow, v) + length, v being
-//! the stamp of the packet in service; the smallest stamp is served, ties in order of arrival. All
-//! flows have weight 1. State: one entry per backlogged flow.
-//! Cost per packet: two look-ups and one insertion into a sorted queue.
-//! Source: Golestani 1994, section III.
+//! the stamp of the packet in service; the smallest stamp is served. All flows have weight 1. Stamps
+//! of a flow increase, so only the first packet of each flow is kept sorted, the others queue behind
+//! it; of two flows with equal stamps the one that came to have it first goes first.
+//! Cost per packet: two look-ups and one insertion into a sorted queue no longer than the number of
+//! backlogged flows; one entry per backlogged flow. Source: Golestani 1994, section III.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -15,17 +16,68 @@ use crate::order::Order;
 use crate::packet::Packet;
 use crate::spec::{Options, Spec};
 
-#[derive(Debug, Default)]
+/// End of a list of packets.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug)]
 struct Backlogged {
-    /// Stamp of the last packet of the flow.
+    /// F: stamp of the last packet of the flow, bytes.
     finish: u64,
-    queued: u32,
+    /// First and last packet behind the head of the flow, or `NONE`.
+    first: u32,
+    last: u32,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    packet: Packet,
+    finish: u64,
+    next: u32,
+}
+
+/// Packets that are not the head of their flow, in lists.
+#[derive(Debug, Default)]
+struct Behind {
+    waiting: Vec<Waiting>,
+    free: Vec<u32>,
+}
+
+impl Behind {
+    /// Appends `packet` to the list of `flow`.
+    #[inline]
+    fn append(&mut self, flow: &mut Backlogged, packet: Packet) {
+        let waiting = Waiting { packet, finish: flow.finish, next: NONE };
+        let slot = self.free.pop().unwrap_or(self.waiting.len() as u32);
+        match self.waiting.get_mut(slot as usize) {
+            Some(free) => *free = waiting,
+            None => self.waiting.push(waiting),
+        }
+        match self.waiting.get_mut(flow.last as usize) {
+            Some(last) => last.next = slot,
+            None => flow.first = slot,
+        }
+        flow.last = slot;
+    }
+
+    /// Takes the first packet of the list of `flow`, with its stamp.
+    #[inline]
+    fn take(&mut self, flow: &mut Backlogged) -> Option<(u64, Packet)> {
+        let slot = flow.first;
+        let &Waiting { packet, finish, next } = self.waiting.get(slot as usize)?;
+        self.free.push(slot);
+        flow.first = next;
+        if next == NONE {
+            flow.last = NONE;
+        }
+        Some((finish, packet))
+    }
 }
 
 /// Self-clocked fair queueing with drop-tail.
 #[derive(Debug, Default)]
 pub struct Scfq {
-    queue: Order,
+    heads: Order,
+    behind: Behind,
     flows: HashMap<FlowKey, Backlogged>,
     /// v: stamp of the packet in service, bytes.
     virtual_time: u64,
@@ -38,7 +90,7 @@ impl Discipline for Scfq {
         source: "Golestani 1994",
         when_full: "the arriving packet",
         time_driven: false,
-        // Stamps of a flow never decrease and equal ones leave in order of arrival.
+        // The packets of a flow are a list.
         keeps_flow_order: true,
         params: &[],
     };
@@ -54,15 +106,25 @@ impl Discipline for Scfq {
             return;
         }
         env.accept(&packet);
-        let flow = self.flows.entry(packet.flow).or_default();
-        flow.finish = flow.finish.max(self.virtual_time) + u64::from(packet.len);
-        flow.queued += 1;
-        self.queue.push(flow.finish, packet);
+        match self.flows.entry(packet.flow) {
+            Entry::Vacant(entry) => {
+                // What the flow sent before has a stamp of at most v.
+                let finish = self.virtual_time + u64::from(packet.len);
+                entry.insert(Backlogged { finish, first: NONE, last: NONE });
+                self.heads.push(finish, packet);
+            }
+            Entry::Occupied(mut entry) => {
+                // A packet that waits has a stamp of at least v.
+                let flow = entry.get_mut();
+                flow.finish += u64::from(packet.len);
+                self.behind.append(flow, packet);
+            }
+        }
     }
 
     #[inline]
     fn dequeue(&mut self, _: &mut Env) -> Option<Packet> {
-        let Some((finish, packet)) = self.queue.pop_first() else {
+        let Some((finish, packet)) = self.heads.pop_first() else {
             // The link goes idle: stamps start again from zero, only to stay small. Every stamp given
             // out is at most v, so the order of what follows is the same without it.
             self.virtual_time = 0;
@@ -70,23 +132,21 @@ impl Discipline for Scfq {
         };
         self.virtual_time = finish;
         if let Entry::Occupied(mut entry) = self.flows.entry(packet.flow) {
-            entry.get_mut().queued -= 1;
-            // The stamp of its last packet is v from now on, so max(F, v) = v: nothing to remember.
-            if entry.get().queued == 0 {
-                entry.remove();
+            match self.behind.take(entry.get_mut()) {
+                Some((finish, next)) => self.heads.push(finish, next),
+                // The stamp of its last packet is v from now on, so max(F, v) = v: nothing to remember.
+                None => drop(entry.remove()),
             }
         }
         Some(packet)
     }
 
     fn peek(&self) -> Option<&Packet> {
-        self.queue.first()
+        self.heads.first()
     }
 
     fn reset(&mut self) {
-        self.queue.clear();
-        self.flows.clear();
-        self.virtual_time = 0;
+        *self = Scfq::default();
     }
 
     #[inline]

@@ -204,7 +204,7 @@ fn a_million_flows_fit() {
             let packet = Packet { flow, handle: n, progress: 0, arrival: now, len, kind, ecn: Ecn::NotEct };
             queue.enqueue(packet, now);
             queue.dropped().iter().for_each(|(packet, _)| mark(packet));
-            if n % 2 == 0 {
+            if n.is_multiple_of(2) {
                 mark(&queue.dequeue(now).expect("backlogged"));
             }
         }
@@ -244,7 +244,7 @@ fn every_default_and_bound_is_taken_and_nothing_beyond() {
 #[test]
 fn unknown_names_and_empty_buffers_are_refused() {
     let error = |id: &str, options: &[(String, String)], limit| {
-        Qdisc::from_options(id, options, limit, Stream::named(1, "options")).map(|_| ()).unwrap_err()
+        Qdisc::from_options(id, options, limit, Stream::named(1, "options")).map(|_| ()).expect_err("refused")
     };
     assert_eq!(error("fifi", &[], Limit::Packets(1)), OptionError::UnknownDiscipline("fifi".to_owned()));
     for spec in registry::specs() {

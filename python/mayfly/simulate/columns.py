@@ -137,12 +137,18 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
     """
     whole = ("delivered_bytes", "packets_sent", "retransmits", "timeouts", "drops")
     real = ("rtt_mean_s", "cwnd_mean_packets")
+    # A discipline with one class sorts nothing: null, not 0.
+    sorts = integers(records["sorted_packets"]).any()
+    classed = {name: pl.Series(integers(records[name])) if sorts else None for name in ("high_packets", "sorted_packets")}
+    starts = integers(records["fragments"])
+    classed["fragments"] = pl.Series(starts) if starts.any() else None
     return flows.with_columns(
         size_packets=(pl.col("size_bytes") + (mss - 1)) // mss,
         finish_s=times(records["finish_ns"]),
         **{name: pl.Series(integers(records[name])) for name in whole},
         **{name: pl.Series(np.frombuffer(records[name], dtype="<f8"), nan_to_null=True) for name in real},
         first_data_s=times(records["first_data_ns"]),
+        **{name: pl.lit(None, pl.Int64) if values is None else values for name, values in classed.items()},
     ).with_columns(response_time_s=pl.col("finish_s") - pl.col("start_s"))
 
 

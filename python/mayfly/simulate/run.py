@@ -11,7 +11,7 @@ import polars as pl
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.simulate import columns
-from mayfly.simulate.alone import response_alone
+from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.disciplines import Discipline, parse, parse_list
 from mayfly.simulate.scenario import Scenario
 from mayfly.workload.sizes import BoundedPareto, BoundedZipf
@@ -138,10 +138,12 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "reverse_discipline": reverse.native,
         "tcp": transport | {"tick_ns": max(ns(tcp.tick), 1)} | {name: getattr(tcp, name) for name in plain},
         "duration_ns": ns(scenario.duration),
+        "stop_when_idle": scenario.stop_when_idle,
         "seed": seed,
         "sample_interval_ns": ns(interval),
         "watched": list(watched),
         "trace_drops": False,
+        "trace_departures": None,
     }
 
 
@@ -169,6 +171,7 @@ def run_one(
     replication: int = 0,
     control: "_native.Control | None" = None,
     trace_drops: bool = False,
+    paths: PathsAlone | None = None,
 ) -> RunResult:
     """Runs one discipline on one flow list.
 
@@ -186,6 +189,8 @@ def run_one(
         Shows how far the run is, and stops it.
     trace_drops : bool
         Keep the drop trace.
+    paths : PathsAlone, optional
+        Times alone found by other runs of the same scenario.
 
     Returns
     -------
@@ -208,7 +213,7 @@ def run_one(
     counters = result["counters"] | {"cpu_s": time.thread_time() - began}
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, result["records"], tcp.mss)
-    alone = response_alone(settings, records, tcp.mss + tcp.header)
+    alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.header)
     records = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
     counters |= _derived(counters, records, settings)
@@ -218,7 +223,7 @@ def run_one(
 
 def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:
     """Rates and losses that follow from the totals."""
-    seconds = settings["duration_ns"] * 1e-9
+    seconds = counters["end_ns"] * 1e-9
     udp = records.filter(pl.col("protocol") == "udp")
     down = counters["sent_bytes"] * 8 / seconds
     return {
@@ -272,11 +277,12 @@ def run_many(
     lists = {0: starting_in_time(flows, scenario.duration)} if flows is not None else {}
     jobs = [(discipline, replication) for discipline in disciplines for replication in replications]
     controls = [_native.Control() for _ in jobs]
+    paths = PathsAlone()
 
     def job(index: int) -> RunResult:
         discipline, replication = jobs[index]
         own = lists[0] if flows is not None else lists[replication]
-        return run_one(scenario, discipline, own, replication, controls[index], trace_drops)
+        return run_one(scenario, discipline, own, replication, controls[index], trace_drops, paths)
 
     if flows is None:
         lists = {replication: workload(scenario, replication) for replication in replications}

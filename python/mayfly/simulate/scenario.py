@@ -82,7 +82,7 @@ class Cbr(_Section):
     """UDP flows of constant rate."""
 
     rate: Rate
-    packet: Whole = Field(1500, ge=69, le=65_535, description="wire length, bytes")
+    packet: Whole = Field(1500, ge=29, le=65_535, description="wire length, bytes")
     start: Seconds = 0.0
     stop: Seconds | None = None
     flows: Whole = Field(1, ge=1, le=1_000_000)
@@ -127,6 +127,7 @@ class Scenario(_Section):
     name: str = "unnamed"
     title: str = ""
     duration: Seconds = Field("1000s", description="end of the run")
+    stop_when_idle: bool = Field(False, description="end the run with its last flow")
     seed: Whole = Field(1, ge=0, le=2**63 - 1)
     replications: Whole = Field(1, ge=1, le=100_000, description="runs with seeds seed, seed + 1, ...")
     disciplines: tuple[str, ...] = ("fifo", "las", "run2c", "efd", "lars")

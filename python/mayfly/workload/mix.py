@@ -16,6 +16,9 @@ from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson,
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 from mayfly.workload.sizes import SizeLaw
 
+UDP_HEADER_BYTES = 28
+"""IPv4 and UDP header; the simulator's own value."""
+
 SENDERS, RECEIVERS = (1, 2, 3, 4, 5), (8, 9, 10, 11, 12)
 """Nodes of the wired scenario (Chen 2012, Figure 4.1)."""
 
@@ -29,7 +32,7 @@ class Cbr:
     rate_bps : float
         Rate of each flow on the wire, headers included, bit/s, from 1 to 10^12.
     packet_bytes : int
-        Wire length of each packet, bytes, above the header and at most 65535.
+        Wire length of each packet, bytes, from 29 to 65535.
     start_s, stop_s : float
         First packet, and the time from which none is sent, s; ``stop_s`` is the end of the run when not given.
     flows : int
@@ -112,7 +115,7 @@ def synthetic(
     senders, receivers : sequence
         End points, drawn uniformly for every flow.
     mss, header_bytes : int
-        Payload of a full packet and header of every packet, bytes.
+        Payload of a full TCP packet and header of every TCP packet, bytes.
 
     Returns
     -------
@@ -141,7 +144,7 @@ def synthetic(
     if transfers is not None:
         parts["transfers", 0] = poisson_transfers(transfers, duration_s, seed, mss, header_bytes)
     for index, flows in enumerate(cbr):
-        parts["cbr", index] = cbr_flows(flows, duration_s, stream(seed, "cbr", index), header_bytes)
+        parts["cbr", index] = cbr_flows(flows, duration_s, stream(seed, "cbr", index))
     for index, flows in enumerate(permanent):
         parts["permanent", index] = permanent_flows(flows, stream(seed, "permanent", index))
     ends = [with_ends(part, seed, names, senders, receivers) for names, part in parts.items() if part.height > 0]
@@ -158,7 +161,7 @@ def offered(flows: pl.DataFrame, *, mss: int = 1460, header_bytes: int = 40, spa
     flows : polars.DataFrame
         A normalised flow list.
     mss, header_bytes : int
-        Payload of a full packet and header of every packet, bytes.
+        Payload of a full TCP packet and header of every TCP packet, bytes.
     span_s : float, optional
         Time over which rates are taken, s, > 0; from the first start to the last one, or to the last UDP packet if
         later, when not given.
@@ -185,10 +188,7 @@ def offered(flows: pl.DataFrame, *, mss: int = 1460, header_bytes: int = 40, spa
         raise MayflyError(f"span_s = {span_s}: must be above 0 and finite")
     udp = pl.col("protocol") == "udp"
     packet = pl.when(udp).then(pl.col("packet_bytes")).otherwise(None).fill_null(mss + header_bytes)
-    thin = flows.filter(udp & (pl.col("packet_bytes") <= header_bytes))
-    if thin.height:
-        raise MayflyError(f"packet_bytes = {thin['packet_bytes'][0]}: must be above the header of {header_bytes} bytes")
-    payload = packet - header_bytes
+    payload = packet - pl.when(udp).then(UDP_HEADER_BYTES).otherwise(header_bytes)
     packets = (pl.col("size_bytes") + payload - 1) // payload
     # Every packet of a UDP flow has the same length; the last one of a TCP flow is as long as what is left.
     wire = pl.when(udp).then(packets * packet).otherwise(pl.col("size_bytes") + packets * header_bytes)
@@ -220,7 +220,7 @@ def scale_load(
     rate_bps : float
         Rate of the link, bit/s, > 0.
     mss, header_bytes : int
-        Payload of a full packet and header of every packet, bytes.
+        Payload of a full TCP packet and header of every TCP packet, bytes.
 
     Returns
     -------
@@ -290,13 +290,13 @@ def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generato
     return sizes[: max(1, np.abs(np.cumsum(sizes) - packets).argmin() + 1)]
 
 
-def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator, header_bytes: int) -> pl.DataFrame:
+def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
     """Rows of constant-rate UDP flows: as many packets as leave from ``start_s`` on, before ``stop_s``."""
     stop_s = duration_s if cbr.stop_s is None else cbr.stop_s
     if not 0 <= cbr.start_s < stop_s < math.inf:
         raise MayflyError(f"start_s = {cbr.start_s}, stop_s = {stop_s}: must be 0 <= start_s < stop_s")
-    if not header_bytes < cbr.packet_bytes <= 65535:
-        raise MayflyError(f"packet_bytes = {cbr.packet_bytes}: must be from {header_bytes + 1} to 65535 bytes")
+    if not UDP_HEADER_BYTES < cbr.packet_bytes <= 65535:
+        raise MayflyError(f"packet_bytes = {cbr.packet_bytes}: must be from {UDP_HEADER_BYTES + 1} to 65535 bytes")
     if not 1 <= cbr.rate_bps <= 1e12:
         raise MayflyError(f"rate_bps = {cbr.rate_bps}: must be from 1 to 1e12 bit/s")
     starts = cbr.start_s + spread(cbr.flows, cbr.spread_s, rng)
@@ -305,7 +305,7 @@ def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator, header_byte
     return pl.DataFrame({"start_s": starts}).with_columns(
         protocol=pl.lit("udp"),
         direction=pl.lit("down"),
-        size_bytes=pl.lit(max(packets, 1) * (cbr.packet_bytes - header_bytes), pl.Int64),
+        size_bytes=pl.lit(max(packets, 1) * (cbr.packet_bytes - UDP_HEADER_BYTES), pl.Int64),
         packet_bytes=pl.lit(cbr.packet_bytes, pl.Int64),
         rate_bps=pl.lit(float(cbr.rate_bps)),
     )

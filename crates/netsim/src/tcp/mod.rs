@@ -38,21 +38,23 @@ impl Shape {
     /// Segment `seq` on its way to the receiver.
     #[inline]
     fn segment(&self, seq: u32, tcp: &Tcp) -> Packet {
-        let (kind, payload) = match seq {
-            s if s == 0 || s > self.data => (Kind::Ack, 0),
-            s if s == self.data => (Kind::Data, self.tail),
-            _ => (Kind::Data, tcp.mss),
+        let payload = match seq {
+            s if s == 0 || s > self.data => 0,
+            s if s == self.data => self.tail,
+            _ => tcp.mss,
         };
-        let mut packet = self.owner.packet(Direction::Forward, kind, Mark::Plain, seq);
+        let mut packet = self.owner.packet(Direction::Forward, Kind::Data, Mark::Plain, seq);
         packet.len = tcp.header + payload;
-        packet.progress = u64::from(seq.saturating_sub(1)) * u64::from(tcp.mss);
+        packet.progress = self.bytes_before(seq, tcp);
         packet
     }
 
     /// A segment without payload: forward or reverse, acknowledging `ack`.
     #[inline]
     fn control(&self, direction: Direction, mark: Mark, ack: u32, tcp: &Tcp) -> Packet {
-        let mut packet = self.owner.packet(direction, Kind::Ack, mark, ack);
+        let bare = mark == Mark::Plain || direction == Direction::Forward;
+        let kind = if bare { Kind::Ack } else { Kind::Data };
+        let mut packet = self.owner.packet(direction, kind, mark, ack);
         packet.len = tcp.header;
         if direction == Direction::Reverse {
             packet.progress = self.bytes_before(ack, tcp);
