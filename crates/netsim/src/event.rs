@@ -13,8 +13,8 @@ use units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// The first packet of a pipe reaches its end.
-    Pipe,
+    /// The first packet of a lane reaches its end.
+    Lane,
     /// A port has sent its packet, or wants to be polled.
     Port,
     /// Retransmission timer of a connection's sender.
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
 impl Kind {
     fn of(bits: u32) -> Kind {
         match bits {
-            0 => Kind::Pipe,
+            0 => Kind::Lane,
             1 => Kind::Port,
             2 => Kind::Retransmit,
             3 => Kind::Receiver,
@@ -121,7 +121,7 @@ mod tests {
     fn equal_times_run_in_insertion_order() {
         let mut events = Events::default();
         for index in [3, 1, 2] {
-            events.schedule(Time(5), Kind::Pipe, index);
+            events.schedule(Time(5), Kind::Lane, index);
         }
         events.schedule(Time(4), Kind::Udp, 9);
         let mut order = Vec::new();
@@ -129,7 +129,7 @@ mod tests {
             order.push((key.time().0, key.kind(), key.index()));
             events.pop();
         }
-        let pipe = |index| (5, Kind::Pipe, index);
+        let pipe = |index| (5, Kind::Lane, index);
         assert_eq!(order, [(4, Kind::Udp, 9), pipe(3), pipe(1), pipe(2)]);
     }
 
@@ -137,9 +137,9 @@ mod tests {
     fn replacing_the_first_keeps_the_heap_ordered() {
         let mut events = Events::default();
         for time in [1, 5, 3, 9] {
-            events.schedule(Time(time), Kind::Pipe, 0);
+            events.schedule(Time(time), Kind::Lane, 0);
         }
-        let key = events.key(Time(4), Kind::Pipe, 0);
+        let key = events.key(Time(4), Kind::Lane, 0);
         events.replace_first(key);
         let mut times = Vec::new();
         while let Some(key) = events.peek() {

@@ -3,15 +3,16 @@
 use qdisc::{Ecn, Kind as PacketKind, Packet};
 use units::{Direction, FlowKey, Time};
 
-use crate::event::Events;
-use crate::pipe::Pipe;
+use crate::event::{Events, Key, Kind};
+use crate::pipe::{Lane, Pipe};
 
-/// Clock, pending events and access pipes.
+/// Clock, pending events, access pipes and the lanes they end in.
 #[derive(Debug)]
 pub(crate) struct Net {
     pub(crate) now: Time,
     pub(crate) events: Events,
     pub(crate) pipes: Vec<Pipe>,
+    pub(crate) lanes: Vec<Lane>,
     pub(crate) hops: u64,
     /// Arrival time of each data segment delivered in order, when asked for.
     pub(crate) deliveries: Option<Vec<Time>>,
@@ -22,20 +23,27 @@ impl Net {
     #[inline]
     pub(crate) fn send(&mut self, pipe: usize, packet: Packet) {
         self.hops += 1;
-        self.pipes[pipe].push(packet, self.now, pipe, &mut self.events);
+        self.enter(pipe, packet, self.now);
     }
 
-    /// The packet of `pipe` whose event is the first of the queue.
+    /// The packet whose arrival is event `key`, the first of the queue.
     #[inline]
-    pub(crate) fn arrive(&mut self, pipe: usize) -> Option<Packet> {
-        self.pipes[pipe].pop(&mut self.events)
+    pub(crate) fn arrive(&mut self, key: Key) -> Option<Packet> {
+        self.lanes[key.index()].pop(key, &mut self.events)
+    }
+
+    #[inline]
+    fn enter(&mut self, pipe: usize, packet: Packet, at: Time) {
+        let pipe = &mut self.pipes[pipe];
+        let key = self.events.key(pipe.send(packet.len, at), Kind::Lane, pipe.lane);
+        self.lanes[pipe.lane].push(key, packet, &mut self.events);
     }
 
     /// Passes a packet that leaves a port on to the pipe behind it, which no one else feeds.
     #[inline]
     pub(crate) fn forward(&mut self, pipe: usize, packet: Packet, at: Time) {
         self.hops += 2;
-        self.pipes[pipe].push(packet, at, pipe, &mut self.events);
+        self.enter(pipe, packet, at);
     }
 }
 

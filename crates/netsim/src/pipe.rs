@@ -1,14 +1,17 @@
-//! An access link: FIFO, never full, so that a packet's arrival at the far end is known when it
-//! enters. Only the arrival of the first packet is in the event queue.
+//! Access links: FIFO, never full, so that a packet's arrival at the far end is known when it enters.
+//!
+//! Links that end at the same place share a [`Lane`], where packets wait for their arrival in order;
+//! only the first one's is in the event queue. With equal delays they enter nearly in order already, so
+//! keeping a lane sorted costs a comparison or two.
 
 use std::collections::VecDeque;
 
 use qdisc::Packet;
 use units::{BitRate, Time};
 
-use crate::event::{Events, Key, Kind};
+use crate::event::{Events, Key};
 
-/// Where a pipe ends.
+/// Where a lane ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     /// In the queue of a port.
@@ -34,49 +37,78 @@ impl Serial {
     }
 }
 
+/// An access link: what it sends with, and where to.
 #[derive(Debug)]
 pub(crate) struct Pipe {
-    pub(crate) end: End,
+    pub(crate) lane: usize,
     serial: Serial,
     delay: Time,
     free_at: Time,
-    flying: VecDeque<(Key, Packet)>,
 }
 
 impl Pipe {
-    pub(crate) fn to(end: End, rate: BitRate, delay: Time) -> Pipe {
-        Pipe { end, serial: Serial::of(rate), delay, free_at: Time::ZERO, flying: VecDeque::new() }
+    pub(crate) fn into(lane: usize, rate: BitRate, delay: Time) -> Pipe {
+        Pipe { lane, serial: Serial::of(rate), delay, free_at: Time::ZERO }
     }
 
-    /// Gives the ring of a pipe that is no longer used to another end and delay.
-    pub(crate) fn reuse(&mut self, end: End, delay: Time) {
-        debug_assert!(self.is_empty());
-        self.end = end;
+    /// Gives a pipe that nobody uses any more another delay.
+    pub(crate) fn reuse(&mut self, delay: Time) {
         self.delay = delay;
+    }
+
+    /// Sends `len` bytes at `at`, which must not lie before the previous call's: their arrival.
+    #[inline]
+    pub(crate) fn send(&mut self, len: u32, at: Time) -> Time {
+        self.free_at = self.free_at.max(at) + self.serial.time(len);
+        self.free_at + self.delay
+    }
+}
+
+/// Packets on their way to one place, by arrival.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) end: End,
+    flying: VecDeque<(Key, Packet)>,
+}
+
+impl Lane {
+    pub(crate) fn to(end: End) -> Lane {
+        Lane { end, flying: VecDeque::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.flying.is_empty()
     }
 
-    /// Sends `packet` at `at`, which must not lie before the previous call's.
+    /// Adds a packet that arrives at the time of `key`, an event of this lane.
     #[inline]
-    pub(crate) fn push(&mut self, packet: Packet, at: Time, index: usize, events: &mut Events) {
-        self.free_at = self.free_at.max(at) + self.serial.time(packet.len);
-        let key = events.key(self.free_at + self.delay, Kind::Pipe, index);
-        if self.flying.is_empty() {
+    pub(crate) fn push(&mut self, key: Key, packet: Packet, events: &mut Events) {
+        let mut place = self.flying.len();
+        while place > 0 && self.flying[place - 1].0 > key {
+            place -= 1;
+        }
+        if place == 0 {
+            // The event of the packet that was first stays behind and finds another in its place.
             events.push(key);
         }
-        self.flying.push_back((key, packet));
+        if place == self.flying.len() {
+            self.flying.push_back((key, packet));
+        } else {
+            self.flying.insert(place, (key, packet));
+        }
     }
 
-    /// Takes the packet that has arrived; its event is the first of the queue and gives way to the
-    /// next packet's.
+    /// Takes the packet of event `key`, the first of the queue, which gives way to the next packet's;
+    /// `None` when the event is a stale one.
     #[inline]
-    pub(crate) fn pop(&mut self, events: &mut Events) -> Option<Packet> {
+    pub(crate) fn pop(&mut self, key: Key, events: &mut Events) -> Option<Packet> {
+        if self.flying.front().is_none_or(|first| first.0 != key) {
+            events.pop();
+            return None;
+        }
         let (_, packet) = self.flying.pop_front()?;
         match self.flying.front() {
-            Some(&(key, _)) => events.replace_first(key),
+            Some(&(next, _)) => events.replace_first(next),
             None => events.pop(),
         }
         Some(packet)
@@ -86,6 +118,7 @@ impl Pipe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Kind;
 
     #[test]
     fn serial_time_equals_exact_division() {
@@ -96,5 +129,22 @@ mod tests {
                 assert!(fixed.abs_diff(exact) <= 1, "{bps} {len}: {fixed} {exact}");
             }
         }
+    }
+
+    #[test]
+    fn a_lane_hands_out_packets_by_arrival_whatever_the_order_they_entered_in() {
+        let (mut lane, mut events) = (Lane::to(End::Host), Events::default());
+        let owner = crate::net::Owner { flow: 0, slot: 0 };
+        for at in [50, 20, 70, 10, 60] {
+            let key = events.key(Time(at), Kind::Lane, 0);
+            let mark = crate::net::Mark::Plain;
+            let packet = owner.packet(units::Direction::Forward, qdisc::Kind::Data, mark, at as u32);
+            lane.push(key, packet, &mut events);
+        }
+        let mut arrivals = Vec::new();
+        while let Some(key) = events.peek() {
+            arrivals.extend(lane.pop(key, &mut events).map(|packet| (key.time().0, packet.handle)));
+        }
+        assert_eq!(arrivals, [(10, 10), (20, 20), (50, 50), (60, 60), (70, 70)]);
     }
 }

@@ -9,7 +9,7 @@ use units::{Direction, Stream, Time};
 use crate::config::{ConfigError, FlowSpec, LONGEST, Run};
 use crate::event::{Events, Kind};
 use crate::net::{Handle, Net, Owner};
-use crate::pipe::{End, Pipe};
+use crate::pipe::{End, Lane, Pipe};
 use crate::port::Port;
 use crate::record::{Drop, FlowRecord, Output};
 use crate::slab::Slab;
@@ -125,17 +125,19 @@ impl<'a> Sim<'a> {
         let reverse = queue(&network.reverse_discipline, network.reverse_limit, "qdisc.reverse")?;
         let side = |flow: &FlowSpec, left: bool| if flow.up == left { flow.dst } else { flow.src };
         let hosts = |left| flows.iter().map(|f| side(f, left) as usize + 1).max().unwrap_or(0);
-        let mut pipes = Vec::new();
+        let (mut pipes, mut lanes) = (Vec::new(), Vec::new());
         for (count, port, delay) in
             [(hosts(true), FORWARD, network.access_delay), (hosts(false), REVERSE, network.exit_delay)]
         {
+            let lane = lanes.len();
+            lanes.extend([Lane::to(End::Port(port)), Lane::to(End::Host)]);
             for _ in 0..count {
-                pipes.push(Pipe::to(End::Port(port), network.access_rate, delay));
-                pipes.push(Pipe::to(End::Host, network.access_rate, delay));
+                pipes.push(Pipe::into(lane, network.access_rate, delay));
+                pipes.push(Pipe::into(lane + 1, network.access_rate, delay));
             }
         }
         let right = 2 * hosts(true);
-        let mut net = Net { now: Time::ZERO, events: Events::default(), pipes, hops: 0, deliveries: None };
+        let mut net = Net { now: Time::ZERO, events: Events::default(), pipes, lanes, hops: 0, deliveries: None };
         if let Some(first) = flows.first() {
             net.events.schedule(first.start, Kind::Start, 0);
         }
@@ -176,9 +178,9 @@ impl<'a> Sim<'a> {
             }
             let index = key.index();
             match key.kind() {
-                Kind::Pipe => {
-                    if let Some(packet) = self.net.arrive(index) {
-                        match self.net.pipes[index].end {
+                Kind::Lane => {
+                    if let Some(packet) = self.net.arrive(key) {
+                        match self.net.lanes[index].end {
                             End::Port(port) => self.offer(port, packet),
                             End::Host => self.deliver(&packet),
                         }
@@ -346,17 +348,17 @@ impl<'a> Sim<'a> {
         let network = &self.run.network;
         let delay = Time(rtt.0 / 2).saturating_sub(network.delay + network.exit_delay);
         if let Some(&(out, back)) = self.retired.front()
-            && self.net.pipes[out].is_empty()
-            && self.net.pipes[back].is_empty()
+            && [out, back].iter().all(|&pipe| self.net.lanes[self.net.pipes[pipe].lane].is_empty())
         {
             self.retired.pop_front();
-            self.net.pipes[out].reuse(End::Port(FORWARD), delay);
-            self.net.pipes[back].reuse(End::Host, delay);
+            self.net.pipes[out].reuse(delay);
+            self.net.pipes[back].reuse(delay);
             return (out, back);
         }
-        let out = self.net.pipes.len();
-        self.net.pipes.push(Pipe::to(End::Port(FORWARD), network.access_rate, delay));
-        self.net.pipes.push(Pipe::to(End::Host, network.access_rate, delay));
+        let (out, lane) = (self.net.pipes.len(), self.net.lanes.len());
+        self.net.lanes.extend([Lane::to(End::Port(FORWARD)), Lane::to(End::Host)]);
+        self.net.pipes.push(Pipe::into(lane, network.access_rate, delay));
+        self.net.pipes.push(Pipe::into(lane + 1, network.access_rate, delay));
         (out, out + 1)
     }
 

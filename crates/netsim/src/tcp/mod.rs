@@ -96,8 +96,7 @@ pub(crate) enum Life {
 impl Connection {
     pub(crate) fn unused(tcp: &Tcp) -> Connection {
         let owner = Owner { flow: u32::MAX, slot: 0 };
-        let shape =
-            Shape { owner, data: 0, last: 0, tail: 0, size_bytes: 0, out: 0, back: 0, receiver_opens: false };
+        let shape = Shape { owner, data: 0, last: 0, tail: 0, size_bytes: 0, out: 0, back: 0, receiver_opens: false };
         Connection { shape, sender: Sender::idle(tcp, Time::ZERO), receiver: Receiver::idle(tcp) }
     }
 
