@@ -67,9 +67,13 @@ impl Key {
 }
 
 /// Pending events.
+///
+/// A popped event stays on top of the heap as a hole: the first one scheduled while it is handled
+/// takes its place, one sift instead of two.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     heap: QuaternaryHeap<Reverse<Key>>,
+    hole: bool,
     inserted: u64,
 }
 
@@ -83,9 +87,17 @@ impl Events {
         Key(u128::from(time.0) << 72 | u128::from(self.inserted) << 32 | u128::from(subject))
     }
 
+    /// Schedules `key`, which must not come before the event popped last.
     #[inline]
     pub(crate) fn push(&mut self, key: Key) {
-        self.heap.push(Reverse(key));
+        if self.hole {
+            self.hole = false;
+            if let Some(mut top) = self.heap.peek_mut() {
+                top.0 = key;
+            }
+        } else {
+            self.heap.push(Reverse(key));
+        }
     }
 
     #[inline]
@@ -94,22 +106,15 @@ impl Events {
         self.push(key);
     }
 
+    /// Takes the first event.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<Key> {
-        self.heap.peek().map(|top| top.0)
-    }
-
-    #[inline]
-    pub(crate) fn pop(&mut self) {
-        self.heap.pop();
-    }
-
-    /// Puts `key` in the place of the first event: one sift instead of two.
-    #[inline]
-    pub(crate) fn replace_first(&mut self, key: Key) {
-        if let Some(mut top) = self.heap.peek_mut() {
-            top.0 = key;
+    pub(crate) fn pop(&mut self) -> Option<Key> {
+        if self.hole {
+            self.heap.pop();
         }
+        let first = self.heap.peek().map(|top| top.0);
+        self.hole = first.is_some();
+        first
     }
 }
 
@@ -125,27 +130,28 @@ mod tests {
         }
         events.schedule(Time(4), Kind::Udp, 9);
         let mut order = Vec::new();
-        while let Some(key) = events.peek() {
+        while let Some(key) = events.pop() {
             order.push((key.time().0, key.kind(), key.index()));
-            events.pop();
         }
         let pipe = |index| (5, Kind::Lane, index);
         assert_eq!(order, [(4, Kind::Udp, 9), pipe(3), pipe(1), pipe(2)]);
     }
 
     #[test]
-    fn replacing_the_first_keeps_the_heap_ordered() {
+    fn an_event_scheduled_while_another_is_handled_finds_its_place() {
         let mut events = Events::default();
         for time in [1, 5, 3, 9] {
             events.schedule(Time(time), Kind::Lane, 0);
         }
-        let key = events.key(Time(4), Kind::Lane, 0);
-        events.replace_first(key);
         let mut times = Vec::new();
-        while let Some(key) = events.peek() {
+        while let Some(key) = events.pop() {
             times.push(key.time().0);
-            events.pop();
+            if times.len() == 2 {
+                for later in [7, 4, 3] {
+                    events.schedule(Time(later), Kind::Lane, 0);
+                }
+            }
         }
-        assert_eq!(times, [3, 4, 5, 9]);
+        assert_eq!(times, [1, 3, 3, 4, 5, 7, 9]);
     }
 }

@@ -26,7 +26,7 @@ impl Net {
         self.enter(pipe, packet, self.now);
     }
 
-    /// The packet whose arrival is event `key`, the first of the queue.
+    /// The packet whose arrival is event `key`.
     #[inline]
     pub(crate) fn arrive(&mut self, key: Key) -> Option<Packet> {
         self.lanes[key.index()].pop(key, &mut self.events)

@@ -98,18 +98,16 @@ impl Lane {
         }
     }
 
-    /// Takes the packet of event `key`, the first of the queue, which gives way to the next packet's;
-    /// `None` when the event is a stale one.
+    /// Takes the packet of event `key`, which was popped, and schedules the next one's; `None` when the
+    /// event is a stale one.
     #[inline]
     pub(crate) fn pop(&mut self, key: Key, events: &mut Events) -> Option<Packet> {
-        if self.flying.front().is_none_or(|first| first.0 != key) {
-            events.pop();
+        if self.flying.front()?.0 != key {
             return None;
         }
         let (_, packet) = self.flying.pop_front()?;
-        match self.flying.front() {
-            Some(&(next, _)) => events.replace_first(next),
-            None => events.pop(),
+        if let Some(&(next, _)) = self.flying.front() {
+            events.push(next);
         }
         Some(packet)
     }
@@ -142,7 +140,7 @@ mod tests {
             lane.push(key, packet, &mut events);
         }
         let mut arrivals = Vec::new();
-        while let Some(key) = events.peek() {
+        while let Some(key) = events.pop() {
             arrivals.extend(lane.pop(key, &mut events).map(|packet| (key.time().0, packet.handle)));
         }
         assert_eq!(arrivals, [(10, 10), (20, 20), (50, 50), (60, 60), (70, 70)]);

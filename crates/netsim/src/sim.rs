@@ -164,13 +164,13 @@ impl<'a> Sim<'a> {
     }
 
     fn handle_events(&mut self, control: &Control) -> Result<(), ConfigError> {
-        while let Some(key) = self.net.events.peek() {
+        while let Some(key) = self.net.events.pop() {
             if key.time() > self.end {
                 break;
             }
             self.net.now = key.time();
             self.out.counters.events += 1;
-            if self.out.counters.events % LOOK_EVERY == 0 {
+            if self.out.counters.events.is_multiple_of(LOOK_EVERY) {
                 control.reached_ns.store(key.time().0, Ordering::Relaxed);
                 if control.cancel.load(Ordering::Relaxed) {
                     return Err(ConfigError::Cancelled);
@@ -185,18 +185,12 @@ impl<'a> Sim<'a> {
                             End::Host => self.deliver(&packet),
                         }
                     }
-                    continue;
                 }
                 Kind::Port => {
-                    self.net.events.pop();
                     if self.ports[index].woken(self.net.now) {
                         self.transmit(index);
                     }
-                    continue;
                 }
-                _ => self.net.events.pop(),
-            }
-            match key.kind() {
                 Kind::Start => self.start_next(),
                 Kind::Sample => self.sample(),
                 kind => self.on_timer(kind, index),
