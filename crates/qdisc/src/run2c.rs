@@ -8,7 +8,7 @@
 //! Cost per packet: O(1); two look-ups for packets that are not TCP data.
 //! Source: Avrachenkov, Ayesta, Brown, Nyberg 2004; Chen 2012, 2.1 and 4.6.2.
 
-use crate::base::{Discipline, DropReason, Env};
+use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::classes::Classes;
 use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::packet::{Kind, Packet};
@@ -18,7 +18,7 @@ use crate::spec::{Options, Param, Spec, Value};
 #[derive(Debug)]
 pub struct Run2c {
     queue: Classes,
-    /// Bytes, of packets that are not TCP data.
+    /// Bytes, of UDP flows.
     flows: FlowTable<u64>,
     threshold: u64,
 }
@@ -27,11 +27,12 @@ impl Run2c {
     fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
         let before = match packet.kind {
             Kind::Data => packet.progress,
-            Kind::Ack | Kind::Udp => self.flows.attained(packet.flow),
+            Kind::Ack => 0,
+            Kind::Udp => self.flows.attained(packet.flow),
         };
         before < self.threshold
             && self.queue.make_room(packet.len, env, |victim| {
-                if victim.kind != Kind::Data {
+                if victim.kind == Kind::Udp {
                     let counted = self.flows.attained(victim.flow);
                     self.flows.push_out(victim.flow, counted - u64::from(victim.len));
                 }
@@ -80,20 +81,23 @@ impl Discipline for Run2c {
         env.accept(&packet);
         let before = match packet.kind {
             Kind::Data => packet.progress,
-            Kind::Ack | Kind::Udp => {
+            Kind::Ack => 0,
+            Kind::Udp => {
                 let counted = self.flows.enter(packet.flow, env.now());
                 *counted += u64::from(packet.len);
                 *counted - u64::from(packet.len)
             }
         };
-        self.queue.push(packet, before < self.threshold);
+        let high = before < self.threshold;
+        env.note(Sorted { high, fresh: false });
+        self.queue.push(packet, high);
     }
 
     #[inline]
     fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
         self.flows.visit(env.now());
         let packet = self.queue.pop()?;
-        if packet.kind != Kind::Data {
+        if packet.kind == Kind::Udp {
             self.flows.leave(packet.flow, env.now());
         }
         Some(packet)
@@ -156,7 +160,8 @@ mod tests {
         for handle in 0..3 {
             run2c.enqueue(Packet { kind: Kind::Ack, len: 40, ..data(1, handle, 1_000_000) }, Time::ZERO);
         }
-        assert_eq!(run2c.high_backlog(), Some(2), "0 and 40 bytes before, then 80");
+        assert_eq!(run2c.high_backlog(), Some(3));
+        assert_eq!(run2c.flow_table_len(), 0);
     }
 
     #[test]

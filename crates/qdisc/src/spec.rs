@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_the_bound() {
-        let message = |name, value| parse(name, value).map(|_| ()).unwrap_err();
+        let message = |name, value| parse(name, value).map(|_| ()).expect_err("refused");
         assert_eq!(message("threshold", "0"), "threshold = '0': must be a number from 1 to 1000000000 bytes");
         assert_eq!(message("threshold", "NaN"), "threshold = 'NaN': must be a number from 1 to 1000000000 bytes");
         assert_eq!(message("high", "srpt"), "high = 'srpt': must be one of fifo, las");

@@ -13,7 +13,7 @@ impl Time {
     /// Nearest nanosecond to `seconds`; `None` when negative, not finite or beyond 500 years.
     pub fn from_secs_f64(seconds: f64) -> Option<Time> {
         let ns = (seconds * 1e9).round();
-        (ns >= 0.0 && ns < 1.6e19).then_some(Time(ns as u64))
+        (0.0..1.6e19).contains(&ns).then_some(Time(ns as u64))
     }
 
     /// Whole milliseconds.
