@@ -207,7 +207,7 @@ impl Receiver {
     }
 
     fn position(&self, seq: u32) -> (usize, u64) {
-        (seq as usize / 64 & (self.above_gap.len() - 1), 1 << (seq % 64))
+        ((seq as usize / 64) & (self.above_gap.len() - 1), 1 << (seq % 64))
     }
 
     fn take_bit(&mut self, seq: u32) -> bool {
