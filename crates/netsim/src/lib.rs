@@ -9,6 +9,7 @@
 
 pub mod config;
 mod event;
+mod mrg32k3a;
 mod net;
 mod pipe;
 mod port;

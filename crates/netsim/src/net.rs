@@ -35,8 +35,9 @@ impl Net {
     #[inline]
     fn enter(&mut self, pipe: usize, packet: Packet, at: Time) {
         let pipe = &mut self.pipes[pipe];
-        let key = self.events.key(pipe.send(packet.len, at), Kind::Lane, pipe.lane);
-        self.lanes[pipe.lane].push(key, packet, &mut self.events);
+        let (arrival, busy_since) = pipe.send(packet.len, at);
+        let key = self.events.key(arrival, Kind::Lane, pipe.lane);
+        self.lanes[pipe.lane].push(key, busy_since, packet, &mut self.events);
     }
 
     /// Passes a packet that leaves a port on to the pipe behind it, which no one else feeds.

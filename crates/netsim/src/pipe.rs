@@ -44,11 +44,12 @@ pub(crate) struct Pipe {
     serial: Serial,
     delay: Time,
     free_at: Time,
+    busy_since: Time,
 }
 
 impl Pipe {
     pub(crate) fn into(lane: usize, rate: BitRate, delay: Time) -> Pipe {
-        Pipe { lane, serial: Serial::of(rate), delay, free_at: Time::ZERO }
+        Pipe { lane, serial: Serial::of(rate), delay, free_at: Time::ZERO, busy_since: Time::ZERO }
     }
 
     /// Gives a pipe that nobody uses any more another delay.
@@ -56,19 +57,36 @@ impl Pipe {
         self.delay = delay;
     }
 
-    /// Sends `len` bytes at `at`, which must not lie before the previous call's: their arrival.
+    /// Sends `len` bytes at `at`, which must not lie before the previous call's: their arrival, and
+    /// since when the link has been sending without a pause.
     #[inline]
-    pub(crate) fn send(&mut self, len: u32, at: Time) -> Time {
-        self.free_at = self.free_at.max(at) + self.serial.time(len);
-        self.free_at + self.delay
+    pub(crate) fn send(&mut self, len: u32, at: Time) -> (Time, Time) {
+        if at >= self.free_at {
+            (self.free_at, self.busy_since) = (at, at);
+        }
+        self.free_at += self.serial.time(len);
+        (self.free_at + self.delay, self.busy_since)
     }
 }
 
+/// A packet under way.
+#[derive(Debug)]
+struct Flight {
+    key: Key,
+    busy_since: Time,
+    packet: Packet,
+}
+
 /// Packets on their way to one place, by arrival.
+///
+/// Of two that arrive at one instant, the one whose link began to send later comes first. In a
+/// simulator with an event for the end of each transmission (ns-2) that is the order of insertion: the
+/// acknowledgement that woke the idle link was scheduled a propagation delay before, the end of the busy
+/// link's previous packet only its transmission time before.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) end: End,
-    flying: VecDeque<(Key, Packet)>,
+    flying: VecDeque<Flight>,
 }
 
 impl Lane {
@@ -82,19 +100,25 @@ impl Lane {
 
     /// Adds a packet that arrives at the time of `key`, an event of this lane.
     #[inline]
-    pub(crate) fn push(&mut self, key: Key, packet: Packet, events: &mut Events) {
+    pub(crate) fn push(&mut self, key: Key, busy_since: Time, packet: Packet, events: &mut Events) {
         let mut place = self.flying.len();
-        while place > 0 && self.flying[place - 1].0 > key {
+        while place > 0 {
+            let before = &self.flying[place - 1];
+            let later = before.key.time() > key.time();
+            if !later && (before.key.time() < key.time() || before.busy_since >= busy_since) {
+                break;
+            }
             place -= 1;
         }
         if place == 0 {
             // The event of the packet that was first stays behind and finds another in its place.
             events.push(key);
         }
+        let flight = Flight { key, busy_since, packet };
         if place == self.flying.len() {
-            self.flying.push_back((key, packet));
+            self.flying.push_back(flight);
         } else {
-            self.flying.insert(place, (key, packet));
+            self.flying.insert(place, flight);
         }
     }
 
@@ -102,14 +126,14 @@ impl Lane {
     /// event is a stale one.
     #[inline]
     pub(crate) fn pop(&mut self, key: Key, events: &mut Events) -> Option<Packet> {
-        if self.flying.front()?.0 != key {
+        if self.flying.front()?.key != key {
             return None;
         }
-        let (_, packet) = self.flying.pop_front()?;
-        if let Some(&(next, _)) = self.flying.front() {
-            events.push(next);
+        let flight = self.flying.pop_front()?;
+        if let Some(next) = self.flying.front() {
+            events.push(next.key);
         }
-        Some(packet)
+        Some(flight.packet)
     }
 }
 
@@ -137,7 +161,7 @@ mod tests {
             let key = events.key(Time(at), Kind::Lane, 0);
             let mark = crate::net::Mark::Plain;
             let packet = owner.packet(units::Direction::Forward, qdisc::Kind::Data, mark, at as u32);
-            lane.push(key, packet, &mut events);
+            lane.push(key, Time::ZERO, packet, &mut events);
         }
         let mut arrivals = Vec::new();
         while let Some(key) = events.pop() {

@@ -8,6 +8,7 @@ use units::{Direction, Stream, Time};
 
 use crate::config::{ConfigError, FlowSpec, LONGEST, Run};
 use crate::event::{Events, Kind};
+use crate::mrg32k3a::Mrg32k3a;
 use crate::net::{Handle, Net, Owner};
 use crate::pipe::{End, Lane, Pipe};
 use crate::port::Port;
@@ -105,13 +106,13 @@ struct Sim<'a> {
     /// Flows started and not yet over.
     unfinished: usize,
     end: Time,
-    clock_phase: Stream,
+    clock_phases: Mrg32k3a,
     /// First pipe of the right-hand hosts; each host has a pipe to its port and one from the other.
     right: usize,
     /// Private pipes whose flow has ended, oldest first.
     retired: VecDeque<(usize, usize)>,
-    /// Idle senders of each pair of hosts: whether they lost a SYN.
-    idle_senders: HashMap<(u32, u32), Vec<bool>>,
+    /// Idle senders of each pair of hosts.
+    idle_senders: HashMap<(u32, u32), Vec<History>>,
     out: Output,
 }
 
@@ -155,7 +156,7 @@ impl<'a> Sim<'a> {
             started: 0,
             unfinished: 0,
             end: run.duration,
-            clock_phase: Stream::named(run.seed, "tcp.clock"),
+            clock_phases: Mrg32k3a::seeded(run.seed),
             right,
             retired: VecDeque::new(),
             idle_senders: HashMap::new(),
@@ -301,10 +302,8 @@ impl<'a> Sim<'a> {
         if let Some(next) = self.flows.get(self.started) {
             self.net.events.schedule(next.start.max(self.net.now), Kind::Start, 0);
         }
-        let history = History {
-            clock_phase: Time((self.clock_phase.uniform() * self.run.tcp.tick.0 as f64) as u64),
-            syn_lost: self.idle_senders.get_mut(&(spec.src, spec.dst)).and_then(Vec::pop).unwrap_or(false),
-        };
+        let idle = self.idle_senders.get_mut(&(spec.src, spec.dst)).and_then(Vec::pop);
+        let history = idle.unwrap_or_else(|| self.boot(false));
         let (left, right) = if spec.up { (spec.dst, spec.src) } else { (spec.src, spec.dst) };
         let (left, right) = (2 * left as usize, self.right + 2 * right as usize);
         let private = spec.rtt.map(|rtt| self.private_pipes(rtt));
@@ -356,26 +355,35 @@ impl<'a> Sim<'a> {
         (out, out + 1)
     }
 
+    /// A sender whose clock starts now.
+    fn boot(&mut self, syn_lost: bool) -> History {
+        let tick = self.run.tcp.tick.0 as f64;
+        History { clock_phase: Time((self.clock_phases.uniform() * tick) as u64), syn_lost }
+    }
+
     fn close(&mut self, slot: usize) {
         let live = self.live.at(slot);
-        let record = &mut self.out.records[live.flow as usize];
+        let flow = std::mem::replace(&mut live.flow, u32::MAX) as usize;
+        let record = &mut self.out.records[flow];
+        let mut syn_lost = None;
         match &mut live.transport {
             Transport::Tcp(connection) => {
                 connection.close(record, &self.run.tcp);
-                if self.run.tcp.recycled_senders {
-                    let spec = &self.flows[live.flow as usize];
-                    self.idle_senders.entry((spec.src, spec.dst)).or_default().push(connection.syn_lost());
-                }
+                syn_lost = Some(connection.syn_lost());
             }
             Transport::Udp(source) => source.report(record),
         }
-        live.flow = u32::MAX;
         self.unfinished -= 1;
         if self.run.stop_when_idle && self.unfinished == 0 && self.started == self.flows.len() {
             self.end = self.net.now;
         }
         self.retired.extend(live.private.take());
         self.live.release(slot);
+        if let Some(syn_lost) = syn_lost.filter(|_| self.run.tcp.recycled_senders) {
+            let history = self.boot(syn_lost);
+            let spec = &self.flows[flow];
+            self.idle_senders.entry((spec.src, spec.dst)).or_default().push(history);
+        }
     }
 
     fn sample(&mut self) {
