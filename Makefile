@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: all build demo test test-rust test-python test-papers test-chromium lint docs bench fuzz clean
+.PHONY: all build demo test test-rust test-python test-papers lint docs bench clean
 
 all: build
 
@@ -40,7 +40,7 @@ lint: build
 	$(BIN)/ruff format --check python tests captures benchmarks
 
 docs: build
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
 bench: build
