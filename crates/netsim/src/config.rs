@@ -168,6 +168,11 @@ impl From<OptionError> for ConfigError {
 
 /// Longest run, so that time and order fit the event key: 2 years.
 pub(crate) const LONGEST: Time = Time(63_072_000 * 1_000_000_000);
+const MINUTE: Time = Time(60_000_000_000);
+/// Longest time between two datagrams: added to the longest run it still fits the event key.
+const LONGEST_GAP: Time = Time(86_400_000_000_000);
+/// Hosts on one side, so that the indices of their links fit the event key.
+const MOST_HOSTS: u32 = 1 << 24;
 /// Largest number of segments of a flow, so that a sequence number plus a window fits 32 bits.
 const MOST_SEGMENTS: u64 = (1 << 32) - (1 << 21);
 
@@ -177,9 +182,16 @@ impl Run {
     /// # Errors
     /// The first value out of its bounds.
     pub fn check(&self, flows: &[FlowSpec]) -> Result<(), ConfigError> {
-        let tcp = &self.tcp;
-        let bounds: [(&'static str, u64, u64, u64, &'static str); 10] = [
+        let (network, tcp) = (&self.network, &self.tcp);
+        let (slowest, fastest, rates) = (1000, 400_000_000_000, "from 1 kbit/s to 400 Gbit/s");
+        let bounds: [(&'static str, u64, u64, u64, &'static str); 16] = [
             ("duration_ns", self.duration.0, 1, LONGEST.0, "above 0 and at most 2 years"),
+            ("sample_interval_ns", self.sample_interval.0, 0, LONGEST.0, "at most 2 years"),
+            ("network.rate_bps", network.rate.bps(), slowest, fastest, rates),
+            ("network.access_rate_bps", network.access_rate.bps(), slowest, fastest, rates),
+            ("network.delay_ns", network.delay.0, 0, MINUTE.0, "at most 60 s"),
+            ("network.access_delay_ns", network.access_delay.0, 0, MINUTE.0, "at most 60 s"),
+            ("network.exit_delay_ns", network.exit_delay.0, 0, MINUTE.0, "at most 60 s"),
             ("tcp.mss", tcp.mss.into(), 1, 65_000, "from 1 to 65000 bytes"),
             ("tcp.header", tcp.header.into(), 1, 500, "from 1 to 500 bytes"),
             ("tcp.initial_window", tcp.initial_window.into(), 1, 1000, "from 1 to 1000 segments"),
@@ -195,8 +207,14 @@ impl Run {
                 return Err(ConfigError::Value(name, value.to_string(), bound));
             }
         }
-        if self.watched.iter().chain(&self.trace_departures).any(|&w| w as usize >= flows.len()) {
-            return Err(ConfigError::Value("watched", format!("{:?}", self.watched), "indices of flows"));
+        let indices = [("watched", self.watched.as_slice()), ("trace_departures", self.trace_departures.as_slice())];
+        for (name, indices) in indices {
+            if let Some(index) = indices.iter().find(|&&index| index as usize >= flows.len()) {
+                return Err(ConfigError::Value(name, index.to_string(), "the index of a flow"));
+            }
+        }
+        if let Some(index) = flows.windows(2).position(|pair| pair[0].start > pair[1].start) {
+            return Err(ConfigError::Flow(index + 1, "starts before the one listed before it"));
         }
         flows.iter().enumerate().try_for_each(|(i, flow)| self.check_flow(i, flow))
     }
@@ -204,10 +222,11 @@ impl Run {
     fn check_flow(&self, index: usize, flow: &FlowSpec) -> Result<(), ConfigError> {
         let reason = match flow.udp {
             _ if flow.start > LONGEST => "starts after 2 years",
-            _ if flow.rtt.is_some_and(|rtt| rtt.0 > 60_000_000_000) => "round-trip time above 60 s",
+            _ if flow.rtt.is_some_and(|rtt| rtt > MINUTE) => "round-trip time above 60 s",
+            _ if flow.src.max(flow.dst) >= MOST_HOSTS => "host index above 16777215",
             _ if flow.size_bytes == 0 => "size of 0 bytes",
             Some((len, _)) if !(crate::udp::HEADER + 1..=65_535).contains(&len) => "packet length outside 29 to 65535",
-            Some((_, gap)) if gap == Time::ZERO => "time between packets of 0",
+            Some((_, gap)) if gap == Time::ZERO || gap > LONGEST_GAP => "time between packets outside 1 ns to 1 day",
             Some((len, _)) if flow.size_bytes.div_ceil(u64::from(len - crate::udp::HEADER)) >= 1 << 40 => "too large",
             None if flow.size_bytes.div_ceil(self.tcp.mss.into()) > MOST_SEGMENTS => "more than 4292870144 segments",
             _ => return Ok(()),

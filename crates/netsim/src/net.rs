@@ -14,7 +14,7 @@ pub(crate) struct Net {
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) hops: u64,
-    /// Arrival time of each data segment delivered in order, when asked for.
+    /// Arrival time of each data segment in order, and of the FIN, when asked for.
     pub(crate) deliveries: Option<Vec<Time>>,
 }
 

@@ -47,7 +47,7 @@ pub fn run(run: &Run, flows: &[FlowSpec], control: &Control) -> Result<Output, C
 /// Response of one flow alone on its path behind a FIFO queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alone {
-    /// Arrival of each data segment in order, since the start.
+    /// Arrival of each data segment in order, and of the FIN if there is one, since the start.
     pub arrivals: Vec<Time>,
     /// End of the flow, since its start; `Time::NEVER` when it did not come within 16 times the run.
     pub finish: Time,
@@ -261,8 +261,8 @@ impl<'a> Sim<'a> {
 
     #[cold]
     fn on_drops(&mut self, port: usize) {
-        let mut over = None;
-        for &(packet, reason) in self.ports[port].queue.dropped() {
+        for index in 0..self.ports[port].queue.dropped().len() {
+            let (packet, reason) = self.ports[port].queue.dropped()[index];
             let flow = packet.flow.connection();
             self.out.records[flow as usize].drops += 1;
             if self.run.trace_drops {
@@ -275,12 +275,11 @@ impl<'a> Sim<'a> {
                     && u64::from(*owner) == flow
                 {
                     source.on_loss();
-                    over = source.is_over().then_some(slot).or(over);
+                    if source.is_over() {
+                        self.close(slot);
+                    }
                 }
             }
-        }
-        if let Some(slot) = over {
-            self.close(slot);
         }
     }
 
@@ -388,7 +387,10 @@ impl<'a> Sim<'a> {
 
     fn sample(&mut self) {
         let now = self.net.now;
-        self.net.events.schedule(now + self.run.sample_interval, Kind::Sample, 0);
+        let next = now + self.run.sample_interval;
+        if next <= self.end {
+            self.net.events.schedule(next, Kind::Sample, 0);
+        }
         let queue = &self.ports[FORWARD].queue;
         let stats = queue.stats();
         let samples = &mut self.out.samples;
@@ -443,3 +445,6 @@ impl<'a> Sim<'a> {
         self.out
     }
 }
+
+#[cfg(test)]
+mod tests;

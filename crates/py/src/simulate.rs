@@ -216,8 +216,8 @@ pub fn run<'py>(
     as_dictionary(py, &output)
 }
 
-/// Response of each flow of `flows` alone on its path: arrival times of its data segments since its start (all
-/// flows one after the other), their number per flow, and the end of each flow; nanoseconds as bytes of
+/// Response of each flow of `flows` alone on its path: arrival times of its data segments and FIN since its
+/// start (all flows one after the other), their number per flow, and the end of each flow; nanoseconds as bytes of
 /// `uint64`.
 ///
 /// # Errors

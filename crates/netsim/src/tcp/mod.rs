@@ -6,6 +6,8 @@
 mod receiver;
 mod rtt;
 mod sender;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use qdisc::{Kind, Packet};
 use units::{Direction, Time};
@@ -56,7 +58,7 @@ impl Shape {
         let kind = if bare { Kind::Ack } else { Kind::Data };
         let mut packet = self.owner.packet(direction, kind, mark, ack);
         packet.len = tcp.header;
-        if direction == Direction::Reverse {
+        if kind == Kind::Ack && direction == Direction::Reverse {
             packet.progress = self.bytes_before(ack, tcp);
         }
         packet

@@ -112,13 +112,13 @@ impl Receiver {
         if self.pending == Pending::Syn {
             self.pending = Pending::Nothing;
             self.deadline = Time::NEVER;
+            self.repeats = 0;
         }
         if !tcp.fin && self.next > shape.data && self.finish == Time::NEVER {
             self.finish = net.now;
         }
         if let Some(deliveries) = &mut net.deliveries {
-            let data = (before.max(1)..self.next).filter(|&seq| seq <= shape.data);
-            deliveries.extend(data.map(|_| net.now));
+            deliveries.extend((before.max(1)..self.next).map(|_| net.now));
         }
     }
 

@@ -9,6 +9,8 @@ use crate::config::Tcp;
 const BACKOFF_MAX: u32 = 64;
 /// Beyond this factor the old average is forgotten, as RFC 6298, section 5 allows.
 const BACKOFF_KEEPS_SRTT: u32 = 8;
+/// Shortest timeout of the first data after a lost SYN (RFC 6298, 5.7).
+const AFTER_LOST_SYN: Time = Time::from_millis(3000);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rtt {
@@ -56,6 +58,13 @@ impl Rtt {
         if self.backoff > BACKOFF_KEEPS_SRTT {
             self.rttvar += self.srtt >> 3;
             self.srtt = 0;
+        }
+    }
+
+    /// The SYN was lost and a repeated one answered: a shorter initial timeout was too short (5.7).
+    pub(crate) fn after_lost_syn(&mut self) {
+        if self.base < AFTER_LOST_SYN {
+            (self.base, self.backoff) = (AFTER_LOST_SYN, 1);
         }
     }
 

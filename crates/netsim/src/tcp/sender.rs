@@ -24,6 +24,8 @@ pub(crate) struct Sender {
     cwnd: f64,
     ssthresh: f64,
     dup_acks: u32,
+    /// Segments sent by limited transmit since the last new acknowledgement.
+    limited: u32,
     /// Segments added to the window during recovery (RFC 5681, 3.2, steps 3 and 4).
     inflation: u32,
     /// `max` when the last recovery or timeout began.
@@ -55,6 +57,7 @@ impl Sender {
             cwnd: 1.0,
             ssthresh: f64::from(tcp.receiver_window),
             dup_acks: 0,
+            limited: 0,
             inflation: 0,
             recover: 0,
             recovering: false,
@@ -78,6 +81,11 @@ impl Sender {
     pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         if self.una > 0 {
             return;
+        }
+        if self.max > 0 {
+            // The SYN came again: the SYN-ACK was lost, and repeated it must not be timed (Karn).
+            self.syn_lost = true;
+            self.timed = None;
         }
         self.nxt = 0;
         self.send_window(0, shape, tcp, net);
@@ -143,6 +151,9 @@ impl Sender {
     fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
         self.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
+        if self.timeouts > 0 {
+            self.rtt.after_lost_syn();
+        }
         if tcp.handshake_ack && !shape.receiver_opens {
             net.send(shape.out, shape.control(units::Direction::Forward, crate::net::Mark::Close, 0, tcp));
         }
@@ -173,6 +184,9 @@ impl Sender {
     fn on_dup_ack(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.dup_acks += 1;
         if self.dup_acks < DUP_THRESH {
+            if self.dup_acks == 1 {
+                self.limited = 0;
+            }
             if tcp.limited_transmit {
                 self.send_one(shape, tcp, net);
             }
@@ -208,6 +222,7 @@ impl Sender {
         if self.nxt <= shape.last && in_window && f64::from(self.nxt) <= allowed {
             self.output(self.nxt, shape, tcp, net);
             self.nxt += 1;
+            self.limited += 1;
         }
     }
 
@@ -234,7 +249,7 @@ impl Sender {
         self.recovering = false;
         self.partial_seen = false;
         self.inflation = 0;
-        self.dup_acks = 0;
+        (self.dup_acks, self.limited) = (0, 0);
         if self.una == 0 {
             self.syn_lost = true;
             if tcp.syn_loss_lowers_ssthresh {
@@ -259,7 +274,8 @@ impl Sender {
 
     fn loss_window(&self, tcp: &Tcp) -> f64 {
         match tcp.loss_window {
-            LossWindow::Flight => f64::from(self.max - self.una),
+            // Without what limited transmit added (RFC 5681, 3.2, step 2).
+            LossWindow::Flight => f64::from(self.max - self.una - self.limited),
             LossWindow::Cwnd => (self.cwnd + f64::from(self.inflation)).min(f64::from(tcp.receiver_window)),
         }
     }
@@ -322,6 +338,11 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+
+    /// Congestion window and slow-start threshold, segments.
+    pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
+        (sender.cwnd, sender.ssthresh)
+    }
 
     pub(crate) fn tcp() -> Tcp {
         Tcp {

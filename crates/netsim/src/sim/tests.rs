@@ -1,0 +1,96 @@
+//! State that only the inside shows: slots and links are used again, no flow is left behind.
+
+use qdisc::Limit;
+use units::BitRate;
+
+use super::*;
+use crate::config::Network;
+use crate::tcp::tests::tcp;
+
+fn run_of(discipline: &str, limit: Limit) -> Run {
+    let rate = |bps| BitRate::from_bps(bps).expect("non-zero");
+    Run {
+        network: Network {
+            rate: rate(10_000_000),
+            delay: Time::from_millis(1),
+            access_rate: rate(100_000_000),
+            access_delay: Time::from_millis(1),
+            exit_delay: Time::from_millis(1),
+            limit,
+            reverse_limit: limit,
+            discipline: (discipline.to_owned(), Vec::new()),
+            reverse_discipline: ("fifo".to_owned(), Vec::new()),
+        },
+        tcp: tcp(),
+        duration: Time::from_millis(1_000_000),
+        stop_when_idle: true,
+        seed: 1,
+        sample_interval: Time::ZERO,
+        watched: Vec::new(),
+        trace_drops: true,
+        trace_departures: None,
+    }
+}
+
+fn flow(start: Time, size_bytes: u64) -> FlowSpec {
+    FlowSpec { start, size_bytes, rtt: None, src: 0, dst: 0, up: false, receiver_opens: false, udp: None }
+}
+
+/// Largest number of flows that were live at once, from their starts and ends.
+fn peak(flows: &[FlowSpec], records: &[FlowRecord]) -> usize {
+    let mut changes: Vec<(Time, i32)> = flows.iter().map(|flow| (flow.start, 1)).collect();
+    changes.extend(records.iter().map(|record| (record.finish, -1)));
+    changes.sort_unstable();
+    let levels = changes.iter().scan(0, |level, change| {
+        *level += change.1;
+        Some(*level)
+    });
+    levels.max().unwrap_or(0) as usize
+}
+
+#[test]
+fn a_hundred_thousand_small_flows_take_the_state_of_those_live_at_once() {
+    let run = run_of("fifo", Limit::Packets(1000));
+    let flows: Vec<FlowSpec> = (0..100_000)
+        .map(|n| FlowSpec {
+            rtt: (n % 2 == 0).then_some(Time::from_millis(10 + n % 40)),
+            udp: (n % 3 == 0).then_some((500, Time::from_millis(1))),
+            ..flow(Time(n * 1_700_000), 100 + n % 1000)
+        })
+        .collect();
+    let mut sim = Sim::set_up(&run, &flows).expect("valid");
+    sim.handle_events(&Control::default()).expect("not cancelled");
+    let (slots, pipes, lanes) = (sim.live.iter_mut().count(), sim.net.pipes.len(), sim.net.lanes.len());
+    let peak = peak(&flows, &sim.finish().records);
+    assert!((10..200).contains(&peak), "{peak} flows live at once");
+    assert_eq!(slots, peak);
+    // Two hosts with two links each, and two more per flow with a path of its own; what is still on its way
+    // when a flow ends may hold up the oldest pair for a while.
+    assert!(pipes <= 4 + 2 * peak && lanes <= 4 + 2 * peak, "{pipes} links, {lanes} lanes");
+}
+
+#[test]
+fn a_packet_that_pushes_out_the_last_ones_of_two_flows_ends_both() {
+    // Flows 0 and 1 have one packet of 1000 bytes delivered and one waiting when flow 3 brings one of 1500
+    // bytes and there is room for 200: under LAS both must go.
+    let mut run = run_of("las", Limit::Bytes(2200));
+    let network = &mut run.network;
+    network.access_rate = BitRate::from_bps(400_000_000_000).expect("non-zero");
+    (network.delay, network.access_delay, network.exit_delay) = (Time::ZERO, Time::ZERO, Time::ZERO);
+    let udp = |start_us: u64, src, packets: u64, len: u32| FlowSpec {
+        src,
+        udp: Some((len, Time(1_700_000))),
+        ..flow(Time(start_us * 1000), packets * u64::from(len - 28))
+    };
+    let flows = [udp(0, 0, 2, 1000), udp(0, 1, 2, 1000), udp(1000, 2, 1, 1500), udp(1800, 3, 1, 1500)];
+    let mut sim = Sim::set_up(&run, &flows).expect("valid");
+    sim.handle_events(&Control::default()).expect("not cancelled");
+    let unfinished = sim.unfinished;
+    let out = sim.finish();
+    let mut losers: Vec<u32> = out.drops.iter().map(|drop| drop.flow).collect();
+    losers.sort_unstable();
+    assert_eq!(losers, [0, 1]);
+    assert_eq!(out.drops[0].time, out.drops[1].time);
+    assert_eq!(unfinished, 0);
+    assert_eq!(out.counters.end, out.records[3].finish, "the run ends with its last flow");
+}

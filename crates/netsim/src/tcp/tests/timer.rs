@@ -1,0 +1,188 @@
+//! Retransmission timer: back-off, Karn's algorithm, restarts.
+
+use units::Time;
+
+use super::Scene;
+use super::Segment::{Ack, Bare, Data, Fin, FinAck, Syn};
+use super::Step::{self, At, Finish, Lose, Sends, Skip, Window};
+
+#[test]
+fn the_timeout_doubles_with_each_loss_of_the_same_segment() {
+    let steps = [
+        Lose(Data(1)),
+        Lose(Data(1)),
+        Lose(Data(1)),
+        Skip(99),
+        At(100),
+        Sends(&[Bare, Data(1), Fin]),
+        At(150),
+        Sends(&[Ack(1)]),
+        At(1100),
+        Sends(&[Data(1)]),
+        At(3100),
+        Sends(&[Data(1)]),
+        At(7100),
+        Sends(&[Data(1)]),
+        At(7150),
+        Sends(&[FinAck]),
+        At(7200),
+        Sends(&[Bare]),
+        At(7250),
+        Finish(7250),
+    ];
+    let record = Scene::of(1).play(&steps).record;
+    assert_eq!((record.timeouts, record.retransmits, record.packets_sent), (3, 3, 6));
+    assert_eq!(record.rtt_mean_s, 0.1, "Karn: only the SYN was sent once");
+}
+
+#[test]
+fn the_back_off_ends_at_max_rto() {
+    let steps = [
+        Lose(Data(1)),
+        Lose(Data(1)),
+        Lose(Data(1)),
+        Lose(Data(1)),
+        Skip(1099),
+        At(1100),
+        Sends(&[Data(1)]),
+        At(3100),
+        Sends(&[Data(1)]),
+        At(5600),
+        Sends(&[Data(1)]),
+        At(8100),
+        Sends(&[Data(1)]),
+        At(8150),
+        Sends(&[FinAck]),
+        Skip(9000),
+    ];
+    Scene::of(1).with(|tcp| tcp.max_rto = Time::from_millis(2500)).play(&steps);
+}
+
+#[test]
+fn the_back_off_stays_until_a_segment_sent_once_is_acknowledged() {
+    // 1 is lost twice: timeout 2 s, then 4 s. Its acknowledgement ends nothing, for it was sent three times;
+    // so the loss of 3, sent for the first time at 3.2 s, takes 4 s. The next timeout after a sample is 1 s.
+    let steps = [
+        Lose(Data(1)),
+        Lose(Data(1)),
+        Lose(Data(3)),
+        Skip(1099),
+        At(1100),
+        Sends(&[Data(1)]),
+        At(3100),
+        Sends(&[Data(1)]),
+        At(3150),
+        Sends(&[Ack(3)]),
+        At(3200),
+        Sends(&[Data(3), Data(4)]),
+        At(3250),
+        Sends(&[Ack(3)]),
+        At(7200),
+        Sends(&[Data(3)]),
+        At(7250),
+        Sends(&[Ack(5)]),
+        Lose(Data(5)),
+        Lose(Data(6)),
+        At(7300),
+        Sends(&[Data(5), Data(6)]),
+        At(15_300),
+        Sends(&[Data(5)]),
+        At(15_350),
+        Sends(&[Ack(6)]),
+        Lose(Data(9)),
+        At(15_400),
+        Sends(&[Data(6), Data(7)]),
+        At(15_450),
+        Sends(&[Ack(7), Ack(8)]),
+        // 7 was sent once: the first sample since the handshake.
+        At(15_500),
+        Sends(&[Data(8), Data(9)]),
+        At(15_550),
+        Sends(&[Ack(9)]),
+        At(15_600),
+        Sends(&[Data(10)]),
+        At(15_650),
+        Sends(&[Ack(9)]),
+        At(16_600),
+        Sends(&[Data(9)]),
+    ];
+    let scene = Scene::of(10).with(|tcp| {
+        (tcp.limited_transmit, tcp.fin) = (false, false);
+        tcp.delayed_ack = Time::ZERO;
+    });
+    let record = scene.play(&steps).record;
+    assert_eq!(record.timeouts, 5);
+}
+
+#[test]
+fn a_new_acknowledgement_restarts_the_timer_and_the_last_one_stops_it() {
+    let steps = [
+        Lose(Data(3)),
+        Skip(149),
+        At(150),
+        Sends(&[Ack(3)]),
+        At(200),
+        Sends(&[Data(3)]),
+        // Not 1100 ms, when the first window would have timed out.
+        At(1200),
+        Sends(&[Data(3)]),
+        At(1250 + 200),
+        Sends(&[Ack(4)]),
+        At(600_000),
+    ];
+    let record = Scene::of(3).with(|tcp| tcp.fin = false).play(&steps).record;
+    assert_eq!(record.timeouts, 1);
+}
+
+#[test]
+fn the_threshold_is_held_when_a_repeated_segment_is_lost_again() {
+    // RFC 5681, 3.1: half of the flight of 8 at the first timeout, and no less at the second.
+    let steps = [Lose(Data(1)), Lose(Data(1)), Skip(1100), Window(1.0, 4.0), Skip(3100), Window(1.0, 4.0)];
+    let lost: Vec<Step> = (2..9).map(|seq| Lose(Data(seq))).collect();
+    let scene = Scene::of(20).with(|tcp| (tcp.initial_window, tcp.limited_transmit) = (8, false));
+    scene.play(&[&lost[..], &steps[..]].concat());
+}
+
+#[test]
+fn a_timeout_of_less_than_3_s_is_3_s_after_a_lost_syn() {
+    let steps = [
+        Lose(Syn),
+        Lose(Data(1)),
+        At(0),
+        Sends(&[Syn]),
+        At(1000),
+        Sends(&[Syn]),
+        At(1050),
+        Sends(&[Ack(1)]),
+        At(1100),
+        Sends(&[Bare, Data(1)]),
+        At(4100),
+        Sends(&[Data(1)]),
+    ];
+    Scene::of(10).with(|tcp| tcp.initial_rto = Time::from_millis(1000)).play(&steps);
+}
+
+#[test]
+fn after_a_lost_syn_the_back_off_stays_until_the_first_sample() {
+    let steps = [Lose(Syn), Lose(Data(1)), Skip(3099), At(3100), Sends(&[Bare, Data(1)]), At(9100), Sends(&[Data(1)])];
+    Scene::of(10).play(&steps);
+}
+
+/// Losses of 1, 3, 5 and so on up to 15: repaired one per round trip, which the timer may cut short.
+fn every_other_of_sixteen(impatient: bool) -> u32 {
+    let mut steps: Vec<Step> = (0..8).map(|n| Lose(Data(2 * n + 1))).collect();
+    steps.push(Skip(20_000));
+    let scene = Scene::of(16).with(|tcp| {
+        (tcp.initial_window, tcp.impatient) = (16, impatient);
+        tcp.min_rto = Time::from_millis(300);
+    });
+    let record = scene.play(&steps).record;
+    assert_eq!(record.delivered_bytes, 16 * 1460);
+    record.timeouts
+}
+
+#[test]
+fn only_the_impatient_variant_lets_the_timer_cut_a_long_recovery_short() {
+    assert_eq!(every_other_of_sixteen(true), 1);
+    assert_eq!(every_other_of_sixteen(false), 0);
+}
