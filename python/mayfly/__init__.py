@@ -1,4 +1,4 @@
-"""Mayfly: what would each queueing discipline do to the users of a congested link?
+"""Mayfly tells what each queueing discipline would do to the users of a congested link.
 
 >>> import mayfly
 >>> [row["id"] for row in mayfly.disciplines()][:1]
@@ -30,7 +30,18 @@ _HOMES = {
     "whatif": "mayfly.simulate.whatif",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = [
+    "Comparison",
+    "MayflyError",
+    "Scenario",
+    "compare",
+    "disciplines",
+    "flows_of_capture",
+    "load_scenario",
+    "read_flows",
+    "run",
+    "whatif",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -21,14 +21,18 @@ def hosts(flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
         Index of the sender and of the receiver among the hosts of their side.
     """
     up = pl.col("direction") == "up"
-    source, sink = pl.col("src").cast(pl.String), pl.col("dst").cast(pl.String)
     sides = flows.select(
-        left=pl.when(up).then(sink).otherwise(source).rank("dense").cast(pl.UInt32) - 1,
-        right=pl.when(up).then(source).otherwise(sink).rank("dense").cast(pl.UInt32) - 1,
-        up=up,
+        left=pl.when(up).then("dst").otherwise("src"), right=pl.when(up).then("src").otherwise("dst"), up=up
     )
-    left, right, is_up = (sides[name].to_numpy() for name in ("left", "right", "up"))
-    return np.where(is_up, right, left).astype(np.uint32), np.where(is_up, left, right).astype(np.uint32)
+    left, right, is_up = _in_order_of_names(sides["left"]), _in_order_of_names(sides["right"]), sides["up"].to_numpy()
+    return np.where(is_up, right, left), np.where(is_up, left, right)
+
+
+def _in_order_of_names(hosts: pl.Series) -> np.ndarray:
+    """Index of each host among the distinct ones, ordered as text; few are distinct."""
+    distinct = hosts.unique()
+    index = (distinct.cast(pl.String).rank("dense") - 1).cast(pl.UInt32)
+    return hosts.replace_strict(distinct, index).to_numpy()
 
 
 def nanoseconds(seconds: pl.Series) -> np.ndarray:
@@ -139,7 +143,9 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
     real = ("rtt_mean_s", "cwnd_mean_packets")
     # A discipline with one class sorts nothing: null, not 0.
     sorts = integers(records["sorted_packets"]).any()
-    classed = {name: pl.Series(integers(records[name])) if sorts else None for name in ("high_packets", "sorted_packets")}
+    classed = {
+        name: pl.Series(integers(records[name])) if sorts else None for name in ("high_packets", "sorted_packets")
+    }
     starts = integers(records["fragments"])
     classed["fragments"] = pl.Series(starts) if starts.any() else None
     return flows.with_columns(

@@ -1,8 +1,6 @@
 """Disciplines side by side: tables, summary and files."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.simulate.folder import filled
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.scenario import Scenario
 
@@ -70,35 +69,31 @@ class Comparison:
         """
         import json
 
-        folder = Path(folder)
         names = {"flows": "flows.parquet", "samples": "samples.parquet"}
         names |= {"drops": "drops.parquet"} if self.drops.width else {}
         names |= {"report": "report.html"} if report else {}
         names |= {"summary": "summary.json"}
-        files = {key: str(folder / name) for key, name in names.items()}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            partial = Path(tempfile.mkdtemp(prefix=".mayfly-", dir=folder))
-        except OSError as error:
-            raise MayflyError(f"{folder}: cannot be written: {error.strerror}") from None
-        try:
-            self.records.write_parquet(partial / names["flows"], metadata={"mayfly.schema": str(SCHEMA)})
-            self.samples.write_parquet(partial / names["samples"], metadata={"mayfly.schema": str(SCHEMA)})
-            if self.drops.width:
-                self.drops.write_parquet(partial / names["drops"], metadata={"mayfly.schema": str(SCHEMA)})
+        files = {key: str(Path(folder) / name) for key, name in names.items()}
+        with filled(folder, names.values()) as partial:
+            tables = {"flows": self.records, "samples": self.samples, "drops": self.drops}
+            for key in tables.keys() & names.keys():
+                _write_table(tables[key], partial / names[key])
             if report:
                 from mayfly.report.html import write_report
 
                 write_report(partial / names["report"], self.summary, self.records, self.samples)
             text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
             (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
-            for name in names.values():
-                os.replace(partial / name, folder / name)
-        except OSError as error:
-            raise MayflyError(f"{folder}: cannot be written: {error.strerror}") from None
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
         return files
+
+
+def _write_table(table: pl.DataFrame, path: Path) -> None:
+    try:
+        # Higher levels take twice the time and save one part in a hundred.
+        table.write_parquet(path, compression_level=1, metadata={"mayfly.schema": str(SCHEMA)})
+    except pl.exceptions.PolarsError as error:
+        # A full disk is told as a mistake of the computation.
+        raise OSError(str(error)) from None
 
 
 def compare(
@@ -200,7 +195,9 @@ def run(
     return gather(scenario, run_many(scenario, chosen, flows, progress, trace_drops=trace_drops), "simulate")
 
 
-def gather(scenario: Scenario, runs: Iterable[RunResult], command: str, extra: dict[str, Any] | None = None) -> Comparison:
+def gather(
+    scenario: Scenario, runs: Iterable[RunResult], command: str, extra: dict[str, Any] | None = None
+) -> Comparison:
     """Puts runs together into one comparison.
 
     Parameters
@@ -229,7 +226,9 @@ def gather(scenario: Scenario, runs: Iterable[RunResult], command: str, extra: d
         row = summarise(pl.concat([run.records for run in own]), [run.counters for run in own], label)
         rows.append(row | {"id": own[0].discipline.id, "label": label, "options": own[0].discipline.options})
     first = runs[0].records
-    load = offered(first, mss=scenario.tcp.mss, header_bytes=scenario.tcp.header, span_s=scenario.duration)
+    # A run that stops with its last flow has no duration of its own: the flows' span counts.
+    span_s = None if scenario.stop_when_idle else scenario.duration
+    load = offered(first, mss=scenario.tcp.mss, header_bytes=scenario.tcp.header, span_s=span_s)
     summary = {
         "schema": SCHEMA,
         "command": command,
@@ -248,7 +247,7 @@ def gather(scenario: Scenario, runs: Iterable[RunResult], command: str, extra: d
         "disciplines": rows,
         **(extra or {}),
     }
-    traces = [run.drops for run in runs if run.drops.height]
+    traces = [run.drops for run in runs if run.drops is not None]
     return Comparison(
         pl.concat([run.records for run in runs]),
         pl.concat([run.samples for run in runs]),

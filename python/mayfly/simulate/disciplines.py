@@ -1,11 +1,11 @@
 """The registry of disciplines, and the way users write one: ``efd`` or ``efd(threshold=40000)``."""
 
-import difflib
 import re
 from dataclasses import dataclass, field
 from functools import cache
 
 from mayfly.errors import MayflyError
+from mayfly.simulate.quantity import shown
 
 _WRITTEN = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
 
@@ -88,23 +88,54 @@ def parse(text: str) -> Discipline:
 
     match = _WRITTEN.match(text)
     if match is None:
-        raise MayflyError(f"discipline '{text}': must be an id such as efd, or an id with options: efd(threshold=40000)")
+        raise MayflyError(
+            f"discipline {shown(text)}: must be an id such as efd, or an id with options: efd(threshold=40000)"
+        )
     known = [row["id"] for row in _registry()]
     if match[1] not in known:
-        near = difflib.get_close_matches(match[1], known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise MayflyError(f"unknown discipline '{match[1]}': choose from {', '.join(known)}{hint}")
+        raise MayflyError(f"unknown discipline {shown(match[1])}: {_choose(match[1].lower(), known)}")
     options = {}
     for part in filter(str.strip, re.split(r"[,;]", match[2] or "")):
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise MayflyError(f"discipline '{text}': option '{part.strip()}' must be written name=value")
-        options[name.strip()] = value.strip()
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not name or not value:
+            raise MayflyError(f"discipline {shown(text)}: option {shown(part.strip())} must be written name=value")
+        if name in options:
+            raise MayflyError(f"discipline {shown(text)}: option {name} is given twice")
+        options[name] = value
     try:
         _native.check_discipline(match[1], list(options.items()))
     except ValueError as error:
         raise MayflyError(str(error)) from None
     return Discipline(match[1], options)
+
+
+def _choose(id: str, known: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(id, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"choose from {', '.join(known)}{hint}"
+
+
+def split(text: str) -> list[str]:
+    """Cuts a list at its commas outside parentheses.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``fifo,efd(threshold=40000, count=bytes),las``.
+
+    Returns
+    -------
+    list of str
+        Without blanks around the names and without empty ones.
+
+    Examples
+    --------
+    >>> split("fifo, efd(threshold=40000, count=bytes),")
+    ['fifo', 'efd(threshold=40000, count=bytes)']
+    """
+    return [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
 
 
 def parse_list(text: str) -> list[Discipline]:
@@ -130,10 +161,10 @@ def parse_list(text: str) -> list[Discipline]:
     >>> [d.label for d in parse_list("fifo, efd(threshold=40000, count=bytes)")]
     ['fifo', 'efd(threshold=40000, count=bytes)']
     """
-    if text.strip() == "all":
-        return [Discipline(row["id"]) for row in _registry()]
-    parts = [part for part in re.split(r",(?![^(]*\))", text) if part.strip()]
+    parts = split(text)
     if not parts:
-        raise MayflyError(f"disciplines = '{text}': must name at least one; `mayfly disciplines` lists them")
+        raise MayflyError(f"disciplines = {shown(text)}: must name at least one; `mayfly disciplines` lists them")
+    every = [row["id"] for row in _registry()]
+    parts = [id for part in parts for id in (every if part == "all" else [part])]
     found = {discipline.label: discipline for discipline in map(parse, parts)}
     return list(found.values())

@@ -2,6 +2,7 @@
 
 import math
 import re
+from numbers import Real
 
 from mayfly.errors import MayflyError
 
@@ -18,19 +19,41 @@ BUFFER_MOST_PACKETS = 10_000_000
 BUFFER_MOST_BYTES = 10**11
 
 
+def shown(value: object) -> str:
+    """A refused value as messages show it.
+
+    Parameters
+    ----------
+    value : object
+        Whatever was given.
+
+    Returns
+    -------
+    str
+        On one line, at most 80 characters.
+
+    Examples
+    --------
+    >>> shown("10 apples"), shown(float("nan")), shown("9" * 200)[-5:]
+    ("'10 apples'", 'nan', '99...')
+    """
+    if isinstance(value, int) and value.bit_length() > 1000:
+        return "a number of more than 300 digits"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 def _split(value: object, name: str, expected: str) -> tuple[float, str]:
-    if isinstance(value, bool):
-        raise MayflyError(f"{name} = {value}: must be {expected}")
-    if isinstance(value, int | float):
-        number, unit = float(value), ""
-    else:
-        match = _NUMBER_WITH_UNIT.match(str(value))
-        if match is None:
-            raise MayflyError(f"{name} = '{value}': must be {expected}")
-        number, unit = float(match[1]), match[2].lower()
-    if not math.isfinite(number):
-        raise MayflyError(f"{name} = {value}: must be {expected}")
-    return number, unit
+    """Number and unit; a number that is not finite becomes infinite, which is out of all bounds."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        match = (None, value, "")
+    elif not isinstance(value, str) or (match := _NUMBER_WITH_UNIT.match(value)) is None:
+        raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
+    try:
+        number = float(match[1])
+    except OverflowError:
+        number = math.inf
+    return math.inf if math.isnan(number) else number, match[2].lower()
 
 
 def rate_bps(value: object, name: str = "rate") -> int:
@@ -62,7 +85,7 @@ def rate_bps(value: object, name: str = "rate") -> int:
     expected = "a rate from 1kbit to 400gbit, such as 10mbit"
     number, unit = _split(value, name, expected)
     if unit not in _RATES or not low <= number * _RATES[unit] <= high:
-        raise MayflyError(f"{name} = '{value}': must be {expected}")
+        raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
     return round(number * _RATES[unit])
 
 
@@ -94,7 +117,7 @@ def seconds(value: object, name: str = "time") -> float:
     expected = "a time of 0 or more and at most 2 years, such as 0.2s or 200ms"
     number, unit = _split(value, name, expected)
     if unit not in _TIMES or not 0 <= number * _TIMES[unit] <= 63_072_000:
-        raise MayflyError(f"{name} = '{value}': must be {expected}")
+        raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
     return number * _TIMES[unit]
 
 
@@ -103,8 +126,9 @@ def buffer(value: object, name: str = "buffer") -> tuple[int, str]:
 
     Parameters
     ----------
-    value : str or number
-        A whole number of packets, or a number with ``B``, ``kB``, ``MB``, ``KiB`` or ``MiB``.
+    value : str or number or pair
+        A whole number of packets, or a number with ``B``, ``kB``, ``MB``, ``GB``, ``KiB`` or ``MiB``; or limit and unit
+        as returned.
     name : str
         What the error message calls it.
 
@@ -126,12 +150,53 @@ def buffer(value: object, name: str = "buffer") -> tuple[int, str]:
     ((300, 'packets'), (450000, 'bytes'))
     """
     expected = f"a whole number of packets from 1 to {BUFFER_MOST_PACKETS}, or bytes such as 450kB"
-    number, unit = _split(value, name, expected)
+    if isinstance(value, tuple | list) and len(value) == 2 and value[1] in ("packets", "bytes"):
+        value, unit = value[0], {"packets": "p", "bytes": "b"}[value[1]]
+        number, _ = _split(value, name, expected)
+    else:
+        number, unit = _split(value, name, expected)
     scale, most, kind = (
         (_PACKETS.get(unit), BUFFER_MOST_PACKETS, "packets")
         if unit in _PACKETS
         else (_BYTES.get(unit), BUFFER_MOST_BYTES, "bytes")
     )
-    if scale is None or not 1 <= number * scale <= most or number * scale != round(number * scale):
-        raise MayflyError(f"{name} = '{value}': must be {expected}")
+    if scale is None or not 1 <= number * scale <= most or not _is_whole(number * scale):
+        raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
     return round(number * scale), kind
+
+
+def share(value: object, name: str = "load") -> float:
+    """Offered load as a share of the link's rate.
+
+    Parameters
+    ----------
+    value : str or number
+        A plain number.
+    name : str
+        What the error message calls it.
+
+    Returns
+    -------
+    float
+        From 0.01 to 10.
+
+    Raises
+    ------
+    MayflyError
+        Not a number, or outside the bounds.
+
+    Examples
+    --------
+    >>> share("0.8")
+    0.8
+    """
+    expected = "a share of the rate from 0.01 to 10, such as 0.8"
+    number, unit = _split(value, name, expected)
+    if unit or not 0.01 <= number <= 10:
+        raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
+    return number
+
+
+def _is_whole(number: float) -> bool:
+    """Whether the number is whole but for binary fractions: 1.001 kB are 1001 bytes."""
+    return math.isclose(number, round(number), rel_tol=1e-12)

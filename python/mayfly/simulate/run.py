@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
 
 from mayfly import _native
@@ -14,10 +15,15 @@ from mayfly.simulate import columns
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.disciplines import Discipline, parse, parse_list
 from mayfly.simulate.scenario import Scenario
-from mayfly.workload.sizes import BoundedPareto, BoundedZipf
+
+_CONTINUOUS_S = 1e-9
+"""With a tick as short as the simulator's own the phases of the hosts' clocks have no effect."""
 
 Progress = Callable[[float], None]
 """Called now and then with the fraction of all simulated time that is done."""
+
+_PATIENCE_S = 0.5
+"""Time for runs to stop before an interrupt goes on."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,10 @@ class RunResult:
         Time series of the forward queue.
     counters : dict
         Totals of the run.
-    drops : polars.DataFrame, shape (n_drops, 5)
-        Drop trace; empty unless asked for.
+    drops : polars.DataFrame, shape (n_drops, ...), or None
+        Drop trace, when asked for.
+    departures_ns : ndarray, shape (n_departures,), int64
+        When packets of the traced flow left the forward queue, ns; empty unless asked for.
     """
 
     discipline: Discipline
@@ -45,7 +53,8 @@ class RunResult:
     records: pl.DataFrame
     samples: pl.DataFrame
     counters: dict
-    drops: pl.DataFrame = field(repr=False)
+    drops: pl.DataFrame | None = field(repr=False)
+    departures_ns: np.ndarray = field(repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -69,6 +78,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
         The workload describes no flows, or a law that cannot be.
     """
     from mayfly.workload import mix
+    from mayfly.workload.sizes import BoundedPareto, BoundedZipf
 
     given = scenario.workload
     transfers = None
@@ -172,6 +182,7 @@ def run_one(
     control: "_native.Control | None" = None,
     trace_drops: bool = False,
     paths: PathsAlone | None = None,
+    trace_departures: int | None = None,
 ) -> RunResult:
     """Runs one discipline on one flow list.
 
@@ -191,6 +202,8 @@ def run_one(
         Keep the drop trace.
     paths : PathsAlone, optional
         Times alone found by other runs of the same scenario.
+    trace_departures : int, optional
+        Row of the flow list whose departures from the forward queue are kept.
 
     Returns
     -------
@@ -204,7 +217,7 @@ def run_one(
     """
     tcp = scenario.tcp
     settings = native_settings(scenario, discipline, scenario.seed + replication, largest(flows))
-    settings["trace_drops"] = trace_drops
+    settings |= {"trace_drops": trace_drops, "trace_departures": trace_departures}
     began = time.thread_time()
     try:
         result = _native.run(settings, columns.native_flows(flows, tcp.mss + tcp.header), control or _native.Control())
@@ -213,12 +226,13 @@ def run_one(
     counters = result["counters"] | {"cpu_s": time.thread_time() - began}
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, result["records"], tcp.mss)
-    alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.header)
+    alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.header, replication)
     records = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
     counters |= _derived(counters, records, settings)
-    drops = columns.drops_frame(result["drops"], flows).with_columns(**labels)
-    return RunResult(discipline, replication, records, samples, counters, drops)
+    drops = columns.drops_frame(result["drops"], flows).with_columns(**labels) if trace_drops else None
+    departures_ns = columns.integers(result["departures_ns"])
+    return RunResult(discipline, replication, records, samples, counters, drops, departures_ns)
 
 
 def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:
@@ -271,9 +285,14 @@ def run_many(
     MayflyError
         A value is refused.
     KeyboardInterrupt
-        After an interrupt all runs have stopped.
+        After an interrupt; all runs have stopped, or are about to prepare millions of flows and stop then.
     """
     replications = range(scenario.replications)
+    if flows is not None and scenario.replications > 1 and scenario.tcp.tick <= _CONTINUOUS_S:
+        raise MayflyError(
+            f"replications = {scenario.replications}: a given list of flows is one workload, and with tcp.tick = 1ns "
+            "nothing else is random: must be 1"
+        )
     lists = {0: starting_in_time(flows, scenario.duration)} if flows is not None else {}
     jobs = [(discipline, replication) for discipline in disciplines for replication in replications]
     controls = [_native.Control() for _ in jobs]
@@ -286,22 +305,25 @@ def run_many(
 
     if flows is None:
         lists = {replication: workload(scenario, replication) for replication in replications}
-    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        pending = [pool.submit(job, index) for index in range(len(jobs))]
-        try:
-            unfinished = set(pending)
-            while unfinished:
-                done, unfinished = wait(unfinished, timeout=0.1)
-                for future in done:
-                    future.result()
-                if progress is not None:
-                    progress(sum(control.reached_s for control in controls) / (scenario.duration * len(jobs)))
-        except BaseException:
-            for control in controls:
-                control.cancel()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-        return [future.result() for future in pending]
+    pool = ThreadPoolExecutor(workers or os.cpu_count())
+    pending = [pool.submit(job, index) for index in range(len(jobs))]
+    try:
+        unfinished = set(pending)
+        while unfinished:
+            done, unfinished = wait(unfinished, timeout=0.1)
+            for future in done:
+                future.result()
+            if progress is not None:
+                progress(sum(control.reached_s for control in controls) / (scenario.duration * len(jobs)))
+    except BaseException:
+        paths.stopped = True
+        for control in controls:
+            control.cancel()
+        pool.shutdown(wait=False, cancel_futures=True)
+        wait(pending, timeout=_PATIENCE_S)
+        raise
+    pool.shutdown(wait=False)
+    return [future.result() for future in pending]
 
 
 def starting_in_time(flows: pl.DataFrame, duration_s: float) -> pl.DataFrame:

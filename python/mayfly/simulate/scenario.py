@@ -1,18 +1,21 @@
 """Scenario files: TOML, checked field by field, with overrides by dotted name."""
 
-import difflib
 import os
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from mayfly.errors import MayflyError
-from mayfly.simulate import quantity
+from mayfly.simulate import disciplines, quantity
 
 READY = Path(__file__).parent.parent / "scenarios"
 """Folder of the ready scenarios."""
+
+MOST_SAMPLES = 10_000_000
+"""Sampling instants of a run."""
 
 
 def _refusing(convert):
@@ -22,37 +25,50 @@ def _refusing(convert):
         try:
             return convert(value, "value")
         except MayflyError as error:
-            raise ValueError(str(error).partition(": ")[2]) from None
+            raise ValueError(str(error).rpartition(": ")[2]) from None
 
     return BeforeValidator(validate)
 
 
-def _as_buffer(value: object, name: str) -> object:
-    return value if isinstance(value, tuple) else quantity.buffer(value, name)
+def _as_list(value: object) -> object:
+    """`fifo,efd` as `["fifo", "efd"]`."""
+    return disciplines.split(value) if isinstance(value, str) else value
+
+
+def _reverse(text: str) -> str:
+    if text != "same":
+        try:
+            disciplines.parse(text)
+        except MayflyError as error:
+            raise ValueError(f"must be `same` or a discipline: {error}") from None
+    return text
 
 
 Rate = Annotated[int, _refusing(quantity.rate_bps)]
 Seconds = Annotated[float, _refusing(quantity.seconds)]
-Buffer = Annotated[tuple[int, Literal["packets", "bytes"]], _refusing(_as_buffer)]
+Delay = Annotated[Seconds, Field(le=60)]
+Buffer = Annotated[tuple[int, Literal["packets", "bytes"]], _refusing(quantity.buffer)]
 Whole = Annotated[int, Field(strict=True)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False, defer_build=True)
 
 
 class Network(_Section):
     """A dumbbell around one bottleneck link (Chen 2012, Fig. 4.1)."""
 
     rate: Rate = Field("10mbit", description="bottleneck, each direction")
-    delay: Seconds = Field("1ms", description="propagation delay of the bottleneck, one way")
+    delay: Delay = Field("1ms", description="propagation delay of the bottleneck, one way; at most 60 s")
     access_rate: Rate = Field("100mbit", description="each access link")
-    access_delay: Seconds = Field("1ms", description="propagation delay of a sender's access link, one way")
-    exit_delay: Seconds = Field("1ms", description="propagation delay of a receiver's access link, one way")
+    access_delay: Delay = Field("1ms", description="propagation delay of a sender's access link, one way")
+    exit_delay: Delay = Field("1ms", description="propagation delay of a receiver's access link, one way")
     buffer: Buffer = Field(300, description="limit of the bottleneck queue: packets, or bytes such as 450kB")
     reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction; as buffer")
     buffer_counts_transmission: bool = Field(False, description="the packet in transmission takes a place (ns-2)")
-    reverse_discipline: str = Field("fifo", description="discipline of the other direction, or `same`")
+    reverse_discipline: Annotated[str, AfterValidator(_reverse)] = Field(
+        "fifo", description="discipline of the other direction, or `same`"
+    )
 
 
 class Tcp(_Section):
@@ -62,11 +78,11 @@ class Tcp(_Section):
     header: Whole = Field(40, ge=1, le=500, description="headers of every segment, bytes")
     initial_window: Whole = Field(3, ge=1, le=1000, description="segments after the handshake")
     receiver_window: Whole = Field(43, ge=1, le=1 << 20, description="segments")
-    initial_rto: Seconds = Field("3s", description="timeout before the first RTT sample")
-    min_rto: Seconds = Field("1s", description="lower bound of the timeout")
-    max_rto: Seconds = Field("60s", description="upper bound of the timeout")
-    tick: Seconds = Field("1ns", description="granularity of the RTT measurement")
-    delayed_ack: Seconds = Field("200ms", description="0 acknowledges every segment")
+    initial_rto: Seconds = Field("3s", ge=1e-3, le=60, description="timeout before the first RTT sample")
+    min_rto: Seconds = Field("1s", ge=1e-3, le=60, description="lower bound of the timeout")
+    max_rto: Seconds = Field("60s", le=600, description="upper bound of the timeout, at least min_rto")
+    tick: Seconds = Field("1ns", le=1, description="granularity of the RTT measurement")
+    delayed_ack: Seconds = Field("200ms", le=10, description="0 acknowledges every segment")
     fin: bool = Field(True, description="FIN exchange; without it a flow ends with its last data")
     handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
     limited_transmit: bool = Field(True, description="RFC 3042")
@@ -81,34 +97,36 @@ class Tcp(_Section):
 class Cbr(_Section):
     """UDP flows of constant rate."""
 
-    rate: Rate
+    rate: Rate = Field(description="of each flow, on the wire")
     packet: Whole = Field(1500, ge=29, le=65_535, description="wire length, bytes")
-    start: Seconds = 0.0
-    stop: Seconds | None = None
-    flows: Whole = Field(1, ge=1, le=1_000_000)
-    spread: Seconds = 0.0
+    start: Seconds = Field(0.0, description="first packet")
+    stop: Seconds | None = Field(None, description="from then on none is sent; end of the run when absent")
+    flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
+    spread: Seconds = Field(0.0, description="each starts and stops later by a time uniform below this")
 
 
 class Permanent(_Section):
     """TCP flows that never end."""
 
-    flows: Whole = Field(1, ge=1, le=1_000_000)
-    spread: Seconds = 0.0
+    flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
+    spread: Seconds = Field(0.0, description="each starts at a time uniform below this")
 
 
 class Workload(_Section):
     """Poisson TCP transfers with sizes in MSS, beside CBR and permanent flows."""
 
     load: Rate | None = Field(None, description="offered load of the transfers on the wire; none when absent")
-    law: Literal["zipf", "pareto"] = "zipf"
-    minimum: float | None = None
-    maximum: float | None = None
-    mean: float | None = None
-    cov: float | None = Field(None, description="coefficient of variation")
+    law: Literal["zipf", "pareto"] = Field("zipf", description="bounded law of the sizes: discrete or continuous")
+    minimum: float | None = Field(
+        None, description="smallest size, MSS; any three of these four, else 6, mean 40, cov 6"
+    )
+    maximum: float | None = Field(None, description="largest size, MSS")
+    mean: float | None = Field(None, description="mean size, MSS")
+    cov: float | None = Field(None, description="coefficient of variation of the size")
     exact_load: bool = Field(False, description="make the realised load the nominal one")
     up_share: float = Field(0.0, ge=0, le=1, description="share of transfers in the reverse direction")
-    senders: Whole = Field(5, ge=1, le=100_000)
-    receivers: Whole = Field(5, ge=1, le=100_000)
+    senders: Whole = Field(5, ge=1, le=100_000, description="hosts that send downwards, one access link each")
+    receivers: Whole = Field(5, ge=1, le=100_000, description="hosts at the other side")
     cbr: tuple[Cbr, ...] = ()
     permanent: tuple[Permanent, ...] = ()
 
@@ -124,24 +142,29 @@ class Workload(_Section):
 class Scenario(_Section):
     """Network, transport and workload of a run, and what to compare on it."""
 
-    name: str = "unnamed"
-    title: str = ""
+    name: str = Field("unnamed", description="in summary and report; the name of the file when absent")
+    title: str = Field("", description="heading of the report")
     duration: Seconds = Field("1000s", description="end of the run")
     stop_when_idle: bool = Field(False, description="end the run with its last flow")
-    seed: Whole = Field(1, ge=0, le=2**63 - 1)
+    seed: Whole = Field(1, ge=0, le=2**63 - 1, description="of all random streams")
     replications: Whole = Field(1, ge=1, le=100_000, description="runs with seeds seed, seed + 1, ...")
-    disciplines: tuple[str, ...] = ("fifo", "las", "run2c", "efd", "lars")
-    sample_interval: Seconds | None = Field(None, description="time between samples; a thousandth of the duration")
-    network: Network = Network()
-    tcp: Tcp = Tcp()
-    workload: Workload = Workload()
+    disciplines: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("fifo", "las", "run2c", "efd", "lars")
+    sample_interval: Seconds | None = Field(
+        None, description="time between samples; a thousandth of the duration when absent, 0 for none"
+    )
+    network: Network = Field(default_factory=Network)
+    tcp: Tcp = Field(default_factory=Tcp)
+    workload: Workload = Field(default_factory=Workload)
 
     @model_validator(mode="after")
     def _holds_together(self) -> "Scenario":
-        if self.duration <= 0:
-            raise ValueError("duration = 0: must be above 0")
-        if self.tcp.min_rto < 1e-3 or self.tcp.max_rto < self.tcp.min_rto:
-            raise ValueError("tcp.min_rto: must be at least 1ms and at most tcp.max_rto")
+        if self.duration < 1e-9:
+            raise ValueError(f"duration = {self.duration}: must be at least 1ns")
+        if self.tcp.max_rto < self.tcp.min_rto:
+            raise ValueError(f"tcp.max_rto = {self.tcp.max_rto}: must be at least tcp.min_rto, {self.tcp.min_rto} s")
+        if self.sample_interval and self.duration / self.sample_interval > MOST_SAMPLES:
+            least = self.duration / MOST_SAMPLES
+            raise ValueError(f"sample_interval = {self.sample_interval}: must be 0, or at least {least:.3g} s")
         for label in ("buffer", "reverse_buffer"):
             limit = getattr(self.network, label)
             if self.network.buffer_counts_transmission and limit is not None and limit[0] < 2:
@@ -197,34 +220,47 @@ def scenario_of(document: dict, source: str) -> Scenario:
     try:
         return Scenario.model_validate(document)
     except ValidationError as error:
-        first = error.errors()[0]
-        path = [str(part) for part in first["loc"]]
-        if first["type"] == "extra_forbidden":
-            raise MayflyError(f"{source}: {_unknown(path)}") from None
-        reason = first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
-        where = f"{'.'.join(path)} = {first['input']!r}: " if path else ""
-        raise MayflyError(f"{source}: {where}{reason[:1].lower() + reason[1:]}") from None
+        # A misspelt name is why another is missing: it comes first.
+        first = min(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden")
+    except RecursionError:
+        raise MayflyError(f"{source}: nested too deeply") from None
+    path = [str(part) for part in first["loc"]]
+    if first["type"] == "extra_forbidden":
+        raise MayflyError(f"{source}: {_unknown(path)}") from None
+    reason = first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    reason = reason.replace("Input should be", "must be")
+    reason = reason[:1].lower() + reason[1:]
+    if first["type"] == "missing":
+        where = f"{'.'.join(path)}: "
+    else:
+        where = f"{'.'.join(path)} = {quantity.shown(first['input'])}: " if path else ""
+    raise MayflyError(f"{source}: {where}{reason}") from None
 
 
 def _unknown(path: list[str]) -> str:
     """Message for an unknown field, with the nearest known name."""
-    known = field_names()
-    name = ".".join(path)
+    import difflib
+
+    # Rows of an array of tables count from 0: workload.cbr.0.rate is the field workload.cbr.rate.
+    known = [*field_names(), *field_names(inside_arrays=True)]
+    name = ".".join(part for part in path if not part.isdecimal())
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    near = near or [known_name for known_name in known if known_name.rpartition(".")[2] == path[-1]]
+    near = [field for field in known if field.rpartition(".")[2] == path[-1]] or near
     hint = f"; did you mean {near[0]}?" if near else ""
-    return f"unknown field {name}{hint}"
+    return f"unknown field {quantity.shown('.'.join(path))[1:-1]}{hint}"
 
 
-def field_names(model: type[BaseModel] = Scenario, prefix: str = "") -> list[str]:
+def field_names(model: type[BaseModel] | None = None, prefix: str = "", inside_arrays: bool = False) -> list[str]:
     """Dotted names of every scenario field.
 
     Parameters
     ----------
-    model : type
-        Section to start from.
+    model : type, optional
+        Section to start from; the whole scenario when not given.
     prefix : str
         Dotted name of that section, with a final dot.
+    inside_arrays : bool
+        Name the fields of the tables in arrays, such as ``workload.cbr.rate``, instead of the array.
 
     Returns
     -------
@@ -233,14 +269,16 @@ def field_names(model: type[BaseModel] = Scenario, prefix: str = "") -> list[str
 
     Examples
     --------
-    >>> "network.buffer" in field_names()
-    True
+    >>> "network.buffer" in field_names(), "workload.cbr.rate" in field_names(inside_arrays=True)
+    (True, True)
     """
     names = []
-    for name, field in model.model_fields.items():
-        section = field.annotation
-        if isinstance(section, type) and issubclass(section, BaseModel):
-            names += field_names(section, f"{prefix}{name}.")
+    for name, field in (model or Scenario).model_fields.items():
+        element = next(iter(get_args(field.annotation)), None) if inside_arrays else None
+        for section in (field.annotation, element):
+            if isinstance(section, type) and issubclass(section, BaseModel):
+                names += field_names(section, f"{prefix}{name}.", inside_arrays)
+                break
         else:
             names.append(prefix + name)
     return names
@@ -272,14 +310,17 @@ def load_scenario(source: str | os.PathLike = "wired", overrides: dict[str, Any]
     (50, 'packets')
     """
     path = Path(source)
-    if not path.exists() and path.parent == Path() and (READY / f"{path.stem}.toml").exists():
-        path = READY / f"{path.stem}.toml"
     try:
+        if not path.exists() and path.parent == Path() and (READY / f"{path.stem}.toml").is_file():
+            path = READY / f"{path.stem}.toml"
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         ready = ", ".join(sorted(found.stem for found in READY.glob("*.toml")))
         raise MayflyError(f"{source}: no such file; ready scenarios are {ready}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError:
+        raise MayflyError(f"{source}: not a scenario file: nested too deeply") from None
+    except (OSError, ValueError) as error:
+        # Bytes that are no text, text that is no TOML, numbers of thousands of digits, names no file can have.
         reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
         raise MayflyError(f"{source}: not a scenario file: {reason}") from None
     document.setdefault("name", path.stem)
@@ -294,7 +335,41 @@ def _place(document: dict, name: str, value: Any) -> None:
     *sections, last = name.split(".")
     for section in sections:
         document = document.setdefault(section, {})
+        if not isinstance(document, dict):
+            raise MayflyError(f"{section} = {quantity.shown(document)}: must be a table")
     document[last] = value
+
+
+def merged(written: Iterable[str], options: dict[str, str | None]) -> dict[str, Any]:
+    """Overrides of a command line: those of ``--set`` and those that have an option of their own.
+
+    Parameters
+    ----------
+    written : iterable of str
+        Each as given to ``--set``; the last of a name counts.
+    options : dict of str
+        Texts by name of the field and option; None where the option was not given.
+
+    Returns
+    -------
+    dict
+        Values by dotted name.
+
+    Raises
+    ------
+    MayflyError
+        A text without ``=``, or a field that is given both ways.
+
+    Examples
+    --------
+    >>> merged(["network.buffer=20"], {"seed": "3", "duration": None})
+    {'network.buffer': 20, 'seed': 3}
+    """
+    fields = dict(parse_override(text) for text in written)
+    given = dict(parse_override(f"{name}={text}") for name, text in options.items() if text is not None)
+    if twice := sorted(fields.keys() & given.keys()):
+        raise MayflyError(f"{twice[0]} is given twice: by --{twice[0]} and by --set")
+    return fields | given
 
 
 def parse_override(text: str) -> tuple[str, Any]:
@@ -324,8 +399,10 @@ def parse_override(text: str) -> tuple[str, Any]:
     """
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise MayflyError(f"--set '{text}': must be written name=value, such as network.buffer=20")
+        raise MayflyError(f"--set {quantity.shown(text)}: must be written name=value, such as network.buffer=20")
     try:
-        return name.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return name.strip(), value.strip()
+        parsed = tomllib.loads(f"value = {value}")
+    except (ValueError, RecursionError):
+        parsed = {}
+    # A second line would be another field.
+    return name.strip(), parsed["value"] if len(parsed) == 1 else value.strip()

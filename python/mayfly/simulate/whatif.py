@@ -20,7 +20,7 @@ def whatif(
     buffer: str | int,
     *,
     internal: Sequence[str] | None = None,
-    load: float | None = None,
+    load: float | str | None = None,
     disciplines: str | Sequence[str] | None = None,
     overrides: dict[str, Any] | None = None,
     progress: Progress | None = None,
@@ -37,7 +37,7 @@ def whatif(
         Limit of the bottleneck queues: packets, or bytes such as ``450kB``.
     internal : sequence of str, optional
         Networks (CIDR) on the near side of the bottleneck; inferred when not given.
-    load : float, optional
+    load : float or str, optional
         Scales time so that the busier direction is offered this share of the rate, 0.01 to 10.
     disciplines : str or sequence of str, optional
         What to compare; the whole registry when not given.
@@ -67,8 +67,7 @@ def whatif(
 
     quantity.rate_bps(rate, "--rate")
     quantity.buffer(buffer, "--buffer")
-    if load is not None and not 0.01 <= load <= 10:
-        raise MayflyError(f"--load {load}: must be from 0.01 to 10, a share of the rate")
+    load = None if load is None else quantity.share(load, "--load")
     fixed = {"network.rate": rate, "network.buffer": buffer} | (overrides or {})
     scenario = load_scenario("whatif", fixed)
     flows = flows_of_capture(capture, internal=internal)
@@ -76,7 +75,8 @@ def whatif(
         raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay")
     packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.header}
     if load is not None:
-        flows = scale_load(flows, load, scenario.network.rate, **packets)
+        scaled = scale_load(flows.drop("connection_id"), load, scenario.network.rate, **packets)
+        flows = scaled.with_columns(flows["connection_id"])
     if "duration" not in scenario.model_fields_set:
         span = offered(flows, **packets)["span_s"]
         scenario = scenario.override(duration=span + max(_DRAIN_S, span))

@@ -5,6 +5,8 @@ one. Only uniform numbers are taken from numpy, by inversion everything else, so
 version.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 

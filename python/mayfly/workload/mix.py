@@ -4,6 +4,8 @@ Load counts data packets with their headers, as the papers do; acknowledgements,
 Source: Chen 2012, 4.4.2 (Poisson transfers) and 4.6.4 (CBR flows); Zhao 2004, II.C (permanent TCP flows).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

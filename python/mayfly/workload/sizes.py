@@ -5,6 +5,8 @@ from three of minimum, maximum, mean and coefficient of variation (CoV), the way
 Source: Chen 2012, 4.4.2 (bounded Zipf as the discrete bounded Pareto).
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from functools import cached_property

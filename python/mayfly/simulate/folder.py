@@ -1,0 +1,104 @@
+"""The folder of a command's files: checked before the work, filled at one stroke after it."""
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from mayfly.errors import MayflyError
+
+
+def refuse_unwritable(folder: str | os.PathLike) -> None:
+    """Refuses a folder that cannot be made or written, and makes none.
+
+    Parameters
+    ----------
+    folder : path
+        Need not exist.
+
+    Raises
+    ------
+    MayflyError
+        It is a file or lies under one, or the rights are lacking.
+    """
+    try:
+        folder = Path(folder).absolute()
+        nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+        if not nearest.is_dir():
+            raise MayflyError(f"{folder}: cannot be written: {nearest} is not a folder")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise MayflyError(f"{folder}: cannot be written: no right to write in {nearest}")
+    except (OSError, ValueError) as error:
+        raise _refused(folder, error) from None
+
+
+@contextmanager
+def filled(folder: str | os.PathLike, names: Iterable[str]) -> Iterator[Path]:
+    """A place for files that appear in the folder together, or not at all.
+
+    Parameters
+    ----------
+    folder : path
+        Created when absent; removed again when the body fails and it was.
+    names : iterable of str
+        The files the body writes.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write them.
+
+    Raises
+    ------
+    MayflyError
+        The folder cannot be written.
+    """
+    folder, partial, done = Path(folder), None, False
+    absent = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
+    try:
+        with _undisturbed():
+            folder.mkdir(parents=True, exist_ok=True)
+            partial = Path(tempfile.mkdtemp(prefix=".mayfly-", dir=folder))
+        yield partial
+        with _undisturbed():
+            for name in names:
+                os.replace(partial / name, folder / name)
+            done = True
+    except (OSError, ValueError) as error:
+        raise _refused(folder, error) from None
+    finally:
+        with _undisturbed():
+            if partial is not None:
+                shutil.rmtree(partial, ignore_errors=True)
+            for path in () if done else absent:
+                with suppress(OSError):
+                    path.rmdir()
+
+
+def _refused(folder: str | os.PathLike, error: Exception) -> MayflyError:
+    reason = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
+    return MayflyError(f"{folder}: cannot be written: {reason}")
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals that would raise wait for the end of the body."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    held = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in held:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)

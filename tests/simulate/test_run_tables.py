@@ -1,0 +1,220 @@
+"""The tables a run returns and writes, against docs/tables.md."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from mayfly.simulate import columns
+from mayfly.simulate.comparison import compare, run
+from mayfly.simulate.scenario import load_scenario
+from mayfly.workload.lists import flow_list
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "tables.md"
+TYPES = {"int64": pl.Int64, "int32": pl.Int32, "float64": pl.Float64, "string": pl.String}
+PLAIN = {"discipline": pl.String, "replication": pl.Int32}
+
+
+def documented(heading):
+    """Columns of a table of the document: name to (type, may be null)."""
+    section = DOCUMENT.read_text(encoding="utf-8").split(f"\n## {heading}", 1)[1].split("\n## ", 1)[0]
+    found = {}
+    for row in re.findall(r"^\| (`.*)\|$", section, re.MULTILINE):
+        names, kind = (cell.strip() for cell in row.split("|")[:2])
+        for name in re.findall(r"`(\w+)`", names):
+            found[name] = (kind.removesuffix("?") or None, kind.endswith("?") or names.endswith("?"))
+    assert found, heading
+    return found
+
+
+def documented_summary():
+    """The example summary; dots stand for values."""
+    text = DOCUMENT.read_text(encoding="utf-8").split("```")[1]
+    spelt = {"(whatif)": "", "{...}": "{}", ", ...}": "}", ": ...": ": 0", "[id, id, id]": "[1, 2, 3]"}
+    for short, full in spelt.items():
+        text = text.replace(short, full)
+    return json.loads(text)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Flows of every kind: up, down, UDP, opened by the receiver, endless, with a round-trip time of their own."""
+    return pl.DataFrame(
+        {
+            "flow_id": [7, 3, 12, 5, 9],
+            "start_s": [0.0, 0.1, 0.2, 0.3, 0.4],
+            "src": ["lab", "web", "lab", "phone", "lab"],
+            "dst": ["web", "lab", "web", "web", "tv"],
+            "direction": ["down", "up", "down", "down", "down"],
+            "protocol": ["tcp", "tcp", "udp", "tcp", "tcp"],
+            "size_bytes": [1461, 100_000, 50_000, 2**40, 300_000],
+            "rtt_s": [None, 0.05, None, None, 0.2],
+            "opened_by": ["sender", "sender", "sender", "receiver", "receiver"],
+            "packet_bytes": [None, None, 500, None, None],
+            "rate_bps": [None, None, 1e6, None, None],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def result(mixed):
+    scenario = load_scenario("wired", {"duration": "20s", "network.buffer": 20})
+    return compare(scenario, "fifo,efd,las", mixed)
+
+
+def expected_schema(heading):
+    return {
+        name: TYPES[kind] if kind in TYPES else PLAIN[name]
+        for name, (kind, _) in documented(heading).items()
+        if kind is None or kind in TYPES
+    }
+
+
+def test_the_document_lists_the_columns_of_the_records_and_their_types(result):
+    inputs = documented("Flow list")
+    names = {*inputs, *documented("Flow records")}
+    assert set(result.records.columns) == names
+    for name, dtype in expected_schema("Flow records").items():
+        assert result.records.schema[name] == dtype, name
+    for name, (kind, _) in inputs.items():
+        if kind in TYPES:
+            assert result.records.schema[name] == TYPES[kind], name
+
+
+def test_only_columns_marked_so_hold_nulls(result):
+    optional = {name for name, (_, null) in documented("Flow records").items() if null}
+    # Defaults are filled in; these have none.
+    optional |= {"rtt_s", "packet_bytes", "rate_bps"}
+    holding = {name for name in result.records.columns if result.records[name].has_nulls()}
+    assert holding <= optional
+    assert {"finish_s", "slowdown", "fragments", "sorted_packets", "high_packets"} <= holding
+
+
+def test_the_document_lists_the_columns_of_the_samples_and_their_types(result):
+    assert dict(result.samples.schema) == {
+        name: pl.Int64 if kind == "int64" else expected_schema("Samples")[name]
+        for name, (kind, _) in documented("Samples").items()
+    }
+    optional = {name for name, (_, null) in documented("Samples").items() if null}
+    assert {name for name in result.samples.columns if result.samples[name].has_nulls()} <= optional
+
+
+def test_files_hold_what_the_tables_hold(result, tmp_path):
+    files = result.write(tmp_path / "out", report=False)
+    assert {Path(path).name for path in files.values()} == {path.name for path in (tmp_path / "out").iterdir()}
+    for name, table in (("flows", result.records), ("samples", result.samples)):
+        found = pl.read_parquet(files[name])
+        assert found.schema == table.schema
+        assert found.equals(table)
+    assert json.loads(Path(files["summary"]).read_text()) == json.loads(json.dumps(result.summary | {"files": files}))
+
+
+def keys_of(document, prefix=""):
+    """Dotted keys; one row of a list of tables stands for all, scenario and options hold what the run was given."""
+    found = set()
+    for name, value in document.items():
+        found.add(prefix + name)
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            value = value[0]
+        if isinstance(value, dict) and name not in ("scenario", "options", "files"):
+            found |= keys_of(value, f"{prefix}{name}.")
+    return found
+
+
+def test_the_summary_has_the_documented_keys(result, tmp_path):
+    result.write(tmp_path, report=False)
+    documented_keys = keys_of(documented_summary()) - {"answer"}
+    found = keys_of(json.loads((tmp_path / "summary.json").read_text()))
+    assert documented_keys <= found
+    assert found - documented_keys <= {"workload.offered_down_mbps", "workload.offered_up_mbps"}
+
+
+def test_nulls_say_what_did_not_happen(result):
+    fifo = {row["flow_id"]: row for row in result.records.filter(discipline="fifo").to_dicts()}
+    assert fifo[5]["finish_s"] is None and fifo[5]["response_time_s"] is None and fifo[5]["slowdown"] is None
+    assert 0 < fifo[5]["delivered_bytes"] < 2**40
+    assert fifo[12]["slowdown"] is None and fifo[12]["rtt_mean_s"] is None and fifo[12]["cwnd_mean_packets"] is None
+    assert fifo[12]["finish_s"] is not None
+    assert fifo[7]["size_packets"] == 2 and fifo[7]["delivered_bytes"] == 1461
+    for row in fifo.values():
+        if row["finish_s"] is not None:
+            assert row["response_time_s"] == pytest.approx(row["finish_s"] - row["start_s"], abs=1e-9)
+    efd = result.records.filter(discipline="efd", direction="down")
+    assert efd.select((pl.col("high_packets") <= pl.col("sorted_packets")).all()).item()
+    assert efd["fragments"].min() >= 1
+    assert result.records.filter(discipline="fifo")["fragments"].null_count() == 5
+
+
+def test_a_flow_that_starts_at_the_end_delivers_nothing():
+    flows = pl.DataFrame({"start_s": [0.0, 0.999999], "size_packets": [2, 2]})
+    records = run(load_scenario("wired", {"duration": "1s"}), "fifo", flows).records.sort("flow_id")
+    assert records["finish_s"].is_null().to_list() == [False, True]
+    assert records["first_data_s"].is_null().to_list() == [False, True]
+    assert records["delivered_bytes"].to_list() == [2920, 0]
+
+
+def test_hosts_are_counted_on_their_side_of_the_link(mixed):
+    src, dst = columns.hosts(flow_list(mixed))
+    by_id = dict(zip(flow_list(mixed)["flow_id"], zip(src.tolist(), dst.tolist(), strict=True), strict=True))
+    # Left of the link: lab, phone (3 goes up, from web on the right to lab); right of it: tv, web.
+    assert by_id == {7: (0, 1), 3: (1, 0), 12: (0, 1), 5: (1, 1), 9: (0, 0)}
+
+
+@pytest.mark.parametrize("names", [[10, 9, 100], ["10", "9", "100"], ["a", "c", "b"]])
+def test_one_host_has_one_index_whatever_its_name(names):
+    flows = flow_list(
+        pl.DataFrame({"start_s": [0.0, 1.0, 2.0], "size_bytes": [1, 1, 1], "src": names, "dst": names[::-1]})
+    )
+    src, dst = columns.hosts(flows)
+    assert sorted(src.tolist()) == [0, 1, 2] and dst.tolist() == src.tolist()[::-1]
+
+
+def test_udp_packets_leave_at_the_rate_of_the_list():
+    flows = flow_list(
+        pl.DataFrame(
+            {
+                "start_s": [0.0, 0.0],
+                "size_bytes": [97_200, 10],
+                "protocol": ["udp", "tcp"],
+                "packet_bytes": [1000, None],
+                "rate_bps": [8e5, None],
+            }
+        )
+    )
+    native = columns.native_flows(flows, 1500)
+    assert native["gap_ns"].tolist() == [10_000_000, 0]
+    assert native["packet_bytes"].tolist() == [1000, 1500]
+    assert native["flags"].tolist() == [4, 0]
+    records = run(load_scenario("wired", {"duration": "5s"}), "fifo", flows).records
+    udp = records.filter(protocol="udp").row(0, named=True)
+    # 100 packets of 972 bytes, 10 ms apart, and the path of the last: 4 ms and three links.
+    assert udp["packets_sent"] == 100 and udp["delivered_bytes"] == 97_200
+    assert udp["finish_s"] == pytest.approx(0.99 + 0.003 + 2 * 8e3 / 1e8 + 8e3 / 1e7, abs=1e-6)
+
+
+def test_times_cross_to_the_simulator_and_back():
+    seconds = pl.Series([0.0, 1e-9, 1.5, None, 1e9])
+    there = columns.nanoseconds(seconds)
+    assert there.tolist() == [0, 1, 1_500_000_000, 2**64 - 1, 10**18]
+    back = columns.times(there.astype("<u8").tobytes())
+    assert back.to_list() == [0.0, pytest.approx(1e-9), 1.5, None, pytest.approx(1e9)]
+    assert columns.times(np.array([], dtype="<u8").tobytes()).to_list() == []
+
+
+def test_the_drop_trace_holds_every_drop(mixed):
+    scenario = load_scenario("wired", {"duration": "20s", "network.buffer": 5})
+    result = run(scenario, "fifo", mixed, trace_drops=True)
+    assert result.drops.height == result.records["drops"].sum() > 0
+    assert set(result.drops["flow_id"]) <= set(mixed["flow_id"])
+    per_flow = dict(result.drops.group_by("flow_id").len().iter_rows())
+    assert {row["flow_id"]: row["drops"] for row in result.records.to_dicts() if row["drops"]} == per_flow
+    assert result.drops["time_s"].is_sorted() and result.drops["time_s"].max() <= 20.0
+
+
+def test_no_samples_when_none_are_asked_for(mixed, tmp_path):
+    scenario = load_scenario("wired", {"duration": "2s", "sample_interval": 0})
+    result = compare(scenario, "fifo,efd", mixed)
+    assert result.samples.height == 0
+    assert pl.read_parquet(result.write(tmp_path)["samples"]).schema == result.samples.schema
