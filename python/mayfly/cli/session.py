@@ -1,79 +1,44 @@
-"""One invocation of the command line: where output goes, and how it ends."""
+"""One invocation of the command line: where its output goes."""
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from mayfly.errors import MayflyError
+from mayfly.cli.process import ignore_signals
 
 if TYPE_CHECKING:
     from mayfly.simulate.comparison import Comparison
 
-USAGE = 2
-INTERRUPTED = 130
-
-
-def usage_error(message: str, arguments: Sequence[str]) -> int:
-    """Says what was wrong: one line on standard error, and JSON on standard output when that was asked for.
-
-    Parameters
-    ----------
-    message : str
-        What was wrong.
-    arguments : sequence of str
-        The command line.
-
-    Returns
-    -------
-    int
-        Exit status.
-    """
-    _complain(message, "--json" in arguments)
-    return USAGE
-
-
-def _complain(message: str, as_json: bool) -> None:
-    line = " ".join(message.split())
-    if as_json:
-        print(json.dumps({"error": line}))
-    print(f"mayfly: {line}", file=sys.stderr)
-
 
 class Session:
-    """Turns errors into one line and an exit status, and results into a table or JSON.
+    """Results go into a folder, and to standard output as a table or as JSON; progress goes to standard error.
 
     Parameters
     ----------
     as_json : bool
-        Standard output gets one JSON document, whatever the outcome.
+        Standard output gets one JSON document and nothing else.
     quiet : bool
         No progress bar.
+    out : path, optional
+        Folder of the files, of a command that writes some.
+
+    Raises
+    ------
+    MayflyError
+        The folder cannot be written: told before the work, not after.
     """
 
-    def __init__(self, as_json: bool, quiet: bool):
+    def __init__(self, as_json: bool, quiet: bool, out: Path | None = None):
         self.as_json = as_json
         self.quiet = quiet
+        self.out = out
+        if out is not None:
+            from mayfly.simulate.folder import refuse_unwritable
 
-    def __enter__(self) -> "Session":
-        """Begins the session."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        """Ends it: refusals with status 2, interrupts with 130."""
-        if isinstance(error, MayflyError):
-            _complain(str(error), self.as_json)
-            raise typer.Exit(USAGE) from None
-        if isinstance(error, KeyboardInterrupt):
-            _complain("interrupted; no results were written", self.as_json)
-            raise typer.Exit(INTERRUPTED) from None
-        if isinstance(error, MemoryError):
-            _complain("out of memory: fewer flows, disciplines or replications at a time", self.as_json)
-            raise typer.Exit(USAGE) from None
+            refuse_unwritable(out)
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Callable[[float], None] | None]:
@@ -93,29 +58,33 @@ class Session:
             yield None
             return
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
         console = Console(stderr=True)
         with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
-            task = bar.add_task(title, total=1.0)
+            task = bar.add_task(escape(title), total=1.0)
             yield lambda fraction: bar.update(task, completed=fraction)
 
-    def finish(self, result: "Comparison", out: Path, report: bool = True, single: bool = False) -> None:
+    def finish(self, result: "Comparison", report: bool = True, single: bool = False) -> None:
         """Writes the files and prints the table, or the summary as JSON.
 
         Parameters
         ----------
         result : Comparison
             What to show.
-        out : path
-            Folder of the files.
         report : bool
-            Whether the HTML report is among them.
+            Whether the HTML report is among the files.
         single : bool
             The JSON document also holds the figures of the only discipline at its top level.
+
+        Raises
+        ------
+        MayflyError
+            The folder cannot be written.
         """
-        files = result.write(out, report=report)
+        files = result.write(self.out, report=report)
         if self.as_json:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
@@ -137,7 +106,7 @@ class Session:
         """
         from rich.console import Console
 
-        Console(highlight=False).print(what, markup=False, soft_wrap=False)
+        Console(highlight=False).print(what, markup=False, soft_wrap=isinstance(what, str))
 
     def print_json(self, document: dict[str, Any]) -> None:
         """Prints the JSON document.
@@ -147,4 +116,7 @@ class Session:
         document : dict
             No NaN and no infinity.
         """
-        print(json.dumps(document, allow_nan=False))
+        text = json.dumps(document, allow_nan=False)
+        # An interrupt would print a second document.
+        ignore_signals()
+        print(text)

@@ -1,0 +1,196 @@
+"""The commands and their options."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.session import Session
+
+app = typer.Typer(
+    name="mayfly",
+    help="What would each queueing discipline do to the users of a congested link?",
+    epilog="Example:  mayfly compare wired --disciplines fifo,efd --duration 200s",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    # Plain help reads the same in every terminal and answers at once.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ScenarioArgument = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML), or a ready one: wired, wired-ns2, ...")
+]
+Disciplines = Annotated[
+    str | None,
+    typer.Option(
+        "--disciplines",
+        "-d",
+        metavar="LIST",
+        help="Comma-separated, options in parentheses: fifo,efd(threshold=40000); or all",
+    ),
+]
+Flows = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Flow list (CSV, CSV.gz, Parquet) in place of the scenario's workload"),
+]
+Duration = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="End of the run in simulated time: 200s, 5min, or a number of seconds"),
+]
+Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of all random streams, from 0 to 2^63 - 1")]
+Replications = Annotated[
+    str | None, typer.Option("--replications", "-n", metavar="N", help="Runs with seeds SEED, SEED+1, ...; from 1")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Any scenario field: network.buffer=20, tcp.min_rto=200ms; repeatable"
+    ),
+]
+ReportFolder = Annotated[
+    Path, typer.Option(metavar="DIR", help="Folder for report.html, flows.parquet, samples.parquet, summary.json")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
+
+
+def _overrides(given: list[str] | None, **options: str | None) -> dict:
+    from mayfly.simulate.scenario import merged
+
+    return merged(given or (), options)
+
+
+@app.command(epilog="Example:  mayfly compare wired --disciplines fifo,efd,las --duration 200s --out results")
+def compare(
+    scenario: ScenarioArgument = "wired",
+    disciplines: Disciplines = None,
+    flows: Flows = None,
+    duration: Duration = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    overrides: Overrides = None,
+    out: ReportFolder = Path("mayfly-compare"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run one workload under several disciplines."""
+    session = Session(as_json, quiet, out)
+    from mayfly.simulate.comparison import compare as run
+    from mayfly.simulate.scenario import load_scenario
+
+    loaded = load_scenario(scenario, _overrides(overrides, duration=duration, seed=seed, replications=replications))
+    with session.progress(f"compare {loaded.name}") as progress:
+        result = run(loaded, disciplines, flows, progress=progress)
+    session.finish(result)
+
+
+@app.command(
+    epilog="Example:  mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24"
+)
+def whatif(
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz too")],
+    rate: Annotated[
+        str, typer.Option(metavar="RATE", help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s)")
+    ],
+    buffer: Annotated[
+        str, typer.Option(metavar="SIZE", help="Limit of the bottleneck queue: packets (300), or bytes (450kB)")
+    ],
+    internal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CIDR", help="Network on the near side of the link; repeatable; inferred if absent"),
+    ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Scale time so that the busier direction is offered this share of the rate, such as 0.8 (0.01 to 10)",
+        ),
+    ] = None,
+    disciplines: Disciplines = None,
+    duration: Duration = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    overrides: Overrides = None,
+    out: ReportFolder = Path("mayfly-whatif"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Replay a capture's flows over a bottleneck, per discipline."""
+    session = Session(as_json, quiet, out)
+    from mayfly.simulate.whatif import whatif as run
+
+    changed = _overrides(overrides, duration=duration, seed=seed, replications=replications)
+    with session.progress(f"whatif {capture.name}") as progress:
+        result = run(
+            capture,
+            rate,
+            buffer,
+            internal=internal,
+            load=load,
+            disciplines=disciplines,
+            overrides=changed,
+            progress=progress,
+        )
+    session.finish(result)
+
+
+@app.command(epilog="Example:  mayfly simulate wired-ns2 --discipline fifo --flows flows.csv.gz --out run --json")
+def simulate(
+    scenario: ScenarioArgument,
+    discipline: Annotated[
+        str, typer.Option(metavar="ID", help="Id, with options in parentheses: efd(threshold=40000)")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for flows.parquet, samples.parquet, summary.json")
+    ] = Path("mayfly-simulate"),
+    flows: Flows = None,
+    duration: Duration = None,
+    seed: Seed = None,
+    overrides: Overrides = None,
+    trace_drops: Annotated[bool, typer.Option("--trace-drops", help="Write each drop to drops.parquet")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run one discipline, with a record of every flow."""
+    session = Session(as_json, quiet, out)
+    from mayfly.simulate.comparison import run
+    from mayfly.simulate.scenario import load_scenario
+
+    changed = {"replications": 1} | _overrides(overrides, duration=duration, seed=seed)
+    loaded = load_scenario(scenario, changed)
+    with session.progress(f"simulate {discipline}") as progress:
+        result = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops)
+    session.finish(result, report=False, single=True)
+
+
+@app.command(epilog="Example:  mayfly disciplines --json")
+def disciplines(as_json: AsJson = False) -> None:
+    """List the disciplines: options, units, defaults, bounds."""
+    session = Session(as_json, quiet=True)
+    from mayfly.simulate.disciplines import disciplines as registry
+
+    rows = registry()
+    if as_json:
+        session.print_json({"disciplines": rows})
+    else:
+        from mayfly.report.terminal import disciplines_table
+
+        session.print(disciplines_table(rows))
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit")] = False,
+) -> None:
+    """What would each queueing discipline do to the users of a congested link?"""
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"mayfly {installed('mayfly')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit

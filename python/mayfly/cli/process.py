@@ -1,0 +1,161 @@
+"""The process around a command: it starts light, and whatever happens ends in one line and an exit status."""
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import sys
+
+from mayfly.errors import MayflyError
+
+FAULT = 1
+"""Exit status after a mistake in Mayfly itself."""
+
+USAGE = 2
+"""Exit status of every refusal."""
+
+INTERRUPTED = 130
+"""Exit status after an interrupt (Ctrl-C); after another signal, 128 and its number."""
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_UNHURRIED = 100_000
+"""Allocations between two collections: imports make hundreds of thousands of objects that all stay."""
+
+
+def run() -> None:
+    """Runs the command line given to the process, then exits."""
+    _start_light()
+    as_json = any(argument == "--json" or argument.startswith("--json=") for argument in sys.argv[1:])
+    received: list[int] = []
+    try:
+        _stop_once(received)
+        status, message = _outcome(received)
+    except KeyboardInterrupt:
+        status, message = INTERRUPTED, None
+    if received or status == INTERRUPTED:
+        status, message = 128 + (received or [signal.SIGINT])[0], "interrupted: nothing half-written was left"
+    status = _end(status, message, as_json)
+    if status > 128:
+        # Threads that prepare a run cannot be stopped, only left behind.
+        os._exit(status)
+    sys.exit(status)
+
+
+def _start_light() -> None:
+    """Saves start-up work nobody asked for; a user's own settings stand."""
+    gc.set_threshold(_UNHURRIED)
+    # Nothing here multiplies matrices: a pool of threads for it would only cost its start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Looking for plug-ins reads the metadata of every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+        # A locale that lacks a character must not end the command.
+        getattr(sys, name).reconfigure(errors="backslashreplace")
+
+
+def _stop_once(received: list[int]) -> None:
+    """Lets the first signal, noted in the list, end the command; further ones must not disturb the cleaning up."""
+
+    def stop(number: int, _: object) -> None:
+        ignore_signals()
+        received.append(number)
+        raise KeyboardInterrupt
+
+    for name in _SIGNALS:
+        # A shell starts background jobs with interrupts ignored: they stay so.
+        if signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
+            signal.signal(getattr(signal, name), stop)
+
+
+def ignore_signals() -> None:
+    """Lets nothing stop what is left to do, which must be little."""
+    for name in _SIGNALS:
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+def _outcome(received: list[int]) -> tuple[int, str | None]:
+    """Exit status of the command, and what to complain of."""
+    import typer
+
+    from mayfly.cli.commands import app
+
+    try:
+        status = app(prog_name="mayfly", standalone_mode=False) or 0
+    except MayflyError as error:
+        return USAGE, str(error)
+    except MemoryError:
+        return USAGE, "out of memory: fewer flows, disciplines or replications at a time"
+    except typer.Abort:
+        return INTERRUPTED, None
+    except BrokenPipeError:
+        # Who read standard output has seen enough.
+        return 128 + signal.SIGPIPE, None
+    except OSError as error:
+        return USAGE, f"{error.filename or 'standard output'}: {error.strerror or error}"
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        if received:
+            # Native code tells an interrupt as a failure of its own.
+            return INTERRUPTED, None
+        # The library behind typer reports unknown options and missing arguments by exceptions of its own.
+        return (USAGE, _usage(error)) if hasattr(error, "format_message") else _fault(error)
+    return status, None
+
+
+def _fault(error: BaseException) -> tuple[int, str]:
+    """A mistake of ours, a panic of native code included: the trace helps whoever mends it."""
+    import traceback
+
+    traceback.print_exception(error)
+    return FAULT, f"internal error: {type(error).__name__}: {error}; please report it with the lines above"
+
+
+def _usage(error: BaseException) -> str:
+    command = getattr(getattr(error, "ctx", None), "command_path", "mayfly")
+    return f"{error.format_message().rstrip('.')}; `{command} --help` shows what there is"
+
+
+def _end(status: int, message: str | None, as_json: bool) -> int:
+    """Says how it ended; a standard output that takes nothing more changes the status."""
+    line = None if message is None else one_line(message)
+    try:
+        if line is not None and as_json:
+            print(json.dumps({"error": line}))
+        sys.stdout.flush()
+    except OSError as error:
+        # Else the interpreter tries, and complains, once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if status == 0 and not isinstance(error, BrokenPipeError):
+            status, line = USAGE, f"standard output: {error.strerror}"
+    if line is not None:
+        with contextlib.suppress(OSError):
+            print(f"mayfly: {line}", file=sys.stderr)
+    # All that is left lives until the process is gone: the interpreter need not look through it.
+    gc.freeze()
+    return status
+
+
+def one_line(text: str) -> str:
+    """Text on one line of a terminal.
+
+    Parameters
+    ----------
+    text : str
+        Whatever a user or a library wrote.
+
+    Returns
+    -------
+    str
+        Blanks joined; control characters escaped, so that no input moves the cursor.
+
+    Examples
+    --------
+    >>> one_line("bad\\nvalue \\x1b[2J")
+    'bad value \\\\x1b[2J'
+    """
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in line)

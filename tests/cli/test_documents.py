@@ -1,0 +1,246 @@
+"""What a command prints: one JSON document, a table, help."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+import polars as pl
+import pytest
+from invocation import COMMAND, PLAIN, mayfly, refused
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = ["compare", "whatif", "simulate", "disciplines"]
+SHORT = ["--duration", "5s"]
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def test_simulate_prints_one_document_with_the_keys_of_the_design(out):
+    ended = mayfly("simulate", "wired", "--discipline", "efd", "--out", out, "--json", *SHORT)
+    assert (ended.status, ended.err) == (0, "")
+    document = ended.document
+    for name in ("short", "long"):
+        assert {"mean_s", "ci95"} <= document[name].keys()
+    assert document["flow_table"].keys() == {"mean", "max"}
+    assert document["throughput_mbps"].keys() == {"down", "up"}
+    for name in (
+        "flows_completed",
+        "flows_unfinished",
+        "utilisation",
+        "drops",
+        "queue_mean_packets",
+        "cpu_s",
+        "packet_hops",
+    ):
+        assert isinstance(document[name], int | float), name
+    assert document["command"] == "simulate" and document["id"] == "efd"
+    assert document["flows_completed"] + document["flows_unfinished"] == document["workload"]["flows"]
+    assert sorted(Path(path).name for path in document["files"].values()) == sorted(os.listdir(out))
+    assert "report.html" not in os.listdir(out)
+
+
+def test_compare_prints_one_document_with_a_row_per_discipline(out):
+    ended = mayfly("compare", "wired", "-d", "fifo,efd(threshold=40000, count=bytes)", "--out", out, "--json", *SHORT)
+    assert (ended.status, ended.err) == (0, "")
+    rows = ended.document["disciplines"]
+    assert [row["id"] for row in rows] == ["fifo", "efd"]
+    assert rows[1]["options"] == {"threshold": "40000", "count": "bytes"}
+    assert set(os.listdir(out)) == {"flows.parquet", "samples.parquet", "summary.json", "report.html"}
+    assert all(Path(path).is_file() for path in ended.document["files"].values())
+
+
+def test_whatif_answers_in_words(out):
+    capture = ROOT / "tests" / "data" / "tiny.pcapng.gz"
+    ended = mayfly("whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", "fifo,efd", "--out", out, "--json")
+    assert ended.status == 0, ended.err
+    assert ended.document["answer"] and ended.document["capture"]["path"] == str(capture)
+    table = mayfly("whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", "fifo,efd", "--out", out)
+    assert table.status == 0 and table.err == ""
+    flat = " ".join(table.out.split())
+    assert all(" ".join(sentence.split()) in flat for sentence in ended.document["answer"])
+    assert f"report: {out / 'report.html'}\n" in table.out, "a path is not broken into lines"
+
+
+def test_disciplines_as_table_and_as_document():
+    document = mayfly("disciplines", "--json").document
+    ids = [row["id"] for row in document["disciplines"]]
+    assert {"fifo", "scfq", "las", "lars", "run2c", "efd"} <= set(ids)
+    table = mayfly("disciplines")
+    assert table.status == 0 and all(re.search(rf"^ *{id}\b", table.out, re.MULTILINE) for id in ids)
+
+
+def test_simulate_writes_records_and_names_them(out):
+    ended = mayfly("simulate", "wired", "--discipline", "fifo", "--out", out, *SHORT)
+    assert ended.status == 0 and ended.err == ""
+    assert f"records: {out / 'flows.parquet'}" in ended.out
+    assert pl.read_parquet(out / "flows.parquet").height > 50
+
+
+def test_the_drop_trace_is_written_when_asked_for(out):
+    arguments = ["simulate", "wired", "--discipline", "fifo", "--out", out, "--set", "network.buffer=5"]
+    ended = mayfly(*arguments, "--trace-drops", "--json", *SHORT)
+    assert pl.read_parquet(out / "drops.parquet").height == ended.document["drops"] > 0
+
+
+def test_simulate_repeats_when_set_says_so(out):
+    ended = mayfly(
+        "simulate", "wired", "--discipline", "fifo", "--out", out, "--set", "replications=2", "--json", *SHORT
+    )
+    assert ended.document["replications"] == 2 and ended.document["short"]["ci95"] is not None
+
+
+def test_the_same_command_twice_writes_the_same_records(tmp_path):
+    for name in ("a", "b"):
+        arguments = ["simulate", "wired", "--discipline", "las", "--out", tmp_path / name, "--seed", "5", *SHORT]
+        assert mayfly(*arguments).status == 0
+    for table in ("flows.parquet", "samples.parquet"):
+        assert pl.read_parquet(tmp_path / "a" / table).equals(pl.read_parquet(tmp_path / "b" / table))
+
+
+def test_without_arguments_it_shows_what_there_is():
+    ended = mayfly()
+    assert ended.status == 0 and ended.err == ""
+    assert ended.out == mayfly("--help").out
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} +\S", ended.out, re.MULTILINE)
+    assert "...\n" not in ended.out.partition("Options:")[2], "no sentence is cut off"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command_shows_an_example(command):
+    ended = mayfly(command, "--help")
+    assert ended.status == 0 and ended.err == ""
+    assert f"Example:  mayfly {command}" in ended.out
+    assert ended.out == mayfly(command, "-h").out
+
+
+@pytest.mark.parametrize(
+    ("command", "units"),
+    [
+        ("compare", ["200s", "5min", "seconds", "200ms", "from 0 to 2^63 - 1"]),
+        ("whatif", ["10mbit", "bit/s", "packets", "450kB", "0.8", "0.01 to 10", "200s"]),
+        ("simulate", ["200s", "seconds", "200ms", "threshold=40000"]),
+    ],
+)
+def test_help_of_every_command_shows_units(command, units):
+    text = " ".join(mayfly(command, "--help").out.split())
+    for unit in units:
+        assert unit in text, unit
+
+
+def test_the_examples_of_help_are_commands_that_parse():
+    for command in COMMANDS:
+        example = re.search(r"Example: +mayfly (.*)", " ".join(mayfly(command, "--help").out.split()))[1]
+        words = example.split()
+        assert words[0] == command
+        shown = mayfly(command, "--help").out
+        assert all(word in shown for word in words if word.startswith("--"))
+
+
+def test_version_is_that_of_the_package():
+    ended = mayfly("--version")
+    assert (ended.status, ended.out, ended.err) == (0, f"mayfly {version('mayfly')}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compar"], "No such command 'compar'"),
+        (["compare", "--durations", "3s"], "No such option: --durations"),
+        (["compare", "wired", "extra"], "extra"),
+        (["simulate"], "Missing argument"),
+        (["simulate", "wired"], "Missing option '--discipline'"),
+        (["whatif", "x.pcap", "--rate", "1mbit"], "Missing option '--buffer'"),
+        (["compare", "--out"], "--out"),
+        (["--nothing"], "--nothing"),
+    ],
+)
+@pytest.mark.parametrize("flag", [[], ["--json"]])
+def test_mistakes_of_usage_are_one_line(arguments, said, flag):
+    command, *options = arguments
+    line = refused(command, *flag, *options)
+    assert said in line and "--help` shows what there is" in line
+
+
+def test_progress_is_for_terminals_only(out):
+    """Standard error a terminal: a bar; standard output stays clean."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "compare", "wired", "-d", "fifo", "--duration", "300s", "--out", str(out), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=PLAIN | {"TERM": "xterm", "COLUMNS": "80"},
+    )
+    os.close(theirs)
+    seen = b""
+    while process.poll() is None or select.select([ours], [], [], 0)[0]:
+        if select.select([ours], [], [], 0.1)[0]:
+            try:
+                seen += os.read(ours, 65536)
+            except OSError:
+                break
+    os.close(ours)
+    printed = process.stdout.read()
+    process.stdout.close()
+    assert process.wait() == 0
+    assert b"compare wired" in seen and b"%" in seen
+    assert printed.startswith(b'{"schema": 1') and printed.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"COLUMNS": "40"},
+        {"COLUMNS": "80"},
+        {"COLUMNS": "5"},
+        {"NO_COLOR": "1"},
+        {"LC_ALL": "C"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1", "COLUMNS": "40"},
+        {"TERM": "dumb"},
+    ],
+    ids=str,
+)
+def test_any_terminal_and_locale_is_served(env, out):
+    done = subprocess.run(
+        [*COMMAND, "compare", "wired", "-d", "fifo,efd", "--out", str(out), *SHORT],
+        capture_output=True,
+        env=PLAIN | env,
+    )
+    assert done.returncode == 0 and done.stderr == b""
+    assert b"\x1b" not in done.stdout and str(out).encode() in done.stdout
+    text = done.stdout.decode("utf-8", errors="replace")
+    width = int(env.get("COLUMNS", 80))
+    table = text.partition("report: ")[0]
+    if width >= 40:
+        assert max(map(len, table.splitlines())) <= width
+        assert "ms" in table and "%" in table and "fifo" in table and "efd" in table
+    for help_of in (["--help"], ["compare", "--help"], ["disciplines"]):
+        shown = subprocess.run([*COMMAND, *help_of], capture_output=True, env=PLAIN | env)
+        assert shown.returncode == 0 and shown.stderr == b"" and len(shown.stdout) > 10 * min(width, 20)
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    process = subprocess.Popen(
+        [*COMMAND, "disciplines", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=PLAIN
+    )
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    process.wait()
+    assert said == b""
+
+
+def test_a_full_standard_output_is_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, "disciplines"], stdout=full, stderr=subprocess.PIPE, text=True, env=PLAIN)
+    assert done.returncode == 2
+    assert done.stderr == "mayfly: standard output: No space left on device\n"

@@ -1,0 +1,130 @@
+"""Interrupts: soon, in order, and without a trace."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from invocation import COMMAND, PLAIN, heed_interrupts, mayfly
+
+# Minutes of work: no machine ends it before the signal comes.
+LONG = ["--set", "workload.load=80mbit", "--set", "network.rate=100mbit", "--duration", "20000s"]
+PROMPT_S = 2.0
+
+
+def begun(*arguments):
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=PLAIN,
+        preexec_fn=heed_interrupts,
+    )
+
+
+def until_running(process):
+    """Waits for the simulator's threads: processor time beyond any start."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        with open(f"/proc/{process.pid}/stat") as stat:
+            used = sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+        if used > 3:
+            return
+        time.sleep(0.05)
+    pytest.fail("the command ended or never began")
+
+
+def stopped(process, number):
+    """Status, standard output and standard error after the signal, and how long that took."""
+    began = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err, time.monotonic() - began
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "wired", "-d", "fifo,las,efd"],
+        ["compare", "wired", "-d", "fifo", "--replications", "2"],
+        ["simulate", "wired", "--discipline", "efd"],
+    ],
+    ids=["compare", "replications", "simulate"],
+)
+@pytest.mark.slow
+def test_an_interrupt_ends_a_run_soon_and_leaves_nothing(command, tmp_path):
+    process = begun(*command, *LONG, "--out", tmp_path / "deep" / "out", "--json")
+    until_running(process)
+    status, out, err, took_s = stopped(process, signal.SIGINT)
+    assert status == 130
+    assert json.loads(out)["error"].startswith("interrupted")
+    assert err.startswith("mayfly: interrupted") and err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+    assert took_s < PROMPT_S
+
+
+@pytest.mark.slow
+def test_a_hasty_user_interrupts_twice(tmp_path):
+    process = begun("compare", "wired", *LONG, "--out", tmp_path / "out", "--json")
+    until_running(process)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    status, out, err, _ = stopped(process, signal.SIGINT)
+    assert status == 130 and "error" in json.loads(out) and err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_termination_is_as_orderly(tmp_path):
+    process = begun("compare", "wired", *LONG, "--out", tmp_path / "out", "--json")
+    until_running(process)
+    status, out, err, _ = stopped(process, signal.SIGTERM)
+    assert status == 128 + signal.SIGTERM and "error" in json.loads(out) and err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_an_interrupt_at_any_moment_leaves_all_files_or_none(tmp_path):
+    """Through start, run and writing: the earlier results stay whole, or the later ones are there whole."""
+    arguments = ["compare", "wired", "-d", "fifo", "--duration", "20s", "--out", tmp_path, "--json"]
+    assert mayfly(*arguments, "--seed", "1").status == 0
+    began = time.monotonic()
+    assert mayfly(*arguments, "--seed", "2").status == 0
+    whole_s = time.monotonic() - began
+    names = {path.name for path in tmp_path.iterdir()}
+    statuses = set()
+    for step in range(1, 25):
+        process = begun(*arguments, "--seed", str(100 + step))
+        # Not before the command has taken over from the interpreter's own start.
+        time.sleep(max(0.12, whole_s * step / 24))
+        status, out, err, _ = stopped(process, signal.SIGINT)
+        statuses.add(status)
+        assert status in (0, 130), (step, status, err)
+        assert "Traceback" not in err, err
+        document = json.loads(out)
+        assert ("error" in document) == (status == 130)
+        assert {path.name for path in tmp_path.iterdir()} == names
+        summary = json.loads((tmp_path / "summary.json").read_text())
+        if status == 0:
+            assert summary["seed"] == 100 + step
+    assert 130 in statuses
+
+
+def test_background_jobs_of_a_shell_keep_ignoring_interrupts(tmp_path):
+    def in_background():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    process = subprocess.Popen(
+        [*COMMAND, "simulate", "wired", "--discipline", "fifo", "--duration", "100s", "--out", str(tmp_path), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=PLAIN,
+        preexec_fn=in_background,
+    )
+    time.sleep(0.3)
+    status, out, err, _ = stopped(process, signal.SIGINT)
+    assert (status, err) == (0, "") and json.loads(out)["command"] == "simulate"
