@@ -1,0 +1,80 @@
+"""Tables and figures of the founding papers as declared experiments.
+
+Printed values live here and nowhere else. ``python -m mayfly.papers`` runs what is declared and writes its page.
+"""
+
+from dataclasses import dataclass
+
+from mayfly.papers import chen2012, chen2012_cbr
+from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
+from mayfly.papers.page import markdown as page_markdown
+
+
+@dataclass(frozen=True)
+class Item:
+    """One page of claims.
+
+    Parameters
+    ----------
+    id : str
+        Name of the page.
+    title, introduction : str
+        Its head, Markdown.
+    claims : tuple of Claim
+        In order.
+    experiments : tuple of Experiment
+        That the claims name.
+    """
+
+    id: str
+    title: str
+    introduction: str
+    claims: tuple[Claim, ...]
+    experiments: tuple[Experiment, ...]
+
+
+ITEMS = (
+    Item(
+        id="chen-2012-wired",
+        title="Chen 2012, 4.5 and 4.6: the wired network",
+        introduction=chen2012.INTRODUCTION,
+        claims=chen2012.CLAIMS + chen2012_cbr.CLAIMS,
+        experiments=chen2012.EXPERIMENTS + chen2012_cbr.EXPERIMENTS,
+    ),
+)
+"""What is declared."""
+
+
+def findings(item: Item, runs: Runs) -> list[Finding]:
+    """Checks every claim of an item.
+
+    Parameters
+    ----------
+    item : Item
+        One of `ITEMS`.
+    runs : Runs
+        Of its experiments.
+
+    Returns
+    -------
+    list of Finding
+        By claim.
+    """
+    return [claim.check(runs) for claim in item.claims]
+
+
+def markdown(item: Item) -> str:
+    """Runs an item and renders its page.
+
+    Parameters
+    ----------
+    item : Item
+        One of `ITEMS`.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    runs = Runs(item.experiments)
+    return page_markdown(item.title, item.introduction, findings(item, runs), item.experiments, runs)

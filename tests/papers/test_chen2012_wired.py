@@ -1,0 +1,43 @@
+"""Every claim of Chen 2012, 4.5 and 4.6 comes out as printed, or differs as its declared reason says."""
+
+import pytest
+
+from mayfly.papers import ITEMS
+from mayfly.papers.chen2012_differences import DIFFERENCES
+from mayfly.papers.declaration import Claim, Runs
+
+WIRED = ITEMS[0]
+
+
+@pytest.fixture(scope="session")
+def wired_runs() -> Runs:
+    return Runs(WIRED.experiments)
+
+
+@pytest.mark.papers
+@pytest.mark.parametrize("claim", WIRED.claims, ids=lambda claim: claim.id)
+def test_claim_comes_out_as_declared(claim: Claim, wired_runs: Runs) -> None:
+    finding = claim.check(wired_runs)
+    rows = "\n".join(
+        f"  {row.verdict}: {row.row.name}: {row.mean:.4g} {row.ci95}, one run {row.one_run}, printed {row.row.printed}"
+        for row in finding.rows
+    )
+    explained = claim.difference.verdict if claim.difference else "nothing"
+    assert finding.expected, f"{claim.id}: {finding.verdict}, while {explained} is explained:\n{rows}"
+
+
+def test_claims_have_names_of_their_own() -> None:
+    ids = [claim.id for claim in WIRED.claims]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_reason_belongs_to_a_claim() -> None:
+    assert set(DIFFERENCES) <= {claim.id for claim in WIRED.claims}
+
+
+def test_every_discipline_and_both_readings_of_every_load_are_declared() -> None:
+    loads = {experiment.overrides["workload.load"] for experiment in WIRED.experiments}
+    assert {8_000_000, 5_800_000, 15_000_000, 10_400_000, 4_000_000, 12_000_000} <= loads
+    for experiment in WIRED.experiments:
+        assert {"fifo", "las", "run2c", "efd", "lars"} <= set(experiment.disciplines)
+        assert experiment.loaded().duration == 1000.0
