@@ -1,0 +1,159 @@
+"""Markdown tables of the disciplines, the scenario fields and the commands, read from the package itself.
+
+Nothing is listed here by hand: a discipline, field or option that is added appears, one that goes disappears.
+"""
+
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+import mayfly
+from mayfly.simulate import scenario
+
+_KINDS = {
+    scenario.Rate: "rate: bit/s, or `10mbit`",
+    scenario.Seconds: "time: s, or `200ms`",
+    scenario.Buffer: "packets, or bytes: `450kB`",
+}
+_PLAIN = {bool: "`true` or `false`", str: "text", float: "number", int: "whole number"}
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Lay out a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("*", "\\*")
+
+
+def number(value: float) -> str:
+    """Write a number without needless digits."""
+    return str(int(value)) if value == int(value) else f"{value:.15g}"
+
+
+def disciplines() -> str:
+    """List the disciplines of the registry, each linked to its page."""
+    rows = (
+        (
+            f"[`{row['id']}`](disciplines/{row['id']}.md)",
+            row["about"],
+            ", ".join(f"`{param['name']}`" for param in row["params"]) or "none",
+            row["when_full"],
+            "yes" if row["keeps_flow_order"] else "no",
+            row["source"],
+        )
+        for row in mayfly.disciplines()
+    )
+    return table(("id", "what it does", "options", "goes when the buffer is full", "keeps flow order", "source"), rows)
+
+
+def options() -> str:
+    """List the options of each discipline."""
+    rows = (
+        (f"`{row['id']}`", f"`{param['name']}`", param["unit"], _default(param), _bounds(param), param["about"])
+        for row in mayfly.disciplines()
+        for param in row["params"]
+    )
+    return table(("discipline", "option", "unit", "default", "bounds", "meaning"), rows)
+
+
+def _default(param: dict) -> str:
+    default = param["default"]
+    return f"`{default}`" if isinstance(default, str) else f"`{number(default)}`"
+
+
+def _bounds(param: dict) -> str:
+    if "choices" in param:
+        return ", ".join(f"`{word}`" for word in param["choices"])
+    return f"{number(param['min'])} to {number(param['max'])}"
+
+
+def sections(
+    model: type[BaseModel] = scenario.Scenario, name: str = "", header: str = ""
+) -> Iterator[tuple[str, type[BaseModel]]]:
+    """Yield TOML header and model of every section of a scenario file; the file itself comes first, without header."""
+    yield header, model
+    for part, field in model.model_fields.items():
+        section = _section_of(field)
+        if section is not None:
+            dotted = f"{name}.{part}" if name else part
+            many = typing.get_origin(field.annotation) is tuple
+            yield from sections(section, dotted, f"[[{dotted}]]" if many else f"[{dotted}]")
+
+
+def _section_of(field: FieldInfo) -> type[BaseModel] | None:
+    """Find the model of a section, or of each entry of a list of sections."""
+    candidates = [field.annotation, *typing.get_args(field.annotation)]
+    return next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
+
+
+def scenario_fields() -> str:
+    """List the fields, one table per section of the scenario file."""
+    parts = []
+    for header, model in sections():
+        fields = [(field, info) for field, info in model.model_fields.items() if _section_of(info) is None]
+        hints = typing.get_type_hints(model, include_extras=True)
+        rows = (
+            (f"`{field}`", value_of(hints[field], info), default_of(info), info.description or "")
+            for field, info in fields
+        )
+        title = f"**`{header}`**" if header else "**Top level**"
+        about = (model.__doc__ or "").strip().partition("\n")[0]
+        parts.append(f"{title}: {about}\n\n{table(('field', 'value', 'default', 'meaning'), rows)}")
+    return "\n\n".join(parts)
+
+
+def value_of(hint: object, info: FieldInfo) -> str:
+    """Say what a field takes: unit and notation, words, or bounds."""
+    for kind in (hint, *typing.get_args(hint)):
+        for alias, words in _KINDS.items():
+            if kind == alias:
+                return words
+    if typing.get_origin(info.annotation) is typing.Literal:
+        return " or ".join(f"`{word}`" for word in typing.get_args(info.annotation))
+    if typing.get_origin(info.annotation) is tuple:
+        return "list of text"
+    plain = next(k for k in (info.annotation, *typing.get_args(info.annotation)) if k in _PLAIN)
+    low = next((m.ge for m in info.metadata if hasattr(m, "ge")), None)
+    high = next((m.le for m in info.metadata if hasattr(m, "le")), None)
+    return _PLAIN[plain] + (f", {number(low)} to {number(high)}" if low is not None and high is not None else "")
+
+
+def default_of(info: FieldInfo) -> str:
+    """Write the default of a field as TOML does."""
+    if info.is_required():
+        return "required"
+    if info.default is None:
+        return "none"
+    if isinstance(info.default, bool):
+        return f"`{str(info.default).lower()}`"
+    if isinstance(info.default, tuple):
+        return "`[" + ", ".join(f'"{word}"' for word in info.default) + "]`"
+    return f"`{info.default}`" if info.default != "" else "empty"
+
+
+def commands() -> str:
+    """List arguments and options, one table per command of `mayfly`."""
+    import typer
+
+    from mayfly.cli.commands import app
+
+    parts = []
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():
+        rows = ((_usage(param), getattr(param, "help", None) or "") for param in command.params)
+        about = (command.help or "").strip().partition("\n")[0]
+        parts.append(f"**`mayfly {name}`**: {about}\n\n{table(('argument or option', 'meaning'), rows)}")
+    return "\n\n".join(parts)
+
+
+def _usage(param: typing.Any) -> str:
+    needed = ", required" if param.required else ""
+    if param.param_type_name == "argument":
+        return f"`{param.name.upper()}`{needed}"
+    many = ", repeatable" if getattr(param, "multiple", False) else ""
+    return ", ".join(f"`{flag}`" for flag in reversed(param.opts)) + needed + many

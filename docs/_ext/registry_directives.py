@@ -1,0 +1,34 @@
+"""Directive ``{from-package} NAME``: a table of :mod:`reference_tables`, made while the pages are read."""
+
+import reference_tables
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+TABLES = {
+    "disciplines": reference_tables.disciplines,
+    "options": reference_tables.options,
+    "scenario": reference_tables.scenario_fields,
+    "commands": reference_tables.commands,
+}
+
+
+class FromPackage(SphinxDirective):
+    """Puts the Markdown of one table in the place of the directive."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Parse the table named in the argument."""
+        name = self.arguments[0]
+        if name not in TABLES:
+            raise self.error(f"from-package '{name}': must be one of {', '.join(TABLES)}")
+        # The tables belong to the package, not to a file Sphinx watches: read this page again in every build.
+        self.env.note_reread()
+        return self.parse_text_to_nodes(TABLES[name]())
+
+
+def setup(app: Sphinx) -> dict:
+    """Register the directive."""
+    app.add_directive("from-package", FromPackage)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

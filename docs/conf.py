@@ -1,0 +1,30 @@
+"""Sphinx configuration: MyST pages, furo theme, reference tables read from the installed package."""
+
+import sys
+from importlib.metadata import version as installed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "Mayfly"
+author = "The Mayfly developers"
+copyright = "The Mayfly developers; Apache-2.0 OR MIT"
+release = installed("mayfly")
+version = release
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "registry_directives"]
+exclude_patterns = ["_build", "_ext"]
+source_suffix = {".md": "markdown"}
+
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+suppress_warnings = ["misc.highlighting_failure"]
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = "Mayfly"
+html_copy_source = False
