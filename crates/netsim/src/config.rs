@@ -74,6 +74,9 @@ pub struct Tcp {
     pub handshake_ack: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
+    /// ns-2's way with duplicates: limited transmit also repeats what a timeout has given up, and a second
+    /// copy of the last segment in order waits for its acknowledgement like the first.
+    pub lax_duplicates: bool,
     /// Restart the timer on the first partial acknowledgement only (RFC 6582, 4: Impatient).
     pub impatient: bool,
     /// Segments sent per acknowledgement during recovery at most; 0 for no bound.

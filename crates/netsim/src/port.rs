@@ -62,6 +62,12 @@ impl Port {
         self.account(now);
     }
 
+    /// Whether a packet is in transmission.
+    #[inline]
+    pub(crate) fn is_busy(&self, now: Time) -> bool {
+        now < self.busy_until
+    }
+
     /// Starts a transmission if the link is free: the packet and its arrival at the far end.
     #[inline]
     pub(crate) fn transmit(&mut self, now: Time, index: usize, events: &mut Events) -> Option<(Packet, Time)> {

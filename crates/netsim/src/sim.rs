@@ -220,7 +220,12 @@ impl<'a> Sim<'a> {
 
     #[inline]
     fn transmit(&mut self, port: usize) {
-        let Some((packet, at)) = self.ports[port].transmit(self.net.now, port, &mut self.net.events) else {
+        let busy = self.ports[port].is_busy(self.net.now);
+        let sent = self.ports[port].transmit(self.net.now, port, &mut self.net.events);
+        if !busy && !self.ports[port].queue.dropped().is_empty() {
+            self.on_drops(port);
+        }
+        let Some((packet, at)) = sent else {
             return;
         };
         let live = self.live.at(Handle::unpack(packet.handle).slot);
@@ -301,8 +306,8 @@ impl<'a> Sim<'a> {
         if let Some(next) = self.flows.get(self.started) {
             self.net.events.schedule(next.start.max(self.net.now), Kind::Start, 0);
         }
-        let idle = self.idle_senders.get_mut(&(spec.src, spec.dst)).and_then(Vec::pop);
-        let history = idle.unwrap_or_else(|| self.boot(false));
+        let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&(spec.src, spec.dst)) } else { None };
+        let history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false));
         let (left, right) = if spec.up { (spec.dst, spec.src) } else { (spec.src, spec.dst) };
         let (left, right) = (2 * left as usize, self.right + 2 * right as usize);
         let private = spec.rtt.map(|rtt| self.private_pipes(rtt));

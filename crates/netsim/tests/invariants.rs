@@ -37,6 +37,7 @@ fn transport() -> impl Strategy<Value = Tcp> {
             fin,
             handshake_ack,
             limited_transmit,
+            lax_duplicates: as_is,
             impatient,
             loss_window: if cwnd { LossWindow::Cwnd } else { LossWindow::Flight },
             recovery_exit: if as_is { RecoveryExit::AsIs } else { RecoveryExit::Deflate },

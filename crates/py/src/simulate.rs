@@ -78,6 +78,7 @@ struct TcpSettings {
     fin: bool,
     handshake_ack: bool,
     limited_transmit: bool,
+    lax_duplicates: bool,
     impatient: bool,
     recovery_burst: u32,
     loss_window: String,
@@ -142,6 +143,7 @@ impl Settings {
                 fin: tcp.fin,
                 handshake_ack: tcp.handshake_ack,
                 limited_transmit: tcp.limited_transmit,
+                lax_duplicates: tcp.lax_duplicates,
                 impatient: tcp.impatient,
                 recovery_burst: tcp.recovery_burst,
                 loss_window: match tcp.loss_window.as_str() {

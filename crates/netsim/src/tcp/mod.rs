@@ -125,7 +125,7 @@ impl Connection {
         };
         self.sender = Sender::idle(tcp, history.clock_phase);
         self.sender.syn_lost = history.syn_lost;
-        self.receiver.restart();
+        self.receiver.restart(tcp);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);
         } else {
@@ -138,7 +138,7 @@ impl Connection {
     pub(crate) fn on_forward(&mut self, handle: Handle, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Plain => self.receiver.on_segment(handle.number, &self.shape, tcp, net),
-            _ => self.receiver.on_close(net),
+            _ => self.receiver.on_close(tcp, net),
         }
         if tcp.fin && self.receiver.finish != Time::NEVER { Life::Over } else { Life::Open }
     }

@@ -7,6 +7,7 @@ use crate::config::Tcp;
 use crate::event::Kind;
 use crate::net::{Mark, Net};
 use crate::tcp::Shape;
+use crate::tcp::rtt::Rtt;
 
 /// Control segment of the receiver that is not yet acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,9 @@ pub(crate) struct Receiver {
     timer_event: Time,
     pending: Pending,
     repeats: u32,
+    rtt: Rtt,
+    /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
+    probed: Option<Time>,
     pub(crate) first_data: Time,
     pub(crate) finish: Time,
 }
@@ -37,35 +41,31 @@ pub(crate) struct Receiver {
 impl Receiver {
     pub(crate) fn idle(tcp: &Tcp) -> Receiver {
         let words = (tcp.receiver_window as usize + 2).next_power_of_two().max(64) / 64;
+        Receiver { above_gap: vec![0; words], ..Receiver::without_memory(tcp) }
+    }
+
+    fn without_memory(tcp: &Tcp) -> Receiver {
         Receiver {
             next: 0,
             beyond: 0,
-            above_gap: vec![0; words],
+            above_gap: Vec::new(),
             held: 0,
             deadline: Time::NEVER,
             timer_event: Time::NEVER,
             pending: Pending::Nothing,
             repeats: 0,
+            rtt: Rtt::unknown(tcp, Time::ZERO),
+            probed: None,
             first_data: Time::NEVER,
             finish: Time::NEVER,
         }
     }
 
-    pub(crate) fn restart(&mut self) {
+    /// Begins another connection in the same memory.
+    pub(crate) fn restart(&mut self, tcp: &Tcp) {
         let mut above_gap = std::mem::take(&mut self.above_gap);
         above_gap.fill(0);
-        *self = Receiver {
-            next: 0,
-            beyond: 0,
-            above_gap,
-            held: 0,
-            deadline: Time::NEVER,
-            timer_event: Time::NEVER,
-            pending: Pending::Nothing,
-            repeats: 0,
-            first_data: Time::NEVER,
-            finish: Time::NEVER,
-        };
+        *self = Receiver { above_gap, ..Receiver::without_memory(tcp) };
     }
 
     #[inline]
@@ -76,6 +76,7 @@ impl Receiver {
     /// Sends the SYN, as the end that opens.
     pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.pending = Pending::Syn;
+        self.probed = Some(net.now);
         self.repeat_later(shape, tcp, net);
         net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
     }
@@ -84,6 +85,12 @@ impl Receiver {
     pub(crate) fn on_segment(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         if seq > 0 && seq <= shape.data && self.first_data == Time::NEVER {
             self.first_data = net.now;
+        }
+        if seq > 0 {
+            self.on_answer(tcp, net);
+        } else if !shape.receiver_opens {
+            // The SYN, to be answered now; one that comes again leaves no telling which answer is answered.
+            self.probed = (self.beyond == 0).then_some(net.now);
         }
         let fills_gap = seq + 1 < self.beyond;
         self.beyond = self.beyond.max(seq + 1);
@@ -99,7 +106,7 @@ impl Receiver {
         }
         // Delay the acknowledgement of one segment in order; a second one, a gap, the SYN and the FIN
         // are answered at once (RFC 5681, 4.2).
-        let in_order = self.next == seq + 1;
+        let in_order = seq == before || tcp.lax_duplicates && self.next == seq + 1;
         if in_order && !fills_gap && seq > 0 && !closes && self.deadline == Time::NEVER && tcp.delayed_ack > Time::ZERO
         {
             self.arm(net.now + tcp.delayed_ack, shape, net);
@@ -112,6 +119,9 @@ impl Receiver {
         if self.pending == Pending::Syn {
             self.pending = Pending::Nothing;
             self.deadline = Time::NEVER;
+            if self.repeats == 1 {
+                self.on_answer(tcp, net);
+            }
             self.repeats = 0;
         }
         if !tcp.fin && self.next > shape.data && self.finish == Time::NEVER {
@@ -132,8 +142,17 @@ impl Receiver {
         net.send(shape.back, shape.control(Direction::Reverse, mark, self.next, tcp));
     }
 
-    /// The sender acknowledged the FIN: the last FIN-ACK.
-    pub(crate) fn on_close(&mut self, net: &mut Net) {
+    /// The answer to the probe has come: the receiver's only RTT sample, since it sends no data.
+    #[inline]
+    fn on_answer(&mut self, tcp: &Tcp, net: &Net) {
+        if let Some(sent) = self.probed.take() {
+            self.rtt.sample(sent, net.now, tcp);
+        }
+    }
+
+    /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.
+    pub(crate) fn on_close(&mut self, tcp: &Tcp, net: &mut Net) {
+        self.on_answer(tcp, net);
         if self.pending == Pending::Fin {
             self.pending = Pending::Nothing;
             self.deadline = Time::NEVER;
@@ -168,9 +187,8 @@ impl Receiver {
     }
 
     /// Sets the timer that repeats the pending SYN or FIN, with exponential back-off (RFC 6298, 5.5).
-    /// The receiver sends no data and so has no RTT sample: it starts from the initial timeout.
     fn repeat_later(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let timeout = Time(tcp.initial_rto.0 << self.repeats.min(6)).min(tcp.max_rto);
+        let timeout = Time(self.rtt.timeout(tcp).0 << self.repeats.min(6)).min(tcp.max_rto);
         self.repeats += 1;
         self.arm(net.now + timeout, shape, net);
     }

@@ -219,7 +219,8 @@ impl Sender {
     fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let allowed = f64::from(self.una) + self.cwnd + f64::from(self.dup_acks) - 1.0;
         let in_window = self.nxt < self.una + tcp.receiver_window;
-        if self.nxt <= shape.last && in_window && f64::from(self.nxt) <= allowed {
+        let unsent = self.nxt == self.max || tcp.lax_duplicates;
+        if unsent && self.nxt <= shape.last && in_window && f64::from(self.nxt) <= allowed {
             self.output(self.nxt, shape, tcp, net);
             self.nxt += 1;
             self.limited += 1;
@@ -358,6 +359,7 @@ pub(crate) mod tests {
             fin: true,
             handshake_ack: true,
             limited_transmit: true,
+            lax_duplicates: false,
             impatient: true,
             recovery_burst: 0,
             loss_window: LossWindow::Flight,

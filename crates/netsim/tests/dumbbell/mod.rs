@@ -46,6 +46,7 @@ pub fn wired(discipline: &str) -> Run {
             fin: true,
             handshake_ack: true,
             limited_transmit: true,
+            lax_duplicates: false,
             impatient: true,
             recovery_burst: 0,
             loss_window: LossWindow::Flight,

@@ -1,6 +1,8 @@
 //! Fast retransmit, NewReno recovery, limited transmit. The connections start with eight segments in
 //! flight: segments 1 to 8 leave at 100 ms.
 
+use units::Time;
+
 use super::Scene;
 use super::Segment::{self, Ack, Bare, Data, Fin, FinAck};
 use super::Step::{self, At, Late, Lose, Sends, Skip, Window};
@@ -135,6 +137,34 @@ fn limited_transmit_sends_a_segment_for_each_of_the_first_two_duplicates() {
         Window(4.0, 4.0),
     ]);
     eight_of(40).with(|tcp| tcp.limited_transmit = true).play(&steps);
+}
+
+#[test]
+fn limited_transmit_sends_only_what_was_never_sent() {
+    // Segment 1 and then 3 arrive; 8 and the duplicate it causes are so late that the timer has gone back to 2.
+    let lost = [2, 2, 4, 5, 6, 7, 9].map(|seq| Lose(Data(seq)));
+    let steps = [
+        Late(Data(8)),
+        Skip(99),
+        Skip(150),
+        Late(Ack(2)),
+        At(200),
+        Sends(&[Data(9)]),
+        At(300),
+        Sends(&[Ack(2)]),
+        // SRTT 100 ms, RTTVAR 37.5 ms.
+        At(450),
+        Sends(&[Data(2)]),
+        At(500),
+        Sends(&[]),
+        At(950),
+        Sends(&[Data(2)]),
+    ];
+    let scene = Scene::of(40).with(|tcp| {
+        (tcp.initial_window, tcp.receiver_window) = (8, 8);
+        tcp.min_rto = Time::from_millis(200);
+    });
+    scene.play(&[&lost[..], &steps[..]].concat());
 }
 
 #[test]

@@ -150,6 +150,24 @@ fn a_segment_that_fills_one_of_two_gaps_is_acknowledged_at_once() {
 }
 
 #[test]
+fn a_segment_that_comes_twice_is_acknowledged_at_once() {
+    // The acknowledgement of the only segment is lost; the repeated segment is a duplicate (RFC 9293, 3.10.7.4).
+    let steps = [
+        Lose(Ack(2)),
+        Skip(349),
+        At(350),
+        Sends(&[Ack(2)]),
+        At(1100),
+        Sends(&[Data(1)]),
+        At(1150),
+        Sends(&[Ack(2)]),
+        At(1200),
+        Finish(150),
+    ];
+    Scene::of(1).with(|tcp| tcp.fin = false).play(&steps);
+}
+
+#[test]
 fn the_last_segment_carries_the_rest() {
     let bytes = |size_bytes| {
         let scene = Scene { size_bytes, ..Scene::of(1) };
