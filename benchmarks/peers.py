@@ -2,9 +2,10 @@
 
     python benchmarks/peers.py [FLOWS.csv[.gz]] [--runs 5] [--json]
 
-Without a flow list (columns flow_id, start_s, src 1-5, dst 8-12, size_packets) the wired scenario's own is drawn. Measured are
-the simulator alone (`cargo build --release -p mayfly-netsim --example flow_list`), the whole `mayfly simulate` process with its files,
-and ns-2 with its fastest and its default scheduler; user and system time of each finished process, medians over the runs.
+Without a flow list (columns flow_id, start_s, src 1-5, dst 8-12, size_packets) the wired scenario's own is drawn.
+Measured are the simulator alone (`cargo build --release -p mayfly-netsim --example flow_list`), the whole
+`mayfly simulate` process with its files, and ns-2 with its fastest and its default scheduler: user and system time of
+each finished process, medians over the runs.
 """
 
 import gzip
@@ -46,9 +47,8 @@ def listing(flows: Path | None, folder: Path) -> Path:
         drawn = workload(mayfly.load_scenario("wired-ns2"))
         drawn.select("flow_id", "start_s", "src", "dst", size_packets=drawn["size_bytes"] // 1460).write_csv(plain)
     else:
-        opened = gzip.open(flows, "rt") if flows.suffix == ".gz" else flows.open()
-        with opened as source:
-            plain.write_text(source.read())
+        packed = flows.read_bytes()
+        plain.write_bytes(gzip.decompress(packed) if flows.suffix == ".gz" else packed)
     return plain
 
 

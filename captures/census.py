@@ -1,4 +1,4 @@
-"""Counts of a capture, read with tshark: an account of `record.py`'s result that shares no code with Mayfly's own reader.
+"""Counts of a capture, read with tshark: an account of `record.py`'s result apart from Mayfly's own reader.
 
 Prints the tables of README.md: ``census.py CAPTURE``.
 """

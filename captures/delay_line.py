@@ -1,10 +1,11 @@
 """Delay line: holds every packet between two TUN devices for a fixed time, in each direction.
 
-Principle: one FIFO per direction; a packet read at time t is written to the other device at t + delay. The kernel of the
-recording machine needs no netem. Cost per packet: one read, one write, two queue operations.
+Principle: one FIFO per direction; a packet read at time t is written to the other device at t + delay. The kernel
+of the recording machine needs no netem. Cost per packet: one read, one write, two queue operations.
 
-Usage: ``delay_line.py NEAR:FAR:DELAY_MS ...`` with DELAY_MS the one-way delay in ms. All devices are created in the current
-network namespace; the far ones may be moved to another while the line runs. Prints ``ready`` once the devices exist.
+Usage: ``delay_line.py NEAR:FAR:DELAY_MS ...`` with DELAY_MS the one-way delay in ms. All devices are created in the
+current network namespace; the far ones may be moved to another while the line runs. Prints ``ready`` once they
+exist.
 """
 
 import fcntl

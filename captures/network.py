@@ -3,8 +3,8 @@
     c1..c6 --(lan bridge)-- router --up0== provider --delay line-- near | region | far | overseas
     10.10.0.11..16          10.10.0.1  192.0.2.0/30               203.0.113.x, 198.51.100.x
 
-The access link is up0: each side shapes what it sends (tbf). The tap is on up0 in the router, so downstream packets are seen
-after the provider's shaper and upstream packets after the router's. Everything leaves with `Network.close`.
+The access link is up0: each side shapes what it sends (tbf). The tap is on up0 in the router, so downstream packets are
+seen after the provider's shaper and upstream packets after the router's. Everything leaves with `Network.close`.
 """
 
 import json
@@ -195,7 +195,7 @@ class Network:
             if process.poll() is None:
                 process.terminate()
         for node in self.nodes:
-            # Children of what was started here (nginx workers, rsync daemons) live in these namespaces and nowhere else.
+            # Children of what was started here (nginx workers, rsync daemons) live in these namespaces only.
             listing = subprocess.run(["ip", "netns", "pids", self.namespace(node)], check=False, capture_output=True)
             if listing.stdout:
                 subprocess.run(["kill", "-9", *listing.stdout.split()], check=False, capture_output=True)

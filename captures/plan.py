@@ -1,7 +1,7 @@
 """What the office does while it is recorded: web browsing, bulk copies, uploads, calls, and connections that fail.
 
-Everything here is drawn from named random streams of one seed, so that the same seed asks the same programs for the same
-bytes; packet timing is the kernel's.
+Everything here is drawn from named random streams of one seed, so that the same seed asks the same programs for the
+same bytes; packet timing is the kernel's.
 """
 
 import math
@@ -79,8 +79,8 @@ def object_size_bytes(stream: random.Random) -> int:
 
     Notes
     -----
-    The form (lognormal body, Pareto tail of shape near 1.1) is that of Barford and Crovella 1998 (SURGE); the numbers are
-    ours, chosen for a few hundred connections in a minute.
+    The form (lognormal body, Pareto tail of shape near 1.1) is that of Barford and Crovella 1998 (SURGE); the
+    numbers are ours, chosen for a few hundred connections in a minute.
     """
     if stream.random() < TAIL_PROBABILITY:
         # Inverse of the Pareto law truncated at the largest size.

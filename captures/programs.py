@@ -1,4 +1,4 @@
-"""The real programs that make the traffic: nginx, rsync, iperf3 and dnsmasq on the servers; curl, dig, rsync and iperf3 inside."""
+"""The real programs that make the traffic: nginx, rsync, iperf3, dnsmasq outside; curl, dig, rsync, iperf3 inside."""
 
 import subprocess
 import threading

@@ -1,4 +1,4 @@
-"""Records real programs talking through the network of `network.py`; run as root: ``record.py office captures/office.pcap.gz``.
+"""Records real programs talking through the network of `network.py`; run as root: ``record.py office FILE``.
 
 A recording is refused, and nothing is written under the final name, when a program failed, the tap lost packets, or the
 handshakes do not show the round-trip times of the delay lines.

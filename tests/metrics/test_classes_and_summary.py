@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mayfly.errors import MayflyError
 from mayfly.metrics import classes, summarise
 from mayfly.metrics.intervals import normal_ci95, student_ci95

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mayfly.errors import MayflyError
 from mayfly.metrics import binned_ci, by_percentile, conditional_mean, incomplete, plateaus, response_cdf
 from mayfly.metrics.progress import largest_flows

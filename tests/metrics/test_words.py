@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+
 from mayfly.errors import MayflyError
 from mayfly.metrics import answer
 from mayfly.metrics.words import bootstrap_ratio

@@ -93,7 +93,7 @@ def test_drops_agree_over_seeds(name):
 
 def test_seed_1_is_ns2_packet_by_packet_in_underload():
     # Seed 1 gives the hosts' clocks the phases ns-2 gives them by default: nothing is left to chance.
-    flows, counters = ns2("B_8M")
+    _, counters = ns2("B_8M")
     result = ours("B_8M", 1)
     reference = pl.read_csv(REFERENCE / "efd_result_B_8M.csv.gz").sort("flow_id")
     mine = result.records.sort("flow_id")

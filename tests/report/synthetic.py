@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+
 from mayfly.metrics import answer, summarise
 
 MSS_BYTES = 1460

@@ -6,8 +6,9 @@ import shutil
 import subprocess
 
 import pytest
-from mayfly.report.html import write_report
 from synthetic import LAWS, flow_records, sample_rows, summary_of
+
+from mayfly.report.html import write_report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")

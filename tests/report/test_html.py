@@ -6,10 +6,11 @@ import re
 
 import polars as pl
 import pytest
+from synthetic import LAWS, flow_records, sample_rows, summary_of
+
 from mayfly.report.figures import confidence_bands, unfinished_sizes
 from mayfly.report.html import embedded_json, page_text, write_report
 from mayfly.report.palette import styles
-from synthetic import LAWS, flow_records, sample_rows, summary_of
 
 RECORDS = flow_records(flows=1500)
 SAMPLES = sample_rows(RECORDS)

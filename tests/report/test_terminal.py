@@ -3,10 +3,11 @@
 import io
 
 import pytest
-from mayfly.report.quantity import bytes_text, count_text, digits, interval_text, rate_text, time_text
-from mayfly.report.terminal import comparison_table, disciplines_table
 from rich.console import Console
 from rich.table import Table
+
+from mayfly.report.quantity import bytes_text, count_text, digits, interval_text, rate_text, time_text
+from mayfly.report.terminal import comparison_table, disciplines_table
 
 
 def row(label="efd", short_s=0.0907, long_s=3.758, unfinished=11):
