@@ -203,6 +203,13 @@ def test_an_output_folder_that_is_a_file_is_told_before_the_work(below, tmp_path
     assert path.read_text() == "mine"
 
 
+def test_a_folder_in_the_place_of_a_file_is_refused_before_any_file_is_replaced(tmp_path):
+    (tmp_path / "summary.json").mkdir()
+    line = refused("simulate", "wired", "--discipline", "fifo", "--duration", "2s", "--out", tmp_path, *TAIL)
+    assert line == f"{tmp_path}: cannot be written: summary.json is a folder"
+    assert [path.name for path in tmp_path.iterdir()] == ["summary.json"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_an_output_folder_without_the_right_to_write_is_told_before_the_work(tmp_path):
     folder = tmp_path / "locked"

@@ -58,7 +58,7 @@ def test_a_refused_folder_loads_no_tables(tmp_path):
 
 
 def test_settings_of_the_user_stand():
-    code = "import os; from mayfly.cli.process import _start_light; _start_light(); print(os.environ['OPENBLAS_NUM_THREADS'])"
+    code = "import os; from mayfly.cli import process as p; p._start_light(); print(os.environ['OPENBLAS_NUM_THREADS'])"
     for given, kept in ((None, "1"), ("4", "4")):
         env = {name: value for name, value in PLAIN.items() if name != "OPENBLAS_NUM_THREADS"}
         env |= {} if given is None else {"OPENBLAS_NUM_THREADS": given}

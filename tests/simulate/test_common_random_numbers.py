@@ -5,10 +5,11 @@ import sys
 
 import polars as pl
 import pytest
+from scipy.stats import t
+
 from mayfly.simulate.comparison import compare
 from mayfly.simulate.run import named, run_many, workload
 from mayfly.simulate.scenario import load_scenario
-from scipy.stats import t
 
 INPUT = ["flow_id", "start_s", "src", "dst", "direction", "protocol", "size_bytes"]
 

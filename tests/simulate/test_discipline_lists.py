@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mayfly.errors import MayflyError
 from mayfly.simulate.disciplines import disciplines, parse, parse_list, split
 from mayfly.simulate.run import named
@@ -61,7 +62,8 @@ def test_an_unknown_id_is_refused_with_the_nearest(typo, near):
 @pytest.mark.parametrize(
     "bad",
     ["", " ", ",", ",,", "()", "efd(", "efd)", "efd(threshold", "efd(threshold)", "efd(=3)", "efd fifo", "fifo;las",
-     "efd(threshold=1)(threshold=2)", "efd(threshold=1, threshold=2)", "efd(nothing=1)", "fifo(threshold=1)", "\x1b[2J"],
+     "efd(threshold=1)(threshold=2)", "efd(threshold=1, threshold=2)", "efd(nothing=1)", "fifo(threshold=1)",
+     "\x1b[2J"],
 )  # fmt: skip
 def test_junk_is_refused_in_one_line(bad):
     with pytest.raises(MayflyError) as refused:

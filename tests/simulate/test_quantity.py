@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mayfly.errors import MayflyError
-from mayfly.simulate.quantity import BUFFER_MOST_BYTES, BUFFER_MOST_PACKETS, RATE_BOUNDS_BPS
-from mayfly.simulate.quantity import buffer, rate_bps, seconds, share
+from mayfly.simulate.quantity import (
+    BUFFER_MOST_BYTES,
+    BUFFER_MOST_PACKETS,
+    RATE_BOUNDS_BPS,
+    buffer,
+    rate_bps,
+    seconds,
+    share,
+)
 
 ANYTHING = st.one_of(
     st.none(),

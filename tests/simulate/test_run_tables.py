@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+
 from mayfly.simulate import columns
 from mayfly.simulate.comparison import compare, run
 from mayfly.simulate.scenario import load_scenario

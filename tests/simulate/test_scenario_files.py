@@ -8,6 +8,7 @@ from typing import Literal, Union, get_args, get_origin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mayfly.errors import MayflyError
 from mayfly.simulate import scenario as module
 from mayfly.simulate.disciplines import disciplines

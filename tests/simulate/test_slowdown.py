@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+
 from mayfly.simulate.comparison import compare, run
 from mayfly.simulate.scenario import load_scenario
 

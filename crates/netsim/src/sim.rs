@@ -78,6 +78,8 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     Ok(Alone { arrivals, finish: sim.finish().records[0].finish })
 }
 
+// A box would cost every TCP packet a load; nearly all flows are TCP.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 enum Transport {
     Tcp(Connection),

@@ -233,9 +233,8 @@ pub fn alone<'py>(
     let run = settings.into_run()?;
     let rows = flows.rows(py)?;
     drop(flows);
-    let responses: Vec<netsim::Alone> = py
-        .detach(|| rows.iter().map(|flow| netsim::alone(&run, flow)).collect::<Result<_, _>>())
-        .map_err(refused)?;
+    let responses: Vec<netsim::Alone> =
+        py.detach(|| rows.iter().map(|flow| netsim::alone(&run, flow)).collect::<Result<_, _>>()).map_err(refused)?;
     Ok((
         integers(py, responses.iter().flat_map(|r| &r.arrivals).map(|time| time.0)),
         integers(py, responses.iter().map(|r| r.arrivals.len() as u64)),

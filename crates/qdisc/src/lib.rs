@@ -29,4 +29,4 @@ pub mod scfq;
 
 pub use base::{Discipline, DropReason, Env, Fate, Limit, Qdisc, Sorted, Stats};
 pub use packet::{Ecn, Kind, Packet};
-pub use spec::{Options, OptionError, Param, Spec, Value};
+pub use spec::{OptionError, Options, Param, Spec, Value};

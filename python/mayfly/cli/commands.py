@@ -185,7 +185,6 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit")] = False,
 ) -> None:
-    """What would each queueing discipline do to the users of a congested link?"""
     if version:
         from importlib.metadata import version as installed
 

@@ -51,7 +51,7 @@ def _start_light() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         # A locale that lacks a character must not end the command.
         getattr(sys, name).reconfigure(errors="backslashreplace")
 
@@ -140,7 +140,7 @@ def _end(status: int, message: str | None, as_json: bool) -> int:
 
 
 def one_line(text: str) -> str:
-    """Text on one line of a terminal.
+    r"""Text on one line of a terminal.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ def one_line(text: str) -> str:
 
     Examples
     --------
-    >>> one_line("bad\\nvalue \\x1b[2J")
-    'bad value \\\\x1b[2J'
+    >>> one_line("bad\nvalue \x1b[2J")
+    'bad value \\x1b[2J'
     """
     line = " ".join(text.split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in line)

@@ -1,5 +1,6 @@
 """The folder of a command's files: checked before the work, filled at one stroke after it."""
 
+import errno
 import os
 import shutil
 import signal
@@ -64,6 +65,9 @@ def filled(folder: str | os.PathLike, names: Iterable[str]) -> Iterator[Path]:
             folder.mkdir(parents=True, exist_ok=True)
             partial = Path(tempfile.mkdtemp(prefix=".mayfly-", dir=folder))
         yield partial
+        names = list(names)
+        if taken := [name for name in names if (folder / name).is_dir()]:
+            raise IsADirectoryError(errno.EISDIR, f"{taken[0]} is a folder")
         with _undisturbed():
             for name in names:
                 os.replace(partial / name, folder / name)
