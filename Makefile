@@ -16,6 +16,7 @@ build: $(STAMP)
 
 $(STAMP): $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m compileall -q python
 	touch $@
 
 demo: build

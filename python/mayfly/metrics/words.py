@@ -262,5 +262,5 @@ def _percent(value: float) -> str:
 
 
 def _signed(value: float) -> str:
-    text = _percent(value)
-    return f"+{text}" if value > 0 else text
+    """A change: to a tenth of a percent, finer than any interval here."""
+    return f"{value:+,.0f} %" if abs(value) >= 10 else f"{value:+.1f} %"
