@@ -21,7 +21,7 @@ $(STAMP): $(SOURCES) | $(BIN)/python
 
 demo: build
 	$(BIN)/mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24 --out mayfly-demo/whatif
-	$(BIN)/mayfly compare wired --duration 200s --out mayfly-demo/compare
+	$(BIN)/mayfly compare wired --out mayfly-demo/compare
 
 test: test-rust test-python
 
