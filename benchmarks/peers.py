@@ -4,8 +4,8 @@
 
 Without a flow list (columns flow_id, start_s, src 1-5, dst 8-12, size_packets) the wired scenario's own is drawn.
 Measured are the simulator alone (`cargo build --release -p mayfly-netsim --example flow_list`), the whole
-`mayfly simulate` process with its files, and ns-2 with its fastest and its default scheduler: user and system time of
-each finished process, medians over the runs.
+`mayfly simulate` process with its files, and ns-2 with its fastest, its default and its heap scheduler: user and
+system time of each finished process, medians over the runs.
 """
 
 import gzip
@@ -98,7 +98,7 @@ def main(
             ],
         }
         permanent = {"simulator": [str(SIMULATOR), "permanent"]}
-        for scheduler in ("Splay", "Calendar") if peer else ():
+        for scheduler in ("Splay", "Calendar", "Heap") if peer else ():
             wired[f"ns-2 {scheduler}"] = [
                 peer,
                 str(HERE / "ns2_wired.tcl"),
