@@ -16,7 +16,7 @@ from mayfly.papers.declaration import (
     single_run_interval,
 )
 from mayfly.papers.page import cells, markdown, section
-from mayfly.papers.rows import alike, below, not_above
+from mayfly.papers.rows import alike, below, greater_by, not_above
 from mayfly.papers.wired_measures import cbr, transfers
 
 NOTHING = Runs(())
@@ -61,6 +61,16 @@ def test_one_replication_and_a_row_without_claim_are_refused() -> None:
         Row("row", fixed(1.0))
 
 
+def test_values_that_leave_no_interval_are_refused() -> None:
+    with pytest.raises(MayflyError, match=r"row 'row': margins .*inf.*: must be finite"), np.errstate(divide="ignore"):
+        compared(below("row", fixed(0.0, 1.0), fixed(1.0, 2.0)), NOTHING)
+    with pytest.raises(MayflyError, match=r"row 'row': values .*nan.*: must be finite"):
+        compared(Row("row", fixed(1.0, np.nan), margin=fixed(1.0, 1.1)), NOTHING)
+    zero, one = fixed(0.0, 0.1), fixed(1.0, 1.1)
+    assert compared(below("row", zero, one, logarithms=False), NOTHING).verdict is Verdict.DIRECTION
+    assert compared(below("row", one, zero, logarithms=False), NOTHING).verdict is Verdict.DIFFERS
+
+
 def test_direction_rows_compare_in_the_direction_they_say() -> None:
     low, high = fixed(1.0, 1.1, 0.9), fixed(2.0, 2.1, 1.9)
     assert compared(below("row", low, high), NOTHING).verdict is Verdict.DIRECTION
@@ -71,26 +81,58 @@ def test_direction_rows_compare_in_the_direction_they_say() -> None:
     assert compared(alike("row", (low, high)), NOTHING).verdict is Verdict.DIFFERS
 
 
+def test_rows_over_experiments_of_unlike_replications_compare_what_both_have() -> None:
+    few, many = fixed(1.0, 1.1), fixed(2.0, 2.1, 0.5, 0.5)
+    for row in (below("row", few, many), greater_by("row", many, few)):
+        found = compared(row, NOTHING)
+        assert found.verdict is Verdict.DIRECTION
+        assert found.replications == 2
+
+
 def claim(row: Row, difference: Difference | None = None) -> Claim:
     return Claim("some-4.1-claim", "Chen 2012, 4.6", "it is so", "`wired`", (row,), difference)
 
 
-def test_a_claim_needs_a_reason_exactly_when_it_does_not_hold() -> None:
-    holds = Row("row", fixed(1.0, 1.1), margin=fixed(1.0, 1.1))
-    fails = Row("row", fixed(1.0, 1.1), margin=fixed(-1.0, -1.1))
-    off = Row("row", fixed(1.0, 1.1), "s", Printed(50.0), fixed(1.0, 1.01))
-    assert claim(holds).check(NOTHING).expected
-    assert not claim(fails).check(NOTHING).expected
-    assert claim(fails, Difference(Verdict.DIFFERS, "why")).check(NOTHING).expected
-    assert not claim(fails, Difference(Verdict.UNDECIDED, "another matter")).check(NOTHING).expected
-    assert not claim(holds, Difference(Verdict.DIRECTION, "stale")).check(NOTHING).expected
-    assert not claim(off).check(NOTHING).expected, "the printed number is far off"
-    assert claim(off, Difference(Verdict.DIRECTION, "why")).check(NOTHING).expected
+HOLDS = Row("row", fixed(1.0, 1.1), margin=fixed(1.0, 1.1))
+BORDERLINE = Row("row", fixed(1.0, 1.1), margin=fixed(-1.0, 1.1))
+FAILS = Row("row", fixed(1.0, 1.1), margin=fixed(-1.0, -1.1))
+NUMBER_OFF = Row("row", fixed(1.0, 1.1), "s", Printed(50.0), fixed(1.0, 1.01))
+
+
+def expected(row: Row, explained: Verdict | None = None) -> bool:
+    return claim(row, Difference(explained, "why") if explained else None).check(NOTHING).expected
+
+
+def test_a_claim_that_differs_needs_a_reason_why_it_fails() -> None:
+    assert not expected(FAILS)
+    assert not expected(FAILS, Verdict.DIRECTION), "the reason is for a number whose direction holds"
+    assert expected(FAILS, Verdict.DIFFERS)
+    assert expected(FAILS, Verdict.UNDECIDED)
+
+
+def test_a_reason_why_a_claim_fails_is_contradicted_when_every_row_holds() -> None:
+    for explained in (Verdict.DIFFERS, Verdict.UNDECIDED):
+        assert not expected(HOLDS, explained)
+        assert not expected(NUMBER_OFF, explained)
+        both = Claim("both", "source", "says", "settings", (HOLDS, FAILS), Difference(explained, "why"))
+        assert both.check(NOTHING).expected, "one row fails as explained"
+    for explained in (None, Verdict.DIRECTION):
+        assert expected(HOLDS, explained)
+        assert expected(NUMBER_OFF, explained)
+
+
+def test_an_undecided_claim_contradicts_nothing_and_its_page_tells_the_replications() -> None:
+    for explained in (None, Verdict.DIRECTION, Verdict.UNDECIDED, Verdict.DIFFERS):
+        assert expected(BORDERLINE, explained)
+    assert "**Undecided with 2 replications.**" in section(claim(BORDERLINE).check(NOTHING))
+    beside = Claim("both", "source", "says", "settings", (BORDERLINE, FAILS), Difference(Verdict.DIFFERS, "Why."))
+    assert "**Differs, some rows undecided with 2 replications.** Why." in section(beside.check(NOTHING))
+    assert "replications" not in section(claim(FAILS).check(NOTHING))
 
 
 def short(identity: str, measure, **more) -> Experiment:
     overrides = {"duration": "30s", "workload.load": 8_000_000, "network.buffer": 50, **more.pop("overrides", {})}
-    return Experiment(identity, overrides, ("fifo", "las", "efd"), 2, measure, **more)
+    return Experiment(identity, overrides, more.pop("disciplines", ("fifo", "las", "efd")), 2, measure, **more)
 
 
 def test_an_experiment_is_simulated_once_and_on_common_flows() -> None:
@@ -120,7 +162,8 @@ def test_what_is_not_declared_is_refused_with_what_there_is(asked: tuple[str, st
 
 
 def test_measures_of_a_run_are_consistent_with_each_other() -> None:
-    runs = Runs([short("wired", transfers, overrides={"sample_interval": 0.1})])
+    labels = ("fifo", "las", "run2c", "efd")
+    runs = Runs([short("wired", transfers, overrides={"sample_interval": 0.1}, disciplines=labels)])
 
     def of(name: str, discipline: str = "efd") -> np.ndarray:
         return runs.values("wired", discipline, name)
@@ -131,9 +174,11 @@ def test_measures_of_a_run_are_consistent_with_each_other() -> None:
     assert (of("table_above_queue") == 0).all()
     assert (of("table_mean", "las") > of("table_mean")).all()
     assert ((of("high_share") > 0) & (of("high_share") < 1)).all()
-    assert ((of("run2c_rule_share") > 0) & (of("run2c_rule_share") < 1)).all()
+    assert ((of("high_share", "run2c") > 0) & (of("high_share", "run2c") < 1)).all()
     assert (of("unfinished_small") <= of("unfinished")).all()
     assert (of("table_mean", "fifo") == 0).all()
+    with pytest.raises(MayflyError, match="fifo, high_share: not declared"):
+        of("high_share", "fifo")
 
 
 def test_a_cbr_flow_alone_leaves_at_its_own_pace_and_loses_what_does_not_fit() -> None:

@@ -7,6 +7,8 @@ from mayfly.papers.rows import Quantity, at_least, at_most, below, greater_by, q
 
 NAMES = {"fifo": "FIFO", "las": "LAS", "run2c": "Run2C", "efd": "EFD", "lars": "LARS", "scfq": "SCFQ"}
 REPLICATIONS = 10
+MORE_REPLICATIONS = {"cbr-64k-12": 30, "cbr-500k-8": 30, "cbr-64k-8.5": 30, "cbr-500k-8.5": 30}
+"""Of the experiments in which ten leave a row undecided."""
 
 AUDIO_BPS, VIDEO_BPS = 64_000, 500_000
 PACKET_BYTES = 1500
@@ -35,7 +37,7 @@ EXPERIMENTS = tuple(
             "workload.cbr": [{"rate": rate_bps, "packet": PACKET_BYTES, "start": "10s"}],
         },
         disciplines=tuple(NAMES),
-        replications=REPLICATIONS,
+        replications=MORE_REPLICATIONS.get(_id(rate_bps, load), REPLICATIONS),
         measure=wired_measures.cbr,
         trace_udp=True,
     )
@@ -119,7 +121,10 @@ def video_without_loss(reading: str, discipline: str) -> Claim:
         for load in NAMED_LOADS[:2]
     )
     says = f"{NAMES[discipline]} loses nothing of a 500 kb/s flow in underload and at moderate load"
-    return _claim(f"cbr-video-{discipline}", reading, "4.6.4, Fig. 4.12", says, rows)
+    note = "EFD loses in bursts, when large transfers meet: some single runs lose none at a load where the mean does."
+    return _claim(
+        f"cbr-video-{discipline}", reading, "4.6.4, Fig. 4.12", says, rows, note if discipline == "efd" else ""
+    )
 
 
 def video_hit(reading: str) -> Claim:

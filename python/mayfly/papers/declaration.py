@@ -221,7 +221,7 @@ class Difference:
     Parameters
     ----------
     verdict : Verdict
-        The verdict explained here; another one is news.
+        The verdict explained here; `Finding.expected` says which others it allows.
     reason : str
         Found by experiment, with the numbers.
     """
@@ -247,7 +247,7 @@ class Claim:
     rows : tuple of Row
         All must hold.
     difference : Difference, optional
-        Explains a claim that does not come out as printed; a claim without one must come out.
+        Explains a claim that does not come out as printed; a claim without one must not differ.
     note : str
         How the statement was made measurable.
     """
@@ -292,6 +292,8 @@ class RowFinding:
         Where 95 % of single runs fall; null when nothing is printed to compare with it.
     verdict : Verdict
         What follows.
+    replications : int
+        That it follows from.
     """
 
     row: Row
@@ -299,11 +301,7 @@ class RowFinding:
     ci95: list[float] | None
     one_run: tuple[float, float] | None
     verdict: Verdict
-
-    @property
-    def holds(self) -> bool:
-        """Whether the number agrees, or the direction where no number is printed."""
-        return self.verdict is Verdict.AGREES or (self.verdict is Verdict.DIRECTION and self.row.printed is None)
+    replications: int
 
 
 @dataclass(frozen=True)
@@ -328,15 +326,25 @@ class Finding:
         return max((row.verdict for row in self.rows), key=order.index)
 
     @property
-    def holds(self) -> bool:
-        """Whether every row holds."""
-        return all(row.holds for row in self.rows)
+    def undecided_replications(self) -> int:
+        """Replications that leave a row undecided, the fewest of such rows; 0 when there is none."""
+        return min((row.replications for row in self.rows if row.verdict is Verdict.UNDECIDED), default=0)
 
     @property
     def expected(self) -> bool:
-        """Whether it holds without, or differs as its declared difference says."""
-        difference = self.claim.difference
-        return self.holds if difference is None else not self.holds and self.verdict is difference.verdict
+        """Whether what is declared stands.
+
+        Notes
+        -----
+        A claim that differs needs a reason why it fails; one for a printed number that is off while its direction
+        holds does not say why the opposite does. A reason why it fails is contradicted when every row agrees or has
+        the direction, each by its own interval. An undecided claim contradicts neither.
+        """
+        failures = (Verdict.UNDECIDED, Verdict.DIFFERS)
+        explained = self.claim.difference is not None and self.claim.difference.verdict in failures
+        if self.verdict is Verdict.DIFFERS:
+            return explained
+        return self.verdict is Verdict.UNDECIDED or not explained
 
 
 def compared(row: Row, runs: Runs) -> RowFinding:
@@ -353,16 +361,30 @@ def compared(row: Row, runs: Runs) -> RowFinding:
     -------
     RowFinding
         With the verdict.
+
+    Raises
+    ------
+    MayflyError
+        A value or a margin is not finite.
     """
-    ours = row.ours(runs)
+    ours = _finite(row, "values", row.ours(runs))
+    replications = ours.size
     one_run = single_run_interval(ours) if row.printed else None
     verdict = Verdict.DIFFERS
     if row.printed and one_run[0] <= row.printed.value <= one_run[1]:
         verdict = Verdict.AGREES
     elif row.margin is not None:
-        low, high = student_ci95(row.margin(runs))
+        margin = _finite(row, "margins", row.margin(runs))
+        replications = margin.size
+        low, high = student_ci95(margin)
         verdict = Verdict.DIRECTION if low > 0 else Verdict.DIFFERS if high < 0 else Verdict.UNDECIDED
-    return RowFinding(row, float(ours.mean()), student_ci95(ours), one_run, verdict)
+    return RowFinding(row, float(ours.mean()), student_ci95(ours), one_run, verdict, replications)
+
+
+def _finite(row: Row, what: str, values: Values) -> Values:
+    if not np.isfinite(values).all():
+        raise MayflyError(f"row '{row.name}': {what} {values.tolist()}: must be finite")
+    return values
 
 
 def single_run_interval(values: Values) -> tuple[float, float]:

@@ -9,7 +9,8 @@ LEGEND = """\
 *Ours* is the mean over the replications with its 95 % interval (Student's t). *One run* is where 95 % of single
 runs of ours fall; the thesis printed single runs, so a printed number inside **agrees**. Otherwise the
 direction decides, by the 95 % interval of its margin over the replications: **same direction**, **undecided**
-(the interval holds both) or **differs**. All disciplines of a replication see the same transfers."""
+(the interval holds both) or **differs**. All disciplines of a replication see the same transfers.
+Rows over two experiments take the replications that both have."""
 
 
 def markdown(
@@ -71,9 +72,11 @@ def section(finding: Finding) -> str:
     lines = [f"### {claim.id}", f"{claim.source}: {claim.says}.", f"*{claim.settings}.* {claim.note}".rstrip()]
     head = ["", "printed", "ours [95 %]", "one run", "claimed", "verdict"]
     lines.append(table(head, [cells(row) for row in finding.rows]))
-    lines.append(
-        f"**{str(finding.verdict).capitalize()}.**" + (f" {claim.difference.reason}" if claim.difference else "")
-    )
+    outcome = str(finding.verdict).capitalize()
+    if finding.undecided_replications:
+        among = "" if finding.verdict is Verdict.UNDECIDED else ", some rows undecided"
+        outcome += f"{among} with {finding.undecided_replications} replications"
+    lines.append(f"**{outcome}.**" + (f" {claim.difference.reason}" if claim.difference else ""))
     return "\n\n".join(lines)
 
 

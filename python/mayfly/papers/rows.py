@@ -26,6 +26,26 @@ def quantity(experiment: str, discipline: str, measure: str) -> Quantity:
     return lambda runs: runs.values(experiment, discipline, measure)
 
 
+def paired(runs: Runs, *quantities: Quantity) -> list[Values]:
+    """Quantities in the replications that all of them have.
+
+    Parameters
+    ----------
+    runs : Runs
+        Of experiments with different numbers of replications.
+    *quantities : callable
+        What to take from them.
+
+    Returns
+    -------
+    list of ndarray, each of shape ``(n_common,)``
+        In the order given.
+    """
+    values = [own(runs) for own in quantities]
+    common = min(own.size for own in values)
+    return [own[:common] for own in values]
+
+
 def ratio(over: Quantity, under: Quantity) -> Quantity:
     """One quantity over another, replication by replication."""
     return lambda runs: over(runs) / under(runs)
@@ -36,7 +56,15 @@ def one_run_deviation(values: Values) -> float:
     return float(values.std(ddof=1))
 
 
-def below(name: str, lesser: Quantity, greater: Quantity, unit: str = "", direction: str = "", **given) -> Row:
+def below(
+    name: str,
+    lesser: Quantity,
+    greater: Quantity,
+    unit: str = "",
+    direction: str = "",
+    logarithms: bool = True,
+    **given,
+) -> Row:
     """Row whose direction is ``lesser < greater``; ours is ``lesser``.
 
     Parameters
@@ -44,9 +72,11 @@ def below(name: str, lesser: Quantity, greater: Quantity, unit: str = "", direct
     name : str
         What is compared.
     lesser, greater : callable
-        Quantities, both above 0: their logarithms are compared.
+        Quantities.
     unit, direction : str
         As in `Row`.
+    logarithms : bool
+        Compare logarithms, of quantities above 0; otherwise differences.
     **given
         ``printed``.
 
@@ -55,9 +85,12 @@ def below(name: str, lesser: Quantity, greater: Quantity, unit: str = "", direct
     Row
         The row.
     """
-    return Row(
-        name, lesser, unit, margin=lambda runs: np.log(greater(runs) / lesser(runs)), direction=direction, **given
-    )
+
+    def margin(runs: Runs) -> Values:
+        more, less = paired(runs, greater, lesser)
+        return np.log(more / less) if logarithms else more - less
+
+    return Row(name, lesser, unit, margin=margin, direction=direction, **given)
 
 
 def at_most(name: str, ours: Quantity, bound: float, unit: str = "", direction: str = "", **given) -> Row:
@@ -74,7 +107,12 @@ def at_least(name: str, ours: Quantity, bound: float, unit: str = "", direction:
 
 def greater_by(name: str, greater: Quantity, lesser: Quantity, unit: str = "", direction: str = "") -> Row:
     """Row whose direction is ``greater > lesser`` for quantities that may be 0; ours is ``greater``."""
-    return Row(name, greater, unit, margin=lambda runs: greater(runs) - lesser(runs), direction=direction)
+
+    def margin(runs: Runs) -> Values:
+        more, less = paired(runs, greater, lesser)
+        return more - less
+
+    return Row(name, greater, unit, margin=margin, direction=direction)
 
 
 def alike(name: str, quantities: tuple[Quantity, ...], unit: str = "") -> Row:

@@ -86,20 +86,15 @@ def queues(run: RunResult) -> Measures:
 
 
 def fragments(run: RunResult) -> Measures:
-    """Load of the high priority queue, and fragments by size (4.5.3, Fig. 4.4 and 4.5).
-
-    Notes
-    -----
-    ``run2c_rule_share`` is what Run2C sends to its high queue by definition: the first `th` of each transfer.
-    """
+    """Load of the high priority queue, and fragments by size (4.5.3, Fig. 4.4 and 4.5)."""
     records = run.records
-    delivered = records["delivered_bytes"]
-    found = {"run2c_rule_share": delivered.clip(upper_bound=THRESHOLD_BYTES).sum() / delivered.sum()}
-    if records["fragments"].null_count() > 0:
-        return found
+    if records["sorted_packets"].null_count() > 0:
+        return {}
     high = records["high_packets"]
     low = records["sorted_packets"] - high
-    found["high_share"] = high.sum() / records["sorted_packets"].sum()
+    found = {"high_share": high.sum() / records["sorted_packets"].sum()}
+    if records["fragments"].null_count() > 0:
+        return found
     found["high_volume"], found["low_volume"] = high.filter(high > 0).mean(), low.filter(low > 0).mean()
     for name in ("hundreds", "thousands"):
         own = _sized(records.filter(completed_tcp()), name)
