@@ -70,7 +70,7 @@ CLOCK_S = 1e-6
 RATE_BOUNDS_BPS = (1.0, 1e12)
 """Rates a flow list may hold, bit/s."""
 
-RTT_BOUNDS_S = (1e-9, 3600.0)
+RTT_BOUNDS_S = (1e-9, 60.0)
 """Round-trip times a flow list may hold, s; a handshake outside them counts as not measured."""
 
 

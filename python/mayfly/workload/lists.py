@@ -63,7 +63,7 @@ COLUMNS = {
     "protocol": Choice(("tcp", "udp")),
     "size_bytes": Number(pl.Int64, 1, ENDLESS_BYTES, "bytes"),
     "size_packets": Number(pl.Int64, 1, ENDLESS_BYTES, "packets"),
-    "rtt_s": Number(pl.Float64, 1e-9, 3600.0, "s"),
+    "rtt_s": Number(pl.Float64, 1e-9, 60.0, "s"),
     "opened_by": Choice(("sender", "receiver")),
     # An IPv4 and a UDP header and one byte; the largest IPv4 packet.
     "packet_bytes": Number(pl.Int64, 29, 65535, "bytes"),
