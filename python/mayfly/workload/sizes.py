@@ -8,6 +8,7 @@ Source: Chen 2012, 4.4.2 (bounded Zipf as the discrete bounded Pareto).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol, Self
@@ -37,7 +38,7 @@ class SizeLaw(Protocol):
 
 
 @dataclass(frozen=True)
-class PowerLaw:
+class PowerLaw(ABC):
     """What the bounded power laws share: P or density ~ x^-(exponent+1) from ``minimum`` to ``maximum`` packets."""
 
     whole: ClassVar[bool] = False
@@ -54,9 +55,9 @@ class PowerLaw:
         if not FLATTEST <= self.exponent <= STEEPEST:
             raise MayflyError(f"exponent = {self.exponent}: must be from {FLATTEST} to {STEEPEST}")
 
+    @abstractmethod
     def moment(self, order: int) -> float:
         """E[(X / minimum)^order]."""
-        raise NotImplementedError
 
     def mean(self) -> float:
         """Mean size, packets."""
@@ -67,13 +68,13 @@ class PowerLaw:
         first, second = self.moment(1), self.moment(2)
         return math.sqrt(max(second - first * first, 0.0)) / first
 
+    @abstractmethod
     def quantile(self, p: np.ndarray | float) -> np.ndarray:
         """Smallest size, packets, whose distribution function reaches ``p``, 0 <= p <= 1."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mass_weighted_quantile(self, p: np.ndarray | float) -> np.ndarray:
         """Smallest size, packets, up to which the flows carry the fraction ``p`` of all packets, 0 <= p <= 1."""
-        raise NotImplementedError
 
     @classmethod
     def solve(
