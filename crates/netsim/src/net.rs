@@ -85,22 +85,30 @@ impl Handle {
     }
 }
 
-/// Index of the flow in the list and where its state is.
+/// Index of the flow in the list, where its state is and which hosts it joins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner {
     pub(crate) flow: u32,
     pub(crate) slot: usize,
+    /// Host that sends the data.
+    pub(crate) src: u32,
+    /// Host that receives it.
+    pub(crate) dst: u32,
 }
 
 impl Owner {
     #[inline]
     pub(crate) fn packet(self, direction: Direction, kind: PacketKind, mark: Mark, number: u32) -> Packet {
+        let (src, dst) = if direction == Direction::Forward { (self.src, self.dst) } else { (self.dst, self.src) };
         Packet {
             flow: FlowKey::of(self.flow.into(), direction),
             handle: Handle { slot: self.slot, mark, number }.pack(),
             progress: 0,
+            remaining: 0,
             arrival: Time::ZERO,
             len: 0,
+            src,
+            dst,
             kind,
             ecn: Ecn::NotEct,
         }

@@ -75,13 +75,16 @@ impl Port {
             self.wake(self.busy_until, index, events);
             return None;
         }
-        let Some(packet) = self.queue.dequeue(now) else {
+        let packet = self.queue.dequeue(now);
+        if packet.is_some() || !self.queue.dropped().is_empty() {
+            self.account(now);
+        }
+        let Some(packet) = packet else {
             if let Some(at) = self.queue.poll_at() {
                 self.wake(at, index, events);
             }
             return None;
         };
-        self.account(now);
         self.busy_until = now + self.serial.time(packet.len);
         self.sent += 1;
         self.sent_bytes += u64::from(packet.len);

@@ -79,6 +79,11 @@ pub struct Counters {
     pub flow_table_mean: f64,
     /// Largest size of the forward queue's flow table.
     pub flow_table_max: u64,
+    /// Memory the forward queue holds for flows at the end, bytes: its tables do not shrink, so this
+    /// is what they needed.
+    pub flow_table_bytes: u64,
+    /// Packets marked with congestion experienced by the forward queue.
+    pub marks: u64,
     /// Link transmissions of packets.
     pub packet_hops: u64,
     /// Events handled.

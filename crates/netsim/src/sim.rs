@@ -311,6 +311,9 @@ impl<'a> Sim<'a> {
         let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&(spec.src, spec.dst)) } else { None };
         let history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false));
         let (left, right) = if spec.up { (spec.dst, spec.src) } else { (spec.src, spec.dst) };
+        // Hosts of the two sides are numbered apart; a discipline must not take one for the other.
+        let (near, far) = (2 * left, 2 * right + 1);
+        let (src, dst) = if spec.up { (far, near) } else { (near, far) };
         let (left, right) = (2 * left as usize, self.right + 2 * right as usize);
         let private = spec.rtt.map(|rtt| self.private_pipes(rtt));
         let (left_out, left_in) = private.unwrap_or((left, left + 1));
@@ -323,7 +326,7 @@ impl<'a> Sim<'a> {
             private,
             transport: Transport::Tcp(Connection::unused(tcp)),
         });
-        let owner = Owner { flow: index as u32, slot };
+        let owner = Owner { flow: index as u32, slot, src, dst };
         let live = self.live.at(slot);
         (live.flow, live.exits, live.private) = (owner.flow, exits, private);
         match (spec.udp, &mut live.transport) {
@@ -443,6 +446,8 @@ impl<'a> Sim<'a> {
         let [forward, reverse] = &mut self.ports;
         counters.arrivals = forward.queue.stats().received;
         counters.drops = forward.queue.stats().dropped();
+        counters.marks = forward.queue.stats().marked;
+        counters.flow_table_bytes = forward.queue.flow_table_bytes() as u64;
         (counters.sent, counters.sent_bytes) = (forward.sent, forward.sent_bytes);
         counters.reverse_drops = reverse.queue.stats().dropped();
         (counters.reverse_sent, counters.reverse_sent_bytes) = (reverse.sent, reverse.sent_bytes);

@@ -53,7 +53,8 @@ impl Cbr {
     pub(crate) fn send(&mut self, net: &mut Net) {
         let payload = u64::from(self.len - HEADER);
         let mut packet = self.owner.packet(Direction::Forward, PacketKind::Udp, Mark::Plain, 0);
-        packet.len = HEADER + payload.min(self.size_bytes - self.sent * payload) as u32;
+        packet.remaining = self.size_bytes - self.sent * payload;
+        packet.len = HEADER + payload.min(packet.remaining) as u32;
         net.send(self.out, packet);
         self.sent += 1;
         if self.sent < self.packets {

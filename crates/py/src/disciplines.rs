@@ -13,6 +13,7 @@ pub fn disciplines(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     for spec in registry::specs() {
         let row = PyDict::new(py);
         row.set_item("id", spec.id)?;
+        row.set_item("family", spec.family.name())?;
         row.set_item("about", spec.about)?;
         row.set_item("source", spec.source)?;
         row.set_item("when_full", spec.when_full)?;
@@ -29,6 +30,17 @@ pub fn disciplines(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
                     entry.set_item("default", default)?;
                     entry.set_item("min", min)?;
                     entry.set_item("max", max)?;
+                }
+                Value::Whole { default, min, max } => {
+                    entry.set_item("default", default)?;
+                    entry.set_item("min", min)?;
+                    entry.set_item("max", max)?;
+                }
+                Value::Numbers { default, min, max, most } => {
+                    entry.set_item("default", default.to_vec())?;
+                    entry.set_item("min", min)?;
+                    entry.set_item("max", max)?;
+                    entry.set_item("most", most)?;
                 }
                 Value::Choice(words) => {
                     entry.set_item("default", words[0])?;

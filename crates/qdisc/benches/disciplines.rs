@@ -34,8 +34,11 @@ impl Source {
             flow: FlowKey(u64::from(flow) << 1),
             handle: self.sent as u64,
             progress: self.sent as u64 / self.count * 1448,
+            remaining: 1_000_000,
             arrival: Time::ZERO,
             len: 1500,
+            src: u32::from(flow),
+            dst: 0,
             // Half of the flows are TCP data, half are not, for disciplines that tell them apart.
             kind: if flow.is_multiple_of(2) { Kind::Data } else { Kind::Udp },
             ecn: Ecn::NotEct,

@@ -1,6 +1,6 @@
 use units::{Stream, Time};
 
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::registry::AnyDiscipline;
 use crate::spec::{OptionError, Options, Spec};
 
@@ -62,6 +62,10 @@ pub struct Stats {
     pub dropped_after: u64,
     /// Queued bytes dropped later.
     pub dropped_after_bytes: u64,
+    /// Packets marked with congestion experienced, at either end of the queue.
+    pub marked: u64,
+    /// Bytes of these.
+    pub marked_bytes: u64,
     /// Packets handed out by `dequeue`.
     pub dequeued: u64,
     /// Bytes handed out by `dequeue`.
@@ -96,6 +100,7 @@ pub struct Env {
     stats: Stats,
     /// Random stream of this queue.
     pub rng: Stream,
+    reset_rng: Stream,
     dropped: Vec<(Packet, DropReason)>,
     sorted: Option<Sorted>,
 }
@@ -136,10 +141,33 @@ impl Env {
         }
     }
 
+    /// Buffer limit.
+    #[inline]
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
     /// Counters so far.
     #[inline]
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// Marks a packet whose transport understands ECN (RFC 3168, section 5), before it is queued or
+    /// as it is handed out. False, and nothing done, when the transport does not: then the packet is
+    /// to be dropped. A packet that carries the mark already keeps it and is not counted again.
+    #[inline]
+    pub fn mark(&mut self, packet: &mut Packet) -> bool {
+        match packet.ecn {
+            Ecn::NotEct => return false,
+            Ecn::Ce => {}
+            Ecn::Ect0 | Ecn::Ect1 => {
+                packet.ecn = Ecn::Ce;
+                self.stats.marked += 1;
+                self.stats.marked_bytes += u64::from(packet.len);
+            }
+        }
+        true
     }
 
     /// The arriving packet enters the queue.
@@ -175,14 +203,21 @@ impl Env {
 /// A queueing discipline: the order of service and the choice of victims.
 ///
 /// In `enqueue` each arriving packet must be passed to exactly one of [`Env::accept`] and
-/// [`Env::refuse`], each queued packet that is dropped to [`Env::discard`]. Departures are counted by
-/// the caller.
+/// [`Env::refuse`], each queued packet that is dropped, in `enqueue` or in `dequeue`, to
+/// [`Env::discard`]; in `dequeue` the reason is [`DropReason::Early`]. Departures are counted by the
+/// caller. A reset makes the discipline anew from its options.
 pub trait Discipline {
     /// Id, parameters and description: the row of this discipline in every list of them.
     const SPEC: Spec;
 
-    /// An empty queue with options already checked against `SPEC`.
-    fn with_options(options: &Options) -> Self;
+    /// An empty queue with options already checked against `SPEC`; seeds of hashes come from `rng`,
+    /// the stream that [`Env::rng`] goes on with.
+    ///
+    /// # Errors
+    /// Options that each are within their bounds but do not go together.
+    fn with_options(options: &Options, rng: &mut Stream) -> Result<Self, OptionError>
+    where
+        Self: Sized;
 
     /// Takes an arriving packet.
     fn enqueue(&mut self, packet: Packet, env: &mut Env);
@@ -190,14 +225,16 @@ pub trait Discipline {
     /// Hands out the next packet to send.
     fn dequeue(&mut self, env: &mut Env) -> Option<Packet>;
 
-    /// The packet `dequeue` would hand out now.
+    /// The packet `dequeue` would hand out now if it dropped none, and before it marks it.
     fn peek(&self) -> Option<&Packet>;
-
-    /// Empties the queue and forgets every flow.
-    fn reset(&mut self);
 
     /// Entries in the flow table.
     fn flow_table_len(&self) -> usize {
+        0
+    }
+
+    /// Memory held for flows, bytes: tables as they are allocated, without the packets.
+    fn flow_table_bytes(&self) -> usize {
         0
     }
 
@@ -216,6 +253,7 @@ pub trait Discipline {
 #[derive(Debug)]
 pub struct Qdisc {
     discipline: AnyDiscipline,
+    options: Options,
     env: Env,
 }
 
@@ -233,9 +271,11 @@ impl Qdisc {
         if matches!(limit, Limit::Packets(0) | Limit::Bytes(0)) {
             return Err(OptionError::ZeroLimit);
         }
-        let discipline = AnyDiscipline::from_id(id, options)?;
-        let env = Env { now: Time::ZERO, limit, stats: Stats::default(), rng, dropped: Vec::new(), sorted: None };
-        Ok(Qdisc { discipline, env })
+        let reset_rng = rng.clone();
+        let (dropped, sorted) = (Vec::new(), None);
+        let mut env = Env { now: Time::ZERO, limit, stats: Stats::default(), rng, reset_rng, dropped, sorted };
+        let (discipline, options) = AnyDiscipline::from_id(id, options, &mut env.rng)?;
+        Ok(Qdisc { discipline, options, env })
     }
 
     /// Takes an arriving packet at time `now`; queued packets that had to go are in
@@ -248,6 +288,11 @@ impl Qdisc {
         self.env.sorted = None;
         self.env.stats.received += 1;
         self.env.stats.received_bytes += u64::from(packet.len);
+        if matches!(self.env.limit, Limit::Bytes(bytes) if u64::from(packet.len) > bytes) {
+            // No room could be made for it: nobody else has to go, whatever the discipline.
+            self.env.refuse(packet, DropReason::Full);
+            return Fate::Dropped(DropReason::Full);
+        }
         self.discipline.enqueue(packet, &mut self.env);
         let own = self.env.dropped.iter().find(|(p, _)| p.handle == packet.handle && p.flow == packet.flow);
         own.map_or(Fate::Queued, |&(_, reason)| Fate::Dropped(reason))
@@ -278,16 +323,19 @@ impl Qdisc {
         self.env.sorted
     }
 
-    /// The packet `dequeue` would hand out now.
+    /// The packet `dequeue` would hand out now if it dropped none, and before it marks it.
     pub fn peek(&self) -> Option<&Packet> {
         self.discipline.peek()
     }
 
-    /// Empties the queue, forgets every flow and zeroes the counters.
+    /// Empties the queue, forgets every flow, rewinds the random stream and zeroes the counters: the
+    /// queue is as good as new.
     pub fn reset(&mut self) {
-        self.discipline.reset();
+        self.env.rng = self.env.reset_rng.clone();
+        self.discipline = self.discipline.afresh(&self.options, &mut self.env.rng);
         self.env.stats = Stats::default();
         self.env.dropped.clear();
+        self.env.sorted = None;
     }
 
     /// Counters since the last reset.
@@ -311,6 +359,11 @@ impl Qdisc {
     #[inline]
     pub fn flow_table_len(&self) -> usize {
         self.discipline.flow_table_len()
+    }
+
+    /// Memory held for flows, bytes: tables as they are allocated, without the packets.
+    pub fn flow_table_bytes(&self) -> usize {
+        self.discipline.flow_table_bytes()
     }
 
     /// Packets waiting with high priority, for disciplines that have two classes.

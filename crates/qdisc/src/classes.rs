@@ -64,11 +64,4 @@ impl Classes {
     pub(crate) fn high_backlog(&self) -> usize {
         self.high.len()
     }
-
-    /// Forgets every packet.
-    pub(crate) fn clear(&mut self) {
-        self.high.clear();
-        self.low.clear();
-        self.low_bytes = 0;
-    }
 }

@@ -9,13 +9,13 @@
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use units::FlowKey;
+use units::{FlowKey, Stream};
 
 use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::classes::Classes;
 use crate::flow_table::keep_sparse;
 use crate::packet::Packet;
-use crate::spec::{Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
 
 #[derive(Debug, Default)]
 struct Fragment {
@@ -59,6 +59,7 @@ impl Efd {
 impl Discipline for Efd {
     const SPEC: Spec = Spec {
         id: "efd",
+        family: Family::SizeBased,
         about: "early flow discard: the start of every fragment of a flow goes first",
         source: "Chen 2012, Algorithm 3",
         when_full: "the last low packet for a high one, else the arriving packet",
@@ -82,14 +83,14 @@ impl Discipline for Efd {
         ],
     };
 
-    fn with_options(options: &Options) -> Self {
-        Efd {
+    fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
+        Ok(Efd {
             queue: Classes::default(),
             fragments: HashMap::new(),
             // Counts are whole: less than 1.5 means less than 2.
             threshold: options.number("threshold").ceil() as u64,
             in_packets: options.choice("count") == "packets",
-        }
+        })
     }
 
     #[inline]
@@ -120,14 +121,13 @@ impl Discipline for Efd {
         self.queue.peek()
     }
 
-    fn reset(&mut self) {
-        self.queue.clear();
-        self.fragments.clear();
-    }
-
     #[inline]
     fn flow_table_len(&self) -> usize {
         self.fragments.len()
+    }
+
+    fn flow_table_bytes(&self) -> usize {
+        self.fragments.allocation_size()
     }
 
     fn high_backlog(&self) -> Option<usize> {

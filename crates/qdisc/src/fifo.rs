@@ -5,9 +5,11 @@
 
 use std::collections::VecDeque;
 
+use units::Stream;
+
 use crate::base::{Discipline, DropReason, Env};
 use crate::packet::Packet;
-use crate::spec::{Options, Spec};
+use crate::spec::{Family, OptionError, Options, Spec};
 
 /// First in, first out with drop-tail.
 #[derive(Debug, Default)]
@@ -18,6 +20,7 @@ pub struct Fifo {
 impl Discipline for Fifo {
     const SPEC: Spec = Spec {
         id: "fifo",
+        family: Family::Plain,
         about: "first in, first out; drop-tail",
         source: "Chen 2012, 4.4.1",
         when_full: "the arriving packet",
@@ -26,8 +29,8 @@ impl Discipline for Fifo {
         params: &[],
     };
 
-    fn with_options(_: &Options) -> Self {
-        Fifo::default()
+    fn with_options(_: &Options, _: &mut Stream) -> Result<Self, OptionError> {
+        Ok(Fifo::default())
     }
 
     #[inline]
@@ -47,9 +50,5 @@ impl Discipline for Fifo {
 
     fn peek(&self) -> Option<&Packet> {
         self.queue.front()
-    }
-
-    fn reset(&mut self) {
-        self.queue.clear();
     }
 }

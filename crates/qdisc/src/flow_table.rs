@@ -57,9 +57,8 @@ pub(crate) struct FlowTable<A> {
 impl<A: Copy + Default + PartialEq> FlowTable<A> {
     /// An empty table with the parameters [`VISIT`] and [`TIMEOUT`].
     pub(crate) fn with_options(options: &Options) -> Self {
-        let time = |name| Time::from_secs_f64(options.number(name)).expect("within the bounds of SPEC");
-        let visit = time(VISIT.name);
-        FlowTable { flows: HashMap::new(), visit, timeout: time(TIMEOUT.name), next_visit: visit }
+        let visit = options.time(VISIT.name);
+        FlowTable { flows: HashMap::new(), visit, timeout: options.time(TIMEOUT.name), next_visit: visit }
     }
 
     /// Collects garbage when a visit is due; called first by every enqueue and dequeue.
@@ -127,10 +126,9 @@ impl<A: Copy + Default + PartialEq> FlowTable<A> {
         self.flows.len()
     }
 
-    /// Forgets every flow.
-    pub(crate) fn clear(&mut self) {
-        self.flows.clear();
-        self.next_visit = self.visit;
+    /// Memory of the table as it is allocated, bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.flows.allocation_size()
     }
 }
 

@@ -7,13 +7,13 @@
 //! Cost per packet: as LAS and one power of two; every 512 half-lives O(flows + packets).
 //! Source: Heusse 2010, 2011 as described in Chen 2012, 2.1 and 4.2.
 
-use units::Time;
+use units::{Stream, Time};
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::order::Order;
 use crate::packet::Packet;
-use crate::spec::{Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
 
 /// Half-lives between two epochs: 2^512 times 2^64 bytes is far below the largest f64, 2^1024.
 const EPOCH: f64 = 512.0;
@@ -85,6 +85,7 @@ impl Lars {
 impl Discipline for Lars {
     const SPEC: Spec = Spec {
         id: "lars",
+        family: Family::SizeBased,
         about: "least attained recent service: LAS with a memory that fades",
         source: "Heusse 2010; Chen 2012, 4.2",
         when_full: "the packet whose flow has sent most of late, last of its class; may be the arriving one",
@@ -103,16 +104,16 @@ impl Discipline for Lars {
         ],
     };
 
-    fn with_options(options: &Options) -> Self {
-        let half_life = Time::from_secs_f64(options.number("half_life")).expect("within the bounds of SPEC");
-        Lars {
+    fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
+        let half_life = options.time("half_life");
+        Ok(Lars {
             queue: Order::default(),
             flows: FlowTable::with_options(options),
             half_life,
             per_half_life: 1.0 / half_life.0 as f64,
             epoch: Time::ZERO,
             powers: powers_of_two(),
-        }
+        })
     }
 
     #[inline]
@@ -142,15 +143,13 @@ impl Discipline for Lars {
         self.queue.first()
     }
 
-    fn reset(&mut self) {
-        self.queue.clear();
-        self.flows.clear();
-        self.epoch = Time::ZERO;
-    }
-
     #[inline]
     fn flow_table_len(&self) -> usize {
         self.flows.len()
+    }
+
+    fn flow_table_bytes(&self) -> usize {
+        self.flows.bytes()
     }
 }
 
@@ -165,7 +164,8 @@ mod tests {
 
     fn lars(half_life: &str) -> Lars {
         let given = [("half_life".to_owned(), half_life.to_owned())];
-        Lars::with_options(&Options::parse(&Lars::SPEC, &given).expect("valid"))
+        let options = Options::parse(&Lars::SPEC, &given).expect("valid");
+        Lars::with_options(&options, &mut units::Stream::named(1, "lars")).expect("valid")
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //! Cost per packet: two look-ups and one insertion into a sorted queue; one entry per flow seen in
 //! the last half minute. Source: Rai 2003, sections 2 and 6; Chen 2012, 4.6.1.
 
+use units::Stream;
+
 use crate::base::{Discipline, DropReason, Env};
 use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::order::Order;
 use crate::packet::Packet;
-use crate::spec::{Options, Spec};
+use crate::spec::{Family, OptionError, Options, Spec};
 
 /// Least attained service.
 #[derive(Debug)]
@@ -33,6 +35,7 @@ impl Las {
 impl Discipline for Las {
     const SPEC: Spec = Spec {
         id: "las",
+        family: Family::SizeBased,
         about: "least attained service: the flow that has sent least goes first",
         source: "Rai 2003",
         when_full: "the packet whose flow has sent most, last of its class; may be the arriving one",
@@ -43,8 +46,8 @@ impl Discipline for Las {
         params: &[VISIT, TIMEOUT],
     };
 
-    fn with_options(options: &Options) -> Self {
-        Las { queue: Order::default(), flows: FlowTable::with_options(options) }
+    fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
+        Ok(Las { queue: Order::default(), flows: FlowTable::with_options(options) })
     }
 
     #[inline]
@@ -72,14 +75,13 @@ impl Discipline for Las {
         self.queue.first()
     }
 
-    fn reset(&mut self) {
-        self.queue.clear();
-        self.flows.clear();
-    }
-
     #[inline]
     fn flow_table_len(&self) -> usize {
         self.flows.len()
+    }
+
+    fn flow_table_bytes(&self) -> usize {
+        self.flows.bytes()
     }
 }
 

@@ -13,6 +13,10 @@
 mod base;
 mod classes;
 mod flow_table;
+#[allow(dead_code)]
+mod hash;
+#[allow(dead_code)]
+mod lists;
 mod order;
 mod packet;
 pub mod registry;
@@ -29,4 +33,4 @@ pub mod scfq;
 
 pub use base::{Discipline, DropReason, Env, Fate, Limit, Qdisc, Sorted, Stats};
 pub use packet::{Ecn, Kind, Packet};
-pub use spec::{OptionError, Options, Param, Spec, Value};
+pub use spec::{Family, OptionError, Options, Param, Spec, Value};

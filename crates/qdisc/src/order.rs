@@ -170,16 +170,6 @@ impl Order {
             block.first = block.entries[0].key;
         }
     }
-
-    /// Forgets every packet.
-    pub(crate) fn clear(&mut self) {
-        self.spare.extend(self.blocks.drain(..).map(|mut block| {
-            block.entries.clear();
-            block.entries
-        }));
-        self.packets.clear();
-        self.free.clear();
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Every discipline, one row each: the command line, Python, reports, docs, the conformance suite and
 //! the benches read this list and no other.
 
+use units::Stream;
+
 use crate::base::{Discipline, Env};
 use crate::packet::Packet;
 use crate::spec::{OptionError, Options, Spec};
@@ -16,15 +18,29 @@ macro_rules! disciplines {
         static SPECS: &[&Spec] = &[$(&<$path as Discipline>::SPEC),*];
 
         impl AnyDiscipline {
-            pub(crate) fn from_id(id: &str, given: &[(String, String)]) -> Result<Self, OptionError> {
+            pub(crate) fn from_id(
+                id: &str,
+                given: &[(String, String)],
+                rng: &mut Stream,
+            ) -> Result<(Self, Options), OptionError> {
                 $({
                     static SPEC: Spec = <$path as Discipline>::SPEC;
                     if id == SPEC.id {
                         let options = Options::parse(&SPEC, given)?;
-                        return Ok(AnyDiscipline::$variant(Discipline::with_options(&options)));
+                        let discipline = AnyDiscipline::$variant(Discipline::with_options(&options, rng)?);
+                        return Ok((discipline, options));
                     }
                 })*
                 Err(OptionError::UnknownDiscipline(id.to_owned()))
+            }
+
+            /// The same discipline, empty, with options that were taken before.
+            pub(crate) fn afresh(&self, options: &Options, rng: &mut Stream) -> Self {
+                match self {
+                    $(AnyDiscipline::$variant(_) => AnyDiscipline::$variant(
+                        Discipline::with_options(options, rng).expect("the options were taken before"),
+                    )),*
+                }
             }
 
             pub(crate) fn spec(&self) -> &'static Spec {
@@ -45,13 +61,13 @@ macro_rules! disciplines {
                 match self { $(AnyDiscipline::$variant(d) => d.peek()),* }
             }
 
-            pub(crate) fn reset(&mut self) {
-                match self { $(AnyDiscipline::$variant(d) => d.reset()),* }
-            }
-
             #[inline]
             pub(crate) fn flow_table_len(&self) -> usize {
                 match self { $(AnyDiscipline::$variant(d) => d.flow_table_len()),* }
+            }
+
+            pub(crate) fn flow_table_bytes(&self) -> usize {
+                match self { $(AnyDiscipline::$variant(d) => d.flow_table_bytes()),* }
             }
 
             pub(crate) fn high_backlog(&self) -> Option<usize> {

@@ -8,11 +8,13 @@
 //! Cost per packet: O(1); two look-ups for packets that are not TCP data.
 //! Source: Avrachenkov, Ayesta, Brown, Nyberg 2004; Chen 2012, 2.1 and 4.6.2.
 
+use units::Stream;
+
 use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::classes::Classes;
 use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::packet::{Kind, Packet};
-use crate::spec::{Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
 
 /// Run2C: two classes split at a number of bytes per flow.
 #[derive(Debug)]
@@ -43,6 +45,7 @@ impl Run2c {
 impl Discipline for Run2c {
     const SPEC: Spec = Spec {
         id: "run2c",
+        family: Family::SizeBased,
         about: "two classes: the first bytes of every flow go first",
         source: "Avrachenkov et al. 2004",
         when_full: "the last low packet for a high one, else the arriving packet",
@@ -62,13 +65,13 @@ impl Discipline for Run2c {
         ],
     };
 
-    fn with_options(options: &Options) -> Self {
-        Run2c {
+    fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
+        Ok(Run2c {
             queue: Classes::default(),
             flows: FlowTable::with_options(options),
             // Bytes are whole: fewer than 1.5 of them means fewer than 2.
             threshold: options.number("threshold").ceil() as u64,
-        }
+        })
     }
 
     #[inline]
@@ -107,14 +110,13 @@ impl Discipline for Run2c {
         self.queue.peek()
     }
 
-    fn reset(&mut self) {
-        self.queue.clear();
-        self.flows.clear();
-    }
-
     #[inline]
     fn flow_table_len(&self) -> usize {
         self.flows.len()
+    }
+
+    fn flow_table_bytes(&self) -> usize {
+        self.flows.bytes()
     }
 
     fn high_backlog(&self) -> Option<usize> {

@@ -9,13 +9,13 @@
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use units::FlowKey;
+use units::{FlowKey, Stream};
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::flow_table::keep_sparse;
 use crate::order::Order;
 use crate::packet::Packet;
-use crate::spec::{Options, Spec};
+use crate::spec::{Family, OptionError, Options, Spec};
 
 /// End of a list of packets.
 const NONE: u32 = u32::MAX;
@@ -87,6 +87,7 @@ pub struct Scfq {
 impl Discipline for Scfq {
     const SPEC: Spec = Spec {
         id: "scfq",
+        family: Family::FairQueueing,
         about: "self-clocked fair queueing: equal shares for backlogged flows",
         source: "Golestani 1994",
         when_full: "the arriving packet",
@@ -96,8 +97,8 @@ impl Discipline for Scfq {
         params: &[],
     };
 
-    fn with_options(_: &Options) -> Self {
-        Scfq::default()
+    fn with_options(_: &Options, _: &mut Stream) -> Result<Self, OptionError> {
+        Ok(Scfq::default())
     }
 
     #[inline]
@@ -147,13 +148,13 @@ impl Discipline for Scfq {
         self.heads.first()
     }
 
-    fn reset(&mut self) {
-        *self = Scfq::default();
-    }
-
     #[inline]
     fn flow_table_len(&self) -> usize {
         self.flows.len()
+    }
+
+    fn flow_table_bytes(&self) -> usize {
+        self.flows.allocation_size()
     }
 }
 

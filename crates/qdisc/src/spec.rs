@@ -1,10 +1,40 @@
 use std::fmt;
 
+use units::Time;
+
+/// What a discipline goes by when it chooses the next packet, or the one to drop: the groups of lists
+/// and reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Order of arrival, no choice of victims.
+    Plain,
+    /// What a flow has sent, or has left to send.
+    SizeBased,
+    /// Equal shares of flows or hosts.
+    FairQueueing,
+    /// Length or delay of one queue.
+    QueueManagement,
+}
+
+impl Family {
+    /// Name in lists and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Plain => "plain",
+            Family::SizeBased => "size-based",
+            Family::FairQueueing => "fair queueing",
+            Family::QueueManagement => "queue management",
+        }
+    }
+}
+
 /// Static description of a discipline: everything lists, help texts and reports say about it.
 #[derive(Debug)]
 pub struct Spec {
     /// Id on the command line and in tables.
     pub id: &'static str,
+    /// Group in lists and reports.
+    pub family: Family,
     /// One-line description.
     pub about: &'static str,
     /// Where it comes from.
@@ -44,6 +74,26 @@ pub enum Value {
         /// Largest value taken.
         max: f64,
     },
+    /// A whole number in `[min, max]`.
+    Whole {
+        /// Default.
+        default: u64,
+        /// Smallest value taken.
+        min: u64,
+        /// Largest value taken.
+        max: u64,
+    },
+    /// Ascending numbers in `[min, max]`, written with colons between them: `10000:100000`.
+    Numbers {
+        /// Default.
+        default: &'static [f64],
+        /// Smallest value taken.
+        min: f64,
+        /// Largest value taken.
+        max: f64,
+        /// Longest list taken; the shortest has one number.
+        most: usize,
+    },
     /// One of a few words; the first is the default.
     Choice(&'static [&'static str]),
 }
@@ -55,7 +105,8 @@ pub enum OptionError {
     UnknownDiscipline(String),
     /// No such parameter; holds discipline, name and the names there are.
     UnknownParam(&'static str, String, String),
-    /// A value that is not a number, or out of bounds; holds parameter, value and what is taken.
+    /// A value that is not a number, out of bounds or at odds with another; holds parameter, value
+    /// and what is taken.
     BadValue(&'static str, String, String),
     /// A buffer limit of zero.
     ZeroLimit,
@@ -85,8 +136,55 @@ impl std::error::Error for OptionError {}
 /// Options of one discipline, checked against its [`Spec`], defaults filled in.
 #[derive(Debug)]
 pub struct Options {
-    numbers: Vec<(&'static str, f64)>,
-    choices: Vec<(&'static str, &'static str)>,
+    values: Vec<(&'static str, Given)>,
+}
+
+#[derive(Debug)]
+enum Given {
+    Number(f64),
+    Whole(u64),
+    Numbers(Vec<f64>),
+    Choice(&'static str),
+}
+
+impl Param {
+    /// The value `text` stands for, the default when it is not given.
+    fn read(&self, text: Option<&str>) -> Result<Given, OptionError> {
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        let refuse = |what: String| OptionError::BadValue(self.name, text.unwrap_or_default().to_owned(), what);
+        match self.value {
+            Value::Number { default, min, max } => {
+                let number = text.map_or(Ok(default), str::parse);
+                let number = number.ok().filter(|number| (min..=max).contains(number));
+                number.map(Given::Number).ok_or_else(|| refuse(format!("a number from {min} to {max}{unit}")))
+            }
+            Value::Whole { default, min, max } => {
+                let number = text.map_or(Some(default), whole);
+                let number = number.filter(|number| (min..=max).contains(number));
+                number.map(Given::Whole).ok_or_else(|| refuse(format!("a whole number from {min} to {max}{unit}")))
+            }
+            Value::Numbers { default, min, max, most } => {
+                let read = |text: &str| text.split(':').map(|part| part.trim().parse().ok()).collect();
+                let numbers: Option<Vec<f64>> = text.map_or_else(|| Some(default.to_vec()), read);
+                let fits = |numbers: &Vec<f64>| {
+                    let ascend = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+                    numbers.len() <= most && ascend && numbers.iter().all(|number| (min..=max).contains(number))
+                };
+                let what = || format!("1 to {most} ascending numbers from {min} to {max}{unit}, such as 1:2");
+                numbers.filter(fits).map(Given::Numbers).ok_or_else(|| refuse(what()))
+            }
+            Value::Choice(words) => {
+                let word = text.map_or(Some(&words[0]), |text| words.iter().find(|word| **word == text));
+                word.map(|word| Given::Choice(word)).ok_or_else(|| refuse(format!("one of {}", words.join(", "))))
+            }
+        }
+    }
+}
+
+/// A whole number, also one written as `1e6` or `300.0`.
+fn whole(text: &str) -> Option<u64> {
+    let number = || text.parse().ok().filter(|n: &f64| n.fract() == 0.0 && (0.0..1.8e19).contains(n));
+    text.parse().ok().or_else(|| number().map(|n| n as u64))
 }
 
 impl Options {
@@ -99,36 +197,13 @@ impl Options {
             let known: Vec<_> = spec.params.iter().map(|p| p.name).collect();
             return Err(OptionError::UnknownParam(spec.id, name.clone(), known.join(", ")));
         }
-        let mut options = Options { numbers: Vec::new(), choices: Vec::new() };
-        for param in spec.params {
-            let text = given.iter().rev().find(|(name, _)| name == param.name).map(|(_, text)| text);
-            match param.value {
-                Value::Number { default, min, max } => {
-                    let bad = |text: &String| {
-                        let bounds = format!("a number from {min} to {max} {}", param.unit);
-                        OptionError::BadValue(param.name, text.clone(), bounds.trim_end().to_owned())
-                    };
-                    let number = match text {
-                        None => default,
-                        Some(text) => text.parse::<f64>().map_err(|_| bad(text))?,
-                    };
-                    if !(min..=max).contains(&number) {
-                        return Err(bad(&number.to_string()));
-                    }
-                    options.numbers.push((param.name, number));
-                }
-                Value::Choice(words) => {
-                    let word = match text {
-                        None => words[0],
-                        Some(text) => words.iter().find(|word| *word == text).ok_or_else(|| {
-                            OptionError::BadValue(param.name, text.clone(), format!("one of {}", words.join(", ")))
-                        })?,
-                    };
-                    options.choices.push((param.name, word));
-                }
-            }
-        }
-        Ok(options)
+        let text = |param: &Param| given.iter().rev().find(|(name, _)| name == param.name).map(|(_, text)| &**text);
+        let read = |param: &'static Param| Ok((param.name, param.read(text(param))?));
+        Ok(Options { values: spec.params.iter().map(read).collect::<Result<_, OptionError>>()? })
+    }
+
+    fn value(&self, name: &str) -> &Given {
+        self.values.iter().find(|(n, _)| *n == name).map(|(_, value)| value).expect("declared in SPEC")
     }
 
     /// Value of the number `name`.
@@ -136,7 +211,34 @@ impl Options {
     /// # Panics
     /// When the spec has no such number: a mistake in the discipline's own file.
     pub fn number(&self, name: &str) -> f64 {
-        self.numbers.iter().find(|(n, _)| *n == name).map(|(_, v)| *v).expect("declared in SPEC")
+        let Given::Number(number) = *self.value(name) else { panic!("{name} is not a number") };
+        number
+    }
+
+    /// Value of the number of seconds `name`, as a time.
+    ///
+    /// # Panics
+    /// When the spec has no such number, or lets it be negative.
+    pub fn time(&self, name: &str) -> Time {
+        Time::from_secs_f64(self.number(name)).expect("within the bounds of SPEC")
+    }
+
+    /// Value of the whole number `name`.
+    ///
+    /// # Panics
+    /// When the spec has no such whole number.
+    pub fn whole(&self, name: &str) -> u64 {
+        let Given::Whole(number) = *self.value(name) else { panic!("{name} is not a whole number") };
+        number
+    }
+
+    /// Value of the list of numbers `name`, ascending.
+    ///
+    /// # Panics
+    /// When the spec has no such list.
+    pub fn numbers(&self, name: &str) -> &[f64] {
+        let Given::Numbers(numbers) = self.value(name) else { panic!("{name} is not a list of numbers") };
+        numbers
     }
 
     /// Value of the choice `name`.
@@ -144,7 +246,20 @@ impl Options {
     /// # Panics
     /// When the spec has no such choice: a mistake in the discipline's own file.
     pub fn choice(&self, name: &str) -> &'static str {
-        self.choices.iter().find(|(n, _)| *n == name).map(|(_, v)| *v).expect("declared in SPEC")
+        let Given::Choice(word) = *self.value(name) else { panic!("{name} is not a choice") };
+        word
+    }
+
+    /// Refuses the value of `name`, which is within its bounds but does not go together with others:
+    /// "must be `bound`".
+    pub fn refuse(&self, name: &'static str, bound: &str) -> OptionError {
+        let text = match self.value(name) {
+            Given::Number(number) => number.to_string(),
+            Given::Whole(number) => number.to_string(),
+            Given::Numbers(numbers) => numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(":"),
+            Given::Choice(word) => (*word).to_owned(),
+        };
+        OptionError::BadValue(name, text, bound.to_owned())
     }
 }
 
@@ -154,6 +269,7 @@ mod tests {
 
     static SPEC: Spec = Spec {
         id: "example",
+        family: Family::Plain,
         about: "",
         source: "",
         when_full: "",
@@ -167,6 +283,13 @@ mod tests {
                 value: Value::Number { default: 30_000.0, min: 1.0, max: 1e9 },
             },
             Param { name: "high", unit: "", about: "", value: Value::Choice(&["fifo", "las"]) },
+            Param { name: "flows", unit: "queues", about: "", value: Value::Whole { default: 8, min: 1, max: 64 } },
+            Param {
+                name: "levels",
+                unit: "bytes",
+                about: "",
+                value: Value::Numbers { default: &[10.0, 20.0], min: 1.0, max: 100.0, most: 3 },
+            },
         ],
     };
 
@@ -179,6 +302,15 @@ mod tests {
         let options = parse("high", "las").expect("valid");
         assert_eq!(options.number("threshold"), 30_000.0);
         assert_eq!(options.choice("high"), "las");
+        assert_eq!((options.whole("flows"), options.numbers("levels")), (8, &[10.0, 20.0][..]));
+    }
+
+    #[test]
+    fn whole_numbers_and_lists_are_read_as_people_write_them() {
+        for text in ["64", "64.0", "6.4e1"] {
+            assert_eq!(parse("flows", text).expect("valid").whole("flows"), 64);
+        }
+        assert_eq!(parse("levels", "5: 6e0 :7").expect("valid").numbers("levels"), [5.0, 6.0, 7.0]);
     }
 
     #[test]
@@ -187,6 +319,12 @@ mod tests {
         assert_eq!(message("threshold", "0"), "threshold = '0': must be a number from 1 to 1000000000 bytes");
         assert_eq!(message("threshold", "NaN"), "threshold = 'NaN': must be a number from 1 to 1000000000 bytes");
         assert_eq!(message("high", "srpt"), "high = 'srpt': must be one of fifo, las");
-        assert_eq!(message("limit", "1"), "example has no option 'limit': choose from threshold, high");
+        assert_eq!(message("flows", "1.5"), "flows = '1.5': must be a whole number from 1 to 64 queues");
+        assert_eq!(message("flows", "-1"), "flows = '-1': must be a whole number from 1 to 64 queues");
+        let levels = "must be 1 to 3 ascending numbers from 1 to 100 bytes, such as 1:2";
+        for value in ["5:4", "5:5", "0:4", "5:101", "1:2:3:4", "", "5:", "a", "1:NaN"] {
+            assert_eq!(message("levels", value), format!("levels = '{value}': {levels}"));
+        }
+        assert_eq!(message("limit", "1"), "example has no option 'limit': choose from threshold, high, flows, levels");
     }
 }

@@ -10,8 +10,11 @@ pub(crate) fn packet(flow: u64, handle: u64) -> Packet {
         flow: FlowKey(flow),
         handle,
         progress: 0,
+        remaining: 0,
         arrival: Time::ZERO,
         len: 1500,
+        src: (flow >> 1) as u32,
+        dst: 0,
         kind: Kind::Udp,
         ecn: Ecn::NotEct,
     }

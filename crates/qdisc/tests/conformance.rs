@@ -201,7 +201,18 @@ fn a_million_flows_fit() {
             // A prime step visits every flow once, in no order.
             let flow = FlowKey((n * 700_001 % 1_000_003) << 1);
             let (len, kind, now) = (40 + (n % 1461) as u32, Kind::Udp, Time(n * 1000));
-            let packet = Packet { flow, handle: n, progress: 0, arrival: now, len, kind, ecn: Ecn::NotEct };
+            let packet = Packet {
+                flow,
+                handle: n,
+                progress: 0,
+                remaining: 0,
+                arrival: now,
+                len,
+                src: 0,
+                dst: 0,
+                kind,
+                ecn: Ecn::NotEct,
+            };
             queue.enqueue(packet, now);
             queue.dropped().iter().for_each(|(packet, _)| mark(packet));
             if n.is_multiple_of(2) {

@@ -20,6 +20,12 @@ impl Stream {
         Stream(Pcg64Mcg::seed_from_u64(mixed ^ (mixed >> 31)))
     }
 
+    /// 64 random bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// A number uniform on [0, 1).
     #[inline]
     pub fn uniform(&mut self) -> f64 {

@@ -37,9 +37,9 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Segment `seq` on its way to the receiver.
+    /// Segment `seq` on its way to the receiver, while `una` is the first one not acknowledged.
     #[inline]
-    fn segment(&self, seq: u32, tcp: &Tcp) -> Packet {
+    fn segment(&self, seq: u32, una: u32, tcp: &Tcp) -> Packet {
         let payload = match seq {
             s if s == 0 || s > self.data => 0,
             s if s == self.data => self.tail,
@@ -48,6 +48,7 @@ impl Shape {
         let mut packet = self.owner.packet(Direction::Forward, Kind::Data, Mark::Plain, seq);
         packet.len = tcp.header + payload;
         packet.progress = self.bytes_before(seq, tcp);
+        packet.remaining = self.size_bytes - self.bytes_before(una, tcp);
         packet
     }
 
@@ -60,6 +61,7 @@ impl Shape {
         packet.len = tcp.header;
         if kind == Kind::Ack && direction == Direction::Reverse {
             packet.progress = self.bytes_before(ack, tcp);
+            packet.remaining = self.size_bytes - packet.progress;
         }
         packet
     }
@@ -97,7 +99,7 @@ pub(crate) enum Life {
 
 impl Connection {
     pub(crate) fn unused(tcp: &Tcp) -> Connection {
-        let owner = Owner { flow: u32::MAX, slot: 0 };
+        let owner = Owner { flow: u32::MAX, slot: 0, src: 0, dst: 0 };
         let shape = Shape { owner, data: 0, last: 0, tail: 0, size_bytes: 0, out: 0, back: 0, receiver_opens: false };
         Connection { shape, sender: Sender::idle(tcp, Time::ZERO), receiver: Receiver::idle(tcp) }
     }

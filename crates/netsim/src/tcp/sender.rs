@@ -309,7 +309,7 @@ impl Sender {
                 self.timed = Some((seq, net.now));
             }
         }
-        net.send(shape.out, shape.segment(seq, tcp));
+        net.send(shape.out, shape.segment(seq, self.una, tcp));
     }
 
     /// (Re)starts the retransmission timer (RFC 6298, 5.1 and 5.3).

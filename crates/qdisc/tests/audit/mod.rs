@@ -43,6 +43,8 @@ pub fn settings(spec: &Spec) -> Vec<Vec<(String, String)>> {
     for param in spec.params {
         let values: Vec<String> = match param.value {
             Value::Number { default, min, max } => [default, min, max].map(|value| value.to_string()).into(),
+            Value::Whole { default, min, max } => [default, min, max].map(|value| value.to_string()).into(),
+            Value::Numbers { min, max, .. } => vec![min.to_string(), max.to_string(), format!("{min}:{max}")],
             Value::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
         };
         settings.extend(values.into_iter().map(|value| vec![(param.name.to_owned(), value)]));
@@ -96,8 +98,18 @@ impl Audit {
     fn enqueue(&mut self, flow: u64, len: u32, kind: Kind, progress: u64) -> Event {
         let handle = self.next_handle;
         self.next_handle += 1;
-        let packet =
-            Packet { flow: FlowKey(flow), handle, progress, arrival: Time::NEVER, len, kind, ecn: Ecn::NotEct };
+        let packet = Packet {
+            flow: FlowKey(flow),
+            handle,
+            progress,
+            remaining: progress,
+            arrival: Time::NEVER,
+            len,
+            src: 0,
+            dst: 0,
+            kind,
+            ecn: Ecn::NotEct,
+        };
         self.received.0 += 1;
         self.received.1 += u64::from(len);
         let fate = self.queue.enqueue(packet, self.now);
