@@ -9,7 +9,7 @@ mod audit;
 
 use audit::{Audit, Op, settings};
 use libfuzzer_sys::fuzz_target;
-use qdisc::{Kind, Limit, registry};
+use qdisc::{Ecn, Kind, Limit, registry};
 
 fn op([what, flow, length, more]: [u8; 4]) -> Op {
     let len = match length {
@@ -23,7 +23,8 @@ fn op([what, flow, length, more]: [u8; 4]) -> Op {
     match what % 8 {
         0..=3 => {
             let kind = [Kind::Data, Kind::Ack, Kind::Udp][usize::from(what / 8) % 3];
-            Op::Enqueue { flow: u64::from(flow % 16), len, kind, progress }
+            let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][usize::from(flow / 16) % 4];
+            Op::Enqueue { flow: u64::from(flow % 16), len, kind, progress, ecn }
         }
         4 | 5 => Op::Dequeue,
         6 => Op::Wait(u64::from(more) << (flow % 48)),

@@ -11,6 +11,8 @@ pub enum DropReason {
     Full,
     /// The buffer was full and this queued packet made room for another.
     PushedOut,
+    /// The flow, or the queue it shares with others, had as many packets waiting as one may have.
+    FlowFull,
     /// An early drop of active queue management.
     Early,
 }

@@ -7,7 +7,7 @@ mod audit;
 use audit::{Audit, Op, settings};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use qdisc::{Ecn, Kind, Limit, OptionError, Packet, Qdisc, Spec, Value, registry};
+use qdisc::{DropReason, Ecn, Family, Kind, Limit, OptionError, Packet, Qdisc, Spec, Value, registry};
 use units::{FlowKey, Stream, Time};
 
 const SECOND: u64 = 1_000_000_000;
@@ -16,14 +16,18 @@ fn kind() -> impl Strategy<Value = Kind> {
     prop_oneof![Just(Kind::Data), Just(Kind::Ack), Just(Kind::Udp)]
 }
 
+fn ecn() -> impl Strategy<Value = Ecn> {
+    prop_oneof![2 => Just(Ecn::NotEct), 2 => Just(Ecn::Ect0), 1 => Just(Ecn::Ect1), 1 => Just(Ecn::Ce)]
+}
+
 /// Few flows and short waits, so that packets meet; few long ones, so that tables are collected.
 fn op() -> impl Strategy<Value = Op> {
     let len = prop_oneof![4 => Just(1500), 2 => Just(40), 2 => 1..1501_u32, 1 => 1..200_000_u32];
     let progress = prop_oneof![3 => 0..60_000_u64, 1 => (u64::MAX - 9000)..=u64::MAX];
     let wait = prop_oneof![6 => 0..5_000_000_u64, 2 => 0..SECOND, 1 => 0..60 * SECOND, 1 => 0..2_000_000 * SECOND];
-    let arrival = (0..7_u64, len, kind(), progress);
+    let arrival = (0..7_u64, len, kind(), progress, ecn());
     prop_oneof![
-        10 => arrival.prop_map(|(flow, len, kind, progress)| Op::Enqueue { flow, len, kind, progress }),
+        10 => arrival.prop_map(|(flow, len, kind, progress, ecn)| Op::Enqueue { flow, len, kind, progress, ecn }),
         6 => Just(Op::Dequeue),
         3 => wait.prop_map(Op::Wait),
     ]
@@ -70,7 +74,7 @@ fn for_each(test: impl Fn(&'static Spec, &[(String, String)])) {
 }
 
 fn full_packet(flow: u64) -> Op {
-    Op::Enqueue { flow, len: 1500, kind: Kind::Udp, progress: 0 }
+    Op::Enqueue { flow, len: 1500, kind: Kind::Udp, progress: 0, ecn: Ecn::NotEct }
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn a_buffer_of_one_packet_holds_one_packet() {
         let mut audit = Audit::of(spec.id, options, Limit::Packets(1));
         for n in 0..200 {
             audit.step(&full_packet(n % 3));
-            assert_eq!(audit.backlog(), 1, "{}", spec.id);
+            assert!(audit.backlog() == 1 || audit.dropped_below_the_limit(), "{}", spec.id);
             if n % 5 == 0 {
                 audit.step(&Op::Dequeue);
             }
@@ -131,7 +135,7 @@ fn a_packet_longer_than_the_buffer_is_dropped_alone() {
             audit.step(&full_packet(flow));
         }
         for flow in [1, 2, 3] {
-            audit.step(&Op::Enqueue { flow, len: u32::MAX, kind: Kind::Data, progress: 0 });
+            audit.step(&Op::Enqueue { flow, len: u32::MAX, kind: Kind::Data, progress: 0, ecn: Ecn::Ect0 });
             assert_eq!(audit.backlog(), 4, "{}: dropped others in vain", spec.id);
         }
         audit.drain();
@@ -149,6 +153,7 @@ fn giant_packets_do_not_overflow_the_counters() {
                 len: u32::MAX,
                 kind: [Kind::Data, Kind::Ack][n as usize % 2],
                 progress,
+                ecn: [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1][n as usize % 3],
             });
             if n % 3 == 0 {
                 audit.step(&Op::Wait(u64::MAX / 1000));
@@ -160,17 +165,32 @@ fn giant_packets_do_not_overflow_the_counters() {
     });
 }
 
+/// Fair queueing with hashed flows may have two of them in one queue, which then waits for its turn.
 #[test]
 fn packets_of_equal_rank_leave_in_order_of_arrival() {
     for_each(|spec, options| {
+        if spec.family == Family::FairQueueing {
+            return;
+        }
         let mut audit = Audit::of(spec.id, options, Limit::Packets(2000));
         for flow in 0..1500 {
             audit.step(&full_packet(2 * flow));
         }
-        for handle in 0..1500 {
-            assert_eq!(audit.step(&Op::Dequeue), Some(audit::Event::Dequeued(Some(handle))), "{}", spec.id);
-        }
+        served_in_order(&mut audit, spec, 1500);
     });
+}
+
+/// Empties the queue, which got `arrived` packets: handles ascend, and without early drops none lacks.
+fn served_in_order(audit: &mut Audit, spec: &Spec, arrived: u64) {
+    let mut served = Vec::new();
+    while audit.backlog() > 0 {
+        if let Some(audit::Event::Dequeued(Some(handle))) = audit.step(&Op::Dequeue) {
+            served.push(handle);
+        }
+    }
+    assert!(served.is_sorted(), "{}: {served:?}", spec.id);
+    assert_eq!(served.len() as u64 + audit.dropped(), arrived, "{}", spec.id);
+    assert!(audit.dropped() == 0 || audit.dropped_below_the_limit(), "{}", spec.id);
 }
 
 #[test]
@@ -178,11 +198,10 @@ fn one_flow_alone_is_served_in_order() {
     for_each(|spec, options| {
         let mut audit = Audit::of(spec.id, options, Limit::Packets(1000));
         for n in 0..1000 {
-            audit.step(&Op::Enqueue { flow: 2, len: 1500, kind: Kind::Data, progress: n * 1448 });
+            let progress = n * 1448;
+            audit.step(&Op::Enqueue { flow: 2, len: 1500, kind: Kind::Data, progress, ecn: Ecn::NotEct });
         }
-        for handle in 0..1000 {
-            assert_eq!(audit.step(&Op::Dequeue), Some(audit::Event::Dequeued(Some(handle))), "{}", spec.id);
-        }
+        served_in_order(&mut audit, spec, 1000);
     });
 }
 
@@ -197,6 +216,7 @@ fn a_million_flows_fit() {
             let first = !std::mem::replace(&mut seen[packet.handle as usize], true);
             assert!(first, "{}: packet {} came out twice", spec.id, packet.handle);
         };
+        let mut dropped_early = false;
         for n in 0..1_000_000 {
             // A prime step visits every flow once, in no order.
             let flow = FlowKey((n * 700_001 % 1_000_003) << 1);
@@ -208,20 +228,28 @@ fn a_million_flows_fit() {
                 remaining: 0,
                 arrival: now,
                 len,
-                src: 0,
-                dst: 0,
+                src: (n % 997) as u32,
+                dst: (n % 89) as u32,
                 kind,
                 ecn: Ecn::NotEct,
             };
             queue.enqueue(packet, now);
-            queue.dropped().iter().for_each(|(packet, _)| mark(packet));
+            let mut below_the_limit = false;
+            for (packet, reason) in queue.dropped() {
+                mark(packet);
+                below_the_limit |= matches!(reason, DropReason::Early | DropReason::FlowFull);
+            }
+            dropped_early |= below_the_limit;
             if n.is_multiple_of(2) {
-                mark(&queue.dequeue(now).expect("backlogged"));
+                queue.dequeue(now).iter().for_each(&mut mark);
+                dropped_early |= !queue.dropped().is_empty();
+                queue.dropped().iter().for_each(|(packet, _)| mark(packet));
             }
         }
-        assert_eq!(queue.backlog(), 50_000, "{}", spec.id);
-        while let Some(packet) = queue.dequeue(Time(SECOND)) {
-            mark(&packet);
+        assert!(queue.backlog() == 50_000 || dropped_early, "{}: {}", spec.id, queue.backlog());
+        while queue.backlog() > 0 {
+            queue.dequeue(Time(SECOND)).iter().for_each(&mut mark);
+            queue.dropped().iter().for_each(|(packet, _)| mark(packet));
         }
         assert!(seen.iter().all(|&came_out| came_out), "{}", spec.id);
     }
@@ -240,14 +268,20 @@ fn every_default_and_bound_is_taken_and_nothing_beyond() {
     for spec in registry::specs() {
         for param in spec.params {
             assert!(!param.about.is_empty(), "{}: {} is not described", spec.id, param.name);
-            let Value::Number { min, max, .. } = param.value else {
-                refused(spec.id, param.name, "no such word".to_owned());
-                continue;
+            refused(spec.id, param.name, "no such word".to_owned());
+            let numbers =
+                |min: f64, max: f64| [min.next_down(), max.next_up(), f64::NAN, f64::INFINITY, -f64::INFINITY];
+            let beyond: Vec<String> = match param.value {
+                Value::Number { min, max, .. } => numbers(min, max).map(|value| value.to_string()).into(),
+                Value::Numbers { min, max, .. } => numbers(min, max).map(|value| value.to_string()).into(),
+                Value::Whole { min, max, .. } => {
+                    let below = min.checked_sub(1).map_or("-1".to_owned(), |value| value.to_string());
+                    vec![below, (max + 1).to_string(), format!("{min}.5"), "NaN".to_owned()]
+                }
+                Value::Choice(_) => continue,
             };
             assert!(!param.unit.is_empty(), "{}: {} has no unit", spec.id, param.name);
-            for value in [min.next_down(), max.next_up(), f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-                refused(spec.id, param.name, value.to_string());
-            }
+            beyond.into_iter().for_each(|value| refused(spec.id, param.name, value));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use qdisc::{DropReason, Ecn, Fate, Kind, Limit, Packet, Qdisc, Spec, Value};
+use qdisc::{DropReason, Ecn, Fate, Kind, Limit, OptionError, Packet, Qdisc, Spec, Value};
 use units::{FlowKey, Stream, Time};
 
 /// One step of a run. Time moves only by `Wait`.
@@ -17,8 +17,10 @@ pub enum Op {
         len: u32,
         /// What it carries.
         kind: Kind,
-        /// Sequence or acknowledgement progress, bytes.
+        /// Sequence or acknowledgement progress, bytes; what remains is the rest of 2^64.
         progress: u64,
+        /// ECN field.
+        ecn: Ecn,
     },
     /// The link asks for a packet.
     Dequeue,
@@ -37,7 +39,8 @@ pub enum Event {
     Dequeued(Option<u64>),
 }
 
-/// Option sets of a discipline: the defaults, then each parameter at each bound or word.
+/// Option sets of a discipline: the defaults, then each parameter at each bound or word, unless that
+/// does not go together with the other defaults.
 pub fn settings(spec: &Spec) -> Vec<Vec<(String, String)>> {
     let mut settings = vec![Vec::new()];
     for param in spec.params {
@@ -49,7 +52,16 @@ pub fn settings(spec: &Spec) -> Vec<Vec<(String, String)>> {
         };
         settings.extend(values.into_iter().map(|value| vec![(param.name.to_owned(), value)]));
     }
+    settings.retain(|options| options.is_empty() || is_taken(spec, options));
     settings
+}
+
+fn is_taken(spec: &Spec, options: &[(String, String)]) -> bool {
+    match Qdisc::from_options(spec.id, options, Limit::Packets(1), Stream::named(1, "settings")) {
+        Ok(_) => true,
+        Err(OptionError::BadValue(..)) => false,
+        Err(error) => panic!("{} {options:?}: {error}", spec.id),
+    }
 }
 
 /// A queue with a shadow that knows every packet waiting in it.
@@ -60,6 +72,10 @@ pub struct Audit {
     now: Time,
     next_handle: u64,
     received: (u64, u64),
+    marked: (u64, u64),
+    dropped: u64,
+    early: bool,
+    flow_full: bool,
 }
 
 impl Audit {
@@ -74,13 +90,17 @@ impl Audit {
             now: Time::ZERO,
             next_handle: 0,
             received: (0, 0),
+            marked: (0, 0),
+            dropped: 0,
+            early: false,
+            flow_full: false,
         }
     }
 
     /// Carries out one step and checks the queue.
     pub fn step(&mut self, op: &Op) -> Option<Event> {
         let event = match *op {
-            Op::Enqueue { flow, len, kind, progress } => Some(self.enqueue(flow, len, kind, progress)),
+            Op::Enqueue { flow, len, kind, progress, ecn } => Some(self.enqueue(flow, len, kind, progress, ecn)),
             Op::Dequeue => Some(self.dequeue()),
             Op::Wait(ns) => {
                 self.now = Time(self.now.0.saturating_add(ns));
@@ -95,21 +115,15 @@ impl Audit {
         event
     }
 
-    fn enqueue(&mut self, flow: u64, len: u32, kind: Kind, progress: u64) -> Event {
+    fn enqueue(&mut self, flow: u64, len: u32, kind: Kind, progress: u64, ecn: Ecn) -> Event {
         let handle = self.next_handle;
         self.next_handle += 1;
-        let packet = Packet {
-            flow: FlowKey(flow),
-            handle,
-            progress,
-            remaining: progress,
-            arrival: Time::NEVER,
-            len,
-            src: 0,
-            dst: 0,
-            kind,
-            ecn: Ecn::NotEct,
-        };
+        let flow = FlowKey(flow);
+        let remaining = u64::MAX - progress;
+        // Hosts of three connections each, and one the other way round.
+        let (src, dst) = ((flow.connection() / 3) as u32, 1000 + (flow.connection() % 2) as u32);
+        let arrival = Time::NEVER;
+        let packet = Packet { flow, handle, progress, remaining, arrival, len, src, dst, kind, ecn };
         self.received.0 += 1;
         self.received.1 += u64::from(len);
         let fate = self.queue.enqueue(packet, self.now);
@@ -129,13 +143,18 @@ impl Audit {
         let expected = self.queue.peek().copied();
         let backlog = self.queue.backlog();
         let sent = self.queue.dequeue(self.now);
+        let reasons: Vec<DropReason> = self.queue.dropped().iter().map(|&(_, reason)| reason).collect();
+        assert!(reasons.iter().all(|&reason| reason == DropReason::Early), "dropped on departure for {reasons:?}");
         self.remove_dropped();
         if !time_driven {
-            assert_eq!(sent.is_some(), backlog > 0, "not work conserving at a backlog of {backlog}");
-            assert_eq!(sent, expected, "peek and dequeue differ");
+            let left = self.queue.backlog();
+            assert!(sent.is_some() || left == 0, "not work conserving: {left} of {backlog} packets stayed");
+            let shown = sent.map(|packet| Packet { ecn: Ecn::NotEct, ..packet });
+            let expected = expected.map(|packet| Packet { ecn: Ecn::NotEct, ..packet });
+            assert!(!reasons.is_empty() || shown == expected, "peek told {expected:?}, dequeue gave {sent:?}");
         }
         if let Some(packet) = sent {
-            assert_eq!(self.waiting.remove(&packet.handle), Some(packet), "not a packet that waited");
+            self.take(&packet);
             let place = self.leave(&packet);
             assert!(place == 0 || !self.queue.spec().keeps_flow_order, "{packet:?} overtook {place} of its flow");
         }
@@ -144,11 +163,28 @@ impl Audit {
 
     fn remove_dropped(&mut self) -> Vec<u64> {
         let dropped: Vec<Packet> = self.queue.dropped().iter().map(|&(packet, _)| packet).collect();
+        for (_, reason) in self.queue.dropped() {
+            self.dropped += 1;
+            self.early |= *reason == DropReason::Early;
+            self.flow_full |= *reason == DropReason::FlowFull;
+        }
         for packet in &dropped {
-            assert_eq!(self.waiting.remove(&packet.handle), Some(*packet), "dropped twice, or never there");
+            self.take(packet);
             self.leave(packet);
         }
         dropped.iter().map(|packet| packet.handle).collect()
+    }
+
+    /// A packet comes out, sent or dropped: it is one that went in and has not come out yet, and only a
+    /// mark has been added, where the transport understands it (RFC 3168, section 5).
+    fn take(&mut self, packet: &Packet) {
+        let before = self.waiting.remove(&packet.handle).expect("came out twice, or never went in");
+        if packet.ecn != before.ecn {
+            assert!(packet.ecn == Ecn::Ce && before.is_ect(), "{:?} became {:?}", before.ecn, packet.ecn);
+            self.marked.0 += 1;
+            self.marked.1 += u64::from(packet.len);
+        }
+        assert_eq!(Packet { ecn: before.ecn, ..*packet }, before, "came out changed");
     }
 
     /// Takes `packet` out of its flow; hands out its place there.
@@ -169,6 +205,8 @@ impl Audit {
         self.now = Time::ZERO;
         self.next_handle = 0;
         self.received = (0, 0);
+        self.marked = (0, 0);
+        (self.dropped, self.early, self.flow_full) = (0, false, false);
         assert_eq!(self.queue.peek(), None, "a packet survived the reset");
         assert_eq!(self.queue.flow_table_len(), 0, "a flow survived the reset");
         assert_eq!(self.queue.dropped(), [], "drops survived the reset");
@@ -188,6 +226,7 @@ impl Audit {
         }
         assert!(self.queue.high_backlog().is_none_or(|high| high as u64 <= backlog), "more high than waiting");
         assert_eq!(self.queue.peek().is_some(), backlog > 0);
+        assert!((s.marked, s.marked_bytes) >= self.marked, "more packets carry a mark than were marked");
         assert!(self.queue.spec().time_driven || self.queue.poll_at().is_none(), "polls without being time-driven");
     }
 
@@ -195,6 +234,17 @@ impl Audit {
     pub fn check_bytes(&self) {
         let bytes: u64 = self.waiting.values().map(|packet| u64::from(packet.len)).sum();
         assert_eq!(bytes, self.queue.stats().backlog_bytes());
+    }
+
+    /// Packets dropped since the reset.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Whether a packet was dropped since the reset that would have fitted: early, or since its flow had
+    /// its share.
+    pub fn dropped_below_the_limit(&self) -> bool {
+        self.early || self.flow_full
     }
 
     /// Packets waiting.
@@ -210,5 +260,6 @@ impl Audit {
         assert_eq!(self.backlog(), 0);
         let s = self.queue.stats();
         assert_eq!(s.received, s.dequeued + s.dropped());
+        assert_eq!((s.marked, s.marked_bytes), self.marked);
     }
 }
