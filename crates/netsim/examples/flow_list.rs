@@ -61,6 +61,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             fin: false,
             handshake_ack: false,
             limited_transmit: true,
+            ecn: false,
             lax_duplicates: true,
             impatient: true,
             recovery_burst: 2,

@@ -74,6 +74,9 @@ pub struct Tcp {
     pub handshake_ack: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
+    /// Explicit congestion notification (RFC 3168): data is sent as ECT(0), and a mark halves the window
+    /// as a loss would.
+    pub ecn: bool,
     /// ns-2's way with duplicates: limited transmit also repeats what a timeout has given up, and a second
     /// copy of the last segment in order waits for its acknowledgement like the first.
     pub lax_duplicates: bool,

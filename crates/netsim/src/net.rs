@@ -60,18 +60,20 @@ pub(crate) enum Mark {
     Open,
 }
 
-/// A packet's handle: slot of its connection, mark, sequence or acknowledgement number.
+/// A packet's handle: slot of its connection, mark, ECN flag, sequence or acknowledgement number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle {
     pub(crate) slot: usize,
     pub(crate) mark: Mark,
+    /// Forward: CWR. Reverse: ECE (RFC 3168, section 6.1).
+    pub(crate) echo: bool,
     pub(crate) number: u32,
 }
 
 impl Handle {
     #[inline]
     pub(crate) fn pack(self) -> u64 {
-        (self.slot as u64) << 34 | (self.mark as u64) << 32 | u64::from(self.number)
+        (self.slot as u64) << 35 | u64::from(self.echo) << 34 | (self.mark as u64) << 32 | u64::from(self.number)
     }
 
     #[inline]
@@ -81,7 +83,7 @@ impl Handle {
             1 => Mark::Close,
             _ => Mark::Open,
         };
-        Handle { slot: (bits >> 34) as usize, mark, number: bits as u32 }
+        Handle { slot: (bits >> 35) as usize, mark, echo: bits >> 34 & 1 == 1, number: bits as u32 }
     }
 }
 
@@ -102,7 +104,7 @@ impl Owner {
         let (src, dst) = if direction == Direction::Forward { (self.src, self.dst) } else { (self.dst, self.src) };
         Packet {
             flow: FlowKey::of(self.flow.into(), direction),
-            handle: Handle { slot: self.slot, mark, number }.pack(),
+            handle: Handle { slot: self.slot, mark, echo: false, number }.pack(),
             progress: 0,
             remaining: 0,
             arrival: Time::ZERO,
@@ -115,6 +117,9 @@ impl Owner {
     }
 }
 
+/// Bit of a packed handle that carries `echo`.
+pub(crate) const ECHO: u64 = 1 << 34;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,8 +127,10 @@ mod tests {
     #[test]
     fn handles_survive_packing() {
         for mark in [Mark::Plain, Mark::Close, Mark::Open] {
-            let handle = Handle { slot: 123_456_789, mark, number: u32::MAX };
-            assert_eq!(Handle::unpack(handle.pack()), handle);
+            for echo in [false, true] {
+                let handle = Handle { slot: 123_456_789, mark, echo, number: u32::MAX };
+                assert_eq!(Handle::unpack(handle.pack()), handle);
+            }
         }
     }
 }

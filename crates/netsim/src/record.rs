@@ -20,6 +20,8 @@ pub struct FlowRecord {
     pub timeouts: u32,
     /// Packets of this flow dropped, either direction.
     pub drops: u64,
+    /// Packets of this flow that arrived with a mark of congestion, either direction.
+    pub marks: u64,
     /// Of the packets that entered the forward queue, those that did so in the high class of a
     /// discipline with two.
     pub high_packets: u64,
@@ -43,6 +45,7 @@ impl Default for FlowRecord {
             retransmits: 0,
             timeouts: 0,
             drops: 0,
+            marks: 0,
             high_packets: 0,
             sorted_packets: 0,
             fragments: 0,

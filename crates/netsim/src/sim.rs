@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use qdisc::{Kind as PacketKind, Packet, Qdisc};
+use qdisc::{Ecn, Kind as PacketKind, Packet, Qdisc};
 use units::{Direction, Stream, Time};
 
 use crate::config::{ConfigError, FlowSpec, LONGEST, Run};
@@ -248,10 +248,14 @@ impl<'a> Sim<'a> {
             return;
         }
         let (tcp, net) = (&self.run.tcp, &mut self.net);
+        let marked = packet.ecn == Ecn::Ce;
+        if marked {
+            self.out.records[live.flow as usize].marks += 1;
+        }
         let over = match &mut live.transport {
             Transport::Tcp(connection) => {
                 let life = match packet.flow.direction() {
-                    Direction::Forward => connection.on_forward(handle, tcp, net),
+                    Direction::Forward => connection.on_forward(handle, marked, tcp, net),
                     Direction::Reverse => connection.on_reverse(handle, tcp, net),
                 };
                 life == Life::Over

@@ -78,6 +78,7 @@ struct TcpSettings {
     fin: bool,
     handshake_ack: bool,
     limited_transmit: bool,
+    ecn: bool,
     lax_duplicates: bool,
     impatient: bool,
     recovery_burst: u32,
@@ -143,6 +144,7 @@ impl Settings {
                 fin: tcp.fin,
                 handshake_ack: tcp.handshake_ack,
                 limited_transmit: tcp.limited_transmit,
+                ecn: tcp.ecn,
                 lax_duplicates: tcp.lax_duplicates,
                 impatient: tcp.impatient,
                 recovery_burst: tcp.recovery_burst,
@@ -260,6 +262,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     records.set_item("retransmits", integers(py, of().map(|r| r.retransmits)))?;
     records.set_item("timeouts", integers(py, of().map(|r| u64::from(r.timeouts))))?;
     records.set_item("drops", integers(py, of().map(|r| r.drops)))?;
+    records.set_item("marks", integers(py, of().map(|r| r.marks)))?;
     records.set_item("high_packets", integers(py, of().map(|r| r.high_packets)))?;
     records.set_item("sorted_packets", integers(py, of().map(|r| r.sorted_packets)))?;
     records.set_item("fragments", integers(py, of().map(|r| r.fragments)))?;
@@ -309,6 +312,8 @@ fn counters<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict
         ("reverse_sent", from.reverse_sent),
         ("reverse_sent_bytes", from.reverse_sent_bytes),
         ("flow_table_max", from.flow_table_max),
+        ("flow_table_bytes", from.flow_table_bytes),
+        ("marks", from.marks),
         ("packet_hops", from.packet_hops),
         ("events", from.events),
     ] {

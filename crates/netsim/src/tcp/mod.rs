@@ -135,11 +135,11 @@ impl Connection {
         }
     }
 
-    /// A packet reached the receiver of the data.
+    /// A packet reached the receiver of the data, `marked` with congestion experienced or not.
     #[inline]
-    pub(crate) fn on_forward(&mut self, handle: Handle, tcp: &Tcp, net: &mut Net) -> Life {
+    pub(crate) fn on_forward(&mut self, handle: Handle, marked: bool, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
-            Mark::Plain => self.receiver.on_segment(handle.number, &self.shape, tcp, net),
+            Mark::Plain => self.receiver.on_segment(handle, marked, &self.shape, tcp, net),
             _ => self.receiver.on_close(tcp, net),
         }
         if tcp.fin && self.receiver.finish != Time::NEVER { Life::Over } else { Life::Open }
@@ -150,9 +150,9 @@ impl Connection {
     pub(crate) fn on_reverse(&mut self, handle: Handle, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Open => self.sender.open(&self.shape, tcp, net),
-            Mark::Plain => self.sender.on_ack(handle.number, &self.shape, tcp, net),
+            Mark::Plain => self.sender.on_ack(handle, &self.shape, tcp, net),
             Mark::Close => {
-                self.sender.on_ack(handle.number, &self.shape, tcp, net);
+                self.sender.on_ack(handle, &self.shape, tcp, net);
                 let ack = self.shape.control(Direction::Forward, Mark::Close, 0, tcp);
                 net.send(self.shape.out, ack);
             }

@@ -5,7 +5,7 @@ use units::{Direction, Time};
 
 use crate::config::Tcp;
 use crate::event::Kind;
-use crate::net::{Mark, Net};
+use crate::net::{ECHO, Handle, Mark, Net};
 use crate::tcp::Shape;
 use crate::tcp::rtt::Rtt;
 
@@ -32,6 +32,8 @@ pub(crate) struct Receiver {
     pending: Pending,
     repeats: u32,
     rtt: Rtt,
+    /// A mark was seen and the sender has not yet answered with CWR (RFC 3168, 6.1.3).
+    echo: bool,
     /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
     probed: Option<Time>,
     pub(crate) first_data: Time,
@@ -55,6 +57,7 @@ impl Receiver {
             pending: Pending::Nothing,
             repeats: 0,
             rtt: Rtt::unknown(tcp, Time::ZERO),
+            echo: false,
             probed: None,
             first_data: Time::NEVER,
             finish: Time::NEVER,
@@ -82,7 +85,10 @@ impl Receiver {
     }
 
     #[inline]
-    pub(crate) fn on_segment(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(crate) fn on_segment(&mut self, handle: Handle, marked: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let seq = handle.number;
+        // A segment may bring CWR for an earlier mark and a mark of its own.
+        self.echo = self.echo && !handle.echo || marked;
         if seq > 0 && seq <= shape.data && self.first_data == Time::NEVER {
             self.first_data = net.now;
         }
@@ -139,7 +145,9 @@ impl Receiver {
             self.deadline = Time::NEVER;
             Mark::Plain
         };
-        net.send(shape.back, shape.control(Direction::Reverse, mark, self.next, tcp));
+        let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
+        ack.handle |= if self.echo { ECHO } else { 0 };
+        net.send(shape.back, ack);
     }
 
     /// The answer to the probe has come: the receiver's only RTT sample, since it sends no data.

@@ -1,11 +1,12 @@
 //! Sending end: slow start, congestion avoidance, fast retransmit (RFC 5681), NewReno recovery
 //! (RFC 6582), limited transmit (RFC 3042), retransmission timer (RFC 6298).
 
+use qdisc::Ecn;
 use units::Time;
 
 use crate::config::{LossWindow, RecoveryExit, Tcp};
 use crate::event::Kind;
-use crate::net::Net;
+use crate::net::{ECHO, Handle, Net};
 use crate::record::FlowRecord;
 use crate::tcp::Shape;
 use crate::tcp::rtt::Rtt;
@@ -32,6 +33,11 @@ pub(crate) struct Sender {
     recover: u32,
     recovering: bool,
     partial_seen: bool,
+    /// `max` when the window was last halved for a mark: what is below was sent before (RFC 3168, 6.1.2).
+    marked_below: u32,
+    /// The next data sent for the first time tells the receiver that the window was reduced, for
+    /// whatever reason.
+    owes_cwr: bool,
     /// The SYN was lost, or a recycled sender remembers one that was.
     pub(crate) syn_lost: bool,
     /// Number and time of the segment whose RTT is being measured.
@@ -62,6 +68,8 @@ impl Sender {
             recover: 0,
             recovering: false,
             partial_seen: false,
+            marked_below: 0,
+            owes_cwr: false,
             syn_lost: false,
             timed: None,
             rtt: Rtt::unknown(tcp, clock_phase),
@@ -98,12 +106,16 @@ impl Sender {
     }
 
     #[inline]
-    pub(crate) fn on_ack(&mut self, ack: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(crate) fn on_ack(&mut self, handle: Handle, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let ack = handle.number;
+        if handle.echo {
+            self.on_echo(ack, tcp);
+        }
         if ack > self.una {
             if self.recovering && ack < self.recover {
                 self.on_partial_ack(ack, shape, tcp, net);
             } else {
-                self.on_new_ack(ack, shape, tcp, net);
+                self.on_new_ack(ack, handle.echo, shape, tcp, net);
             }
         } else if ack == self.una && self.max > self.una && ack > 0 {
             self.on_dup_ack(shape, tcp, net);
@@ -111,7 +123,7 @@ impl Sender {
     }
 
     #[inline]
-    fn on_new_ack(&mut self, ack: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    fn on_new_ack(&mut self, ack: u32, echo: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let recovered = self.recovering;
         if recovered {
             self.inflation = 0;
@@ -140,12 +152,25 @@ impl Sender {
         }
         if ack == 1 {
             self.on_established(shape, tcp, net);
-        } else if !(recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
+        } else if !echo && !(recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
+            // An acknowledgement with ECE does not open the window (RFC 3168, 6.1.2).
             self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
         }
         self.acks += 1;
         self.cwnd_sum += self.cwnd;
         self.send_window(0, shape, tcp, net);
+    }
+
+    /// The receiver saw a mark: the window is halved once for all that was in flight, and not again while
+    /// a loss in the same window is being repaired (RFC 3168, 6.1.2).
+    fn on_echo(&mut self, ack: u32, tcp: &Tcp) {
+        if ack <= self.marked_below || self.recovering || ack <= self.recover {
+            return;
+        }
+        self.marked_below = self.max;
+        self.owes_cwr = true;
+        self.ssthresh = (self.loss_window(tcp) / 2.0).floor().max(2.0);
+        self.cwnd = self.ssthresh;
     }
 
     fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
@@ -203,14 +228,17 @@ impl Sender {
     fn enter_recovery(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.recover = self.max;
         self.recovering = true;
+        self.owes_cwr = tcp.ecn;
         self.timed = None;
         self.arm(shape, tcp, net);
-        let half = self.loss_window(tcp) / 2.0;
-        self.ssthresh = half.floor().max(2.0);
-        self.cwnd = match tcp.recovery_exit {
-            RecoveryExit::AsIs => half.max(1.0),
-            RecoveryExit::Deflate => self.ssthresh,
-        };
+        if self.una >= self.marked_below {
+            let half = self.loss_window(tcp) / 2.0;
+            self.ssthresh = half.floor().max(2.0);
+            self.cwnd = match tcp.recovery_exit {
+                RecoveryExit::AsIs => half.max(1.0),
+                RecoveryExit::Deflate => self.ssthresh,
+            };
+        }
         self.output(self.una, shape, tcp, net);
         self.inflation = DUP_THRESH;
     }
@@ -248,6 +276,7 @@ impl Sender {
         self.timeouts += 1;
         self.recover = self.max;
         self.recovering = false;
+        self.owes_cwr = tcp.ecn;
         self.partial_seen = false;
         self.inflation = 0;
         (self.dup_acks, self.limited) = (0, 0);
@@ -301,15 +330,21 @@ impl Sender {
         if self.deadline == Time::NEVER {
             self.arm(shape, tcp, net);
         }
+        let mut segment = shape.segment(seq, self.una, tcp);
         if seq < self.max {
             self.retransmits += 1;
         } else {
             self.max = seq + 1;
+            // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5).
+            if tcp.ecn && seq > 0 && seq <= shape.data {
+                segment.ecn = Ecn::Ect0;
+                segment.handle |= if std::mem::take(&mut self.owes_cwr) { ECHO } else { 0 };
+            }
             if self.timed.is_none() {
                 self.timed = Some((seq, net.now));
             }
         }
-        net.send(shape.out, shape.segment(seq, self.una, tcp));
+        net.send(shape.out, segment);
     }
 
     /// (Re)starts the retransmission timer (RFC 6298, 5.1 and 5.3).
@@ -359,6 +394,7 @@ pub(crate) mod tests {
             fin: true,
             handshake_ack: true,
             limited_transmit: true,
+            ecn: false,
             lax_duplicates: false,
             impatient: true,
             recovery_burst: 0,

@@ -46,6 +46,7 @@ pub fn wired(discipline: &str) -> Run {
             fin: true,
             handshake_ack: true,
             limited_transmit: true,
+            ecn: false,
             lax_duplicates: false,
             impatient: true,
             recovery_burst: 0,

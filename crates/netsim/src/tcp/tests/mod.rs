@@ -4,6 +4,7 @@
 //! One way takes 50 ms and sending no time, so the RTT is 100 ms; the timers are those of RFC 6298.
 
 mod close;
+mod ecn;
 mod loss;
 mod setup;
 mod timer;
@@ -11,7 +12,7 @@ mod window;
 
 use std::fmt::Write;
 
-use qdisc::Packet;
+use qdisc::{Ecn, Packet};
 use units::{BitRate, Direction, Time};
 
 use crate::config::{FlowSpec, Tcp};
@@ -54,6 +55,14 @@ pub(crate) enum Step {
     Lose(Segment),
     /// The next copy of this segment takes 150 ms longer.
     Late(Segment),
+    /// The next copy of this segment is marked with congestion experienced, as a router would: it is to be
+    /// ECT.
+    Mark(Segment),
+    /// Of the segments sent at this instant these and no others carry the flag: CWR to the right, ECE to
+    /// the left. Comes before `Sends`.
+    Flagged(&'static [Segment]),
+    /// Of the segments sent at this instant these and no others are ECT. Comes before `Sends`.
+    Capable(&'static [Segment]),
     /// Congestion window without the inflation of recovery, slow-start threshold; segments.
     Window(f64, f64),
     /// The connection is over since this many milliseconds.
@@ -117,7 +126,10 @@ struct Bench<'a> {
     over: bool,
     lose: Vec<Segment>,
     late: Vec<Segment>,
+    mark: Vec<Segment>,
     sent: Vec<(Time, Segment)>,
+    flagged: Vec<Segment>,
+    capable: Vec<Segment>,
     forward_bytes: u64,
     /// Taken from the event queue, not yet handled.
     next: Option<crate::event::Key>,
@@ -161,7 +173,10 @@ impl<'a> Bench<'a> {
             over: false,
             lose: Vec::new(),
             late: Vec::new(),
+            mark: Vec::new(),
             sent: Vec::new(),
+            flagged: Vec::new(),
+            capable: Vec::new(),
             forward_bytes: 0,
             next: None,
             log: String::new(),
@@ -174,6 +189,7 @@ impl<'a> Bench<'a> {
                 if !self.sent.is_empty() {
                     return Err(format!("sent, but not expected: {:?}", self.sent));
                 }
+                (self.flagged, self.capable) = (Vec::new(), Vec::new());
                 self.pass(Time::from_millis(ms));
                 match self.sent.iter().find(|(time, _)| *time < self.net.now) {
                     Some((time, segment)) => Err(format!("{segment:?} sent on the way, at {} s", time.as_secs_f64())),
@@ -182,6 +198,7 @@ impl<'a> Bench<'a> {
             }
             Step::Skip(ms) => {
                 self.pass(Time::from_millis(ms));
+                (self.flagged, self.capable) = (Vec::new(), Vec::new());
                 self.sent.clear();
                 Ok(())
             }
@@ -193,6 +210,14 @@ impl<'a> Bench<'a> {
                 self.lose.push(segment);
                 Ok(())
             }
+            Step::Mark(segment) => {
+                self.mark.push(segment);
+                Ok(())
+            }
+            Step::Flagged(expected) if self.flagged == expected => Ok(()),
+            Step::Flagged(_) => Err(format!("the flag is on {:?}", self.flagged)),
+            Step::Capable(expected) if self.capable == expected => Ok(()),
+            Step::Capable(_) => Err(format!("ECT are {:?}", self.capable)),
             Step::Late(segment) => {
                 self.late.push(segment);
                 Ok(())
@@ -232,7 +257,7 @@ impl<'a> Bench<'a> {
     }
 
     /// A host has just sent `packet`.
-    fn on_wire(&mut self, packet: Packet) {
+    fn on_wire(&mut self, mut packet: Packet) {
         let segment = self.segment(&packet);
         let forward = packet.flow.direction() == Direction::Forward;
         let [_, wire, late] = if forward { FORWARD } else { REVERSE };
@@ -242,6 +267,16 @@ impl<'a> Bench<'a> {
             list.iter().position(|&s| s == segment).map(|found| list.remove(found)).is_some()
         };
         let (lost, late_now) = (take(|bench| &mut bench.lose), take(|bench| &mut bench.late));
+        if take(|bench| &mut bench.mark) {
+            assert!(packet.is_ect(), "{segment:?} cannot be marked");
+            packet.ecn = Ecn::Ce;
+        }
+        if Handle::unpack(packet.handle).echo {
+            self.flagged.push(segment);
+        }
+        if packet.is_ect() {
+            self.capable.push(segment);
+        }
         let fate = ["", " late", " lost"][if lost { 2 } else { usize::from(late_now) }];
         let arrow = if forward { "->" } else { "<-" };
         writeln!(self.log, "    {:9.3} {arrow} {segment:?}{fate}", self.net.now.as_secs_f64()).expect("strings grow");
@@ -257,7 +292,7 @@ impl<'a> Bench<'a> {
         }
         let handle = Handle::unpack(packet.handle);
         let life = match packet.flow.direction() {
-            Direction::Forward => self.connection.on_forward(handle, self.tcp, &mut self.net),
+            Direction::Forward => self.connection.on_forward(handle, packet.ecn == Ecn::Ce, self.tcp, &mut self.net),
             Direction::Reverse => self.connection.on_reverse(handle, self.tcp, &mut self.net),
         };
         if life == Life::Over {
