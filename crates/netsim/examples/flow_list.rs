@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use netsim::config::{LossWindow, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, RecoveryExit};
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
 use units::{BitRate, Time};
@@ -62,6 +62,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             handshake_ack: false,
             limited_transmit: true,
             ecn: false,
+            congestion: Congestion::Aimd,
             lax_duplicates: true,
             impatient: true,
             recovery_burst: 2,

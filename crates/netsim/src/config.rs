@@ -47,6 +47,19 @@ pub enum RecoveryExit {
     AsIs,
 }
 
+/// How the congestion window grows and shrinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Additive increase, multiplicative decrease: a segment per round trip, a half (RFC 5681).
+    Aimd,
+    /// Inverse increase, additive decrease: binomial with k = 1, l = 0 (Bansal and Balakrishnan 2001).
+    Iiad,
+    /// Binomial with k = l = 1/2 (Bansal and Balakrishnan 2001).
+    Sqrt,
+    /// CUBIC (RFC 9438).
+    Cubic,
+}
+
 /// TCP NewReno (RFC 5681, 6582, 6298, 3042). Windows are in segments of `mss` payload bytes.
 #[derive(Clone, Debug)]
 pub struct Tcp {
@@ -74,6 +87,8 @@ pub struct Tcp {
     pub handshake_ack: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
+    /// Growth and reduction of the congestion window.
+    pub congestion: Congestion,
     /// Explicit congestion notification (RFC 3168): data is sent as ECT(0), and a mark halves the window
     /// as a loss would.
     pub ecn: bool,

@@ -2,7 +2,7 @@
 
 mod dumbbell;
 
-use dumbbell::{FULL, bottleneck, datagrams, disciplines, go, mean_and_error, poisson};
+use dumbbell::{FULL, bottleneck, datagrams, go, mean_and_error, poisson};
 use netsim::{FlowSpec, Output, Run};
 use qdisc::{Limit, registry};
 use units::Time;
@@ -78,15 +78,15 @@ fn no_discipline_that_never_idles_changes_how_many_packets_wait() {
         run.stop_when_idle = true;
         let output = go(&run, &flows);
         let order: Vec<Time> = output.records.iter().map(|record| record.finish).collect();
-        (output.counters.queue_mean_packets, output.counters.end, order)
+        // Drops with room for all of them are early: those change the work.
+        (output.counters.drops == 0).then_some((output.counters.queue_mean_packets, output.counters.end, order))
     };
-    let (queue, end, fifo) = outcome("fifo");
+    let (queue, end, fifo) = outcome("fifo").expect("room for all");
     assert!(queue > 1.0, "{queue}: no queue, no difference");
     let working: Vec<&str> = registry::specs().iter().filter(|spec| !spec.time_driven).map(|spec| spec.id).collect();
-    assert!(working.len() > 1 && working.len() <= disciplines().count());
     let mut orders = 0;
     for id in working {
-        let (waiting, ended, order) = outcome(id);
+        let Some((waiting, ended, order)) = outcome(id) else { continue };
         assert_eq!((waiting, ended), (queue, end), "{id}");
         orders += usize::from(order != fifo);
     }

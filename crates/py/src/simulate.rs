@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::config::{LossWindow, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, RecoveryExit};
 use netsim::{ConfigError, FlowSpec, Network, Output, Run, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -79,6 +79,7 @@ struct TcpSettings {
     handshake_ack: bool,
     limited_transmit: bool,
     ecn: bool,
+    congestion: String,
     lax_duplicates: bool,
     impatient: bool,
     recovery_burst: u32,
@@ -145,6 +146,12 @@ impl Settings {
                 handshake_ack: tcp.handshake_ack,
                 limited_transmit: tcp.limited_transmit,
                 ecn: tcp.ecn,
+                congestion: match tcp.congestion.as_str() {
+                    "iiad" => Congestion::Iiad,
+                    "sqrt" => Congestion::Sqrt,
+                    "cubic" => Congestion::Cubic,
+                    _ => Congestion::Aimd,
+                },
                 lax_duplicates: tcp.lax_duplicates,
                 impatient: tcp.impatient,
                 recovery_burst: tcp.recovery_burst,

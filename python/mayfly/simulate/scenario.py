@@ -86,6 +86,9 @@ class Tcp(_Section):
     fin: bool = Field(True, description="FIN exchange; without it a flow ends with its last data")
     handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
     limited_transmit: bool = Field(True, description="RFC 3042")
+    congestion: Literal["aimd", "iiad", "sqrt", "cubic"] = Field(
+        "aimd", description="window growth and reduction: RFC 5681, binomial (k + l = 1), or CUBIC (RFC 9438)"
+    )
     ecn: bool = Field(False, description="RFC 3168: data is ECT(0), a mark halves the window")
     lax_duplicates: bool = Field(False, description="limited transmit and delayed ACK take duplicates as ns-2 does")
     impatient: bool = Field(True, description="restart the timer on the first partial ACK only (RFC 6582, 4)")

@@ -3,6 +3,7 @@
 //! Sequence numbers count segments: 0 is the SYN (or SYN-ACK when the receiver opens), 1 to `data` the
 //! payload, `data + 1` the FIN. An acknowledgement carries the next number expected.
 
+mod control;
 mod receiver;
 mod rtt;
 mod sender;

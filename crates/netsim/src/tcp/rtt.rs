@@ -50,6 +50,12 @@ impl Rtt {
         self.base = Time(ticks as u64 * tick);
     }
 
+    /// Smoothed round-trip time, seconds; 0 before the first sample.
+    #[inline]
+    pub(crate) fn smoothed_s(&self, tcp: &Tcp) -> f64 {
+        (self.srtt as f64 / 8.0) * (tcp.tick.0 as f64 * 1e-9)
+    }
+
     /// The timer went off (5.5).
     pub(crate) fn back_off(&mut self) {
         if self.backoff < BACKOFF_MAX {

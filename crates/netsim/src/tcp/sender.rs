@@ -9,6 +9,7 @@ use crate::event::Kind;
 use crate::net::{ECHO, Handle, Net};
 use crate::record::FlowRecord;
 use crate::tcp::Shape;
+use crate::tcp::control::Control;
 use crate::tcp::rtt::Rtt;
 
 /// Duplicate acknowledgements that mean a loss.
@@ -22,8 +23,7 @@ pub(crate) struct Sender {
     nxt: u32,
     /// One above the highest number sent.
     max: u32,
-    cwnd: f64,
-    ssthresh: f64,
+    control: Control,
     dup_acks: u32,
     /// Segments sent by limited transmit since the last new acknowledgement.
     limited: u32,
@@ -60,8 +60,7 @@ impl Sender {
             una: 0,
             nxt: 0,
             max: 0,
-            cwnd: 1.0,
-            ssthresh: f64::from(tcp.receiver_window),
+            control: Control::idle(tcp),
             dup_acks: 0,
             limited: 0,
             inflation: 0,
@@ -130,7 +129,7 @@ impl Sender {
             self.recovering = false;
             if tcp.recovery_exit == RecoveryExit::Deflate {
                 let flight = self.max.saturating_sub(ack).max(1);
-                self.cwnd = self.ssthresh.min(f64::from(flight + 1));
+                self.control.cwnd = self.control.ssthresh.min(f64::from(flight + 1));
             }
         }
         self.partial_seen = false;
@@ -154,10 +153,10 @@ impl Sender {
             self.on_established(shape, tcp, net);
         } else if !echo && !(recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
             // An acknowledgement with ECE does not open the window (RFC 3168, 6.1.2).
-            self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+            self.control.on_ack(net.now, self.rtt.smoothed_s(tcp), tcp);
         }
         self.acks += 1;
-        self.cwnd_sum += self.cwnd;
+        self.cwnd_sum += self.control.cwnd;
         self.send_window(0, shape, tcp, net);
     }
 
@@ -169,13 +168,14 @@ impl Sender {
         }
         self.marked_below = self.max;
         self.owes_cwr = true;
-        self.ssthresh = (self.loss_window(tcp) / 2.0).floor().max(2.0);
-        self.cwnd = self.ssthresh;
+        let window = self.control.reduced(self.loss_window(tcp), tcp);
+        self.control.ssthresh = Control::threshold(window, tcp);
+        self.control.cwnd = self.control.ssthresh;
     }
 
     fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
-        self.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
+        self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
         if self.timeouts > 0 {
             self.rtt.after_lost_syn();
         }
@@ -194,7 +194,7 @@ impl Sender {
         if self.inflation > acked {
             self.inflation -= acked - 1;
         } else {
-            self.cwnd = (self.cwnd - f64::from(acked - self.inflation)).max(1.0);
+            self.control.cwnd = (self.control.cwnd - f64::from(acked - self.inflation)).max(1.0);
             self.inflation = 1;
         }
         self.advance(ack);
@@ -232,11 +232,11 @@ impl Sender {
         self.timed = None;
         self.arm(shape, tcp, net);
         if self.una >= self.marked_below {
-            let half = self.loss_window(tcp) / 2.0;
-            self.ssthresh = half.floor().max(2.0);
-            self.cwnd = match tcp.recovery_exit {
-                RecoveryExit::AsIs => half.max(1.0),
-                RecoveryExit::Deflate => self.ssthresh,
+            let window = self.control.reduced(self.loss_window(tcp), tcp);
+            self.control.ssthresh = Control::threshold(window, tcp);
+            self.control.cwnd = match tcp.recovery_exit {
+                RecoveryExit::AsIs => window.max(1.0),
+                RecoveryExit::Deflate => self.control.ssthresh,
             };
         }
         self.output(self.una, shape, tcp, net);
@@ -245,7 +245,7 @@ impl Sender {
 
     /// Limited transmit: one segment that was never sent (RFC 3042, 2).
     fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let allowed = f64::from(self.una) + self.cwnd + f64::from(self.dup_acks) - 1.0;
+        let allowed = f64::from(self.una) + self.control.cwnd + f64::from(self.dup_acks) - 1.0;
         let in_window = self.nxt < self.una + tcp.receiver_window;
         let unsent = self.nxt == self.max || tcp.lax_duplicates;
         if unsent && self.nxt <= shape.last && in_window && f64::from(self.nxt) <= allowed {
@@ -283,12 +283,13 @@ impl Sender {
         if self.una == 0 {
             self.syn_lost = true;
             if tcp.syn_loss_lowers_ssthresh {
-                self.ssthresh = 2.0;
+                self.control.ssthresh = 2.0;
             }
         } else {
-            self.ssthresh = (self.loss_window(tcp) / 2.0).floor().max(2.0);
+            let window = self.control.reduced(self.loss_window(tcp), tcp);
+            self.control.ssthresh = Control::threshold(window, tcp);
         }
-        self.cwnd = 1.0;
+        self.control.on_timeout();
         self.rtt.back_off();
         self.timed = None;
         self.nxt = self.una;
@@ -306,14 +307,14 @@ impl Sender {
         match tcp.loss_window {
             // Without what limited transmit added (RFC 5681, 3.2, step 2).
             LossWindow::Flight => f64::from(self.max - self.una - self.limited),
-            LossWindow::Cwnd => (self.cwnd + f64::from(self.inflation)).min(f64::from(tcp.receiver_window)),
+            LossWindow::Cwnd => (self.control.cwnd + f64::from(self.inflation)).min(f64::from(tcp.receiver_window)),
         }
     }
 
     /// Sends what the window allows, at most `burst` segments unless that is 0.
     #[inline]
     fn send_window(&mut self, burst: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let window = (self.cwnd as u32 + self.inflation).min(tcp.receiver_window);
+        let window = (self.control.cwnd as u32 + self.inflation).min(tcp.receiver_window);
         let mut end = (self.una + window).min(shape.last + 1);
         if burst > 0 {
             end = end.min(self.nxt + burst);
@@ -374,10 +375,11 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::config::Congestion;
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
-        (sender.cwnd, sender.ssthresh)
+        (sender.control.cwnd, sender.control.ssthresh)
     }
 
     pub(crate) fn tcp() -> Tcp {
@@ -395,6 +397,7 @@ pub(crate) mod tests {
             handshake_ack: true,
             limited_transmit: true,
             ecn: false,
+            congestion: Congestion::Aimd,
             lax_duplicates: false,
             impatient: true,
             recovery_burst: 0,

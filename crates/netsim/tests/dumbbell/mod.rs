@@ -1,9 +1,9 @@
 //! The dumbbell of Chen 2012, 4.4, with the transport of the RFCs, and the flows the tests run on it.
 #![allow(dead_code)]
 
-use netsim::config::{LossWindow, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, RecoveryExit};
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
-use qdisc::{Limit, registry};
+use qdisc::{DropReason, Limit, registry};
 use units::{BitRate, Stream, Time};
 
 /// Wire length of a full segment, bytes.
@@ -47,6 +47,7 @@ pub fn wired(discipline: &str) -> Run {
             handshake_ack: true,
             limited_transmit: true,
             ecn: false,
+            congestion: Congestion::Aimd,
             lax_duplicates: false,
             impatient: true,
             recovery_burst: 0,
@@ -90,6 +91,11 @@ pub fn go(run: &Run, flows: &[FlowSpec]) -> Output {
 /// Ids of the registry.
 pub fn disciplines() -> impl Iterator<Item = &'static str> {
     registry::specs().iter().map(|spec| spec.id)
+}
+
+/// Whether every drop of `output`, a run with `trace_drops`, was for want of room in the buffer.
+pub fn dropped_for_room_only(output: &Output) -> bool {
+    output.drops.iter().all(|drop| matches!(drop.reason, DropReason::Full | DropReason::PushedOut))
 }
 
 /// `count` instants of a Poisson process, given that as many fall between 0 and `span`. Unlike exponential
