@@ -2,11 +2,11 @@
 //! (RFC 6582), limited transmit (RFC 3042), retransmission timer (RFC 6298).
 
 use qdisc::Ecn;
-use units::Time;
+use units::{Direction, Time};
 
 use crate::config::{LossWindow, RecoveryExit, Tcp};
 use crate::event::Kind;
-use crate::net::{ECHO, Handle, Net};
+use crate::net::{ECHO, Handle, Mark, Net};
 use crate::record::FlowRecord;
 use crate::tcp::Shape;
 use crate::tcp::control::Control;
@@ -151,7 +151,7 @@ impl Sender {
         }
         if ack == 1 {
             self.on_established(shape, tcp, net);
-        } else if !echo && !(recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
+        } else if !(echo || recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
             // An acknowledgement with ECE does not open the window (RFC 3168, 6.1.2).
             self.control.on_ack(net.now, self.rtt.smoothed_s(tcp), tcp);
         }
@@ -180,7 +180,9 @@ impl Sender {
             self.rtt.after_lost_syn();
         }
         if tcp.handshake_ack && !shape.receiver_opens {
-            net.send(shape.out, shape.control(units::Direction::Forward, crate::net::Mark::Close, 0, tcp));
+            let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
+            bare.remaining = shape.size_bytes;
+            net.send(shape.out, bare);
         }
     }
 
