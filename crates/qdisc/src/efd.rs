@@ -1,138 +1,39 @@
-//! Early flow discard: short and slow flows go first, with state for waiting packets only.
+//! EFD counting bytes: short and slow flows go first, with state for waiting packets only. See [`crate::early_discard`].
 //!
-//! Principle: a flow is in the table only while a packet of it waits, so a connection falls into
-//! fragments. A packet is high while its fragment counts less than `threshold`, low afterwards;
-//! strict priority, each class in order of arrival. When the buffer is full, a high packet pushes out
-//! the last low one; a low one is dropped.
 //! Cost per packet: O(1), two look-ups in a table no longer than the queue.
-//! Source: Chen 2012, Algorithm 3 and 4.3.
+//! Source: Chen 2012, Algorithm 3 and 4.3; called BEFD in 6.2.1.
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
-use units::{FlowKey, Stream};
+use crate::classes::{HIGH, LOW};
+use crate::early_discard::{EarlyDiscard, threshold};
+use crate::spec::{Family, Spec};
+use crate::volume::{Bytes, Row};
 
-use crate::base::{Discipline, DropReason, Env, Sorted};
-use crate::classes::Classes;
-use crate::flow_table::keep_sparse;
-use crate::packet::Packet;
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+/// Early flow discard by bytes.
+pub type Efd = EarlyDiscard<ByBytes>;
 
-#[derive(Debug, Default)]
-struct Fragment {
-    /// Bytes or packets of the fragment that entered the queue.
-    ///
-    /// Algorithm 3, line 19, says "bytes already served". Counting departures would let a burst of
-    /// any length in as high, while 4.5.3 has the first th packets of a fragment high and the rest
-    /// low, and 4.3.1 a size counter: so arrivals count.
-    counted: u64,
-    queued: u32,
-}
-
-/// Early flow discard.
+/// The row of [`Efd`].
 #[derive(Debug)]
-pub struct Efd {
-    queue: Classes,
-    fragments: HashMap<FlowKey, Fragment>,
-    threshold: u64,
-    in_packets: bool,
-}
+pub enum ByBytes {}
 
-/// Algorithm 3, lines 46-52: a packet leaves, sent or pushed out. A victim was low, so its fragment
-/// is past the threshold without it too: no need to take it off the count.
-#[inline]
-fn leave(fragments: &mut HashMap<FlowKey, Fragment>, packet: &Packet) {
-    if let Entry::Occupied(mut entry) = fragments.entry(packet.flow) {
-        entry.get_mut().queued -= 1;
-        if entry.get().queued == 0 {
-            entry.remove();
-        }
-    }
-}
+impl Row for ByBytes {
+    type Volume = Bytes;
 
-impl Efd {
-    fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
-        let counted = self.fragments.get(&packet.flow).map_or(0, |fragment| fragment.counted);
-        counted < self.threshold && self.queue.make_room(packet.len, env, |victim| leave(&mut self.fragments, victim))
-    }
-}
-
-impl Discipline for Efd {
     const SPEC: Spec = Spec {
         id: "efd",
         family: Family::SizeBased,
-        about: "early flow discard: the start of every fragment of a flow goes first",
+        about: "early flow discard: the first bytes of every fragment of a flow go first",
         source: "Chen 2012, Algorithm 3",
-        when_full: "the last low packet for a high one, else the arriving packet",
+        when_full: "the last packet of the low class, or of the high one when none is low; may be the arriving one",
         time_driven: false,
-        // Within a fragment high packets come before low ones and leave before them; the next
-        // fragment begins only when none waits.
+        // Within a fragment high packets come before low ones and leave before them, and marks do not decrease; the
+        // next fragment begins only when none waits.
         keeps_flow_order: true,
         params: &[
-            Param {
-                name: "threshold",
-                unit: "bytes or packets",
-                about: "what goes first of every fragment (th), in the unit of count; 20 full packets",
-                value: Value::Number { default: 30_000.0, min: 1.0, max: 1e12 },
-            },
-            Param {
-                name: "count",
-                unit: "",
-                about: "unit of threshold; with packets give threshold too, 20 in the paper",
-                value: Value::Choice(&["bytes", "packets"]),
-            },
+            threshold("bytes", "bytes of every fragment that go first (th): 20 full packets", 30_000.0),
+            HIGH,
+            LOW,
         ],
     };
-
-    fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
-        Ok(Efd {
-            queue: Classes::default(),
-            fragments: HashMap::new(),
-            // Counts are whole: less than 1.5 means less than 2.
-            threshold: options.number("threshold").ceil() as u64,
-            in_packets: options.choice("count") == "packets",
-        })
-    }
-
-    #[inline]
-    fn enqueue(&mut self, packet: Packet, env: &mut Env) {
-        if env.is_full(packet.len) && !self.make_room(&packet, env) {
-            // Lines 8, 23 and 37. Line 4 would leave an entry behind; it belongs to queued packets.
-            env.refuse(packet, DropReason::Full);
-            return;
-        }
-        env.accept(&packet);
-        keep_sparse(&mut self.fragments);
-        let fragment = self.fragments.entry(packet.flow).or_default();
-        let high = fragment.counted < self.threshold;
-        fragment.counted += if self.in_packets { 1 } else { u64::from(packet.len) };
-        fragment.queued += 1;
-        env.note(Sorted { high, fresh: fragment.queued == 1 });
-        self.queue.push(packet, high);
-    }
-
-    #[inline]
-    fn dequeue(&mut self, _: &mut Env) -> Option<Packet> {
-        let packet = self.queue.pop()?;
-        leave(&mut self.fragments, &packet);
-        Some(packet)
-    }
-
-    fn peek(&self) -> Option<&Packet> {
-        self.queue.peek()
-    }
-
-    #[inline]
-    fn flow_table_len(&self) -> usize {
-        self.fragments.len()
-    }
-
-    fn flow_table_bytes(&self) -> usize {
-        self.fragments.allocation_size()
-    }
-
-    fn high_backlog(&self) -> Option<usize> {
-        Some(self.queue.high_backlog())
-    }
 }
 
 #[cfg(test)]
@@ -164,15 +65,6 @@ mod tests {
         assert_eq!(efd.flow_table_len(), 0);
         arrive(&mut efd, &[1], 3, Time::ZERO);
         assert_eq!(efd.high_backlog(), Some(1));
-    }
-
-    #[test]
-    fn counting_packets_gives_a_short_packet_the_weight_of_a_long_one() {
-        let mut efd = queue("efd", &["threshold=3", "count=packets"], Limit::Packets(300));
-        for handle in 0..5 {
-            efd.enqueue(Packet { len: 40, ..packet(1, handle) }, Time::ZERO);
-        }
-        assert_eq!(efd.high_backlog(), Some(3));
     }
 
     #[test]
@@ -223,5 +115,79 @@ mod tests {
         efd.enqueue(sized(2, 5, 1500), Time::ZERO);
         assert_eq!(dropped(&efd), [3, 2]);
         assert_eq!(drain(&mut efd, Time::ZERO), [0, 5, 1]);
+    }
+
+    /// Two fragments: of flow 1 the first two packets are high, of flow 2 all three, being short.
+    fn two_fragments(options: &[&str], limit: u32) -> crate::Qdisc {
+        let mut efd = queue("efd", options, Limit::Packets(limit));
+        arrive(&mut efd, &[1, 1, 1, 1], 0, Time::ZERO);
+        for handle in 10..13 {
+            efd.enqueue(Packet { len: 500, ..packet(2, handle) }, Time::ZERO);
+        }
+        efd
+    }
+
+    #[test]
+    fn each_class_is_in_order_of_arrival_or_of_volume() {
+        let order = |options: &[&str]| {
+            let mut efd = two_fragments(options, 300);
+            efd.enqueue(packet(2, 13), Time::ZERO);
+            efd.enqueue(packet(1, 4), Time::ZERO);
+            efd.enqueue(packet(2, 14), Time::ZERO);
+            drain(&mut efd, Time::ZERO)
+        };
+        // Volumes before them in kB: 0 1.5 | 3 4.5 6 of flow 1; 0 0.5 1 1.5 | 3 of flow 2, handle 14 the last.
+        let (threshold, high, low) = ("threshold=2000", "high=las", "low=las");
+        assert_eq!(order(&[threshold]), [0, 1, 10, 11, 12, 13, 2, 3, 4, 14]);
+        assert_eq!(order(&[threshold, high]), [0, 10, 11, 12, 1, 13, 2, 3, 4, 14]);
+        assert_eq!(order(&[threshold, low]), [0, 1, 10, 11, 12, 13, 2, 14, 3, 4]);
+        assert_eq!(order(&[threshold, high, low]), [0, 10, 11, 12, 1, 13, 2, 14, 3, 4]);
+    }
+
+    #[test]
+    fn a_low_packet_of_less_volume_pushes_out_the_low_one_of_most() {
+        let mut efd = two_fragments(&["threshold=1000", "low=las"], 7);
+        assert_eq!(efd.enqueue(packet(2, 13), Time::ZERO), Fate::Queued);
+        assert_eq!(dropped(&efd), [3], "4.5 kB before it, 1.5 kB before the arriving one");
+        assert_eq!(efd.enqueue(packet(1, 4), Time::ZERO), Fate::Dropped(DropReason::Full), "again 4.5 kB before it");
+        assert_eq!(drain(&mut efd, Time::ZERO), [0, 10, 11, 12, 1, 13, 2]);
+    }
+
+    #[test]
+    fn the_volume_of_a_packet_pushed_out_is_taken_back() {
+        let mut efd = two_fragments(&["threshold=1000", "low=las"], 7);
+        assert_eq!(efd.enqueue(packet(3, 20), Time::ZERO), Fate::Queued);
+        assert_eq!(dropped(&efd), [3]);
+        efd.dequeue(Time::ZERO);
+        assert_eq!(efd.enqueue(packet(1, 4), Time::ZERO), Fate::Queued);
+        assert_eq!(efd.enqueue(packet(4, 30), Time::ZERO), Fate::Queued);
+        assert_eq!(dropped(&efd), [4]);
+        efd.dequeue(Time::ZERO);
+        efd.enqueue(packet(1, 5), Time::ZERO);
+        efd.enqueue(Packet { len: 500, ..packet(2, 14) }, Time::ZERO);
+        assert_eq!(dropped(&efd), [5], "4.5 kB before it: neither 3 nor 4 counts");
+    }
+
+    #[test]
+    fn a_high_packet_pushes_out_one_of_more_volume_only_where_the_class_is_sorted() {
+        for (high, expected) in [("high=fifo", 20), ("high=las", 3)] {
+            let mut efd = two_fragments(&[high], 7);
+            efd.enqueue(packet(3, 20), Time::ZERO);
+            assert_eq!(dropped(&efd), [expected], "{high}");
+        }
+    }
+
+    #[test]
+    fn with_a_byte_limit_sorted_classes_lose_as_many_as_needed_and_none_in_vain() {
+        let sized = |flow, handle, len| Packet { len, ..packet(flow, handle) };
+        let mut efd = queue("efd", &["threshold=2000", "high=las", "low=las"], Limit::Bytes(4000));
+        for handle in 0..4 {
+            efd.enqueue(sized(1, handle, 1000), Time::ZERO);
+        }
+        efd.enqueue(sized(2, 4, 3001), Time::ZERO);
+        assert_eq!(dropped(&efd), [4], "1000 bytes of its own rank stay, so 3001 never fit");
+        efd.enqueue(sized(2, 5, 2500), Time::ZERO);
+        assert_eq!(dropped(&efd), [3, 2, 1], "the low class, then the high one");
+        assert_eq!(drain(&mut efd, Time::ZERO), [0, 5]);
     }
 }

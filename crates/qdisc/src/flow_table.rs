@@ -93,6 +93,28 @@ impl<A: Copy + Default + PartialEq> FlowTable<A> {
         &mut flow.attained
     }
 
+    /// A packet enters the queue, of a flow that may not be in the table; nothing is done when it is not. `advance`
+    /// moves the attained service on and tells whether the packet keeps its flow here while it waits, that is whether
+    /// [`FlowTable::leave`] or [`FlowTable::push_out`] will follow.
+    #[inline]
+    pub(crate) fn enter_known(
+        &mut self,
+        flow: FlowKey,
+        now: Time,
+        advance: impl FnOnce(&mut A) -> bool,
+    ) -> Option<bool> {
+        let flow = self.flows.get_mut(&flow)?;
+        let kept = advance(&mut flow.attained);
+        flow.queued += u32::from(kept);
+        flow.last = now;
+        Some(kept)
+    }
+
+    /// Puts `flow` into the table, with no packet that keeps it there.
+    pub(crate) fn insert(&mut self, flow: FlowKey, now: Time, attained: A) {
+        self.flows.insert(flow, Flow { attained, last: now, queued: 0 });
+    }
+
     /// A packet of `flow` leaves to be sent.
     #[inline]
     pub(crate) fn leave(&mut self, flow: FlowKey, now: Time) {
@@ -172,6 +194,23 @@ mod tests {
         *table.enter(FlowKey(1), seconds(0)) = 1500;
         table.visit(seconds(1000));
         assert_eq!(table.attained(FlowKey(1)), 1500);
+    }
+
+    #[test]
+    fn a_flow_put_in_or_met_again_is_idle_from_then_on() {
+        let mut table = table();
+        assert_eq!(table.enter_known(FlowKey(1), seconds(0), |_| true), None);
+        table.insert(FlowKey(1), seconds(40), 1);
+        table.visit(seconds(65));
+        let kept = table.enter_known(FlowKey(1), seconds(66), |attained| {
+            *attained += 1;
+            false
+        });
+        assert_eq!((kept, table.attained(FlowKey(1))), (Some(false), 2));
+        table.visit(seconds(95));
+        assert_eq!(table.len(), 1, "idle for 29 s");
+        table.visit(seconds(100));
+        assert_eq!(table.len(), 0);
     }
 
     #[test]

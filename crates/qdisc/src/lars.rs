@@ -4,26 +4,39 @@
 //! beta = 2^(-1/half_life). All flows fade by the same factor, so the order of waiting packets does
 //! not change with time if attained service is written in inflated bytes, A(t) beta^-(t - epoch);
 //! before those grow out of range, all of them are scaled to a later epoch.
+//! With `count=acknowledged` both directions of a connection count, as in LASACK.
 //! Cost per packet: as LAS and one power of two; every 512 half-lives O(flows + packets).
 //! Source: Heusse 2010, 2011 as described in Chen 2012, 2.1 and 4.2.
 
-use units::{Stream, Time};
+use units::{FlowKey, Stream, Time};
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::order::Order;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::volume::{Acknowledged, connection};
 
 /// Half-lives between two epochs: 2^512 times 2^64 bytes is far below the largest f64, 2^1024.
 const EPOCH: f64 = 512.0;
+
+/// Attained recent service.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Recent {
+    /// Inflated bytes that entered the queue and were not pushed out. Never negative, so that the bits of the number
+    /// sort as the number does.
+    inflated: f64,
+    /// The first acknowledgement tells nothing: what it acknowledges may be long ago.
+    acknowledged: Acknowledged<false>,
+}
 
 /// Least attained recent service.
 #[derive(Debug)]
 pub struct Lars {
     queue: Order,
-    /// Inflated bytes of each flow that entered the queue and were not pushed out.
-    flows: FlowTable<f64>,
+    flows: FlowTable<Recent>,
+    /// Both directions of a connection count.
+    both: bool,
     half_life: Time,
     per_half_life: f64,
     epoch: Time,
@@ -71,14 +84,40 @@ impl Lars {
     fn move_epoch(&mut self, now: Time) {
         let half_lives = (now - self.epoch).0 / self.half_life.0;
         self.epoch += Time(half_lives * self.half_life.0);
-        self.flows.rescale(|attained| scaled_down(attained, half_lives));
+        let scaled = |recent: Recent| Recent { inflated: scaled_down(recent.inflated, half_lives), ..recent };
+        self.flows.rescale(scaled);
         self.queue.rescale(|key| scaled_down(f64::from_bits(key), half_lives).to_bits());
     }
 
-    fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
-        let key = self.flows.attained(packet.flow).to_bits();
-        // As in LAS the victim is the last packet of its flow.
-        self.queue.make_room(key, packet.len, env, |flow, key| self.flows.push_out(flow, f64::from_bits(key)))
+    #[inline(always)]
+    fn flow(both: bool, packet: &Packet) -> FlowKey {
+        if both { connection(packet) } else { packet.flow }
+    }
+
+    /// Counts `packet`, which enters the queue, in `recent`; hands out its stamp.
+    #[inline(always)]
+    fn count(both: bool, recent: &mut Recent, packet: &Packet, inflation: f64) -> u64 {
+        let before = recent.inflated;
+        if !both {
+            recent.inflated += f64::from(packet.len) * inflation;
+            return before.to_bits();
+        }
+        recent.inflated += recent.acknowledged.moved(packet) as f64 * inflation;
+        recent.acknowledged.note(packet);
+        // As in LASACK what an acknowledgement tells was moved before it.
+        if packet.kind == Kind::Ack { recent.inflated.to_bits() } else { before.to_bits() }
+    }
+
+    fn make_room(&mut self, packet: &Packet, inflation: f64, env: &mut Env) -> bool {
+        let (both, flows) = (self.both, &mut self.flows);
+        let mut recent = flows.attained(Self::flow(both, packet));
+        let stamp = Self::count(both, &mut recent, packet, inflation);
+        self.queue.make_room(stamp, packet.len, env, |victim, stamp| {
+            // As in LAS the victim is the last packet of its flow. The stamp of an acknowledgement has what it told in
+            // it already; what one told that came after the victim and was pushed out before it is forgotten.
+            let flow = Self::flow(both, victim);
+            flows.push_out(flow, Recent { inflated: f64::from_bits(stamp), ..flows.attained(flow) });
+        })
     }
 }
 
@@ -99,6 +138,12 @@ impl Discipline for Lars {
                 about: "time in which attained service halves, and the longest lock-out: ln 2 / |ln beta|",
                 value: Value::Number { default: 1.0, min: 1e-3, max: 1e6 },
             },
+            Param {
+                name: "count",
+                unit: "",
+                about: "bytes sent by each direction, or by both directions of a connection, acknowledged ones too",
+                value: Value::Choice(&["sent", "acknowledged"]),
+            },
             VISIT,
             TIMEOUT,
         ],
@@ -109,6 +154,7 @@ impl Discipline for Lars {
         Ok(Lars {
             queue: Order::default(),
             flows: FlowTable::with_options(options),
+            both: options.choice("count") == "acknowledged",
             half_life,
             per_half_life: 1.0 / half_life.0 as f64,
             epoch: Time::ZERO,
@@ -120,22 +166,21 @@ impl Discipline for Lars {
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
         let inflation = self.inflation(env.now());
         self.flows.visit(env.now());
-        if env.is_full(packet.len) && !self.make_room(&packet, env) {
+        if env.is_full(packet.len) && !self.make_room(&packet, inflation, env) {
             env.refuse(packet, DropReason::Full);
             return;
         }
         env.accept(&packet);
-        let attained = self.flows.enter(packet.flow, env.now());
-        // Never negative, so that the bits of the number sort as the number does.
-        self.queue.push(attained.to_bits(), packet);
-        *attained += f64::from(packet.len) * inflation;
+        let recent = self.flows.enter(Self::flow(self.both, &packet), env.now());
+        let stamp = Self::count(self.both, recent, &packet, inflation);
+        self.queue.push(stamp, packet);
     }
 
     #[inline]
     fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
         self.flows.visit(env.now());
         let (_, packet) = self.queue.pop_first()?;
-        self.flows.leave(packet.flow, env.now());
+        self.flows.leave(Self::flow(self.both, &packet), env.now());
         Some(packet)
     }
 
@@ -155,12 +200,13 @@ impl Discipline for Lars {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use units::Time;
 
     use super::{Lars, scaled_down};
     use crate::spec::Options;
-    use crate::trial::{arrive, drain, packet, queue};
-    use crate::{Discipline, Limit, Packet};
+    use crate::trial::{arrive, drain, dropped, packet, queue};
+    use crate::{Discipline, Kind, Limit, Packet, Qdisc};
 
     fn lars(half_life: &str) -> Lars {
         let given = [("half_life".to_owned(), half_life.to_owned())];
@@ -197,29 +243,138 @@ mod tests {
         assert_eq!(drain(&mut lars, later), [31, 30]);
     }
 
-    /// Two greedy flows on a link of rate C: the older one, with A = C / |ln beta|, waits until the
-    /// newer one has caught up, one half-life at most.
-    #[test]
-    fn the_lock_out_of_an_older_flow_lasts_one_half_life() {
-        let mut lars = queue("lars", &["half_life=0.5"], Limit::Packets(100));
-        let transmission = 1_200_000;
-        let (mut last_of_1, mut longest, mut now) = (Time::ZERO, Time::ZERO, Time::ZERO);
-        arrive(&mut lars, &[1, 1], 0, now);
-        for n in 0..20_000 {
-            if n == 10_000 {
-                arrive(&mut lars, &[2, 2], 0, now);
-            }
-            let sent = lars.dequeue(now).expect("greedy");
-            if sent.flow.0 == 1 {
-                longest = longest.max(now - last_of_1);
-                last_of_1 = now;
-            }
-            now += Time(transmission);
-            lars.enqueue(packet(sent.flow.0, 0), now);
+    /// Greedy flows on a link of 10 Mb/s: each keeps two packets waiting while it is active.
+    struct Greedy {
+        lars: Qdisc,
+        now: Time,
+        waiting: [u32; 6],
+        /// Since when each flow waits without being served, and which others were served meanwhile.
+        since: [Option<(Time, u32)>; 6],
+        /// Longest lock-out by the number of others.
+        longest: [Time; 6],
+    }
+
+    const HALF_LIFE: Time = Time::from_millis(500);
+    const LENGTHS: [u32; 6] = [1500, 1500, 1500, 1500, 700, 200];
+
+    impl Greedy {
+        fn link() -> Greedy {
+            let lars = queue("lars", &["half_life=0.5"], Limit::Bytes(18_000));
+            Greedy { lars, now: Time::ZERO, waiting: [0; 6], since: [None; 6], longest: [Time::ZERO; 6] }
         }
-        // Two packets of each flow wait: the stamps lag by that much.
-        let (least, most) = (Time::from_millis(490), Time(500_000_000 + 4 * transmission));
-        assert!((least..=most).contains(&longest), "{longest:?}");
+
+        /// Runs for `span` with the flows whose bit is set.
+        fn run(&mut self, active: u32, span: Time) {
+            let end = self.now + span;
+            while self.now < end {
+                for flow in (0..6).filter(|flow| active >> flow & 1 == 1) {
+                    while self.waiting[flow] < 2 {
+                        self.lars.enqueue(Packet { len: LENGTHS[flow], ..packet(flow as u64, 0) }, self.now);
+                        self.waiting[flow] += 1;
+                        self.since[flow].get_or_insert((self.now, 0));
+                    }
+                }
+                let sent = self.lars.dequeue(self.now).expect("an active flow has packets waiting");
+                self.serve(sent.flow.0 as usize);
+                self.now += Time(u64::from(sent.len) * 800);
+            }
+        }
+
+        fn serve(&mut self, flow: usize) {
+            let (start, others) = self.since[flow].take().expect("it waited");
+            let longest = &mut self.longest[others.count_ones() as usize];
+            *longest = (*longest).max(self.now - start);
+            self.waiting[flow] -= 1;
+            self.since.iter_mut().flatten().for_each(|(_, others)| *others |= 1 << flow);
+            self.since[flow] = (self.waiting[flow] > 0).then_some((self.now, 0));
+        }
+    }
+
+    /// The bound of docs/disciplines/lars.md, seconds.
+    fn bound(others: usize) -> f64 {
+        let (half_life, k) = (HALF_LIFE.as_secs_f64(), others as f64);
+        let (fade, buffer, packet) = (2_f64.ln() / half_life, 18_000.0 / 1.25e6, 1500.0 / 1.25e6);
+        let attained = 1.0 + k * (2_f64.powf(packet / half_life) + fade * buffer);
+        half_life * (attained / (2_f64.powf(-(buffer + 2.0 * packet) / half_life) - k * fade * packet)).log2()
+    }
+
+    proptest! {
+        #[test]
+        fn no_lock_out_is_above_its_bound(phases in prop::collection::vec((1..64_u32, 1..1500_u64), 1..25)) {
+            let mut greedy = Greedy::link();
+            for (active, ms) in phases {
+                greedy.run(active, Time::from_millis(ms));
+            }
+            prop_assert_eq!(greedy.lars.stats().dropped(), 0);
+            for (others, longest) in greedy.longest.iter().enumerate() {
+                prop_assert!(longest.as_secs_f64() <= bound(others), "{others} others: {longest:?}");
+            }
+        }
+    }
+
+    /// An older flow with A = C / |ln beta| waits until each of k newer ones has caught up: log2(1 + k) half-lives.
+    #[test]
+    fn the_lock_out_of_an_old_flow_by_new_ones_comes_close_to_its_bound() {
+        for others in 1..4 {
+            let mut greedy = Greedy::link();
+            greedy.run(1, Time::from_millis(10_000));
+            greedy.run((2 << others) - 1, Time::from_millis(4000));
+            let (longest, fluid) = (greedy.longest[others].as_secs_f64(), 0.5 * (1.0 + others as f64).log2());
+            assert!((0.98 * fluid..=1.05 * fluid).contains(&longest), "{others} others: {longest} s, fluid {fluid} s");
+            assert!((1.0..1.15).contains(&(bound(others) / fluid)), "{others} others: bound {}", bound(others));
+        }
+    }
+
+    fn ack(connection: u64, handle: u64, progress: u64) -> Packet {
+        Packet { kind: Kind::Ack, len: 40, progress, ..packet(2 * connection + 1, handle) }
+    }
+
+    #[test]
+    fn bytes_acknowledged_fade_as_bytes_sent_do() {
+        for (sent, expected) in [(1499, [31, 30]), (1501, [30, 31])] {
+            let mut lars = queue("lars", &["half_life=1", "count=acknowledged"], Limit::Packets(100));
+            lars.enqueue(ack(1, 0, 700_000), Time::ZERO);
+            lars.enqueue(ack(1, 1, 712_000), Time::ZERO);
+            drain(&mut lars, Time::ZERO);
+            let later = Time::from_millis(3000);
+            lars.enqueue(Packet { len: sent, ..packet(4, 2) }, later);
+            drain(&mut lars, later);
+            // 12 000 bytes, three half-lives ago: 1500. What was acknowledged before the first one does not count.
+            lars.enqueue(ack(1, 30, 712_000), later);
+            lars.enqueue(packet(4, 31), later);
+            assert_eq!(drain(&mut lars, later), expected, "{sent} bytes");
+        }
+    }
+
+    #[test]
+    fn both_directions_are_one_flow_only_where_acknowledged_bytes_count() {
+        for (option, expected) in [("count=sent", [0, 2, 3, 1]), ("count=acknowledged", [0, 3, 1, 2])] {
+            let mut lars = queue("lars", &[option], Limit::Packets(100));
+            arrive(&mut lars, &[2, 2, 3, 4], 0, Time::ZERO);
+            assert_eq!(drain(&mut lars, Time::ZERO), expected, "{option}");
+        }
+    }
+
+    #[test]
+    fn acknowledgements_pushed_out_stay_told_and_data_is_taken_back() {
+        let mut lars = queue("lars", &["count=acknowledged"], Limit::Packets(2));
+        lars.enqueue(ack(1, 0, 0), Time::ZERO);
+        lars.enqueue(ack(1, 1, 4000), Time::ZERO);
+        lars.enqueue(packet(4, 2), Time::ZERO);
+        assert_eq!(dropped(&lars), [1]);
+        drain(&mut lars, Time::ZERO);
+        arrive(&mut lars, &[4, 4], 3, Time::ZERO);
+        lars.enqueue(ack(1, 5, 4000), Time::ZERO);
+        assert_eq!(dropped(&lars), [5], "4000 bytes, against 3000 before handle 4");
+        lars.enqueue(ack(5, 6, 0), Time::ZERO);
+        assert_eq!(dropped(&lars), [4]);
+        lars.dequeue(Time::ZERO);
+        lars.dequeue(Time::ZERO);
+        arrive(&mut lars, &[4], 7, Time::ZERO);
+        lars.enqueue(Packet { len: 3500, ..packet(6, 8) }, Time::ZERO);
+        lars.dequeue(Time::ZERO);
+        arrive(&mut lars, &[6], 9, Time::ZERO);
+        assert_eq!(drain(&mut lars, Time::ZERO), [7, 9], "3000 bytes without handle 4, against 3500");
     }
 
     /// Against the logarithm of inflated bytes kept per flow, over 10^6 s and thousands of epochs.

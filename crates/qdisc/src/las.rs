@@ -1,10 +1,12 @@
-//! Least attained service: the flow that has sent least goes first.
+//! Least attained service: the flow that has sent least goes first. LASACK is the same by another measure.
 //!
-//! Principle: a packet is stamped with the bytes of its flow that entered this queue before it; the
-//! smallest stamp is served, ties in order of arrival. When the buffer is full the arriving packet
-//! gets its stamp, then the packet of largest stamp goes, the last one among equals.
+//! Principle: a packet is stamped with the volume of its flow before it, of LAS the bytes that entered
+//! this queue; the smallest stamp is served, ties in order of arrival. When the buffer is full the
+//! arriving packet gets its stamp, then the packet of largest stamp goes, the last one among equals.
 //! Cost per packet: two look-ups and one insertion into a sorted queue; one entry per flow seen in
 //! the last half minute. Source: Rai 2003, sections 2 and 6; Chen 2012, 4.6.1.
+
+use std::marker::PhantomData;
 
 use units::Stream;
 
@@ -13,26 +15,18 @@ use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::order::Order;
 use crate::packet::Packet;
 use crate::spec::{Family, OptionError, Options, Spec};
+use crate::volume::{Bytes, Row, Volume};
 
 /// Least attained service.
+pub type Las = LeastAttained<ByBytes>;
+
+/// The row of [`Las`].
 #[derive(Debug)]
-pub struct Las {
-    queue: Order,
-    /// S_f of Rai 2003, section 6: bytes of each flow that entered the queue and were not pushed out.
-    /// A packet that is dropped got no service; its flow is not charged for it.
-    flows: FlowTable<u64>,
-}
+pub enum ByBytes {}
 
-impl Las {
-    fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
-        let attained = self.flows.attained(packet.flow);
-        // The victim has the largest stamp of all, so it is the last packet of its own flow: without
-        // it the attained service of the flow is the victim's stamp.
-        self.queue.make_room(attained, packet.len, env, |flow, stamp| self.flows.push_out(flow, stamp))
-    }
-}
+impl Row for ByBytes {
+    type Volume = Bytes;
 
-impl Discipline for Las {
     const SPEC: Spec = Spec {
         id: "las",
         family: Family::SizeBased,
@@ -45,9 +39,36 @@ impl Discipline for Las {
         keeps_flow_order: true,
         params: &[VISIT, TIMEOUT],
     };
+}
+
+/// Least attained service by any measure, with the parameters `visit` and `timeout`.
+#[derive(Debug)]
+pub struct LeastAttained<R: Row> {
+    queue: Order,
+    /// S_f of Rai 2003, section 6: what of each flow entered the queue and was not pushed out.
+    /// A packet that is dropped got no service; its flow is not charged for it.
+    flows: FlowTable<R::Volume>,
+    row: PhantomData<R>,
+}
+
+impl<R: Row> LeastAttained<R> {
+    fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
+        let stamp = self.flows.attained(R::Volume::flow(packet)).rank(packet);
+        self.queue.make_room(stamp, packet.len, env, |victim, _| {
+            // The victim has the largest stamp of all, so it is the last packet of its own flow.
+            let flow = R::Volume::flow(victim);
+            let mut attained = self.flows.attained(flow);
+            attained.take_back(victim);
+            self.flows.push_out(flow, attained);
+        })
+    }
+}
+
+impl<R: Row> Discipline for LeastAttained<R> {
+    const SPEC: Spec = R::SPEC;
 
     fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
-        Ok(Las { queue: Order::default(), flows: FlowTable::with_options(options) })
+        Ok(LeastAttained { queue: Order::default(), flows: FlowTable::with_options(options), row: PhantomData })
     }
 
     #[inline]
@@ -58,16 +79,17 @@ impl Discipline for Las {
             return;
         }
         env.accept(&packet);
-        let attained = self.flows.enter(packet.flow, env.now());
-        self.queue.push(*attained, packet);
-        *attained += u64::from(packet.len);
+        let attained = self.flows.enter(R::Volume::flow(&packet), env.now());
+        let stamp = attained.rank(&packet);
+        attained.add(&packet);
+        self.queue.push(stamp, packet);
     }
 
     #[inline]
     fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
         self.flows.visit(env.now());
         let (_, packet) = self.queue.pop_first()?;
-        self.flows.leave(packet.flow, env.now());
+        self.flows.leave(R::Volume::flow(&packet), env.now());
         Some(packet)
     }
 

@@ -10,26 +10,50 @@
 //! hold in packets and bytes for every discipline. The conformance suite (`tests/conformance.rs`)
 //! checks them after every call for every registry row.
 
+mod agenda;
 mod base;
 mod classes;
+mod cobalt;
+mod early_discard;
 mod flow_table;
-#[allow(dead_code)]
 mod hash;
-#[allow(dead_code)]
 mod lists;
+mod longest;
 mod order;
 mod packet;
 pub mod registry;
 mod spec;
 #[cfg(test)]
 mod trial;
+mod turns;
+mod volume;
+mod ways;
 
+pub mod cake;
+pub mod choke;
+pub mod codel;
+pub mod drr;
+pub mod dualpi2;
 pub mod efd;
+pub mod efdack;
 pub mod fifo;
+pub mod fq;
+pub mod fq_codel;
+pub mod fq_pie;
 pub mod lars;
 pub mod las;
+pub mod lasack;
+pub mod pefd;
+pub mod pias;
+pub mod pie;
+pub mod red;
 pub mod run2c;
+pub mod run2cack;
 pub mod scfq;
+pub mod sfq;
+pub mod sift;
+pub mod srpt;
+pub mod xprotect;
 
 pub use base::{Discipline, DropReason, Env, Fate, Limit, Qdisc, Sorted, Stats};
 pub use packet::{Ecn, Kind, Packet};

@@ -1,4 +1,4 @@
-//! Waiting packets sorted by a key: the queue of LAS, LARS and SCFQ.
+//! Waiting packets sorted by a key: the queue of LAS and its kin, of LARS and of SCFQ.
 //!
 //! Principle: a list of sorted rings of at most [`BLOCK`] entries (key, slot), packets apart in a
 //! slab, so that an insertion moves 16 bytes per entry and a few cache lines in all. Up to `BLOCK`
@@ -8,8 +8,6 @@
 //! `BLOCK` / 2 insertions; nothing is allocated once the queue has been at its longest.
 
 use std::collections::VecDeque;
-
-use units::FlowKey;
 
 use crate::base::{DropReason, Env};
 use crate::packet::Packet;
@@ -106,7 +104,8 @@ impl Order {
         Some(self.release(entry))
     }
 
-    fn pop_last(&mut self) -> Option<(u64, Packet)> {
+    /// Takes the packet of largest key, the last one among equals, with its key.
+    pub(crate) fn pop_last(&mut self) -> Option<(u64, Packet)> {
         let block = self.blocks.back_mut()?;
         let entry = block.entries.pop_back().expect("no block is empty");
         if block.entries.is_empty() {
@@ -122,39 +121,33 @@ impl Order {
     }
 
     /// Makes room for an arriving packet of `len` bytes that would go in with `key`: discards from
-    /// the tail, telling `forget` the flow and key of each victim. Discards nothing and returns false
-    /// when the arriving packet itself is among those that have to go.
+    /// the tail, telling `forget` of each victim and its key. Discards nothing and returns false when
+    /// the arriving packet itself is among those that have to go.
     pub(crate) fn make_room(
         &mut self,
         key: u64,
         len: u32,
         env: &mut Env,
-        mut forget: impl FnMut(FlowKey, u64),
+        mut forget: impl FnMut(&Packet, u64),
     ) -> bool {
-        let Some(victims) = self.victims(key, len, env) else { return false };
+        let Some(victims) = victims(self.behind(Some(key)), len, env) else { return false };
         for _ in 0..victims {
             let (key, victim) = self.pop_last().expect("victims are queued");
-            forget(victim.flow, key);
+            forget(&victim, key);
             env.discard(victim, DropReason::PushedOut);
         }
         true
     }
 
-    fn victims(&self, key: u64, len: u32, env: &Env) -> Option<u64> {
-        let stats = env.stats();
-        if env.is_full_without(len, stats.backlog(), stats.backlog_bytes()) {
-            return None;
-        }
-        let (mut packets, mut bytes) = (0, 0);
+    /// Packets of larger key, or all packets, from the tail.
+    pub(crate) fn behind(&self, key: Option<u64>) -> impl Iterator<Item = &Packet> {
         let tail_first = self.blocks.iter().rev().flat_map(|block| block.entries.iter().rev());
-        for entry in tail_first.take_while(|entry| entry.key > key) {
-            packets += 1;
-            bytes += u64::from(self.packets[entry.slot as usize].len);
-            if !env.is_full_without(len, packets, bytes) {
-                return Some(packets);
-            }
-        }
-        None
+        tail_first.take_while(move |entry| Some(entry.key) > key).map(|entry| &self.packets[entry.slot as usize])
+    }
+
+    /// Packets waiting.
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len() - self.free.len()
     }
 
     /// The packet `pop_first` would take.
@@ -170,6 +163,20 @@ impl Order {
             block.first = block.entries[0].key;
         }
     }
+}
+
+/// How many of the packets `behind` the place of an arriving one of `len` bytes have to go, first ones first, until
+/// it fits; none when all of them would not be enough.
+pub(crate) fn victims<'a>(behind: impl Iterator<Item = &'a Packet>, len: u32, env: &Env) -> Option<u64> {
+    let (mut packets, mut bytes) = (0, 0);
+    for packet in behind {
+        packets += 1;
+        bytes += u64::from(packet.len);
+        if !env.is_full_without(len, packets, bytes) {
+            return Some(packets);
+        }
+    }
+    None
 }
 
 #[cfg(test)]

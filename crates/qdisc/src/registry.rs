@@ -84,11 +84,30 @@ macro_rules! disciplines {
 
 disciplines! {
     Fifo(crate::fifo::Fifo),
+    Red(crate::red::Red),
+    Choke(crate::choke::Choke),
+    Codel(crate::codel::Codel),
+    Pie(crate::pie::Pie),
+    Dualpi2(crate::dualpi2::Dualpi2),
+    Drr(crate::drr::Drr),
+    Sfq(crate::sfq::Sfq),
     Scfq(crate::scfq::Scfq),
+    Fq(crate::fq::Fq),
+    FqCodel(crate::fq_codel::FqCodel),
+    FqPie(crate::fq_pie::FqPie),
+    Cake(crate::cake::Cake),
     Las(crate::las::Las),
+    LasAck(crate::lasack::LasAck),
     Lars(crate::lars::Lars),
     Run2c(crate::run2c::Run2c),
+    Run2cAck(crate::run2cack::Run2cAck),
+    Sift(crate::sift::Sift),
+    XProtect(crate::xprotect::XProtect),
+    Pias(crate::pias::Pias),
     Efd(crate::efd::Efd),
+    Pefd(crate::pefd::Pefd),
+    EfdAck(crate::efdack::EfdAck),
+    Srpt(crate::srpt::Srpt),
 }
 
 /// Descriptions of all disciplines, in the order of the registry.

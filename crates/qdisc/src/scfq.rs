@@ -13,73 +13,19 @@ use units::{FlowKey, Stream};
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::flow_table::keep_sparse;
+use crate::lists::{List, Slab};
 use crate::order::Order;
 use crate::packet::Packet;
 use crate::spec::{Family, OptionError, Options, Spec};
-
-/// End of a list of packets.
-const NONE: u32 = u32::MAX;
-
-#[derive(Debug)]
-struct Backlogged {
-    /// F: stamp of the last packet of the flow, bytes.
-    finish: u64,
-    /// First and last packet behind the head of the flow, or `NONE`.
-    first: u32,
-    last: u32,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    packet: Packet,
-    finish: u64,
-    next: u32,
-}
-
-/// Packets that are not the head of their flow, in lists.
-#[derive(Debug, Default)]
-struct Behind {
-    waiting: Vec<Waiting>,
-    free: Vec<u32>,
-}
-
-impl Behind {
-    /// Appends `packet` to the list of `flow`.
-    #[inline]
-    fn append(&mut self, flow: &mut Backlogged, packet: Packet) {
-        let waiting = Waiting { packet, finish: flow.finish, next: NONE };
-        let slot = self.free.pop().unwrap_or(self.waiting.len() as u32);
-        match self.waiting.get_mut(slot as usize) {
-            Some(free) => *free = waiting,
-            None => self.waiting.push(waiting),
-        }
-        match self.waiting.get_mut(flow.last as usize) {
-            Some(last) => last.next = slot,
-            None => flow.first = slot,
-        }
-        flow.last = slot;
-    }
-
-    /// Takes the first packet of the list of `flow`, with its stamp.
-    #[inline]
-    fn take(&mut self, flow: &mut Backlogged) -> Option<(u64, Packet)> {
-        let slot = flow.first;
-        let &Waiting { packet, finish, next } = self.waiting.get(slot as usize)?;
-        self.free.push(slot);
-        flow.first = next;
-        if next == NONE {
-            flow.last = NONE;
-        }
-        Some((finish, packet))
-    }
-}
 
 /// Self-clocked fair queueing with drop-tail.
 #[derive(Debug, Default)]
 pub struct Scfq {
     heads: Order,
-    behind: Behind,
-    flows: HashMap<FlowKey, Backlogged>,
+    behind: Slab,
+    /// Packets behind the head of each backlogged flow. They need no stamp: that of the first is the
+    /// stamp of the head and its own length.
+    flows: HashMap<FlowKey, List>,
     /// v: stamp of the packet in service, bytes.
     virtual_time: u64,
 }
@@ -111,17 +57,11 @@ impl Discipline for Scfq {
         keep_sparse(&mut self.flows);
         match self.flows.entry(packet.flow) {
             Entry::Vacant(entry) => {
+                entry.insert(List::default());
                 // What the flow sent before has a stamp of at most v.
-                let finish = self.virtual_time + u64::from(packet.len);
-                entry.insert(Backlogged { finish, first: NONE, last: NONE });
-                self.heads.push(finish, packet);
+                self.heads.push(self.virtual_time + u64::from(packet.len), packet);
             }
-            Entry::Occupied(mut entry) => {
-                // A packet that waits has a stamp of at least v.
-                let flow = entry.get_mut();
-                flow.finish += u64::from(packet.len);
-                self.behind.append(flow, packet);
-            }
+            Entry::Occupied(mut entry) => self.behind.push_back(entry.get_mut(), packet),
         }
     }
 
@@ -135,8 +75,9 @@ impl Discipline for Scfq {
         };
         self.virtual_time = finish;
         if let Entry::Occupied(mut entry) = self.flows.entry(packet.flow) {
-            match self.behind.take(entry.get_mut()) {
-                Some((finish, next)) => self.heads.push(finish, next),
+            match self.behind.pop_front(entry.get_mut()) {
+                // A packet that waits has a stamp of at least v.
+                Some(next) => self.heads.push(finish + u64::from(next.len), next),
                 // The stamp of its last packet is v from now on, so max(F, v) = v: nothing to remember.
                 None => drop(entry.remove()),
             }

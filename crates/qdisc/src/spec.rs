@@ -137,6 +137,7 @@ impl std::error::Error for OptionError {}
 #[derive(Debug)]
 pub struct Options {
     values: Vec<(&'static str, Given)>,
+    given: Vec<&'static str>,
 }
 
 #[derive(Debug)]
@@ -199,11 +200,17 @@ impl Options {
         }
         let text = |param: &Param| given.iter().rev().find(|(name, _)| name == param.name).map(|(_, text)| &**text);
         let read = |param: &'static Param| Ok((param.name, param.read(text(param))?));
-        Ok(Options { values: spec.params.iter().map(read).collect::<Result<_, OptionError>>()? })
+        let given = spec.params.iter().filter(|param| text(param).is_some()).map(|param| param.name).collect();
+        Ok(Options { values: spec.params.iter().map(read).collect::<Result<_, OptionError>>()?, given })
     }
 
     fn value(&self, name: &str) -> &Given {
         self.values.iter().find(|(n, _)| *n == name).map(|(_, value)| value).expect("declared in SPEC")
+    }
+
+    /// Whether `name` was given, be it with its default.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains(&name)
     }
 
     /// Value of the number `name`.

@@ -134,9 +134,11 @@ fn a_packet_longer_than_the_buffer_is_dropped_alone() {
         for flow in [1, 1, 2, 1] {
             audit.step(&full_packet(flow));
         }
+        let before = audit.backlog();
+        assert!(before == 4 || audit.dropped_below_the_limit(), "{}", spec.id);
         for flow in [1, 2, 3] {
             audit.step(&Op::Enqueue { flow, len: u32::MAX, kind: Kind::Data, progress: 0, ecn: Ecn::Ect0 });
-            assert_eq!(audit.backlog(), 4, "{}: dropped others in vain", spec.id);
+            assert_eq!(audit.backlog(), before, "{}: dropped others in vain", spec.id);
         }
         audit.drain();
     });

@@ -1,0 +1,174 @@
+//! Run2C by the bytes of both directions of a connection.
+//!
+//! Principle: a packet is high while its connection has moved fewer than `threshold` bytes before it, low afterwards;
+//! strict priority, each class in order of arrival. Volumes are those of LASACK (see [`crate::volume`]): data counts
+//! when it enters the queue, what went the other way as it is acknowledged.
+//! Cost per packet: O(1), two look-ups; one entry per connection seen in the last half minute.
+//! Source: Chen 2012, 6.4.
+
+use units::Stream;
+
+use crate::base::{Discipline, DropReason, Env, Sorted};
+use crate::classes::Classes;
+use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
+use crate::packet::Packet;
+use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::volume::{Connection, Volume, connection};
+
+/// Run2C with the volume of both directions.
+#[derive(Debug)]
+pub struct Run2cAck {
+    queue: Classes,
+    connections: FlowTable<Connection<true>>,
+    threshold: u64,
+}
+
+impl Run2cAck {
+    fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
+        self.connections.attained(connection(packet)).rank(packet) < self.threshold
+            && self.queue.make_room(packet.len, env, |victim| {
+                // Low, and the last one waiting of its connection: what is left is past the threshold too.
+                let mut moved = self.connections.attained(connection(victim));
+                moved.take_back(victim);
+                self.connections.push_out(connection(victim), moved);
+            })
+    }
+}
+
+impl Discipline for Run2cAck {
+    const SPEC: Spec = Spec {
+        id: "run2cack",
+        family: Family::SizeBased,
+        about: "two classes: the first bytes of every connection, counted both ways, go first",
+        source: "Chen 2012, 6.4",
+        when_full: "the last low packet for a high one, else the arriving packet",
+        time_driven: false,
+        // The volume of a connection with a packet waiting never falls below the threshold again: push-outs take back
+        // only its last packet, and it is not forgotten.
+        keeps_flow_order: true,
+        params: &[
+            Param {
+                name: "threshold",
+                unit: "bytes",
+                about: "bytes of a connection, either way, that go first (th)",
+                value: Value::Number { default: 30_000.0, min: 1.0, max: 1e12 },
+            },
+            VISIT,
+            TIMEOUT,
+        ],
+    };
+
+    fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
+        Ok(Run2cAck {
+            queue: Classes::default(),
+            connections: FlowTable::with_options(options),
+            // Bytes are whole: fewer than 1.5 of them means fewer than 2.
+            threshold: options.number("threshold").ceil() as u64,
+        })
+    }
+
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, env: &mut Env) {
+        self.connections.visit(env.now());
+        if env.is_full(packet.len) && !self.make_room(&packet, env) {
+            env.refuse(packet, DropReason::Full);
+            return;
+        }
+        env.accept(&packet);
+        let moved = self.connections.enter(connection(&packet), env.now());
+        let high = moved.rank(&packet) < self.threshold;
+        moved.add(&packet);
+        env.note(Sorted { high, fresh: false });
+        self.queue.push(packet, high);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
+        self.connections.visit(env.now());
+        let packet = self.queue.pop()?;
+        self.connections.leave(connection(&packet), env.now());
+        Some(packet)
+    }
+
+    fn peek(&self) -> Option<&Packet> {
+        self.queue.peek()
+    }
+
+    #[inline]
+    fn flow_table_len(&self) -> usize {
+        self.connections.len()
+    }
+
+    fn flow_table_bytes(&self) -> usize {
+        self.connections.bytes()
+    }
+
+    fn high_backlog(&self) -> Option<usize> {
+        Some(self.queue.high_backlog())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Time;
+
+    use crate::trial::{arrive, drain, dropped, packet, queue};
+    use crate::{DropReason, Fate, Kind, Limit, Packet, Qdisc};
+
+    /// An acknowledgement of `connection` that comes in its reverse direction.
+    fn ack(connection: u64, handle: u64, progress: u64) -> Packet {
+        Packet { kind: Kind::Ack, len: 40, progress, ..packet(2 * connection + 1, handle) }
+    }
+
+    /// A full segment of `connection` in its forward direction.
+    fn data(connection: u64, handle: u64) -> Packet {
+        Packet { kind: Kind::Data, ..packet(2 * connection, handle) }
+    }
+
+    fn enqueue(queue: &mut Qdisc, packets: &[Packet]) {
+        for &packet in packets {
+            queue.enqueue(packet, Time::ZERO);
+        }
+    }
+
+    #[test]
+    fn bytes_acknowledged_and_bytes_sent_make_one_volume() {
+        let mut run2cack = queue("run2cack", &[], Limit::Packets(100));
+        enqueue(&mut run2cack, &[ack(1, 0, 28_500), ack(1, 1, 29_999), ack(1, 2, 30_000), ack(1, 3, 29_000)]);
+        let back = Packet { kind: Kind::Data, ..packet(5, 5) };
+        enqueue(&mut run2cack, &[ack(2, 4, 28_500), back, Packet { handle: 6, ..back }]);
+        assert_eq!(run2cack.high_backlog(), Some(4));
+        assert_eq!(drain(&mut run2cack, Time::ZERO), [0, 1, 4, 5, 2, 3, 6]);
+        enqueue(&mut run2cack, &[ack(1, 7, 0)]);
+        assert_eq!(run2cack.high_backlog(), Some(0), "what was told earlier counts");
+    }
+
+    #[test]
+    fn udp_counts_its_own_bytes() {
+        let mut run2cack = queue("run2cack", &[], Limit::Packets(100));
+        arrive(&mut run2cack, &[2; 22], 0, Time::ZERO);
+        assert_eq!(run2cack.high_backlog(), Some(20));
+    }
+
+    #[test]
+    fn a_full_buffer_drops_the_last_low_packet_for_a_high_one() {
+        let mut run2cack = queue("run2cack", &["threshold=1500"], Limit::Packets(3));
+        enqueue(&mut run2cack, &[data(1, 0), data(1, 1), data(1, 2)]);
+        assert_eq!(run2cack.enqueue(data(1, 3), Time::ZERO), Fate::Dropped(DropReason::Full));
+        assert_eq!(run2cack.enqueue(ack(2, 4, 1499), Time::ZERO), Fate::Queued);
+        assert_eq!(dropped(&run2cack), [2]);
+        assert_eq!(run2cack.enqueue(ack(3, 5, 1500), Time::ZERO), Fate::Dropped(DropReason::Full));
+        assert_eq!(drain(&mut run2cack, Time::ZERO), [0, 4, 1]);
+    }
+
+    #[test]
+    fn a_packet_pushed_out_does_not_count() {
+        let mut run2cack = queue("run2cack", &["threshold=3000", "timeout=1"], Limit::Packets(3));
+        enqueue(&mut run2cack, &[ack(1, 0, 2999), data(2, 1)]);
+        enqueue(&mut run2cack, &[Packet { kind: Kind::Data, ..packet(3, 2) }, data(3, 3)]);
+        assert_eq!(run2cack.high_backlog(), Some(3), "handle 2 is high: 2999 bytes before it; 3 is refused");
+        drain(&mut run2cack, Time::ZERO);
+        enqueue(&mut run2cack, &[data(3, 4), data(3, 5)]);
+        assert_eq!(run2cack.high_backlog(), Some(2));
+    }
+}
