@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-import mayfly
 from mayfly.simulate import scenario
+from mayfly.simulate.disciplines import by_family, slug
 
 _KINDS = {
     scenario.Rate: "rate: bit/s, or `10mbit`",
@@ -36,26 +36,31 @@ def number(value: float) -> str:
 
 
 def disciplines() -> str:
-    """List the disciplines of the registry, each linked to its page."""
-    rows = (
-        (
-            f"[`{row['id']}`](disciplines/{row['id']}.md)",
-            row["about"],
-            ", ".join(f"`{param['name']}`" for param in row["params"]) or "none",
-            row["when_full"],
-            "yes" if row["keeps_flow_order"] else "no",
-            row["source"],
+    """List the disciplines of the registry, a table per family, each linked to its page."""
+    header = ("id", "what it does", "options", "goes when the buffer is full", "keeps flow order", "source")
+    parts = []
+    for family, members in by_family().items():
+        rows = (
+            (
+                f"[`{row['id']}`](disciplines/{row['id']}.md)",
+                row["about"],
+                ", ".join(f"`{param['name']}`" for param in row["params"]) or "none",
+                row["when_full"],
+                "yes" if row["keeps_flow_order"] else "no",
+                row["source"],
+            )
+            for row in members
         )
-        for row in mayfly.disciplines()
-    )
-    return table(("id", "what it does", "options", "goes when the buffer is full", "keeps flow order", "source"), rows)
+        parts.append(f"**{family}**: `--disciplines {slug(family)}`\n\n{table(header, rows)}")
+    return "\n\n".join(parts)
 
 
 def options() -> str:
     """List the options of each discipline."""
     rows = (
         (f"`{row['id']}`", f"`{param['name']}`", param["unit"], _default(param), _bounds(param), param["about"])
-        for row in mayfly.disciplines()
+        for members in by_family().values()
+        for row in members
         for param in row["params"]
     )
     return table(("discipline", "option", "unit", "default", "bounds", "meaning"), rows)
@@ -63,13 +68,16 @@ def options() -> str:
 
 def _default(param: dict) -> str:
     default = param["default"]
+    if isinstance(default, list):
+        return f"`{':'.join(map(number, default))}`"
     return f"`{default}`" if isinstance(default, str) else f"`{number(default)}`"
 
 
 def _bounds(param: dict) -> str:
     if "choices" in param:
         return ", ".join(f"`{word}`" for word in param["choices"])
-    return f"{number(param['min'])} to {number(param['max'])}"
+    bounds = f"{number(param['min'])} to {number(param['max'])}"
+    return f"up to {param['most']} ascending, {bounds}" if "most" in param else bounds
 
 
 def sections(
@@ -143,12 +151,20 @@ def commands() -> str:
     from mayfly.cli.commands import app
 
     parts = []
-    group = typer.main.get_command(app)
-    for name, command in group.commands.items():
+    for name, command in _named(typer.main.get_command(app)):
         rows = ((_usage(param), getattr(param, "help", None) or "") for param in command.params)
         about = (command.help or "").strip().partition("\n")[0]
         parts.append(f"**`mayfly {name}`**: {about}\n\n{table(('argument or option', 'meaning'), rows)}")
     return "\n\n".join(parts)
+
+
+def _named(group: typing.Any) -> Iterator[tuple[str, typing.Any]]:
+    """Yield every command with its name; those of a group have two words."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from ((f"{name} {inner}", of_group) for inner, of_group in _named(command))
+        else:
+            yield name, command
 
 
 def _usage(param: typing.Any) -> str:

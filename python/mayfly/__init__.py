@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mayfly.errors import MayflyError
+    from mayfly.packs.gaming import gaming
     from mayfly.simulate.comparison import Comparison, compare, run
     from mayfly.simulate.disciplines import disciplines
     from mayfly.simulate.scenario import Scenario, load_scenario
@@ -24,6 +25,7 @@ _HOMES = {
     "compare": "mayfly.simulate.comparison",
     "disciplines": "mayfly.simulate.disciplines",
     "flows_of_capture": "mayfly.workload.capture",
+    "gaming": "mayfly.packs.gaming",
     "load_scenario": "mayfly.simulate.scenario",
     "read_flows": "mayfly.workload.lists",
     "run": "mayfly.simulate.comparison",
@@ -37,6 +39,7 @@ __all__ = [
     "compare",
     "disciplines",
     "flows_of_capture",
+    "gaming",
     "load_scenario",
     "read_flows",
     "run",

@@ -1,5 +1,6 @@
 """What a command prints: one JSON document, a table, help."""
 
+import json
 import os
 import pty
 import re
@@ -28,7 +29,8 @@ def test_simulate_prints_one_document_with_the_keys_of_the_design(out):
     document = ended.document
     for name in ("short", "long"):
         assert {"mean_s", "ci95"} <= document[name].keys()
-    assert document["flow_table"].keys() == {"mean", "max"}
+    assert document["flow_table"].keys() == {"mean", "max", "bytes"} and document["flow_table"]["bytes"] > 0
+    assert document["family"] == "size-based" and document["marks"] == 0
     assert document["throughput_mbps"].keys() == {"down", "up"}
     for name in (
         "flows_completed",
@@ -47,11 +49,11 @@ def test_simulate_prints_one_document_with_the_keys_of_the_design(out):
 
 
 def test_compare_prints_one_document_with_a_row_per_discipline(out):
-    ended = mayfly("compare", "wired", "-d", "fifo,efd(threshold=40000, count=bytes)", "--out", out, "--json", *SHORT)
+    ended = mayfly("compare", "wired", "-d", "fifo,efd(threshold=40000, high=las)", "--out", out, "--json", *SHORT)
     assert (ended.status, ended.err) == (0, "")
     rows = ended.document["disciplines"]
     assert [row["id"] for row in rows] == ["fifo", "efd"]
-    assert rows[1]["options"] == {"threshold": "40000", "count": "bytes"}
+    assert rows[1]["options"] == {"threshold": "40000", "high": "las"}
     assert set(os.listdir(out)) == {"flows.parquet", "samples.parquet", "summary.json", "report.html"}
     assert all(Path(path).is_file() for path in ended.document["files"].values())
 
@@ -74,6 +76,60 @@ def test_disciplines_as_table_and_as_document():
     assert {"fifo", "scfq", "las", "lars", "run2c", "efd"} <= set(ids)
     table = mayfly("disciplines")
     assert table.status == 0 and all(re.search(rf"^ *{id}\b", table.out, re.MULTILINE) for id in ids)
+
+
+def test_disciplines_of_a_family_and_of_one_id():
+    everything = mayfly("disciplines", "--json").document["disciplines"]
+    for which, ids in (
+        ("size-based", [row["id"] for row in everything if row["family"] == "size-based"]),
+        ("efd", ["efd"]),
+        ("all", [row["id"] for row in everything]),
+    ):
+        assert [row["id"] for row in mayfly("disciplines", which, "--json").document["disciplines"]] == ids
+    keys = {"id", "family", "about", "source", "when_full", "time_driven", "keeps_flow_order", "params"}
+    assert all(keys <= row.keys() for row in everything)
+    [efd] = mayfly("disciplines", "efd", "--json").document["disciplines"]
+    text = " ".join(mayfly("disciplines", "efd").out.split())
+    for param in efd["params"]:
+        assert param["name"] in text and " ".join(param["about"].split()) in text
+    assert efd["about"] in text and f"drops {efd['when_full']}" in text and "packets or bytes" in text
+    assert refused("disciplines", "efdd").endswith("lists; did you mean efd?")
+
+
+def test_the_list_says_of_every_discipline_what_goes_when_the_buffer_is_full():
+    rows = mayfly("disciplines", "--json").document["disciplines"]
+    wide = mayfly("disciplines", env={"COLUMNS": "400"}).out
+    assert all(f"drops {row['when_full']}" in wide for row in rows)
+    assert wide.index("fifo") < wide.index("size-based") < wide.index("queueing")
+
+
+SEVEN = "fifo,las,las(visit=1s),las(visit=2s),las(visit=3s),efd,scfq"
+
+
+def test_many_disciplines_have_a_line_each_and_the_best_of_each_family_a_sentence(out):
+    capture = ROOT / "tests" / "data" / "tiny.pcapng.gz"
+    arguments = ["whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", SEVEN, "--out", out]
+    ended = mayfly(*arguments)
+    assert ended.status == 0, ended.err
+    table, _, words = ended.out.partition("\nwith ")
+    assert max(map(len, table.splitlines())) <= 80
+    labels = [line.split()[0] for line in table.splitlines()[4:]]
+    assert labels[:3] == ["plain", "fifo", "size-based"] and "las(visit=1s)" in labels and "fair" in labels
+    summary = json.loads((out / "summary.json").read_text())
+    rest = len(summary["answer"]) - f"\nwith {words}".count("\nwith ")
+    assert len(summary["answer"]) == 6 and rest == 2
+    assert f"note: the best of each family; 2 more sentences are in {out / 'summary.json'}\n" in ended.out
+    assert [row["label"] for row in summary["disciplines"]] == SEVEN.split(",")
+    assert summary["disciplines"][2]["options"] == {"visit": "1"}
+
+
+def test_families_and_exceptions_choose_what_runs(out):
+    ended = mayfly("compare", "wired", "-d", "all,-size-based,-scfq", "--out", out, "--json", *SHORT)
+    ids = [row["id"] for row in ended.document["disciplines"]]
+    every = mayfly("disciplines", "--json").document["disciplines"]
+    assert ids[0] == "fifo" and sorted(ids) == sorted(
+        row["id"] for row in every if row["family"] != "size-based" and row["id"] != "scfq"
+    )
 
 
 def test_simulate_writes_records_and_names_them(out):

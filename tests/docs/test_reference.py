@@ -33,15 +33,30 @@ def test_every_discipline_has_a_row_and_a_page(tables):
     assert lacking == []
 
 
+def test_disciplines_stand_in_their_families(tables):
+    text = tables.disciplines()
+    families = {row["family"] for row in mayfly.disciplines()}
+    assert text.count("| id | what it does |") == len(families)
+    assert all(f"--disciplines {family.replace(' ', '-')}`" in text for family in families)
+    assert text.index("`fifo`") < text.index("`las`") < text.index("`scfq`")
+    assert all(row["when_full"] in text for row in mayfly.disciplines())
+
+
+def test_a_list_shows_its_default_as_it_is_written(tables):
+    levels = {"name": "levels", "default": [1e4, 1e5], "min": 1.0, "max": 1e9, "most": 7}
+    assert tables._default(levels) == "`10000:100000`"
+    assert tables._bounds(levels) == "up to 7 ascending, 1 to 1000000000"
+
+
 def test_every_option_shows_its_default_and_bounds(tables):
     text = tables.options()
     assert text.count("\n") == 1 + sum(len(row["params"]) for row in mayfly.disciplines())
-    assert re.search(r"\| `efd` \| `threshold` \| bytes or packets \| `30000` \| 1 to 1000000000000 \|", text)
+    assert re.search(r"\| `efd` \| `threshold` \| bytes \| `30000` \| 1 to 1000000000000 \|", text)
 
 
 def test_every_scenario_field_has_a_row(tables):
     text = tables.scenario_fields()
-    assert {name.rpartition(".")[2] for name in field_names()} - {"cbr", "permanent"} <= first_cells(text)
+    assert {name.rpartition(".")[2] for name in field_names()} - {"cbr", "permanent", "batch"} <= first_cells(text)
     assert re.search(r"\| `rate` \| rate: bit/s, or `10mbit` \| `10mbit` \|", text)
     assert re.search(r"\| `loss_window` \| `flight` or `cwnd` \| `flight` \|", text)
     assert "[[workload.cbr]]" in text

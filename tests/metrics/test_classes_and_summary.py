@@ -17,10 +17,12 @@ from mayfly.metrics.summary import split_label
 
 COUNTERS = {
     "drops": 10,
+    "marks": 3,
     "utilisation": 0.5,
     "queue_mean_packets": 4.0,
     "flow_table_mean": 2.0,
     "flow_table_max": 7,
+    "flow_table_bytes": 900,
     "cpu_s": 0.25,
     "packet_hops": 1000,
     "throughput_down_mbps": 5.0,
@@ -130,7 +132,7 @@ def test_summary_of_one_replication():
     assert row["long"] == {"mean_s": 2.0, "ci95": None, "flows": 1, "mean_size_packets": 9.0}
     assert (row["flows_completed"], row["flows_unfinished"]) == (3, 1)
     assert (row["unfinished_bytes"], row["unfinished_delivered_bytes"]) == (50_000, 25_000)
-    assert row["flow_table"] == {"mean": 2.0, "max": 7}
+    assert row["flow_table"] == {"mean": 2.0, "max": 7, "bytes": 900}
     assert row["throughput_mbps"] == {"down": 5.0, "up": None}
     assert row["udp"] == {"packets": 0, "lost": 0, "loss": None}
     json.dumps(row, allow_nan=False)

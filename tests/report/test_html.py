@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 import pytest
-from synthetic import LAWS, flow_records, sample_rows, summary_of
+from synthetic import FAMILIES, FAMILY, LAWS, flow_records, sample_rows, summary_of
 
 from mayfly.report.figures import confidence_bands, unfinished_sizes
 from mayfly.report.html import embedded_json, page_text, write_report
@@ -15,6 +15,12 @@ from mayfly.report.palette import styles
 RECORDS = flow_records(flows=1500)
 SAMPLES = sample_rows(RECORDS)
 SUMMARY = summary_of(RECORDS)
+
+
+EVERY = list(FAMILY)
+MANY_RECORDS = flow_records(EVERY, flows=600)
+MANY_SUMMARY = summary_of(MANY_RECORDS)
+MANY = page_text(MANY_SUMMARY, MANY_RECORDS, sample_rows(MANY_RECORDS))
 
 
 def figures_in(text):
@@ -53,6 +59,7 @@ def test_axes_have_titles_and_disciplines_one_colour():
     for figure in figures.values():
         axes = [value for name, value in figure["layout"].items() if re.match("[xy]axis", name)]
         assert all(axis["title"]["text"] for axis in axes)
+        assert all(trace.get("meta") in (*list(LAWS)[:4], None) for trace in figure["data"])
     colours = {label: style.colour for label, style in styles(list(LAWS)[:4]).items()}
     for key in ("mean-by-size", "mean-by-percentile", "cdf", "unfinished", "flow-table"):
         assert [trace["line"]["color"] for trace in figures[key]["data"]] == list(colours.values())
@@ -80,7 +87,7 @@ def test_strings_of_strangers_stay_text(hostile):
     assert "<img src=x" not in text
     assert "<script>alert" not in text
     assert hostile == json.loads(embedded_json(hostile))
-    assert any(trace["legendgroup"] == hostile for trace in figures_in(text)["cdf"]["data"])
+    assert any(trace["legendgroup"] == trace["meta"] == hostile for trace in figures_in(text)["cdf"]["data"])
 
 
 @pytest.mark.parametrize(("buffer", "shown"), [([300, "packets"], "300 packets"), ([450_000, "bytes"], "450 kB")])
@@ -141,7 +148,7 @@ def test_a_missing_folder_is_an_error(tmp_path):
 
 
 def test_the_page_does_not_grow_with_the_flows():
-    labels = list(LAWS)
+    labels = list(LAWS)[:10]
     small, large = (flow_records(labels, flows=flows) for flows in (20_000, 200_000))
     sizes = [
         len(page_text(summary_of(records, answer=[]), records, sample_rows(records, period_s=0.02)).encode())
@@ -149,3 +156,102 @@ def test_the_page_does_not_grow_with_the_flows():
     ]
     assert sizes[1] < 8_000_000
     assert sizes[1] - sizes[0] < 400_000
+
+
+def rows_in(text):
+    """Rows of the table: label to its HTML."""
+    return dict(re.findall(r'<tr data-discipline="(.*?)"(.*?)</tr>', text, re.S))
+
+
+def test_few_disciplines_are_all_drawn_in_the_order_written():
+    text = own_part(page_text(SUMMARY, RECORDS, SAMPLES))
+    rows = rows_in(text)
+    assert list(rows) == list(LAWS)[:4] and all(" checked " in row for row in rows.values())
+    assert 'class="tools"' not in text and 'class="family"' not in text
+    for figure in figures_in(text).values():
+        assert all(trace.get("visible", True) is True for trace in figure["data"])
+
+
+def test_of_many_the_baseline_and_the_best_of_each_family_are_drawn():
+    rows = rows_in(MANY)
+    shown = [label for label, row in rows.items() if " checked " in row]
+    found = {row["label"]: row["short"]["mean_s"] for row in MANY_SUMMARY["disciplines"]}
+    assert list(rows) == EVERY, "the synthetic registry is in order"
+    best = [min(FAMILIES[family], key=found.get) for family in list(FAMILIES)[1:]]
+    next_best = min((name for name in EVERY if name not in ("fifo", *best)), key=found.get)
+    assert sorted(shown) == sorted(["fifo", *best, next_best]) and shown[0] == "fifo"
+    for figure in figures_in(MANY).values():
+        hidden = False if "panels" in figure else "legendonly"
+        for trace in figure["data"]:
+            assert trace.get("visible", True) == (True if trace.get("meta") in (*shown, None) else hidden)
+    assert re.findall(r'class="family" data-family="(.*?)"', MANY) == list(FAMILIES)
+
+
+def test_the_legend_of_many_is_grouped_by_family():
+    figure = figures_in(MANY)["mean-by-size"]
+    groups = [(trace["meta"], trace["legendgroup"], trace["legendgrouptitle"]["text"]) for trace in figure["data"]]
+    assert groups == [(name, FAMILY[name], FAMILY[name]) for name in EVERY]
+    assert figure["layout"]["height"] > 19 * len(EVERY) > 460, "room for every name"
+
+
+def test_panels_take_the_room_of_those_that_are_shown():
+    queue = figures_in(MANY)["queue"]
+    assert queue["panels"]["labels"] == EVERY and queue["layout"]["height"] < 1000
+    keys = [trace for trace in queue["data"] if "meta" not in trace]
+    assert {trace["name"] for trace in keys} == {"one queue", "high priority", "low priority"}
+    assert all(trace["showlegend"] is False for trace in queue["data"] if "meta" in trace)
+
+
+def test_many_disciplines_have_fewer_points_and_the_page_says_so():
+    few, many = (figures_in(text) for text in (page_text(SUMMARY, RECORDS, SAMPLES), MANY))
+    for key, words in (
+        ("cdf", "At most 90 points each"),
+        ("queue", "at most 230 of them"),
+        ("flow-table", "60 points"),
+    ):
+        caption = re.search(rf'id="plot-{key}".*?<figcaption>(.*?)</figcaption>', MANY, re.S)[1]
+        assert words in caption
+        most = max(len(trace["x"]) for trace in many[key]["data"])
+        assert most <= int(re.search(r"\d+", words)[0])
+        assert most < max(len(trace["x"]) for trace in few[key]["data"])
+
+
+def test_cells_sort_by_what_they_show():
+    row = rows_in(MANY)["las"]
+    found = next(row for row in MANY_SUMMARY["disciplines"] if row["label"] == "las")
+    values = [float(value) for value in re.findall(r'data-value="(.*?)"', row)]
+    assert values[:2] == pytest.approx([found["short"]["mean_s"], found["long"]["mean_s"]], rel=1e-8)
+    assert values[-3:] == pytest.approx([84.7, 2.0, 6416])
+    assert "6.27 KiB" in row and "2.00 / 31" in row
+    # A mean that is not there has no value to sort by.
+    nothing = RECORDS.with_columns(pl.lit(None, dtype=pl.Float64).alias("finish_s"))
+    assert "<td><b>–</b></td>" in page_text(summary_of(nothing), nothing)
+
+
+def test_marks_have_a_column_when_there_are_any():
+    assert ">marks<" not in own_part(MANY)
+    summary = summary_of(RECORDS, answer=[])
+    summary["disciplines"][1]["marks"] = 1203
+    text = own_part(page_text(summary, RECORDS))
+    assert ">marks<" in text and "1,203" in rows_in(text)["las"]
+
+
+def test_sentences_about_the_others_wait_behind_a_fold():
+    head, _, rest = re.search(r'<div class="answer">(.*?)</div>', MANY, re.S)[1].partition("<details>")
+    assert head.count("<p>") == 4 and rest.count("<p>") == len(EVERY) - 5
+    assert "<details><summary>The other" not in page_text(SUMMARY, RECORDS)
+
+
+def test_a_summary_from_before_families_and_memory_still_has_a_page():
+    records = flow_records(EVERY[:9], flows=300)
+    summary = summary_of(records, answer=[])
+    for row in summary["disciplines"]:
+        del row["family"], row["marks"], row["flow_table"]["bytes"]
+    text = page_text(summary, records, sample_rows(records))
+    assert list(rows_in(text)) == EVERY[:9]
+
+
+def test_thirty_disciplines_stay_small():
+    records = flow_records([*EVERY, *(f"efd(threshold={at})" for at in range(4))], flows=20_000)
+    text = own_part(page_text(summary_of(records, answer=[]), records, sample_rows(records, period_s=0.02)))
+    assert len(text.encode()) < 1_200_000

@@ -6,8 +6,17 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from mayfly.report.quantity import bytes_text, count_text, digits, interval_text, rate_text, time_text
-from mayfly.report.terminal import comparison_table, disciplines_table
+from mayfly.report.quantity import (
+    bytes_text,
+    count_text,
+    digits,
+    interval_text,
+    memory_text,
+    rate_text,
+    spread_text,
+    time_text,
+)
+from mayfly.report.terminal import comparison_table
 
 
 def row(label="efd", short_s=0.0907, long_s=3.758, unfinished=11):
@@ -31,8 +40,9 @@ def row(label="efd", short_s=0.0907, long_s=3.758, unfinished=11):
         "unfinished_delivered_bytes": 1,
         "utilisation": 0.795,
         "drops": 123_613,
+        "marks": 0,
         "queue_mean_packets": 84.7,
-        "flow_table": {"mean": 392.5, "max": 1031},
+        "flow_table": {"mean": 392.5, "max": 1031, "bytes": 6416},
         "throughput_mbps": {"down": 7.9, "up": 0.1},
         "udp": {"packets": 0, "lost": 0, "loss": None},
         "cpu_s": 0.2,
@@ -63,7 +73,8 @@ def test_the_table_is_readable_in_80_columns():
         "79.5 %",
         "123,613",
         "123 MB",
-        "1,031",
+        "392/1,031",
+        "6.27 KiB",
         "20.0 µs",
         "[red]las",
     ):
@@ -75,7 +86,7 @@ def test_a_narrow_terminal_gets_parts_that_lose_no_figure(width):
     text = text_of(comparison_table({"disciplines": ROWS}), width)
     assert max(map(len, text.splitlines())) <= width
     assert text.count("fifo") == 3
-    for whole in ("390 ms", "[3.17, 3.87]", "79.5 %", "123,613", "123 MB", "1,031"):
+    for whole in ("390 ms", "[3.17, 3.87]", "79.5 %", "123,613", "123 MB", "1,031", "6.27 KiB"):
         assert whole in text, text
 
 
@@ -85,27 +96,71 @@ def test_no_width_breaks_the_table(width):
 
 
 def test_a_value_the_run_cannot_give_is_a_dash():
-    bare = row() | {"utilisation": None, "drops": None, "flow_table": {"mean": None, "max": None}}
+    bare = row() | {"utilisation": None, "drops": None, "flow_table": {"mean": None, "max": None, "bytes": None}}
     assert text_of(comparison_table({"disciplines": [bare]}), 80).count("–") >= 4
 
 
-def test_disciplines_show_defaults_bounds_and_choices():
-    specs = [
-        {"id": "fifo", "about": "First in, first out", "source": "", "params": []},
-        {
-            "id": "efd",
-            "about": "Early flow discard",
-            "source": "Chen 2012",
-            "params": [
-                {"name": "threshold", "unit": "packets", "about": "th", "default": 20.0, "min": 1.0, "max": 1000.0},
-                {"name": "high", "unit": "", "about": "", "choices": ["fifo", "las"]},
-            ],
-        },
-    ]
-    text = text_of(disciplines_table(specs), 100)
-    for whole in ("Early flow discard", "Chen 2012", "threshold (20 packets; 1 to 1000)", "high = fifo|las (fifo)"):
+def test_marks_have_a_column_when_there_are_any():
+    assert "marks" not in text_of(comparison_table({"disciplines": ROWS}), 80)
+    marked = [*ROWS[1:], row("red") | {"marks": 1203}]
+    text = text_of(comparison_table({"disciplines": marked}), 90)
+    assert "marks" in text and "1,203" in text
+
+
+def many(count=13):
+    """Rows of three families, mixed up."""
+    kinds = ["size-based", "plain", "fair queueing"]
+    return [
+        row(f"d{at}(threshold=30kB)" if at % 4 == 3 else f"d{at}", 0.1 + at / 100) | {"family": kinds[at % 3]}
+        for at in range(count)
+    ] + [row("fifo", 0.9) | {"family": "plain"}]
+
+
+def test_many_disciplines_are_grouped_by_family_with_the_baseline_first():
+    text = text_of(comparison_table({"disciplines": many()}), 140)
+    lines = [line.split()[0] for line in text.splitlines()[3:]]
+    heads = [at for at, line in enumerate(lines) if line in ("plain", "size-based", "fair")]
+    assert [lines[at] for at in heads] == ["plain", "size-based", "fair"] and heads[0] == 1
+    assert lines[2] == "fifo" and lines[3:7] == ["d1", "d4", "d7(threshold=30kB)", "d10"]
+    assert len(lines) == 1 + 3 + 14, "one line each"
+    for whole in ("100 ±10 ms", "3.76 ±0.38 s", "123,613", "392/1,031", "6.27 KiB", "79.5 %"):
         assert whole in text, text
-    assert text_of(disciplines_table([]), 40)
+
+
+@pytest.mark.parametrize(("width", "hidden"), [(140, ""), (80, "link use"), (50, "unfinished"), (30, "long flows")])
+def test_a_narrow_terminal_leaves_out_columns_of_many_and_names_them(width, hidden):
+    text = text_of(comparison_table({"disciplines": many()}), width)
+    assert max(map(len, text.splitlines())) <= width
+    note = " ".join(text.partition("no room for: ")[2].split())
+    assert (hidden in note) if hidden else not note
+    assert "100 ±10 ms" in text
+
+
+@pytest.mark.parametrize("width", [1, 10, 20])
+def test_no_width_breaks_the_table_of_many(width):
+    assert text_of(comparison_table({"disciplines": many()}), width)
+
+
+def test_best_and_worst_are_coloured_on_a_terminal_only():
+    def written(**settings):
+        stream = io.StringIO()
+        Console(file=stream, width=100, **settings).print(comparison_table({"disciplines": many()}))
+        return stream.getvalue()
+
+    colours = {"force_terminal": True, "color_system": "standard"}
+    assert "\x1b[1;32m" in written(**colours) and "\x1b[31m" in written(**colours)
+    plain = written(**colours, no_color=True)
+    assert "\x1b[1m" in plain and "[31m" not in plain and "32m" not in plain
+    assert "\x1b" not in written()
+
+
+def test_a_run_before_there_were_families_and_memory_still_has_a_table():
+    before = [row(f"d{at}") for at in range(9)]
+    for old in before:
+        del old["marks"], old["flow_table"]["bytes"]
+    text = text_of(comparison_table({"disciplines": before}), 100)
+    assert "d8" in text and "–" in text
+    assert text_of(comparison_table({"disciplines": before[:2]}), 80).count("–") >= 2
 
 
 @pytest.mark.parametrize(
@@ -119,6 +174,10 @@ def test_disciplines_show_defaults_bounds_and_choices():
         (bytes_text(3.2e12), "3.20 TB"),
         (rate_text(64e3), "64.0 kbit/s"),
         (count_text(None), "–"),
+        (memory_text(300), "0.293 KiB"),
+        (spread_text(2e-5, [1e-5, 3e-5]), "20.0 ±10.0 µs"),
+        (spread_text(1234.5, [1200, 1269]), "1,234 ±34 s"),
+        (spread_text(None, None), "–"),
         (digits(-1234.6), "-1,235"),
     ],
 )

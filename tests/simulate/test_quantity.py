@@ -12,6 +12,7 @@ from mayfly.simulate.quantity import (
     BUFFER_MOST_BYTES,
     BUFFER_MOST_PACKETS,
     RATE_BOUNDS_BPS,
+    bare,
     buffer,
     rate_bps,
     seconds,
@@ -126,3 +127,35 @@ def test_buffers_refused(bad):
 def test_loads_refused(bad):
     with pytest.raises(MayflyError, match=r"^--load = .*must be a share of the rate from 0.01 to 10, such as 0.8$"):
         share(bad, "--load")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected"),
+    [
+        ("5ms", "s", "0.005"),
+        ("1.1ms", "s", "0.0011"),
+        ("0.3 us", "s", "0.0000003"),
+        ("2h", "s", "7200"),
+        ("-5ms", "s", "-0.005"),
+        ("0ms", "s", "0"),
+        ("30kB", "bytes", "30000"),
+        ("1.5KiB", "bytes", "1536"),
+        ("10kB:1MB:5000", "bytes", "10000:1000000:5000"),
+    ],
+)
+def test_a_suffix_becomes_a_factor_without_rounding(text, unit, expected):
+    assert bare(text, unit) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [("0.005", "s"), ("1e-3", "s"), ("30000.0", "bytes"), ("5kB", "s"), ("5ms", "bytes"), ("5ms", "packets"),
+     ("10kB:", "bytes"), ("10kB:x", "bytes"), ("", "s"), ("nan", "s"), ("1e400ms", "s"), ("kB", "bytes")],
+)  # fmt: skip
+def test_what_has_no_suffix_of_its_unit_stays_as_it_is(text, unit):
+    assert bare(text, unit) == text
+
+
+@given(st.text(), st.sampled_from(["s", "bytes", "packets", ""]))
+def test_any_text_of_an_option_is_returned_in_bounded_length(text, unit):
+    assert len(bare(text, unit)) <= len(text) + 320

@@ -55,6 +55,7 @@ def mixed():
             "opened_by": ["sender", "sender", "sender", "receiver", "receiver"],
             "packet_bytes": [None, None, 500, None, None],
             "rate_bps": [None, None, 1e6, None, None],
+            "group": ["first", None, "second", "first", None],
         }
     )
 
@@ -87,7 +88,7 @@ def test_the_document_lists_the_columns_of_the_records_and_their_types(result):
 def test_only_columns_marked_so_hold_nulls(result):
     optional = {name for name, (_, null) in documented("Flow records").items() if null}
     # Defaults are filled in; these have none.
-    optional |= {"rtt_s", "packet_bytes", "rate_bps"}
+    optional |= {"rtt_s", "packet_bytes", "rate_bps", "group"}
     holding = {name for name in result.records.columns if result.records[name].has_nulls()}
     assert holding <= optional
     assert {"finish_s", "slowdown", "fragments", "sorted_packets", "high_packets"} <= holding

@@ -21,6 +21,7 @@ FORMS = {
     module.Seconds: ("30s", 30.0),
     module.Delay: ("30ms", 0.03),
     module.Buffer: ("450kB", (450_000, "bytes")),
+    module.Group: ("lab", "lab"),
 }
 """A value of each type, as written and as read."""
 
@@ -28,17 +29,25 @@ BY_NAME = {
     "network.reverse_discipline": ("las", "las"),
     "name": ("lab", "lab"),
     "title": ("a lab", "a lab"),
-    "disciplines": ("fifo,efd(threshold=40000, count=bytes)", ("fifo", "efd(threshold=40000, count=bytes)")),
+    "disciplines": ("fifo,efd(threshold=40000, high=las)", ("fifo", "efd(threshold=40000, high=las)")),
     "tcp.tick": ("10ms", 0.01),
     "tcp.delayed_ack": ("40ms", 0.04),
     "tcp.max_rto": ("300s", 300.0),
     "workload.up_share": ("0.25", 0.25),
     "workload.minimum": ("5", 5.0),
     "workload.cbr": (
-        '[{rate = "1mbit", packet = 1000, flows = 2, spread = "2s", start = "1s", stop = 9}, {rate = 64000}]',
-        ((1_000_000, 1000, 1.0, 9.0, 2, 2.0), (64_000, 1500, 0.0, None, 1, 0.0)),
+        '[{rate = "1mbit", packet = 1000, flows = 2, spread = "2s", start = "1s", stop = 9}, '
+        '{rate = 64000, renew = 10, users = 1, group = "bulk"}]',
+        (
+            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, None, None, None),
+            (64_000, 1500, 0.0, None, 1, 0.0, 10, 1, "bulk"),
+        ),
     ),
-    "workload.permanent": ('[{flows = 3, spread = "2s"}]', ((3, 2.0),)),
+    "workload.permanent": ('[{flows = 3, spread = "2s", users = 2}]', ((3, 2.0, 2, None),)),
+    "workload.batch": (
+        '[{size = "5MB", flows = 4, every = "20s", group = "a"}, {size = 10}]',
+        (((5_000_000, "bytes"), 4, 0.0, 20.0, None, "a"), ((10, "packets"), 1, 0.0, None, None, None)),
+    ),
 }
 """Fields whose value the type alone does not tell."""
 
@@ -150,6 +159,19 @@ def test_a_missing_field_of_a_row_is_named():
 
 
 @pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"size": 0}, r"workload\.batch\.0\.size = 0: must be a whole number of packets"),
+        ({"size": 10, "every": 0}, r"workload\.batch\.0\.every = 0: must be greater than 0"),
+        ({"size": 10, "group": "x" * 256}, r"workload\.batch\.0\.group = .*: must be a name of 1 to 255"),
+    ],
+)
+def test_a_refused_field_of_a_row_is_named_with_its_bound(row, told):
+    with pytest.raises(MayflyError, match=told):
+        load_scenario("wired", {"workload.batch": [row]})
+
+
+@pytest.mark.parametrize(
     ("name", "value", "bound"),
     [
         ("tcp.mss", 0, "greater than or equal to 1"),
@@ -165,6 +187,9 @@ def test_a_missing_field_of_a_row_is_named():
         ("network.rate", "1bit", "from 1kbit to 400gbit"),
         ("network.reverse_discipline", "fifoo", "did you mean fifo"),
         ("workload.up_share", 1.5, "less than or equal to 1"),
+        ("workload.users", 0, "greater than or equal to 1"),
+        ("workload.group", "a\nb", "a name of 1 to 255 printable characters"),
+        ("workload.group", "", "a name of 1 to 255 printable characters"),
         ("workload.mean", float("inf"), "finite number"),
         ("duration", 0, "at least 1ns"),
         ("duration", "3 years", "at most 2 years"),

@@ -12,7 +12,7 @@ from mayfly.errors import MayflyError
 from mayfly.workload.lists import COLUMNS, ENDLESS_BYTES, ORDER, flow_list, read_flows, write_flows
 
 NS2 = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2"
-TYPES = dict.fromkeys(("src", "dst", "direction", "protocol", "opened_by"), pl.String) | {
+TYPES = dict.fromkeys(("src", "dst", "direction", "protocol", "opened_by", "group"), pl.String) | {
     name: COLUMNS[name].dtype for name in ORDER if hasattr(COLUMNS[name], "dtype")
 }
 
@@ -44,7 +44,7 @@ def assert_valid(flows):
         assert dtype == TYPES[name] or (name in ("src", "dst") and dtype == pl.Int64)
     assert flows.schema["src"] == flows.schema["dst"]
     assert flows.height > 0
-    required = flows.select(pl.exclude("rtt_s", "packet_bytes", "rate_bps"))
+    required = flows.select(pl.exclude("rtt_s", "packet_bytes", "rate_bps", "group"))
     assert sum(required.null_count().row(0)) == 0
     assert flows["start_s"].is_between(0, 1e9).all()
     assert flows["size_bytes"].is_between(1, ENDLESS_BYTES).all()
@@ -80,13 +80,13 @@ def test_a_row_is_its_own_identity_when_none_is_given(written):
 
 def test_every_column_is_read(written):
     text = (
-        "flow_id,start_s,src,dst,direction,protocol,size_bytes,rtt_s,opened_by,packet_bytes,rate_bps\n"
-        "1,0.5,web-1,10.0.0.7,up,tcp,1000,0.03,receiver,,\n"
-        "2,0.75,5,6,,udp,99999,,,1000,64e3\n"
+        "flow_id,start_s,src,dst,direction,protocol,size_bytes,rtt_s,opened_by,packet_bytes,rate_bps,group\n"
+        "1,0.5,web-1,10.0.0.7,up,tcp,1000,0.03,receiver,,,\n"
+        "2,0.75,5,6,,udp,99999,,,1000,64e3, bulk users\n"
     )
     assert read_flows(written(text)).rows() == [
-        (1, 0.5, "web-1", "10.0.0.7", "up", "tcp", 1000, 0.03, "receiver", None, None),
-        (2, 0.75, "5", "6", "down", "udp", 99999, None, "sender", 1000, 64000.0),
+        (1, 0.5, "web-1", "10.0.0.7", "up", "tcp", 1000, 0.03, "receiver", None, None, None),
+        (2, 0.75, "5", "6", "down", "udp", 99999, None, "sender", 1000, 64000.0, "bulk users"),
     ]
 
 
@@ -168,6 +168,8 @@ def test_compression_and_format_are_told_by_content(written, tmp_path):
         ({"rtt_s": "-1"}, "rtt_s = -1.0: must be a number from"),
         ({"src": "a\tb"}, "src = a\\tb: must be a whole number or a name of 1 to 255 printable characters"),
         ({"dst": "x" * 256}, "must be a whole number or a name of 1 to 255 printable characters"),
+        ({"group": "a\tb"}, "group = a\\tb: must be a name of 1 to 255 printable characters"),
+        ({"group": "x" * 256}, "must be a name of 1 to 255 printable characters"),
     ],
 )
 def test_a_bad_value_is_refused_with_row_value_and_bound(written, row, told):
@@ -238,6 +240,7 @@ def test_the_mss_is_bounded(written, mss):
         ({"start_s": [1.0], "size_bytes": [None]}, "row 1: size_bytes is missing"),
         ({"start_s": [1.0], "size_bytes": [1], "src": [1.5]}, "column src is of type Float64"),
         ({"start_s": [1.0], "size_bytes": [1], "direction": [1]}, "column direction is of type Int64"),
+        ({"start_s": [1.0], "size_bytes": [1], "group": [1]}, "column group is of type Int64: must be a name"),
     ],
 )
 def test_wrong_types_in_parquet_are_refused(tmp_path, columns, told):
@@ -270,6 +273,7 @@ flow_rows = st.lists(
             "direction": st.sampled_from([None, "down", "up"]),
             "size_bytes": st.integers(1, ENDLESS_BYTES),
             "rtt_s": st.none() | st.floats(1e-9, 60),
+            "group": st.none() | st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8),
         }
     ),
     min_size=1,

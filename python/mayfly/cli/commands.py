@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli import model
 from mayfly.cli.session import Session
 
 app = typer.Typer(
@@ -28,7 +29,8 @@ Disciplines = Annotated[
         "--disciplines",
         "-d",
         metavar="LIST",
-        help="Comma-separated, options in parentheses: fifo,efd(threshold=40000); or all",
+        help="Comma-separated, options in parentheses: fifo,lars(half_life=200ms); all, or a family such as "
+        "fair-queueing, stands for its members; -las leaves one out: all,-las",
     ),
 ]
 Flows = Annotated[
@@ -165,19 +167,27 @@ def simulate(
     session.finish(result, report=False, single=True)
 
 
-@app.command(epilog="Example:  mayfly disciplines --json")
-def disciplines(as_json: AsJson = False) -> None:
-    """List the disciplines: options, units, defaults, bounds."""
+@app.command(epilog="Example:  mayfly disciplines efd")
+def disciplines(
+    which: Annotated[
+        str, typer.Argument(metavar="ID", help="A discipline, or a family such as size-based; all when absent")
+    ] = "all",
+    as_json: AsJson = False,
+) -> None:
+    """List the disciplines and their options, or explain one."""
     session = Session(as_json, quiet=True)
-    from mayfly.simulate.disciplines import disciplines as registry
+    from mayfly.simulate.disciplines import named_in
 
-    rows = registry()
+    rows = named_in(which)
     if as_json:
         session.print_json({"disciplines": rows})
-    else:
-        from mayfly.report.terminal import disciplines_table
+        return
+    from mayfly.report.registry import DisciplinesList, discipline_detail
 
-        session.print(disciplines_table(rows))
+    session.print(discipline_detail(rows[0]) if len(rows) == 1 else DisciplinesList(rows))
+
+
+app.add_typer(model.app, name="model")
 
 
 @app.callback(invoke_without_command=True)
@@ -193,3 +203,7 @@ def start(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit
+
+
+# Its options are those above.
+import mayfly.cli.gaming  # noqa: E402, F401

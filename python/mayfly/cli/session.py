@@ -89,9 +89,16 @@ class Session:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
             return
+        from mayfly.report.choice import leading_sentences
+
         self.print(result.table())
-        for sentence in result.summary.get("answer", []):
+        if (groups := result.groups_table()) is not None:
+            self.print(groups)
+        first, rest = leading_sentences(result.summary)
+        for sentence in first:
             self.print(sentence)
+        if rest:
+            self.print(f"note: the best of each family; {len(rest)} more sentences are in {files['summary']}")
         for note in result.summary.get("notes", []):
             self.print(f"note: {note}")
         self.print("report: " + files["report"] if report else "records: " + files["flows"])

@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .fairness import fair_service
+    from .groups import batch_response, fair_groups, group_rows, slowdown_percentiles
     from .progress import plateaus
     from .response import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
     from .size_classes import classes
@@ -16,25 +18,35 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "answer": "words",
+    "batch_response": "groups",
     "binned_ci": "response",
     "by_percentile": "response",
     "classes": "size_classes",
     "conditional_mean": "response",
+    "fair_groups": "groups",
+    "fair_service": "fairness",
+    "group_rows": "groups",
     "incomplete": "response",
     "plateaus": "progress",
     "response_cdf": "response",
+    "slowdown_percentiles": "groups",
     "summarise": "summary",
 }
 
 __all__ = [
     "answer",
+    "batch_response",
     "binned_ci",
     "by_percentile",
     "classes",
     "conditional_mean",
+    "fair_groups",
+    "fair_service",
+    "group_rows",
     "incomplete",
     "plateaus",
     "response_cdf",
+    "slowdown_percentiles",
     "summarise",
 ]
 

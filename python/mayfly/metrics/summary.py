@@ -16,12 +16,14 @@ COUNTERS = (
     "queue_mean_packets",
     "flow_table_mean",
     "flow_table_max",
+    "flow_table_bytes",
     "cpu_s",
     "packet_hops",
     "throughput_down_mbps",
     "throughput_up_mbps",
     "udp_packets",
     "udp_lost",
+    "marks",
 )
 
 
@@ -40,8 +42,8 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
     Returns
     -------
     dict
-        Counts, drops, seconds of processor and packet hops are sums over the replications; utilisation, queue, mean
-        flow table and throughput are means; the largest flow table is the largest of all.
+        Counts, drops, marks, seconds of processor and packet hops are sums over the replications; utilisation, queue,
+        mean flow table and throughput are means; the largest flow table and its memory are the largest of all.
 
     Raises
     ------
@@ -72,10 +74,12 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
         "unfinished_delivered_bytes": int(unfinished["delivered_bytes"].sum()),
         "utilisation": _mean(counters, "utilisation"),
         "drops": _total(counters, "drops"),
+        "marks": _total(counters, "marks"),
         "queue_mean_packets": _mean(counters, "queue_mean_packets"),
         "flow_table": {
             "mean": _mean(counters, "flow_table_mean"),
             "max": max(_known(counters, "flow_table_max"), default=None),
+            "bytes": max(_known(counters, "flow_table_bytes"), default=None),
         },
         "throughput_mbps": {
             "down": _mean(counters, "throughput_down_mbps"),

@@ -11,6 +11,7 @@ import polars as pl
 
 from mayfly.metrics import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
 
+from .choice import MANY
 from .palette import Style
 
 BINS_PER_DECADE = 20
@@ -19,13 +20,40 @@ CURVE_POINTS = 400
 
 @dataclass(frozen=True)
 class Figure:
-    """One plot of the page: its place, its sentence, its traces and layout."""
+    """One plot of the page: its place, its sentence, its traces and layout.
+
+    A trace names its discipline in `meta`; one without belongs to all of them. `panels` are the disciplines that have a
+    panel of their own, from the top, when that is how the figure is laid out.
+    """
 
     key: str
     title: str
     caption: str
     data: list[dict[str, Any]]
     layout: dict[str, Any]
+    panels: tuple[str, ...] = ()
+
+
+def points_each(points: int, disciplines: int) -> int:
+    """Points of one curve: fewer when there are many disciplines, which bounds the size of the page.
+
+    Parameters
+    ----------
+    points : int
+        Of up to `MANY` disciplines.
+    disciplines : int
+
+    Returns
+    -------
+    int
+        At least 60.
+
+    Examples
+    --------
+    >>> points_each(1000, 6), points_each(1000, 30)
+    (1000, 200)
+    """
+    return points if disciplines <= MANY else max(60, points * MANY // disciplines // 10 * 10)
 
 
 def shown(text: str) -> str:
@@ -60,10 +88,11 @@ def _curve(label: str, style: Style, x: list, y: list, hover: str, **more: Any) 
         "type": "scatter",
         "mode": "lines",
         "name": shown(label),
+        "meta": label,
         "legendgroup": label,
         "x": x,
         "y": y,
-        "line": {"color": style.colour, "dash": style.dash, "width": 2},
+        "line": {"color": style.colour, "dash": style.dash, "width": style.width},
         "hovertemplate": hover,
     } | more
 
@@ -156,7 +185,7 @@ def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style]) -> Figur
 def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
     """Binned 95 % intervals as bands (Chen 2012, Fig. 4.10)."""
     runs = max((run.height for _, _, run in _parts(records.select("discipline"), styles)), default=0)
-    samples = max(200, math.ceil(runs / CURVE_POINTS))
+    samples = max(200, math.ceil(runs / points_each(CURVE_POINTS, len(styles))))
     data = []
     for label, style, part in _parts(binned_ci(records, samples), styles):
         x, low, high = (figures_of(part[name]) for name in ("size_packets", "low_s", "high_s"))
@@ -169,6 +198,7 @@ def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
             "fillcolor": style.faint(0.22),
             "line": {"width": 0.5, "color": style.faint(0.5)},
             "hoverinfo": "skip",
+            "meta": label,
             "legendgroup": label,
             "showlegend": False,
             "name": shown(label),
@@ -204,6 +234,7 @@ def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
 
 def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
     """Distribution of response times."""
+    points = points_each(CURVE_POINTS, len(styles))
     data = [
         _curve(
             label,
@@ -211,9 +242,9 @@ def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Fi
             figures_of(part["response_time_s"]),
             figures_of(part["share"]),
             "%{y:.2%} within %{x:.3~g} s",
-            line={"color": style.colour, "dash": style.dash, "width": 2, "shape": "hv"},
+            line={"color": style.colour, "dash": style.dash, "width": style.width, "shape": "hv"},
         )
-        for label, style, part in _parts(response_cdf(records, CURVE_POINTS), styles)
+        for label, style, part in _parts(response_cdf(records, points), styles)
     ]
     layout = {
         "xaxis": axis("response time (s)", True, _values(data, "x")),
@@ -221,7 +252,7 @@ def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Fi
     }
     caption = (
         "Share of the completed TCP transfers that finish within a time, all sizes together: further left is faster. "
-        "Response time as Chen 2012, section 4.6.2."
+        f"At most {points} points each, half of them among the slowest. Response time as Chen 2012, section 4.6.2."
     )
     return Figure("cdf", "Distribution of response times", caption, data, layout) if data else None
 
@@ -229,8 +260,9 @@ def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Fi
 def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
     """Distribution of what unfinished transfers got through (Chen 2012, Fig. 4.8)."""
     data = []
+    points = points_each(CURVE_POINTS, len(styles))
     for label, style, part in _parts(incomplete(records), styles):
-        picked = np.unique(np.linspace(0, part.height - 1, min(part.height, CURVE_POINTS)).round().astype(int))
+        picked = np.unique(np.linspace(0, part.height - 1, min(part.height, points)).round().astype(int))
         # A transfer that delivered nothing has no place on a logarithmic axis: it is drawn at half a packet.
         x = figures_of(part["delivered_packets"].cast(pl.Float64).clip(0.5).gather(picked))
         y = figures_of(part["share"].gather(picked))
@@ -244,7 +276,7 @@ def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
                 "%{y:.1%} delivered %{x:.4~g} packets or fewer",
                 name=shown(name),
                 mode="lines+markers",
-                line={"color": style.colour, "dash": style.dash, "width": 2, "shape": "hv"},
+                line={"color": style.colour, "dash": style.dash, "width": style.width, "shape": "hv"},
                 marker={"symbol": style.symbol, "size": 5, "color": style.colour},
             )
         )
@@ -262,6 +294,7 @@ def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
     caption = (
         "How much the TCP transfers without a proper end had delivered (their number in "
         "brackets): curves on the left mean "
-        "that small transfers starve, on the right that large ones wait; as Chen 2012, Fig. 4.8."
+        f"that small transfers starve, on the right that large ones wait; at most {points} points each. As Chen 2012, "
+        "Fig. 4.8."
     )
     return Figure("unfinished", "Unfinished transfers", caption, data, layout)

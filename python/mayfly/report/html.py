@@ -11,17 +11,11 @@ from typing import Any
 import polars as pl
 
 from . import figures, page, series_figures
+from .choice import MANY, family, grouped, leading, leading_sentences
+from .gaming import groups_html
 from .palette import Style, styles
-from .quantity import (
-    MISSING,
-    bytes_text,
-    count_text,
-    digits,
-    interval_text,
-    rate_text,
-    share_text,
-    time_text,
-)
+from .quantity import bytes_text, count_text, digits, rate_text
+from .table import disciplines_table
 
 _BASE_LAYOUT: dict[str, Any] = {
     "height": 460,
@@ -66,7 +60,8 @@ def write_report(
 
     Notes
     -----
-    Curves are binned: the page grows with the disciplines, not with the flows.
+    Curves are binned: the page grows with the disciplines, not with the flows. More than six disciplines have fewer
+    points each, and only those of :func:`mayfly.report.choice.leading` are drawn until the reader asks for others.
     """
     path = Path(path)
     text = page_text(summary, records, samples)
@@ -89,21 +84,27 @@ def page_text(summary: Mapping[str, Any], records: pl.DataFrame, samples: pl.Dat
     """Make the report as a string; parameters as `write_report`."""
     from plotly.offline import get_plotlyjs
 
-    colours = styles([row["label"] for row in summary["disciplines"]])
+    rows = summary["disciplines"]
+    if many := len(rows) > MANY:
+        rows = [row for _, members in grouped(rows) for row in members]
+    families = {row["label"]: family(row) for row in rows}
+    colours = styles(list(families), families if many else None)
+    first = leading(rows)
     plots = _plots(summary, records, samples, colours)
-    data = [{"key": plot.key, "data": plot.data, "layout": _layout(plot)} for plot in plots]
+    data = [_for_script(plot, families, first, many) for plot in plots]
     title = escape(_title(summary))
     body = [
         f"<h1>{title}</h1>",
         _facts(summary),
         _answer(summary),
         "<h2>Mean response time, long and short flows</h2>",
-        _table(summary, colours),
-        *(_plot_place(plot) for plot in plots),
+        disciplines_table(rows, colours, first),
+        groups_html(rows),
+        *(_plot_place(plot["key"], plot["layout"]["height"], shown) for plot, shown in zip(data, plots, strict=True)),
         _scenario(summary),
         '<footer class="soft">Made by Mayfly. Long flows are the largest completed TCP flows '
         "that together carry half of "
-        "the bytes (Chen 2012, section 4.6.2). Click a name in a legend to hide or show it.</footer>",
+        "the bytes (Chen 2012, section 4.6.2). Click a name in a legend to hide or show it in every plot.</footer>",
     ]
     return "\n".join(
         [
@@ -162,16 +163,37 @@ def _plots(
     return [plot for plot in plots if plot is not None]
 
 
-def _layout(plot: figures.Figure) -> dict[str, Any]:
-    legend = _BASE_LAYOUT["legend"] | plot.layout.get("legend", {})
-    return _BASE_LAYOUT | plot.layout | {"legend": legend}
+def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[str], many: bool) -> dict[str, Any]:
+    """Make a plot as the page's script takes it: what is hidden at first, and how panels are placed."""
+    layout = _BASE_LAYOUT | plot.layout | {"legend": dict(_BASE_LAYOUT["legend"])}
+    found: dict[str, Any] = {"key": plot.key, "data": plot.data, "layout": layout}
+    if plot.panels:
+        found["panels"] = {
+            "labels": plot.panels,
+            "height": series_figures.PANEL_PX,
+            "gap": series_figures.GAP_PX,
+            "around": series_figures.AROUND_PX,
+        }
+        count = max(1, len(set(plot.panels) & set(first)))
+        each = series_figures.PANEL_PX + series_figures.GAP_PX
+        layout["height"] = count * each - series_figures.GAP_PX + series_figures.AROUND_PX
+    elif many:
+        names = dict.fromkeys(families.values())
+        layout["height"] = max(layout["height"], 19 * len(families) + 26 * len(names) + 70)
+        layout["legend"] = {"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
+        layout["legend"] |= {"font": {"size": 11}, "grouptitlefont": {"size": 12}, "tracegroupgap": 4}
+        for trace in plot.data:
+            name = families[trace["meta"]]
+            trace |= {"legendgroup": name, "legendgrouptitle": {"text": figures.shown(name)}}
+    for trace in plot.data:
+        if trace.get("meta") in families.keys() - set(first):
+            trace["visible"] = False if plot.panels else "legendonly"
+    return found
 
 
-def _plot_place(plot: figures.Figure) -> str:
-    height = (_BASE_LAYOUT | plot.layout)["height"]
+def _plot_place(key: str, height: int, plot: figures.Figure) -> str:
     return (
-        f'<figure><h2>{escape(plot.title)}</h2><div class="plot" id="plot-{plot.key}" '
-        f'style="height:{height}px" role="img" '
+        f'<figure><h2>{escape(plot.title)}</h2><div class="plot" id="plot-{key}" style="height:{height}px" role="img" '
         f'aria-label="{escape(plot.title)}"></div><figcaption>{escape(plot.caption)}</figcaption></figure>'
     )
 
@@ -221,62 +243,9 @@ def _rate(value: Any) -> Any:
 
 
 def _answer(summary: Mapping[str, Any]) -> str:
-    sentences = summary.get("answer") or []
-    return f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in sentences)}</div>' if sentences else ""
-
-
-def _table(summary: Mapping[str, Any], colours: dict[str, Style]) -> str:
-    rows = summary["disciplines"]
-    with_udp = any((row.get("udp") or {}).get("packets") for row in rows)
-    heads = [
-        "discipline",
-        "short flows",
-        "long flows",
-        "mean size<br>short / long",
-        "link use",
-        "drops",
-        "unfinished",
-        "queue mean",
-        "flow table<br>mean / max",
-    ] + (["UDP loss"] if with_udp else [])
-    lines = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in _cells(row, colours, with_udp))}</tr>" for row in rows]
-    return (
-        f'<div class="scroll"><table><thead><tr>{"".join(f"<th>{head}</th>" for head in heads)}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-        '<p class="soft">Mean response time of completed TCP transfers with its 95 % '
-        "confidence interval, in the form of "
-        "Chen 2012, Table 4.2; sizes in MSS packets, queue in packets, flow table in entries.</p>"
-    )
-
-
-def _cells(row: Mapping[str, Any], colours: dict[str, Style], with_udp: bool) -> list[str]:
-    short, long, table = row["short"], row["long"], row["flow_table"]
-    unfinished = count_text(row["flows_unfinished"])
-    if row["flows_unfinished"]:
-        unfinished += f"<small>{bytes_text(row['unfinished_bytes'])}</small>"
-    swatch = f'<span class="swatch" style="background:{colours[row["label"]].colour}"></span>'
-    cells = [
-        swatch + escape(row["label"]),
-        _mean_cell(short),
-        _mean_cell(long),
-        f"{_size(short)} / {_size(long)}",
-        share_text(row["utilisation"]),
-        count_text(row["drops"]),
-        unfinished,
-        count_text(row["queue_mean_packets"]),
-        f"{count_text(table['mean'])} / {count_text(table['max'])}",
-    ]
-    return cells + ([share_text((row.get("udp") or {}).get("loss"))] if with_udp else [])
-
-
-def _mean_cell(flows: Mapping[str, Any]) -> str:
-    interval = interval_text(flows["mean_s"], flows["ci95"])
-    return f"<b>{time_text(flows['mean_s'])}</b>" + (f"<small>{interval}</small>" if interval else "")
-
-
-def _size(flows: Mapping[str, Any]) -> str:
-    size = flows.get("mean_size_packets")
-    return MISSING if size is None else digits(size)
+    first, rest = ("".join(f"<p>{escape(text)}.</p>" for text in sentences) for sentences in leading_sentences(summary))
+    more = f"<details><summary>The other disciplines</summary>{rest}</details>" if rest else ""
+    return f'<div class="answer">{first}{more}</div>' if first or rest else ""
 
 
 def _scenario(summary: Mapping[str, Any]) -> str:

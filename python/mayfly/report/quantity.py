@@ -70,6 +70,35 @@ def bytes_text(count: float | None) -> str:
     return f"{digits(count / scale)} {unit}"
 
 
+def memory_text(count: float | None) -> str:
+    """Bytes of memory, in KiB.
+
+    Examples
+    --------
+    >>> memory_text(0), memory_text(6416), memory_text(33_808_000), memory_text(None)
+    ('0', '6.27 KiB', '33,016 KiB', '–')
+    """
+    if count is None:
+        return MISSING
+    return "0" if count == 0 else f"{digits(count / 1024)} KiB"
+
+
+def spread_text(mean_s: float | None, interval: Sequence[float] | None) -> str:
+    """Seconds as s, ms or µs with half the width of an interval.
+
+    Examples
+    --------
+    >>> spread_text(0.784, [0.772, 0.796]), spread_text(7.15, [5.9, 8.4]), spread_text(7.15, None)
+    ('784 ±12 ms', '7.15 ±1.25 s', '7.15 s')
+    """
+    if mean_s is None or interval is None:
+        return time_text(mean_s)
+    scale, unit = _scaled(mean_s, _TIMES, (1.0, "s") if mean_s == 0 else _TIMES[-1])
+    mean = digits(mean_s / scale)
+    places = len(mean.partition(".")[2])
+    return f"{mean} ±{(interval[1] - interval[0]) / 2 / scale:,.{places}f} {unit}"
+
+
 def rate_text(bits_per_s: float | None) -> str:
     """Bits per second with a decimal prefix.
 

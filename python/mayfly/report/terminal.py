@@ -1,16 +1,19 @@
 """Tables for the terminal, in the form of Chen 2012, Table 4.2."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from .quantity import MISSING, bytes_text, count_text, interval_text, share_text, time_text
+from .choice import MANY, grouped, marks
+from .quantity import bytes_text, count_text, interval_text, memory_text, share_text, spread_text, time_text
 
 _NARROW = 76
+_LABEL = 26
 
 
 class FoldingTable(Table):
@@ -22,23 +25,52 @@ class FoldingTable(Table):
             yield from super().__rich_console__(console, options)
             return
         for start in range(1, len(self.columns), 2):
-            part = _empty(self.title if start == 1 else None)
-            chosen = [self.columns[0], *self.columns[start : start + 2]]
-            for column in chosen:
-                part.add_column(column.header, justify=column.justify, overflow=column.overflow, no_wrap=column.no_wrap)
-            for cells in zip(*(column.cells for column in chosen), strict=True):
-                part.add_row(*cells)
-            yield part
+            chosen = [0, *range(start, min(start + 2, len(self.columns)))]
+            yield _part(self, chosen, self.title if start == 1 else None)
 
 
-def _empty(title: Any, kind: type[Table] = Table) -> Table:
+class HidingTable(Table):
+    """A table of many rows: a terminal too narrow for it gets the first columns, and the names of the others."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Render the columns that fit, at least two."""
+        kept = len(self.columns)
+        while kept > 2 and self._width(console, options, kept) > options.max_width:
+            kept -= 1
+        yield from _part(self, range(kept), self.title).__rich_console__(console, options)
+        if hidden := [str(column.header).replace("-\n", "").replace("\n", " ") for column in self.columns[kept:]]:
+            yield Text(f"no room for: {', '.join(hidden)}", style="dim")
+
+    def _width(self, console: Console, options: ConsoleOptions, columns: int) -> int:
+        part = _part(self, range(columns), None)
+        return Measurement.get(console, options.update(width=1000), part).maximum
+
+
+def _part(table: Table, chosen: Any, title: Any) -> Table:
+    """Some columns of a table."""
+    part = _empty(title, padding=table.padding)
+    columns = [table.columns[at] for at in chosen]
+    for column in columns:
+        part.add_column(
+            column.header,
+            justify=column.justify,
+            overflow=column.overflow,
+            no_wrap=column.no_wrap,
+            max_width=column.max_width,
+        )
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        part.add_row(*cells)
+    return part
+
+
+def _empty(title: Any, kind: type[Table] = Table, padding: Any = (0, 1, 0, 0)) -> Table:
     return kind(
         title=title,
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
         show_edge=False,
-        padding=(0, 1, 0, 0),
+        padding=padding,
     )
 
 
@@ -53,71 +85,82 @@ def comparison_table(summary: Mapping[str, Any]) -> Table:
     Returns
     -------
     rich.table.Table
-        Fits 80 columns; a terminal narrower than 76 gets it in several parts.
+        Fits 80 columns. Up to six disciplines have their intervals below the means, and a terminal narrower than 76
+        gets the table in several parts. More are grouped by family, one line each, and columns without room are left
+        out. On a terminal the best of a column are bold and green, the worst red, as far as intervals can tell.
     """
+    rows = summary["disciplines"]
+    return _few(rows) if len(rows) <= MANY else _many(rows)
+
+
+def _few(rows: list[Mapping[str, Any]]) -> Table:
     table = _empty(Text("Mean response time [95 % CI]"), FoldingTable)
     table.add_column(Text("discipline"), overflow="fold")
-    for name in ("short flows", "long flows", "link\nuse", "drops", "un-\nfinished", "flow table\nmean/max"):
+    marked_packets = any(row.get("marks") for row in rows)
+    names = ["short flows", "long flows", "link\nuse", "drops", *(["marks"] if marked_packets else []), "un-\nfinished"]
+    for name in (*names, "flow table\nmean/max\nmemory"):
         table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
-    for row in summary["disciplines"]:
+    marked = marks(rows)
+    for row in rows:
         table.add_row(
             Text(row["label"]),
-            _mean_cell(row["short"]),
-            _mean_cell(row["long"]),
+            _mean_cell(row, "short", marked),
+            _mean_cell(row, "long", marked),
             Text(share_text(row["utilisation"])),
             Text(count_text(row["drops"])),
-            _unfinished_cell(row),
-            Text(f"{count_text(row['flow_table']['mean'])}\n{count_text(row['flow_table']['max'])}"),
+            *([Text(count_text(row.get("marks")))] if marked_packets else []),
+            _unfinished_cell(row, marked),
+            Text(f"{_entries(row)}\n{memory_text(row['flow_table'].get('bytes'))}"),
         )
     return table
 
 
-def _mean_cell(flows: Mapping[str, Any]) -> Text:
-    cell = Text(time_text(flows["mean_s"]), style="bold")
-    if interval := interval_text(flows["mean_s"], flows["ci95"]):
-        cell.append("\n" + interval, style="not bold dim")
-    return cell
-
-
-def _unfinished_cell(row: Mapping[str, Any]) -> Text:
-    if not row["flows_unfinished"]:
-        return Text("0")
-    return Text(f"{count_text(row['flows_unfinished'])}\n{bytes_text(row['unfinished_bytes'])}")
-
-
-def disciplines_table(specs: Iterable[Mapping[str, Any]]) -> Table:
-    """Show the registry: id, description and parameters of each discipline.
-
-    Parameters
-    ----------
-    specs : iterable of mapping
-        ``id``, ``about``, ``source`` and ``params``: each ``name``, ``unit``, ``about`` and either ``default``,
-        ``min``, ``max`` or ``choices`` (the first is the default).
-
-    Returns
-    -------
-    rich.table.Table
-    """
-    table = _empty(None)
-    table.add_column("id", style="bold", no_wrap=True)
-    table.add_column("description", overflow="fold", ratio=3)
-    table.add_column("options (default; bounds)", overflow="fold", ratio=2)
-    for spec in specs:
-        about = Text(spec["about"])
-        if spec.get("source"):
-            about.append(f"\n{spec['source']}", style="dim")
-        options = Text("\n".join(_param_text(param) for param in spec.get("params", ())) or MISSING)
-        table.add_row(Text(spec["id"]), about, options)
+def _many(rows: list[Mapping[str, Any]]) -> Table:
+    table = _empty(Text("Mean response time, ± half the 95 % interval"), HidingTable, padding=0)
+    table.add_column(Text("discipline"), overflow="fold", max_width=_LABEL)
+    marked_packets = any(row.get("marks") for row in rows)
+    names = ["short flows", "long flows", "un-\nfinished", "drops", *(["marks"] if marked_packets else [])]
+    for name in (*names, "flow table\nmean/max", "memory", "link\nuse"):
+        table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
+    marked = marks(rows)
+    for name, members in grouped(rows):
+        if name:
+            table.add_row(Text(name, style="dim italic"))
+        for row in members:
+            table.add_row(
+                Text(f"  {row['label']}" if name else row["label"]),
+                Text(spread_text(row["short"]["mean_s"], row["short"]["ci95"]), _style(row, marked["short"])),
+                Text(spread_text(row["long"]["mean_s"], row["long"]["ci95"]), _style(row, marked["long"])),
+                Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"])),
+                Text(count_text(row["drops"])),
+                *([Text(count_text(row.get("marks")))] if marked_packets else []),
+                Text(_entries(row)),
+                Text(memory_text(row["flow_table"].get("bytes"))),
+                Text(share_text(row["utilisation"])),
+            )
     return table
 
 
-def _param_text(param: Mapping[str, Any]) -> str:
-    choices: Sequence[str] | None = param.get("choices")
-    if choices:
-        return f"{param['name']} = {'|'.join(choices)} ({param.get('default', choices[0])})"
-    unit = f" {param['unit']}" if param.get("unit") else ""
-    bounds = f"; {param['min']:g} to {param['max']:g}" if param.get("min") is not None else ""
-    default = (
-        f"{param['default']:g}" if isinstance(param.get("default"), int | float) else str(param.get("default", ""))
-    )
-    return f"{param['name']} ({default}{unit}{bounds})"
+def _style(row: Mapping[str, Any], marked: Mapping[str, str]) -> str:
+    return {"best": "bold green", "worst": "red"}.get(marked.get(row["label"], ""), "")
+
+
+def _entries(row: Mapping[str, Any]) -> str:
+    """Mean and largest flow table."""
+    table = row["flow_table"]
+    return "0" if table["max"] == 0 else f"{count_text(table['mean'])}/{count_text(table['max'])}"
+
+
+def _mean_cell(row: Mapping[str, Any], name: str, marked: Mapping[str, Mapping[str, str]]) -> Text:
+    flows = row[name]
+    cell = Text(time_text(flows["mean_s"]), _style(row, marked[name]))
+    if interval := interval_text(flows["mean_s"], flows["ci95"]):
+        cell.append("\n" + interval, style="not bold default dim")
+    return cell
+
+
+def _unfinished_cell(row: Mapping[str, Any], marked: Mapping[str, Mapping[str, str]]) -> Text:
+    cell = Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"]))
+    if row["flows_unfinished"]:
+        cell.append("\n" + bytes_text(row["unfinished_bytes"]), style="not bold default dim")
+    return cell

@@ -47,6 +47,14 @@ class Comparison:
 
         return comparison_table(self.summary)
 
+    def groups_table(self) -> "Table | None":
+        """What groups of flows got of what is fair, as a rich table; None when no flow has a group."""
+        if not any("groups" in row for row in self.summary["disciplines"]):
+            return None
+        from mayfly.report.gaming import groups_table
+
+        return groups_table(self.summary["disciplines"])
+
     def write(self, folder: str | os.PathLike, report: bool = True) -> dict[str, str]:
         """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
 
@@ -216,15 +224,30 @@ def gather(
     Comparison
         Tables and summary.
     """
-    from mayfly.metrics import summarise
+    from mayfly.metrics import fair_groups, group_rows, slowdown_percentiles, summarise
+    from mayfly.metrics.groups import has_groups
     from mayfly.workload.mix import offered
 
     runs = list(runs)
+    link = {
+        "rate_bps": scenario.network.rate,
+        "end_s": scenario.duration,
+        "mss": scenario.tcp.mss,
+        "header_bytes": scenario.tcp.header,
+    }
+    grouped, fair = has_groups(runs[0].records), None
     rows = []
     for label in dict.fromkeys(run.discipline.label for run in runs):
         own = [run for run in runs if run.discipline.label == label]
-        row = summarise(pl.concat([run.records for run in own]), [run.counters for run in own], label)
-        rows.append(row | {"id": own[0].discipline.id, "label": label, "options": own[0].discipline.options})
+        records = pl.concat([run.records for run in own])
+        row = summarise(records, [run.counters for run in own], label)
+        row["slowdown"] = slowdown_percentiles(records, scenario.duration)
+        if grouped:
+            # The same flows under every discipline.
+            fair = fair_groups(records, **link) if fair is None else fair
+            row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
+        ran = own[0].discipline
+        rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})
     first = runs[0].records
     # A run that stops with its last flow has no duration of its own: the flows' span counts.
     span_s = None if scenario.stop_when_idle else scenario.duration

@@ -2,6 +2,7 @@
 
 import math
 import re
+from decimal import Decimal
 from numbers import Real
 
 from mayfly.errors import MayflyError
@@ -163,6 +164,47 @@ def buffer(value: object, name: str = "buffer") -> tuple[int, str]:
     if scale is None or not 1 <= number * scale <= most or not _is_whole(number * scale):
         raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
     return round(number * scale), kind
+
+
+def bare(text: str, unit: str) -> str:
+    """A number as the simulator takes it: a suffix of time or size goes, anything else stays as it is.
+
+    Parameters
+    ----------
+    text : str
+        A number, perhaps with a suffix, or several with colons between them.
+    unit : str
+        Unit of the number: ``s`` takes the suffixes of :func:`seconds`, ``bytes`` those of :func:`buffer`.
+
+    Returns
+    -------
+    str
+        Without suffixes. What reads as no such number is returned unchanged, for its bounds to refuse it.
+
+    Examples
+    --------
+    >>> bare("5ms", "s"), bare("30kB", "bytes"), bare("10kB:1MB", "bytes"), bare("5ms", "packets")
+    ('0.005', '30000', '10000:1000000', '5ms')
+    """
+    parts = text.split(":")
+    known = {"s": _TIMES, "bytes": _BYTES}.get(unit, {})
+    matches = [_NUMBER_WITH_UNIT.match(part) for part in parts]
+    # Without a suffix the user's own digits are the number.
+    if not any(match and match[2] for match in matches):
+        return text
+    if not all(match and match[2].lower() in ("", *known) for match in matches):
+        return text
+    numbers = [_scaled(match[1], known.get(match[2].lower(), 1)) for match in matches]
+    return text if None in numbers else ":".join(numbers)
+
+
+def _scaled(digits: str, factor: float) -> str | None:
+    """The product as a decimal number, exact where the digits are; None when it is out of all bounds."""
+    # Beyond 300 digits a decimal number would be written out in full.
+    if not 1e-300 < abs(float(digits)) < 1e300:
+        return digits if float(digits) == 0 else None
+    product = Decimal(digits) * Decimal(repr(factor))
+    return f"{product.normalize():f}"
 
 
 def share(value: object, name: str = "load") -> float:

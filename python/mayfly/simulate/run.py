@@ -86,17 +86,30 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
         parameters = {name: getattr(given, name) for name in ("minimum", "maximum", "mean", "cov")}
         law = {"zipf": BoundedZipf, "pareto": BoundedPareto}[given.law]
         solved = law.solve(**{name: value for name, value in parameters.items() if value is not None})
-        transfers = mix.Transfers(solved, given.load, up_share=given.up_share, exact_load=given.exact_load)
-    first_receiver = 1 + max(given.senders + 2, 7)
+        transfers = mix.Transfers(
+            solved,
+            given.load,
+            up_share=given.up_share,
+            exact_load=given.exact_load,
+            users=given.users,
+            group=given.group,
+        )
+    first_receiver, mss = 1 + max(given.senders + 2, 7), scenario.tcp.mss
     return mix.synthetic(
         transfers,
         duration_s=scenario.duration,
         seed=scenario.seed + replication,
-        cbr=[mix.Cbr(c.rate, c.packet, c.start, c.stop, c.flows, c.spread) for c in given.cbr],
-        permanent=[mix.Permanent(p.flows, p.spread) for p in given.permanent],
+        cbr=[
+            mix.Cbr(c.rate, c.packet, c.start, c.stop, c.flows, c.spread, c.renew, c.users, c.group) for c in given.cbr
+        ],
+        permanent=[mix.Permanent(p.flows, p.spread, p.users, p.group) for p in given.permanent],
+        batches=[
+            mix.Batch(b.size[0] * (1 if b.size[1] == "bytes" else mss), b.flows, b.start, b.every, b.users, b.group)
+            for b in given.batch
+        ],
         senders=range(1, given.senders + 1),
         receivers=range(first_receiver, first_receiver + given.receivers),
-        mss=scenario.tcp.mss,
+        mss=mss,
         header_bytes=scenario.tcp.header,
     )
 

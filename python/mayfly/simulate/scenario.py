@@ -44,11 +44,18 @@ def _reverse(text: str) -> str:
     return text
 
 
+def _name(text: str | None) -> str | None:
+    if text is not None and not (1 <= len(text) <= 255 and text.isprintable()):
+        raise ValueError("must be a name of 1 to 255 printable characters")
+    return text
+
+
 Rate = Annotated[int, _refusing(quantity.rate_bps)]
 Seconds = Annotated[float, _refusing(quantity.seconds)]
 Delay = Annotated[Seconds, Field(le=60)]
 Buffer = Annotated[tuple[int, Literal["packets", "bytes"]], _refusing(quantity.buffer)]
 Whole = Annotated[int, Field(strict=True)]
+Group = Annotated[str | None, AfterValidator(_name)]
 
 
 class _Section(BaseModel):
@@ -99,6 +106,10 @@ class Tcp(_Section):
     recycled_senders: bool = Field(False, description="a sender that lost a SYN keeps a window of 1 (ns-2 reset)")
 
 
+_USERS = "each with a pair of hosts of its own; hosts are drawn when absent"
+_GROUP = "name of these flows in records and summary"
+
+
 class Cbr(_Section):
     """UDP flows of constant rate."""
 
@@ -108,6 +119,16 @@ class Cbr(_Section):
     stop: Seconds | None = Field(None, description="from then on none is sent; end of the run when absent")
     flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
     spread: Seconds = Field(0.0, description="each starts and stops later by a time uniform below this")
+    renew: int | None = Field(
+        None,
+        strict=True,
+        ge=1,
+        description="packets after which a sender goes on under another port; never when absent",
+    )
+    users: int | None = Field(
+        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
+    )
+    group: Group = Field(None, description=_GROUP)
 
 
 class Permanent(_Section):
@@ -115,10 +136,29 @@ class Permanent(_Section):
 
     flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
     spread: Seconds = Field(0.0, description="each starts at a time uniform below this")
+    users: int | None = Field(
+        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
+    )
+    group: Group = Field(None, description=_GROUP)
+
+
+class Batch(_Section):
+    """A TCP transfer at a given time, split over several connections."""
+
+    size: Buffer = Field(description="payload of all connections together: MSS, or bytes such as 5MB")
+    flows: Whole = Field(1, ge=1, le=1_000_000, description="connections, which carry equal parts of it")
+    start: Seconds = Field(0.0, description="when all its connections start")
+    every: Seconds | None = Field(
+        None, gt=0, description="time until the next such transfer, to the end of the run; only one when absent"
+    )
+    users: int | None = Field(
+        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
+    )
+    group: Group = Field(None, description=_GROUP)
 
 
 class Workload(_Section):
-    """Poisson TCP transfers with sizes in MSS, beside CBR and permanent flows."""
+    """Poisson TCP transfers with sizes in MSS, beside CBR, permanent and batch flows."""
 
     load: Rate | None = Field(None, description="offered load of the transfers on the wire; none when absent")
     law: Literal["zipf", "pareto"] = Field("zipf", description="bounded law of the sizes: discrete or continuous")
@@ -132,8 +172,13 @@ class Workload(_Section):
     up_share: float = Field(0.0, ge=0, le=1, description="share of transfers in the reverse direction")
     senders: Whole = Field(5, ge=1, le=100_000, description="hosts that send downwards, one access link each")
     receivers: Whole = Field(5, ge=1, le=100_000, description="hosts at the other side")
+    users: int | None = Field(
+        None, strict=True, ge=1, le=1_000_000, description=f"whom each transfer is drawn for, {_USERS}"
+    )
+    group: Group = Field(None, description=_GROUP)
     cbr: tuple[Cbr, ...] = ()
     permanent: tuple[Permanent, ...] = ()
+    batch: tuple[Batch, ...] = ()
 
     @model_validator(mode="before")
     @classmethod

@@ -53,6 +53,14 @@ class Host:
         return "a whole number or a name of 1 to 255 printable characters"
 
 
+class Label:
+    """A column of free names; null where not given."""
+
+    def domain(self) -> str:
+        """Say the rule, for messages."""
+        return "a name of 1 to 255 printable characters"
+
+
 COLUMNS = {
     "flow_id": Number(pl.Int64, -(2**63), 2**63 - 1, ""),
     # Beyond 1e9 s a start is a date, not a time since the start of the run.
@@ -68,6 +76,7 @@ COLUMNS = {
     # An IPv4 and a UDP header and one byte; the largest IPv4 packet.
     "packet_bytes": Number(pl.Int64, 29, 65535, "bytes"),
     "rate_bps": Number(pl.Float64, 1.0, 1e12, "bit/s"),
+    "group": Label(),
 }
 """Columns of a flow list file and the values each may hold."""
 
@@ -137,11 +146,11 @@ def flow_list(frame: pl.DataFrame, *, mss: int = 1460, source: str = "flow list"
 
     Returns
     -------
-    polars.DataFrame, shape (n_flows, 11)
-        ``flow_id, start_s, src, dst, direction, protocol, size_bytes, rtt_s, opened_by, packet_bytes, rate_bps``
-        sorted by ``start_s``, then ``flow_id``. Defaults are filled in; ``rtt_s``, ``packet_bytes`` and ``rate_bps``
-        stay null where not given. ``src`` and ``dst`` are int64 when every end point is a whole number, else both are
-        strings.
+    polars.DataFrame, shape (n_flows, 12)
+        ``flow_id, start_s, src, dst, direction, protocol, size_bytes, rtt_s, opened_by, packet_bytes, rate_bps,
+        group`` sorted by ``start_s``, then ``flow_id``. Defaults are filled in; ``rtt_s``, ``packet_bytes``,
+        ``rate_bps`` and ``group`` stay null where not given. ``src`` and ``dst`` are int64 when every end point is a
+        whole number, else both are strings.
 
     Raises
     ------
@@ -261,7 +270,7 @@ def check_names(frame: pl.DataFrame, source: str) -> None:
         raise MayflyError(f"{source}: no flows after the header: must hold at least one")
 
 
-def checked(raw: pl.Series, column: Number | Choice | Host, source: str) -> pl.Series:
+def checked(raw: pl.Series, column: Number | Choice | Host | Label, source: str) -> pl.Series:
     """Give the column its own type, null where it was null; refuse the first value outside its domain."""
     if isinstance(raw.dtype, pl.Categorical | pl.Enum):
         raw = raw.cast(pl.String)
@@ -300,7 +309,7 @@ def numbers(raw: pl.Series, dtype: type[pl.DataType]) -> pl.Series:
     return values
 
 
-def words(raw: pl.Series, column: Choice | Host) -> tuple[pl.Series, pl.Series]:
+def words(raw: pl.Series, column: Choice | Host | Label) -> tuple[pl.Series, pl.Series]:
     """``raw`` without blanks around its values, and whether each is allowed."""
     distinct = raw.unique().drop_nulls()
     if (distinct.str.strip_chars() != distinct).any():
@@ -390,6 +399,8 @@ def with_defaults(columns: dict[str, pl.Series]) -> pl.DataFrame:
             columns[name] = columns[name].fill_null(column.words[0]) if name in columns else default
         elif name not in columns and isinstance(column, Number):
             columns[name] = pl.repeat(None, height, dtype=column.dtype, eager=True)
+        elif name not in columns and isinstance(column, Label):
+            columns[name] = pl.repeat(None, height, dtype=pl.String, eager=True)
     return pl.DataFrame({name: columns[name] for name in ORDER})
 
 

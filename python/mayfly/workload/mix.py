@@ -2,6 +2,9 @@
 
 Load counts data packets with their headers, as the papers do; acknowledgements, SYN and FIN come on top.
 Source: Chen 2012, 4.4.2 (Poisson transfers) and 4.6.4 (CBR flows); Zhao 2004, II.C (permanent TCP flows).
+
+Flows may bear the name of a group, to be told apart in the records, and belong to users: each user has a pair of hosts
+of its own, and the flows are dealt to the users in turn (Poisson transfers: drawn uniformly).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson, stream
+from mayfly.workload.ends import check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 from mayfly.workload.sizes import SizeLaw
 
@@ -23,6 +27,9 @@ UDP_HEADER_BYTES = 28
 
 SENDERS, RECEIVERS = (1, 2, 3, 4, 5), (8, 9, 10, 11, 12)
 """Nodes of the wired scenario (Chen 2012, Figure 4.1)."""
+
+MOST_FLOWS = 10_000_000
+"""Largest number of flows one entry of a mix may make."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,13 @@ class Cbr:
         Number of such flows, >= 1.
     spread_s : float
         Each starts, and stops, later by a time uniform on [0, spread_s), s; 0 keeps them in step.
+    renew_packets : int, optional
+        After so many packets the sender goes on under another port, without a pause: a flow of its own in the list.
+        Never when not given.
+    users : int, optional
+        Users the senders are dealt to in turn, at most ``flows``; end points are drawn when not given.
+    group : str, optional
+        Name of the flows' group.
     """
 
     rate_bps: float
@@ -49,6 +63,9 @@ class Cbr:
     stop_s: float | None = None
     flows: int = 1
     spread_s: float = 0.0
+    renew_packets: int | None = None
+    users: int | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -61,10 +78,44 @@ class Permanent:
         Number of flows, >= 1.
     spread_s : float
         Each starts at a time uniform on [0, spread_s), s; 0 starts all at once.
+    users : int, optional
+        Users the flows are dealt to in turn, at most ``flows``; end points are drawn when not given.
+    group : str, optional
+        Name of the flows' group.
     """
 
     flows: int
     spread_s: float = 0.0
+    users: int | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """TCP transfers at given times, each split over several connections.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Payload of a transfer, all its connections together, bytes; at least ``flows``.
+    flows : int
+        Connections of a transfer, >= 1: each carries an equal part, the first ones a byte more where need be.
+    start_s : float
+        When the first transfer begins, s, all its connections at once; none from the end of the run on.
+    every_s : float, optional
+        Time from one transfer to the next, s, > 0, until the end of the run; a single one when not given.
+    users : int, optional
+        Users the connections are dealt to in turn, at most ``flows``; end points are drawn when not given.
+    group : str, optional
+        Name of the flows' group.
+    """
+
+    size_bytes: int
+    flows: int = 1
+    start_s: float = 0.0
+    every_s: float | None = None
+    users: int | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,12 +133,18 @@ class Transfers:
     exact_load : bool
         Keep as many transfers as come nearest to ``load_bps`` x duration, and stretch or squeeze their arrival times to
         fill the duration. Off, a draw of heavy-tailed sizes offers several percent more or less than asked.
+    users : int, optional
+        Users each transfer is drawn from; its end points are drawn apart from each other when not given.
+    group : str, optional
+        Name of the transfers' group.
     """
 
     law: SizeLaw
     load_bps: float
     up_share: float = 0.0
     exact_load: bool = False
+    users: int | None = None
+    group: str | None = None
 
 
 def synthetic(
@@ -97,6 +154,7 @@ def synthetic(
     seed: int = 1,
     cbr: Sequence[Cbr] = (),
     permanent: Sequence[Permanent] = (),
+    batches: Sequence[Batch] = (),
     senders: Sequence[int | str] = SENDERS,
     receivers: Sequence[int | str] = RECEIVERS,
     mss: int = 1460,
@@ -112,16 +170,16 @@ def synthetic(
         Flows start in [0, duration_s), s, > 0.
     seed : int
         Seed of the run, 0 to 2^64 - 1. Arrival times, sizes, end points and directions each have a stream of their own.
-    cbr, permanent : sequence of Cbr, Permanent
-        UDP flows and endless TCP flows beside the transfers.
+    cbr, permanent, batches : sequence of Cbr, Permanent, Batch
+        UDP flows, endless TCP flows and split TCP transfers beside the Poisson transfers.
     senders, receivers : sequence
-        End points, drawn uniformly for every flow.
+        End points, drawn uniformly for every flow that belongs to no user.
     mss, header_bytes : int
         Payload of a full TCP packet and header of every TCP packet, bytes.
 
     Returns
     -------
-    polars.DataFrame, shape (n_flows, 11)
+    polars.DataFrame, shape (n_flows, 12)
         As :func:`mayfly.workload.lists.flow_list` returns it; flow ids ascend with the start.
 
     Raises
@@ -144,14 +202,29 @@ def synthetic(
     check_packet(mss, header_bytes)
     parts = {}
     if transfers is not None:
-        parts["transfers", 0] = poisson_transfers(transfers, duration_s, seed, mss, header_bytes)
+        check_users("transfers", transfers.users)
+        parts["transfers", 0] = transfers, poisson_transfers(transfers, duration_s, seed, mss, header_bytes)
     for index, flows in enumerate(cbr):
-        parts["cbr", index] = cbr_flows(flows, duration_s, stream(seed, "cbr", index))
+        parts["cbr", index] = flows, cbr_flows(flows, duration_s, stream(seed, "cbr", index))
     for index, flows in enumerate(permanent):
-        parts["permanent", index] = permanent_flows(flows, stream(seed, "permanent", index))
-    ends = [with_ends(part, seed, names, senders, receivers) for names, part in parts.items() if part.height > 0]
+        parts["permanent", index] = flows, permanent_flows(flows, stream(seed, "permanent", index))
+    for index, flows in enumerate(batches):
+        parts["batch", index] = flows, batch_flows(flows, duration_s)
+    pairs = fresh_pairs(senders, receivers)
+    ends = []
+    for names, (given, part) in parts.items():
+        if part.height == 0:
+            continue
+        if given.users is None:
+            placed = drawn_ends(part, seed, names, senders, receivers)
+        else:
+            own = [next(pairs) for _ in range(given.users)]
+            user = part["dealt"] % given.users if "dealt" in part.columns else None
+            user = choice(stream(seed, "users", *names), given.users, part.height) if user is None else user
+            placed = own_ends(part, own, user, (senders, receivers))
+        ends.append(placed.drop("dealt", strict=False).with_columns(group=pl.lit(given.group, pl.String)))
     if not ends:
-        raise MayflyError(f"no flows in {duration_s} s: must be at least one transfer, CBR or permanent flow")
+        raise MayflyError(f"no flows in {duration_s} s: must be at least one transfer, CBR, permanent or batch flow")
     return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")
 
 
@@ -301,23 +374,71 @@ def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator) -> pl.DataF
         raise MayflyError(f"packet_bytes = {cbr.packet_bytes}: must be from {UDP_HEADER_BYTES + 1} to 65535 bytes")
     if not 1 <= cbr.rate_bps <= 1e12:
         raise MayflyError(f"rate_bps = {cbr.rate_bps}: must be from 1 to 1e12 bit/s")
+    check_users("cbr", cbr.users, cbr.flows)
     starts = cbr.start_s + spread(cbr.flows, cbr.spread_s, rng)
+    gap_s, payload = 8 * cbr.packet_bytes / cbr.rate_bps, cbr.packet_bytes - UDP_HEADER_BYTES
     # A packet due at stop_s itself is not sent; rounding must not add it.
-    packets = math.ceil(round((stop_s - cbr.start_s) * cbr.rate_bps / (8 * cbr.packet_bytes), 6))
-    return pl.DataFrame({"start_s": starts}).with_columns(
+    packets = max(math.ceil(round((stop_s - cbr.start_s) / gap_s, 6)), 1)
+    at, counts = ports(packets, cbr.renew_packets, cbr.flows)
+    return pl.DataFrame(
+        {
+            "start_s": (starts[:, None] + at * gap_s).ravel(),
+            "size_bytes": np.tile(counts * payload, cbr.flows),
+            "dealt": np.repeat(np.arange(cbr.flows), len(at)),
+        }
+    ).with_columns(
         protocol=pl.lit("udp"),
         direction=pl.lit("down"),
-        size_bytes=pl.lit(max(packets, 1) * (cbr.packet_bytes - UDP_HEADER_BYTES), pl.Int64),
         packet_bytes=pl.lit(cbr.packet_bytes, pl.Int64),
         rate_bps=pl.lit(float(cbr.rate_bps)),
     )
 
 
+def ports(packets: int, renew: int | None, senders: int) -> tuple[np.ndarray, np.ndarray]:
+    """First packet and number of packets of each port that a sender of ``packets`` packets uses one after the other."""
+    renew = packets if renew is None else renew
+    if renew < 1:
+        raise MayflyError(f"renew_packets = {renew}: must be at least 1")
+    if senders * -(-packets // renew) > MOST_FLOWS:
+        raise MayflyError(f"renew_packets = {renew}: must be large enough for at most {MOST_FLOWS} flows")
+    at = np.arange(0, packets, renew)
+    return at, np.minimum(renew, packets - at)
+
+
 def permanent_flows(permanent: Permanent, rng: np.random.Generator) -> pl.DataFrame:
     """Rows of endless TCP flows."""
-    return pl.DataFrame({"start_s": spread(permanent.flows, permanent.spread_s, rng)}).with_columns(
+    check_users("permanent", permanent.users, permanent.flows)
+    starts = spread(permanent.flows, permanent.spread_s, rng)
+    return pl.DataFrame({"start_s": starts, "dealt": np.arange(len(starts))}).with_columns(
         direction=pl.lit("down"), size_bytes=pl.lit(ENDLESS_BYTES, pl.Int64)
     )
+
+
+def batch_flows(batch: Batch, duration_s: float) -> pl.DataFrame:
+    """Rows of the connections of split transfers."""
+    check_users("batch", batch.users, batch.flows)
+    every_s = math.inf if batch.every_s is None else batch.every_s
+    if not 0 <= batch.start_s < math.inf:
+        raise MayflyError(f"batch: start_s = {batch.start_s}: must be 0 or more and finite")
+    if not every_s > 0:
+        raise MayflyError(f"batch: every_s = {every_s}: must be above 0")
+    if not 1 <= batch.flows <= min(batch.size_bytes, MOST_FLOWS):
+        most = min(batch.size_bytes, MOST_FLOWS)
+        raise MayflyError(f"batch: flows = {batch.flows}: must be from 1 to {most}, with at least a byte for each")
+    left_s = max(duration_s - batch.start_s, 0.0)
+    times = math.ceil(left_s / every_s) if math.isfinite(every_s) else int(left_s > 0)
+    if times * batch.flows > MOST_FLOWS:
+        raise MayflyError(f"batch: every_s = {every_s}: must be long enough for at most {MOST_FLOWS} flows")
+    part, more = divmod(batch.size_bytes, batch.flows)
+    connection = np.tile(np.arange(batch.flows), times)
+    later = np.repeat(np.arange(times), batch.flows)
+    return pl.DataFrame(
+        {
+            "start_s": batch.start_s + (later * every_s if times > 1 else 0.0 * later),
+            "size_bytes": part + (connection < more),
+            "dealt": connection,
+        }
+    ).with_columns(direction=pl.lit("down"))
 
 
 def spread(flows: int, spread_s: float, rng: np.random.Generator) -> np.ndarray:
@@ -327,22 +448,3 @@ def spread(flows: int, spread_s: float, rng: np.random.Generator) -> np.ndarray:
     if not 0 <= spread_s < math.inf:
         raise MayflyError(f"spread_s = {spread_s}: must be >= 0 and finite")
     return rng.random(flows) * spread_s
-
-
-def with_ends(
-    part: pl.DataFrame,
-    seed: int,
-    names: tuple[str, int],
-    senders: Sequence[int | str],
-    receivers: Sequence[int | str],
-) -> pl.DataFrame:
-    """Add end points; data going up flow from a receiver to a sender."""
-    dtype = pl.Int64 if all(isinstance(node, int) for node in (*senders, *receivers)) else pl.String
-    left, right = (
-        pl.Series([str(node) for node in nodes], dtype=pl.String)
-        .cast(dtype)
-        .gather(choice(stream(seed, side, *names), len(nodes), part.height))
-        for side, nodes in (("senders", senders), ("receivers", receivers))
-    )
-    down = part["direction"] == "down"
-    return part.with_columns(src=left.zip_with(down, right), dst=right.zip_with(down, left))

@@ -1,0 +1,40 @@
+"""The command ``mayfly gaming``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.commands import AsJson, Disciplines, Duration, Quiet, Replications, Seed, _overrides, app
+from mayfly.cli.session import Session
+
+
+@app.command(epilog="Example:  mayfly gaming spaced split --disciplines fifo,efd,fq_codel")
+def gaming(
+    parts: Annotated[
+        list[str] | None, typer.Argument(metavar="PART", help="spaced, split, overload; all when absent")
+    ] = None,
+    disciplines: Disciplines = "all",
+    duration: Duration = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for report.html, gaming.parquet, summary.json")
+    ] = Path("mayfly-gaming"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Attack every discipline: who takes too much, who starves."""
+    session = Session(as_json, quiet, out)
+    from mayfly.packs.gaming import gaming as run
+
+    given = _overrides(None, duration=duration, seed=seed, replications=replications)
+    with session.progress("gaming") as progress:
+        result = run(disciplines, parts, progress=progress, **given)
+    files = result.write(out)
+    if as_json:
+        session.print_json(result.summary | {"files": files})
+        return
+    for table in result.tables():
+        session.print(table)
+    session.print("report: " + files["report"])

@@ -1,0 +1,60 @@
+"""`mayfly model`: answers of queueing models, without a simulation."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.session import Session
+
+app = typer.Typer(help="Queueing models: settings and means without a simulation.", rich_markup_mode=None)
+
+
+@app.callback()
+def start() -> None:
+    """Keeps the name of the model in the command while there is only one."""
+
+
+@app.command(epilog="Example:  mayfly model pias --levels 4 --load 0.8 --scenario wired")
+def pias(
+    levels: Annotated[int, typer.Option(metavar="N", help="Levels of priority, from 2 to 64")] = 4,
+    load: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Offered load, above 0, below 1; that of the workload when absent"),
+    ] = None,
+    scenario: Annotated[
+        str, typer.Option(metavar="SCENARIO", help="Scenario file (TOML) or a ready one: its law of sizes, rate, MSS")
+    ] = "wired",
+    flows: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Flow list (CSV, CSV.gz, Parquet): its sizes in place of the law"),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any scenario field: workload.law=pareto; repeatable"),
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="mg1: flows of a level share it; mg1-fcfs: they take turns; pias: each level an M/M/1 queue",
+        ),
+    ] = "mg1",
+    minimise: Annotated[str, typer.Option(metavar="MEAN", help="response or slowdown")] = "response",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
+    ] = False,
+) -> None:
+    """Find the best demotion thresholds for given flow sizes."""
+    session = Session(as_json, quiet=True)
+    from mayfly.models.pias import offered_by, optimise
+    from mayfly.simulate.scenario import load_scenario, merged
+
+    sizes, offered = offered_by(load_scenario(scenario, merged(overrides or (), {})), flows)
+    found = optimise(sizes, levels, offered if load is None else load, objective=objective, minimise=minimise)
+    if as_json:
+        session.print_json(found.document())
+        return
+    session.print(found.table())
+    for sentence in found.sentences():
+        session.print(sentence)

@@ -1,0 +1,372 @@
+"""Gaming and starvation: who takes more than a fair share under each discipline, and who gets nothing.
+
+Three attacks, each a ready scenario that is varied: a sender who spaces its packets so that it always looks new, one
+transfer split over many connections, and short transfers that offer more than the link carries.
+"""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.metrics import batch_response
+from mayfly.simulate.comparison import SCHEMA, Comparison, compare
+from mayfly.simulate.folder import filled
+from mayfly.simulate.run import Progress
+from mayfly.simulate.scenario import Scenario, load_scenario
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SPLITS = (1, 2, 4, 8, 16, 32, 64)
+"""Connections one transfer is split over."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One attack.
+
+    Parameters
+    ----------
+    id : str
+        Name on the command line.
+    title : str
+        Heading of its table.
+    group : str
+        Group of the flows that attack.
+    """
+
+    id: str
+    title: str
+    group: str
+
+
+PARTS = (
+    Part("spaced", "A sender who spaces its packets so that it always looks new", "attacker"),
+    Part("split", "One transfer split over several connections", "attacker"),
+    Part("overload", "Short transfers that offer more than the link carries", "flood"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One workload of a part.
+
+    Parameters
+    ----------
+    id : str
+        Such as ``spaced-50``.
+    part : Part
+        Where it belongs.
+    label : str
+        Head of its column.
+    scenario : Scenario
+        What runs.
+    """
+
+    id: str
+    part: Part
+    label: str
+    scenario: Scenario
+
+
+def _spaced(percent: int, renew: int | None, workload: dict) -> None:
+    workload["cbr"][0] |= {"rate": f"{percent / 10}mbit", "renew": renew}
+
+
+def _split(flows: int, workload: dict) -> None:
+    workload["batch"][0] |= {"flows": flows}
+
+
+def _overload(percent: int, workload: dict) -> None:
+    workload["load"] = f"{percent / 10}mbit"
+
+
+def cases(parts: Sequence[str] | None = None, **overrides: Any) -> list[Case]:
+    """The workloads of the pack.
+
+    Parameters
+    ----------
+    parts : sequence of str, optional
+        Ids of `PARTS`; all when not given.
+    **overrides
+        Top-level scenario fields, such as ``duration``, for all of them.
+
+    Returns
+    -------
+    list of Case
+        By part.
+
+    Raises
+    ------
+    MayflyError
+        An unknown part, or a value the scenario refuses.
+
+    Examples
+    --------
+    >>> [case.label for case in cases(["overload"])]
+    ['80 %', '110 %', '150 %']
+    """
+    known = {part.id: part for part in PARTS}
+    for name in parts or ():
+        if name not in known:
+            raise MayflyError(f"part = {name!r}: must be one of {', '.join(known)}")
+    variations: dict[str, list[tuple[str, str, Callable[[dict], None]]]] = {
+        "spaced": [
+            *((f"spaced-{percent}", f"{percent} %", partial(_spaced, percent, None)) for percent in (20, 50, 70, 90)),
+            *(
+                (f"spaced-{percent}-renewed", f"{percent} %, new port every 10 packets", partial(_spaced, percent, 10))
+                for percent in (50, 90)
+            ),
+        ],
+        "split": [(f"split-{flows}", str(flows), partial(_split, flows)) for flows in SPLITS],
+        "overload": [
+            (f"overload-{percent}", f"{percent} %", partial(_overload, percent)) for percent in (80, 110, 150)
+        ],
+    }
+    found = []
+    for part in PARTS:
+        if parts and part.id not in parts:
+            continue
+        base = load_scenario(f"gaming-{part.id}")
+        for name, label, change in variations[part.id]:
+            workload = base.workload.model_dump(mode="json", exclude_unset=True)
+            change(workload)
+            found.append(Case(name, part, label, base.override(name=name, workload=workload, **overrides)))
+    return found
+
+
+@dataclass(frozen=True)
+class Gaming:
+    """Result of :func:`gaming`.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        One row per case, discipline and group: ``case``, ``part``, ``label`` (of the case), ``discipline``, ``id``,
+        ``family``, the keys of ``groups`` in docs/tables.md with the slowdown as ``p50, p95, p99``, and of split
+        transfers ``response_s`` (mean of the complete ones), ``complete`` and ``batches``.
+    overview : list of dict
+        One row per discipline, see :func:`overview`.
+    summary : dict
+        What ``summary.json`` holds.
+    """
+
+    table: pl.DataFrame
+    overview: list[dict[str, Any]]
+    summary: dict[str, Any]
+
+    def tables(self) -> list["Table"]:
+        """The overview and one table per attack, as rich tables."""
+        from mayfly.report.gaming import gaming_tables
+
+        return gaming_tables(self)
+
+    def write(self, folder: str | os.PathLike) -> dict[str, str]:
+        """Writes ``gaming.parquet``, ``summary.json`` and ``report.html``.
+
+        Parameters
+        ----------
+        folder : path
+            Created when absent. Files appear under their names only when all are complete.
+
+        Returns
+        -------
+        dict of str
+            Path of each file.
+
+        Raises
+        ------
+        MayflyError
+            The folder cannot be written.
+        """
+        from mayfly.report.gaming import gaming_page
+
+        names = {"table": "gaming.parquet", "report": "report.html", "summary": "summary.json"}
+        files = {key: str(Path(folder) / name) for key, name in names.items()}
+        with filled(folder, names.values()) as made:
+            try:
+                self.table.write_parquet(made / names["table"], metadata={"mayfly.schema": str(SCHEMA)})
+            except pl.exceptions.PolarsError as error:
+                # A full disk is told as a mistake of the computation.
+                raise OSError(str(error)) from None
+            (made / names["report"]).write_text(gaming_page(self), encoding="utf-8")
+            text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
+            (made / names["summary"]).write_text(text + "\n", encoding="utf-8")
+        return files
+
+
+def gaming(
+    disciplines: str | Sequence[str] = "all",
+    parts: Sequence[str] | None = None,
+    *,
+    duration: str | float | None = None,
+    seed: int | None = None,
+    replications: int | None = None,
+    progress: Progress | None = None,
+) -> Gaming:
+    """Runs the attacks under each discipline.
+
+    Parameters
+    ----------
+    disciplines : str or sequence of str
+        Such as ``"fifo,efd"``; the whole registry when not given.
+    parts : sequence of str, optional
+        Attacks: ``spaced``, ``split``, ``overload``; all when not given.
+    duration : str or float, optional
+        End of each run; the scenarios' own, about 300 s, when not given.
+    seed, replications : int, optional
+        As the fields of a scenario.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    Gaming
+        Table, overview and summary.
+
+    Raises
+    ------
+    MayflyError
+        Whatever is refused, in one line.
+
+    Examples
+    --------
+    >>> result = gaming("fifo,las", ["split"], duration="30s")
+    >>> [row["label"] for row in result.overview]
+    ['fifo', 'las']
+    """
+    given = {"duration": duration, "seed": seed, "replications": replications}
+    chosen = cases(parts, **{name: value for name, value in given.items() if value is not None})
+    rows, documents = [], []
+    for place, case in enumerate(chosen):
+        part = None
+        if progress is not None:
+            part = partial(_part_of, progress, place, len(chosen))
+        found = compare(case.scenario, disciplines, progress=part, command="gaming")
+        rows += _rows(case, found)
+        documents.append(_document(case, found))
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    shown = overview(table)
+    first = chosen[0].scenario
+    summary = {
+        "schema": SCHEMA,
+        "command": "gaming",
+        "seed": first.seed,
+        "replications": first.replications,
+        "overview": shown,
+        "cases": documents,
+    }
+    return Gaming(table, shown, summary)
+
+
+def _part_of(progress: Progress, place: int, count: int, fraction: float) -> None:
+    progress((place + fraction) / count)
+
+
+def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:
+    rows = []
+    for row in found.summary["disciplines"]:
+        own = found.records.filter(discipline=row["label"])
+        for group in row["groups"]:
+            batches = case.part.id == "split" and group["group"] == case.part.group
+            response_s, complete, count = batch_response(own, case.part.group) if batches else (None, None, None)
+            slowdown = group["slowdown"] or {}
+            rows.append(
+                {
+                    "case": case.id,
+                    "part": case.part.id,
+                    "label": case.label,
+                    "discipline": row["label"],
+                    "id": row["id"],
+                    "family": row["family"],
+                    **{name: value for name, value in group.items() if name != "slowdown"},
+                    **{name: slowdown.get(name) for name in ("p50", "p95", "p99")},
+                    "with_transfers": bool(slowdown),
+                    "response_s": response_s,
+                    "complete": complete,
+                    "batches": count,
+                }
+            )
+    return rows
+
+
+def _document(case: Case, found: Comparison) -> dict[str, Any]:
+    kept = ("id", "family", "label", "options", "utilisation", "drops", "marks", "slowdown", "groups")
+    return {
+        "case": case.id,
+        "part": case.part.id,
+        "label": case.label,
+        "scenario": found.summary["scenario"],
+        "duration_s": found.summary["duration_s"],
+        "disciplines": [{name: row[name] for name in kept} for row in found.summary["disciplines"]],
+    }
+
+
+def overview(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """The worst of each attack, one row per discipline.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        As in :class:`Gaming`.
+
+    Returns
+    -------
+    list of dict
+        ``id``, ``family``, ``label``; the attacker's goodput over its fair share: ``spaced`` (largest over the rates,
+        at ``spaced_at``), ``renewed`` (the same with new ports, at ``renewed_at``) and ``split`` (largest over the
+        numbers of connections, at ``split_at``), ``split_gain`` (that over the one with a single connection);
+        ``short_p50, short_p95, short_p99``, slowdown of the short transfers in the case without new ports where it is
+        worst, at ``short_at``; ``long``, goodput of the long transfers over their fair share in the mild overload;
+        ``stall_s``, their longest time without progress there, and ``stall_attacked_s`` in the other cases without new
+        ports. None where a part did not run.
+    """
+    rows = []
+    for (label,), own in table.partition_by("discipline", as_dict=True, maintain_order=True).items():
+        first = own.row(0, named=True)
+        attacker = own.filter(group="attacker")
+        renews = pl.col("case").str.ends_with("-renewed")
+        spaced, renewed = (_largest(attacker.filter(rule, part="spaced")) for rule in (~renews, renews))
+        split = _largest(attacker.filter(part="split"))
+        single = _value(attacker.filter(case="split-1"), "ratio")
+        # Nothing here resists new ports: with them every victim would look the same.
+        victims = own.filter(pl.col("part") != "overload", ~renews)
+        short = victims.filter(group="short", with_transfers=True)
+        worst = short.sort("p99", "p95", "p50", descending=True, nulls_last=False).head(1)
+        flooded = own.filter(case="overload-110", group="long")
+        rows.append(
+            {
+                "id": first["id"],
+                "family": first["family"],
+                "label": label,
+                "spaced": spaced.get("ratio"),
+                "spaced_at": spaced.get("label"),
+                "renewed": renewed.get("ratio"),
+                "renewed_at": renewed.get("label"),
+                "split": split.get("ratio"),
+                "split_at": split.get("label"),
+                "split_gain": split["ratio"] / single if split and single else None,
+                **{f"short_{name}": _value(worst, name) for name in ("p50", "p95", "p99")},
+                "short_at": _value(worst, "case"),
+                "long": _value(flooded, "ratio"),
+                "stall_s": _value(flooded, "longest_stall_s"),
+                "stall_attacked_s": victims.filter(group="long")["longest_stall_s"].max(),
+            }
+        )
+    return rows
+
+
+def _largest(rows: pl.DataFrame) -> dict[str, Any]:
+    known = rows.filter(pl.col("ratio").is_not_null()).sort("ratio", descending=True, maintain_order=True)
+    return known.row(0, named=True) if known.height else {}
+
+
+def _value(rows: pl.DataFrame, column: str) -> Any:
+    return rows[column][0] if rows.height else None

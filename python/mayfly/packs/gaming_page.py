@@ -1,0 +1,135 @@
+"""The figures on the page about gaming: blocks between marks, filled from a run of the pack."""
+
+import re
+from collections.abc import Callable, Mapping
+from textwrap import fill
+from typing import Any
+
+from mayfly.errors import MayflyError
+from mayfly.packs.gaming import PARTS, Gaming
+from mayfly.report.gaming import HOLDS, gaming_grids, markdown_table
+
+_BLOCK = re.compile(r"(<!-- pack: (\w+) -->\n).*?(<!-- pack end -->)", re.DOTALL)
+
+_WIDTH = 140
+_STALL_S = 5.0
+_SLOW = 3.0
+
+
+VARIANTS = (
+    "efd(threshold=3000)",
+    "efd(threshold=10000)",
+    "efd",
+    "efd(threshold=100000)",
+    "efd(low=las)",
+    "efd(high=las)",
+    "efd(high=las, low=las)",
+)
+"""What the page compares to say what can be done about the weaknesses of EFD."""
+
+
+def filled_page(text: str, result: Gaming, variants: Gaming | None = None) -> str:
+    """A page with its blocks filled anew.
+
+    Parameters
+    ----------
+    text : str
+        Markdown. A block begins with ``<!-- pack: NAME -->`` and ends with ``<!-- pack end -->``, each on a line.
+    result : Gaming
+        Of all parts of the pack.
+    variants : Gaming, optional
+        Of `VARIANTS`, parts ``spaced`` and ``split``, for the block of that name.
+
+    Returns
+    -------
+    str
+        The page; what stands outside the blocks is kept.
+
+    Raises
+    ------
+    MayflyError
+        A block of another name, or no block at all.
+    """
+    made = page_blocks(result, variants)
+    names = [match[2] for match in _BLOCK.finditer(text)]
+    if not names:
+        raise MayflyError("the page has no block: must hold <!-- pack: NAME --> and <!-- pack end -->")
+    for name in names:
+        if name not in made:
+            raise MayflyError(f"block {name!r} of the page: must be one of {', '.join(made)}")
+    return _BLOCK.sub(lambda match: f"{match[1]}\n{made[match[2]]}\n\n{match[3]}", text)
+
+
+def page_blocks(result: Gaming, variants: Gaming | None = None) -> dict[str, str]:
+    """Markdown of every block.
+
+    Parameters
+    ----------
+    result : Gaming
+        Of all parts of the pack.
+    variants : Gaming, optional
+        Of `VARIANTS`.
+
+    Returns
+    -------
+    dict of str
+        ``overview``, ``verdicts``, ``figures`` (all other tables), ``made`` (how), and ``variants`` when they ran.
+    """
+    grids = gaming_grids(result)
+    figures = []
+    for part in PARTS:
+        figures.append(f"### {part.title}")
+        figures += [f"**{grid.title}**\n\n{markdown_table(grid)}" for grid in grids[part.id]]
+    summary = result.summary
+    blocks = {} if variants is None else {"variants": markdown_table(gaming_grids(variants)["overview"][0])}
+    return blocks | {
+        "overview": markdown_table(grids["overview"][0]),
+        "verdicts": "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in verdicts(result.overview)),
+        "figures": "\n\n".join(figures),
+        "made": f"{len(result.overview)} disciplines, seed {summary['seed']}, {summary['replications']} replications.",
+    }
+
+
+def verdicts(rows: list[dict[str, Any]]) -> list[str]:
+    """Who resists what, by the rules of the page.
+
+    Parameters
+    ----------
+    rows : list of dict
+        The overview of a pack.
+
+    Returns
+    -------
+    list of str
+        One sentence in Markdown per attack.
+    """
+    rules: list[tuple[str, str, Callable[[Mapping[str, Any]], bool]]] = [
+        ("Hold a spaced sender", f"at most {HOLDS} fair shares at any rate", lambda row: _most(row["spaced"], HOLDS)),
+        ("Hold it when it changes ports", f"at most {HOLDS} fair shares", lambda row: _most(row["renewed"], HOLDS)),
+        ("Hold a split transfer", f"at most {HOLDS} fair shares", lambda row: _most(row["split"], HOLDS)),
+        (
+            "Keep long transfers going in overload",
+            f"at least {1 / HOLDS:g} of their fair share and no stall above {_STALL_S:g} s, at 1.1 times the link",
+            lambda row: _most(1 / HOLDS, row["long"]) and _most(row["stall_s"], _STALL_S),
+        ),
+        (
+            "Keep long transfers going beside a spaced or a split sender",
+            f"no stall above {_STALL_S:g} s",
+            lambda row: _most(row["stall_attacked_s"], _STALL_S),
+        ),
+        (
+            "Keep short transfers fast beside a spaced or a split sender",
+            f"95 % of them within {_SLOW:g} times what they need alone",
+            lambda row: _most(row["short_p95"], _SLOW),
+        ),
+    ]
+    sentences = []
+    for what, rule, keeps in rules:
+        names = [f"`{row['label']}`" for row in rows if keeps(row)]
+        sentences.append(f"**{what}** ({rule}): {', '.join(names) or 'none'}.")
+    return sentences
+
+
+def _most(value: float | None, bound: float | None) -> bool:
+    """Whether the value is known and within the bound."""
+    return value is not None and bound is not None and value <= bound
