@@ -133,6 +133,8 @@ def test_files_hold_what_was_found(found, tmp_path):
     assert pl.read_parquet(files["table"]).equals(found.table)
     document = json.loads((tmp_path / "new" / "summary.json").read_text())
     assert document == json.loads(json.dumps(found.summary | {"files": files}))
+    split = next(case for case in document["cases"] if case["case"] == "split-8")["disciplines"][0]["groups"][0]
+    assert split["group"] == "attacker" and split["batches"] == 1 and split["response_s"] > 0
     assert [case["case"] for case in document["cases"]] == list(dict.fromkeys(found.table["case"]))
     page = (tmp_path / "new" / "report.html").read_text(encoding="utf-8")
     assert page.count("<table>") == sum(len(grids) for grids in gaming_grids(found).values()) >= 13
@@ -142,6 +144,7 @@ def test_files_hold_what_was_found(found, tmp_path):
 def test_every_part_has_its_tables_and_only_those_that_ran(found):
     assert list(gaming_grids(found)) == ["overview", "spaced", "split", "overload"]
     only = mayfly.gaming("fifo", ["overload"], duration="5s")
+    assert only.table.schema == found.table.schema
     grids = gaming_grids(only)
     assert list(grids) == ["overview", "overload"]
     assert not any("split" in head for head in grids["overview"][0].heads)

@@ -28,6 +28,18 @@ SPLITS = (1, 2, 4, 8, 16, 32, 64)
 """Connections one transfer is split over."""
 
 
+_NAMES = ("case", "part", "label", "discipline", "id", "family", "group")
+_SHARES = ("share", "fair_share", "ratio", "loss", "longest_stall_s")
+_SCHEMA = (
+    dict.fromkeys(_NAMES, pl.String)
+    | dict.fromkeys(("users", "flows"), pl.Int64)
+    | dict.fromkeys(_SHARES, pl.Float64)
+    | {"unfinished": pl.Int64}
+    | dict.fromkeys(("p50", "p95", "p99"), pl.Float64)
+    | {"with_transfers": pl.Boolean, "response_s": pl.Float64, "complete": pl.Int64, "batches": pl.Int64}
+)
+
+
 @dataclass(frozen=True)
 class Part:
     """One attack.
@@ -252,7 +264,7 @@ def gaming(
         found = compare(case.scenario, disciplines, progress=part, command="gaming")
         rows += _rows(case, found)
         documents.append(_document(case, found))
-    table = pl.DataFrame(rows, infer_schema_length=None)
+    table = pl.DataFrame(rows, schema=_SCHEMA)
     shown = overview(table)
     first = chosen[0].scenario
     summary = {
@@ -276,7 +288,10 @@ def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:
         own = found.records.filter(discipline=row["label"])
         for group in row["groups"]:
             batches = case.part.id == "split" and group["group"] == case.part.group
-            response_s, complete, count = batch_response(own, case.part.group) if batches else (None, None, None)
+            split = dict.fromkeys(("response_s", "complete", "batches"))
+            if batches:
+                split = dict(zip(split, batch_response(own, case.part.group), strict=True))
+                group |= split
             slowdown = group["slowdown"] or {}
             rows.append(
                 {
@@ -289,9 +304,7 @@ def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:
                     **{name: value for name, value in group.items() if name != "slowdown"},
                     **{name: slowdown.get(name) for name in ("p50", "p95", "p99")},
                     "with_transfers": bool(slowdown),
-                    "response_s": response_s,
-                    "complete": complete,
-                    "batches": count,
+                    **split,
                 }
             )
     return rows

@@ -10,7 +10,7 @@ of its own, and the flows are dealt to the users in turn (Poisson transfers: dra
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson, stream
-from mayfly.workload.ends import check_users, drawn_ends, fresh_pairs, own_ends
+from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 from mayfly.workload.sizes import SizeLaw
 
@@ -210,19 +210,10 @@ def synthetic(
         parts["permanent", index] = flows, permanent_flows(flows, stream(seed, "permanent", index))
     for index, flows in enumerate(batches):
         parts["batch", index] = flows, batch_flows(flows, duration_s)
-    pairs = fresh_pairs(senders, receivers)
-    ends = []
-    for names, (given, part) in parts.items():
-        if part.height == 0:
-            continue
-        if given.users is None:
-            placed = drawn_ends(part, seed, names, senders, receivers)
-        else:
-            own = [next(pairs) for _ in range(given.users)]
-            user = part["dealt"] % given.users if "dealt" in part.columns else None
-            user = choice(stream(seed, "users", *names), given.users, part.height) if user is None else user
-            placed = own_ends(part, own, user, (senders, receivers))
-        ends.append(placed.drop("dealt", strict=False).with_columns(group=pl.lit(given.group, pl.String)))
+    pairs, hosts = fresh_pairs(senders, receivers), (senders, receivers)
+    ends = [
+        with_ends(part, given, seed, names, hosts, pairs) for names, (given, part) in parts.items() if part.height > 0
+    ]
     if not ends:
         raise MayflyError(f"no flows in {duration_s} s: must be at least one transfer, CBR, permanent or batch flow")
     return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")
@@ -448,3 +439,24 @@ def spread(flows: int, spread_s: float, rng: np.random.Generator) -> np.ndarray:
     if not 0 <= spread_s < math.inf:
         raise MayflyError(f"spread_s = {spread_s}: must be >= 0 and finite")
     return rng.random(flows) * spread_s
+
+
+def with_ends(
+    part: pl.DataFrame,
+    given: Transfers | Cbr | Permanent | Batch,
+    seed: int,
+    names: tuple[str, int],
+    hosts: tuple[Hosts, Hosts],
+    pairs: Iterator[tuple],
+) -> pl.DataFrame:
+    """Add end points, drawn from both sides or of the users, and the group."""
+    if given.users is None:
+        placed = drawn_ends(part, seed, names, *hosts)
+    else:
+        own = [next(pairs) for _ in range(given.users)]
+        if "dealt" in part.columns:
+            user = part["dealt"] % given.users
+        else:
+            user = choice(stream(seed, "users", *names), given.users, part.height)
+        placed = own_ends(part, own, user, hosts)
+    return placed.drop("dealt", strict=False).with_columns(group=pl.lit(given.group, pl.String))
