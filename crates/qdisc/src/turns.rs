@@ -7,28 +7,31 @@
 //! Cost per packet: O(1) while no packet is longer than the quantum; else two passes over the lists,
 //! whatever the packet, as rounds in which nobody can be served are added up and not run.
 
-/// The lists are rings closed by an entry that is no queue: nothing has to be asked at their ends. With
-/// many short queues these questions could not be predicted.
-const NEW: usize = 0;
-const OLD: usize = 1;
-/// Entries before that of queue 0.
-const RINGS: u32 = 2;
-/// In place of the entry before: the queue is in no list.
-const IDLE: u32 = u32::MAX;
+/// End of a list.
+const NONE: u32 = u32::MAX;
+/// In place of a predecessor: the queue is in no list.
+const IDLE: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     /// Bytes the queue may send; below zero, bytes it sent in advance.
     credit: i64,
-    /// Entries of the list before and after this one.
     before: u32,
     after: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    first: u32,
+    last: u32,
 }
 
 /// Queues, by number, in the order of their turns.
 #[derive(Debug)]
 pub(crate) struct Turns {
     turns: Vec<Turn>,
+    new_queues: Line,
+    old_queues: Line,
     active: usize,
     quantum: i64,
 }
@@ -36,57 +39,68 @@ pub(crate) struct Turns {
 impl Turns {
     /// No queue in either list; credit is given by the `quantum`, bytes, at least 1.
     pub(crate) fn of(quantum: i64) -> Turns {
-        let ring = |at: usize| Turn { credit: 0, before: at as u32, after: at as u32 };
-        Turns { turns: vec![ring(NEW), ring(OLD)], active: 0, quantum }
+        let empty = Line { first: NONE, last: NONE };
+        Turns { turns: Vec::new(), new_queues: empty, old_queues: empty, active: 0, quantum }
     }
 
     /// Makes room for `queues` queues beforehand.
     pub(crate) fn reserve(&mut self, queues: u32) {
-        self.turns.resize((queues + RINGS) as usize, Turn { credit: 0, before: IDLE, after: IDLE });
-    }
-
-    #[inline]
-    fn turn(&self, queue: u32) -> &Turn {
-        &self.turns[(queue + RINGS) as usize]
+        self.turns.resize(queues as usize, Turn { credit: 0, before: IDLE, after: NONE });
     }
 
     /// Whether `queue` is in a list.
     #[inline]
     pub(crate) fn is_active(&self, queue: u32) -> bool {
-        self.turn(queue).before != IDLE
+        self.turns[queue as usize].before != IDLE
     }
 
     /// Puts an idle queue at the end of the list of new queues, with `credit`.
     #[inline]
     pub(crate) fn enter_new(&mut self, queue: u32, credit: i64) {
-        self.enter(NEW, queue, credit);
+        let last = std::mem::replace(&mut self.new_queues.last, queue);
+        self.enter_behind(last, queue, credit);
+        if last == NONE {
+            self.new_queues.first = queue;
+        }
     }
 
     /// Puts an idle queue at the end of the list of old queues, with `credit`.
     #[inline]
     pub(crate) fn enter_old(&mut self, queue: u32, credit: i64) {
-        self.enter(OLD, queue, credit);
+        let last = std::mem::replace(&mut self.old_queues.last, queue);
+        self.enter_behind(last, queue, credit);
+        if last == NONE {
+            self.old_queues.first = queue;
+        }
     }
 
     #[inline]
-    fn enter(&mut self, ring: usize, queue: u32, credit: i64) {
-        let at = queue + RINGS;
-        if at as usize >= self.turns.len() {
+    fn enter_behind(&mut self, last: u32, queue: u32, credit: i64) {
+        if queue as usize >= self.turns.len() {
             self.reserve(queue + 1);
         }
-        let last = std::mem::replace(&mut self.turns[ring].before, at);
-        self.turns[last as usize].after = at;
-        self.turns[at as usize] = Turn { credit, before: last, after: ring as u32 };
+        self.turns[queue as usize] = Turn { credit, before: last, after: NONE };
+        if let Some(last) = self.turns.get_mut(last as usize) {
+            last.after = queue;
+        }
         self.active += 1;
     }
 
     /// Takes an active queue out of its list.
     #[inline]
     pub(crate) fn remove(&mut self, queue: u32) {
-        let Turn { before, after, .. } = *self.turn(queue);
-        self.turns[before as usize].after = after;
-        self.turns[after as usize].before = before;
-        self.turns[(queue + RINGS) as usize].before = IDLE;
+        let Turn { before, after, .. } = self.turns[queue as usize];
+        match self.turns.get_mut(before as usize) {
+            Some(previous) => previous.after = after,
+            None if self.new_queues.first == queue => self.new_queues.first = after,
+            None => self.old_queues.first = after,
+        }
+        match self.turns.get_mut(after as usize) {
+            Some(next) => next.before = before,
+            None if self.new_queues.last == queue => self.new_queues.last = before,
+            None => self.old_queues.last = before,
+        }
+        self.turns[queue as usize].before = IDLE;
         self.active -= 1;
     }
 
@@ -95,11 +109,10 @@ impl Turns {
     /// would be new each time and starve the old ones (RFC 8290, section 4.2). True when it is out.
     #[inline]
     pub(crate) fn retire(&mut self, queue: u32) -> bool {
-        let Turn { before, credit, .. } = *self.turn(queue);
-        let was_new = before == NEW as u32;
+        let was_new = self.new_queues.first == queue;
         self.remove(queue);
         if was_new {
-            self.enter_old(queue, credit);
+            self.enter_old(queue, self.turns[queue as usize].credit);
         }
         !was_new
     }
@@ -107,9 +120,8 @@ impl Turns {
     /// The queue at the front, with credit or without.
     #[inline]
     pub(crate) fn front(&self) -> Option<u32> {
-        let first = self.turns[NEW].after;
-        let first = if first == NEW as u32 { self.turns[OLD].after } else { first };
-        first.checked_sub(RINGS)
+        let first = if self.new_queues.first == NONE { self.old_queues.first } else { self.new_queues.first };
+        (first != NONE).then_some(first)
     }
 
     /// The queue whose turn it is: the first whose credit is at least what it `need`s.
@@ -118,7 +130,7 @@ impl Turns {
         let mut passed = 0;
         loop {
             let queue = self.front()?;
-            let credit = self.turn(queue).credit;
+            let credit = self.turns[queue as usize].credit;
             if credit >= need(queue) {
                 return Some(queue);
             }
@@ -136,25 +148,23 @@ impl Turns {
     #[cold]
     fn skip_rounds(&mut self, need: impl Fn(u32) -> i64) {
         let rounds = self.iter().map(|queue| self.rounds(queue, need(queue))).min().unwrap_or(0);
-        let mut at = self.turns[OLD].after as usize;
-        while at != OLD {
-            self.turns[at].credit += rounds * self.quantum;
-            at = self.turns[at].after as usize;
+        let mut queue = self.old_queues.first;
+        while let Some(turn) = self.turns.get_mut(queue as usize) {
+            turn.credit += rounds * self.quantum;
+            queue = turn.after;
         }
     }
 
     /// Rounds until the credit of `queue` is at least `need`.
     fn rounds(&self, queue: u32, need: i64) -> i64 {
-        let lacking = (need - self.turn(queue).credit).max(0);
+        let lacking = (need - self.turns[queue as usize].credit).max(0);
         lacking / self.quantum + i64::from(lacking % self.quantum > 0)
     }
 
     fn iter(&self) -> impl Iterator<Item = u32> {
-        let ring = |ring: usize| {
-            let entries = std::iter::successors(Some(ring as u32), |&at| Some(self.turns[at as usize].after));
-            entries.skip(1).map_while(|at| at.checked_sub(RINGS))
-        };
-        ring(NEW).chain(ring(OLD))
+        let exists = |queue: u32| (queue != NONE).then_some(queue);
+        let line = move |first| std::iter::successors(exists(first), move |&at| exists(self.turns[at as usize].after));
+        line(self.new_queues.first).chain(line(self.old_queues.first))
     }
 
     /// The queue `select` would come to, looking only at queues that `need` something: the others have
@@ -168,13 +178,13 @@ impl Turns {
     /// Takes `bytes` off the credit of `queue`.
     #[inline]
     pub(crate) fn spend(&mut self, queue: u32, bytes: u32) {
-        self.turns[(queue + RINGS) as usize].credit -= i64::from(bytes);
+        self.turns[queue as usize].credit -= i64::from(bytes);
     }
 
     /// Credit of `queue`, bytes; what it was left with when it is idle.
     #[inline]
     pub(crate) fn credit(&self, queue: u32) -> i64 {
-        self.turn(queue).credit
+        self.turns[queue as usize].credit
     }
 
     /// Queues in the lists.
