@@ -46,7 +46,9 @@ docs: build
 
 bench: build
 	cargo build --release --quiet -p mayfly-netsim --example flow_list
+	cargo build --release --quiet -p mayfly-qdisc --examples
 	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/queues.py
 
 clean:
 	rm -rf $(VENV) target docs/_build

@@ -1,8 +1,8 @@
 //! CPU time per packet of queues at a steady backlog, one JSON line each, for `benchmarks/queues.py`.
 //!
 //! `queues FLOWS BACKLOG [ID...]`: disciplines of the registry, or `btree` for LAS on a `BTreeMap`; without
-//! ids all of the registry. The figure is that of the fastest of 20 stretches of half a million packets (6 s,
-//! so that each has a collection of idle flows): what slows the others down is the rest of the machine.
+//! ids all of the registry. There is a figure for each of 20 stretches of half a million packets, 6 s, so that
+//! each has a collection of idle flows.
 #![allow(clippy::print_stdout)]
 
 #[allow(dead_code)]
@@ -30,11 +30,11 @@ fn measure(id: &str, queue: impl Queue, flows: u16, backlog: u32) {
         }
         (cpu_time() - start).as_nanos() as f64 / f64::from(PACKETS)
     };
-    let ns = (0..STRETCHES).map(|_| stretch()).fold(f64::INFINITY, f64::min);
+    let ns: Vec<f64> = (0..STRETCHES).map(|_| stretch()).collect();
     let queue = steady.queue();
     let (entries, bytes) = queue.table().unwrap_or_default();
     let waiting = queue.waiting();
-    println!(r#"{{"id": "{id}", "ns": {ns:.2}, "waiting": {waiting}, "entries": {entries}, "bytes": {bytes}}}"#);
+    println!(r#"{{"id": "{id}", "ns": {ns:.2?}, "waiting": {waiting}, "entries": {entries}, "bytes": {bytes}}}"#);
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -113,10 +113,15 @@ impl Lars {
         let mut recent = flows.attained(Self::flow(both, packet));
         let stamp = Self::count(both, &mut recent, packet, inflation);
         self.queue.make_room(stamp, packet.len, env, |victim, stamp| {
-            // As in LAS the victim is the last packet of its flow. The stamp of an acknowledgement has what it told in
-            // it already; what one told that came after the victim and was pushed out before it is forgotten.
             let flow = Self::flow(both, victim);
-            flows.push_out(flow, Recent { inflated: f64::from_bits(stamp), ..flows.attained(flow) });
+            let mut recent = flows.attained(flow);
+            // As in LASACK what an acknowledgement told stays counted.
+            if !both || victim.kind != Kind::Ack {
+                // As in LAS the victim is the last packet of its flow. What an acknowledgement told that came after
+                // it and was pushed out before it is forgotten with it: sums of f64 cannot be undone exactly.
+                recent.inflated = f64::from_bits(stamp);
+            }
+            flows.push_out(flow, recent);
         })
     }
 }
@@ -135,7 +140,7 @@ impl Discipline for Lars {
             Param {
                 name: "half_life",
                 unit: "s",
-                about: "time in which attained service halves, and the longest lock-out: ln 2 / |ln beta|",
+                about: "time in which attained service halves, and the longest lock-out by one flow: ln 2 / |ln beta|",
                 value: Value::Number { default: 1.0, min: 1e-3, max: 1e6 },
             },
             Param {
@@ -299,8 +304,9 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
-        fn no_lock_out_is_above_its_bound(phases in prop::collection::vec((1..64_u32, 1..1500_u64), 1..25)) {
+        fn no_lock_out_is_above_its_bound(phases in prop::collection::vec((1..64_u32, 1..1500_u64), 1..16)) {
             let mut greedy = Greedy::link();
             for (active, ms) in phases {
                 greedy.run(active, Time::from_millis(ms));

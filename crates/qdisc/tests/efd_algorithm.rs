@@ -105,7 +105,6 @@ impl Algorithm3 {
                 if self.low.is_empty() {
                     // 8: p is dropped; 9: return
                     self.drop_arriving(&p);
-                    return;
                 // 10: else
                 } else {
                     // 11: the last packet of low priority queue is dropped
@@ -132,7 +131,6 @@ impl Algorithm3 {
                     if self.low.is_empty() {
                         // 23: p is dropped; 24: return
                         self.drop_arriving(&p);
-                        return;
                     // 25: else
                     } else {
                         // 26: the last packet of low priority queue is dropped
@@ -156,7 +154,6 @@ impl Algorithm3 {
                 if self.is_full() {
                     // 37: p is dropped; 38: return
                     self.drop_arriving(&p);
-                    return;
                 // 39: else
                 } else {
                     // 40: p is put at the end of low priority queue

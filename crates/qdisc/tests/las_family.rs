@@ -101,6 +101,7 @@ struct Reference {
     limit: Limit,
     flows: Vec<Flow>,
     waiting: Vec<Waiting>,
+    visited: Time,
     arrivals: u64,
     dropped: Vec<u64>,
     sorted_high: Option<bool>,
@@ -109,7 +110,8 @@ struct Reference {
 impl Reference {
     fn of(rule: &Rule, limit: Limit) -> Reference {
         let (flows, waiting, dropped) = (Vec::new(), Vec::new(), Vec::new());
-        Reference { rule: rule.clone(), limit, flows, waiting, arrivals: 0, dropped, sorted_high: None }
+        let (rule, visited) = (rule.clone(), Time::ZERO);
+        Reference { rule, limit, flows, waiting, visited, arrivals: 0, dropped, sorted_high: None }
     }
 
     fn key(&self, packet: &Packet) -> u64 {
@@ -120,12 +122,16 @@ impl Reference {
         self.waiting.iter().any(|waiting| self.key(&waiting.packet) == key)
     }
 
+    /// Forgets fragments that are over, or flows that are idle when a visit is due.
     fn forget(&mut self, now: Time) {
-        let flows = std::mem::take(&mut self.flows);
         let visit = Time(now.0 / VISIT.0 * VISIT.0);
+        let due = self.rule.memory == Memory::Fragment || visit > self.visited;
+        self.visited = visit;
+        let flows = std::mem::take(&mut self.flows);
         let stays = |flow: &Flow| match self.rule.memory {
-            Memory::Fragment => self.waits(flow.key),
-            Memory::Idle(timeout) => self.waits(flow.key) || visit.saturating_sub(flow.last) < timeout,
+            _ if !due || self.waits(flow.key) => true,
+            Memory::Fragment => false,
+            Memory::Idle(timeout) => visit.saturating_sub(flow.last) < timeout,
         };
         self.flows = flows.into_iter().filter(stays).collect();
     }
@@ -257,6 +263,7 @@ enum Step {
 struct Pair {
     reference: Reference,
     queue: Qdisc,
+    label: String,
     now: Time,
     handle: u64,
 }
@@ -264,24 +271,27 @@ struct Pair {
 impl Pair {
     fn of(rule: &Rule, limit: Limit) -> Pair {
         let queue = Qdisc::from_options(rule.id, &rule.options, limit, Stream::named(1, "las")).expect("valid");
-        Pair { reference: Reference::of(rule, limit), queue, now: Time::ZERO, handle: 0 }
+        let label = format!("{} {:?} {limit:?}", rule.id, rule.options);
+        Pair { reference: Reference::of(rule, limit), queue, label, now: Time::ZERO, handle: 0 }
     }
 
     fn step(&mut self, step: Step) {
         match step {
             Step::Arrive { flow, kind, len, progress } => self.arrive(flow, kind, len, progress),
-            Step::Serve => {
-                let expected = self.reference.dequeue(self.now).map(|packet| packet.handle);
-                assert_eq!(self.queue.peek().map(|packet| packet.handle), expected);
-                assert_eq!(self.queue.dequeue(self.now).map(|packet| packet.handle), expected);
-            }
+            Step::Serve => self.serve(),
             // Up to here all sums of LARS are exact in 53 bits.
             Step::Wait(spans) => self.now = Time((self.now.0 + spans * HALF_LIFE.0).min(30 * HALF_LIFE.0)),
         }
         if self.reference.rule.memory == Memory::Fragment {
-            assert_eq!(self.queue.flow_table_len(), self.reference.flows.len());
-            assert!(self.queue.flow_table_len() as u64 <= self.queue.backlog(), "flows without a packet waiting");
+            assert_eq!(self.queue.flow_table_len(), self.reference.flows.len(), "{}", self.label);
+            assert!(self.queue.flow_table_len() as u64 <= self.queue.backlog(), "{}", self.label);
         }
+    }
+
+    fn serve(&mut self) {
+        let expected = self.reference.dequeue(self.now).map(|packet| packet.handle);
+        assert_eq!(self.queue.peek().map(|packet| packet.handle), expected, "{}: next", self.label);
+        assert_eq!(self.queue.dequeue(self.now).map(|packet| packet.handle), expected, "{}: served", self.label);
     }
 
     fn arrive(&mut self, flow: u64, kind: Kind, len: u32, progress: u64) {
@@ -292,9 +302,11 @@ impl Pair {
         self.reference.enqueue(packet, self.now);
         let fate = self.queue.enqueue(packet, self.now);
         let dropped: Vec<u64> = self.queue.dropped().iter().map(|(packet, _)| packet.handle).collect();
-        assert_eq!(dropped, self.reference.dropped, "arrival of {handle}");
-        assert_eq!(fate == Fate::Queued, !dropped.contains(&handle), "fate of {handle}");
-        assert_eq!(self.queue.sorted().map(|sorted| sorted.high), self.reference.sorted_high, "class of {handle}");
+        let label = &self.label;
+        assert_eq!(dropped, self.reference.dropped, "{label}: dropped by the arrival of {handle}");
+        assert_eq!(fate == Fate::Queued, !dropped.contains(&handle), "{label}: fate of {handle}");
+        let high = self.queue.sorted().map(|sorted| sorted.high);
+        assert_eq!(high, self.reference.sorted_high, "{label}: class of {handle}");
     }
 
     fn drain(&mut self) {

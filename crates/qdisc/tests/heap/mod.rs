@@ -30,7 +30,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static HEAP: Counting = Counting;
 
-/// Bytes this thread has asked for and not given back.
+/// Bytes this thread has asked for and not given back; what it gives back for others takes this below zero.
 fn held() -> usize {
     HELD.get()
 }
@@ -95,5 +95,5 @@ fn fill(id: &str, packets: u64, flows: u64) -> Held {
         queue.enqueue(packet, Time(n));
     }
     assert_eq!(queue.backlog(), packets, "{id} drops some");
-    Held { bytes: held() - before, for_flows: queue.flow_table_bytes(), entries: queue.flow_table_len() }
+    Held { bytes: held().wrapping_sub(before), for_flows: queue.flow_table_bytes(), entries: queue.flow_table_len() }
 }
