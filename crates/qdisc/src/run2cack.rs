@@ -27,9 +27,8 @@ impl Run2cAck {
     fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
         self.connections.attained(connection(packet)).rank(packet) < self.threshold
             && self.queue.make_room(packet.len, env, |victim| {
-                // Low, and the last one waiting of its connection: what is left is past the threshold too.
-                let mut moved = self.connections.attained(connection(victim));
-                moved.take_back(victim);
+                // The victim is low, so its connection is past the threshold without it too: no need to take it off.
+                let moved = self.connections.attained(connection(victim));
                 self.connections.push_out(connection(victim), moved);
             })
     }
@@ -43,8 +42,7 @@ impl Discipline for Run2cAck {
         source: "Chen 2012, 6.4",
         when_full: "the last low packet for a high one, else the arriving packet",
         time_driven: false,
-        // The volume of a connection with a packet waiting never falls below the threshold again: push-outs take back
-        // only its last packet, and it is not forgotten.
+        // The volume of a connection with a packet waiting never falls: it is not forgotten.
         keeps_flow_order: true,
         params: &[
             Param {
@@ -162,13 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_pushed_out_does_not_count() {
-        let mut run2cack = queue("run2cack", &["threshold=3000", "timeout=1"], Limit::Packets(3));
-        enqueue(&mut run2cack, &[ack(1, 0, 2999), data(2, 1)]);
-        enqueue(&mut run2cack, &[Packet { kind: Kind::Data, ..packet(3, 2) }, data(3, 3)]);
-        assert_eq!(run2cack.high_backlog(), Some(3), "handle 2 is high: 2999 bytes before it; 3 is refused");
+    fn a_refused_packet_does_not_count() {
+        let mut run2cack = queue("run2cack", &["threshold=3000"], Limit::Packets(2));
+        enqueue(&mut run2cack, &[ack(1, 0, 0), data(2, 1), data(2, 2)]);
         drain(&mut run2cack, Time::ZERO);
-        enqueue(&mut run2cack, &[data(3, 4), data(3, 5)]);
-        assert_eq!(run2cack.high_backlog(), Some(2));
+        enqueue(&mut run2cack, &[data(2, 3), data(2, 4)]);
+        assert_eq!(run2cack.high_backlog(), Some(1), "1500 bytes before handle 3, 3000 before handle 4");
     }
 }
