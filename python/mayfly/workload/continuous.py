@@ -1,0 +1,85 @@
+"""What continuous size laws without an upper bound share: sampling by inversion, and the mean of whole packets.
+
+A law gives density, survival function, quantiles and the excess over a size; the rest follows.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from mayfly.errors import MayflyError
+
+LARGEST_SCALE = 1e7
+"""Largest scale of a law, packets."""
+
+ONE_BY_ONE = 1_000_000
+"""Sizes up to which the mean of whole packets is summed term by term."""
+
+
+class ContinuousLaw(ABC):
+    """Real sizes in packets, from above 0 without bound."""
+
+    @abstractmethod
+    def mean(self) -> float:
+        """Mean size, packets; infinite where the tail is too heavy."""
+
+    @abstractmethod
+    def cov(self) -> float:
+        """Coefficient of variation: standard deviation over mean; infinite where there is no variance."""
+
+    @abstractmethod
+    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+        """Density at ``size``, packets; 1/packet."""
+
+    @abstractmethod
+    def survival(self, size: np.ndarray | float) -> np.ndarray:
+        """P(X > size), ``size`` in packets."""
+
+    @abstractmethod
+    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+        """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
+
+    @abstractmethod
+    def excess(self, size: float) -> float:
+        """E[max(X - size, 0)], packets: the integral of the survival function from ``size`` on."""
+
+    def cdf(self, size: np.ndarray | float) -> np.ndarray:
+        """P(X <= size), ``size`` in packets."""
+        return 1.0 - self.survival(size)
+
+    def mean_packets(self) -> float:
+        """Mean of the size rounded up to whole packets: the sum of P(X > k) over k >= 0.
+
+        Notes
+        -----
+        Term by term as far as sizes go, at most to 10^6; what lies beyond by Euler-Maclaurin.
+        """
+        if not math.isfinite(self.mean()):
+            return math.inf
+        last = math.ceil(min(float(self.quantile(1 - 1e-12)), ONE_BY_ONE))
+        head = float(np.sum(self.survival(np.arange(last, dtype=float))))
+        return head + self.excess(last) + float(self.survival(last)) / 2 + float(self.pdf(last)) / 12
+
+    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """``n`` independent sizes, packets, shape (n,), float64: by inversion, one uniform number each."""
+        return self.quantile(rng.random(n))
+
+
+def check_between(name: str, value: float, low: float, high: float, unit: str = "") -> None:
+    """Refuse a parameter that is not above ``low`` and at most ``high``."""
+    if not low < value <= high:
+        raise MayflyError(f"{name} = {value}: must be above {low:g} and at most {high:g}{unit and ' ' + unit}")
+
+
+def two_of(given: dict[str, float | None]) -> dict[str, float]:
+    """Parameters that were given; refuse any number of them but two, and values that are not above 0 and finite."""
+    known = {name: value for name, value in given.items() if value is not None}
+    for name, value in known.items():
+        if not 0 < value < math.inf:
+            raise MayflyError(f"{name} = {value}: must be above 0 and finite")
+    if len(known) != 2:
+        raise MayflyError(f"given {', '.join(known) or 'nothing'}: must be two of {', '.join(given)}")
+    return known
