@@ -1,8 +1,8 @@
 //! The event queue: a 4-ary heap of 128-bit keys, so that a comparison is two instructions and
 //! equal times run in insertion order.
 //!
-//! Key, from the top: time 56 bits (2.2 years of nanoseconds), order of insertion 40 bits, kind 3 bits,
-//! index 29 bits.
+//! Key, from the top: time 56 bits (2.2 years of nanoseconds), order of insertion 40 bits, kind 4 bits,
+//! index 28 bits.
 
 use std::cmp::Reverse;
 
@@ -47,7 +47,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(u128);
 
-const INDEX_BITS: u32 = 29;
+const INDEX_BITS: u32 = 28;
 
 impl Key {
     #[inline]

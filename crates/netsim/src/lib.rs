@@ -11,6 +11,7 @@ pub mod config;
 mod event;
 mod mrg32k3a;
 mod net;
+mod options;
 mod pipe;
 mod port;
 pub mod record;

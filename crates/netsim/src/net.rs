@@ -4,6 +4,7 @@ use qdisc::{Ecn, Kind as PacketKind, Packet};
 use units::{Direction, FlowKey, Time};
 
 use crate::event::{Events, Key, Kind};
+use crate::options::Options;
 use crate::pipe::{Lane, Pipe};
 
 /// Clock, pending events, access pipes and the lanes they end in.
@@ -14,6 +15,8 @@ pub(crate) struct Net {
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) hops: u64,
+    /// Options of the segments under way that have any.
+    pub(crate) options: Options,
     /// Arrival time of each data segment in order, and of the FIN, when asked for.
     pub(crate) deliveries: Option<Vec<Time>>,
 }
@@ -111,6 +114,7 @@ impl Owner {
             len: 0,
             src,
             dst,
+            options: 0,
             kind,
             ecn: Ecn::NotEct,
         }

@@ -10,6 +10,7 @@ use crate::config::{ConfigError, FlowSpec, LONGEST, Run};
 use crate::event::{Events, Kind};
 use crate::mrg32k3a::Mrg32k3a;
 use crate::net::{Handle, Net, Owner};
+use crate::options::Options;
 use crate::pipe::{End, Lane, Pipe};
 use crate::port::Port;
 use crate::record::{Drop, FlowRecord, Output};
@@ -140,7 +141,15 @@ impl<'a> Sim<'a> {
             }
         }
         let right = 2 * hosts(true);
-        let mut net = Net { now: Time::ZERO, events: Events::default(), pipes, lanes, hops: 0, deliveries: None };
+        let mut net = Net {
+            now: Time::ZERO,
+            events: Events::default(),
+            pipes,
+            lanes,
+            hops: 0,
+            options: Options::none(),
+            deliveries: None,
+        };
         if let Some(first) = flows.first() {
             net.events.schedule(first.start, Kind::Start, 0);
         }
@@ -237,6 +246,8 @@ impl<'a> Sim<'a> {
             }
             let exit = live.exits[port] as usize;
             self.net.forward(exit, packet, at);
+        } else {
+            self.net.options.release(packet.options);
         }
     }
 
@@ -245,6 +256,7 @@ impl<'a> Sim<'a> {
         let handle = Handle::unpack(packet.handle);
         let live = self.live.at(handle.slot);
         if u64::from(live.flow) != packet.flow.connection() {
+            self.net.options.release(packet.options);
             return;
         }
         let (tcp, net) = (&self.run.tcp, &mut self.net);
@@ -255,9 +267,10 @@ impl<'a> Sim<'a> {
         let over = match &mut live.transport {
             Transport::Tcp(connection) => {
                 let life = match packet.flow.direction() {
-                    Direction::Forward => connection.on_forward(handle, marked, tcp, net),
-                    Direction::Reverse => connection.on_reverse(handle, tcp, net),
+                    Direction::Forward => connection.on_forward(handle, packet.options, marked, tcp, net),
+                    Direction::Reverse => connection.on_reverse(handle, packet.options, tcp, net),
                 };
+                net.options.release(packet.options);
                 life == Life::Over
             }
             Transport::Udp(source) => {
@@ -274,6 +287,7 @@ impl<'a> Sim<'a> {
     fn on_drops(&mut self, port: usize) {
         for index in 0..self.ports[port].queue.dropped().len() {
             let (packet, reason) = self.ports[port].queue.dropped()[index];
+            self.net.options.release(packet.options);
             let flow = packet.flow.connection();
             self.out.records[flow as usize].drops += 1;
             if self.run.trace_drops {

@@ -48,6 +48,9 @@ pub struct Packet {
     pub src: u32,
     /// Destination host: the destination address, interned.
     pub dst: u32,
+    /// Opaque to the discipline, as `handle`: where the owner of the queue keeps the options of the segment; 0 for
+    /// none.
+    pub options: u32,
     /// What the packet carries.
     pub kind: Kind,
     /// ECN field.

@@ -15,6 +15,7 @@ pub(crate) fn packet(flow: u64, handle: u64) -> Packet {
         len: 1500,
         src: (flow >> 1) as u32,
         dst: 0,
+        options: 0,
         kind: Kind::Udp,
         ecn: Ecn::NotEct,
     }

@@ -21,6 +21,7 @@ fn packet(flow: u64, handle: u64) -> Packet {
         len: 1500,
         src: flow as u32,
         dst: flow as u32,
+        options: 0,
         kind: Kind::Udp,
         ecn: Ecn::NotEct,
     }
@@ -29,7 +30,13 @@ fn packet(flow: u64, handle: u64) -> Packet {
 /// Bytes each flow, given by its hosts, is served of 60 MB while all of them always have packets waiting.
 fn shares(isolation: &str, hosts: &[(u32, u32)], len: impl Fn(usize) -> u32) -> Vec<f64> {
     let mut cake = cake(isolation, 100_000, 1);
-    let of = |flow: usize| Packet { src: hosts[flow].0, dst: hosts[flow].1, len: len(flow), ..packet(flow as u64, 0) };
+    let of = |flow: usize| Packet {
+        src: hosts[flow].0,
+        dst: hosts[flow].1,
+        options: 0,
+        len: len(flow),
+        ..packet(flow as u64, 0)
+    };
     for flow in (0..hosts.len()).chain(0..hosts.len()) {
         cake.enqueue(of(flow), Time::ZERO);
     }

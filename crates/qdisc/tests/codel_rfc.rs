@@ -73,6 +73,7 @@ fn packet(handle: u64, ecn: Ecn) -> Packet {
         len: 1500,
         src: 0,
         dst: 0,
+        options: 0,
         kind: Kind::Udp,
         ecn,
     }

@@ -232,6 +232,7 @@ fn a_million_flows_fit() {
                 len,
                 src: (n % 997) as u32,
                 dst: (n % 89) as u32,
+                options: 0,
                 kind,
                 ecn: Ecn::NotEct,
             };

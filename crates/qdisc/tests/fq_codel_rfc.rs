@@ -35,7 +35,19 @@ impl Trace {
         *count += 1;
         let handle = flow * 100 + *count - 1;
         let (flow, arrival) = (FlowKey(flow * 2), Time::ZERO);
-        Packet { flow, handle, progress: 0, remaining: 0, arrival, len, src: 0, dst: 0, kind: Kind::Udp, ecn }
+        Packet {
+            flow,
+            handle,
+            progress: 0,
+            remaining: 0,
+            arrival,
+            len,
+            src: 0,
+            dst: 0,
+            options: 0,
+            kind: Kind::Udp,
+            ecn,
+        }
     }
 
     fn arrives_with(&mut self, flow: u64, len: u32, ecn: Ecn) -> Fate {

@@ -26,6 +26,7 @@ fn packet(handle: u64, len: u32, ecn: Ecn) -> Packet {
         len,
         src: 0,
         dst: 0,
+        options: 0,
         kind: Kind::Udp,
         ecn,
     }

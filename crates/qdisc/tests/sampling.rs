@@ -26,6 +26,7 @@ fn is_high(queue: &mut Qdisc, flow: u64) -> bool {
         len: 1500,
         src: 0,
         dst: 0,
+        options: 0,
         kind: Kind::Udp,
         ecn: Ecn::NotEct,
     };

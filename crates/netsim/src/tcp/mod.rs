@@ -137,8 +137,9 @@ impl Connection {
     }
 
     /// A packet reached the receiver of the data, `marked` with congestion experienced or not.
+    /// Its options stay in `net`, under index `_options`, until the call is over.
     #[inline]
-    pub(crate) fn on_forward(&mut self, handle: Handle, marked: bool, tcp: &Tcp, net: &mut Net) -> Life {
+    pub(crate) fn on_forward(&mut self, handle: Handle, _options: u32, marked: bool, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Plain => self.receiver.on_segment(handle, marked, &self.shape, tcp, net),
             _ => self.receiver.on_close(tcp, net),
@@ -146,9 +147,9 @@ impl Connection {
         if tcp.fin && self.receiver.finish != Time::NEVER { Life::Over } else { Life::Open }
     }
 
-    /// A packet reached the sender of the data.
+    /// A packet reached the sender of the data, with options as in [`Connection::on_forward`].
     #[inline]
-    pub(crate) fn on_reverse(&mut self, handle: Handle, tcp: &Tcp, net: &mut Net) -> Life {
+    pub(crate) fn on_reverse(&mut self, handle: Handle, _options: u32, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Open => self.sender.open(&self.shape, tcp, net),
             Mark::Plain => self.sender.on_ack(handle, &self.shape, tcp, net),

@@ -88,6 +88,7 @@ fn fill(id: &str, packets: u64, flows: u64) -> Held {
             len: 1500,
             src: flow as u32,
             dst: (flow % 100) as u32,
+            options: 0,
             // Not TCP: a discipline may take the state of a transfer from its sequence numbers.
             kind: Kind::Udp,
             ecn: Ecn::NotEct,

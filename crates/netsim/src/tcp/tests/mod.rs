@@ -18,6 +18,7 @@ use units::{BitRate, Direction, Time};
 use crate::config::{FlowSpec, Tcp};
 use crate::event::{Events, Kind};
 use crate::net::{Handle, Mark, Net, Owner};
+use crate::options::Options;
 use crate::pipe::{End, Lane, Pipe};
 use crate::record::FlowRecord;
 use crate::tcp::sender::tests::windows;
@@ -147,6 +148,7 @@ impl<'a> Bench<'a> {
             pipes: pipes.collect(),
             lanes: (0..4).map(|_| Lane::to(End::Host)).collect(),
             hops: 0,
+            options: Options::none(),
             deliveries: None,
         };
         let spec = FlowSpec {
@@ -291,10 +293,12 @@ impl<'a> Bench<'a> {
             return;
         }
         let handle = Handle::unpack(packet.handle);
+        let (options, marked) = (packet.options, packet.ecn == Ecn::Ce);
         let life = match packet.flow.direction() {
-            Direction::Forward => self.connection.on_forward(handle, packet.ecn == Ecn::Ce, self.tcp, &mut self.net),
-            Direction::Reverse => self.connection.on_reverse(handle, self.tcp, &mut self.net),
+            Direction::Forward => self.connection.on_forward(handle, options, marked, self.tcp, &mut self.net),
+            Direction::Reverse => self.connection.on_reverse(handle, options, self.tcp, &mut self.net),
         };
+        self.net.options.release(options);
         if life == Life::Over {
             self.over = true;
             self.connection.close(&mut self.record, self.tcp);

@@ -1,0 +1,127 @@
+//! Options of the segments under way: selective acknowledgements (RFC 2018), timestamps (RFC 7323).
+//!
+//! Principle: a packet is copied often and most carry none, so it has an index into a slab. Who takes the packet
+//! from the network gives the place back: the host it reaches, the queue that drops it, or the port that finds
+//! its connection gone. Cost: O(1), no allocation once the slab holds as many as are ever under way.
+
+#![cfg_attr(not(test), expect(dead_code, reason = "selective acknowledgements and timestamps come next"))]
+
+use units::Time;
+
+use crate::slab::Slab;
+
+/// SACK blocks of one segment at most: 40 bytes of options hold 4, beside timestamps 3 (RFC 2018, 3).
+pub(crate) const MOST_BLOCKS: usize = 4;
+
+/// Sequence numbers from the first to before the second.
+pub(crate) type Block = (u32, u32);
+
+/// Options of one segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SegmentOptions {
+    /// SACK blocks, the most recent first; the first `count` are in use.
+    blocks: [Block; MOST_BLOCKS],
+    count: u32,
+    /// Acknowledgement that rides on data; 0 for none.
+    pub(crate) ack: u32,
+    /// TSval: when the segment was sent.
+    pub(crate) stamp: Time,
+    /// TSecr: the TSval the receiver answers.
+    pub(crate) echoed: Time,
+}
+
+impl SegmentOptions {
+    /// Adds a block; false when there is no room.
+    #[inline]
+    pub(crate) fn push(&mut self, block: Block) -> bool {
+        let room = (self.count as usize) < MOST_BLOCKS;
+        if room {
+            self.blocks[self.count as usize] = block;
+            self.count += 1;
+        }
+        room
+    }
+
+    #[inline]
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks[..self.count as usize]
+    }
+}
+
+/// Options of all segments under way.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// `Packet::options` is the slot plus one.
+    slab: Slab<SegmentOptions>,
+    held: u32,
+}
+
+impl Options {
+    pub(crate) fn none() -> Options {
+        Options { slab: Slab::empty(), held: 0 }
+    }
+
+    /// Keeps `options` and gives the index for [`qdisc::Packet::options`].
+    #[inline]
+    pub(crate) fn keep(&mut self, options: SegmentOptions) -> u32 {
+        let slot = self.slab.claim(SegmentOptions::default);
+        *self.slab.at(slot) = options;
+        self.held += 1;
+        slot as u32 + 1
+    }
+
+    /// The options of a packet with index `index`, if it has any.
+    #[inline]
+    pub(crate) fn of(&mut self, index: u32) -> Option<&mut SegmentOptions> {
+        (index > 0).then(|| self.slab.at(index as usize - 1))
+    }
+
+    /// Takes the options out of the network, with their packet.
+    #[inline]
+    pub(crate) fn release(&mut self, index: u32) {
+        if index > 0 {
+            self.slab.release(index as usize - 1);
+            self.held -= 1;
+        }
+    }
+
+    /// Segments under way that have options.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> u32 {
+        self.held
+    }
+
+    /// Places in memory, used or not.
+    #[cfg(test)]
+    pub(crate) fn places(&mut self) -> usize {
+        self.slab.iter_mut().count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_given_back_is_used_again() {
+        let mut options = Options::none();
+        let stamped = |ms| SegmentOptions { stamp: Time::from_millis(ms), ..SegmentOptions::default() };
+        let (first, second) = (options.keep(stamped(1)), options.keep(stamped(2)));
+        assert_eq!((options.of(first).copied(), options.of(0)), (Some(stamped(1)), None));
+        options.release(first);
+        options.release(0);
+        let third = options.keep(stamped(3));
+        assert_eq!((third, options.held(), options.places()), (first, 2, 2));
+        assert_eq!(options.of(second).copied(), Some(stamped(2)));
+    }
+
+    #[test]
+    fn a_segment_has_room_for_four_blocks() {
+        let mut options = SegmentOptions::default();
+        for n in 0..4 {
+            assert!(options.push((n, n + 1)));
+        }
+        assert!(!options.push((9, 10)));
+        assert_eq!(options.blocks(), [(0, 1), (1, 2), (2, 3), (3, 4)]);
+    }
+}
