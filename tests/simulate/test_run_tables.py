@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mayfly.errors import MayflyError
 from mayfly.simulate import columns
 from mayfly.simulate.comparison import compare, run
 from mayfly.simulate.scenario import load_scenario
@@ -220,3 +221,26 @@ def test_no_samples_when_none_are_asked_for(mixed, tmp_path):
     result = compare(scenario, "fifo,efd", mixed)
     assert result.samples.height == 0
     assert pl.read_parquet(result.write(tmp_path)["samples"]).schema == result.samples.schema
+
+
+def test_what_the_link_loses_is_counted_apart_from_what_the_queue_drops():
+    flows = pl.DataFrame(
+        {
+            "start_s": [0.0, 0.0],
+            "size_bytes": [2_000_000, 1_000_000],
+            "protocol": ["tcp", "udp"],
+            "rate_bps": [None, 1e6],
+        }
+    )
+    result = run(
+        load_scenario("wired", {"duration": "60s", "network.loss": 0.02, "workload.load": None}), "fifo", flows
+    )
+    records = result.records.sort("flow_id")
+    assert records["drops"].to_list() == [0, 0]
+    assert (records["lost"] > 0).all()
+    row = result.summary["disciplines"][0]
+    assert row["drops"] == 0 and row["udp"]["lost"] == records["lost"][1]
+    # Alone means without loss.
+    assert records["slowdown"][0] > 1
+    with pytest.raises(MayflyError, match=r"network\.loss = 1"):
+        load_scenario("wired", {"network.loss": 1})

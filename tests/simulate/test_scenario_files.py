@@ -27,6 +27,7 @@ FORMS = {
 
 BY_NAME = {
     "network.reverse_discipline": ("las", "las"),
+    "network.loss": ("0.01", 0.01),
     "name": ("lab", "lab"),
     "title": ("a lab", "a lab"),
     "disciplines": ("fifo,efd(threshold=40000, high=las)", ("fifo", "efd(threshold=40000, high=las)")),

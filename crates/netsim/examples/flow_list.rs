@@ -45,6 +45,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             exit_delay: ms(1),
             limit: Limit::Packets(299),
             reverse_limit: Limit::Packets(299),
+            loss: 0.0,
             discipline: (discipline.to_owned(), vec![]),
             reverse_discipline: ("fifo".to_owned(), vec![]),
         },

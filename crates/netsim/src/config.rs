@@ -23,6 +23,8 @@ pub struct Network {
     pub limit: Limit,
     /// Buffer limit of the reverse queue.
     pub reverse_limit: Limit,
+    /// Probability that the bottleneck loses a packet with data after its queue, either direction.
+    pub loss: f64,
     /// Discipline of the forward queue and its options.
     pub discipline: (String, Vec<(String, String)>),
     /// Discipline of the reverse queue and its options.
@@ -227,6 +229,9 @@ impl Run {
             if !(min..=max).contains(&value) {
                 return Err(ConfigError::Value(name, value.to_string(), bound));
             }
+        }
+        if !(0.0..1.0).contains(&network.loss) {
+            return Err(ConfigError::Value("network.loss", network.loss.to_string(), "at least 0 and below 1"));
         }
         let indices = [("watched", self.watched.as_slice()), ("trace_departures", self.trace_departures.as_slice())];
         for (name, indices) in indices {

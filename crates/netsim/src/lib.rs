@@ -9,6 +9,7 @@
 
 pub mod config;
 mod event;
+mod loss;
 mod mrg32k3a;
 mod net;
 mod options;

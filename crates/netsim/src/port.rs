@@ -5,11 +5,13 @@ use qdisc::{Packet, Qdisc};
 use units::{BitRate, Time};
 
 use crate::event::{Events, Kind};
+use crate::loss::Loss;
 use crate::pipe::Serial;
 
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) queue: Qdisc,
+    pub(crate) loss: Loss,
     serial: Serial,
     delay: Time,
     busy_until: Time,
@@ -25,9 +27,10 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    pub(crate) fn over(queue: Qdisc, rate: BitRate, delay: Time) -> Port {
+    pub(crate) fn over(queue: Qdisc, rate: BitRate, delay: Time, loss: Loss) -> Port {
         Port {
             queue,
+            loss,
             serial: Serial::of(rate),
             delay,
             busy_until: Time::ZERO,

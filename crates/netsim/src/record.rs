@@ -20,6 +20,8 @@ pub struct FlowRecord {
     pub timeouts: u32,
     /// Packets of this flow dropped, either direction.
     pub drops: u64,
+    /// Packets of this flow lost by a link after its queue, either direction.
+    pub lost: u64,
     /// Packets of this flow that arrived with a mark of congestion, either direction.
     pub marks: u64,
     /// Of the packets that entered the forward queue, those that did so in the high class of a
@@ -45,6 +47,7 @@ impl Default for FlowRecord {
             retransmits: 0,
             timeouts: 0,
             drops: 0,
+            lost: 0,
             marks: 0,
             high_packets: 0,
             sorted_packets: 0,
@@ -68,12 +71,16 @@ pub struct Counters {
     pub sent: u64,
     /// Bytes sent by the forward port.
     pub sent_bytes: u64,
+    /// Packets lost by the bottleneck after the forward queue.
+    pub lost: u64,
     /// Packets dropped by the reverse queue.
     pub reverse_drops: u64,
     /// Packets sent by the reverse port.
     pub reverse_sent: u64,
     /// Bytes sent by the reverse port.
     pub reverse_sent_bytes: u64,
+    /// Packets lost by the bottleneck after the reverse queue.
+    pub reverse_lost: u64,
     /// Time average of the packets waiting in the forward queue.
     pub queue_mean_packets: f64,
     /// Time average of the packets waiting in the reverse queue.

@@ -8,6 +8,7 @@ use units::{Direction, Stream, Time};
 
 use crate::config::{ConfigError, FlowSpec, LONGEST, Run};
 use crate::event::{Events, Kind};
+use crate::loss::Loss;
 use crate::mrg32k3a::Mrg32k3a;
 use crate::net::{Handle, Net, Owner};
 use crate::options::Options;
@@ -65,6 +66,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     let mut single = run.clone();
     single.network.discipline = ("fifo".to_owned(), Vec::new());
     single.network.reverse_discipline = ("fifo".to_owned(), Vec::new());
+    single.network.loss = 0.0;
     single.sample_interval = Time::ZERO;
     single.watched = Vec::new();
     single.trace_departures = None;
@@ -162,7 +164,10 @@ impl<'a> Sim<'a> {
             run,
             flows,
             net,
-            ports: [forward, reverse].map(|queue| Port::over(queue, network.rate, network.delay)),
+            ports: [(forward, "loss.forward"), (reverse, "loss.reverse")].map(|(queue, stream)| {
+                let loss = Loss::of(network.loss, Stream::named(run.seed, stream));
+                Port::over(queue, network.rate, network.delay, loss)
+            }),
             live: Slab::empty(),
             started: 0,
             unfinished: 0,
@@ -244,6 +249,10 @@ impl<'a> Sim<'a> {
             if self.run.trace_departures == Some(live.flow) && port == FORWARD {
                 self.out.departures.push(self.net.now);
             }
+            if self.ports[port].loss.takes(&packet) {
+                self.lose(&packet);
+                return;
+            }
             let exit = live.exits[port] as usize;
             self.net.forward(exit, packet, at);
         } else {
@@ -294,16 +303,30 @@ impl<'a> Sim<'a> {
                 let reverse = packet.flow.direction() == Direction::Reverse;
                 self.out.drops.push(Drop { time: self.net.now, flow: flow as u32, reverse, len: packet.len, reason });
             }
-            if packet.kind == PacketKind::Udp {
-                let slot = Handle::unpack(packet.handle).slot;
-                if let Live { flow: owner, transport: Transport::Udp(source), .. } = self.live.at(slot)
-                    && u64::from(*owner) == flow
-                {
-                    source.on_loss();
-                    if source.is_over() {
-                        self.close(slot);
-                    }
-                }
+            self.on_loss(&packet);
+        }
+    }
+
+    /// A link lost `packet`, which left its queue.
+    #[cold]
+    fn lose(&mut self, packet: &Packet) {
+        self.net.hops += 1;
+        self.out.records[packet.flow.connection() as usize].lost += 1;
+        self.on_loss(packet);
+    }
+
+    /// Tells a datagram source what will not arrive; TCP finds out itself.
+    fn on_loss(&mut self, packet: &Packet) {
+        if packet.kind != PacketKind::Udp {
+            return;
+        }
+        let slot = Handle::unpack(packet.handle).slot;
+        if let Live { flow: owner, transport: Transport::Udp(source), .. } = self.live.at(slot)
+            && u64::from(*owner) == packet.flow.connection()
+        {
+            source.on_loss();
+            if source.is_over() {
+                self.close(slot);
             }
         }
     }
@@ -467,6 +490,7 @@ impl<'a> Sim<'a> {
         counters.marks = forward.queue.stats().marked;
         counters.flow_table_bytes = forward.queue.flow_table_bytes() as u64;
         (counters.sent, counters.sent_bytes) = (forward.sent, forward.sent_bytes);
+        (counters.lost, counters.reverse_lost) = (forward.loss.lost, reverse.loss.lost);
         counters.reverse_drops = reverse.queue.stats().dropped();
         (counters.reverse_sent, counters.reverse_sent_bytes) = (reverse.sent, reverse.sent_bytes);
         (counters.queue_mean_packets, counters.flow_table_mean) = forward.means(end);

@@ -51,6 +51,7 @@ pub struct Settings {
     limit_in_bytes: bool,
     reverse_limit: u64,
     reverse_limit_in_bytes: bool,
+    loss: f64,
     discipline: Discipline,
     reverse_discipline: Discipline,
     tcp: TcpSettings,
@@ -129,6 +130,7 @@ impl Settings {
                 exit_delay: Time(self.exit_delay_ns),
                 limit: limit(self.limit, self.limit_in_bytes)?,
                 reverse_limit: limit(self.reverse_limit, self.reverse_limit_in_bytes)?,
+                loss: self.loss,
                 discipline: self.discipline,
                 reverse_discipline: self.reverse_discipline,
             },
@@ -269,6 +271,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     records.set_item("retransmits", integers(py, of().map(|r| r.retransmits)))?;
     records.set_item("timeouts", integers(py, of().map(|r| u64::from(r.timeouts))))?;
     records.set_item("drops", integers(py, of().map(|r| r.drops)))?;
+    records.set_item("lost", integers(py, of().map(|r| r.lost)))?;
     records.set_item("marks", integers(py, of().map(|r| r.marks)))?;
     records.set_item("high_packets", integers(py, of().map(|r| r.high_packets)))?;
     records.set_item("sorted_packets", integers(py, of().map(|r| r.sorted_packets)))?;
@@ -315,9 +318,11 @@ fn counters<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict
         ("drops", from.drops),
         ("sent", from.sent),
         ("sent_bytes", from.sent_bytes),
+        ("lost", from.lost),
         ("reverse_drops", from.reverse_drops),
         ("reverse_sent", from.reverse_sent),
         ("reverse_sent_bytes", from.reverse_sent_bytes),
+        ("reverse_lost", from.reverse_lost),
         ("flow_table_max", from.flow_table_max),
         ("flow_table_bytes", from.flow_table_bytes),
         ("marks", from.marks),

@@ -139,7 +139,7 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
     polars.DataFrame, shape (n_flows, ...)
         Flow records of docs/tables.md, without `slowdown`, `discipline` and `replication`.
     """
-    whole = ("delivered_bytes", "packets_sent", "retransmits", "timeouts", "drops", "marks")
+    whole = ("delivered_bytes", "packets_sent", "retransmits", "timeouts", "drops", "lost", "marks")
     real = ("rtt_mean_s", "cwnd_mean_packets")
     # A discipline with one class sorts nothing: null, not 0.
     sorts = integers(records["sorted_packets"]).any()

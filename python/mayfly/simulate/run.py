@@ -157,6 +157,7 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "limit_in_bytes": unit == "bytes",
         "reverse_limit": reverse_limit - in_transmission * (1 if reverse_unit == "packets" else full_packet),
         "reverse_limit_in_bytes": reverse_unit == "bytes",
+        "loss": network.loss,
         "discipline": discipline.native,
         "reverse_discipline": reverse.native,
         "tcp": transport | {"tick_ns": max(ns(tcp.tick), 1)} | {name: getattr(tcp, name) for name in plain},
@@ -258,7 +259,7 @@ def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:
         "throughput_down_mbps": down / 1e6,
         "throughput_up_mbps": counters["reverse_sent_bytes"] * 8 / seconds / 1e6,
         "udp_packets": int(udp["packets_sent"].sum()),
-        "udp_lost": int(udp["drops"].sum()),
+        "udp_lost": int(udp["drops"].sum() + udp["lost"].sum()),
     }
 
 

@@ -72,6 +72,12 @@ class Network(_Section):
     exit_delay: Delay = Field("1ms", description="propagation delay of a receiver's access link, one way")
     buffer: Buffer = Field(300, description="limit of the bottleneck queue: packets, or bytes such as 450kB")
     reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction; as buffer")
+    loss: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="probability that the bottleneck loses a packet with data after its queue, either way",
+    )
     buffer_counts_transmission: bool = Field(False, description="the packet in transmission takes a place (ns-2)")
     reverse_discipline: Annotated[str, AfterValidator(_reverse)] = Field(
         "fifo", description="discipline of the other direction, or `same`"

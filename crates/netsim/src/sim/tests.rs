@@ -18,6 +18,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
             exit_delay: Time::from_millis(1),
             limit,
             reverse_limit: limit,
+            loss: 0.0,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },

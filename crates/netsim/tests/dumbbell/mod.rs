@@ -30,6 +30,7 @@ pub fn wired(discipline: &str) -> Run {
             exit_delay: ms(1),
             limit: Limit::Packets(300),
             reverse_limit: Limit::Packets(300),
+            loss: 0.0,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },
