@@ -79,6 +79,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         watched: vec![],
         trace_drops: false,
         trace_departures: None,
+        counting: Default::default(),
     })
 }
 

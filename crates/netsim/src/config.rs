@@ -5,6 +5,8 @@ use std::fmt;
 use qdisc::{Limit, OptionError};
 use units::{BitRate, Time};
 
+use crate::counting::Counting;
+
 /// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
 /// each direction (Chen 2012, Fig. 4.1).
 #[derive(Clone, Debug)]
@@ -155,6 +157,8 @@ pub struct Run {
     pub trace_drops: bool,
     /// Flow, by index, of which each departure from the forward queue is recorded.
     pub trace_departures: Option<u32>,
+    /// From when, and by which classes of flows, the forward queue is counted.
+    pub counting: Counting,
 }
 
 /// Why a run cannot start.
@@ -239,6 +243,7 @@ impl Run {
                 return Err(ConfigError::Value(name, index.to_string(), "the index of a flow"));
             }
         }
+        self.counting.check(self, flows.len())?;
         if let Some(index) = flows.windows(2).position(|pair| pair[0].start > pair[1].start) {
             return Err(ConfigError::Flow(index + 1, "starts before the one listed before it"));
         }

@@ -8,6 +8,7 @@
 //! * One seed gives one result, on every platform, and the same draws under every discipline.
 
 pub mod config;
+pub mod counting;
 mod event;
 mod loss;
 mod mrg32k3a;
@@ -22,5 +23,6 @@ mod tcp;
 mod udp;
 
 pub use config::{ConfigError, FlowSpec, Network, Run, Tcp};
+pub use counting::{ClassCount, Counting};
 pub use record::{Counters, Drop, FlowRecord, Output, Samples};
 pub use sim::{Alone, Control, alone, run};

@@ -115,9 +115,16 @@ impl Port {
         awaited
     }
 
-    /// Time averages up to `end`: packets waiting and flow-table entries.
-    pub(crate) fn means(&mut self, end: Time) -> (f64, f64) {
+    /// Begins the averages and the largest size of the flow table anew.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.account(now);
+        (self.backlog_area, self.flows_area, self.flows_max) = (0, 0, self.flows);
+    }
+
+    /// Time averages from `begin` to `end`: packets waiting and flow-table entries.
+    pub(crate) fn means(&mut self, begin: Time, end: Time) -> (f64, f64) {
         self.account(end);
-        (self.backlog_area as f64 / end.0 as f64, self.flows_area as f64 / end.0 as f64)
+        let span = (end - begin).0.max(1) as f64;
+        (self.backlog_area as f64 / span, self.flows_area as f64 / span)
     }
 }

@@ -3,6 +3,8 @@
 use qdisc::DropReason;
 use units::Time;
 
+use crate::counting::ClassCount;
+
 /// Outcome of one flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowRecord {
@@ -63,6 +65,8 @@ impl Default for FlowRecord {
 pub struct Counters {
     /// End of the run: the averages are taken up to here.
     pub end: Time,
+    /// End of the warm-up: counts and averages of the queues are taken from here.
+    pub begin: Time,
     /// Packets offered to the forward queue.
     pub arrivals: u64,
     /// Packets dropped by the forward queue.
@@ -149,4 +153,6 @@ pub struct Output {
     pub drops: Vec<Drop>,
     /// Departures of one flow's packets from the forward queue, when asked for.
     pub departures: Vec<Time>,
+    /// Counts at the forward queue by class of flow, when flows have classes.
+    pub classes: Vec<ClassCount>,
 }

@@ -7,6 +7,7 @@ use qdisc::{Ecn, Kind as PacketKind, Packet, Qdisc};
 use units::{Direction, Stream, Time};
 
 use crate::config::{ConfigError, FlowSpec, LONGEST, Run};
+use crate::counting::{Counting, Tally};
 use crate::event::{Events, Kind};
 use crate::loss::Loss;
 use crate::mrg32k3a::Mrg32k3a;
@@ -25,6 +26,8 @@ const FORWARD: usize = 0;
 const REVERSE: usize = 1;
 /// Events between two looks at the caller's flags.
 const LOOK_EVERY: u64 = 1 << 16;
+/// Index of the sampling event that ends the warm-up.
+const WARM: usize = 1;
 
 /// What another thread may see and say of a run.
 #[derive(Debug, Default)]
@@ -70,6 +73,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.sample_interval = Time::ZERO;
     single.watched = Vec::new();
     single.trace_departures = None;
+    single.counting = Counting::default();
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
     let flows = [FlowSpec { start: Time::ZERO, src: 0, dst: 0, ..*flow }];
@@ -118,6 +122,7 @@ struct Sim<'a> {
     retired: VecDeque<(usize, usize)>,
     /// Idle senders of each pair of hosts.
     idle_senders: HashMap<(u32, u32), Vec<History>>,
+    tally: Tally<'a>,
     out: Output,
 }
 
@@ -158,6 +163,9 @@ impl<'a> Sim<'a> {
         if run.sample_interval > Time::ZERO {
             net.events.schedule(run.sample_interval, Kind::Sample, 0);
         }
+        if run.counting.warm_up > Time::ZERO {
+            net.events.schedule(run.counting.warm_up, Kind::Sample, WARM);
+        }
         let mut out = Output { records: vec![FlowRecord::default(); flows.len()], ..Output::default() };
         out.samples.progress = vec![Vec::new(); run.watched.len()];
         Ok(Sim {
@@ -176,6 +184,7 @@ impl<'a> Sim<'a> {
             right,
             retired: VecDeque::new(),
             idle_senders: HashMap::new(),
+            tally: Tally::of(&run.counting),
             out,
         })
     }
@@ -209,6 +218,7 @@ impl<'a> Sim<'a> {
                     }
                 }
                 Kind::Start => self.start_next(),
+                Kind::Sample if index == WARM => self.begin_counting(),
                 Kind::Sample => self.sample(),
                 kind => self.on_timer(kind, index),
             }
@@ -219,6 +229,9 @@ impl<'a> Sim<'a> {
 
     #[inline]
     fn offer(&mut self, port: usize, packet: Packet) {
+        if port == FORWARD {
+            self.tally.on_arrival(&packet);
+        }
         self.ports[port].enqueue(packet, self.net.now);
         if !self.ports[port].queue.dropped().is_empty() {
             self.on_drops(port);
@@ -244,6 +257,9 @@ impl<'a> Sim<'a> {
         let Some((packet, at)) = sent else {
             return;
         };
+        if port == FORWARD {
+            self.tally.on_departure(&packet);
+        }
         let live = self.live.at(Handle::unpack(packet.handle).slot);
         if u64::from(live.flow) == packet.flow.connection() {
             if self.run.trace_departures == Some(live.flow) && port == FORWARD {
@@ -299,6 +315,9 @@ impl<'a> Sim<'a> {
             self.net.options.release(packet.options);
             let flow = packet.flow.connection();
             self.out.records[flow as usize].drops += 1;
+            if port == FORWARD {
+                self.tally.on_drop(&packet);
+            }
             if self.run.trace_drops {
                 let reverse = packet.flow.direction() == Direction::Reverse;
                 self.out.drops.push(Drop { time: self.net.now, flow: flow as u32, reverse, len: packet.len, reason });
@@ -481,22 +500,37 @@ impl<'a> Sim<'a> {
                 Transport::Udp(source) => source.report(record),
             }
         }
+        self.counted();
         let counters = &mut self.out.counters;
+        *counters = counters.since(&self.tally.before);
         counters.end = end;
         counters.packet_hops = self.net.hops;
         let [forward, reverse] = &mut self.ports;
+        counters.flow_table_bytes = forward.queue.flow_table_bytes() as u64;
+        (counters.queue_mean_packets, counters.flow_table_mean) = forward.means(counters.begin, end);
+        (counters.reverse_queue_mean_packets, _) = reverse.means(counters.begin, end);
+        counters.flow_table_max = forward.flows_max;
+        self.out.classes = self.tally.counts;
+        self.out
+    }
+
+    /// Takes what the ports have counted since the start of the run.
+    fn counted(&mut self) {
+        let (counters, [forward, reverse]) = (&mut self.out.counters, &self.ports);
         counters.arrivals = forward.queue.stats().received;
         counters.drops = forward.queue.stats().dropped();
         counters.marks = forward.queue.stats().marked;
-        counters.flow_table_bytes = forward.queue.flow_table_bytes() as u64;
         (counters.sent, counters.sent_bytes) = (forward.sent, forward.sent_bytes);
         (counters.lost, counters.reverse_lost) = (forward.loss.lost, reverse.loss.lost);
         counters.reverse_drops = reverse.queue.stats().dropped();
         (counters.reverse_sent, counters.reverse_sent_bytes) = (reverse.sent, reverse.sent_bytes);
-        (counters.queue_mean_packets, counters.flow_table_mean) = forward.means(end);
-        (counters.reverse_queue_mean_packets, _) = reverse.means(end);
-        counters.flow_table_max = forward.flows_max;
-        self.out
+    }
+
+    fn begin_counting(&mut self) {
+        self.counted();
+        let now = self.net.now;
+        self.tally.restart(self.out.counters, now);
+        self.ports.iter_mut().for_each(|port| port.restart(now));
     }
 }
 

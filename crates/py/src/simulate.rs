@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use netsim::config::{Congestion, LossWindow, RecoveryExit};
-use netsim::{ConfigError, FlowSpec, Network, Output, Run, Tcp};
+use netsim::{ConfigError, Counting, FlowSpec, Network, Output, Run, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -62,6 +62,7 @@ pub struct Settings {
     watched: Vec<u32>,
     trace_drops: bool,
     trace_departures: Option<u32>,
+    warm_up_ns: u64,
 }
 
 #[derive(FromPyObject)]
@@ -102,6 +103,7 @@ pub struct FlowColumns {
     flags: PyBuffer<u8>,
     packet_bytes: PyBuffer<u32>,
     gap_ns: PyBuffer<u64>,
+    class: PyBuffer<u16>,
 }
 
 fn refused(error: ConfigError) -> PyErr {
@@ -175,6 +177,7 @@ impl Settings {
             watched: self.watched,
             trace_drops: self.trace_drops,
             trace_departures: self.trace_departures,
+            counting: Counting { warm_up: Time(self.warm_up_ns), classes: Vec::new() },
         })
     }
 }
@@ -221,7 +224,8 @@ pub fn run<'py>(
     flows: FlowColumns,
     control: &Control,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let run = settings.into_run()?;
+    let mut run = settings.into_run()?;
+    run.counting.classes = flows.class.to_vec(py)?;
     let rows = flows.rows(py)?;
     drop(flows);
     let control = Arc::clone(&control.0);
@@ -306,13 +310,27 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     all.set_item("samples", samples)?;
     all.set_item("drops", drops)?;
     all.set_item("counters", counters(py, output)?)?;
+    all.set_item("classes", classes(py, output)?)?;
     Ok(all)
+}
+
+/// Counts at the forward queue, a column of one value per class.
+fn classes<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    let of = || output.classes.iter();
+    columns.set_item("arrivals", integers(py, of().map(|count| count.arrivals)))?;
+    columns.set_item("drops", integers(py, of().map(|count| count.drops)))?;
+    columns.set_item("marks", integers(py, of().map(|count| count.marks)))?;
+    columns.set_item("sent", integers(py, of().map(|count| count.sent)))?;
+    columns.set_item("sent_bytes", integers(py, of().map(|count| count.sent_bytes)))?;
+    Ok(columns)
 }
 
 fn counters<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
     let from = &output.counters;
     let counters = PyDict::new(py);
     for (name, value) in [
+        ("begin_ns", from.begin.0),
         ("end_ns", from.end.0),
         ("arrivals", from.arrivals),
         ("drops", from.drops),

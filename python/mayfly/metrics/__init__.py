@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .groups import batch_response, fair_groups, group_rows, slowdown_percentiles
     from .progress import plateaus
     from .response import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
+    from .shares import class_rows
     from .size_classes import classes
     from .summary import summarise
     from .words import answer
@@ -21,6 +22,7 @@ _HOMES = {
     "batch_response": "groups",
     "binned_ci": "response",
     "by_percentile": "response",
+    "class_rows": "shares",
     "classes": "size_classes",
     "conditional_mean": "response",
     "fair_groups": "groups",
@@ -38,6 +40,7 @@ __all__ = [
     "batch_response",
     "binned_ci",
     "by_percentile",
+    "class_rows",
     "classes",
     "conditional_mean",
     "fair_groups",

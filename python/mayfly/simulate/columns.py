@@ -3,8 +3,13 @@
 import numpy as np
 import polars as pl
 
+from mayfly.errors import MayflyError
+
 NEVER = np.uint64(2**64 - 1)
 _DEFAULT_UDP_RATE_BPS = 1e6
+
+MOST_GROUPS = 65_536
+"""Groups of flows that are told apart."""
 
 
 def hosts(flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +90,52 @@ def native_flows(flows: pl.DataFrame, full_packet_bytes: int) -> dict[str, np.nd
         "flags": flags,
         "packet_bytes": packet.astype(np.uint32),
         "gap_ns": gap.astype(np.uint64),
+        "class": group_classes(flows)[1],
     }
+
+
+def group_classes(flows: pl.DataFrame) -> tuple[list[str | None], np.ndarray]:
+    """Groups of the flows as classes that the simulator counts apart.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list.
+
+    Returns
+    -------
+    names : list of str or None
+        By class: groups by name, flows without a group last; empty when no flow has a group.
+    classes : ndarray, shape (n_flows,) or (0,), uint16
+        Class of each flow.
+    """
+    groups = flows.get_column("group", default=None)
+    if groups is None or groups.null_count() == flows.height:
+        return [], np.empty(0, dtype=np.uint16)
+    names = groups.unique().sort(nulls_last=True)
+    if len(names) > MOST_GROUPS:
+        raise MayflyError(f"groups = {len(names)}: must be at most {MOST_GROUPS}")
+    classes = pl.Series(range(len(names)), dtype=pl.UInt16)
+    return names.to_list(), groups.replace_strict(names, classes).to_numpy()
+
+
+def class_counts(names: list[str | None], counts: dict[str, bytes]) -> list[dict]:
+    """What was counted of each group at the forward queue.
+
+    Parameters
+    ----------
+    names : list of str or None
+        Of :func:`group_classes`.
+    counts : dict of bytes
+        Native columns.
+
+    Returns
+    -------
+    list of dict
+        `group`, and `arrivals`, `drops`, `marks`, `sent` in packets and `sent_bytes` in bytes on the wire.
+    """
+    columns = {name: integers(data).tolist() for name, data in counts.items()}
+    return [{"group": name, **{key: values[row] for key, values in columns.items()}} for row, name in enumerate(names)]
 
 
 def integers(data: bytes) -> np.ndarray:

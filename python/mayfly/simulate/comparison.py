@@ -224,7 +224,7 @@ def gather(
     Comparison
         Tables and summary.
     """
-    from mayfly.metrics import fair_groups, group_rows, slowdown_percentiles, summarise
+    from mayfly.metrics import class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
     from mayfly.metrics.groups import has_groups
     from mayfly.workload.mix import offered
 
@@ -245,6 +245,8 @@ def gather(
         if grouped:
             # The same flows under every discipline.
             fair = fair_groups(records, **link) if fair is None else fair
+            spans = [(run.counters["end_ns"] - run.counters["begin_ns"]) * 1e-9 for run in own]
+            row["classes"] = class_rows([run.classes for run in own], spans, scenario.network.rate)
             row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
         ran = own[0].discipline
         rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})

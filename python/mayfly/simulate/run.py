@@ -41,11 +41,14 @@ class RunResult:
     samples : polars.DataFrame, shape (n_samples, ...)
         Time series of the forward queue.
     counters : dict
-        Totals of the run.
+        Totals of the run after its warm-up.
     drops : polars.DataFrame, shape (n_drops, ...), or None
         Drop trace, when asked for.
     departures_ns : ndarray, shape (n_departures,), int64
         When packets of the traced flow left the forward queue, ns; empty unless asked for.
+    classes : list of dict
+        Packets of each group at the forward queue after the warm-up: ``group, arrivals, drops, marks, sent,
+        sent_bytes``; empty when no flow has a group.
     """
 
     discipline: Discipline
@@ -55,6 +58,7 @@ class RunResult:
     counters: dict
     drops: pl.DataFrame | None = field(repr=False)
     departures_ns: np.ndarray = field(repr=False)
+    classes: list[dict] = field(default_factory=list, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -162,6 +166,7 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "reverse_discipline": reverse.native,
         "tcp": transport | {"tick_ns": max(ns(tcp.tick), 1)} | {name: getattr(tcp, name) for name in plain},
         "duration_ns": ns(scenario.duration),
+        "warm_up_ns": ns(scenario.warm_up),
         "stop_when_idle": scenario.stop_when_idle,
         "seed": seed,
         "sample_interval_ns": ns(interval),
@@ -234,7 +239,8 @@ def run_one(
     settings |= {"trace_drops": trace_drops, "trace_departures": trace_departures}
     began = time.thread_time()
     try:
-        result = _native.run(settings, columns.native_flows(flows, tcp.mss + tcp.header), control or _native.Control())
+        native = columns.native_flows(flows, tcp.mss + tcp.header)
+        result = _native.run(settings, native, control or _native.Control())
     except ValueError as error:
         raise MayflyError(str(error)) from None
     counters = result["counters"] | {"cpu_s": time.thread_time() - began}
@@ -246,12 +252,13 @@ def run_one(
     counters |= _derived(counters, records, settings)
     drops = columns.drops_frame(result["drops"], flows).with_columns(**labels) if trace_drops else None
     departures_ns = columns.integers(result["departures_ns"])
-    return RunResult(discipline, replication, records, samples, counters, drops, departures_ns)
+    classes = columns.class_counts(columns.group_classes(flows)[0], result["classes"])
+    return RunResult(discipline, replication, records, samples, counters, drops, departures_ns, classes)
 
 
 def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:
     """Rates and losses that follow from the totals."""
-    seconds = counters["end_ns"] * 1e-9
+    seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     udp = records.filter(pl.col("protocol") == "udp")
     down = counters["sent_bytes"] * 8 / seconds
     return {

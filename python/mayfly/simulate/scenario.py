@@ -201,6 +201,10 @@ class Scenario(_Section):
     name: str = Field("unnamed", description="in summary and report; the name of the file when absent")
     title: str = Field("", description="heading of the report")
     duration: Seconds = Field("1000s", description="end of the run")
+    warm_up: Seconds = Field(
+        "0s",
+        description="counters, queue averages and shares of groups are taken from then on; flow records are not cut",
+    )
     stop_when_idle: bool = Field(False, description="end the run with its last flow")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="of all random streams")
     replications: Whole = Field(1, ge=1, le=100_000, description="runs with seeds seed, seed + 1, ...")
@@ -216,6 +220,8 @@ class Scenario(_Section):
     def _holds_together(self) -> "Scenario":
         if self.duration < 1e-9:
             raise ValueError(f"duration = {self.duration}: must be at least 1ns")
+        if not self.warm_up < self.duration:
+            raise ValueError(f"warm_up = {self.warm_up}: must be below the duration, {self.duration} s")
         if self.tcp.max_rto < self.tcp.min_rto:
             raise ValueError(f"tcp.max_rto = {self.tcp.max_rto}: must be at least tcp.min_rto, {self.tcp.min_rto} s")
         if self.sample_interval and self.duration / self.sample_interval > MOST_SAMPLES:

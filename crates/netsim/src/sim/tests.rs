@@ -30,6 +30,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         watched: Vec::new(),
         trace_drops: true,
         trace_departures: None,
+        counting: Default::default(),
     }
 }
 

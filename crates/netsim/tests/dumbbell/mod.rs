@@ -64,6 +64,7 @@ pub fn wired(discipline: &str) -> Run {
         watched: Vec::new(),
         trace_drops: false,
         trace_departures: None,
+        counting: Default::default(),
     }
 }
 

@@ -1,0 +1,116 @@
+//! What is counted at the forward queue from the end of the warm-up on, in total and by class of flow.
+//!
+//! One addition per packet and event where flows have classes, nothing where they have none.
+
+use qdisc::{Ecn, Packet};
+use units::Time;
+
+use crate::config::{ConfigError, Run};
+use crate::record::Counters;
+
+/// From when the forward queue is counted, and which flows are counted together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counting {
+    /// Counters begin here; zero counts everything.
+    pub warm_up: Time,
+    /// Class of each flow, by index in the list, from 0 without gaps; empty for no classes.
+    pub classes: Vec<u16>,
+}
+
+/// Packets of a class at the forward queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassCount {
+    /// Offered to the queue.
+    pub arrivals: u64,
+    /// Dropped by the queue.
+    pub drops: u64,
+    /// Sent with a mark of congestion.
+    pub marks: u64,
+    /// Sent.
+    pub sent: u64,
+    /// Sent, bytes on the wire.
+    pub sent_bytes: u64,
+}
+
+impl Counting {
+    /// # Errors
+    /// A warm-up that lasts to the end, or classes of another list.
+    pub(crate) fn check(&self, run: &Run, flows: usize) -> Result<(), ConfigError> {
+        if self.warm_up >= run.duration {
+            let value = format!("{} ns", self.warm_up.0);
+            return Err(ConfigError::Value("warm_up", value, "below the duration of the run"));
+        }
+        if !self.classes.is_empty() && self.classes.len() != flows {
+            return Err(ConfigError::Value("classes", self.classes.len().to_string(), "one per flow"));
+        }
+        Ok(())
+    }
+}
+
+/// Counts by class since the end of the warm-up.
+#[derive(Debug)]
+pub(crate) struct Tally<'a> {
+    classes: &'a [u16],
+    pub(crate) counts: Vec<ClassCount>,
+    /// What the counters held at the end of the warm-up, and when that was.
+    pub(crate) before: Counters,
+}
+
+impl<'a> Tally<'a> {
+    pub(crate) fn of(counting: &'a Counting) -> Tally<'a> {
+        let classes = counting.classes.iter().max().map_or(0, |&last| usize::from(last) + 1);
+        Tally { classes: &counting.classes, counts: vec![ClassCount::default(); classes], before: Counters::default() }
+    }
+
+    #[inline]
+    fn class(&mut self, packet: &Packet) -> Option<&mut ClassCount> {
+        let class = *self.classes.get(packet.flow.connection() as usize)?;
+        self.counts.get_mut(usize::from(class))
+    }
+
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, packet: &Packet) {
+        if let Some(count) = self.class(packet) {
+            count.arrivals += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn on_departure(&mut self, packet: &Packet) {
+        if let Some(count) = self.class(packet) {
+            count.marks += u64::from(packet.ecn == Ecn::Ce);
+            count.sent += 1;
+            count.sent_bytes += u64::from(packet.len);
+        }
+    }
+
+    pub(crate) fn on_drop(&mut self, packet: &Packet) {
+        if let Some(count) = self.class(packet) {
+            count.drops += 1;
+        }
+    }
+
+    /// Forgets what was counted: the warm-up is over, and the counters stand `before`.
+    pub(crate) fn restart(&mut self, before: Counters, now: Time) {
+        self.before = Counters { begin: now, ..before };
+        self.counts.fill(ClassCount::default());
+    }
+}
+
+impl Counters {
+    /// The counts since those of `before`; the averages, the table's size and the simulator's own work stay.
+    pub(crate) fn since(self, before: &Counters) -> Counters {
+        Counters {
+            arrivals: self.arrivals - before.arrivals,
+            drops: self.drops - before.drops,
+            sent: self.sent - before.sent,
+            sent_bytes: self.sent_bytes - before.sent_bytes,
+            reverse_drops: self.reverse_drops - before.reverse_drops,
+            reverse_sent: self.reverse_sent - before.reverse_sent,
+            reverse_sent_bytes: self.reverse_sent_bytes - before.reverse_sent_bytes,
+            marks: self.marks - before.marks,
+            begin: before.begin,
+            ..self
+        }
+    }
+}
