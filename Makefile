@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: all build demo test test-rust test-python test-papers lint docs bench clean
+.PHONY: all build demo test test-rust test-python test-papers test-kernel lint docs bench clean
 
 all: build
 
@@ -33,6 +33,12 @@ test-python: build
 
 test-papers: build
 	$(BIN)/python -m pytest -q -m "slow or papers"
+
+# The kernel is built once, from Debian's source, and kept there by version and configuration.
+KERNEL_CACHE ?= $(HOME)/.cache/mayfly
+
+test-kernel: build
+	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -m kernel tests/kernel
 
 lint: build
 	cargo fmt --all --check

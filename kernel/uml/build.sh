@@ -1,0 +1,59 @@
+#!/bin/bash
+# build.sh CACHE: builds the User Mode Linux test kernel once and prints the path of the binary.
+# Source: Debian's linux-source-6.1, installed or downloaded by apt; no root needed. Exit status 77: it cannot be built here, the
+# last line says why. Cached by source version and configuration; the build tree stays beside the binary, for modules.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${1:?usage: build.sh CACHE}
+package=linux-source-6.1
+
+skip() {
+  echo "no test kernel: $*" >&2
+  exit 77
+}
+
+[ "$(uname -m)" = x86_64 ] || skip "User Mode Linux with time travel is built for x86_64, this is $(uname -m)"
+for tool in gcc make flex bison bc xz dpkg-query apt-cache; do
+  command -v "$tool" >/dev/null || skip "$tool is missing; on Debian: apt-get install gcc make flex bison bc xz-utils $package"
+done
+
+archive=/usr/src/$package.tar.xz
+if [ -e "$archive" ]; then
+  version=$(dpkg-query -W -f '${Version}' "$package")
+else
+  version=$(apt-cache policy "$package" 2>/dev/null | awk '/Candidate:/ { print $2 }')
+  [ -n "$version" ] && [ "$version" != "(none)" ] || skip "apt knows no package $package; try apt-get update"
+fi
+key=$( (echo "$version"; cat "$here/config") | sha256sum | cut -c1-12)
+home=$cache/uml-${version//[^0-9a-zA-Z.]/_}-$key
+[ -x "$home/linux" ] && { echo "$home/linux"; exit 0; }
+
+mkdir -p "$home"
+exec 9>"$home/lock"
+flock 9 # two test runs at once build one kernel
+[ -x "$home/linux" ] && { echo "$home/linux"; exit 0; }
+if [ ! -e "$archive" ]; then
+  (cd "$home" && apt-get download -qq "$package=$version" >&2) || skip "apt cannot download $package $version"
+  dpkg-deb -x "$home"/$package*.deb "$home/package"
+  archive=$home/package$archive
+fi
+
+tree=$home/source build=$home/build
+rm -rf "$tree" "$build"
+mkdir -p "$tree" "$build"
+tar -C "$tree" --strip-components=1 -xf "$archive"
+rm -rf "$home/package" "$home"/$package*.deb
+echo "building $home/linux, once: about 6 minutes of CPU" >&2
+make -s -C "$tree" O="$build" ARCH=um KCONFIG_ALLCONFIG="$here/config" allnoconfig >"$home/build.log" 2>&1
+wanted=$(grep -E '^CONFIG_' "$here/config")
+missing=$(grep -vxFf "$build/.config" <<<"$wanted") && {
+  echo "the kernel's configuration refuses: "$missing >&2
+  exit 1
+}
+nice -n 19 make -s -C "$tree" O="$build" ARCH=um -j"${JOBS:-1}" linux modules >>"$home/build.log" 2>&1 || {
+  tail -n 20 "$home/build.log" >&2
+  exit 1
+}
+strip -o "$home/linux.part" "$build/linux"
+mv "$home/linux.part" "$home/linux"
+echo "$home/linux"

@@ -1,0 +1,59 @@
+"""First process of the User Mode Linux guest: /proc and the like, a module's ``run``, then power off.
+
+Usage: linux ... init=PYTHON -- init.py OUT MODULE. The root is the host's, read-only; OUT, a folder of the host, is
+mounted writable on /run/out, where ``settings.json`` is read and ``result.json`` or ``failure.txt`` written.
+"""
+
+import ctypes
+import json
+import os
+import runpy
+import stat
+import sys
+import traceback
+from pathlib import Path
+
+OUT = Path("/run/out")
+DEVICES = {"null": (1, 3), "zero": (1, 5), "random": (1, 8), "urandom": (1, 9), "console": (5, 1), "tty": (5, 0)}
+RB_POWER_OFF = 0x4321FEDC  # reboot(2)
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def mount(source: str, target: str, kind: str, options: str = "") -> None:
+    if libc.mount(source.encode(), target.encode(), kind.encode(), 0, options.encode()):
+        raise OSError(ctypes.get_errno(), f"mount {kind} on {target}")
+
+
+def set_up(out: str) -> None:
+    mount("proc", "/proc", "proc")
+    mount("sysfs", "/sys", "sysfs")
+    for folder in ("/dev", "/run", "/tmp"):
+        mount("tmpfs", folder, "tmpfs")
+    for name, (major, minor) in DEVICES.items():
+        os.mknod(f"/dev/{name}", 0o666 | stat.S_IFCHR, os.makedev(major, minor))
+    console = os.open("/dev/console", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(console, descriptor)
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+    os.mkdir("/run/netns")
+    OUT.mkdir()
+    mount("none", str(OUT), "hostfs", out)
+
+
+def main(out: str, module: str) -> None:
+    set_up(out)
+    try:
+        settings = json.loads((OUT / "settings.json").read_text())
+        result = runpy.run_path(module)["run"](settings)
+        (OUT / "result.json").write_text(json.dumps(result))
+    except BaseException:
+        (OUT / "failure.txt").write_text(traceback.format_exc())
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:3])
+    finally:
+        os.sync()
+        libc.reboot(RB_POWER_OFF)

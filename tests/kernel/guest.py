@@ -1,0 +1,47 @@
+"""Programs in a real Linux kernel: User Mode Linux in virtual time (kernel/uml)."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+UML = Path(__file__).resolve().parents[2] / "kernel" / "uml"
+CACHE = Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
+LIMIT_S = 600
+"""Wall time of one run: some seconds on an idle machine. A process that spins stops the guest's clock."""
+
+
+@cache
+def kernel() -> str:
+    """Path of the test kernel, built if it is not in the cache; the test skips, saying why, where that cannot be."""
+    built = subprocess.run([UML / "build.sh", CACHE], capture_output=True, text=True)
+    last = (built.stderr.strip().splitlines() or [""])[-1]
+    if built.returncode == 77:
+        pytest.skip(last)
+    assert built.returncode == 0, built.stderr
+    return built.stdout.strip()
+
+
+def run(module: str, settings: dict, keep: Path | None = None) -> dict:
+    """Calls `run(settings)` of a module of kernel/uml in the guest, and returns what it returns.
+
+    `keep` is the folder for files of the run, captures for example; a temporary one when not given.
+    """
+    linux = kernel()
+    with tempfile.TemporaryDirectory() as folder:
+        out = keep or Path(folder)
+        (out / "settings.json").write_text(json.dumps(settings))
+        command = [linux, "mem=256M", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
+        command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
+        command += ["--", str(UML / "init.py"), str(out), str(UML / module)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
+        failure = out / "failure.txt"
+        assert not failure.exists(), failure.read_text()
+        result = out / "result.json"
+        assert result.exists(), f"the guest left no result: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        return json.loads(result.read_text())
