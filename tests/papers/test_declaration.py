@@ -182,14 +182,15 @@ def test_measures_of_a_run_are_consistent_with_each_other() -> None:
 
 
 def test_a_cbr_flow_alone_leaves_at_its_own_pace_and_loses_what_does_not_fit() -> None:
-    flow = {"workload.cbr": [{"rate": 64_000, "packet": 1500, "start": "1s"}], "duration": "100s"}
-    light = short("light", cbr, overrides=flow | {"workload.load": 100_000, "network.buffer": 1000}, trace_udp=True)
+    cbr_flow = {"rate": 64_000, "packet": 1500, "start": "1s", "group": "cbr"}
+    flow = {"workload.cbr": [cbr_flow], "duration": "100s", "trace": ["cbr"]}
+    light = short("light", cbr, overrides=flow | {"workload.load": 100_000, "network.buffer": 1000})
     runs = Runs([light])
     assert (runs.values("light", "efd", "loss") == 0).all()
     assert (runs.values("light", "efd", "regular") > 0.95).all()
     assert (runs.values("light", "efd", "batched") == 0).all()
     crowd = flow | {"workload.load": 30_000_000, "network.buffer": 5}
-    runs = Runs([short("crowded", cbr, overrides=crowd, trace_udp=True)])
+    runs = Runs([short("crowded", cbr, overrides=crowd)])
     assert (runs.values("crowded", "fifo", "loss") > 0.1).all()
 
 

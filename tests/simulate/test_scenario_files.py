@@ -26,6 +26,7 @@ FORMS = {
 """A value of each type, as written and as read."""
 
 BY_NAME = {
+    "trace": ('[7, "game"]', ("7", "game")),
     "network.reverse_discipline": ("las", "las"),
     "network.loss": ("0.01", 0.01),
     "name": ("lab", "lab"),

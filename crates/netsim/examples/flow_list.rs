@@ -78,8 +78,9 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         sample_interval: Time::ZERO,
         watched: vec![],
         trace_drops: false,
-        trace_departures: None,
         counting: Default::default(),
+        traced: Vec::new(),
+        trace_limit: 1_000_000,
     })
 }
 

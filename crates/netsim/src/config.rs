@@ -155,10 +155,12 @@ pub struct Run {
     pub watched: Vec<u32>,
     /// Keep a record of each drop.
     pub trace_drops: bool,
-    /// Flow, by index, of which each departure from the forward queue is recorded.
-    pub trace_departures: Option<u32>,
     /// From when, and by which classes of flows, the forward queue is counted.
     pub counting: Counting,
+    /// Flows whose packets are traced, by index.
+    pub traced: Vec<u32>,
+    /// Packets traced at most.
+    pub trace_limit: u64,
 }
 
 /// Why a run cannot start.
@@ -237,7 +239,7 @@ impl Run {
         if !(0.0..1.0).contains(&network.loss) {
             return Err(ConfigError::Value("network.loss", network.loss.to_string(), "at least 0 and below 1"));
         }
-        let indices = [("watched", self.watched.as_slice()), ("trace_departures", self.trace_departures.as_slice())];
+        let indices = [("watched", self.watched.as_slice()), ("traced", self.traced.as_slice())];
         for (name, indices) in indices {
             if let Some(index) = indices.iter().find(|&&index| index as usize >= flows.len()) {
                 return Err(ConfigError::Value(name, index.to_string(), "the index of a flow"));

@@ -7,6 +7,7 @@ use units::Time;
 
 use crate::config::{ConfigError, Run};
 use crate::record::Counters;
+use crate::waits::Waits;
 
 /// From when the forward queue is counted, and which flows are counted together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,7 +19,7 @@ pub struct Counting {
 }
 
 /// Packets of a class at the forward queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClassCount {
     /// Offered to the queue.
     pub arrivals: u64,
@@ -30,6 +31,8 @@ pub struct ClassCount {
     pub sent: u64,
     /// Sent, bytes on the wire.
     pub sent_bytes: u64,
+    /// Waiting times of those sent.
+    pub waits: Waits,
 }
 
 impl Counting {
@@ -52,6 +55,8 @@ impl Counting {
 pub(crate) struct Tally<'a> {
     classes: &'a [u16],
     pub(crate) counts: Vec<ClassCount>,
+    /// Waiting times of all packets sent.
+    pub(crate) waits: Waits,
     /// What the counters held at the end of the warm-up, and when that was.
     pub(crate) before: Counters,
 }
@@ -59,7 +64,8 @@ pub(crate) struct Tally<'a> {
 impl<'a> Tally<'a> {
     pub(crate) fn of(counting: &'a Counting) -> Tally<'a> {
         let classes = counting.classes.iter().max().map_or(0, |&last| usize::from(last) + 1);
-        Tally { classes: &counting.classes, counts: vec![ClassCount::default(); classes], before: Counters::default() }
+        let counts = vec![ClassCount::default(); classes];
+        Tally { classes: &counting.classes, counts, waits: Waits::default(), before: Counters::default() }
     }
 
     #[inline]
@@ -76,11 +82,13 @@ impl<'a> Tally<'a> {
     }
 
     #[inline]
-    pub(crate) fn on_departure(&mut self, packet: &Packet) {
+    pub(crate) fn on_departure(&mut self, packet: &Packet, wait: Time) {
+        self.waits.add(wait);
         if let Some(count) = self.class(packet) {
             count.marks += u64::from(packet.ecn == Ecn::Ce);
             count.sent += 1;
             count.sent_bytes += u64::from(packet.len);
+            count.waits.add(wait);
         }
     }
 
@@ -94,6 +102,7 @@ impl<'a> Tally<'a> {
     pub(crate) fn restart(&mut self, before: Counters, now: Time) {
         self.before = Counters { begin: now, ..before };
         self.counts.fill(ClassCount::default());
+        self.waits = Waits::default();
     }
 }
 

@@ -20,9 +20,13 @@ pub mod record;
 mod sim;
 mod slab;
 mod tcp;
+mod trace;
 mod udp;
+mod waits;
 
 pub use config::{ConfigError, FlowSpec, Network, Run, Tcp};
 pub use counting::{ClassCount, Counting};
 pub use record::{Counters, Drop, FlowRecord, Output, Samples};
 pub use sim::{Alone, Control, alone, run};
+pub use trace::PacketTrace;
+pub use waits::Waits;

@@ -6,6 +6,7 @@ use units::{Direction, FlowKey, Time};
 use crate::event::{Events, Key, Kind};
 use crate::options::Options;
 use crate::pipe::{Lane, Pipe};
+use crate::trace::Trace;
 
 /// Clock, pending events, access pipes and the lanes they end in.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Net {
     pub(crate) options: Options,
     /// Arrival time of each data segment in order, and of the FIN, when asked for.
     pub(crate) deliveries: Option<Vec<Time>>,
+    pub(crate) trace: Trace,
 }
 
 impl Net {
@@ -26,6 +28,7 @@ impl Net {
     #[inline]
     pub(crate) fn send(&mut self, pipe: usize, packet: Packet) {
         self.hops += 1;
+        self.trace.sent(&packet, self.now);
         self.enter(pipe, packet, self.now);
     }
 

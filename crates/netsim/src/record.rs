@@ -4,6 +4,8 @@ use qdisc::DropReason;
 use units::Time;
 
 use crate::counting::ClassCount;
+use crate::trace::PacketTrace;
+use crate::waits::Waits;
 
 /// Outcome of one flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +39,14 @@ pub struct FlowRecord {
     pub rtt_mean_s: f64,
     /// Mean congestion window over acknowledgements, segments; NaN without any.
     pub cwnd_mean_packets: f64,
+    /// First packet of the sender of the data; `Time::NEVER` when it sent none.
+    pub first_sent: Time,
+    /// Arrival of the last missing payload; UDP: of the last packet, once every packet was delivered or
+    /// lost. `Time::NEVER` when unfinished.
+    pub last_data: Time,
+    /// Waiting times of this flow's packets in the forward queue: data of `down` flows, acknowledgements of
+    /// the others.
+    pub waits: Waits,
 }
 
 impl Default for FlowRecord {
@@ -56,6 +66,9 @@ impl Default for FlowRecord {
             fragments: 0,
             rtt_mean_s: f64::NAN,
             cwnd_mean_packets: f64::NAN,
+            first_sent: Time::NEVER,
+            last_data: Time::NEVER,
+            waits: Waits::default(),
         }
     }
 }
@@ -98,6 +111,8 @@ pub struct Counters {
     pub flow_table_bytes: u64,
     /// Packets marked with congestion experienced by the forward queue.
     pub marks: u64,
+    /// Waiting times of the packets sent by the forward port.
+    pub waits: Waits,
     /// Link transmissions of packets.
     pub packet_hops: u64,
     /// Events handled.
@@ -151,8 +166,12 @@ pub struct Output {
     pub samples: Samples,
     /// Drops, when asked for.
     pub drops: Vec<Drop>,
-    /// Departures of one flow's packets from the forward queue, when asked for.
-    pub departures: Vec<Time>,
     /// Counts at the forward queue by class of flow, when flows have classes.
     pub classes: Vec<ClassCount>,
+    /// Packets of the traced flows in the order in which they were sent.
+    pub packets: Vec<PacketTrace>,
+    /// Expiries of the retransmission timer of the traced flows: when, and index of the flow.
+    pub timeouts: Vec<(Time, u32)>,
+    /// Packets of traced flows that the trace had no room for.
+    pub beyond_trace: u64,
 }

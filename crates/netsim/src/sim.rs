@@ -18,6 +18,7 @@ use crate::port::Port;
 use crate::record::{Drop, FlowRecord, Output};
 use crate::slab::Slab;
 use crate::tcp::{Connection, History, Life};
+use crate::trace::Trace;
 use crate::udp::Cbr;
 
 /// Index of the queue that the data of `down` flows cross.
@@ -72,8 +73,8 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.network.loss = 0.0;
     single.sample_interval = Time::ZERO;
     single.watched = Vec::new();
-    single.trace_departures = None;
     single.counting = Counting::default();
+    single.traced = Vec::new();
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
     let flows = [FlowSpec { start: Time::ZERO, src: 0, dst: 0, ..*flow }];
@@ -156,6 +157,7 @@ impl<'a> Sim<'a> {
             hops: 0,
             options: Options::none(),
             deliveries: None,
+            trace: Trace::of(&run.traced, flows.len(), run.trace_limit),
         };
         if let Some(first) = flows.first() {
             net.events.schedule(first.start, Kind::Start, 0);
@@ -232,6 +234,7 @@ impl<'a> Sim<'a> {
         if port == FORWARD {
             self.tally.on_arrival(&packet);
         }
+        self.net.trace.queued(&packet, port, self.net.now);
         self.ports[port].enqueue(packet, self.net.now);
         if !self.ports[port].queue.dropped().is_empty() {
             self.on_drops(port);
@@ -258,13 +261,13 @@ impl<'a> Sim<'a> {
             return;
         };
         if port == FORWARD {
-            self.tally.on_departure(&packet);
+            let wait = self.net.now - packet.arrival;
+            self.tally.on_departure(&packet, wait);
+            self.out.records[packet.flow.connection() as usize].waits.add(wait);
         }
+        self.net.trace.departed(&packet, port, self.net.now);
         let live = self.live.at(Handle::unpack(packet.handle).slot);
         if u64::from(live.flow) == packet.flow.connection() {
-            if self.run.trace_departures == Some(live.flow) && port == FORWARD {
-                self.out.departures.push(self.net.now);
-            }
             if self.ports[port].loss.takes(&packet) {
                 self.lose(&packet);
                 return;
@@ -285,6 +288,7 @@ impl<'a> Sim<'a> {
             return;
         }
         let (tcp, net) = (&self.run.tcp, &mut self.net);
+        net.trace.received(packet, net.now);
         let marked = packet.ecn == Ecn::Ce;
         if marked {
             self.out.records[live.flow as usize].marks += 1;
@@ -318,6 +322,7 @@ impl<'a> Sim<'a> {
             if port == FORWARD {
                 self.tally.on_drop(&packet);
             }
+            self.net.trace.dropped(&packet, port, self.net.now);
             if self.run.trace_drops {
                 let reverse = packet.flow.direction() == Direction::Reverse;
                 self.out.drops.push(Drop { time: self.net.now, flow: flow as u32, reverse, len: packet.len, reason });
@@ -330,6 +335,8 @@ impl<'a> Sim<'a> {
     #[cold]
     fn lose(&mut self, packet: &Packet) {
         self.net.hops += 1;
+        self.net.trace.lost(packet, self.net.now);
+        self.net.options.release(packet.options);
         self.out.records[packet.flow.connection() as usize].lost += 1;
         self.on_loss(packet);
     }
@@ -501,8 +508,12 @@ impl<'a> Sim<'a> {
             }
         }
         self.counted();
+        self.out.packets = std::mem::take(&mut self.net.trace.packets);
+        self.out.timeouts = std::mem::take(&mut self.net.trace.timeouts);
+        self.out.beyond_trace = self.net.trace.beyond_limit;
         let counters = &mut self.out.counters;
         *counters = counters.since(&self.tally.before);
+        counters.waits = self.tally.waits;
         counters.end = end;
         counters.packet_hops = self.net.hops;
         let [forward, reverse] = &mut self.ports;

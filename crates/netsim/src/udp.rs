@@ -52,7 +52,7 @@ impl Cbr {
     /// Sends one packet and schedules the next, without drift.
     pub(crate) fn send(&mut self, net: &mut Net) {
         let payload = u64::from(self.len - HEADER);
-        let mut packet = self.owner.packet(Direction::Forward, PacketKind::Udp, Mark::Plain, 0);
+        let mut packet = self.owner.packet(Direction::Forward, PacketKind::Udp, Mark::Plain, self.sent as u32);
         packet.remaining = self.size_bytes - self.sent * payload;
         packet.len = HEADER + payload.min(packet.remaining) as u32;
         net.send(self.out, packet);
@@ -86,6 +86,8 @@ impl Cbr {
     pub(crate) fn report(&self, record: &mut FlowRecord) {
         record.finish = if self.is_over() { self.last } else { Time::NEVER };
         record.first_data = self.first;
+        record.first_sent = self.start;
+        record.last_data = record.finish;
         record.delivered_bytes = self.delivered_bytes;
         record.packets_sent = self.sent;
     }

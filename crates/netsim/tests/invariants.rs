@@ -115,7 +115,7 @@ fn text(output: &Output) -> String {
 #[test]
 fn one_seed_gives_one_result() {
     for_all(20, |run, flows| {
-        let run = Run { sample_interval: ms(50), watched: vec![0], trace_departures: Some(0), ..run.clone() };
+        let run = Run { sample_interval: ms(50), watched: vec![0], traced: vec![0], ..run.clone() };
         assert_eq!(text(&go(&run, flows)), text(&go(&run, flows)));
     });
 }
@@ -124,8 +124,8 @@ fn one_seed_gives_one_result() {
 fn what_is_watched_does_not_change_what_happens() {
     for_all(20, |run, flows| {
         let plain = go(&Run { trace_drops: false, ..run.clone() }, flows);
-        let watched = (0..flows.len() as u32).collect();
-        let eyes = Run { sample_interval: ms(7), watched, trace_departures: Some(0), ..run.clone() };
+        let watched: Vec<u32> = (0..flows.len() as u32).collect();
+        let eyes = Run { sample_interval: ms(7), traced: watched.clone(), watched, ..run.clone() };
         let observed = go(&eyes, flows);
         assert_eq!(format!("{:?}", plain.records), format!("{:?}", observed.records));
         // Samples are events themselves.
@@ -205,16 +205,47 @@ fn no_flow_is_faster_than_its_path() {
 }
 
 #[test]
-fn departures_of_a_flow_are_its_packets_that_left_the_forward_queue() {
+fn a_trace_has_each_packet_once_and_its_way_in_order() {
+    for_all(40, |run, flows| {
+        let run = Run { traced: (0..flows.len() as u32).collect(), ..run.clone() };
+        let output = go(&run, flows);
+        assert_eq!(output.beyond_trace, 0);
+        assert!(output.packets.is_sorted_by_key(|row| row.sent));
+        for row in &output.packets {
+            let way = [row.sent, row.queued, row.departed, row.received];
+            assert!(way.is_sorted(), "{row:?}");
+            assert!(row.dropped == Time::NEVER || row.received == Time::NEVER, "{row:?}");
+            assert!(row.dropped == Time::NEVER || row.queued <= row.dropped, "{row:?}");
+        }
+        for (index, (flow, record)) in flows.iter().zip(&output.records).enumerate() {
+            let of = || output.packets.iter().filter(|row| row.flow as usize == index);
+            assert_eq!(of().count() as u64, record.packets_sent, "{flow:?}");
+            let dropped = of().filter(|row| row.dropped != Time::NEVER).count() as u64;
+            let received = of().filter(|row| row.received != Time::NEVER).count() as u64;
+            let timeouts = output.timeouts.iter().filter(|(_, flow)| *flow as usize == index).count();
+            assert_eq!(timeouts as u32, record.timeouts);
+            if flow.udp.is_some() {
+                assert_eq!(dropped, record.drops + record.lost, "{flow:?}");
+                let payload: u64 =
+                    of().filter(|row| row.received != Time::NEVER).map(|row| u64::from(row.len - 28)).sum();
+                assert_eq!(payload, record.delivered_bytes);
+            } else {
+                assert!(dropped <= record.drops + record.lost && received + dropped <= record.packets_sent, "{flow:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn waits_count_each_packet_that_left_the_forward_queue() {
     for_all(20, |run, flows| {
-        // Datagrams downwards: nothing of them arrives at the queue but themselves.
-        let only: Vec<FlowSpec> = flows.iter().map(|flow| FlowSpec { up: flow.udp.is_none(), ..*flow }).collect();
-        let Some(traced) = only.iter().position(|flow| flow.udp.is_some()) else { return };
-        let run = Run { trace_departures: Some(traced as u32), ..run.clone() };
-        let output = go(&run, &only);
-        let record = output.records[traced];
-        assert_eq!(output.departures.len() as u64, record.packets_sent - record.drops);
-        assert!(output.departures.is_sorted());
+        let output = go(run, flows);
+        let packets: u64 = output.records.iter().map(|record| record.waits.packets).sum();
+        assert_eq!(packets, output.counters.sent);
+        let waited: u64 = output.records.iter().map(|record| record.waits.sum_ns).sum();
+        let end = output.counters.end.as_secs_f64();
+        // Packets that were dropped after a wait, or wait still, are in the queue's mean only.
+        assert!(waited as f64 * 1e-9 <= output.counters.queue_mean_packets * end * (1.0 + 1e-9));
     });
 }
 

@@ -117,8 +117,8 @@ fn a_flow_that_is_to_be_observed_must_exist() {
     let flows = [transfer(ms(1), 1000)];
     let run = Run { watched: vec![0, 1], ..wired("fifo") };
     assert_eq!(refusal(&run, &flows), "watched = 1: must be the index of a flow");
-    let run = Run { trace_departures: Some(7), ..wired("fifo") };
-    assert_eq!(refusal(&run, &flows), "trace_departures = 7: must be the index of a flow");
+    let run = Run { traced: vec![7], ..wired("fifo") };
+    assert_eq!(refusal(&run, &flows), "traced = 7: must be the index of a flow");
 }
 
 #[test]

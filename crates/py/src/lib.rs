@@ -3,6 +3,8 @@
 mod capture;
 mod disciplines;
 mod simulate;
+mod trace;
+mod waits;
 
 use pyo3::prelude::*;
 

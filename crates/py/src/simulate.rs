@@ -12,6 +12,8 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use qdisc::Limit;
 use units::{BitRate, Time};
 
+use crate::{trace, waits};
+
 /// Lets another thread see how far a run is, and stop it.
 #[pyclass(frozen)]
 #[derive(Default)]
@@ -61,8 +63,9 @@ pub struct Settings {
     sample_interval_ns: u64,
     watched: Vec<u32>,
     trace_drops: bool,
-    trace_departures: Option<u32>,
     warm_up_ns: u64,
+    traced: Vec<u32>,
+    trace_limit: u64,
 }
 
 #[derive(FromPyObject)]
@@ -176,8 +179,9 @@ impl Settings {
             sample_interval: Time(self.sample_interval_ns),
             watched: self.watched,
             trace_drops: self.trace_drops,
-            trace_departures: self.trace_departures,
             counting: Counting { warm_up: Time(self.warm_up_ns), classes: Vec::new() },
+            traced: self.traced,
+            trace_limit: self.trace_limit,
         })
     }
 }
@@ -210,7 +214,8 @@ impl FlowColumns {
     }
 }
 
-/// Runs `flows`, sorted by start, with `settings`: dictionaries `records`, `samples`, `counters`, `drops`.
+/// Runs `flows`, sorted by start, with `settings`: dictionaries `records`, `samples`, `counters`, `drops`,
+/// `packets`, `timeouts`.
 ///
 /// Columns come back as bytes of little-endian `uint64` or `float64`; times in nanoseconds with
 /// 2^64 - 1 for never.
@@ -257,11 +262,11 @@ pub fn alone<'py>(
     ))
 }
 
-fn integers<'py>(py: Python<'py>, values: impl Iterator<Item = u64>) -> Bound<'py, PyBytes> {
+pub(crate) fn integers<'py>(py: Python<'py>, values: impl Iterator<Item = u64>) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
 }
 
-fn floats<'py>(py: Python<'py>, values: impl Iterator<Item = f64>) -> Bound<'py, PyBytes> {
+pub(crate) fn floats<'py>(py: Python<'py>, values: impl Iterator<Item = f64>) -> Bound<'py, PyBytes> {
     integers(py, values.map(f64::to_bits))
 }
 
@@ -282,6 +287,8 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     records.set_item("fragments", integers(py, of().map(|r| r.fragments)))?;
     records.set_item("rtt_mean_s", floats(py, of().map(|r| r.rtt_mean_s)))?;
     records.set_item("cwnd_mean_packets", floats(py, of().map(|r| r.cwnd_mean_packets)))?;
+    records.set_item("first_sent_ns", integers(py, of().map(|r| r.first_sent.0)))?;
+    records.set_item("last_data_ns", integers(py, of().map(|r| r.last_data.0)))?;
 
     let from = &output.samples;
     let samples = PyDict::new(py);
@@ -305,12 +312,16 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     drops.set_item("reason", reasons)?;
 
     let all = PyDict::new(py);
-    all.set_item("departures_ns", integers(py, output.departures.iter().map(|time| time.0)))?;
+    all.set_item("packets", trace::packets(py, output)?)?;
+    all.set_item("timeouts", trace::timeouts(py, output)?)?;
     all.set_item("records", records)?;
     all.set_item("samples", samples)?;
     all.set_item("drops", drops)?;
     all.set_item("counters", counters(py, output)?)?;
     all.set_item("classes", classes(py, output)?)?;
+    all.set_item("flow_waits", waits::columns(py, output.records.iter().map(|record| record.waits))?)?;
+    all.set_item("class_waits", waits::columns(py, output.classes.iter().map(|count| count.waits))?)?;
+    all.set_item("all_waits", waits::columns(py, std::iter::once(output.counters.waits))?)?;
     Ok(all)
 }
 
@@ -344,6 +355,7 @@ fn counters<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict
         ("flow_table_max", from.flow_table_max),
         ("flow_table_bytes", from.flow_table_bytes),
         ("marks", from.marks),
+        ("beyond_trace", output.beyond_trace),
         ("packet_hops", from.packet_hops),
         ("events", from.events),
     ] {

@@ -51,6 +51,15 @@ Overrides = Annotated[
         "--set", metavar="NAME=VALUE", help="Any scenario field: network.buffer=20, tcp.min_rto=200ms; repeatable"
     ),
 ]
+TraceFlow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trace-flow",
+        metavar="ID",
+        help="Write each packet of this flow (flow_id), or of a group, to packets.parquet, its timeouts to "
+        "timeouts.parquet; repeatable",
+    ),
+]
 ReportFolder = Annotated[
     Path, typer.Option(metavar="DIR", help="Folder for report.html, flows.parquet, samples.parquet, summary.json")
 ]
@@ -64,6 +73,11 @@ def _overrides(given: list[str] | None, **options: str | None) -> dict:
     return merged(given or (), options)
 
 
+def _traced(flows: list[str] | None) -> dict:
+    """The option in place of the scenario's own choice."""
+    return {"trace": flows} if flows else {}
+
+
 @app.command(epilog="Example:  mayfly compare wired --disciplines fifo,efd,las --duration 200s --out results")
 def compare(
     scenario: ScenarioArgument = "wired",
@@ -73,6 +87,7 @@ def compare(
     seed: Seed = None,
     replications: Replications = None,
     overrides: Overrides = None,
+    trace_flow: TraceFlow = None,
     out: ReportFolder = Path("mayfly-compare"),
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -82,7 +97,8 @@ def compare(
     from mayfly.simulate.comparison import compare as run
     from mayfly.simulate.scenario import load_scenario
 
-    loaded = load_scenario(scenario, _overrides(overrides, duration=duration, seed=seed, replications=replications))
+    changed = _overrides(overrides, duration=duration, seed=seed, replications=replications)
+    loaded = load_scenario(scenario, changed | _traced(trace_flow))
     with session.progress(f"compare {loaded.name}") as progress:
         result = run(loaded, disciplines, flows, progress=progress)
     session.finish(result)
@@ -151,6 +167,7 @@ def simulate(
     duration: Duration = None,
     seed: Seed = None,
     overrides: Overrides = None,
+    trace_flow: TraceFlow = None,
     trace_drops: Annotated[bool, typer.Option("--trace-drops", help="Write each drop to drops.parquet")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -161,7 +178,7 @@ def simulate(
     from mayfly.simulate.scenario import load_scenario
 
     changed = {"replications": 1} | _overrides(overrides, duration=duration, seed=seed)
-    loaded = load_scenario(scenario, changed)
+    loaded = load_scenario(scenario, changed | _traced(trace_flow))
     with session.progress(f"simulate {discipline}") as progress:
         result = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops)
     session.finish(result, report=False, single=True)

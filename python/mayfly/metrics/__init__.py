@@ -1,4 +1,4 @@
-"""Measures over the tables of a run: response times by size, short and long classes, stalls, and the answer in words.
+"""Measures over the tables of a run: response times, loss and delay by size and class, stalls, streams, the answer.
 
 Pure functions over the frames of ``docs/tables.md``. Names load on first use, so that importing the package costs
 nothing.
@@ -8,49 +8,95 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .active import active_flows
+    from .delivery import per_interval
+    from .departures import inter_departure_cdf, inter_departures, regularity
     from .fairness import fair_service
     from .groups import batch_response, fair_groups, group_rows, slowdown_percentiles
+    from .jain import jain_index
+    from .loss import loss_by_size, loss_rate, lossy_share_up_to, lossy_sizes
+    from .playout import blocks_in_time, deadline_misses, jitter, one_way_delays
     from .progress import plateaus
+    from .queue_delay import queueing_delay, relative_queueing_delay
     from .response import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
-    from .shares import class_rows
+    from .shares import class_rows, normalised_throughput
     from .size_classes import classes
     from .summary import summarise
+    from .transmission import mean_transmission_time, transmission_time
     from .words import answer
 
 _HOMES = {
+    "active_flows": "active",
     "answer": "words",
     "batch_response": "groups",
     "binned_ci": "response",
+    "blocks_in_time": "playout",
     "by_percentile": "response",
     "class_rows": "shares",
     "classes": "size_classes",
     "conditional_mean": "response",
+    "deadline_misses": "playout",
     "fair_groups": "groups",
     "fair_service": "fairness",
     "group_rows": "groups",
     "incomplete": "response",
+    "inter_departure_cdf": "departures",
+    "inter_departures": "departures",
+    "jain_index": "jain",
+    "jitter": "playout",
+    "loss_by_size": "loss",
+    "loss_rate": "loss",
+    "lossy_share_up_to": "loss",
+    "lossy_sizes": "loss",
+    "mean_transmission_time": "transmission",
+    "normalised_throughput": "shares",
+    "one_way_delays": "playout",
+    "per_interval": "delivery",
     "plateaus": "progress",
+    "queueing_delay": "queue_delay",
+    "regularity": "departures",
+    "relative_queueing_delay": "queue_delay",
     "response_cdf": "response",
     "slowdown_percentiles": "groups",
     "summarise": "summary",
+    "transmission_time": "transmission",
 }
 
 __all__ = [
+    "active_flows",
     "answer",
     "batch_response",
     "binned_ci",
+    "blocks_in_time",
     "by_percentile",
     "class_rows",
     "classes",
     "conditional_mean",
+    "deadline_misses",
     "fair_groups",
     "fair_service",
     "group_rows",
     "incomplete",
+    "inter_departure_cdf",
+    "inter_departures",
+    "jain_index",
+    "jitter",
+    "loss_by_size",
+    "loss_rate",
+    "lossy_share_up_to",
+    "lossy_sizes",
+    "mean_transmission_time",
+    "normalised_throughput",
+    "one_way_delays",
+    "per_interval",
     "plateaus",
+    "queueing_delay",
+    "regularity",
+    "relative_queueing_delay",
     "response_cdf",
     "slowdown_percentiles",
     "summarise",
+    "transmission_time",
 ]
 
 

@@ -15,12 +15,13 @@ from .intervals import Z95
 from .size_classes import completed_tcp
 
 
-def _checked(name: str, value: int | None, least: int) -> None:
+def checked(name: str, value: int | None, least: int) -> None:
+    """Refuse a value below ``least``; None passes."""
     if value is not None and value < least:
         raise MayflyError(f"{name} = {value}: must be at least {least}")
 
 
-def _blocks(records: pl.DataFrame, rows, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+def blocks_of(records: pl.DataFrame, rows, schema: dict[str, pl.DataType]) -> pl.DataFrame:
     """Stack ``rows(part)`` of each discipline; the label column exists when the records have one."""
     if "discipline" not in records.columns:
         return rows(records).cast(schema)
@@ -31,7 +32,8 @@ def _blocks(records: pl.DataFrame, rows, schema: dict[str, pl.DataType]) -> pl.D
     return pl.concat(blocks) if blocks else pl.DataFrame(schema={"discipline": pl.String} | schema)
 
 
-def _bin_key(bins_per_decade: int | None) -> pl.Expr:
+def bin_key(bins_per_decade: int | None) -> pl.Expr:
+    """Size bin of a flow: geometric, or its size when None."""
     size = pl.col("size_packets")
     if bins_per_decade is None:
         return size.alias("bin")
@@ -62,19 +64,19 @@ def conditional_mean(records: pl.DataFrame, bins_per_decade: int | None = None) 
     MayflyError
         ``bins_per_decade`` below 1.
     """
-    _checked("bins_per_decade", bins_per_decade, 1)
+    checked("bins_per_decade", bins_per_decade, 1)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
         binned = (
             part.filter(completed_tcp())
-            .group_by(_bin_key(bins_per_decade))
+            .group_by(bin_key(bins_per_decade))
             .agg(
                 pl.col("size_packets").mean(), pl.col("response_time_s").mean().alias("mean_s"), pl.len().alias("flows")
             )
         )
         return binned.sort("bin").drop("bin")
 
-    return _blocks(records, rows, _MEAN_SCHEMA)
+    return blocks_of(records, rows, _MEAN_SCHEMA)
 
 
 def by_percentile(records: pl.DataFrame, bins_per_decade: int | None = None) -> pl.DataFrame:
@@ -103,13 +105,13 @@ def by_percentile(records: pl.DataFrame, bins_per_decade: int | None = None) -> 
     The percentile of a bin is the share of TCP flows that are smaller, plus half of those inside. Unfinished flows
     count, so that a size has one percentile under every discipline.
     """
-    _checked("bins_per_decade", bins_per_decade, 1)
+    checked("bins_per_decade", bins_per_decade, 1)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
         done = completed_tcp()
         binned = (
             part.filter(pl.col("protocol") == "tcp")
-            .group_by(_bin_key(bins_per_decade))
+            .group_by(bin_key(bins_per_decade))
             .agg(
                 pl.len().cast(pl.Int64).alias("all"),
                 pl.col("size_packets").filter(done).mean(),
@@ -126,7 +128,7 @@ def by_percentile(records: pl.DataFrame, bins_per_decade: int | None = None) -> 
         )
 
     schema = {"percentile": pl.Float64(), **_MEAN_SCHEMA}
-    return _blocks(records, rows, schema)
+    return blocks_of(records, rows, schema)
 
 
 def binned_ci(records: pl.DataFrame, samples: int = 200) -> pl.DataFrame:
@@ -155,7 +157,7 @@ def binned_ci(records: pl.DataFrame, samples: int = 200) -> pl.DataFrame:
     Whole sizes are added in ascending order until the bin holds ``samples`` flows; the largest sizes, too few to fill
     a bin, are left out (Chen 2012, 4.6.2). Normal interval over the flows of the bin.
     """
-    _checked("samples", samples, 2)
+    checked("samples", samples, 2)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
         done = part.filter(completed_tcp()).sort("size_packets")
@@ -179,7 +181,7 @@ def binned_ci(records: pl.DataFrame, samples: int = 200) -> pl.DataFrame:
         )
 
     schema = {name: pl.Float64() for name in ("size_packets", "mean_s", "low_s", "high_s")} | {"flows": pl.Int64()}
-    return _blocks(records, rows, schema)
+    return blocks_of(records, rows, schema)
 
 
 def _bin_starts(ascending: np.ndarray, samples: int) -> tuple[np.ndarray, int]:
@@ -212,7 +214,7 @@ def response_cdf(records: pl.DataFrame, points: int = 300) -> pl.DataFrame:
     MayflyError
         ``points`` below 2.
     """
-    _checked("points", points, 2)
+    checked("points", points, 2)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
         times_s = np.sort(part.filter(completed_tcp())["response_time_s"].to_numpy().astype(float))
@@ -225,7 +227,7 @@ def response_cdf(records: pl.DataFrame, points: int = 300) -> pl.DataFrame:
         return pl.DataFrame({"response_time_s": times_s[picked], "share": (picked + 1) / flows})
 
     schema = {"response_time_s": pl.Float64(), "share": pl.Float64()}
-    return _blocks(records, rows, schema)
+    return blocks_of(records, rows, schema)
 
 
 def incomplete(records: pl.DataFrame, mss_bytes: int | None = None) -> pl.DataFrame:
@@ -249,7 +251,7 @@ def incomplete(records: pl.DataFrame, mss_bytes: int | None = None) -> pl.DataFr
     MayflyError
         ``mss_bytes`` below 1.
     """
-    _checked("mss_bytes", mss_bytes, 1)
+    checked("mss_bytes", mss_bytes, 1)
     mss = mss_bytes or _least_mss(records)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
@@ -260,7 +262,7 @@ def incomplete(records: pl.DataFrame, mss_bytes: int | None = None) -> pl.DataFr
             (pl.col("flows").cum_sum() / pl.col("flows").sum()).alias("share")
         )
 
-    return _blocks(records, rows, {"delivered_packets": pl.Int64(), "flows": pl.Int64(), "share": pl.Float64()})
+    return blocks_of(records, rows, {"delivered_packets": pl.Int64(), "flows": pl.Int64(), "share": pl.Float64()})
 
 
 def _least_mss(records: pl.DataFrame) -> int:

@@ -74,3 +74,25 @@ def class_rows(runs: Sequence[Counts], seconds: Sequence[float], rate_bps: float
         totals = {name: sum(row[name] for row in counted) for name in ("arrivals", "drops", "marks")}
         rows.append({"group": group, **totals, **means, "share_ci95": student_ci95([run["share"] for run in own])})
     return rows
+
+
+def normalised_throughput(throughput: float, others: float) -> float | None:
+    """Throughput of one class over that of it and the others together (Zhao 2004, IV.A.4).
+
+    Parameters
+    ----------
+    throughput, others : float
+        Any unit, >= 0.
+
+    Returns
+    -------
+    float or None
+        None when nothing came through. Zhao 2004 takes long-term TCP and UDP, whatever short-term flows add.
+
+    Examples
+    --------
+    >>> normalised_throughput(3.0, 1.0)
+    0.75
+    """
+    total = throughput + others
+    return throughput / total if total > 0 else None

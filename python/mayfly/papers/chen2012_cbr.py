@@ -34,12 +34,12 @@ EXPERIMENTS = tuple(
         overrides={
             "workload.load": round(load * 1e6),
             "network.buffer": 50,
-            "workload.cbr": [{"rate": rate_bps, "packet": PACKET_BYTES, "start": "10s"}],
+            "workload.cbr": [{"rate": rate_bps, "packet": PACKET_BYTES, "start": "10s", "group": "cbr"}],
+            "trace": ["cbr"],
         },
         disciplines=tuple(NAMES),
         replications=MORE_REPLICATIONS.get(_id(rate_bps, load), REPLICATIONS),
         measure=wired_measures.cbr,
-        trace_udp=True,
     )
     for loads in READINGS.values()
     for load in loads

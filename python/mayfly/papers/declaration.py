@@ -62,8 +62,6 @@ class Experiment:
         Reduces a run to the numbers that claims need.
     scenario : str
         A ready scenario.
-    trace_udp : bool
-        Keep the departures of the first UDP flow.
     """
 
     id: str
@@ -72,7 +70,6 @@ class Experiment:
     replications: int
     measure: Callable[[RunResult], Measures]
     scenario: str = "wired"
-    trace_udp: bool = False
 
     def loaded(self) -> Scenario:
         """The scenario with the overrides in place."""
@@ -148,9 +145,7 @@ def simulate(experiment: Experiment) -> dict[str, list[Measures]]:
     def job(pair: tuple[str, int]) -> Measures:
         label, replication = pair
         flows = lists[replication]
-        traced = int((flows["protocol"] == "udp").arg_max()) if experiment.trace_udp else None
-        run = run_one(scenario, parse(label), flows, replication, trace_departures=traced)
-        return experiment.measure(run)
+        return experiment.measure(run_one(scenario, parse(label), flows, replication))
 
     pairs = [(label, replication) for label in experiment.disciplines for replication in range(experiment.replications)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -1,8 +1,8 @@
 """Numbers of one run that the claims of Chen 2012, ch. 4 need."""
 
-import numpy as np
 import polars as pl
 
+from mayfly.metrics.departures import inter_departures, regularity
 from mayfly.metrics.progress import plateaus
 from mayfly.metrics.size_classes import classes, completed_tcp
 from mayfly.papers.declaration import Measures
@@ -114,7 +114,7 @@ def cbr(run: RunResult) -> Measures:
     Parameters
     ----------
     run : RunResult
-        With one UDP flow, its departures traced.
+        With one UDP flow, which is traced.
 
     Returns
     -------
@@ -126,12 +126,9 @@ def cbr(run: RunResult) -> Measures:
     udp = run.records.filter(pl.col("protocol") == "udp")
     tcp = run.records.filter(pl.col("protocol") == "tcp")
     period_s = udp["packet_bytes"].item() * 8 / udp["rate_bps"].item()
-    between = np.diff(run.departures_ns * 1e-9) / period_s
     return {
         "loss": udp["drops"].item() / udp["packets_sent"].item(),
-        "regular": float((np.abs(between - 1) < 0.1).mean()),
-        "batched": float((between < 0.5).mean()),
-        "jitter": float(between.std()),
+        **regularity(inter_departures(run.packets), period_s),
         "tcp_loss": tcp["drops"].sum() / tcp["packets_sent"].sum(),
         "tcp_small_s": _sized(tcp, "small")["response_time_s"].mean(),
     }

@@ -204,6 +204,8 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
         **{name: pl.Series(integers(records[name])) for name in whole},
         **{name: pl.Series(np.frombuffer(records[name], dtype="<f8"), nan_to_null=True) for name in real},
         first_data_s=times(records["first_data_ns"]),
+        first_sent_s=times(records["first_sent_ns"]),
+        last_data_s=times(records["last_data_ns"]),
         **{name: pl.lit(None, pl.Int64) if values is None else values for name, values in classed.items()},
     ).with_columns(response_time_s=pl.col("finish_s") - pl.col("start_s"))
 

@@ -34,12 +34,16 @@ class Comparison:
         What ``summary.json`` holds.
     drops : polars.DataFrame
         Drop traces; empty unless asked for.
+    packets, timeouts : polars.DataFrame
+        Traces of the flows that ``scenario.trace`` names; empty when it names none.
     """
 
     records: pl.DataFrame
     samples: pl.DataFrame
     summary: dict
     drops: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def table(self) -> "Table":
         """The comparison as a rich table, in the form of Chen 2012, Table 4.2."""
@@ -79,11 +83,14 @@ class Comparison:
 
         names = {"flows": "flows.parquet", "samples": "samples.parquet"}
         names |= {"drops": "drops.parquet"} if self.drops.width else {}
+        if self.summary["scenario"]["trace"]:
+            names |= {"packets": "packets.parquet", "timeouts": "timeouts.parquet"}
         names |= {"report": "report.html"} if report else {}
         names |= {"summary": "summary.json"}
         files = {key: str(Path(folder) / name) for key, name in names.items()}
         with filled(folder, names.values()) as partial:
             tables = {"flows": self.records, "samples": self.samples, "drops": self.drops}
+            tables |= {"packets": self.packets, "timeouts": self.timeouts}
             for key in tables.keys() & names.keys():
                 _write_table(tables[key], partial / names[key])
             if report:
@@ -272,10 +279,15 @@ def gather(
         "disciplines": rows,
         **(extra or {}),
     }
+    if beyond := sum(run.counters["beyond_trace"] for run in runs):
+        limit = f"the trace is cut at trace_limit = {scenario.trace_limit} packets in a run: {beyond} more were sent"
+        summary["notes"] = [*summary.get("notes", ()), limit]
     traces = [run.drops for run in runs if run.drops is not None]
     return Comparison(
         pl.concat([run.records for run in runs]),
         pl.concat([run.samples for run in runs]),
         summary,
         pl.concat(traces) if traces else pl.DataFrame(),
+        pl.concat([run.packets for run in runs]),
+        pl.concat([run.timeouts for run in runs]),
     )

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-import numpy as np
 import polars as pl
 
 from mayfly import _native
 from mayfly.errors import MayflyError
-from mayfly.simulate import columns
+from mayfly.simulate import columns, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.disciplines import Discipline, parse, parse_list
 from mayfly.simulate.scenario import Scenario
@@ -44,11 +43,13 @@ class RunResult:
         Totals of the run after its warm-up.
     drops : polars.DataFrame, shape (n_drops, ...), or None
         Drop trace, when asked for.
-    departures_ns : ndarray, shape (n_departures,), int64
-        When packets of the traced flow left the forward queue, ns; empty unless asked for.
     classes : list of dict
         Packets of each group at the forward queue after the warm-up: ``group, arrivals, drops, marks, sent,
         sent_bytes``; empty when no flow has a group.
+    packets : polars.DataFrame, shape (n_packets, ...)
+        Packets of the flows that ``scenario.trace`` names.
+    timeouts : polars.DataFrame, shape (n_timeouts, ...)
+        Expiries of their retransmission timer.
     """
 
     discipline: Discipline
@@ -57,8 +58,9 @@ class RunResult:
     samples: pl.DataFrame
     counters: dict
     drops: pl.DataFrame | None = field(repr=False)
-    departures_ns: np.ndarray = field(repr=False)
     classes: list[dict] = field(default_factory=list, repr=False)
+    packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -172,7 +174,8 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "sample_interval_ns": ns(interval),
         "watched": list(watched),
         "trace_drops": False,
-        "trace_departures": None,
+        "traced": [],
+        "trace_limit": scenario.trace_limit,
     }
 
 
@@ -201,7 +204,6 @@ def run_one(
     control: "_native.Control | None" = None,
     trace_drops: bool = False,
     paths: PathsAlone | None = None,
-    trace_departures: int | None = None,
 ) -> RunResult:
     """Runs one discipline on one flow list.
 
@@ -221,8 +223,6 @@ def run_one(
         Keep the drop trace.
     paths : PathsAlone, optional
         Times alone found by other runs of the same scenario.
-    trace_departures : int, optional
-        Row of the flow list whose departures from the forward queue are kept.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def run_one(
     """
     tcp = scenario.tcp
     settings = native_settings(scenario, discipline, scenario.seed + replication, largest(flows))
-    settings |= {"trace_drops": trace_drops, "trace_departures": trace_departures}
+    settings |= {"trace_drops": trace_drops, "traced": traces.chosen_rows(flows, scenario.trace)}
     began = time.thread_time()
     try:
         native = columns.native_flows(flows, tcp.mss + tcp.header)
@@ -246,14 +246,19 @@ def run_one(
     counters = result["counters"] | {"cpu_s": time.thread_time() - began}
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, result["records"], tcp.mss)
+    records = records.with_columns(**queue_delay.of_flows(result["flow_waits"]))
     alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.header, replication)
     records = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
     counters |= _derived(counters, records, settings)
     drops = columns.drops_frame(result["drops"], flows).with_columns(**labels) if trace_drops else None
-    departures_ns = columns.integers(result["departures_ns"])
     classes = columns.class_counts(columns.group_classes(flows)[0], result["classes"])
-    return RunResult(discipline, replication, records, samples, counters, drops, departures_ns, classes)
+    for row, delay in zip(classes, queue_delay.of_each(result["class_waits"]), strict=True):
+        row["queueing_delay"] = delay
+    counters["queueing_delay"] = queue_delay.of_each(result["all_waits"])[0]
+    packets = traces.packets_frame(result["packets"], flows).with_columns(**labels)
+    timeouts = traces.timeouts_frame(result["timeouts"], flows).with_columns(**labels)
+    return RunResult(discipline, replication, records, samples, counters, drops, classes, packets, timeouts)
 
 
 def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:

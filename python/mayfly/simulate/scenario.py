@@ -35,6 +35,12 @@ def _as_list(value: object) -> object:
     return disciplines.split(value) if isinstance(value, str) else value
 
 
+def _as_names(value: object) -> object:
+    """One name, or a flow_id written as a number, as a list of text."""
+    names = value if isinstance(value, list | tuple) else [value]
+    return [str(name) if type(name) is int and name >= 0 else name for name in names]
+
+
 def _reverse(text: str) -> str:
     if text != "same":
         try:
@@ -212,6 +218,10 @@ class Scenario(_Section):
     sample_interval: Seconds | None = Field(
         None, description="time between samples; a thousandth of the duration when absent, 0 for none"
     )
+    trace: Annotated[tuple[Annotated[str, AfterValidator(_name)], ...], BeforeValidator(_as_names)] = Field(
+        (), description="flows whose packets are traced: flow_id, or name of a group"
+    )
+    trace_limit: Whole = Field(1_000_000, ge=1, le=100_000_000, description="packets traced in a run at most")
     network: Network = Field(default_factory=Network)
     tcp: Tcp = Field(default_factory=Tcp)
     workload: Workload = Field(default_factory=Workload)

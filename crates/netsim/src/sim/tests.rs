@@ -29,8 +29,9 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         sample_interval: Time::ZERO,
         watched: Vec::new(),
         trace_drops: true,
-        trace_departures: None,
         counting: Default::default(),
+        traced: Vec::new(),
+        trace_limit: 1_000_000,
     }
 }
 

@@ -190,6 +190,7 @@ impl Connection {
     pub(crate) fn report(&self, record: &mut FlowRecord, tcp: &Tcp) {
         record.finish = self.receiver.finish;
         record.first_data = self.receiver.first_data;
+        record.last_data = self.receiver.complete;
         record.delivered_bytes = self.delivered_bytes(tcp);
         self.sender.report(record);
     }

@@ -37,6 +37,8 @@ pub(crate) struct Receiver {
     /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
     probed: Option<Time>,
     pub(crate) first_data: Time,
+    /// Arrival of the last missing payload.
+    pub(crate) complete: Time,
     pub(crate) finish: Time,
 }
 
@@ -60,6 +62,7 @@ impl Receiver {
             echo: false,
             probed: None,
             first_data: Time::NEVER,
+            complete: Time::NEVER,
             finish: Time::NEVER,
         }
     }
@@ -130,8 +133,11 @@ impl Receiver {
             }
             self.repeats = 0;
         }
-        if !tcp.fin && self.next > shape.data && self.finish == Time::NEVER {
-            self.finish = net.now;
+        if self.next > shape.data && self.complete == Time::NEVER {
+            self.complete = net.now;
+            if !tcp.fin {
+                self.finish = net.now;
+            }
         }
         if let Some(deliveries) = &mut net.deliveries {
             deliveries.extend((before.max(1)..self.next).map(|_| net.now));

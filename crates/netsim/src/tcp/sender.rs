@@ -45,6 +45,7 @@ pub(crate) struct Sender {
     rtt: Rtt,
     deadline: Time,
     timer_event: Time,
+    opened: Time,
     sent: u64,
     retransmits: u64,
     timeouts: u32,
@@ -74,6 +75,7 @@ impl Sender {
             rtt: Rtt::unknown(tcp, clock_phase),
             deadline: Time::NEVER,
             timer_event: Time::NEVER,
+            opened: Time::NEVER,
             sent: 0,
             retransmits: 0,
             timeouts: 0,
@@ -95,6 +97,7 @@ impl Sender {
             self.timed = None;
         }
         self.nxt = 0;
+        self.opened = self.opened.min(net.now);
         self.send_window(0, shape, tcp, net);
     }
 
@@ -276,6 +279,7 @@ impl Sender {
     /// Everything unacknowledged counts as lost: go back to it with a window of one (RFC 5681, 3.1).
     fn on_rto(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.timeouts += 1;
+        net.trace.timed_out(shape.owner.flow, net.now);
         self.recover = self.max;
         self.recovering = false;
         self.owes_cwr = tcp.ecn;
@@ -366,6 +370,7 @@ impl Sender {
     }
 
     pub(crate) fn report(&self, record: &mut FlowRecord) {
+        record.first_sent = self.opened;
         record.packets_sent = self.sent;
         record.retransmits = self.retransmits;
         record.timeouts = self.timeouts;

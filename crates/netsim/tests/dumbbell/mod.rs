@@ -63,8 +63,9 @@ pub fn wired(discipline: &str) -> Run {
         sample_interval: Time::ZERO,
         watched: Vec::new(),
         trace_drops: false,
-        trace_departures: None,
         counting: Default::default(),
+        traced: Vec::new(),
+        trace_limit: 1_000_000,
     }
 }
 

@@ -23,6 +23,7 @@ use crate::pipe::{End, Lane, Pipe};
 use crate::record::FlowRecord;
 use crate::tcp::sender::tests::windows;
 use crate::tcp::{Connection, History, Life};
+use crate::trace::Trace;
 
 pub(crate) use crate::tcp::sender::tests::tcp;
 
@@ -150,6 +151,7 @@ impl<'a> Bench<'a> {
             hops: 0,
             options: Options::none(),
             deliveries: None,
+            trace: Trace::default(),
         };
         let spec = FlowSpec {
             start: Time::ZERO,

@@ -1,0 +1,249 @@
+//! Trace of chosen flows: one row per packet of the sender of the data, with its way through the
+//! network, and the expiries of the retransmission timer.
+//!
+//! Cost: a branch per packet and hop while nothing is traced. A traced packet is found again among
+//! those of its flow that are under way, the oldest first: links keep the order, and in a queue the
+//! instant of arrival tells copies of one segment apart.
+
+use std::collections::VecDeque;
+
+use qdisc::{Kind, Packet};
+use units::{Direction, Time};
+
+use crate::net::Handle;
+
+/// Way of one packet; `Time::NEVER` for what did not happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketTrace {
+    /// Index of the flow.
+    pub flow: u32,
+    /// TCP: number of the segment, 0 for the SYN, data from 1. UDP: datagrams sent before.
+    pub number: u32,
+    /// Length on the wire, bytes.
+    pub len: u32,
+    /// When it was handed to the access link of its sender.
+    pub sent: Time,
+    /// Arrival at the first queue.
+    pub queued: Time,
+    /// Start of transmission out of the last queue it has left.
+    pub departed: Time,
+    /// Arrival at the receiver.
+    pub received: Time,
+    /// When a queue dropped it; a packet that a link lost departed at that instant.
+    pub dropped: Time,
+}
+
+/// A row that may still change.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    row: usize,
+    number: u32,
+    /// Queue it is in, or was in last; `usize::MAX` before the first.
+    port: usize,
+    /// When it came there.
+    arrival: Time,
+    waits: bool,
+}
+
+const NO_PORT: usize = usize::MAX;
+const UNTRACED: u32 = u32::MAX;
+
+/// The traced flows and what was seen of them.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    /// Place in `under_way` by flow; empty when nothing is traced.
+    place: Vec<u32>,
+    under_way: Vec<VecDeque<Open>>,
+    limit: usize,
+    pub(crate) packets: Vec<PacketTrace>,
+    pub(crate) timeouts: Vec<(Time, u32)>,
+    /// Packets of traced flows sent after the limit was reached.
+    pub(crate) beyond_limit: u64,
+}
+
+impl Trace {
+    /// Traces `chosen` out of `flows` flows, at most `limit` packets.
+    pub(crate) fn of(chosen: &[u32], flows: usize, limit: u64) -> Trace {
+        if chosen.is_empty() {
+            return Trace::default();
+        }
+        let mut trace = Trace { place: vec![UNTRACED; flows], limit: limit as usize, ..Trace::default() };
+        for &flow in chosen {
+            if trace.place[flow as usize] == UNTRACED {
+                trace.place[flow as usize] = trace.under_way.len() as u32;
+                trace.under_way.push(VecDeque::new());
+            }
+        }
+        trace
+    }
+
+    /// Flow, place and number of a packet that is traced.
+    #[inline]
+    fn traced(&self, packet: &Packet) -> Option<(u32, usize, u32)> {
+        if self.place.is_empty() || packet.kind == Kind::Ack || packet.flow.direction() == Direction::Reverse {
+            return None;
+        }
+        let flow = packet.flow.connection() as u32;
+        let place = self.place[flow as usize];
+        (place != UNTRACED).then(|| (flow, place as usize, Handle::unpack(packet.handle).number))
+    }
+
+    #[inline]
+    pub(crate) fn sent(&mut self, packet: &Packet, now: Time) {
+        let Some((flow, place, number)) = self.traced(packet) else { return };
+        if self.packets.len() >= self.limit {
+            self.beyond_limit += 1;
+            return;
+        }
+        let row = self.packets.len();
+        let never = Time::NEVER;
+        self.packets.push(PacketTrace {
+            flow,
+            number,
+            len: packet.len,
+            sent: now,
+            queued: never,
+            departed: never,
+            received: never,
+            dropped: never,
+        });
+        self.under_way[place].push_back(Open { row, number, port: NO_PORT, arrival: never, waits: false });
+    }
+
+    /// The packet arrives at the queue of `port`, which may drop it at once.
+    #[inline]
+    pub(crate) fn queued(&mut self, packet: &Packet, port: usize, now: Time) {
+        let Some((_, place, number)) = self.traced(packet) else { return };
+        let came = |open: &&mut Open| open.number == number && !open.waits && open.port != port;
+        if let Some(open) = self.under_way[place].iter_mut().find(came) {
+            (open.port, open.arrival, open.waits) = (port, now, true);
+            let row = &mut self.packets[open.row];
+            row.queued = row.queued.min(now);
+        }
+    }
+
+    /// The packet leaves the queue of `port`.
+    #[inline]
+    pub(crate) fn departed(&mut self, packet: &Packet, port: usize, now: Time) {
+        let Some((_, place, number)) = self.traced(packet) else { return };
+        let left = |open: &&mut Open| open.waits && waiting(open, number, port, packet.arrival);
+        if let Some(open) = self.under_way[place].iter_mut().find(left) {
+            open.waits = false;
+            self.packets[open.row].departed = now;
+        }
+    }
+
+    /// The packet is dropped by the queue of `port`.
+    #[inline]
+    pub(crate) fn dropped(&mut self, packet: &Packet, port: usize, now: Time) {
+        let Some((_, place, number)) = self.traced(packet) else { return };
+        let gone = |open: &Open| open.waits && waiting(open, number, port, packet.arrival);
+        if let Some(row) = self.close(place, gone) {
+            self.packets[row].dropped = now;
+        }
+    }
+
+    /// The packet is lost on the link behind the queue that it has just left.
+    pub(crate) fn lost(&mut self, packet: &Packet, now: Time) {
+        let Some((_, place, number)) = self.traced(packet) else { return };
+        let gone = |open: &Open| open.number == number && !open.waits && open.arrival == packet.arrival;
+        if let Some(row) = self.close(place, gone) {
+            self.packets[row].dropped = now;
+        }
+    }
+
+    /// The packet reaches the receiver.
+    #[inline]
+    pub(crate) fn received(&mut self, packet: &Packet, now: Time) {
+        let Some((_, place, number)) = self.traced(packet) else { return };
+        let came = |open: &Open| open.number == number && !open.waits && open.port != NO_PORT;
+        if let Some(row) = self.close(place, came) {
+            self.packets[row].received = now;
+        }
+    }
+
+    /// The retransmission timer of `flow` expires.
+    pub(crate) fn timed_out(&mut self, flow: u32, now: Time) {
+        if self.place.get(flow as usize).is_some_and(|&place| place != UNTRACED) && self.timeouts.len() < self.limit {
+            self.timeouts.push((now, flow));
+        }
+    }
+
+    /// Takes the oldest of those under way that fits.
+    fn close(&mut self, place: usize, fits: impl Fn(&Open) -> bool) -> Option<usize> {
+        let position = self.under_way[place].iter().position(fits)?;
+        self.under_way[place].remove(position).map(|open| open.row)
+    }
+}
+
+fn waiting(open: &Open, number: u32, port: usize, arrival: Time) -> bool {
+    open.number == number && open.port == port && open.arrival == arrival
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Mark, Owner};
+
+    fn segment(number: u32, arrival: u64) -> Packet {
+        let owner = Owner { flow: 1, slot: 0, src: 0, dst: 1 };
+        let mut packet = owner.packet(Direction::Forward, Kind::Data, Mark::Plain, number);
+        packet.arrival = Time(arrival);
+        packet
+    }
+
+    #[test]
+    fn copies_of_a_segment_in_one_queue_are_told_apart_by_their_arrival() {
+        let mut trace = Trace::of(&[1], 2, 10);
+        for at in [0, 5] {
+            trace.sent(&segment(7, 0), Time(at));
+            trace.queued(&segment(7, 0), 0, Time(at + 2));
+        }
+        // The second copy is pushed out, the first one arrives.
+        trace.dropped(&segment(7, 7), 0, Time(8));
+        trace.departed(&segment(7, 2), 0, Time(9));
+        trace.received(&segment(7, 2), Time(12));
+        let ends: Vec<_> = trace.packets.iter().map(|row| (row.departed, row.received, row.dropped)).collect();
+        let never = Time::NEVER;
+        assert_eq!(ends, [(Time(9), Time(12), never), (never, never, Time(8))]);
+        assert!(trace.under_way[0].is_empty());
+    }
+
+    #[test]
+    fn a_packet_keeps_its_first_arrival_and_its_last_departure_over_two_queues() {
+        let mut trace = Trace::of(&[1], 2, 10);
+        trace.sent(&segment(1, 0), Time(1));
+        trace.queued(&segment(1, 0), 0, Time(2));
+        trace.departed(&segment(1, 2), 0, Time(3));
+        trace.queued(&segment(1, 2), 1, Time(4));
+        trace.departed(&segment(1, 4), 1, Time(6));
+        trace.received(&segment(1, 4), Time(7));
+        let row = trace.packets[0];
+        assert_eq!((row.sent, row.queued, row.departed, row.received), (Time(1), Time(2), Time(6), Time(7)));
+    }
+
+    #[test]
+    fn beyond_the_limit_packets_are_counted_only() {
+        let mut trace = Trace::of(&[1], 2, 1);
+        trace.sent(&segment(1, 0), Time(1));
+        trace.sent(&segment(2, 0), Time(2));
+        trace.received(&segment(2, 0), Time(3));
+        assert_eq!((trace.packets.len(), trace.beyond_limit), (1, 1));
+        assert_eq!(trace.packets[0].received, Time::NEVER);
+    }
+
+    #[test]
+    fn other_flows_and_acknowledgements_leave_no_trace() {
+        let mut trace = Trace::of(&[0], 2, 10);
+        trace.sent(&segment(1, 0), Time(1));
+        trace.timed_out(1, Time(2));
+        assert!(trace.packets.is_empty() && trace.timeouts.is_empty());
+        let mut ack = segment(1, 0);
+        ack.kind = Kind::Ack;
+        let mut trace = Trace::of(&[1], 2, 10);
+        trace.sent(&ack, Time(1));
+        trace.timed_out(1, Time(2));
+        assert!(trace.packets.is_empty());
+        assert_eq!(trace.timeouts, [(Time(2), 1)]);
+    }
+}
