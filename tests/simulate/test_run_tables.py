@@ -89,7 +89,7 @@ def test_the_document_lists_the_columns_of_the_records_and_their_types(result):
 def test_only_columns_marked_so_hold_nulls(result):
     optional = {name for name, (_, null) in documented("Flow records").items() if null}
     # Defaults are filled in; these have none.
-    optional |= {"rtt_s", "packet_bytes", "rate_bps", "group"}
+    optional |= {"rtt_s", "packet_bytes", "rate_bps", "group", "stage", "after"}
     holding = {name for name in result.records.columns if result.records[name].has_nulls()}
     assert holding <= optional
     assert {"finish_s", "slowdown", "fragments", "sorted_packets", "high_packets"} <= holding

@@ -44,7 +44,7 @@ def assert_valid(flows):
         assert dtype == TYPES[name] or (name in ("src", "dst") and dtype == pl.Int64)
     assert flows.schema["src"] == flows.schema["dst"]
     assert flows.height > 0
-    required = flows.select(pl.exclude("rtt_s", "packet_bytes", "rate_bps", "group"))
+    required = flows.select(pl.exclude("rtt_s", "packet_bytes", "rate_bps", "group", "stage", "after"))
     assert sum(required.null_count().row(0)) == 0
     assert flows["start_s"].is_between(0, 1e9).all()
     assert flows["size_bytes"].is_between(1, ENDLESS_BYTES).all()
@@ -80,13 +80,14 @@ def test_a_row_is_its_own_identity_when_none_is_given(written):
 
 def test_every_column_is_read(written):
     text = (
-        "flow_id,start_s,src,dst,direction,protocol,size_bytes,rtt_s,opened_by,packet_bytes,rate_bps,group\n"
-        "1,0.5,web-1,10.0.0.7,up,tcp,1000,0.03,receiver,,,\n"
-        "2,0.75,5,6,,udp,99999,,,1000,64e3, bulk users\n"
+        "flow_id,start_s,src,dst,direction,protocol,size_bytes,rtt_s,opened_by,packet_bytes,rate_bps,group,"
+        "stage,after\n"
+        "1,0.5,web-1,10.0.0.7,up,tcp,1000,0.03,receiver,,,,4,\n"
+        "2,0.75,5,6,,udp,99999,,,1000,64e3, bulk users,,4\n"
     )
     assert read_flows(written(text)).rows() == [
-        (1, 0.5, "web-1", "10.0.0.7", "up", "tcp", 1000, 0.03, "receiver", None, None, None),
-        (2, 0.75, "5", "6", "down", "udp", 99999, None, "sender", 1000, 64000.0, "bulk users"),
+        (1, 0.5, "web-1", "10.0.0.7", "up", "tcp", 1000, 0.03, "receiver", None, None, None, 4, None),
+        (2, 0.75, "5", "6", "down", "udp", 99999, None, "sender", 1000, 64000.0, "bulk users", None, 4),
     ]
 
 

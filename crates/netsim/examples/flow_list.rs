@@ -22,12 +22,9 @@ fn flows(path: &str) -> Result<Vec<FlowSpec>, Box<dyn Error>> {
         flows.push(FlowSpec {
             start: Time::from_secs_f64(field[1].parse()?).ok_or("start")?,
             size_bytes: field[4].parse::<u64>()? * 1460,
-            rtt: None,
             src: field[2].parse::<u32>()? - 1,
             dst: field[3].parse::<u32>()? - 8,
-            up: false,
-            receiver_opens: false,
-            udp: None,
+            ..FlowSpec::default()
         });
     }
     Ok(flows)
@@ -101,12 +98,10 @@ fn permanent(discipline: &str) -> Result<(Run, Vec<FlowSpec>), Box<dyn Error>> {
         .map(|host| FlowSpec {
             start: Time((starts.uniform() * 2e9) as u64),
             size_bytes: 1 << 38,
-            rtt: None,
             src: host,
             dst: host,
-            up: false,
-            receiver_opens: false,
             udp: (host >= 35).then_some((1000, Time::from_millis(8))),
+            ..FlowSpec::default()
         })
         .collect();
     flows.sort_by_key(|flow| flow.start);

@@ -116,9 +116,9 @@ pub struct Tcp {
 }
 
 /// One transfer of the workload.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowSpec {
-    /// When the opener sends its SYN, or UDP its first packet.
+    /// When the opener sends its SYN, or UDP its first packet; since the end of stage `after` where there is one.
     pub start: Time,
     /// Payload to deliver, bytes.
     pub size_bytes: u64,
@@ -134,6 +134,10 @@ pub struct FlowSpec {
     pub receiver_opens: bool,
     /// Constant-rate datagrams: wire length of each, bytes, and the time between two.
     pub udp: Option<(u32, Time)>,
+    /// Stage this flow belongs to: a number below the number of flows.
+    pub stage: Option<u32>,
+    /// Stage that must be over first.
+    pub after: Option<u32>,
 }
 
 /// One run.
@@ -246,8 +250,12 @@ impl Run {
             }
         }
         self.counting.check(self, flows.len())?;
-        if let Some(index) = flows.windows(2).position(|pair| pair[0].start > pair[1].start) {
-            return Err(ConfigError::Flow(index + 1, "starts before the one listed before it"));
+        let mut before = Time::ZERO;
+        for (index, flow) in flows.iter().enumerate().filter(|(_, flow)| flow.after.is_none()) {
+            if flow.start < before {
+                return Err(ConfigError::Flow(index, "starts before the one listed before it"));
+            }
+            before = flow.start;
         }
         flows.iter().enumerate().try_for_each(|(i, flow)| self.check_flow(i, flow))
     }

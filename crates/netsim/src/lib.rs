@@ -19,6 +19,7 @@ mod port;
 pub mod record;
 mod sim;
 mod slab;
+mod stages;
 mod tcp;
 mod trace;
 mod udp;

@@ -10,6 +10,8 @@ use crate::waits::Waits;
 /// Outcome of one flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowRecord {
+    /// When the flow started; `Time::NEVER` when it did not.
+    pub start: Time,
     /// End of the flow (see `docs/tables.md`); `Time::NEVER` when unfinished.
     pub finish: Time,
     /// Arrival of the first payload; `Time::NEVER` when none came.
@@ -52,6 +54,7 @@ pub struct FlowRecord {
 impl Default for FlowRecord {
     fn default() -> Self {
         FlowRecord {
+            start: Time::NEVER,
             finish: Time::NEVER,
             first_data: Time::NEVER,
             delivered_bytes: 0,

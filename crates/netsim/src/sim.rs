@@ -17,6 +17,7 @@ use crate::pipe::{End, Lane, Pipe};
 use crate::port::Port;
 use crate::record::{Drop, FlowRecord, Output};
 use crate::slab::Slab;
+use crate::stages::Stages;
 use crate::tcp::{Connection, History, Life};
 use crate::trace::Trace;
 use crate::udp::Cbr;
@@ -77,7 +78,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.traced = Vec::new();
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
-    let flows = [FlowSpec { start: Time::ZERO, src: 0, dst: 0, ..*flow }];
+    let flows = [FlowSpec { start: Time::ZERO, src: 0, dst: 0, stage: None, after: None, ..*flow }];
     single.check(&flows)?;
     let mut sim = Sim::set_up(&single, &flows)?;
     sim.net.deliveries = Some(Vec::new());
@@ -112,6 +113,7 @@ struct Sim<'a> {
     net: Net,
     ports: [Port; 2],
     live: Slab<Live>,
+    stages: Stages,
     started: usize,
     /// Flows started and not yet over.
     unfinished: usize,
@@ -159,9 +161,8 @@ impl<'a> Sim<'a> {
             deliveries: None,
             trace: Trace::of(&run.traced, flows.len(), run.trace_limit),
         };
-        if let Some(first) = flows.first() {
-            net.events.schedule(first.start, Kind::Start, 0);
-        }
+        let mut stages = Stages::of(flows)?;
+        stages.schedule_listed(flows, Time::ZERO, &mut net.events);
         if run.sample_interval > Time::ZERO {
             net.events.schedule(run.sample_interval, Kind::Sample, 0);
         }
@@ -179,6 +180,7 @@ impl<'a> Sim<'a> {
                 Port::over(queue, network.rate, network.delay, loss)
             }),
             live: Slab::empty(),
+            stages,
             started: 0,
             unfinished: 0,
             end: run.duration,
@@ -219,8 +221,8 @@ impl<'a> Sim<'a> {
                         self.transmit(index);
                     }
                 }
-                Kind::Start => self.start_next(),
                 Kind::Sample if index == WARM => self.begin_counting(),
+                Kind::Start => self.start_next(index),
                 Kind::Sample => self.sample(),
                 kind => self.on_timer(kind, index),
             }
@@ -367,14 +369,12 @@ impl<'a> Sim<'a> {
         }
     }
 
-    fn start_next(&mut self) {
-        let index = self.started;
+    fn start_next(&mut self, event: usize) {
+        let index = self.stages.due(event, self.flows, self.net.now, &mut self.net.events);
         let spec = self.flows[index];
         self.started += 1;
         self.unfinished += 1;
-        if let Some(next) = self.flows.get(self.started) {
-            self.net.events.schedule(next.start.max(self.net.now), Kind::Start, 0);
-        }
+        self.out.records[index].start = self.net.now;
         let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&(spec.src, spec.dst)) } else { None };
         let history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false));
         let (left, right) = if spec.up { (spec.dst, spec.src) } else { (spec.src, spec.dst) };
@@ -450,6 +450,9 @@ impl<'a> Sim<'a> {
             Transport::Udp(source) => source.report(record),
         }
         self.unfinished -= 1;
+        if let Some(stage) = self.flows[flow].stage {
+            self.stages.on_over(stage, self.flows, self.net.now, &mut self.net.events);
+        }
         if self.run.stop_when_idle && self.unfinished == 0 && self.started == self.flows.len() {
             self.end = self.net.now;
         }

@@ -62,6 +62,7 @@ fn flow() -> impl Strategy<Value = FlowSpec> {
             up,
             receiver_opens,
             udp,
+            ..FlowSpec::default()
         },
     )
 }

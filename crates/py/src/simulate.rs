@@ -94,7 +94,7 @@ struct TcpSettings {
     recycled_senders: bool,
 }
 
-/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP.
+/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP; `stage`, `after`: 2^32 - 1 for none.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowColumns {
@@ -107,6 +107,8 @@ pub struct FlowColumns {
     packet_bytes: PyBuffer<u32>,
     gap_ns: PyBuffer<u64>,
     class: PyBuffer<u16>,
+    stage: PyBuffer<u32>,
+    after: PyBuffer<u32>,
 }
 
 fn refused(error: ConfigError) -> PyErr {
@@ -196,8 +198,11 @@ impl FlowColumns {
         let (rtt, gap) = (self.rtt_ns.to_vec(py)?, self.gap_ns.to_vec(py)?);
         let (src, dst) = (self.src.to_vec(py)?, self.dst.to_vec(py)?);
         let (flags, len) = (self.flags.to_vec(py)?, self.packet_bytes.to_vec(py)?);
+        let (stage, after) = (self.stage.to_vec(py)?, self.after.to_vec(py)?);
         let rows = start.len();
-        if [size.len(), rtt.len(), gap.len(), src.len(), dst.len(), flags.len(), len.len()] != [rows; 7] {
+        let others =
+            [size.len(), rtt.len(), gap.len(), src.len(), dst.len(), flags.len(), len.len(), stage.len(), after.len()];
+        if others.iter().any(|&len| len != rows) {
             return Err(PyValueError::new_err("columns of the flow list differ in length"));
         }
         let flow = |i: usize| FlowSpec {
@@ -209,6 +214,8 @@ impl FlowColumns {
             up: flags[i] & 1 != 0,
             receiver_opens: flags[i] & 2 != 0,
             udp: (flags[i] & 4 != 0).then_some((len[i], Time(gap[i]))),
+            stage: (stage[i] != u32::MAX).then_some(stage[i]),
+            after: (after[i] != u32::MAX).then_some(after[i]),
         };
         Ok((0..rows).map(flow).collect())
     }
@@ -273,6 +280,7 @@ pub(crate) fn floats<'py>(py: Python<'py>, values: impl Iterator<Item = f64>) ->
 fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
     let records = PyDict::new(py);
     let of = || output.records.iter();
+    records.set_item("start_ns", integers(py, of().map(|r| r.start.0)))?;
     records.set_item("finish_ns", integers(py, of().map(|r| r.finish.0)))?;
     records.set_item("first_data_ns", integers(py, of().map(|r| r.first_data.0)))?;
     records.set_item("delivered_bytes", integers(py, of().map(|r| r.delivered_bytes)))?;

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.workload import stages
 
 NEVER = np.uint64(2**64 - 1)
 _DEFAULT_UDP_RATE_BPS = 1e6
@@ -91,6 +92,8 @@ def native_flows(flows: pl.DataFrame, full_packet_bytes: int) -> dict[str, np.nd
         "packet_bytes": packet.astype(np.uint32),
         "gap_ns": gap.astype(np.uint64),
         "class": group_classes(flows)[1],
+        "stage": stages.dense(flows["stage"]),
+        "after": stages.dense(flows["after"], flows["stage"]),
     }
 
 
@@ -187,7 +190,8 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
     Returns
     -------
     polars.DataFrame, shape (n_flows, ...)
-        Flow records of docs/tables.md, without `slowdown`, `discipline` and `replication`.
+        Flow records of docs/tables.md, without `slowdown`, `discipline` and `replication`; `begun_s` is when a flow
+        started, `start_s` what the list says.
     """
     whole = ("delivered_bytes", "packets_sent", "retransmits", "timeouts", "drops", "lost", "marks")
     real = ("rtt_mean_s", "cwnd_mean_packets")
@@ -200,6 +204,7 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
     classed["fragments"] = pl.Series(starts) if starts.any() else None
     return flows.with_columns(
         size_packets=(pl.col("size_bytes") + (mss - 1)) // mss,
+        begun_s=times(records["start_ns"]),
         finish_s=times(records["finish_ns"]),
         **{name: pl.Series(integers(records[name])) for name in whole},
         **{name: pl.Series(np.frombuffer(records[name], dtype="<f8"), nan_to_null=True) for name in real},
@@ -207,7 +212,31 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
         first_sent_s=times(records["first_sent_ns"]),
         last_data_s=times(records["last_data_ns"]),
         **{name: pl.lit(None, pl.Int64) if values is None else values for name, values in classed.items()},
-    ).with_columns(response_time_s=pl.col("finish_s") - pl.col("start_s"))
+    ).with_columns(response_time_s=pl.col("finish_s") - _realised_start())
+
+
+def begun(records: pl.DataFrame) -> pl.DataFrame:
+    """The records of the flows that started, from when they did.
+
+    Parameters
+    ----------
+    records : polars.DataFrame, shape (n_flows, ...)
+        With `begun_s`.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_begun, ...)
+        Without `begun_s`: flows that wait for a stage have their own start in `start_s`, and those for which it did not
+        end in time are left out.
+    """
+    if records["after"].null_count() == records.height:
+        return records.drop("begun_s")
+    records = records.filter(pl.col("after").is_null() | pl.col("begun_s").is_not_null())
+    return records.with_columns(start_s=_realised_start()).drop("begun_s")
+
+
+def _realised_start() -> pl.Expr:
+    return pl.when(pl.col("after").is_null()).then("start_s").otherwise("begun_s")
 
 
 def samples_frame(samples: dict) -> pl.DataFrame:

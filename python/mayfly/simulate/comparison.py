@@ -243,6 +243,7 @@ def gather(
         "header_bytes": scenario.tcp.header,
     }
     grouped, fair = has_groups(runs[0].records), None
+    closed = runs[0].records["after"].is_not_null().any()
     rows = []
     for label in dict.fromkeys(run.discipline.label for run in runs):
         own = [run for run in runs if run.discipline.label == label]
@@ -250,8 +251,8 @@ def gather(
         row = summarise(records, [run.counters for run in own], label)
         row["slowdown"] = slowdown_percentiles(records, scenario.duration)
         if grouped:
-            # The same flows under every discipline.
-            fair = fair_groups(records, **link) if fair is None else fair
+            # The same flows under every discipline, unless some wait for others.
+            fair = fair_groups(records, **link) if fair is None or closed else fair
             spans = [(run.counters["end_ns"] - run.counters["begin_ns"]) * 1e-9 for run in own]
             row["classes"] = class_rows([run.classes for run in own], spans, scenario.network.rate)
             row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)

@@ -248,7 +248,7 @@ def run_one(
     records = columns.records_frame(flows, result["records"], tcp.mss)
     records = records.with_columns(**queue_delay.of_flows(result["flow_waits"]))
     alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.header, replication)
-    records = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
+    records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
     counters |= _derived(counters, records, settings)
     drops = columns.drops_frame(result["drops"], flows).with_columns(**labels) if trace_drops else None

@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.workload import stages
 
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""
@@ -77,6 +78,8 @@ COLUMNS = {
     "packet_bytes": Number(pl.Int64, 29, 65535, "bytes"),
     "rate_bps": Number(pl.Float64, 1.0, 1e12, "bit/s"),
     "group": Label(),
+    "stage": Number(pl.Int64, 0, 2**63 - 1, ""),
+    "after": Number(pl.Int64, 0, 2**63 - 1, ""),
 }
 """Columns of a flow list file and the values each may hold."""
 
@@ -146,11 +149,11 @@ def flow_list(frame: pl.DataFrame, *, mss: int = 1460, source: str = "flow list"
 
     Returns
     -------
-    polars.DataFrame, shape (n_flows, 12)
+    polars.DataFrame, shape (n_flows, 14)
         ``flow_id, start_s, src, dst, direction, protocol, size_bytes, rtt_s, opened_by, packet_bytes, rate_bps,
-        group`` sorted by ``start_s``, then ``flow_id``. Defaults are filled in; ``rtt_s``, ``packet_bytes``,
-        ``rate_bps`` and ``group`` stay null where not given. ``src`` and ``dst`` are int64 when every end point is a
-        whole number, else both are strings.
+        group, stage, after`` sorted by ``start_s``, then ``flow_id``. Defaults are filled in; ``rtt_s``,
+        ``packet_bytes``, ``rate_bps``, ``group``, ``stage`` and ``after`` stay null where not
+        given. ``src`` and ``dst`` are int64 when every end point is a whole number, else both are strings.
 
     Raises
     ------
@@ -178,6 +181,7 @@ def flow_list(frame: pl.DataFrame, *, mss: int = 1460, source: str = "flow list"
     with_sizes(columns, mss, source)
     with_flow_ids(columns, height, source)
     check_protocol(columns, source)
+    check_stages(columns, source)
     return with_defaults(in_order(columns))
 
 
@@ -367,6 +371,19 @@ def check_protocol(columns: dict[str, pl.Series], source: str) -> None:
     for name in ("rate_bps", "packet_bytes"):
         if name in columns and (columns[name].is_not_null() & ~udp).any():
             refuse(name, columns[name].is_not_null() & ~udp, columns[name], "empty unless protocol is udp", source)
+
+
+def check_stages(columns: dict[str, pl.Series], source: str) -> None:
+    """Refuse a flow that can never start: it waits for no known stage, for an endless one, or for itself."""
+    rules = (
+        (lambda: stages.unknown(columns), "the stage of some flow"),
+        (lambda: stages.endless(columns, ENDLESS_BYTES), "a stage without endless flows, which is never over"),
+        (lambda: stages.circular(columns), "a stage that does not wait for this one in turn"),
+    )
+    for rule, bound in rules:
+        wrong = rule()
+        if wrong is not None:
+            refuse("after", wrong, columns["after"], bound, source)
 
 
 def in_order(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:

@@ -179,7 +179,7 @@ def synthetic(
 
     Returns
     -------
-    polars.DataFrame, shape (n_flows, 12)
+    polars.DataFrame, shape (n_flows, 14)
         As :func:`mayfly.workload.lists.flow_list` returns it; flow ids ascend with the start.
 
     Raises
@@ -307,6 +307,8 @@ def scale_load(
     for name, value in (("load", load), ("rate_bps", rate_bps)):
         if not 0 < value < math.inf:
             raise MayflyError(f"{name} = {value}: must be above 0 and finite")
+    if flows["after"].is_not_null().any():
+        raise MayflyError(f"load = {load}: flows that wait for a stage have no load of their own: must have no `after`")
     now = offered(flows, mss=mss, header_bytes=header_bytes)
     if not now["span_s"] > 0:
         raise MayflyError(

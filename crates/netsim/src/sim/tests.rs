@@ -36,7 +36,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
 }
 
 fn flow(start: Time, size_bytes: u64) -> FlowSpec {
-    FlowSpec { start, size_bytes, rtt: None, src: 0, dst: 0, up: false, receiver_opens: false, udp: None }
+    FlowSpec { start, size_bytes, ..FlowSpec::default() }
 }
 
 /// Largest number of flows that were live at once, from their starts and ends.

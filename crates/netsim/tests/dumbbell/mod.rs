@@ -79,7 +79,7 @@ pub fn bottleneck(discipline: &str) -> Run {
 
 /// A TCP transfer from host 0 to host 0.
 pub fn transfer(start: Time, size_bytes: u64) -> FlowSpec {
-    FlowSpec { start, size_bytes, rtt: None, src: 0, dst: 0, up: false, receiver_opens: false, udp: None }
+    FlowSpec { start, size_bytes, ..FlowSpec::default() }
 }
 
 /// `packets` datagrams of `len` bytes on the wire, `gap` apart, from host `src`.

@@ -161,7 +161,7 @@ impl<'a> Bench<'a> {
             dst: 0,
             up: false,
             receiver_opens: scene.receiver_opens,
-            udp: None,
+            ..FlowSpec::default()
         };
         let mut connection = Connection::unused(&scene.tcp);
         let history = History { clock_phase: Time::ZERO, syn_lost: false };
