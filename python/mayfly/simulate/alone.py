@@ -124,8 +124,6 @@ class PathsAlone:
             dst=pl.lit("1"),
             protocol=pl.lit("tcp"),
             packet_bytes=pl.lit(None, pl.Int64),
-            stage=pl.lit(None, pl.Int64),
-            after=pl.lit(None, pl.Int64),
             rate_bps=pl.lit(None, pl.Float64),
         )
         native = _native.alone(settings, columns.native_flows(flows, full_packet_bytes))

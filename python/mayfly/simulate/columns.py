@@ -92,8 +92,7 @@ def native_flows(flows: pl.DataFrame, full_packet_bytes: int) -> dict[str, np.nd
         "packet_bytes": packet.astype(np.uint32),
         "gap_ns": gap.astype(np.uint64),
         "class": group_classes(flows)[1],
-        "stage": stages.dense(flows["stage"]),
-        "after": stages.dense(flows["after"], flows["stage"]),
+        **stages.native(flows),
     }
 
 
@@ -212,7 +211,7 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
         first_sent_s=times(records["first_sent_ns"]),
         last_data_s=times(records["last_data_ns"]),
         **{name: pl.lit(None, pl.Int64) if values is None else values for name, values in classed.items()},
-    ).with_columns(response_time_s=pl.col("finish_s") - _realised_start())
+    ).with_columns(response_time_s=pl.col("finish_s") - _realised_start(flows))
 
 
 def begun(records: pl.DataFrame) -> pl.DataFrame:
@@ -229,13 +228,15 @@ def begun(records: pl.DataFrame) -> pl.DataFrame:
         Without `begun_s`: flows that wait for a stage have their own start in `start_s`, and those for which it did not
         end in time are left out.
     """
-    if records["after"].null_count() == records.height:
+    if not stages.is_closed_loop(records):
         return records.drop("begun_s")
     records = records.filter(pl.col("after").is_null() | pl.col("begun_s").is_not_null())
-    return records.with_columns(start_s=_realised_start()).drop("begun_s")
+    return records.with_columns(start_s=_realised_start(records)).drop("begun_s")
 
 
-def _realised_start() -> pl.Expr:
+def _realised_start(flows: pl.DataFrame) -> pl.Expr:
+    if not stages.is_closed_loop(flows):
+        return pl.col("start_s")
     return pl.when(pl.col("after").is_null()).then("start_s").otherwise("begun_s")
 
 

@@ -234,6 +234,7 @@ def gather(
     from mayfly.metrics import class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
     from mayfly.metrics.groups import has_groups
     from mayfly.workload.mix import offered
+    from mayfly.workload.stages import is_closed_loop
 
     runs = list(runs)
     link = {
@@ -243,7 +244,7 @@ def gather(
         "header_bytes": scenario.tcp.header,
     }
     grouped, fair = has_groups(runs[0].records), None
-    closed = runs[0].records["after"].is_not_null().any()
+    closed = is_closed_loop(runs[0].records)
     rows = []
     for label in dict.fromkeys(run.discipline.label for run in runs):
         own = [run for run in runs if run.discipline.label == label]

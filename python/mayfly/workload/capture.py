@@ -162,7 +162,7 @@ def flows_of_capture(
 
     Returns
     -------
-    polars.DataFrame, shape (n_flows, 14)
+    polars.DataFrame, shape (n_flows, 12)
         As :func:`flows_of_connections` returns it.
 
     Raises
@@ -186,7 +186,7 @@ def flows_of_connections(frame: pl.DataFrame, networks: list | None = None) -> p
 
     Returns
     -------
-    polars.DataFrame, shape (n_flows, 14)
+    polars.DataFrame, shape (n_flows, 12)
         The columns of ``docs/tables.md`` and ``connection_id``, sorted by ``start_s``; the first flow starts at 0.
 
     Notes

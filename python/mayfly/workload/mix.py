@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.workload import stages
 from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson, stream
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
@@ -307,7 +308,7 @@ def scale_load(
     for name, value in (("load", load), ("rate_bps", rate_bps)):
         if not 0 < value < math.inf:
             raise MayflyError(f"{name} = {value}: must be above 0 and finite")
-    if flows["after"].is_not_null().any():
+    if stages.is_closed_loop(flows):
         raise MayflyError(f"load = {load}: flows that wait for a stage have no load of their own: must have no `after`")
     now = offered(flows, mss=mss, header_bytes=header_bytes)
     if not now["span_s"] > 0:

@@ -11,6 +11,40 @@ NONE = 2**32 - 1
 """No stage, in the columns of the native module."""
 
 
+def is_closed_loop(flows: pl.DataFrame) -> bool:
+    """Whether some flow waits for a stage.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        Flow list or records; flows of a capture have no columns for stages.
+
+    Returns
+    -------
+    bool
+        Whether there is a value in ``after``.
+    """
+    return "after" in flows.columns and flows["after"].null_count() < flows.height
+
+
+def native(flows: pl.DataFrame) -> dict[str, np.ndarray]:
+    """Columns ``stage`` and ``after`` as the native module takes them.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        Flow list; flows of a capture have no columns for stages.
+
+    Returns
+    -------
+    dict of ndarray, each of shape (n_flows,), uint32
+        Numbers of stages from 0; 2^32 - 1 for none.
+    """
+    if not is_closed_loop(flows):
+        return dict.fromkeys(("stage", "after"), np.full(flows.height, NONE, np.uint32))
+    return {"stage": dense(flows["stage"]), "after": dense(flows["after"], flows["stage"])}
+
+
 def unknown(columns: dict[str, pl.Series]) -> pl.Series | None:
     """Rows that wait for a stage without flows.
 
