@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use netsim::config::{Congestion, LossWindow, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit};
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
 use units::{BitRate, Time};
@@ -68,6 +68,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             recovery_exit: RecoveryExit::AsIs,
             syn_loss_lowers_ssthresh: true,
             recycled_senders: true,
+            recovery: Recovery::NewReno,
         },
         duration: ms(1_000_000),
         stop_when_idle: false,

@@ -51,6 +51,17 @@ pub enum RecoveryExit {
     AsIs,
 }
 
+/// How the sender finds and repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Fast recovery ends with the first new acknowledgement (RFC 5681, 3.2).
+    Reno,
+    /// Partial acknowledgements repair one loss per round trip (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements (RFC 2018, 6675).
+    Sack,
+}
+
 /// How the congestion window grows and shrinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
@@ -64,7 +75,7 @@ pub enum Congestion {
     Cubic,
 }
 
-/// TCP NewReno (RFC 5681, 6582, 6298, 3042). Windows are in segments of `mss` payload bytes.
+/// TCP (RFC 5681, 6582, 6675, 6298, 3042). Windows are in segments of `mss` payload bytes.
 #[derive(Clone, Debug)]
 pub struct Tcp {
     /// Payload of a full segment, bytes.
@@ -113,6 +124,8 @@ pub struct Tcp {
     /// a SYN starts with a window of one segment ever after: what recycling ns-2 agents with `reset`
     /// does, since `wnd_init_` survives it.
     pub recycled_senders: bool,
+    /// What finds and repairs losses.
+    pub recovery: Recovery,
 }
 
 /// One transfer of the workload.

@@ -4,8 +4,6 @@
 //! from the network gives the place back: the host it reaches, the queue that drops it, or the port that finds
 //! its connection gone. Cost: O(1), no allocation once the slab holds as many as are ever under way.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "selective acknowledgements and timestamps come next"))]
-
 use units::Time;
 
 use crate::slab::Slab;

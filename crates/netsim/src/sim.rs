@@ -318,7 +318,6 @@ impl<'a> Sim<'a> {
     fn on_drops(&mut self, port: usize) {
         for index in 0..self.ports[port].queue.dropped().len() {
             let (packet, reason) = self.ports[port].queue.dropped()[index];
-            self.net.options.release(packet.options);
             let flow = packet.flow.connection();
             self.out.records[flow as usize].drops += 1;
             if port == FORWARD {
@@ -343,8 +342,9 @@ impl<'a> Sim<'a> {
         self.on_loss(packet);
     }
 
-    /// Tells a datagram source what will not arrive; TCP finds out itself.
+    /// Gives back the options of a packet that will not arrive, and tells a datagram source; TCP finds out itself.
     fn on_loss(&mut self, packet: &Packet) {
+        self.net.options.release(packet.options);
         if packet.kind != PacketKind::Udp {
             return;
         }

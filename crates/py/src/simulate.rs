@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::config::{Congestion, LossWindow, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit};
 use netsim::{ConfigError, Counting, FlowSpec, Network, Output, Run, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -92,6 +92,7 @@ struct TcpSettings {
     recovery_exit: String,
     syn_loss_lowers_ssthresh: bool,
     recycled_senders: bool,
+    recovery: String,
 }
 
 /// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP; `stage`, `after`: 2^32 - 1 for none.
@@ -174,6 +175,11 @@ impl Settings {
                 },
                 syn_loss_lowers_ssthresh: tcp.syn_loss_lowers_ssthresh,
                 recycled_senders: tcp.recycled_senders,
+                recovery: match tcp.recovery.as_str() {
+                    "reno" => Recovery::Reno,
+                    "sack" => Recovery::Sack,
+                    _ => Recovery::NewReno,
+                },
             },
             duration: Time(self.duration_ns),
             stop_when_idle: self.stop_when_idle,

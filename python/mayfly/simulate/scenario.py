@@ -91,7 +91,7 @@ class Network(_Section):
 
 
 class Tcp(_Section):
-    """TCP NewReno: RFC 5681, 6582, 6298, 3042."""
+    """TCP: RFC 5681, 6582, 6675, 6298, 3042."""
 
     mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
     header: Whole = Field(40, ge=1, le=500, description="headers of every segment, bytes")
@@ -116,6 +116,9 @@ class Tcp(_Section):
     recovery_exit: Literal["deflate", "as-is"] = Field("deflate", description="window at the end of recovery")
     syn_loss_lowers_ssthresh: bool = Field(False, description="a lost SYN lowers ssthresh to 2 (ns-2)")
     recycled_senders: bool = Field(False, description="a sender that lost a SYN keeps a window of 1 (ns-2 reset)")
+    recovery: Literal["reno", "newreno", "sack"] = Field(
+        "newreno", description="repair of losses: RFC 5681, RFC 6582, or selective acknowledgements (RFC 2018, 6675)"
+    )
 
 
 _USERS = "each with a pair of hosts of its own; hosts are drawn when absent"

@@ -4,7 +4,7 @@ use qdisc::Limit;
 use units::BitRate;
 
 use super::*;
-use crate::config::Network;
+use crate::config::{Network, Recovery};
 use crate::tcp::tests::tcp;
 
 fn run_of(discipline: &str, limit: Limit) -> Run {
@@ -96,4 +96,27 @@ fn a_packet_that_pushes_out_the_last_ones_of_two_flows_ends_both() {
     assert_eq!(out.drops[0].time, out.drops[1].time);
     assert_eq!(unfinished, 0);
     assert_eq!(out.counters.end, out.records[3].finish, "the run ends with its last flow");
+}
+
+#[test]
+fn no_option_of_a_segment_is_left_behind() {
+    // Drops on arrival, of what waits (las), on departure (codel), of what comes too late for its connection, and losses on the link.
+    for discipline in ["fifo", "las", "codel", "fq_codel", "red"] {
+        let mut run = run_of(discipline, Limit::Packets(12));
+        run.tcp.recovery = Recovery::Sack;
+        run.tcp.min_rto = Time::from_millis(200);
+        run.network.loss = 0.01;
+        run.stop_when_idle = false;
+        let flows: Vec<FlowSpec> = (0..40)
+            .map(|n| FlowSpec { up: n % 4 == 0, src: n as u32 % 5, ..flow(Time(n * 3_000_000), 400 * 1460) })
+            .collect();
+        let mut sim = Sim::set_up(&run, &flows).expect("valid");
+        sim.handle_events(&Control::default()).expect("not cancelled");
+        assert_eq!((sim.unfinished, sim.net.options.held()), (0, 0), "{discipline}");
+        let places = sim.net.options.places();
+        let out = sim.finish();
+        assert!(out.counters.drops > 100, "{discipline}: {} drops", out.counters.drops);
+        // One acknowledgement per segment of a window at most, and its copies in recovery.
+        assert!((1..2 * 40 * 43).contains(&places), "{discipline}: {places} places");
+    }
 }

@@ -1,11 +1,15 @@
-//! TCP NewReno, both ends of one connection.
+//! TCP, both ends of one connection.
 //!
 //! Sequence numbers count segments: 0 is the SYN (or SYN-ACK when the receiver opens), 1 to `data` the
 //! payload, `data + 1` the FIN. An acknowledgement carries the next number expected.
 
+mod blocks;
 mod control;
 mod receiver;
+mod recovery;
+mod ring;
 mod rtt;
+mod scoreboard;
 mod sender;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -102,7 +106,7 @@ impl Connection {
     pub(crate) fn unused(tcp: &Tcp) -> Connection {
         let owner = Owner { flow: u32::MAX, slot: 0, src: 0, dst: 0 };
         let shape = Shape { owner, data: 0, last: 0, tail: 0, size_bytes: 0, out: 0, back: 0, receiver_opens: false };
-        Connection { shape, sender: Sender::idle(tcp, Time::ZERO), receiver: Receiver::idle(tcp) }
+        Connection { shape, sender: Sender::idle(tcp), receiver: Receiver::idle(tcp) }
     }
 
     /// Begins flow `spec` on access pipes `pipes`.
@@ -126,7 +130,7 @@ impl Connection {
             back: pipes.1,
             receiver_opens: spec.receiver_opens,
         };
-        self.sender = Sender::idle(tcp, history.clock_phase);
+        self.sender.restart(tcp, history.clock_phase);
         self.sender.syn_lost = history.syn_lost;
         self.receiver.restart(tcp);
         if spec.receiver_opens {
@@ -149,12 +153,12 @@ impl Connection {
 
     /// A packet reached the sender of the data, with options as in [`Connection::on_forward`].
     #[inline]
-    pub(crate) fn on_reverse(&mut self, handle: Handle, _options: u32, tcp: &Tcp, net: &mut Net) -> Life {
+    pub(crate) fn on_reverse(&mut self, handle: Handle, options: u32, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Open => self.sender.open(&self.shape, tcp, net),
-            Mark::Plain => self.sender.on_ack(handle, &self.shape, tcp, net),
+            Mark::Plain => self.sender.on_ack(handle, options, &self.shape, tcp, net),
             Mark::Close => {
-                self.sender.on_ack(handle, &self.shape, tcp, net);
+                self.sender.on_ack(handle, options, &self.shape, tcp, net);
                 let ack = self.shape.control(Direction::Forward, Mark::Close, 0, tcp);
                 net.send(self.shape.out, ack);
             }

@@ -1,12 +1,16 @@
 //! Receiving end: reassembly, delayed acknowledgements (RFC 5681, 4.2; RFC 1122, 4.2.3.2) and its
 //! part of set-up and tear-down.
 
+use qdisc::Packet;
 use units::{Direction, Time};
 
-use crate::config::Tcp;
+use crate::config::{Recovery, Tcp};
 use crate::event::Kind;
 use crate::net::{ECHO, Handle, Mark, Net};
+use crate::options::{MOST_BLOCKS, SegmentOptions};
 use crate::tcp::Shape;
+use crate::tcp::blocks::Blocks;
+use crate::tcp::ring::Ring;
 use crate::tcp::rtt::Rtt;
 
 /// Control segment of the receiver that is not yet acknowledged.
@@ -23,9 +27,10 @@ pub(crate) struct Receiver {
     next: u32,
     /// One above the highest sequence number seen.
     beyond: u32,
-    /// Ring of bits for segments above a gap, `beyond - next` of them at most in use.
-    above_gap: Vec<u64>,
+    /// Segments above a gap.
+    above_gap: Ring,
     held: u32,
+    blocks: Blocks,
     /// Delayed acknowledgement due, or control segment to repeat; `NEVER` when neither.
     deadline: Time,
     timer_event: Time,
@@ -44,16 +49,16 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn idle(tcp: &Tcp) -> Receiver {
-        let words = (tcp.receiver_window as usize + 2).next_power_of_two().max(64) / 64;
-        Receiver { above_gap: vec![0; words], ..Receiver::without_memory(tcp) }
+        Receiver { above_gap: Ring::of(tcp.receiver_window), ..Receiver::without_memory(tcp) }
     }
 
     fn without_memory(tcp: &Tcp) -> Receiver {
         Receiver {
             next: 0,
             beyond: 0,
-            above_gap: Vec::new(),
+            above_gap: Ring::none(),
             held: 0,
+            blocks: Blocks::default(),
             deadline: Time::NEVER,
             timer_event: Time::NEVER,
             pending: Pending::Nothing,
@@ -69,8 +74,8 @@ impl Receiver {
 
     /// Begins another connection in the same memory.
     pub(crate) fn restart(&mut self, tcp: &Tcp) {
-        let mut above_gap = std::mem::take(&mut self.above_gap);
-        above_gap.fill(0);
+        let mut above_gap = std::mem::replace(&mut self.above_gap, Ring::none());
+        above_gap.clear();
         *self = Receiver { above_gap, ..Receiver::without_memory(tcp) };
     }
 
@@ -104,7 +109,7 @@ impl Receiver {
         let fills_gap = seq + 1 < self.beyond;
         self.beyond = self.beyond.max(seq + 1);
         let before = self.next;
-        self.insert(seq);
+        self.insert(seq, tcp);
         if self.next > before {
             self.on_progress(before, shape, tcp, net);
         }
@@ -153,7 +158,17 @@ impl Receiver {
         };
         let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
         ack.handle |= if self.echo { ECHO } else { 0 };
+        if self.held > 0 && tcp.recovery == Recovery::Sack {
+            self.add_blocks(&mut ack, net);
+        }
         net.send(shape.back, ack);
+    }
+
+    /// Blocks on an acknowledgement, aligned to words (RFC 2018, 3).
+    fn add_blocks(&self, ack: &mut Packet, net: &mut Net) {
+        let mut options = SegmentOptions::default();
+        ack.len += 4 + 8 * self.blocks.report(MOST_BLOCKS, &mut options);
+        ack.options = net.options.keep(options);
     }
 
     /// The answer to the probe has come: the receiver's only RTT sample, since it sends no data.
@@ -222,30 +237,22 @@ impl Receiver {
     }
 
     #[inline]
-    fn insert(&mut self, seq: u32) {
+    fn insert(&mut self, seq: u32, tcp: &Tcp) {
         if seq == self.next {
             self.next += 1;
-            while self.held > 0 && self.take_bit(self.next) {
-                self.next += 1;
-                self.held -= 1;
+            if self.held > 0 {
+                while self.held > 0 && self.above_gap.take(self.next) {
+                    self.next += 1;
+                    self.held -= 1;
+                }
+                self.blocks.on_progress(self.next);
             }
         } else if seq > self.next {
-            let (word, bit) = self.position(seq);
-            if self.above_gap[word] & bit == 0 {
-                self.above_gap[word] |= bit;
-                self.held += 1;
+            self.held += u32::from(self.above_gap.add(seq));
+            if tcp.recovery == Recovery::Sack {
+                let start = self.above_gap.run_start(seq, self.next);
+                self.blocks.on_segment((start, self.above_gap.run_end(seq, self.beyond)));
             }
         }
-    }
-
-    fn position(&self, seq: u32) -> (usize, u64) {
-        ((seq as usize / 64) & (self.above_gap.len() - 1), 1 << (seq % 64))
-    }
-
-    fn take_bit(&mut self, seq: u32) -> bool {
-        let (word, bit) = self.position(seq);
-        let held = self.above_gap[word] & bit != 0;
-        self.above_gap[word] &= !bit;
-        held
     }
 }

@@ -1,48 +1,47 @@
-//! Sending end: slow start, congestion avoidance, fast retransmit (RFC 5681), NewReno recovery
-//! (RFC 6582), limited transmit (RFC 3042), retransmission timer (RFC 6298).
+//! Sending end: what is sent when (RFC 5681), retransmission timer (RFC 6298), answers to marks (RFC 3168). What a
+//! loss sets off is in [`recovery`](super::recovery).
 
 use qdisc::Ecn;
 use units::{Direction, Time};
 
-use crate::config::{LossWindow, RecoveryExit, Tcp};
+use crate::config::{LossWindow, Recovery, RecoveryExit, Tcp};
 use crate::event::Kind;
 use crate::net::{ECHO, Handle, Mark, Net};
 use crate::record::FlowRecord;
 use crate::tcp::Shape;
 use crate::tcp::control::Control;
 use crate::tcp::rtt::Rtt;
+use crate::tcp::scoreboard::Scoreboard;
 
-/// Duplicate acknowledgements that mean a loss.
-const DUP_THRESH: u32 = 3;
-
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Sender {
     /// First number not acknowledged.
-    una: u32,
+    pub(super) una: u32,
     /// Next number to send.
-    nxt: u32,
+    pub(super) nxt: u32,
     /// One above the highest number sent.
-    max: u32,
-    control: Control,
-    dup_acks: u32,
+    pub(super) max: u32,
+    pub(super) control: Control,
+    pub(super) dup_acks: u32,
     /// Segments sent by limited transmit since the last new acknowledgement.
-    limited: u32,
+    pub(super) limited: u32,
     /// Segments added to the window during recovery (RFC 5681, 3.2, steps 3 and 4).
-    inflation: u32,
+    pub(super) inflation: u32,
     /// `max` when the last recovery or timeout began.
-    recover: u32,
-    recovering: bool,
-    partial_seen: bool,
+    pub(super) recover: u32,
+    pub(super) recovering: bool,
+    pub(super) board: Scoreboard,
+    pub(super) partial_seen: bool,
     /// `max` when the window was last halved for a mark: what is below was sent before (RFC 3168, 6.1.2).
-    marked_below: u32,
+    pub(super) marked_below: u32,
     /// The next data sent for the first time tells the receiver that the window was reduced, for
     /// whatever reason.
-    owes_cwr: bool,
+    pub(super) owes_cwr: bool,
     /// The SYN was lost, or a recycled sender remembers one that was.
     pub(crate) syn_lost: bool,
     /// Number and time of the segment whose RTT is being measured.
-    timed: Option<(u32, Time)>,
-    rtt: Rtt,
+    pub(super) timed: Option<(u32, Time)>,
+    pub(super) rtt: Rtt,
     deadline: Time,
     timer_event: Time,
     opened: Time,
@@ -56,7 +55,20 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn idle(tcp: &Tcp, clock_phase: Time) -> Sender {
+    pub(crate) fn idle(tcp: &Tcp) -> Sender {
+        let selective = tcp.recovery == Recovery::Sack;
+        let board = if selective { Scoreboard::of(tcp.receiver_window) } else { Scoreboard::none() };
+        Sender { board, ..Sender::without_memory(tcp, Time::ZERO) }
+    }
+
+    /// Begins another connection in the same memory.
+    pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
+        let mut board = std::mem::replace(&mut self.board, Scoreboard::none());
+        board.clear();
+        *self = Sender { board, ..Sender::without_memory(tcp, clock_phase) };
+    }
+
+    fn without_memory(tcp: &Tcp, clock_phase: Time) -> Sender {
         Sender {
             una: 0,
             nxt: 0,
@@ -67,6 +79,7 @@ impl Sender {
             inflation: 0,
             recover: 0,
             recovering: false,
+            board: Scoreboard::none(),
             partial_seen: false,
             marked_below: 0,
             owes_cwr: false,
@@ -108,13 +121,15 @@ impl Sender {
     }
 
     #[inline]
-    pub(crate) fn on_ack(&mut self, handle: Handle, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(crate) fn on_ack(&mut self, handle: Handle, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let ack = handle.number;
         if handle.echo {
             self.on_echo(ack, tcp);
         }
-        if ack > self.una {
-            if self.recovering && ack < self.recover {
+        if tcp.recovery == Recovery::Sack {
+            self.on_sack(ack, options, handle.echo, shape, tcp, net);
+        } else if ack > self.una {
+            if self.is_partial(ack, tcp) {
                 self.on_partial_ack(ack, shape, tcp, net);
             } else {
                 self.on_new_ack(ack, handle.echo, shape, tcp, net);
@@ -125,28 +140,15 @@ impl Sender {
     }
 
     #[inline]
-    fn on_new_ack(&mut self, ack: u32, echo: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(super) fn on_new_ack(&mut self, ack: u32, echo: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let recovered = self.recovering;
         if recovered {
-            self.inflation = 0;
-            self.recovering = false;
-            if tcp.recovery_exit == RecoveryExit::Deflate {
-                let flight = self.max.saturating_sub(ack).max(1);
-                self.control.cwnd = self.control.ssthresh.min(f64::from(flight + 1));
-            }
+            self.leave_recovery(ack, tcp);
         }
         self.partial_seen = false;
         self.dup_acks = 0;
         self.advance(ack);
-        if let Some((seq, sent)) = self.timed
-            && ack > seq
-        {
-            self.timed = None;
-            self.rtt.end_back_off();
-            self.rtt.sample(sent, net.now, tcp);
-            self.rtt_sum_ns += (net.now - sent).0;
-            self.rtt_samples += 1;
-        }
+        self.on_sample(ack, tcp, net);
         if self.una < self.max {
             self.arm(shape, tcp, net);
         } else {
@@ -161,6 +163,20 @@ impl Sender {
         self.acks += 1;
         self.cwnd_sum += self.control.cwnd;
         self.send_window(0, shape, tcp, net);
+    }
+
+    /// Takes the RTT of the segment that is timed, if `ack` covers it.
+    #[inline]
+    pub(super) fn on_sample(&mut self, ack: u32, tcp: &Tcp, net: &Net) {
+        if let Some((seq, sent)) = self.timed
+            && ack > seq
+        {
+            self.timed = None;
+            self.rtt.end_back_off();
+            self.rtt.sample(sent, net.now, tcp);
+            self.rtt_sum_ns += (net.now - sent).0;
+            self.rtt_samples += 1;
+        }
     }
 
     /// The receiver saw a mark: the window is halved once for all that was in flight, and not again while
@@ -189,77 +205,6 @@ impl Sender {
         }
     }
 
-    /// A partial acknowledgement: the next hole is lost too (RFC 6582, 3.2, step 3).
-    fn on_partial_ack(&mut self, ack: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        if !tcp.impatient || !self.partial_seen {
-            self.partial_seen = true;
-            self.arm(shape, tcp, net);
-        }
-        let acked = ack - self.una;
-        if self.inflation > acked {
-            self.inflation -= acked - 1;
-        } else {
-            self.control.cwnd = (self.control.cwnd - f64::from(acked - self.inflation)).max(1.0);
-            self.inflation = 1;
-        }
-        self.advance(ack);
-        if self.timed.is_some_and(|(seq, _)| ack > seq) {
-            self.timed = None;
-            self.rtt.end_back_off();
-        }
-        self.output(self.una, shape, tcp, net);
-        self.send_window(tcp.recovery_burst, shape, tcp, net);
-    }
-
-    fn on_dup_ack(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        self.dup_acks += 1;
-        if self.dup_acks < DUP_THRESH {
-            if self.dup_acks == 1 {
-                self.limited = 0;
-            }
-            if tcp.limited_transmit {
-                self.send_one(shape, tcp, net);
-            }
-            return;
-        }
-        if self.dup_acks > DUP_THRESH {
-            self.inflation += u32::from(self.recovering);
-        } else if self.una > self.recover {
-            self.enter_recovery(shape, tcp, net);
-        }
-        self.send_window(tcp.recovery_burst, shape, tcp, net);
-    }
-
-    fn enter_recovery(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        self.recover = self.max;
-        self.recovering = true;
-        self.owes_cwr = tcp.ecn;
-        self.timed = None;
-        self.arm(shape, tcp, net);
-        if self.una >= self.marked_below {
-            let window = self.control.reduced(self.loss_window(tcp), tcp);
-            self.control.ssthresh = Control::threshold(window, tcp);
-            self.control.cwnd = match tcp.recovery_exit {
-                RecoveryExit::AsIs => window.max(1.0),
-                RecoveryExit::Deflate => self.control.ssthresh,
-            };
-        }
-        self.output(self.una, shape, tcp, net);
-        self.inflation = DUP_THRESH;
-    }
-
-    /// Limited transmit: one segment that was never sent (RFC 3042, 2).
-    fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let allowed = f64::from(self.una) + self.control.cwnd + f64::from(self.dup_acks) - 1.0;
-        let in_window = self.nxt < self.una + tcp.receiver_window;
-        let unsent = self.nxt == self.max || tcp.lax_duplicates;
-        if unsent && self.nxt <= shape.last && in_window && f64::from(self.nxt) <= allowed {
-            self.output(self.nxt, shape, tcp, net);
-            self.nxt += 1;
-            self.limited += 1;
-        }
-    }
-
     pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         if net.now != self.timer_event {
             return;
@@ -281,10 +226,10 @@ impl Sender {
         self.timeouts += 1;
         net.trace.timed_out(shape.owner.flow, net.now);
         self.recover = self.max;
-        self.recovering = false;
         self.owes_cwr = tcp.ecn;
         self.partial_seen = false;
         self.inflation = 0;
+        self.board.clear();
         (self.dup_acks, self.limited) = (0, 0);
         if self.una == 0 {
             self.syn_lost = true;
@@ -293,8 +238,12 @@ impl Sender {
             }
         } else {
             let window = self.control.reduced(self.loss_window(tcp), tcp);
-            self.control.ssthresh = Control::threshold(window, tcp);
+            let threshold = Control::threshold(window, tcp);
+            // What was sent while selective acknowledgements came in was never in flight at once.
+            let repaired = self.recovering && tcp.recovery == Recovery::Sack;
+            self.control.ssthresh = if repaired { threshold.min(self.control.ssthresh) } else { threshold };
         }
+        self.recovering = false;
         self.control.on_timeout();
         self.rtt.back_off();
         self.timed = None;
@@ -304,12 +253,13 @@ impl Sender {
     }
 
     #[inline]
-    fn advance(&mut self, ack: u32) {
+    pub(super) fn advance(&mut self, ack: u32) {
+        self.board.advance(self.una, ack);
         self.una = ack;
         self.nxt = self.nxt.max(ack);
     }
 
-    fn loss_window(&self, tcp: &Tcp) -> f64 {
+    pub(super) fn loss_window(&self, tcp: &Tcp) -> f64 {
         match tcp.loss_window {
             // Without what limited transmit added (RFC 5681, 3.2, step 2).
             LossWindow::Flight => f64::from(self.max - self.una - self.limited),
@@ -319,20 +269,23 @@ impl Sender {
 
     /// Sends what the window allows, at most `burst` segments unless that is 0.
     #[inline]
-    fn send_window(&mut self, burst: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(super) fn send_window(&mut self, burst: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let window = (self.control.cwnd as u32 + self.inflation).min(tcp.receiver_window);
         let mut end = (self.una + window).min(shape.last + 1);
         if burst > 0 {
             end = end.min(self.nxt + burst);
         }
         while self.nxt < end {
-            self.output(self.nxt, shape, tcp, net);
+            // After a timeout, what has come nevertheless is left out.
+            if !self.board.is_sacked(self.nxt) {
+                self.output(self.nxt, shape, tcp, net);
+            }
             self.nxt += 1;
         }
     }
 
     #[inline]
-    fn output(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(super) fn output(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.sent += 1;
         if self.deadline == Time::NEVER {
             self.arm(shape, tcp, net);
@@ -340,6 +293,10 @@ impl Sender {
         let mut segment = shape.segment(seq, self.una, tcp);
         if seq < self.max {
             self.retransmits += 1;
+            if self.timed.is_some_and(|(timed, _)| timed == seq) {
+                // Karn: its acknowledgement would not tell which copy it answers.
+                self.timed = None;
+            }
         } else {
             self.max = seq + 1;
             // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5).
@@ -356,7 +313,7 @@ impl Sender {
 
     /// (Re)starts the retransmission timer (RFC 6298, 5.1 and 5.3).
     #[inline]
-    fn arm(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(super) fn arm(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.deadline = net.now + self.rtt.timeout(tcp);
         if self.timer_event > self.deadline {
             self.timer_event = self.deadline;
@@ -389,6 +346,11 @@ pub(crate) mod tests {
         (sender.control.cwnd, sender.control.ssthresh)
     }
 
+    /// Segments in the network as the scoreboard tells.
+    pub(crate) fn pipe(sender: &Sender) -> u32 {
+        sender.board.pipe(sender.una, sender.max)
+    }
+
     pub(crate) fn tcp() -> Tcp {
         Tcp {
             mss: 1460,
@@ -412,6 +374,7 @@ pub(crate) mod tests {
             recovery_exit: RecoveryExit::Deflate,
             syn_loss_lowers_ssthresh: false,
             recycled_senders: false,
+            recovery: Recovery::NewReno,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The dumbbell of Chen 2012, 4.4, with the transport of the RFCs, and the flows the tests run on it.
 #![allow(dead_code)]
 
-use netsim::config::{Congestion, LossWindow, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit};
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, registry};
 use units::{BitRate, Stream, Time};
@@ -56,6 +56,7 @@ pub fn wired(discipline: &str) -> Run {
             recovery_exit: RecoveryExit::Deflate,
             syn_loss_lowers_ssthresh: false,
             recycled_senders: false,
+            recovery: Recovery::NewReno,
         },
         duration: ms(60_000),
         stop_when_idle: false,

@@ -6,6 +6,8 @@
 mod close;
 mod ecn;
 mod loss;
+mod reno;
+mod sack;
 mod setup;
 mod timer;
 mod window;
@@ -18,10 +20,10 @@ use units::{BitRate, Direction, Time};
 use crate::config::{FlowSpec, Tcp};
 use crate::event::{Events, Kind};
 use crate::net::{Handle, Mark, Net, Owner};
-use crate::options::Options;
+use crate::options::{Block, Options};
 use crate::pipe::{End, Lane, Pipe};
 use crate::record::FlowRecord;
-use crate::tcp::sender::tests::windows;
+use crate::tcp::sender::tests::{pipe, windows};
 use crate::tcp::{Connection, History, Life};
 use crate::trace::Trace;
 
@@ -65,6 +67,10 @@ pub(crate) enum Step {
     Flagged(&'static [Segment]),
     /// Of the segments sent at this instant these and no others are ECT. Comes before `Sends`.
     Capable(&'static [Segment]),
+    /// SACK blocks of the acknowledgements sent at this instant that have any. Comes before `Sends`.
+    Blocks(&'static [&'static [Block]]),
+    /// What the sender believes to be in the network, segments (RFC 6675, `pipe`).
+    Pipe(u32),
     /// Congestion window without the inflation of recovery, slow-start threshold; segments.
     Window(f64, f64),
     /// The connection is over since this many milliseconds.
@@ -132,6 +138,7 @@ struct Bench<'a> {
     sent: Vec<(Time, Segment)>,
     flagged: Vec<Segment>,
     capable: Vec<Segment>,
+    blocks: Vec<Vec<Block>>,
     forward_bytes: u64,
     /// Taken from the event queue, not yet handled.
     next: Option<crate::event::Key>,
@@ -181,6 +188,7 @@ impl<'a> Bench<'a> {
             sent: Vec::new(),
             flagged: Vec::new(),
             capable: Vec::new(),
+            blocks: Vec::new(),
             forward_bytes: 0,
             next: None,
             log: String::new(),
@@ -193,7 +201,7 @@ impl<'a> Bench<'a> {
                 if !self.sent.is_empty() {
                     return Err(format!("sent, but not expected: {:?}", self.sent));
                 }
-                (self.flagged, self.capable) = (Vec::new(), Vec::new());
+                (self.flagged, self.capable, self.blocks) = (Vec::new(), Vec::new(), Vec::new());
                 self.pass(Time::from_millis(ms));
                 match self.sent.iter().find(|(time, _)| *time < self.net.now) {
                     Some((time, segment)) => Err(format!("{segment:?} sent on the way, at {} s", time.as_secs_f64())),
@@ -202,7 +210,7 @@ impl<'a> Bench<'a> {
             }
             Step::Skip(ms) => {
                 self.pass(Time::from_millis(ms));
-                (self.flagged, self.capable) = (Vec::new(), Vec::new());
+                (self.flagged, self.capable, self.blocks) = (Vec::new(), Vec::new(), Vec::new());
                 self.sent.clear();
                 Ok(())
             }
@@ -222,6 +230,12 @@ impl<'a> Bench<'a> {
             Step::Flagged(_) => Err(format!("the flag is on {:?}", self.flagged)),
             Step::Capable(expected) if self.capable == expected => Ok(()),
             Step::Capable(_) => Err(format!("ECT are {:?}", self.capable)),
+            Step::Blocks(expected) if self.blocks == expected => Ok(()),
+            Step::Blocks(_) => Err(format!("SACK blocks are {:?}", self.blocks)),
+            Step::Pipe(expected) => {
+                let found = pipe(&self.connection.sender);
+                if found == expected { Ok(()) } else { Err(format!("pipe is {found}")) }
+            }
             Step::Late(segment) => {
                 self.late.push(segment);
                 Ok(())
@@ -281,17 +295,25 @@ impl<'a> Bench<'a> {
         if packet.is_ect() {
             self.capable.push(segment);
         }
+        if let Some(options) = self.net.options.of(packet.options)
+            && !options.blocks().is_empty()
+        {
+            self.blocks.push(options.blocks().to_vec());
+        }
         let fate = ["", " late", " lost"][if lost { 2 } else { usize::from(late_now) }];
         let arrow = if forward { "->" } else { "<-" };
         writeln!(self.log, "    {:9.3} {arrow} {segment:?}{fate}", self.net.now.as_secs_f64()).expect("strings grow");
         self.sent.push((self.net.now, segment));
         if !lost {
             self.net.send(if late_now { late } else { wire }, packet);
+        } else {
+            self.net.options.release(packet.options);
         }
     }
 
     fn deliver(&mut self, packet: &Packet) {
         if self.over {
+            self.net.options.release(packet.options);
             return;
         }
         let handle = Handle::unpack(packet.handle);

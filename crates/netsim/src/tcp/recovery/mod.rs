@@ -1,0 +1,54 @@
+//! Loss recovery: what duplicate and selective acknowledgements make the sender do. How much of the window a loss
+//! takes is the business of congestion control; the two combine freely.
+
+mod cumulative;
+mod sack;
+
+use crate::config::{Recovery, RecoveryExit, Tcp};
+use crate::net::Net;
+use crate::tcp::Shape;
+use crate::tcp::control::Control;
+use crate::tcp::sender::Sender;
+
+/// Duplicate acknowledgements that mean a loss.
+pub(crate) const DUP_THRESH: u32 = 3;
+
+impl Sender {
+    /// Fast retransmit has found a loss: the window shrinks, unless a mark has halved it for this window already
+    /// (RFC 3168, 6.1.2), and the first segment not acknowledged is sent again.
+    fn enter_recovery(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if tcp.recovery != Recovery::Reno {
+            self.recover = self.max;
+        }
+        self.recovering = true;
+        self.owes_cwr = tcp.ecn;
+        self.timed = None;
+        self.arm(shape, tcp, net);
+        if self.una >= self.marked_below {
+            let window = self.control.reduced(self.loss_window(tcp), tcp);
+            self.control.ssthresh = Control::threshold(window, tcp);
+            self.control.cwnd = match tcp.recovery_exit {
+                RecoveryExit::AsIs => window.max(1.0),
+                RecoveryExit::Deflate => self.control.ssthresh,
+            };
+        }
+        self.output(self.una, shape, tcp, net);
+    }
+
+    /// An acknowledgement has ended recovery: what window is left.
+    pub(super) fn leave_recovery(&mut self, ack: u32, tcp: &Tcp) {
+        self.inflation = 0;
+        self.recovering = false;
+        self.board.end_recovery();
+        if tcp.recovery_exit == RecoveryExit::Deflate {
+            self.control.cwnd = match tcp.recovery {
+                Recovery::NewReno => {
+                    let flight = self.max.saturating_sub(ack).max(1);
+                    self.control.ssthresh.min(f64::from(flight + 1))
+                }
+                // RFC 5681, 3.2, step 6; RFC 6675 leaves the window where its recovery held it.
+                Recovery::Reno | Recovery::Sack => self.control.ssthresh,
+            };
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What selective acknowledgements have told the sender (RFC 6675).
+//!
+//! Principle: segments stand for the RFC's octets, and the third-highest SACKed one bounds the lost ones, since
+//! everything below it that is not SACKed has three SACKed segments above it (`IsLost`). That bound and two counts
+//! give `pipe` without a walk. Cost: O(1) per segment over its life, O(window / 64) to look for a hole; no memory
+//! beyond a bit per segment of the receiver window. Source: RFC 6675, sections 3 to 5.
+
+use crate::options::Block;
+use crate::tcp::ring::Ring;
+
+/// SACKed segments above a hole that mean it is lost (RFC 6675, 2: `DupThresh`).
+pub(crate) const DUP_THRESH: usize = 3;
+
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    sacked: Ring,
+    /// Segments in `sacked`.
+    count: u32,
+    /// The highest SACKed numbers, falling; those already acknowledged in full may be among them.
+    highest: [u32; DUP_THRESH],
+    /// One above `HighRxt`, the highest number repeated in this recovery.
+    repeated_below: u32,
+    /// Segments below that, neither acknowledged nor SACKed.
+    repeated: u32,
+    /// One above `RescueRxt`.
+    rescued_below: u32,
+}
+
+/// What [`Scoreboard::next`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Rules 1 and 3: a hole to fill.
+    Hole(u32),
+    /// Rule 2: data that was never sent.
+    Fresh,
+    /// Rule 4: the last hole, in case the retransmission of what is above the others was lost.
+    Rescue(u32),
+    /// None of the rules.
+    Nothing,
+}
+
+impl Scoreboard {
+    pub(crate) fn of(window: u32) -> Scoreboard {
+        Scoreboard::over(Ring::of(window))
+    }
+
+    /// For connections without selective acknowledgements.
+    pub(crate) fn none() -> Scoreboard {
+        Scoreboard::over(Ring::none())
+    }
+
+    fn over(sacked: Ring) -> Scoreboard {
+        Scoreboard { sacked, count: 0, highest: [0; DUP_THRESH], repeated_below: 0, repeated: 0, rescued_below: 0 }
+    }
+
+    /// Forgets everything but its memory: a new connection, or a timeout (RFC 6675, 5.1).
+    pub(crate) fn clear(&mut self) {
+        self.sacked.clear();
+        *self = Scoreboard::over(std::mem::replace(&mut self.sacked, Ring::none()));
+    }
+
+    /// `Update()` with one block: how many segments from `una` to before `max` it SACKs that were not yet.
+    pub(crate) fn update(&mut self, (left, right): Block, una: u32, max: u32) -> u32 {
+        let (mut seq, end) = (left.max(una), right.min(max));
+        let before = self.count;
+        while seq < end {
+            seq = self.sacked.run_end(seq, end);
+            if seq < end {
+                self.add(seq);
+                seq += 1;
+            }
+        }
+        self.count - before
+    }
+
+    fn add(&mut self, seq: u32) {
+        self.sacked.add(seq);
+        self.count += 1;
+        self.repeated -= u32::from(seq < self.repeated_below);
+        let place = self.highest.iter().position(|&other| other < seq).unwrap_or(DUP_THRESH);
+        if place < DUP_THRESH {
+            self.highest[place..].rotate_right(1);
+            self.highest[place] = seq;
+        }
+    }
+
+    /// All before `ack` is acknowledged, of which `una` was the first that was not.
+    #[inline]
+    pub(crate) fn advance(&mut self, una: u32, ack: u32) {
+        if self.count > 0 || self.repeated > 0 {
+            for seq in una..ack {
+                if self.sacked.take(seq) {
+                    self.count -= 1;
+                } else if seq < self.repeated_below {
+                    self.repeated -= 1;
+                }
+            }
+        }
+    }
+
+    /// Whether `seq`, not yet acknowledged, is SACKed.
+    #[inline]
+    pub(crate) fn is_sacked(&self, seq: u32) -> bool {
+        self.count > 0 && self.sacked.holds(seq)
+    }
+
+    /// `IsLost()` of the first segment that is not acknowledged.
+    #[inline]
+    pub(crate) fn is_first_lost(&self, una: u32) -> bool {
+        self.highest[DUP_THRESH - 1] > una
+    }
+
+    /// `SetPipe()`: segments in the network, of those from `una` to before `max`.
+    #[inline]
+    pub(crate) fn pipe(&self, una: u32, max: u32) -> u32 {
+        let lost_below = self.highest[DUP_THRESH - 1];
+        let not_lost = if lost_below > una { max - lost_below - DUP_THRESH as u32 } else { max - una - self.count };
+        not_lost + self.repeated
+    }
+
+    /// Recovery begins with the retransmission of `una` (RFC 6675, 5, step 4.3).
+    pub(crate) fn begin_recovery(&mut self, una: u32) {
+        (self.repeated_below, self.repeated, self.rescued_below) = (una + 1, 1, una + 1);
+    }
+
+    /// Outside recovery nothing counts as repeated (RFC 6675, 5, steps 3.1 and A).
+    pub(crate) fn end_recovery(&mut self) {
+        (self.repeated_below, self.repeated) = (0, 0);
+    }
+
+    /// `NextSeg()` while `una` is the first segment not acknowledged and `max` the first never sent; `fresh`
+    /// whether it may be.
+    pub(crate) fn next(&self, una: u32, max: u32, fresh: bool) -> Next {
+        let hole = self.sacked.run_end(self.repeated_below.max(una), max);
+        if hole < self.highest[DUP_THRESH - 1] {
+            Next::Hole(hole)
+        } else if fresh {
+            Next::Fresh
+        } else if hole < self.highest[0] {
+            Next::Hole(hole)
+        } else if una > self.rescued_below && una < max {
+            Next::Rescue(self.sacked.run_start(max, una) - 1)
+        } else {
+            Next::Nothing
+        }
+    }
+
+    /// `seq`, a hole that [`Scoreboard::next`] named, is sent again.
+    pub(crate) fn on_repeat(&mut self, seq: u32) {
+        self.repeated_below = seq + 1;
+        self.repeated += 1;
+    }
+
+    /// The rescue of this recovery is sent, which ends when `recover` is reached.
+    pub(crate) fn on_rescue(&mut self, recover: u32) {
+        self.rescued_below = recover;
+    }
+}
