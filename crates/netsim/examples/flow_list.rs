@@ -37,7 +37,10 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         network: Network {
             rate: rate(10_000_000)?,
             delay: ms(1),
+            reverse_rate: None,
             access_rate: rate(100_000_000)?,
+            exit_rate: None,
+            exit_rate_up: None,
             access_delay: ms(1),
             exit_delay: ms(1),
             limit: Limit::Packets(299),
@@ -46,6 +49,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             discipline: (discipline.to_owned(), vec![]),
             reverse_discipline: ("fifo".to_owned(), vec![]),
         },
+        graph: None,
         tcp: Tcp {
             mss: 1460,
             header: 40,

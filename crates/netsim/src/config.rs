@@ -6,17 +6,24 @@ use qdisc::{Limit, OptionError};
 use units::{BitRate, Time};
 
 use crate::counting::Counting;
+use crate::graph::Graph;
 
 /// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
 /// each direction (Chen 2012, Fig. 4.1).
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Speed of the bottleneck, each direction.
+    /// Speed of the bottleneck.
     pub rate: BitRate,
+    /// Speed of the bottleneck in the reverse direction, if another.
+    pub reverse_rate: Option<BitRate>,
     /// Propagation delay of the bottleneck, one way.
     pub delay: Time,
     /// Speed of each access link, each direction.
     pub access_rate: BitRate,
+    /// Speed of a receiver's access link, if another.
+    pub exit_rate: Option<BitRate>,
+    /// Speed of a receiver's access link from the receiver, if another than to it.
+    pub exit_rate_up: Option<BitRate>,
     /// Propagation delay of a sender's access link, one way.
     pub access_delay: Time,
     /// Propagation delay of a receiver's access link, one way.
@@ -158,6 +165,9 @@ pub struct FlowSpec {
 pub struct Run {
     /// Network.
     pub network: Network,
+    /// Any network in place of the dumbbell. Flows then name hosts by their number in it, and `up` only says at
+    /// which end a round-trip time of their own is made up for.
+    pub graph: Option<Graph>,
     /// Transport.
     pub tcp: Tcp,
     /// End of the run.
@@ -187,6 +197,8 @@ pub enum ConfigError {
     Value(&'static str, String, &'static str),
     /// Discipline or its options.
     Discipline(OptionError),
+    /// A network that makes no sense.
+    Graph(String),
     /// A flow that makes no sense: index and reason.
     Flow(usize, &'static str),
     /// The caller asked the run to stop.
@@ -198,6 +210,7 @@ impl fmt::Display for ConfigError {
         match self {
             ConfigError::Value(name, value, bound) => write!(f, "{name} = {value}: must be {bound}"),
             ConfigError::Discipline(error) => write!(f, "{error}"),
+            ConfigError::Graph(reason) => write!(f, "network: {reason}"),
             ConfigError::Flow(index, reason) => write!(f, "flow {index}: {reason}"),
             ConfigError::Cancelled => write!(f, "cancelled"),
         }
@@ -248,7 +261,13 @@ impl Run {
             ("tcp.tick_ns", tcp.tick.0, 1, 1_000_000_000, "from 1 ns to 1 s"),
             ("tcp.delayed_ack_ns", tcp.delayed_ack.0, 0, 10_000_000_000, "from 0 to 10 s"),
         ];
-        for (name, value, min, max, bound) in bounds {
+        let rate = |rate: Option<BitRate>| rate.unwrap_or(network.rate).bps();
+        let optional = [
+            ("network.reverse_rate_bps", rate(network.reverse_rate), slowest, fastest, rates),
+            ("network.exit_rate_bps", rate(network.exit_rate), slowest, fastest, rates),
+            ("network.exit_rate_up_bps", rate(network.exit_rate_up), slowest, fastest, rates),
+        ];
+        for (name, value, min, max, bound) in bounds.into_iter().chain(optional) {
             if !(min..=max).contains(&value) {
                 return Err(ConfigError::Value(name, value.to_string(), bound));
             }
@@ -270,7 +289,8 @@ impl Run {
             }
             before = flow.start;
         }
-        flows.iter().enumerate().try_for_each(|(i, flow)| self.check_flow(i, flow))
+        flows.iter().enumerate().try_for_each(|(i, flow)| self.check_flow(i, flow))?;
+        self.graph.as_ref().map_or(Ok(()), |graph| graph.check(flows))
     }
 
     fn check_flow(&self, index: usize, flow: &FlowSpec) -> Result<(), ConfigError> {

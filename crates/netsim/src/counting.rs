@@ -114,6 +114,8 @@ impl Counters {
             drops: self.drops - before.drops,
             sent: self.sent - before.sent,
             sent_bytes: self.sent_bytes - before.sent_bytes,
+            lost: self.lost - before.lost,
+            reverse_lost: self.reverse_lost - before.reverse_lost,
             reverse_drops: self.reverse_drops - before.reverse_drops,
             reverse_sent: self.reverse_sent - before.reverse_sent,
             reverse_sent_bytes: self.reverse_sent_bytes - before.reverse_sent_bytes,

@@ -10,6 +10,8 @@
 pub mod config;
 pub mod counting;
 mod event;
+pub mod graph;
+mod hosts;
 mod loss;
 mod mrg32k3a;
 mod net;
@@ -27,7 +29,8 @@ mod waits;
 
 pub use config::{ConfigError, FlowSpec, Network, Run, Tcp};
 pub use counting::{ClassCount, Counting};
-pub use record::{Counters, Drop, FlowRecord, Output, Samples};
+pub use graph::{Graph, Hosts, Interface, Link};
+pub use record::{Counters, Drop, FlowRecord, InterfaceCounts, Output, Samples};
 pub use sim::{Alone, Control, alone, run};
 pub use trace::PacketTrace;
 pub use waits::Waits;

@@ -52,6 +52,15 @@ impl Net {
         self.hops += 2;
         self.enter(pipe, packet, at);
     }
+
+    /// Passes a packet that leaves a port on to the router at the end of `lane`.
+    #[inline]
+    pub(crate) fn relay(&mut self, lane: usize, packet: Packet, at: Time) {
+        self.hops += 1;
+        let key = self.events.key(at, Kind::Lane, lane);
+        // One port feeds the lane, in order.
+        self.lanes[lane].push(key, Time::ZERO, packet, &mut self.events);
+    }
 }
 
 /// What a segment without sequence number means; the others carry `Plain`.

@@ -16,6 +16,8 @@ use crate::event::{Events, Key};
 pub(crate) enum End {
     /// In the queue of a port.
     Port(usize),
+    /// At a router, which passes packets on.
+    Router(u32),
     /// At a host.
     Host,
 }

@@ -7,11 +7,14 @@ use units::{BitRate, Time};
 use crate::event::{Events, Kind};
 use crate::loss::Loss;
 use crate::pipe::Serial;
+use crate::record::InterfaceCounts;
 
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) queue: Qdisc,
     pub(crate) loss: Loss,
+    /// Lane to the router at the far end; none where every packet leaves into a host's exit pipe.
+    pub(crate) lane: Option<usize>,
     serial: Serial,
     delay: Time,
     busy_until: Time,
@@ -24,6 +27,8 @@ pub(crate) struct Port {
     pub(crate) flows_max: u64,
     pub(crate) sent: u64,
     pub(crate) sent_bytes: u64,
+    /// What was counted when the averages began.
+    before: InterfaceCounts,
 }
 
 impl Port {
@@ -31,6 +36,7 @@ impl Port {
         Port {
             queue,
             loss,
+            lane: None,
             serial: Serial::of(rate),
             delay,
             busy_until: Time::ZERO,
@@ -43,6 +49,7 @@ impl Port {
             flows_max: 0,
             sent: 0,
             sent_bytes: 0,
+            before: InterfaceCounts::default(),
         }
     }
 
@@ -119,6 +126,34 @@ impl Port {
     pub(crate) fn restart(&mut self, now: Time) {
         self.account(now);
         (self.backlog_area, self.flows_area, self.flows_max) = (0, 0, self.flows);
+        self.before = self.counted();
+    }
+
+    fn counted(&self) -> InterfaceCounts {
+        let stats = self.queue.stats();
+        InterfaceCounts {
+            arrivals: stats.received,
+            drops: stats.dropped(),
+            marks: stats.marked,
+            lost: self.loss.lost,
+            sent: self.sent,
+            sent_bytes: self.sent_bytes,
+            queue_mean_packets: 0.0,
+        }
+    }
+
+    /// Totals from `begin`, when the averages began, to `end`.
+    pub(crate) fn totals(&mut self, begin: Time, end: Time) -> InterfaceCounts {
+        let (now, before) = (self.counted(), self.before);
+        InterfaceCounts {
+            arrivals: now.arrivals - before.arrivals,
+            drops: now.drops - before.drops,
+            marks: now.marks - before.marks,
+            lost: now.lost - before.lost,
+            sent: now.sent - before.sent,
+            sent_bytes: now.sent_bytes - before.sent_bytes,
+            queue_mean_packets: self.means(begin, end).0,
+        }
     }
 
     /// Time averages from `begin` to `end`: packets waiting and flow-table entries.

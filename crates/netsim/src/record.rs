@@ -122,6 +122,25 @@ pub struct Counters {
     pub events: u64,
 }
 
+/// Totals of one interface since the end of the warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InterfaceCounts {
+    /// Packets offered to the queue.
+    pub arrivals: u64,
+    /// Packets dropped by the queue.
+    pub drops: u64,
+    /// Packets marked with congestion experienced by the queue.
+    pub marks: u64,
+    /// Packets lost after the queue.
+    pub lost: u64,
+    /// Packets sent.
+    pub sent: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Time average of the packets waiting.
+    pub queue_mean_packets: f64,
+}
+
 /// Samples of the forward queue, one value per sampling instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
@@ -165,6 +184,8 @@ pub struct Output {
     pub records: Vec<FlowRecord>,
     /// Totals.
     pub counters: Counters,
+    /// Totals of each interface: link by link, forward first.
+    pub interfaces: Vec<InterfaceCounts>,
     /// Time series.
     pub samples: Samples,
     /// Drops, when asked for.

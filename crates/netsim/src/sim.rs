@@ -1,6 +1,7 @@
-//! The run: sets up the dumbbell, starts the flows of the list, handles events until the end.
+//! The run: sets up the network, starts the flows of the list, handles events until the end.
 
-use std::collections::{HashMap, VecDeque};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use qdisc::{Ecn, Kind as PacketKind, Packet, Qdisc};
@@ -9,11 +10,13 @@ use units::{Direction, Stream, Time};
 use crate::config::{ConfigError, FlowSpec, LONGEST, Run};
 use crate::counting::{Counting, Tally};
 use crate::event::{Events, Kind};
+use crate::graph::{Graph, Interface};
+use crate::hosts::{Places, Private};
 use crate::loss::Loss;
 use crate::mrg32k3a::Mrg32k3a;
 use crate::net::{Handle, Net, Owner};
 use crate::options::Options;
-use crate::pipe::{End, Lane, Pipe};
+use crate::pipe::{End, Lane};
 use crate::port::Port;
 use crate::record::{Drop, FlowRecord, Output};
 use crate::slab::Slab;
@@ -22,10 +25,6 @@ use crate::tcp::{Connection, History, Life};
 use crate::trace::Trace;
 use crate::udp::Cbr;
 
-/// Index of the queue that the data of `down` flows cross.
-const FORWARD: usize = 0;
-/// Index of the queue in the other direction.
-const REVERSE: usize = 1;
 /// Events between two looks at the caller's flags.
 const LOOK_EVERY: u64 = 1 << 16;
 /// Index of the sampling event that ends the warm-up.
@@ -78,7 +77,9 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.traced = Vec::new();
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
-    let flows = [FlowSpec { start: Time::ZERO, src: 0, dst: 0, stage: None, after: None, ..*flow }];
+    single.graph = single.graph.map(Graph::quiet);
+    let (src, dst) = if run.graph.is_some() { (flow.src, flow.dst) } else { (0, 0) };
+    let flows = [FlowSpec { start: Time::ZERO, src, dst, stage: None, after: None, ..*flow }];
     single.check(&flows)?;
     let mut sim = Sim::set_up(&single, &flows)?;
     sim.net.deliveries = Some(Vec::new());
@@ -100,18 +101,28 @@ enum Transport {
 struct Live {
     /// Index in the list; `u32::MAX` when the slot is free, so that late packets find nobody.
     flow: u32,
-    /// Pipes behind the forward and the reverse port.
+    /// Pipes to the receiver and to the sender of the data.
     exits: [u32; 2],
-    /// Pipes of this flow only, given back at its end.
-    private: Option<(usize, usize)>,
+    private: Option<Private>,
     transport: Transport,
+}
+
+impl Live {
+    /// Pipe to the host that `packet` is for.
+    #[inline]
+    fn exit(&self, packet: &Packet) -> usize {
+        self.exits[usize::from(packet.flow.direction() == Direction::Reverse)] as usize
+    }
 }
 
 struct Sim<'a> {
     run: &'a Run,
     flows: &'a [FlowSpec],
     net: Net,
-    ports: [Port; 2],
+    /// Two per link.
+    ports: Vec<Port>,
+    /// The port of interest.
+    watched: usize,
     live: Slab<Live>,
     stages: Stages,
     started: usize,
@@ -119,48 +130,50 @@ struct Sim<'a> {
     unfinished: usize,
     end: Time,
     clock_phases: Mrg32k3a,
-    /// First pipe of the right-hand hosts; each host has a pipe to its port and one from the other.
-    right: usize,
-    /// Private pipes whose flow has ended, oldest first.
-    retired: VecDeque<(usize, usize)>,
+    places: Places,
     /// Idle senders of each pair of hosts.
     idle_senders: HashMap<(u32, u32), Vec<History>>,
     tally: Tally<'a>,
     out: Output,
 }
 
+/// The ports of all interfaces. The random numbers of each have a name of their own.
+fn ports(graph: &Graph, seed: u64) -> Result<Vec<Port>, ConfigError> {
+    let port = |(index, (_, _, interface)): (usize, (u32, u32, &Interface))| {
+        let way = ["forward", "reverse"][index % 2];
+        let name = if index < 2 { way.to_owned() } else { format!("{}.{way}", index / 2) };
+        let stream = |what: &str| Stream::named(seed, &format!("{what}.{name}"));
+        let (id, options) = &interface.discipline;
+        let queue = Qdisc::from_options(id, options, interface.limit, stream("qdisc"))?;
+        Ok(Port::over(queue, interface.rate, interface.delay, Loss::of(interface.loss, stream("loss"))))
+    };
+    graph.interfaces().enumerate().map(port).collect()
+}
+
 impl<'a> Sim<'a> {
     fn set_up(run: &'a Run, flows: &'a [FlowSpec]) -> Result<Self, ConfigError> {
-        let network = &run.network;
-        let queue = |(id, options): &(String, Vec<(String, String)>), limit, stream| {
-            Qdisc::from_options(id, options, limit, Stream::named(run.seed, stream))
+        let graph = match &run.graph {
+            Some(graph) => Cow::Borrowed(graph),
+            None => Cow::Owned(Graph::dumbbell(&run.network, flows)),
         };
-        let forward = queue(&network.discipline, network.limit, "qdisc.forward")?;
-        let reverse = queue(&network.reverse_discipline, network.reverse_limit, "qdisc.reverse")?;
-        let side = |flow: &FlowSpec, left: bool| if flow.up == left { flow.dst } else { flow.src };
-        let hosts = |left| flows.iter().map(|f| side(f, left) as usize + 1).max().unwrap_or(0);
-        let (mut pipes, mut lanes) = (Vec::new(), Vec::new());
-        for (count, port, delay) in
-            [(hosts(true), FORWARD, network.access_delay), (hosts(false), REVERSE, network.exit_delay)]
-        {
-            let lane = lanes.len();
-            lanes.extend([Lane::to(End::Port(port)), Lane::to(End::Host)]);
-            for _ in 0..count {
-                pipes.push(Pipe::into(lane, network.access_rate, delay));
-                pipes.push(Pipe::into(lane + 1, network.access_rate, delay));
-            }
-        }
-        let right = 2 * hosts(true);
+        let mut ports = ports(&graph, run.seed)?;
         let mut net = Net {
             now: Time::ZERO,
             events: Events::default(),
-            pipes,
-            lanes,
+            pipes: Vec::new(),
+            lanes: Vec::new(),
             hops: 0,
             options: Options::none(),
             deliveries: None,
             trace: Trace::of(&run.traced, flows.len(), run.trace_limit),
         };
+        let places = Places::of(&graph, run.graph.is_none(), flows, &mut net)?;
+        for (port, (_, to, _)) in
+            ports.iter_mut().zip(graph.interfaces()).filter(|(_, (_, to, _))| !places.is_leaf(*to))
+        {
+            port.lane = Some(net.lanes.len());
+            net.lanes.push(Lane::to(End::Router(to)));
+        }
         let mut stages = Stages::of(flows)?;
         stages.schedule_listed(flows, Time::ZERO, &mut net.events);
         if run.sample_interval > Time::ZERO {
@@ -175,18 +188,15 @@ impl<'a> Sim<'a> {
             run,
             flows,
             net,
-            ports: [(forward, "loss.forward"), (reverse, "loss.reverse")].map(|(queue, stream)| {
-                let loss = Loss::of(network.loss, Stream::named(run.seed, stream));
-                Port::over(queue, network.rate, network.delay, loss)
-            }),
+            ports,
+            watched: 2 * graph.watched as usize,
             live: Slab::empty(),
             stages,
             started: 0,
             unfinished: 0,
             end: run.duration,
             clock_phases: Mrg32k3a::seeded(run.seed),
-            right,
-            retired: VecDeque::new(),
+            places,
             idle_senders: HashMap::new(),
             tally: Tally::of(&run.counting),
             out,
@@ -212,6 +222,7 @@ impl<'a> Sim<'a> {
                     if let Some(packet) = self.net.arrive(key) {
                         match self.net.lanes[index].end {
                             End::Port(port) => self.offer(port, packet),
+                            End::Router(router) => self.pass_on(router, packet),
                             End::Host => self.deliver(&packet),
                         }
                     }
@@ -233,7 +244,7 @@ impl<'a> Sim<'a> {
 
     #[inline]
     fn offer(&mut self, port: usize, packet: Packet) {
-        if port == FORWARD {
+        if port == self.watched {
             self.tally.on_arrival(&packet);
         }
         self.net.trace.queued(&packet, port, self.net.now);
@@ -241,7 +252,7 @@ impl<'a> Sim<'a> {
         if !self.ports[port].queue.dropped().is_empty() {
             self.on_drops(port);
         }
-        if port == FORWARD
+        if port == self.watched
             && let Some(sorted) = self.ports[port].queue.sorted()
         {
             let record = &mut self.out.records[packet.flow.connection() as usize];
@@ -262,7 +273,7 @@ impl<'a> Sim<'a> {
         let Some((packet, at)) = sent else {
             return;
         };
-        if port == FORWARD {
+        if port == self.watched {
             let wait = self.net.now - packet.arrival;
             self.tally.on_departure(&packet, wait);
             self.out.records[packet.flow.connection() as usize].waits.add(wait);
@@ -274,8 +285,24 @@ impl<'a> Sim<'a> {
                 self.lose(&packet);
                 return;
             }
-            let exit = live.exits[port] as usize;
-            self.net.forward(exit, packet, at);
+            match self.ports[port].lane {
+                None => self.net.forward(live.exit(&packet), packet, at),
+                Some(lane) => self.net.relay(lane, packet, at),
+            }
+        } else {
+            self.net.options.release(packet.options);
+        }
+    }
+
+    /// A packet reached `router`: it goes on to the next port, or into the exit pipe of its host.
+    fn pass_on(&mut self, router: u32, packet: Packet) {
+        if let Some(port) = self.places.onward(router, packet.dst) {
+            return self.offer(port, packet);
+        }
+        let live = self.live.at(Handle::unpack(packet.handle).slot);
+        if u64::from(live.flow) == packet.flow.connection() {
+            let exit = live.exit(&packet);
+            self.net.send(exit, packet);
         } else {
             self.net.options.release(packet.options);
         }
@@ -320,7 +347,7 @@ impl<'a> Sim<'a> {
             let (packet, reason) = self.ports[port].queue.dropped()[index];
             let flow = packet.flow.connection();
             self.out.records[flow as usize].drops += 1;
-            if port == FORWARD {
+            if port == self.watched {
                 self.tally.on_drop(&packet);
             }
             self.net.trace.dropped(&packet, port, self.net.now);
@@ -377,58 +404,30 @@ impl<'a> Sim<'a> {
         self.out.records[index].start = self.net.now;
         let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&(spec.src, spec.dst)) } else { None };
         let history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false));
-        let (left, right) = if spec.up { (spec.dst, spec.src) } else { (spec.src, spec.dst) };
-        // Hosts of the two sides are numbered apart; a discipline must not take one for the other.
-        let (near, far) = (2 * left, 2 * right + 1);
-        let (src, dst) = if spec.up { (far, near) } else { (near, far) };
-        let (left, right) = (2 * left as usize, self.right + 2 * right as usize);
-        let private = spec.rtt.map(|rtt| self.private_pipes(rtt));
-        let (left_out, left_in) = private.unwrap_or((left, left + 1));
-        let exits = [right as u32 + 1, left_in as u32];
-        let (out, back) = if spec.up { (right, left_out) } else { (left_out, right) };
+        let path = self.places.path(&spec, &mut self.net);
         let tcp = &self.run.tcp;
         let slot = self.live.claim(|| Live {
             flow: u32::MAX,
-            exits,
-            private,
+            exits: path.exits,
+            private: None,
             transport: Transport::Tcp(Connection::unused(tcp)),
         });
-        let owner = Owner { flow: index as u32, slot, src, dst };
+        let owner = Owner { flow: index as u32, slot, src: path.src, dst: path.dst };
         let live = self.live.at(slot);
-        (live.flow, live.exits, live.private) = (owner.flow, exits, private);
+        (live.flow, live.exits, live.private) = (owner.flow, path.exits, path.private);
         match (spec.udp, &mut live.transport) {
             (Some((len, gap)), transport) => {
-                *transport = Transport::Udp(Cbr::start(owner, out, spec.size_bytes, len, gap, &mut self.net));
+                *transport = Transport::Udp(Cbr::start(owner, path.out, spec.size_bytes, len, gap, &mut self.net));
             }
             (None, Transport::Tcp(connection)) => {
-                connection.open(owner, &spec, (out, back), history, tcp, &mut self.net);
+                connection.open(owner, &spec, (path.out, path.back), history, tcp, &mut self.net);
             }
             (None, transport) => {
                 let mut connection = Connection::unused(tcp);
-                connection.open(owner, &spec, (out, back), history, tcp, &mut self.net);
+                connection.open(owner, &spec, (path.out, path.back), history, tcp, &mut self.net);
                 *transport = Transport::Tcp(connection);
             }
         }
-    }
-
-    /// Pipes of a flow that brings its own round-trip time: what the shared part of the path lacks is
-    /// added on the left-hand side. Where the shared part is longer already, its delay stays.
-    fn private_pipes(&mut self, rtt: Time) -> (usize, usize) {
-        let network = &self.run.network;
-        let delay = Time(rtt.0 / 2).saturating_sub(network.delay + network.exit_delay);
-        if let Some(&(out, back)) = self.retired.front()
-            && [out, back].iter().all(|&pipe| self.net.lanes[self.net.pipes[pipe].lane].is_empty())
-        {
-            self.retired.pop_front();
-            self.net.pipes[out].reuse(delay);
-            self.net.pipes[back].reuse(delay);
-            return (out, back);
-        }
-        let (out, lane) = (self.net.pipes.len(), self.net.lanes.len());
-        self.net.lanes.extend([Lane::to(End::Port(FORWARD)), Lane::to(End::Host)]);
-        self.net.pipes.push(Pipe::into(lane, network.access_rate, delay));
-        self.net.pipes.push(Pipe::into(lane + 1, network.access_rate, delay));
-        (out, out + 1)
     }
 
     /// A sender whose clock starts now.
@@ -456,7 +455,9 @@ impl<'a> Sim<'a> {
         if self.run.stop_when_idle && self.unfinished == 0 && self.started == self.flows.len() {
             self.end = self.net.now;
         }
-        self.retired.extend(live.private.take());
+        if let Some(private) = live.private.take() {
+            self.places.retire(private);
+        }
         self.live.release(slot);
         if let Some(syn_lost) = syn_lost.filter(|_| self.run.tcp.recycled_senders) {
             let history = self.boot(syn_lost);
@@ -471,7 +472,7 @@ impl<'a> Sim<'a> {
         if next <= self.end {
             self.net.events.schedule(next, Kind::Sample, 0);
         }
-        let queue = &self.ports[FORWARD].queue;
+        let queue = &self.ports[self.watched].queue;
         let stats = queue.stats();
         let samples = &mut self.out.samples;
         samples.time.push(now);
@@ -519,18 +520,21 @@ impl<'a> Sim<'a> {
         counters.waits = self.tally.waits;
         counters.end = end;
         counters.packet_hops = self.net.hops;
-        let [forward, reverse] = &mut self.ports;
-        counters.flow_table_bytes = forward.queue.flow_table_bytes() as u64;
-        (counters.queue_mean_packets, counters.flow_table_mean) = forward.means(counters.begin, end);
-        (counters.reverse_queue_mean_packets, _) = reverse.means(counters.begin, end);
-        counters.flow_table_max = forward.flows_max;
+        let begin = counters.begin;
+        self.out.interfaces = self.ports.iter_mut().map(|port| port.totals(begin, end)).collect();
         self.out.classes = self.tally.counts;
+        counters.reverse_queue_mean_packets = self.out.interfaces[self.watched ^ 1].queue_mean_packets;
+        let forward = &mut self.ports[self.watched];
+        counters.flow_table_bytes = forward.queue.flow_table_bytes() as u64;
+        (counters.queue_mean_packets, counters.flow_table_mean) = forward.means(begin, end);
+        counters.flow_table_max = forward.flows_max;
         self.out
     }
 
     /// Takes what the ports have counted since the start of the run.
     fn counted(&mut self) {
-        let (counters, [forward, reverse]) = (&mut self.out.counters, &self.ports);
+        let (forward, reverse) = (&self.ports[self.watched], &self.ports[self.watched ^ 1]);
+        let counters = &mut self.out.counters;
         counters.arrivals = forward.queue.stats().received;
         counters.drops = forward.queue.stats().dropped();
         counters.marks = forward.queue.stats().marked;

@@ -2,6 +2,7 @@
 
 mod capture;
 mod disciplines;
+mod graph;
 mod simulate;
 mod trace;
 mod waits;

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use qdisc::Limit;
 use units::{BitRate, Time};
 
+use crate::graph::GraphSettings;
 use crate::{trace, waits};
 
 /// Lets another thread see how far a run is, and stop it.
@@ -45,8 +46,11 @@ type Discipline = (String, Vec<(String, String)>);
 #[pyo3(from_item_all)]
 pub struct Settings {
     rate_bps: u64,
+    reverse_rate_bps: Option<u64>,
     delay_ns: u64,
     access_rate_bps: u64,
+    exit_rate_bps: Option<u64>,
+    exit_rate_up_bps: Option<u64>,
     access_delay_ns: u64,
     exit_delay_ns: u64,
     limit: u64,
@@ -56,6 +60,7 @@ pub struct Settings {
     loss: f64,
     discipline: Discipline,
     reverse_discipline: Discipline,
+    graph: Option<GraphSettings>,
     tcp: TcpSettings,
     duration_ns: u64,
     stop_when_idle: bool,
@@ -124,6 +129,7 @@ impl Settings {
         let rate = |name: &'static str, bps| {
             BitRate::from_bps(bps).ok_or_else(|| refused(ConfigError::Value(name, "0".into(), "at least 1 bit/s")))
         };
+        let other = |name, bps: Option<u64>| bps.map(|bps| rate(name, bps)).transpose();
         let limit = |limit, in_bytes| {
             let packets = || u32::try_from(limit).map_err(|_| refused(too_large(limit)));
             PyResult::Ok(if in_bytes { Limit::Bytes(limit) } else { Limit::Packets(packets()?) })
@@ -132,8 +138,11 @@ impl Settings {
         Ok(Run {
             network: Network {
                 rate: rate("network.rate", self.rate_bps)?,
+                reverse_rate: other("network.reverse_rate", self.reverse_rate_bps)?,
                 delay: Time(self.delay_ns),
                 access_rate: rate("network.access_rate", self.access_rate_bps)?,
+                exit_rate: other("network.exit_rate", self.exit_rate_bps)?,
+                exit_rate_up: other("network.exit_rate_up", self.exit_rate_up_bps)?,
                 access_delay: Time(self.access_delay_ns),
                 exit_delay: Time(self.exit_delay_ns),
                 limit: limit(self.limit, self.limit_in_bytes)?,
@@ -142,6 +151,7 @@ impl Settings {
                 discipline: self.discipline,
                 reverse_discipline: self.reverse_discipline,
             },
+            graph: self.graph.map(GraphSettings::into_graph).transpose().map_err(refused)?,
             tcp: Tcp {
                 mss: tcp.mss,
                 header: tcp.header,
@@ -194,7 +204,7 @@ impl Settings {
     }
 }
 
-fn too_large(limit: u64) -> ConfigError {
+pub(crate) fn too_large(limit: u64) -> ConfigError {
     ConfigError::Value("network.buffer", limit.to_string(), "at most 4294967295 packets")
 }
 
@@ -332,6 +342,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     all.set_item("samples", samples)?;
     all.set_item("drops", drops)?;
     all.set_item("counters", counters(py, output)?)?;
+    all.set_item("interfaces", interfaces(py, output)?)?;
     all.set_item("classes", classes(py, output)?)?;
     all.set_item("flow_waits", waits::columns(py, output.records.iter().map(|record| record.waits))?)?;
     all.set_item("class_waits", waits::columns(py, output.classes.iter().map(|count| count.waits))?)?;
@@ -379,4 +390,25 @@ fn counters<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict
     counters.set_item("reverse_queue_mean_packets", from.reverse_queue_mean_packets)?;
     counters.set_item("flow_table_mean", from.flow_table_mean)?;
     Ok(counters)
+}
+
+/// Totals of each interface, link by link.
+fn interfaces<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyList>> {
+    let rows = PyList::empty(py);
+    for from in &output.interfaces {
+        let row = PyDict::new(py);
+        for (name, value) in [
+            ("arrivals", from.arrivals),
+            ("drops", from.drops),
+            ("marks", from.marks),
+            ("lost", from.lost),
+            ("sent", from.sent),
+            ("sent_bytes", from.sent_bytes),
+        ] {
+            row.set_item(name, value)?;
+        }
+        row.set_item("queue_mean_packets", from.queue_mean_packets)?;
+        rows.append(row)?;
+    }
+    Ok(rows)
 }

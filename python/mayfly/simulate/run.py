@@ -155,8 +155,12 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
     plain = set(type(tcp).model_fields) - {"initial_rto", "min_rto", "max_rto", "delayed_ack", "tick"}
     return {
         "rate_bps": network.rate,
+        "reverse_rate_bps": network.reverse_rate,
         "delay_ns": ns(network.delay),
         "access_rate_bps": network.access_rate,
+        "exit_rate_bps": network.exit_rate,
+        "exit_rate_up_bps": network.exit_rate_up,
+        "graph": None,
         "access_delay_ns": ns(network.access_delay),
         "exit_delay_ns": ns(network.exit_delay),
         "limit": limit - in_transmission * (1 if unit == "packets" else full_packet),

@@ -71,9 +71,14 @@ class _Section(BaseModel):
 class Network(_Section):
     """A dumbbell around one bottleneck link (Chen 2012, Fig. 4.1)."""
 
-    rate: Rate = Field("10mbit", description="bottleneck, each direction")
+    rate: Rate = Field("10mbit", description="bottleneck")
+    reverse_rate: Rate | None = Field(None, description="bottleneck in the other direction; as rate when absent")
     delay: Delay = Field("1ms", description="propagation delay of the bottleneck, one way; at most 60 s")
     access_rate: Rate = Field("100mbit", description="each access link")
+    exit_rate: Rate | None = Field(None, description="access link of a receiver; as access_rate when absent")
+    exit_rate_up: Rate | None = Field(
+        None, description="access link of a receiver, from the receiver; as exit_rate when absent"
+    )
     access_delay: Delay = Field("1ms", description="propagation delay of a sender's access link, one way")
     exit_delay: Delay = Field("1ms", description="propagation delay of a receiver's access link, one way")
     buffer: Buffer = Field(300, description="limit of the bottleneck queue: packets, or bytes such as 450kB")

@@ -13,7 +13,10 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         network: Network {
             rate: rate(10_000_000),
             delay: Time::from_millis(1),
+            reverse_rate: None,
             access_rate: rate(100_000_000),
+            exit_rate: None,
+            exit_rate_up: None,
             access_delay: Time::from_millis(1),
             exit_delay: Time::from_millis(1),
             limit,
@@ -22,6 +25,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },
+        graph: None,
         tcp: tcp(),
         duration: Time::from_millis(1_000_000),
         stop_when_idle: true,

@@ -25,7 +25,10 @@ pub fn wired(discipline: &str) -> Run {
         network: Network {
             rate: rate(10_000_000),
             delay: ms(1),
+            reverse_rate: None,
             access_rate: rate(100_000_000),
+            exit_rate: None,
+            exit_rate_up: None,
             access_delay: ms(1),
             exit_delay: ms(1),
             limit: Limit::Packets(300),
@@ -34,6 +37,7 @@ pub fn wired(discipline: &str) -> Run {
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },
+        graph: None,
         tcp: Tcp {
             mss: 1460,
             header: 40,
