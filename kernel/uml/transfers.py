@@ -124,9 +124,10 @@ def run(settings: dict) -> dict:
     Parameters
     ----------
     settings : dict
-        ``rate_bps``, ``delay_s`` (one way), ``leaf`` (as tc takes it), ``sysctl`` (of both hosts), ``congestion`` and
-        ``bulk_congestion`` (Linux's names), ``size_bytes``, ``starts_s`` (list), ``duration_s``, ``look_s`` (between
-        two looks at the bulk connection), ``capture`` (write ``client.pcap`` and ``server.pcap``).
+        ``rate_bps``, ``delay_s`` (one way), ``leaf`` (as tc takes it), ``sysctl`` (of both hosts), ``cubic`` (module
+        parameters, ``hystart`` for one), ``congestion`` and ``bulk_congestion`` (Linux's names), ``size_bytes``,
+        ``starts_s`` (list), ``duration_s``, ``look_s`` (between two looks at the bulk connection), ``capture`` (write
+        ``client.pcap`` and ``server.pcap``).
 
     Returns
     -------
@@ -136,6 +137,8 @@ def run(settings: dict) -> dict:
         ``leaf``: counters of the discipline.
     """
     path.set_up(settings["rate_bps"], settings["delay_s"], settings["leaf"], settings["sysctl"])
+    for name, value in settings["cubic"].items():
+        Path(f"/sys/module/tcp_cubic/parameters/{name}").write_text(str(value))
     captures = []
     if settings["capture"]:
         for name, device in (("client", "to_router"), ("server", "to_far")):

@@ -44,6 +44,7 @@ def in_kernel(discipline: str, phase_s: float) -> Run:
         "leaf": LEAVES[discipline][0],
         # Without it a connection starts from what earlier ones to the same host left behind.
         "sysctl": {"net.ipv4.tcp_no_metrics_save": "1"},
+        "cubic": {},
         "congestion": "cubic",
         "bulk_congestion": "cubic",
         "size_bytes": batch.size[0],

@@ -64,6 +64,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             handshake_ack: false,
             limited_transmit: true,
             ecn: false,
+            hystart: false,
             congestion: Congestion::Aimd,
             lax_duplicates: true,
             impatient: true,

@@ -114,6 +114,8 @@ pub struct Tcp {
     /// Explicit congestion notification (RFC 3168): data is sent as ECT(0), and a mark halves the window
     /// as a loss would.
     pub ecn: bool,
+    /// Slow start ends when the queue begins to fill: HyStart (Ha and Rhee 2011).
+    pub hystart: bool,
     /// ns-2's way with duplicates: limited transmit also repeats what a timeout has given up, and a second
     /// copy of the last segment in order waits for its acknowledgement like the first.
     pub lax_duplicates: bool,

@@ -89,6 +89,7 @@ struct TcpSettings {
     handshake_ack: bool,
     limited_transmit: bool,
     ecn: bool,
+    hystart: bool,
     congestion: String,
     lax_duplicates: bool,
     impatient: bool,
@@ -166,6 +167,7 @@ impl Settings {
                 handshake_ack: tcp.handshake_ack,
                 limited_transmit: tcp.limited_transmit,
                 ecn: tcp.ecn,
+                hystart: tcp.hystart,
                 congestion: match tcp.congestion.as_str() {
                     "iiad" => Congestion::Iiad,
                     "sqrt" => Congestion::Sqrt,

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod control;
+mod hystart;
 mod receiver;
 mod recovery;
 mod ring;

@@ -10,6 +10,7 @@ use crate::net::{ECHO, Handle, Mark, Net};
 use crate::record::FlowRecord;
 use crate::tcp::Shape;
 use crate::tcp::control::Control;
+use crate::tcp::hystart::HyStart;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::Scoreboard;
 
@@ -22,6 +23,8 @@ pub(crate) struct Sender {
     /// One above the highest number sent.
     pub(super) max: u32,
     pub(super) control: Control,
+    /// With [`Tcp::hystart`] only.
+    pub(super) hystart: Option<Box<HyStart>>,
     pub(super) dup_acks: u32,
     /// Segments sent by limited transmit since the last new acknowledgement.
     pub(super) limited: u32,
@@ -74,6 +77,7 @@ impl Sender {
             nxt: 0,
             max: 0,
             control: Control::idle(tcp),
+            hystart: None,
             dup_acks: 0,
             limited: 0,
             inflation: 0,
@@ -158,6 +162,7 @@ impl Sender {
             self.on_established(shape, tcp, net);
         } else if !(echo || recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
             // An acknowledgement with ECE does not open the window (RFC 3168, 6.1.2).
+            self.leave_slow_start_early(net);
             self.control.on_ack(net.now, self.rtt.smoothed_s(tcp), tcp);
         }
         self.acks += 1;
@@ -192,7 +197,20 @@ impl Sender {
         self.control.cwnd = self.control.ssthresh;
     }
 
+    /// HyStart: the queue begins to fill.
+    #[inline]
+    fn leave_slow_start_early(&mut self, net: &Net) {
+        let (cwnd, ssthresh) = (self.control.cwnd, self.control.ssthresh);
+        if let Some(hystart) = &mut self.hystart
+            && cwnd < ssthresh
+            && hystart.on_ack(self.una, self.max, cwnd, net.now)
+        {
+            self.control.ssthresh = cwnd;
+        }
+    }
+
     fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.hystart = tcp.hystart.then(|| Box::new(HyStart::from(1)));
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
         self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
         if self.timeouts > 0 {
@@ -226,6 +244,9 @@ impl Sender {
         self.timeouts += 1;
         net.trace.timed_out(shape.owner.flow, net.now);
         self.recover = self.max;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_loss(self.max);
+        }
         self.owes_cwr = tcp.ecn;
         self.partial_seen = false;
         self.inflation = 0;
@@ -299,6 +320,9 @@ impl Sender {
             }
         } else {
             self.max = seq + 1;
+            if let Some(hystart) = &mut self.hystart {
+                hystart.on_send(seq, net.now);
+            }
             // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5).
             if tcp.ecn && seq > 0 && seq <= shape.data {
                 segment.ecn = Ecn::Ect0;
@@ -366,6 +390,7 @@ pub(crate) mod tests {
             handshake_ack: true,
             limited_transmit: true,
             ecn: false,
+            hystart: false,
             congestion: Congestion::Aimd,
             lax_duplicates: false,
             impatient: true,

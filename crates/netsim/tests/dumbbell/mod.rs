@@ -52,6 +52,7 @@ pub fn wired(discipline: &str) -> Run {
             handshake_ack: true,
             limited_transmit: true,
             ecn: false,
+            hystart: false,
             congestion: Congestion::Aimd,
             lax_duplicates: false,
             impatient: true,

@@ -21,6 +21,9 @@ impl Sender {
             self.recover = self.max;
         }
         self.recovering = true;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_loss(self.max);
+        }
         self.owes_cwr = tcp.ecn;
         self.timed = None;
         self.arm(shape, tcp, net);
