@@ -81,7 +81,7 @@ def report(tmp_path_factory):
 def test_every_plot_is_drawn_without_error_or_network(report, tmp_path, scheme):
     visit = Visit(report, tmp_path, f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}")
     declared = re.findall(r'class="plot[^"]*" id="plot-([a-z-]+)"', visit.dom)
-    assert len(declared) == 8
+    assert len(declared) == 10
     assert re.search(r'data-plots="(\d+)"', visit.dom)[1] == str(len(declared))
     assert re.search(r'data-errors="([^"]*)"', visit.dom)[1] == "[]"
     drawn = re.findall(r'<div class="plot-container plotly"', visit.dom)

@@ -44,6 +44,8 @@ def test_every_plot_has_a_place_a_title_and_a_source():
         "confidence",
         "cdf",
         "unfinished",
+        "loss",
+        "active",
         "queue",
         "flow-table",
         "progress",
@@ -51,7 +53,7 @@ def test_every_plot_has_a_place_a_title_and_a_source():
     assert set(re.findall(r'id="plot-([a-z-]+)"', text)) == keys
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", text, re.S)
     assert len(captions) == len(keys)
-    assert all("Chen 2012" in caption for caption in captions)
+    assert all("Chen 2012" in caption or "Rai 2003" in caption for caption in captions)
 
 
 def test_axes_have_titles_and_disciplines_one_colour():
@@ -109,9 +111,9 @@ def test_json_refuses_what_json_cannot_say():
 def test_a_run_without_samples_or_completed_flows_still_has_a_page():
     assert set(figures_in(page_text(SUMMARY, RECORDS))).isdisjoint({"queue", "flow-table", "progress"})
     nothing = RECORDS.with_columns(pl.lit(None, dtype=pl.Float64).alias("finish_s"))
-    assert set(figures_in(page_text(summary_of(nothing), nothing))) == {"unfinished"}
+    assert set(figures_in(page_text(summary_of(nothing), nothing))) == {"unfinished", "loss"}
     udp = RECORDS.with_columns(pl.lit("udp").alias("protocol"))
-    assert set(figures_in(page_text(summary_of(udp), udp))) == set()
+    assert set(figures_in(page_text(summary_of(udp), udp))) == {"active"}
 
 
 def test_the_confidence_plot_is_the_thesis_rule():

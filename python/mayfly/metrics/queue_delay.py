@@ -1,6 +1,7 @@
 """Queueing delay at the bottleneck: mean, deviation and maximum, of flows, classes and all (Zhao 2004, IV.A)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -59,6 +60,31 @@ def queueing_delay(records: pl.DataFrame, by: str | Sequence[str] = ()) -> pl.Da
     }
     table = records.group_by(keys).agg(**measures).sort(keys, nulls_last=True) if keys else records.select(**measures)
     return table.cast(_SCHEMA)
+
+
+def pooled(delays: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Queueing delay of the packets of many runs, or of many classes, together.
+
+    Parameters
+    ----------
+    delays : sequence of mapping
+        ``packets``, ``mean_s``, ``deviation_s``, ``max_s`` of each.
+
+    Returns
+    -------
+    dict
+        The same keys; None where there was no packet.
+
+    Examples
+    --------
+    >>> one = {"packets": 2, "mean_s": 1.0, "deviation_s": 0.0, "max_s": 1.0}
+    >>> pooled([one, one | {"mean_s": 3.0, "max_s": 3.0}])
+    {'packets': 4, 'mean_s': 2.0, 'deviation_s': 1.0, 'max_s': 3.0}
+    """
+    schema = {name: pl.Int64 if name == "packets" else pl.Float64 for name in _SCHEMA}
+    rows = pl.DataFrame([{name: row[name] for name in schema} for row in delays], schema=schema)
+    named = {name: "queue_packets" if name == "packets" else f"queue_delay_{name}" for name in schema}
+    return queueing_delay(rows.rename(named)).row(0, named=True)
 
 
 def relative_queueing_delay(mean_s: float, propagation_rtt_s: float) -> float:

@@ -83,7 +83,8 @@ def axis(title: str, log: bool = False, values: Sequence[float | None] = (), **m
     return settings | more
 
 
-def _curve(label: str, style: Style, x: list, y: list, hover: str, **more: Any) -> dict[str, Any]:
+def curve(label: str, style: Style, x: list, y: list, hover: str, **more: Any) -> dict[str, Any]:
+    """Describe the line of one discipline."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -102,14 +103,15 @@ def _parts(frame: pl.DataFrame, styles: dict[str, Style]) -> list[tuple[str, Sty
     return [(label, style, part) for label, style, part in parts if part.height]
 
 
-def _values(data: list[dict[str, Any]], name: str) -> list[float | None]:
+def values_of(data: list[dict[str, Any]], name: str) -> list[float | None]:
+    """All the values of one coordinate, for the ticks of its axis."""
     return [value for trace in data for value in trace[name]]
 
 
 def mean_by_size(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
     """Conditional mean response time against size, both logarithmic (Chen 2012, Fig. 4.9)."""
     data = [
-        _curve(
+        curve(
             label,
             style,
             figures_of(part["size_packets"]),
@@ -122,8 +124,8 @@ def mean_by_size(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | No
         for label, style, part in _parts(conditional_mean(records, BINS_PER_DECADE), styles)
     ]
     layout = {
-        "xaxis": axis("flow size (MSS packets)", True, _values(data, "x")),
-        "yaxis": axis("mean response time (s)", True, _values(data, "y")),
+        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
+        "yaxis": axis("mean response time (s)", True, values_of(data, "y")),
     }
     caption = (
         "How long a transfer of a given size takes on average: lower is better. Completed TCP transfers in "
@@ -147,7 +149,7 @@ _TAIL_TICKS = {
 def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
     """Conditional mean response time against size percentile, the tail stretched."""
     data = [
-        _curve(
+        curve(
             label,
             style,
             figures_of(1 - part["percentile"].to_numpy() / 100),
@@ -161,7 +163,7 @@ def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style]) -> Figur
     ]
     if not data:
         return None
-    smallest = min(_values(data, "x"))
+    smallest = min(values_of(data, "x"))
     ticks = {share: text for share, text in _TAIL_TICKS.items() if share >= min(smallest, 0.1)}
     layout = {
         "xaxis": axis(
@@ -172,7 +174,7 @@ def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style]) -> Figur
             tickvals=list(ticks),
             ticktext=list(ticks.values()),
         ),
-        "yaxis": axis("mean response time (s)", True, _values(data, "y")),
+        "yaxis": axis("mean response time (s)", True, values_of(data, "y")),
     }
     caption = (
         "The same means against the share of TCP transfers that are smaller: the plot shows "
@@ -208,7 +210,7 @@ def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
         marks = {"symbol": style.symbol, "size": 4, "color": style.colour}
         data += [
             band,
-            _curve(
+            curve(
                 label,
                 style,
                 x,
@@ -220,7 +222,7 @@ def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
             ),
         ]
     layout = {
-        "xaxis": axis("flow size (MSS packets)", True, _values(data, "x")),
+        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
         "yaxis": axis("response time (s)"),
     }
     caption = (
@@ -236,7 +238,7 @@ def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Fi
     """Distribution of response times."""
     points = points_each(CURVE_POINTS, len(styles))
     data = [
-        _curve(
+        curve(
             label,
             style,
             figures_of(part["response_time_s"]),
@@ -247,7 +249,7 @@ def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Fi
         for label, style, part in _parts(response_cdf(records, points), styles)
     ]
     layout = {
-        "xaxis": axis("response time (s)", True, _values(data, "x")),
+        "xaxis": axis("response time (s)", True, values_of(data, "x")),
         "yaxis": axis("share of transfers", range=[0, 1.01], tickformat=".0%"),
     }
     caption = (
@@ -268,7 +270,7 @@ def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
         y = figures_of(part["share"].gather(picked))
         name = f"{label} ({part['flows'].sum():,})"
         data.append(
-            _curve(
+            curve(
                 label,
                 style,
                 x[:1] + x,

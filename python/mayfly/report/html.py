@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from . import figures, page, series_figures
+from . import congestion_figures, figures, page, series_figures
 from .choice import MANY, family, grouped, leading, leading_sentences
+from .congestion_table import congestion_html
 from .gaming import groups_html
 from .palette import Style, styles
 from .quantity import bytes_text, count_text, digits, rate_text
@@ -34,6 +35,7 @@ def write_report(
     summary: Mapping[str, Any],
     records: pl.DataFrame,
     samples: pl.DataFrame | None = None,
+    packets: pl.DataFrame | None = None,
 ) -> Path:
     """Write the self-contained report of a comparison.
 
@@ -47,6 +49,8 @@ def write_report(
         Flow records of all disciplines.
     samples : polars.DataFrame, optional
         Samples of all disciplines; the plots over time are left out when None or empty.
+    packets : polars.DataFrame, optional
+        Packets of traced flows; the plot of a stream is left out when None or empty.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def write_report(
     points each, and only those of :func:`mayfly.report.choice.leading` are drawn until the reader asks for others.
     """
     path = Path(path)
-    text = page_text(summary, records, samples)
+    text = page_text(summary, records, samples, packets)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -80,7 +84,12 @@ def write_report(
     return path
 
 
-def page_text(summary: Mapping[str, Any], records: pl.DataFrame, samples: pl.DataFrame | None = None) -> str:
+def page_text(
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    samples: pl.DataFrame | None = None,
+    packets: pl.DataFrame | None = None,
+) -> str:
     """Make the report as a string; parameters as `write_report`."""
     from plotly.offline import get_plotlyjs
 
@@ -90,7 +99,7 @@ def page_text(summary: Mapping[str, Any], records: pl.DataFrame, samples: pl.Dat
     families = {row["label"]: family(row) for row in rows}
     colours = styles(list(families), families if many else None)
     first = leading(rows)
-    plots = _plots(summary, records, samples, colours)
+    plots = _plots(summary, records, samples, packets, colours)
     data = [_for_script(plot, families, first, many) for plot in plots]
     title = escape(_title(summary))
     body = [
@@ -100,6 +109,7 @@ def page_text(summary: Mapping[str, Any], records: pl.DataFrame, samples: pl.Dat
         "<h2>Mean response time, long and short flows</h2>",
         disciplines_table(rows, colours, first),
         groups_html(rows),
+        congestion_html(rows),
         *(_plot_place(plot["key"], plot["layout"]["height"], shown) for plot, shown in zip(data, plots, strict=True)),
         _scenario(summary),
         '<footer class="soft">Made by Mayfly. Long flows are the largest completed TCP flows '
@@ -144,7 +154,11 @@ def _inline(script: str) -> str:
 
 
 def _plots(
-    summary: Mapping[str, Any], records: pl.DataFrame, samples: pl.DataFrame | None, colours: dict[str, Style]
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    samples: pl.DataFrame | None,
+    packets: pl.DataFrame | None,
+    colours: dict[str, Style],
 ) -> list[figures.Figure]:
     plots = [
         figures.mean_by_size(records, colours),
@@ -152,6 +166,9 @@ def _plots(
         figures.confidence_bands(records, colours),
         figures.response_distribution(records, colours),
         figures.unfinished_sizes(records, colours),
+        congestion_figures.loss_figure(records, colours),
+        congestion_figures.active_figure(records, colours, summary.get("duration_s")),
+        congestion_figures.playout_figure(packets, records, colours),
     ]
     if samples is not None and samples.height:
         largest = summary.get("workload", {}).get("largest_flows")

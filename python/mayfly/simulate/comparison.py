@@ -10,6 +10,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.simulate.folder import filled
+from mayfly.simulate.queue_delay import propagation_rtt_s
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.scenario import Scenario
 
@@ -96,7 +97,7 @@ class Comparison:
             if report:
                 from mayfly.report.html import write_report
 
-                write_report(partial / names["report"], self.summary, self.records, self.samples)
+                write_report(partial / names["report"], self.summary, self.records, self.samples, self.packets)
             text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
             (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
         return files
@@ -232,6 +233,7 @@ def gather(
         Tables and summary.
     """
     from mayfly.metrics import class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
+    from mayfly.metrics.congestion import congestion_row, with_delays
     from mayfly.metrics.groups import has_groups
     from mayfly.workload.mix import offered
     from mayfly.workload.stages import is_closed_loop
@@ -245,17 +247,24 @@ def gather(
     }
     grouped, fair = has_groups(runs[0].records), None
     closed = is_closed_loop(runs[0].records)
+    span = {
+        "end_s": max(run.counters["end_ns"] for run in runs) * 1e-9,
+        "begin_s": min(run.counters["begin_ns"] for run in runs) * 1e-9,
+        "propagation_rtt_s": propagation_rtt_s(scenario.network),
+    }
     rows = []
     for label in dict.fromkeys(run.discipline.label for run in runs):
         own = [run for run in runs if run.discipline.label == label]
         records = pl.concat([run.records for run in own])
         row = summarise(records, [run.counters for run in own], label)
         row["slowdown"] = slowdown_percentiles(records, scenario.duration)
+        row |= congestion_row(records, [run.counters["queueing_delay"] for run in own], **span)
         if grouped:
             # The same flows under every discipline, unless some wait for others.
             fair = fair_groups(records, **link) if fair is None or closed else fair
             spans = [(run.counters["end_ns"] - run.counters["begin_ns"]) * 1e-9 for run in own]
             row["classes"] = class_rows([run.classes for run in own], spans, scenario.network.rate)
+            row["classes"] = with_delays(row["classes"], [run.classes for run in own])
             row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
         ran = own[0].discipline
         rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.simulate import columns
+from mayfly.simulate.scenario import Network
 
 MEASURES = ("mean_s", "deviation_s", "max_s")
 """Of the waits of some packets; the deviation has the divisor n."""
@@ -45,3 +46,19 @@ def of_each(native: dict[str, bytes]) -> list[dict]:
 
 def _floats(data: bytes) -> pl.Series:
     return pl.Series(np.frombuffer(data, dtype="<f8"), nan_to_null=True)
+
+
+def propagation_rtt_s(network: Network) -> float:
+    """Round-trip propagation delay of the path that flows without one of their own take.
+
+    Parameters
+    ----------
+    network : Network
+        Of a scenario.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
+    return 2 * (network.access_delay + network.delay + network.exit_delay)
