@@ -51,12 +51,13 @@ def mixed():
             "dst": ["web", "lab", "web", "web", "tv"],
             "direction": ["down", "up", "down", "down", "down"],
             "protocol": ["tcp", "tcp", "udp", "tcp", "tcp"],
-            "size_bytes": [1461, 100_000, 50_000, 2**40, 300_000],
+            "size_bytes": [1461, 100_000, 49_560, 2**40, 300_000],
             "rtt_s": [None, 0.05, None, None, 0.2],
             "opened_by": ["sender", "sender", "sender", "receiver", "receiver"],
             "packet_bytes": [None, None, 500, None, None],
             "rate_bps": [None, None, 1e6, None, None],
             "group": ["first", None, "second", "first", None],
+            "bursts": [None, None, "0:500x100/0.004 0.4:500x5/0.001", None, None],
         }
     )
 
@@ -89,7 +90,7 @@ def test_the_document_lists_the_columns_of_the_records_and_their_types(result):
 def test_only_columns_marked_so_hold_nulls(result):
     optional = {name for name, (_, null) in documented("Flow records").items() if null}
     # Defaults are filled in; these have none.
-    optional |= {"rtt_s", "packet_bytes", "rate_bps", "group", "stage", "after"}
+    optional |= {"rtt_s", "packet_bytes", "rate_bps", "group", "stage", "after", "bursts"}
     holding = {name for name in result.records.columns if result.records[name].has_nulls()}
     assert holding <= optional
     assert {"finish_s", "slowdown", "fragments", "sorted_packets", "high_packets"} <= holding

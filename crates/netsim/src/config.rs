@@ -7,6 +7,7 @@ use units::{BitRate, Time};
 
 use crate::counting::Counting;
 use crate::graph::Graph;
+use crate::udp::Bursts;
 
 /// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
 /// each direction (Chen 2012, Fig. 4.1).
@@ -190,6 +191,8 @@ pub struct Run {
     pub traced: Vec<u32>,
     /// Packets traced at most.
     pub trace_limit: u64,
+    /// UDP flows that do not send at one constant rate.
+    pub bursts: Bursts,
 }
 
 /// Why a run cannot start.
@@ -292,6 +295,7 @@ impl Run {
             before = flow.start;
         }
         flows.iter().enumerate().try_for_each(|(i, flow)| self.check_flow(i, flow))?;
+        self.bursts.check(flows)?;
         self.graph.as_ref().map_or(Ok(()), |graph| graph.check(flows))
     }
 

@@ -33,4 +33,5 @@ pub use graph::{Graph, Hosts, Interface, Link};
 pub use record::{Counters, Drop, FlowRecord, InterfaceCounts, Output, Samples};
 pub use sim::{Alone, Control, alone, run};
 pub use trace::PacketTrace;
+pub use udp::{Burst, Bursts};
 pub use waits::Waits;

@@ -23,7 +23,7 @@ use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::tcp::{Connection, History, Life};
 use crate::trace::Trace;
-use crate::udp::Cbr;
+use crate::udp::{Bursts, Source};
 
 /// Events between two looks at the caller's flags.
 const LOOK_EVERY: u64 = 1 << 16;
@@ -75,6 +75,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.watched = Vec::new();
     single.counting = Counting::default();
     single.traced = Vec::new();
+    single.bursts = Bursts::default();
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
     single.graph = single.graph.map(Graph::quiet);
@@ -93,7 +94,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
 #[derive(Debug)]
 enum Transport {
     Tcp(Connection),
-    Udp(Cbr),
+    Udp(Source),
 }
 
 /// State of one live flow.
@@ -391,7 +392,7 @@ impl<'a> Sim<'a> {
         match (&mut self.live.at(slot).transport, kind) {
             (Transport::Tcp(connection), Kind::Retransmit) => connection.on_retransmit_timer(tcp, net),
             (Transport::Tcp(connection), Kind::Receiver) => connection.on_receiver_timer(tcp, net),
-            (Transport::Udp(source), Kind::Udp) => source.send(net),
+            (Transport::Udp(source), Kind::Udp) => source.send(&self.run.bursts.list, net),
             _ => {}
         }
     }
@@ -416,8 +417,11 @@ impl<'a> Sim<'a> {
         let live = self.live.at(slot);
         (live.flow, live.exits, live.private) = (owner.flow, path.exits, path.private);
         match (spec.udp, &mut live.transport) {
-            (Some((len, gap)), transport) => {
-                *transport = Transport::Udp(Cbr::start(owner, path.out, spec.size_bytes, len, gap, &mut self.net));
+            (Some(constant), transport) => {
+                let bursts = &self.run.bursts;
+                let own = (bursts.part(owner.flow).unwrap_or_default(), bursts.list.as_slice());
+                let source = Source::start((owner, path.out), spec.size_bytes, constant, own, &mut self.net);
+                *transport = Transport::Udp(source);
             }
             (None, Transport::Tcp(connection)) => {
                 connection.open(owner, &spec, (path.out, path.back), history, tcp, &mut self.net);

@@ -1,8 +1,13 @@
-//! A constant-rate datagram source and its sink.
+//! Datagram sources and their sink. A source sends bursts of equidistant packets: a single burst is a
+//! constant rate, a burst per period an on/off or variable rate, a burst per packet a recorded trace.
+//! What is random about them is drawn beforehand, so every discipline meets the same packets.
+
+use std::ops::Range;
 
 use qdisc::{Kind as PacketKind, Packet};
 use units::{Direction, Time};
 
+use crate::config::{ConfigError, FlowSpec};
 use crate::event::Kind;
 use crate::net::{Mark, Net, Owner};
 use crate::record::FlowRecord;
@@ -10,14 +15,91 @@ use crate::record::FlowRecord;
 /// IPv4 and UDP header, bytes.
 pub(crate) const HEADER: u32 = 28;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cbr {
+/// Packets of one length at one distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// First packet, since the start of the flow.
+    pub at: Time,
+    /// Time from one packet to the next.
+    pub gap: Time,
+    /// Number of packets.
+    pub packets: u64,
+    /// Wire length of each, bytes.
+    pub len: u32,
+}
+
+impl Burst {
+    fn payload(&self) -> u64 {
+        self.packets * u64::from(self.len.saturating_sub(HEADER))
+    }
+
+    fn last(&self) -> Time {
+        Time(self.at.0.saturating_add(self.gap.0.saturating_mul(self.packets.saturating_sub(1))))
+    }
+}
+
+/// Bursts of the UDP flows that do not send at one constant rate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bursts {
+    /// Flow, by index in the list, and its part of `list`; by ascending flow.
+    pub of: Vec<(u32, Range<usize>)>,
+    /// Bursts of one flow after those of another, each by ascending time.
+    pub list: Vec<Burst>,
+}
+
+impl Bursts {
+    /// # Errors
+    /// A flow that is no UDP flow or carries another volume, or bursts out of order.
+    pub(crate) fn check(&self, flows: &[FlowSpec]) -> Result<(), ConfigError> {
+        if let Some(pair) = self.of.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+            return Err(ConfigError::Flow(pair[1].0 as usize, "has its bursts out of order of the list"));
+        }
+        self.of.iter().try_for_each(|(flow, part)| self.check_flow(*flow as usize, part, flows))
+    }
+
+    fn check_flow(&self, index: usize, part: &Range<usize>, flows: &[FlowSpec]) -> Result<(), ConfigError> {
+        let refuse = |reason| Err(ConfigError::Flow(index, reason));
+        let (Some(flow), Some(bursts)) = (flows.get(index), self.list.get(part.clone())) else {
+            return refuse("has bursts outside the list");
+        };
+        if flow.udp.is_none() || bursts.is_empty() {
+            return refuse("has bursts and is no UDP flow, or has none");
+        }
+        let lengths = HEADER + 1..=65_535;
+        if bursts.iter().any(|burst| !lengths.contains(&burst.len) || burst.packets == 0 || burst.packets >= 1 << 40) {
+            return refuse("has a burst without packets, or with packets outside 29 to 65535 bytes");
+        }
+        if bursts.windows(2).any(|pair| pair[0].last() > pair[1].at) {
+            return refuse("has a burst that begins before the end of the one before it");
+        }
+        if bursts.last().is_some_and(|burst| burst.last() > crate::config::LONGEST) {
+            return refuse("has a burst after 2 years");
+        }
+        if bursts.iter().map(Burst::payload).fold(0, u64::saturating_add) != flow.size_bytes {
+            return refuse("has a size other than that of its bursts");
+        }
+        Ok(())
+    }
+
+    /// The bursts of flow `index` that has its own.
+    pub(crate) fn part(&self, index: u32) -> Option<Range<usize>> {
+        let row = self.of.binary_search_by_key(&index, |(flow, _)| *flow).ok()?;
+        Some(self.of[row].1.clone())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
     owner: Owner,
     out: usize,
     start: Time,
-    gap: Time,
-    len: u32,
-    size_bytes: u64,
+    burst: Burst,
+    /// Packets of `burst` sent.
+    of_burst: u64,
+    /// Bursts to come.
+    coming: Range<usize>,
+    /// Payload to come, bytes.
+    remaining: u64,
     packets: u64,
     sent: u64,
     delivered: u64,
@@ -27,17 +109,28 @@ pub(crate) struct Cbr {
     last: Time,
 }
 
-impl Cbr {
-    /// A source of `size_bytes` payload in packets of `len` bytes on the wire, `gap` apart.
-    pub(crate) fn start(owner: Owner, out: usize, size_bytes: u64, len: u32, gap: Time, net: &mut Net) -> Cbr {
-        let mut source = Cbr {
+impl Source {
+    /// A source of `size_bytes` payload: in one burst of packets of `len` bytes on the wire, `gap` apart, unless it
+    /// has a `part` of `list`.
+    pub(crate) fn start(
+        (owner, out): (Owner, usize),
+        size_bytes: u64,
+        (len, gap): (u32, Time),
+        (mut coming, list): (Range<usize>, &[Burst]),
+        net: &mut Net,
+    ) -> Source {
+        let packets = size_bytes.div_ceil(u64::from(len - HEADER));
+        let own: u64 = list[coming.clone()].iter().map(|burst| burst.packets).sum();
+        let constant = Burst { at: Time::ZERO, gap, packets, len };
+        let mut source = Source {
             owner,
             out,
             start: net.now,
-            gap,
-            len,
-            size_bytes,
-            packets: size_bytes.div_ceil(u64::from(len - HEADER)),
+            burst: coming.next().map_or(constant, |first| list[first]),
+            of_burst: 0,
+            coming,
+            remaining: size_bytes,
+            packets: if own > 0 { own } else { packets },
             sent: 0,
             delivered: 0,
             delivered_bytes: 0,
@@ -45,21 +138,34 @@ impl Cbr {
             first: Time::NEVER,
             last: Time::NEVER,
         };
-        source.send(net);
+        if source.burst.at == Time::ZERO {
+            source.send(list, net)
+        } else {
+            source.schedule(net)
+        }
         source
     }
 
     /// Sends one packet and schedules the next, without drift.
-    pub(crate) fn send(&mut self, net: &mut Net) {
-        let payload = u64::from(self.len - HEADER);
+    pub(crate) fn send(&mut self, list: &[Burst], net: &mut Net) {
         let mut packet = self.owner.packet(Direction::Forward, PacketKind::Udp, Mark::Plain, self.sent as u32);
-        packet.remaining = self.size_bytes - self.sent * payload;
-        packet.len = HEADER + payload.min(packet.remaining) as u32;
+        packet.remaining = self.remaining;
+        let payload = u64::from(self.burst.len - HEADER).min(self.remaining);
+        packet.len = HEADER + payload as u32;
         net.send(self.out, packet);
+        self.remaining -= payload;
         self.sent += 1;
-        if self.sent < self.packets {
-            net.events.schedule(self.start + Time(self.gap.0 * self.sent), Kind::Udp, self.owner.slot);
+        self.of_burst += 1;
+        if self.of_burst == self.burst.packets {
+            let Some(next) = self.coming.next() else { return };
+            (self.burst, self.of_burst) = (list[next], 0);
         }
+        self.schedule(net);
+    }
+
+    fn schedule(&self, net: &mut Net) {
+        let at = self.start + self.burst.at + Time(self.burst.gap.0 * self.of_burst);
+        net.events.schedule(at, Kind::Udp, self.owner.slot);
     }
 
     pub(crate) fn on_delivery(&mut self, packet: &Packet, now: Time) {

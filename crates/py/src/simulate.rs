@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit};
-use netsim::{ConfigError, Counting, FlowSpec, Network, Output, Run, Tcp};
+use netsim::{Burst, Bursts, ConfigError, Counting, FlowSpec, Network, Output, Run, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -116,6 +116,35 @@ pub struct FlowColumns {
     class: PyBuffer<u16>,
     stage: PyBuffer<u32>,
     after: PyBuffer<u32>,
+    bursts: BurstColumns,
+}
+
+/// Columns of the bursts of UDP flows, ascending by `flow`, the index in the flow list, and `at_ns`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct BurstColumns {
+    flow: PyBuffer<u32>,
+    at_ns: PyBuffer<u64>,
+    gap_ns: PyBuffer<u64>,
+    packets: PyBuffer<u64>,
+    packet_bytes: PyBuffer<u32>,
+}
+
+impl BurstColumns {
+    fn rows(&self, py: Python<'_>) -> PyResult<Bursts> {
+        let (flow, len) = (self.flow.to_vec(py)?, self.packet_bytes.to_vec(py)?);
+        let (at, gap, packets) = (self.at_ns.to_vec(py)?, self.gap_ns.to_vec(py)?, self.packets.to_vec(py)?);
+        if [len.len(), at.len(), gap.len(), packets.len()] != [flow.len(); 4] {
+            return Err(PyValueError::new_err("columns of the bursts differ in length"));
+        }
+        let burst = |i: usize| Burst { at: Time(at[i]), gap: Time(gap[i]), packets: packets[i], len: len[i] };
+        let mut bursts = Bursts { of: Vec::new(), list: (0..flow.len()).map(burst).collect() };
+        for part in flow.chunk_by(|a, b| a == b) {
+            let first = bursts.of.last().map_or(0, |(_, before)| before.end);
+            bursts.of.push((part[0], first..first + part.len()));
+        }
+        Ok(bursts)
+    }
 }
 
 fn refused(error: ConfigError) -> PyErr {
@@ -202,6 +231,7 @@ impl Settings {
             counting: Counting { warm_up: Time(self.warm_up_ns), classes: Vec::new() },
             traced: self.traced,
             trace_limit: self.trace_limit,
+            bursts: Bursts::default(),
         })
     }
 }
@@ -256,6 +286,7 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut run = settings.into_run()?;
     run.counting.classes = flows.class.to_vec(py)?;
+    run.bursts = flows.bursts.rows(py)?;
     let rows = flows.rows(py)?;
     drop(flows);
     let control = Arc::clone(&control.0);

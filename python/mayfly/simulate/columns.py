@@ -5,6 +5,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.workload import stages
+from mayfly.workload.bursts import native_bursts
 
 NEVER = np.uint64(2**64 - 1)
 _DEFAULT_UDP_RATE_BPS = 1e6
@@ -93,6 +94,7 @@ def native_flows(flows: pl.DataFrame, full_packet_bytes: int) -> dict[str, np.nd
         "gap_ns": gap.astype(np.uint64),
         "class": group_classes(flows)[1],
         **stages.native(flows),
+        "bursts": native_bursts(flows),
     }
 
 

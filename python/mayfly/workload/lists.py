@@ -11,10 +11,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.workload import stages
+from mayfly.workload import bursts, stages
 
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""
@@ -54,6 +55,14 @@ class Host:
         return "a whole number or a name of 1 to 255 printable characters"
 
 
+class Bursts:
+    """A column of UDP bursts, checked as a whole by :mod:`mayfly.workload.bursts`; absent where no flow has any."""
+
+    def domain(self) -> str:
+        """Say the rule, for messages."""
+        return bursts.EXPECTED
+
+
 class Label:
     """A column of free names; null where not given."""
 
@@ -80,11 +89,12 @@ COLUMNS = {
     "group": Label(),
     "stage": Number(pl.Int64, 0, 2**63 - 1, ""),
     "after": Number(pl.Int64, 0, 2**63 - 1, ""),
+    "bursts": Bursts(),
 }
 """Columns of a flow list file and the values each may hold."""
 
-ORDER = tuple(name for name in COLUMNS if name != "size_packets")
-"""Columns of a normalised flow list, in order."""
+ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", "bursts"))
+"""Columns of a normalised flow list, in order; ``bursts`` follows where a flow has some."""
 
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 NAME = r"^\P{C}+$"
@@ -178,6 +188,8 @@ def flow_list(frame: pl.DataFrame, *, mss: int = 1460, source: str = "flow list"
             columns[name] = checked(raw, COLUMNS[name], source)
     if "start_s" not in columns or columns["start_s"].has_nulls():
         refuse_missing("start_s", columns, source)
+    if "bursts" in columns:
+        with_bursts(columns, height, source)
     with_sizes(columns, mss, source)
     with_flow_ids(columns, height, source)
     check_protocol(columns, source)
@@ -268,7 +280,7 @@ def check_names(frame: pl.DataFrame, source: str) -> None:
         raise MayflyError(f"{source}: column {printable(name)} is unknown: {known}")
     if "start_s" not in frame.columns:
         raise MayflyError(f"{source}: column start_s is missing")
-    if "size_bytes" not in frame.columns and "size_packets" not in frame.columns:
+    if not {"size_bytes", "size_packets", "bursts"} & set(frame.columns):
         raise MayflyError(f"{source}: column size_bytes is missing, and so is size_packets: one of them is required")
     if frame.height == 0:
         raise MayflyError(f"{source}: no flows after the header: must hold at least one")
@@ -284,6 +296,8 @@ def checked(raw: pl.Series, column: Number | Choice | Host | Label, source: str)
     elif isinstance(column, Number) and (raw.dtype.is_numeric() or raw.dtype == pl.String):
         values = numbers(raw, column.dtype)
         good = values.is_between(column.low, column.high)
+    elif raw.dtype == pl.String and isinstance(column, Bursts):
+        return raw
     elif raw.dtype == pl.String:
         values, good = words(raw, column)
     else:
@@ -326,6 +340,29 @@ def words(raw: pl.Series, column: Choice | Host | Label) -> tuple[pl.Series, pl.
     if allowed.all():
         return raw, allowed
     return raw, raw.is_in(distinct.filter(allowed).implode())
+
+
+def with_bursts(columns: dict[str, pl.Series], height: int, source: str) -> None:
+    """Fill in size, packet length and mean rate of the flows that send in bursts; refuse a size that is another."""
+    try:
+        found = bursts.volumes(columns["bursts"])
+    except MayflyError as error:
+        raise MayflyError(f"{source}: {error}") from None
+    rate_bps = found["wire_bytes"] * 8 / pl.Series(np.maximum(found["end_s"].to_numpy(), 1e-6))
+    own = {"size_bytes": found["size_bytes"], "packet_bytes": found["packet_bytes"]}
+    own["rate_bps"] = rate_bps.clip(1.0, 1e12)
+    for name, values in own.items():
+        dtype = COLUMNS[name].dtype
+        filled = pl.repeat(None, height, dtype=dtype, eager=True).scatter(found["row"], values.cast(dtype)).alias(name)
+        given = columns.get(name, filled)
+        if name == "size_bytes" and (given != filled).any():
+            refuse(name, (given != filled).fill_null(False), given, "the payload of its bursts", source)
+        columns[name] = filled.zip_with(filled.is_not_null(), given)
+    if (wrong := columns["size_bytes"] > ENDLESS_BYTES).any():
+        refuse("size_bytes", wrong.fill_null(False), columns["size_bytes"], COLUMNS["size_bytes"].domain(), source)
+    udp = columns.get("protocol", pl.repeat(None, height, dtype=pl.String, eager=True)) == "udp"
+    if (wrong := columns["bursts"].is_not_null() & ~udp.fill_null(False)).any():
+        refuse("bursts", wrong, columns["bursts"], "empty unless protocol is udp", source)
 
 
 def with_sizes(columns: dict[str, pl.Series], mss: int, source: str) -> None:
@@ -418,7 +455,8 @@ def with_defaults(columns: dict[str, pl.Series]) -> pl.DataFrame:
             columns[name] = pl.repeat(None, height, dtype=column.dtype, eager=True)
         elif name not in columns and isinstance(column, Label):
             columns[name] = pl.repeat(None, height, dtype=pl.String, eager=True)
-    return pl.DataFrame({name: columns[name] for name in ORDER})
+    last = ("bursts",) if "bursts" in columns else ()
+    return pl.DataFrame({name: columns[name] for name in (*ORDER, *last)})
 
 
 def is_whole(host: pl.Series) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.workload import stages
+from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson, stream
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
@@ -260,9 +260,14 @@ def offered(flows: pl.DataFrame, *, mss: int = 1460, header_bytes: int = 40, spa
     # Every packet of a UDP flow has the same length; the last one of a TCP flow is as long as what is left.
     wire = pl.when(udp).then(packets * packet).otherwise(pl.col("size_bytes") + packets * header_bytes)
     endless = ~udp & (pl.col("size_bytes") == ENDLESS_BYTES)
-    counted = flows.filter(~endless).select(
-        "direction", "start_s", wire=wire, end_s=pl.col("start_s") + (wire * 8 / pl.col("rate_bps")).fill_null(0.0)
-    )
+    lasts_s = (wire * 8 / pl.col("rate_bps")).fill_null(0.0)
+    if "bursts" in flows.columns:
+        own = pl.DataFrame({"row": pl.int_range(flows.height, dtype=pl.UInt32, eager=True)}).join(
+            bursts.volumes(flows["bursts"]), on="row", how="left", maintain_order="left"
+        )
+        flows = flows.with_columns(own["wire_bytes"], own["end_s"])
+        wire, lasts_s = pl.coalesce("wire_bytes", wire), pl.coalesce("end_s", lasts_s)
+    counted = flows.filter(~endless).select("direction", "start_s", wire=wire, end_s=pl.col("start_s") + lasts_s)
     if span_s is None:
         span_s = counted["end_s"].max() - counted["start_s"].min() if counted.height else 0.0
     answer = {"span_s": span_s, "endless_flows": flows.height - counted.height}
@@ -316,9 +321,10 @@ def scale_load(
             f"load = {load}: the flows span 0 s and cannot be scaled: must start at two instants at least"
         )
     factor = max(now[direction]["mbps"] for direction in ("down", "up")) * 1e6 / (load * rate_bps)
-    return flow_list(
-        flows.with_columns(pl.col("start_s") * factor, pl.col("rate_bps") / factor), mss=mss, source="scaled flows"
-    )
+    slower = flows.with_columns(pl.col("start_s") * factor, pl.col("rate_bps") / factor)
+    if "bursts" in flows.columns:
+        slower = slower.with_columns(bursts.scaled(flows["bursts"], factor))
+    return flow_list(slower, mss=mss, source="scaled flows")
 
 
 def check_packet(mss: int, header_bytes: int) -> None:
