@@ -65,6 +65,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             limited_transmit: true,
             ecn: false,
             hystart: false,
+            byte_counting: false,
             congestion: Congestion::Aimd,
             lax_duplicates: true,
             impatient: true,

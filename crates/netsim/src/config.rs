@@ -117,6 +117,8 @@ pub struct Tcp {
     pub ecn: bool,
     /// Slow start ends when the queue begins to fill: HyStart (Ha and Rhee 2011).
     pub hystart: bool,
+    /// The window grows by segments acknowledged, not by acknowledgements (RFC 3465).
+    pub byte_counting: bool,
     /// ns-2's way with duplicates: limited transmit also repeats what a timeout has given up, and a second
     /// copy of the last segment in order waits for its acknowledgement like the first.
     pub lax_duplicates: bool,

@@ -90,6 +90,7 @@ struct TcpSettings {
     limited_transmit: bool,
     ecn: bool,
     hystart: bool,
+    byte_counting: bool,
     congestion: String,
     lax_duplicates: bool,
     impatient: bool,
@@ -197,6 +198,7 @@ impl Settings {
                 limited_transmit: tcp.limited_transmit,
                 ecn: tcp.ecn,
                 hystart: tcp.hystart,
+                byte_counting: tcp.byte_counting,
                 congestion: match tcp.congestion.as_str() {
                     "iiad" => Congestion::Iiad,
                     "sqrt" => Congestion::Sqrt,

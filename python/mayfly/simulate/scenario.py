@@ -114,6 +114,7 @@ class Tcp(_Section):
         "aimd", description="window growth and reduction: RFC 5681, binomial (k + l = 1), or CUBIC (RFC 9438)"
     )
     ecn: bool = Field(False, description="RFC 3168: data is ECT(0), a mark halves the window")
+    byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
     hystart: bool = Field(False, description="slow start ends when the queue begins to fill (Ha and Rhee 2011)")
     lax_duplicates: bool = Field(False, description="limited transmit and delayed ACK take duplicates as ns-2 does")
     impatient: bool = Field(True, description="restart the timer on the first partial ACK only (RFC 6582, 4)")

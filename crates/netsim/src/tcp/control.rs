@@ -47,10 +47,22 @@ impl Control {
         Control { cwnd: 1.0, ssthresh: f64::from(tcp.receiver_window), cubic }
     }
 
-    /// A new acknowledgement outside recovery opens the window. `rtt_s` is the smoothed round-trip time,
-    /// seconds.
+    /// A new acknowledgement of `acked` segments outside recovery opens the window: once, or with byte counting
+    /// once per segment (RFC 3465, 2.1 and 2.2, without its bound of two segments). `rtt_s` is the smoothed
+    /// round-trip time, seconds.
     #[inline]
-    pub(crate) fn on_ack(&mut self, now: Time, rtt_s: f64, tcp: &Tcp) {
+    pub(crate) fn on_ack(&mut self, acked: u32, now: Time, rtt_s: f64, tcp: &Tcp) {
+        if tcp.byte_counting {
+            for _ in 0..acked {
+                self.grow(now, rtt_s, tcp);
+            }
+        } else {
+            self.grow(now, rtt_s, tcp);
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self, now: Time, rtt_s: f64, tcp: &Tcp) {
         if self.cwnd < self.ssthresh {
             self.cwnd += 1.0;
             return;
@@ -168,7 +180,7 @@ mod tests {
         let mut checked = 0;
         while now_ns < start + 16_000_000_000 {
             for _ in 0..control.cwnd as u32 {
-                control.on_ack(Time(now_ns), rtt, &tcp);
+                control.on_ack(1, Time(now_ns), rtt, &tcp);
             }
             let t = (now_ns - start) as f64 * 1e-9;
             // A round leaves 1/e of the way to the target of t + RTT, and less than a hundredth of a segment of the
@@ -205,12 +217,31 @@ mod tests {
         let mut now = Time::ZERO;
         for _ in 0..10 {
             for _ in 0..control.cwnd.round() as u32 {
-                control.on_ack(now, 0.001, &tcp);
+                control.on_ack(1, now, 0.001, &tcp);
             }
             now += Time(1_000_000);
         }
         let alpha = 3.0 * 0.3 / 1.7;
         assert!((control.cwnd - (14.0 + 10.0 * alpha)).abs() < 0.1, "{}", control.cwnd);
+    }
+
+    /// A segment counts as much however many acknowledgements it takes: slow start up to `ssthresh`, then each rule.
+    #[test]
+    fn with_byte_counting_delayed_acknowledgements_open_the_window_as_fast() {
+        for rule in [Congestion::Aimd, Congestion::Iiad, Congestion::Sqrt, Congestion::Cubic] {
+            let (plain, tcp) = with(rule);
+            let counting = Tcp { byte_counting: true, ..tcp.clone() };
+            let [mut each, mut pairs, mut lazy] = [plain; 3].map(|control| Control { ssthresh: 21.0, ..control });
+            let now = Time(5_000_000);
+            for _ in 0..40 {
+                each.on_ack(1, now, 0.1, &tcp);
+                each.on_ack(1, now, 0.1, &tcp);
+                pairs.on_ack(2, now, 0.1, &counting);
+                lazy.on_ack(2, now, 0.1, &tcp);
+            }
+            assert_eq!(each.cwnd, pairs.cwnd, "{rule:?}");
+            assert!(each.cwnd > lazy.cwnd, "{rule:?}");
+        }
     }
 
     /// Bansal and Balakrishnan 2001, Eq. 1 and 2.
@@ -224,7 +255,7 @@ mod tests {
             let (mut control, tcp) = with(rule);
             (control.cwnd, control.ssthresh) = (100.0, 2.0);
             for _ in 0..100 {
-                control.on_ack(Time::ZERO, 0.1, &tcp);
+                control.on_ack(1, Time::ZERO, 0.1, &tcp);
             }
             let added = control.cwnd - 100.0;
             assert!((added / per_round - 1.0).abs() < 0.01, "{rule:?}: {added}");

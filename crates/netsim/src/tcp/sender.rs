@@ -151,6 +151,7 @@ impl Sender {
         }
         self.partial_seen = false;
         self.dup_acks = 0;
+        let acked = ack - self.una;
         self.advance(ack);
         self.on_sample(ack, tcp, net);
         if self.una < self.max {
@@ -163,7 +164,7 @@ impl Sender {
         } else if !(echo || recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
             // An acknowledgement with ECE does not open the window (RFC 3168, 6.1.2).
             self.leave_slow_start_early(net);
-            self.control.on_ack(net.now, self.rtt.smoothed_s(tcp), tcp);
+            self.control.on_ack(acked, net.now, self.rtt.smoothed_s(tcp), tcp);
         }
         self.acks += 1;
         self.cwnd_sum += self.control.cwnd;
@@ -391,6 +392,7 @@ pub(crate) mod tests {
             limited_transmit: true,
             ecn: false,
             hystart: false,
+            byte_counting: false,
             congestion: Congestion::Aimd,
             lax_duplicates: false,
             impatient: true,

@@ -53,6 +53,7 @@ pub fn wired(discipline: &str) -> Run {
             limited_transmit: true,
             ecn: false,
             hystart: false,
+            byte_counting: false,
             congestion: Congestion::Aimd,
             lax_duplicates: false,
             impatient: true,
