@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from mayfly.simulate import scenario
+from mayfly.simulate import fields, scenario
 from mayfly.simulate.disciplines import by_family, slug
 
 _KINDS = {
-    scenario.Rate: "rate: bit/s, or `10mbit`",
-    scenario.Seconds: "time: s, or `200ms`",
-    scenario.Buffer: "packets, or bytes: `450kB`",
+    fields.Rate: "rate: bit/s, or `10mbit`",
+    fields.Seconds: "time: s, or `200ms`",
+    fields.Delay: "time: s, or `200ms`",
+    fields.Buffer: "packets, or bytes: `450kB`",
+    fields.Loss: "0 or more, below 1",
 }
 _PLAIN = {bool: "`true` or `false`", str: "text", float: "number", int: "whole number"}
 
@@ -106,7 +108,7 @@ def scenario_fields() -> str:
         fields = [(field, info) for field, info in model.model_fields.items() if _section_of(info) is None]
         hints = typing.get_type_hints(model, include_extras=True)
         rows = (
-            (f"`{field}`", value_of(hints[field], info), default_of(info), info.description or "")
+            (f"`{info.alias or field}`", value_of(hints[field], info), default_of(info), info.description or "")
             for field, info in fields
         )
         title = f"**`{header}`**" if header else "**Top level**"
@@ -125,7 +127,8 @@ def value_of(hint: object, info: FieldInfo) -> str:
         return " or ".join(f"`{word}`" for word in typing.get_args(info.annotation))
     if typing.get_origin(info.annotation) is tuple:
         return "list of text"
-    plain = next(k for k in (info.annotation, *typing.get_args(info.annotation)) if k in _PLAIN)
+    kinds = (getattr(kind, "__origin__", kind) for kind in (info.annotation, *typing.get_args(info.annotation)))
+    plain = next(kind for kind in kinds if kind in _PLAIN)
     low = next((m.ge for m in info.metadata if hasattr(m, "ge")), None)
     high = next((m.le for m in info.metadata if hasattr(m, "le")), None)
     return _PLAIN[plain] + (f", {number(low)} to {number(high)}" if low is not None and high is not None else "")

@@ -1,5 +1,6 @@
 """Scenario files and overrides: what loads, what is refused, and how it is said."""
 
+import keyword
 import tomllib
 from pathlib import Path
 from types import UnionType
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mayfly.errors import MayflyError
+from mayfly.simulate import fields
 from mayfly.simulate import scenario as module
 from mayfly.simulate.disciplines import disciplines
 from mayfly.simulate.scenario import READY, Scenario, field_names, load_scenario, merged, parse_override, scenario_of
@@ -17,11 +19,11 @@ from mayfly.simulate.scenario import READY, Scenario, field_names, load_scenario
 READY_NAMES = sorted(path.stem for path in READY.glob("*.toml"))
 
 FORMS = {
-    module.Rate: ("5mbit", 5_000_000),
-    module.Seconds: ("30s", 30.0),
-    module.Delay: ("30ms", 0.03),
-    module.Buffer: ("450kB", (450_000, "bytes")),
-    module.Group: ("lab", "lab"),
+    fields.Rate: ("5mbit", 5_000_000),
+    fields.Seconds: ("30s", 30.0),
+    fields.Delay: ("30ms", 0.03),
+    fields.Buffer: ("450kB", (450_000, "bytes")),
+    fields.Group: ("lab", "lab"),
 }
 """A value of each type, as written and as read."""
 
@@ -41,24 +43,49 @@ BY_NAME = {
         '[{rate = "1mbit", packet = 1000, flows = 2, spread = "2s", start = "1s", stop = 9}, '
         '{rate = 64000, renew = 10, users = 1, group = "bulk"}]',
         (
-            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, None, None, None),
-            (64_000, 1500, 0.0, None, 1, 0.0, 10, 1, "bulk"),
+            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, None, None, None, None, None),
+            (64_000, 1500, 0.0, None, 1, 0.0, 10, 1, "bulk", None, None),
         ),
     ),
-    "workload.permanent": ('[{flows = 3, spread = "2s", users = 2}]', ((3, 2.0, 2, None),)),
+    "workload.permanent": (
+        '[{flows = 3, spread = "2s", users = 2, to = "receivers"}]',
+        ((3, 2.0, 2, None, None, "receivers"),),
+    ),
     "workload.batch": (
         '[{size = "5MB", flows = 4, every = "20s", group = "a"}, {size = 10}]',
-        (((5_000_000, "bytes"), 4, 0.0, 20.0, None, "a"), ((10, "packets"), 1, 0.0, None, None, None)),
+        (
+            ((5_000_000, "bytes"), 4, 0.0, 20.0, None, "a", None, None),
+            ((10, "packets"), 1, 0.0, None, None, None, None, None),
+        ),
+    ),
+    "network.topology": ("parking-lot", "parking-lot"),
+    "network.watched": ("r1>r2", "r1>r2"),
+    "network.link": (
+        '[{from = "a", to = "b", rate = "5mbit"}]',
+        (("a", "b", None, 5_000_000, None, None, None, None, None, "compare", None),),
+    ),
+    "network.hosts": (
+        '[{at = "a", name = "x"}, {at = "b", name = "y", count = 2, access_rate = "1mbit"}]',
+        (("a", "x", 1, None, None, None, None), ("b", "y", 2, None, 1_000_000, None, None)),
     ),
 }
 """Fields whose value the type alone does not tell."""
+
+GRAPH = {
+    "network.topology": "graph",
+    "network.link": [{"from": "a", "to": "b"}],
+    "network.hosts": [{"at": "a", "name": "senders"}, {"at": "b", "name": "receivers"}],
+}
+BESIDE = {"network.link": GRAPH, "network.hosts": GRAPH}
+"""What a field needs beside it."""
 
 
 def annotations(model=Scenario, prefix=""):
     """Annotation of each field by its dotted name, unions with None opened."""
     found = {}
-    for name in model.model_fields:
+    for name, field in model.model_fields.items():
         kind = model.__annotations__[name]
+        name = field.alias or name
         if isinstance(kind, type) and hasattr(kind, "model_fields"):
             found |= annotations(kind, f"{prefix}{name}.")
             continue
@@ -85,7 +112,7 @@ def written(name):
 
 def value_of(scenario, name):
     for part in name.split("."):
-        scenario = getattr(scenario, part)
+        scenario = getattr(scenario, f"{part}_" if keyword.iskeyword(part) else part)
     if isinstance(scenario, tuple):
         scenario = tuple(tuple(dict(row).values()) if isinstance(row, module.BaseModel) else row for row in scenario)
     return scenario
@@ -109,7 +136,7 @@ def test_set_reaches_every_field(name):
     text, expected = written(name)
     field, value = parse_override(f"{name}={text}")
     assert field == name
-    changed = load_scenario("wired", {name: value})
+    changed = load_scenario("wired", BESIDE.get(name, {}) | {name: value})
     assert value_of(changed, name) == expected
     assert value_of(load_scenario("wired"), name) != expected, "the test must change something"
     again = scenario_of(changed.model_dump(mode="json"), "again")

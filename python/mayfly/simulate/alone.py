@@ -15,6 +15,7 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.simulate import columns
+from mayfly.simulate.topology import Topology
 
 _SIMULATED_SEGMENTS = 300
 _MOST_TRANSFERS = 20_000
@@ -39,7 +40,12 @@ class PathsAlone:
     _lock: Lock = field(default_factory=Lock)
 
     def response(
-        self, settings: dict, records: pl.DataFrame, full_packet_bytes: int, replication: int = 0
+        self,
+        settings: dict,
+        records: pl.DataFrame,
+        full_packet_bytes: int,
+        replication: int = 0,
+        topology: Topology | None = None,
     ) -> pl.Series:
         """Response time of each completed TCP flow had it been alone on its path.
 
@@ -53,6 +59,8 @@ class PathsAlone:
             Wire length of a full packet, bytes.
         replication : int
             Tells one flow list from another.
+        topology : Topology, optional
+            Network that is no dumbbell.
 
         Returns
         -------
@@ -61,48 +69,51 @@ class PathsAlone:
         """
         with self._lock:
             if replication not in self._found:
-                self._found[replication] = self._of_list(settings, records, full_packet_bytes)
+                ways = Ways(settings, full_packet_bytes, topology)
+                self._found[replication] = self._of_list(ways, records)
         found = self._found[replication]
         return found.zip_with(records["finish_s"].is_not_null(), pl.Series([None], dtype=pl.Float64))
 
-    def _of_list(self, settings: dict, flows: pl.DataFrame, full_packet_bytes: int) -> pl.Series:
+    def _of_list(self, ways: "Ways", flows: pl.DataFrame) -> pl.Series:
         """Time alone of every TCP flow that can complete in the time it has, s; whatever discipline it meets."""
-        able = pl.col("size_bytes") * 8.0 / settings["rate_bps"] <= settings["duration_ns"] * 1e-9 - pl.col("start_s")
-        keys = flows.lazy().select(*_PATH, "size_bytes", able=(pl.col("protocol") == "tcp") & able)
-        distinct = keys.filter("able").unique(subset=[*_PATH, "size_bytes"]).collect()
+        settings, path = ways.settings, ways.keys
+        flows = flows if ways.topology is None else ways.topology.paths(flows)
+        able = pl.col("size_bytes") * 8.0 / ways.fastest_bps <= settings["duration_ns"] * 1e-9 - pl.col("start_s")
+        keys = flows.lazy().select(*path, "size_bytes", able=(pl.col("protocol") == "tcp") & able)
+        distinct = keys.filter("able").unique(subset=[*path, "size_bytes"]).collect()
         if distinct.height > _MOST_TRANSFERS:
             mss = settings["tcp"]["mss"]
             keys = keys.with_columns((pl.col("size_bytes") + (mss - 1)) // mss * mss, pl.col("rtt_s").round_sig_figs(2))
-            distinct = keys.filter("able").unique(subset=[*_PATH, "size_bytes"]).collect()
+            distinct = keys.filter("able").unique(subset=[*path, "size_bytes"]).collect()
         if distinct.height == 0:
             return pl.repeat(None, flows.height, dtype=pl.Float64, eager=True)
-        times = self._of_transfers(settings, distinct.drop("able").sort(*_PATH, "size_bytes"), full_packet_bytes)
+        times = self._of_transfers(ways, distinct.drop("able").sort(*path, "size_bytes"))
         joined = keys.join(
             times.with_columns(able=True).lazy(),
-            on=[*_PATH, "size_bytes", "able"],
+            on=[*path, "size_bytes", "able"],
             how="left",
             nulls_equal=True,
             maintain_order="left",
         )
         return joined.select("alone_s").collect().to_series()
 
-    def _of_transfers(self, settings: dict, transfers: pl.DataFrame, full_packet_bytes: int) -> pl.DataFrame:
+    def _of_transfers(self, ways: "Ways", transfers: pl.DataFrame) -> pl.DataFrame:
         """Adds `alone_s` to the distinct transfers, sorted by path, then size."""
-        mss = settings["tcp"]["mss"]
+        mss = ways.settings["tcp"]["mss"]
         segments = ((transfers["size_bytes"] + (mss - 1)) // mss).to_numpy()
         alone = np.full(transfers.height, np.nan)
-        path = transfers.select(pl.struct(*_PATH).rle_id()).to_series().to_numpy()
+        path = transfers.select(pl.struct(*ways.keys).rle_id()).to_series().to_numpy()
         last = np.append(np.flatnonzero(np.diff(path)), transfers.height - 1)
         exact = segments <= _SIMULATED_SEGMENTS
         for largest in last[~exact[last]]:
-            arrivals, end = self._simulated(settings, transfers[int(largest)], full_packet_bytes)[0]
+            arrivals, end = ways.simulated(transfers[int(largest)])[0]
             rows = np.flatnonzero((path == path[largest]) & ~exact)
             # What was lost arrives in order at one instant with all that waited behind it.
             if end < 0 or len(arrivals) < segments[largest] or (np.diff(arrivals) == 0).any():
                 exact[rows] = True
                 continue
             short = segments[rows] * mss - transfers["size_bytes"].to_numpy()[rows]
-            reached = arrivals[segments[rows] - 1] - short * 8e9 / settings["rate_bps"]
+            reached = arrivals[segments[rows] - 1] - short * ways.byte_ns
             alone[rows] = reached + (end - arrivals[-1])
             alone[largest] = end
         rows = np.flatnonzero(exact)
@@ -110,22 +121,58 @@ class PathsAlone:
         for batch in batches:
             if self.stopped or not len(batch):
                 break
-            ends = [end for _, end in self._simulated(settings, transfers[batch], full_packet_bytes)]
+            ends = [end for _, end in ways.simulated(transfers[batch])]
             alone[batch] = np.where(np.array(ends) < 0, np.nan, ends)
         return transfers.with_columns(alone_s=pl.Series(alone * 1e-9, nan_to_null=True))
 
-    def _simulated(
-        self, settings: dict, transfers: pl.DataFrame, full_packet_bytes: int
-    ) -> list[tuple[np.ndarray, int]]:
+
+@dataclass(frozen=True)
+class Ways:
+    """The paths of a network, and transfers alone on them.
+
+    Parameters
+    ----------
+    settings : dict
+        Native settings of the run.
+    full_packet_bytes : int
+        Wire length of a full packet, bytes.
+    topology : Topology or None
+        None for a dumbbell, where all hosts of a side have equal paths.
+    """
+
+    settings: dict
+    full_packet_bytes: int
+    topology: Topology | None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns of which equal values mean an equal path."""
+        return _PATH if self.topology is None else (*_PATH, "src", "dst")
+
+    @property
+    def fastest_bps(self) -> float:
+        """Speed that no path exceeds."""
+        if self.topology is None:
+            return self.settings["rate_bps"]
+        return max(rate for _, rate in self.topology.interfaces())
+
+    @property
+    def byte_ns(self) -> float:
+        """What a byte less in the last segment saves. On a graph 0: a segment's time too much, of 300 or more."""
+        return 8e9 / self.settings["rate_bps"] if self.topology is None else 0.0
+
+    def simulated(self, transfers: pl.DataFrame) -> list[tuple[np.ndarray, int]]:
         """Arrivals of the segments of each transfer, and its end, ns; the end is -1 for never."""
         flows = transfers.with_columns(
             start_s=pl.lit(0.0),
-            src=pl.lit("1"),
-            dst=pl.lit("1"),
             protocol=pl.lit("tcp"),
             packet_bytes=pl.lit(None, pl.Int64),
             rate_bps=pl.lit(None, pl.Float64),
         )
-        native = _native.alone(settings, columns.native_flows(flows, full_packet_bytes))
+        if self.topology is None:
+            flows, ends = flows.with_columns(src=pl.lit("1"), dst=pl.lit("1")), None
+        else:
+            ends = self.topology.numbers(flows)
+        native = _native.alone(self.settings, columns.native_flows(flows, self.full_packet_bytes, ends))
         arrivals, counts, ends = map(columns.integers, native)
         return list(zip(np.split(arrivals, np.cumsum(counts)[:-1]), ends.tolist(), strict=True))

@@ -60,7 +60,9 @@ def nanoseconds(seconds: pl.Series) -> np.ndarray:
     return np.where(known, values, NEVER)
 
 
-def native_flows(flows: pl.DataFrame, full_packet_bytes: int) -> dict[str, np.ndarray]:
+def native_flows(
+    flows: pl.DataFrame, full_packet_bytes: int, ends: tuple[np.ndarray, np.ndarray] | None = None
+) -> dict[str, np.ndarray]:
     """Columns of the flow list as the native module takes them.
 
     Parameters
@@ -69,13 +71,15 @@ def native_flows(flows: pl.DataFrame, full_packet_bytes: int) -> dict[str, np.nd
         A normalised flow list, sorted by start.
     full_packet_bytes : int
         Wire length of UDP packets whose list names none, bytes.
+    ends : tuple of ndarray, optional
+        Number of the sender and of the receiver of each flow; counted apart on each side when not given.
 
     Returns
     -------
     dict of ndarray, each of shape (n_flows,)
         Arrays by the names of the native module.
     """
-    src, dst = hosts(flows)
+    src, dst = hosts(flows) if ends is None else ends
     udp = (flows["protocol"] == "udp").to_numpy()
     flags = (
         (flows["direction"] == "up").to_numpy() * 1 + (flows["opened_by"] == "receiver").to_numpy() * 2 + udp * 4

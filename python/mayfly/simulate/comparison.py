@@ -10,9 +10,11 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.simulate.folder import filled
+from mayfly.simulate.interfaces import over_replications
 from mayfly.simulate.queue_delay import propagation_rtt_s
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.scenario import Scenario
+from mayfly.simulate.topology import watched_rate_bps
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -240,7 +242,7 @@ def gather(
 
     runs = list(runs)
     link = {
-        "rate_bps": scenario.network.rate,
+        "rate_bps": watched_rate_bps(scenario),
         "end_s": scenario.duration,
         "mss": scenario.tcp.mss,
         "header_bytes": scenario.tcp.header,
@@ -260,12 +262,16 @@ def gather(
         row["slowdown"] = slowdown_percentiles(records, scenario.duration)
         row |= congestion_row(records, [run.counters["queueing_delay"] for run in own], **span)
         if grouped:
-            # The same flows under every discipline, unless some wait for others.
-            fair = fair_groups(records, **link) if fair is None or closed else fair
             spans = [(run.counters["end_ns"] - run.counters["begin_ns"]) * 1e-9 for run in own]
-            row["classes"] = class_rows([run.classes for run in own], spans, scenario.network.rate)
+            row["classes"] = class_rows([run.classes for run in own], spans, link["rate_bps"])
             row["classes"] = with_delays(row["classes"], [run.classes for run in own])
-            row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
+            # What is fair is said of a single link.
+            if not own[0].interfaces:
+                # The same flows under every discipline, unless some wait for others.
+                fair = fair_groups(records, **link) if fair is None or closed else fair
+                row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
+        if own[0].interfaces:
+            row["interfaces"] = over_replications([run.interfaces for run in own])
         ran = own[0].discipline
         rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})
     first = runs[0].records

@@ -13,7 +13,9 @@ from mayfly.errors import MayflyError
 from mayfly.simulate import columns, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.disciplines import Discipline, parse, parse_list
+from mayfly.simulate.interfaces import totals
 from mayfly.simulate.scenario import Scenario
+from mayfly.simulate.topology import ends, topology_of, watched_rate_bps
 
 _CONTINUOUS_S = 1e-9
 """With a tick as short as the simulator's own the phases of the hosts' clocks have no effect."""
@@ -61,6 +63,7 @@ class RunResult:
     classes: list[dict] = field(default_factory=list, repr=False)
     packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    interfaces: list[dict] = field(default_factory=list, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -86,7 +89,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     from mayfly.workload import mix
     from mayfly.workload.sizes import BoundedPareto, BoundedZipf
 
-    given = scenario.workload
+    given, network = scenario.workload, topology_of(scenario)
     transfers = None
     if given.load is not None:
         parameters = {name: getattr(given, name) for name in ("minimum", "maximum", "mean", "cov")}
@@ -99,6 +102,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
             exact_load=given.exact_load,
             users=given.users,
             group=given.group,
+            ends=ends(network, given.from_, given.to),
         )
     first_receiver, mss = 1 + max(given.senders + 2, 7), scenario.tcp.mss
     return mix.synthetic(
@@ -106,11 +110,33 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
         duration_s=scenario.duration,
         seed=scenario.seed + replication,
         cbr=[
-            mix.Cbr(c.rate, c.packet, c.start, c.stop, c.flows, c.spread, c.renew, c.users, c.group) for c in given.cbr
+            mix.Cbr(
+                c.rate,
+                c.packet,
+                c.start,
+                c.stop,
+                c.flows,
+                c.spread,
+                c.renew,
+                c.users,
+                c.group,
+                ends(network, c.from_, c.to),
+            )
+            for c in given.cbr
         ],
-        permanent=[mix.Permanent(p.flows, p.spread, p.users, p.group) for p in given.permanent],
+        permanent=[
+            mix.Permanent(p.flows, p.spread, p.users, p.group, ends(network, p.from_, p.to)) for p in given.permanent
+        ],
         batches=[
-            mix.Batch(b.size[0] * (1 if b.size[1] == "bytes" else mss), b.flows, b.start, b.every, b.users, b.group)
+            mix.Batch(
+                b.size[0] * (1 if b.size[1] == "bytes" else mss),
+                b.flows,
+                b.start,
+                b.every,
+                b.users,
+                b.group,
+                ends(network, b.from_, b.to),
+            )
             for b in given.batch
         ],
         senders=range(1, given.senders + 1),
@@ -144,6 +170,7 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         return round(seconds * 1e9)
 
     network, tcp = scenario.network, scenario.tcp
+    topology = topology_of(scenario)
     reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
     limit, unit = network.buffer
     reverse_limit, reverse_unit = network.reverse_buffer or network.buffer
@@ -154,13 +181,13 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
     transport = {f"{name}_ns": ns(getattr(tcp, name)) for name in ("initial_rto", "min_rto", "max_rto", "delayed_ack")}
     plain = set(type(tcp).model_fields) - {"initial_rto", "min_rto", "max_rto", "delayed_ack", "tick"}
     return {
-        "rate_bps": network.rate,
+        "rate_bps": watched_rate_bps(scenario),
         "reverse_rate_bps": network.reverse_rate,
         "delay_ns": ns(network.delay),
         "access_rate_bps": network.access_rate,
         "exit_rate_bps": network.exit_rate,
         "exit_rate_up_bps": network.exit_rate_up,
-        "graph": None,
+        "graph": None if topology is None else topology.native(discipline, full_packet),
         "access_delay_ns": ns(network.access_delay),
         "exit_delay_ns": ns(network.exit_delay),
         "limit": limit - in_transmission * (1 if unit == "packets" else full_packet),
@@ -243,7 +270,9 @@ def run_one(
     settings |= {"trace_drops": trace_drops, "traced": traces.chosen_rows(flows, scenario.trace)}
     began = time.thread_time()
     try:
-        native = columns.native_flows(flows, tcp.mss + tcp.header)
+        topology = topology_of(scenario)
+        numbers = None if topology is None else topology.numbers(flows)
+        native = columns.native_flows(flows, tcp.mss + tcp.header, numbers)
         result = _native.run(settings, native, control or _native.Control())
     except ValueError as error:
         raise MayflyError(str(error)) from None
@@ -251,7 +280,7 @@ def run_one(
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, result["records"], tcp.mss)
     records = records.with_columns(**queue_delay.of_flows(result["flow_waits"]))
-    alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.header, replication)
+    alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.header, replication, topology)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
     counters |= _derived(counters, records, settings)
@@ -262,7 +291,8 @@ def run_one(
     counters["queueing_delay"] = queue_delay.of_each(result["all_waits"])[0]
     packets = traces.packets_frame(result["packets"], flows).with_columns(**labels)
     timeouts = traces.timeouts_frame(result["timeouts"], flows).with_columns(**labels)
-    return RunResult(discipline, replication, records, samples, counters, drops, classes, packets, timeouts)
+    interfaces = [] if topology is None else totals(topology, result["interfaces"], counters)
+    return RunResult(discipline, replication, records, samples, counters, drops, classes, packets, timeouts, interfaces)
 
 
 def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:

@@ -6,28 +6,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from mayfly.errors import MayflyError
 from mayfly.simulate import disciplines, quantity
+from mayfly.simulate.fields import Buffer, Group, Name, Rate, Seconds, Section, Whole
+from mayfly.simulate.network import Network
 
 READY = Path(__file__).parent.parent / "scenarios"
 """Folder of the ready scenarios."""
 
 MOST_SAMPLES = 10_000_000
 """Sampling instants of a run."""
-
-
-def _refusing(convert):
-    """The converter as a validator: pydantic reports ValueError only."""
-
-    def validate(value: object) -> object:
-        try:
-            return convert(value, "value")
-        except MayflyError as error:
-            raise ValueError(str(error).rpartition(": ")[2]) from None
-
-    return BeforeValidator(validate)
 
 
 def _as_list(value: object) -> object:
@@ -41,61 +31,7 @@ def _as_names(value: object) -> object:
     return [str(name) if type(name) is int and name >= 0 else name for name in names]
 
 
-def _reverse(text: str) -> str:
-    if text != "same":
-        try:
-            disciplines.parse(text)
-        except MayflyError as error:
-            raise ValueError(f"must be `same` or a discipline: {error}") from None
-    return text
-
-
-def _name(text: str | None) -> str | None:
-    if text is not None and not (1 <= len(text) <= 255 and text.isprintable()):
-        raise ValueError("must be a name of 1 to 255 printable characters")
-    return text
-
-
-Rate = Annotated[int, _refusing(quantity.rate_bps)]
-Seconds = Annotated[float, _refusing(quantity.seconds)]
-Delay = Annotated[Seconds, Field(le=60)]
-Buffer = Annotated[tuple[int, Literal["packets", "bytes"]], _refusing(quantity.buffer)]
-Whole = Annotated[int, Field(strict=True)]
-Group = Annotated[str | None, AfterValidator(_name)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False, defer_build=True)
-
-
-class Network(_Section):
-    """A dumbbell around one bottleneck link (Chen 2012, Fig. 4.1)."""
-
-    rate: Rate = Field("10mbit", description="bottleneck")
-    reverse_rate: Rate | None = Field(None, description="bottleneck in the other direction; as rate when absent")
-    delay: Delay = Field("1ms", description="propagation delay of the bottleneck, one way; at most 60 s")
-    access_rate: Rate = Field("100mbit", description="each access link")
-    exit_rate: Rate | None = Field(None, description="access link of a receiver; as access_rate when absent")
-    exit_rate_up: Rate | None = Field(
-        None, description="access link of a receiver, from the receiver; as exit_rate when absent"
-    )
-    access_delay: Delay = Field("1ms", description="propagation delay of a sender's access link, one way")
-    exit_delay: Delay = Field("1ms", description="propagation delay of a receiver's access link, one way")
-    buffer: Buffer = Field(300, description="limit of the bottleneck queue: packets, or bytes such as 450kB")
-    reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction; as buffer")
-    loss: float = Field(
-        0.0,
-        ge=0,
-        lt=1,
-        description="probability that the bottleneck loses a packet with data after its queue, either way",
-    )
-    buffer_counts_transmission: bool = Field(False, description="the packet in transmission takes a place (ns-2)")
-    reverse_discipline: Annotated[str, AfterValidator(_reverse)] = Field(
-        "fifo", description="discipline of the other direction, or `same`"
-    )
-
-
-class Tcp(_Section):
+class Tcp(Section):
     """TCP: RFC 5681, 6582, 6675, 6298, 3042."""
 
     mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
@@ -130,9 +66,11 @@ class Tcp(_Section):
 
 _USERS = "each with a pair of hosts of its own; hosts are drawn when absent"
 _GROUP = "name of these flows in records and summary"
+_FROM = "group of hosts that send: senders when absent"
+_TO = "group of hosts that receive: receivers when absent"
 
 
-class Cbr(_Section):
+class Cbr(Section):
     """UDP flows of constant rate."""
 
     rate: Rate = Field(description="of each flow, on the wire")
@@ -151,9 +89,11 @@ class Cbr(_Section):
         None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
     )
     group: Group = Field(None, description=_GROUP)
+    from_: Group = Field(None, alias="from", description=_FROM)
+    to: Group = Field(None, description=_TO)
 
 
-class Permanent(_Section):
+class Permanent(Section):
     """TCP flows that never end."""
 
     flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
@@ -162,9 +102,11 @@ class Permanent(_Section):
         None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
     )
     group: Group = Field(None, description=_GROUP)
+    from_: Group = Field(None, alias="from", description=_FROM)
+    to: Group = Field(None, description=_TO)
 
 
-class Batch(_Section):
+class Batch(Section):
     """A TCP transfer at a given time, split over several connections."""
 
     size: Buffer = Field(description="payload of all connections together: MSS, or bytes such as 5MB")
@@ -177,9 +119,11 @@ class Batch(_Section):
         None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
     )
     group: Group = Field(None, description=_GROUP)
+    from_: Group = Field(None, alias="from", description=_FROM)
+    to: Group = Field(None, description=_TO)
 
 
-class Workload(_Section):
+class Workload(Section):
     """Poisson TCP transfers with sizes in MSS, beside CBR, permanent and batch flows."""
 
     load: Rate | None = Field(None, description="offered load of the transfers on the wire; none when absent")
@@ -198,6 +142,8 @@ class Workload(_Section):
         None, strict=True, ge=1, le=1_000_000, description=f"whom each transfer is drawn for, {_USERS}"
     )
     group: Group = Field(None, description=_GROUP)
+    from_: Group = Field(None, alias="from", description=_FROM)
+    to: Group = Field(None, description=_TO)
     cbr: tuple[Cbr, ...] = ()
     permanent: tuple[Permanent, ...] = ()
     batch: tuple[Batch, ...] = ()
@@ -211,7 +157,7 @@ class Workload(_Section):
         return given
 
 
-class Scenario(_Section):
+class Scenario(Section):
     """Network, transport and workload of a run, and what to compare on it."""
 
     name: str = Field("unnamed", description="in summary and report; the name of the file when absent")
@@ -228,7 +174,7 @@ class Scenario(_Section):
     sample_interval: Seconds | None = Field(
         None, description="time between samples; a thousandth of the duration when absent, 0 for none"
     )
-    trace: Annotated[tuple[Annotated[str, AfterValidator(_name)], ...], BeforeValidator(_as_names)] = Field(
+    trace: Annotated[tuple[Name, ...], BeforeValidator(_as_names)] = Field(
         (), description="flows whose packets are traced: flow_id, or name of a group"
     )
     trace_limit: Whole = Field(1_000_000, ge=1, le=100_000_000, description="packets traced in a run at most")
@@ -356,6 +302,7 @@ def field_names(model: type[BaseModel] | None = None, prefix: str = "", inside_a
     """
     names = []
     for name, field in (model or Scenario).model_fields.items():
+        name = field.alias or name
         element = next(iter(get_args(field.annotation)), None) if inside_arrays else None
         for section in (field.annotation, element):
             if isinstance(section, type) and issubclass(section, BaseModel):

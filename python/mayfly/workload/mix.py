@@ -56,6 +56,8 @@ class Cbr:
         Users the senders are dealt to in turn, at most ``flows``; end points are drawn when not given.
     group : str, optional
         Name of the flows' group.
+    ends : pair of sequences, optional
+        Hosts that send and hosts that receive, in place of those of the whole mix.
     """
 
     rate_bps: float
@@ -67,6 +69,7 @@ class Cbr:
     renew_packets: int | None = None
     users: int | None = None
     group: str | None = None
+    ends: tuple[Hosts, Hosts] | None = None
 
 
 @dataclass(frozen=True)
@@ -83,12 +86,15 @@ class Permanent:
         Users the flows are dealt to in turn, at most ``flows``; end points are drawn when not given.
     group : str, optional
         Name of the flows' group.
+    ends : pair of sequences, optional
+        Hosts that send and hosts that receive, in place of those of the whole mix.
     """
 
     flows: int
     spread_s: float = 0.0
     users: int | None = None
     group: str | None = None
+    ends: tuple[Hosts, Hosts] | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,8 @@ class Batch:
         Users the connections are dealt to in turn, at most ``flows``; end points are drawn when not given.
     group : str, optional
         Name of the flows' group.
+    ends : pair of sequences, optional
+        Hosts that send and hosts that receive, in place of those of the whole mix.
     """
 
     size_bytes: int
@@ -117,6 +125,7 @@ class Batch:
     every_s: float | None = None
     users: int | None = None
     group: str | None = None
+    ends: tuple[Hosts, Hosts] | None = None
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,8 @@ class Transfers:
         Users each transfer is drawn from; its end points are drawn apart from each other when not given.
     group : str, optional
         Name of the transfers' group.
+    ends : pair of sequences, optional
+        Hosts that send and hosts that receive, in place of those of the whole mix.
     """
 
     law: SizeLaw
@@ -146,6 +157,7 @@ class Transfers:
     exact_load: bool = False
     users: int | None = None
     group: str | None = None
+    ends: tuple[Hosts, Hosts] | None = None
 
 
 def synthetic(
@@ -450,6 +462,17 @@ def spread(flows: int, spread_s: float, rng: np.random.Generator) -> np.ndarray:
     return rng.random(flows) * spread_s
 
 
+def user_pairs(
+    users: int, name: str, ends: tuple[Hosts, Hosts] | None, pairs: Iterator[tuple]
+) -> list[tuple[int | str, int | str]]:
+    """A pair of hosts for each user: fresh ones, or those there are."""
+    if ends is None:
+        return [next(pairs) for _ in range(users)]
+    if users > min(map(len, ends)):
+        raise MayflyError(f"{name}: users = {users}: must be at most the hosts on either side, {min(map(len, ends))}")
+    return list(zip(*ends, strict=False))[:users]
+
+
 def with_ends(
     part: pl.DataFrame,
     given: Transfers | Cbr | Permanent | Batch,
@@ -459,10 +482,11 @@ def with_ends(
     pairs: Iterator[tuple],
 ) -> pl.DataFrame:
     """Add end points, drawn from both sides or of the users, and the group."""
+    hosts = getattr(given, "ends", None) or hosts
     if given.users is None:
         placed = drawn_ends(part, seed, names, *hosts)
     else:
-        own = [next(pairs) for _ in range(given.users)]
+        own = user_pairs(given.users, names[0], given.ends, pairs)
         if "dealt" in part.columns:
             user = part["dealt"] % given.users
         else:
