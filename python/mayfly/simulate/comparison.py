@@ -252,7 +252,7 @@ def gather(
     span = {
         "end_s": max(run.counters["end_ns"] for run in runs) * 1e-9,
         "begin_s": min(run.counters["begin_ns"] for run in runs) * 1e-9,
-        "propagation_rtt_s": propagation_rtt_s(scenario.network),
+        "propagation_rtt_s": propagation_rtt_s(scenario.network) if scenario.network.topology == "dumbbell" else None,
     }
     rows = []
     for label in dict.fromkeys(run.discipline.label for run in runs):
