@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
 use units::{BitRate, Time};
@@ -75,6 +75,12 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             syn_loss_lowers_ssthresh: true,
             recycled_senders: true,
             recovery: Recovery::NewReno,
+            timestamps: false,
+            rto_rule: RtoRule::Rfc6298,
+            pacing: false,
+            quick_acks: 0,
+            syn_retries: None,
+            retries: None,
         },
         duration: ms(1_000_000),
         stop_when_idle: false,

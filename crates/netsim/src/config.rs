@@ -70,6 +70,16 @@ pub enum Recovery {
     Sack,
 }
 
+/// How RTT samples become the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoRule {
+    /// RFC 6298; with a sample per acknowledgement the gains of RFC 7323, appendix G.
+    Rfc6298,
+    /// Linux: `min_rto` bounds 4 RTTVAR instead of the timeout, and RTTVAR follows the largest deviation of a round
+    /// trip.
+    Linux,
+}
+
 /// How the congestion window grows and shrinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
@@ -138,7 +148,30 @@ pub struct Tcp {
     pub recycled_senders: bool,
     /// What finds and repairs losses.
     pub recovery: Recovery,
+    /// Timestamps option (RFC 7323): 12 bytes more in every header, an RTT sample per new acknowledgement.
+    pub timestamps: bool,
+    /// How the retransmission timeout is found.
+    pub rto_rule: RtoRule,
+    /// Segments leave spaced in time, at a rate that follows from the window.
+    pub pacing: bool,
+    /// Segments at the start of a connection that are acknowledged at once, before acknowledgements are delayed.
+    pub quick_acks: u32,
+    /// Repetitions of a SYN before its sender gives up; `None` never does.
+    pub syn_retries: Option<u32>,
+    /// Repetitions of any other segment, a FIN included, before its sender gives up; `None` never does.
+    pub retries: Option<u32>,
 }
+
+impl Tcp {
+    /// Headers of a segment without SACK blocks, bytes.
+    #[inline]
+    pub(crate) fn headers(&self) -> u32 {
+        self.header + if self.timestamps { TIMESTAMPS } else { 0 }
+    }
+}
+
+/// Timestamps option, aligned to words (RFC 7323, appendix A), bytes.
+const TIMESTAMPS: u32 = 12;
 
 /// One transfer of the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Sample,
     /// A UDP source sends.
     Udp,
+    /// A paced sender may send its next segment.
+    Pace,
 }
 
 impl Kind {
@@ -38,7 +40,8 @@ impl Kind {
             3 => Kind::Receiver,
             4 => Kind::Start,
             5 => Kind::Sample,
-            _ => Kind::Udp,
+            6 => Kind::Udp,
+            _ => Kind::Pace,
         }
     }
 }

@@ -29,6 +29,18 @@ pub(crate) struct SegmentOptions {
 }
 
 impl SegmentOptions {
+    /// Of a segment sent at `stamp`.
+    #[inline]
+    pub(crate) fn stamped(stamp: Time) -> SegmentOptions {
+        SegmentOptions { stamp, ..SegmentOptions::default() }
+    }
+
+    /// Of an acknowledgement that answers `stamp`.
+    #[inline]
+    pub(crate) fn echoing(stamp: Time) -> SegmentOptions {
+        SegmentOptions { echoed: stamp, ..SegmentOptions::default() }
+    }
+
     /// Adds a block; false when there is no room.
     #[inline]
     pub(crate) fn push(&mut self, block: Block) -> bool {

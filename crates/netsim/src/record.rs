@@ -28,6 +28,8 @@ pub struct FlowRecord {
     pub drops: u64,
     /// Packets of this flow lost by a link after its queue, either direction.
     pub lost: u64,
+    /// An end repeated a segment as often as it may, and gave up.
+    pub gave_up: bool,
     /// Packets of this flow that arrived with a mark of congestion, either direction.
     pub marks: u64,
     /// Of the packets that entered the forward queue, those that did so in the high class of a
@@ -63,6 +65,7 @@ impl Default for FlowRecord {
             timeouts: 0,
             drops: 0,
             lost: 0,
+            gave_up: false,
             marks: 0,
             high_packets: 0,
             sorted_packets: 0,

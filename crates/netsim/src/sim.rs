@@ -365,7 +365,6 @@ impl<'a> Sim<'a> {
     fn lose(&mut self, packet: &Packet) {
         self.net.hops += 1;
         self.net.trace.lost(packet, self.net.now);
-        self.net.options.release(packet.options);
         self.out.records[packet.flow.connection() as usize].lost += 1;
         self.on_loss(packet);
     }
@@ -389,11 +388,21 @@ impl<'a> Sim<'a> {
 
     fn on_timer(&mut self, kind: Kind, slot: usize) {
         let (tcp, net) = (&self.run.tcp, &mut self.net);
-        match (&mut self.live.at(slot).transport, kind) {
+        let life = match (&mut self.live.at(slot).transport, kind) {
             (Transport::Tcp(connection), Kind::Retransmit) => connection.on_retransmit_timer(tcp, net),
             (Transport::Tcp(connection), Kind::Receiver) => connection.on_receiver_timer(tcp, net),
-            (Transport::Udp(source), Kind::Udp) => source.send(&self.run.bursts.list, net),
-            _ => {}
+            (Transport::Tcp(connection), Kind::Pace) => {
+                connection.on_pace_timer(tcp, net);
+                Life::Open
+            }
+            (Transport::Udp(source), Kind::Udp) => {
+                source.send(&self.run.bursts.list, net);
+                Life::Open
+            }
+            _ => Life::Open,
+        };
+        if life == Life::Over {
+            self.close(slot);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Burst, Bursts, ConfigError, Counting, FlowSpec, Network, Output, Run, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -100,6 +100,12 @@ struct TcpSettings {
     syn_loss_lowers_ssthresh: bool,
     recycled_senders: bool,
     recovery: String,
+    timestamps: bool,
+    rto_rule: String,
+    pacing: bool,
+    quick_acks: u32,
+    syn_retries: Option<u32>,
+    retries: Option<u32>,
 }
 
 /// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP; `stage`, `after`: 2^32 - 1 for none.
@@ -223,6 +229,12 @@ impl Settings {
                     "sack" => Recovery::Sack,
                     _ => Recovery::NewReno,
                 },
+                timestamps: tcp.timestamps,
+                rto_rule: if tcp.rto_rule == "linux" { RtoRule::Linux } else { RtoRule::Rfc6298 },
+                pacing: tcp.pacing,
+                quick_acks: tcp.quick_acks,
+                syn_retries: tcp.syn_retries,
+                retries: tcp.retries,
             },
             duration: Time(self.duration_ns),
             stop_when_idle: self.stop_when_idle,
@@ -341,6 +353,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     records.set_item("drops", integers(py, of().map(|r| r.drops)))?;
     records.set_item("lost", integers(py, of().map(|r| r.lost)))?;
     records.set_item("marks", integers(py, of().map(|r| r.marks)))?;
+    records.set_item("gave_up", integers(py, of().map(|r| u64::from(r.gave_up))))?;
     records.set_item("high_packets", integers(py, of().map(|r| r.high_packets)))?;
     records.set_item("sorted_packets", integers(py, of().map(|r| r.sorted_packets)))?;
     records.set_item("fragments", integers(py, of().map(|r| r.fragments)))?;

@@ -360,7 +360,7 @@ def offered_by(scenario: Scenario, flows: str | os.PathLike | None = None) -> tu
     """
     from mayfly.workload.sizes import BoundedPareto, BoundedZipf
 
-    given, mss, header, rate = scenario.workload, scenario.tcp.mss, scenario.tcp.header, scenario.network.rate
+    given, mss, header, rate = scenario.workload, scenario.tcp.mss, scenario.tcp.headers_bytes, scenario.network.rate
     if flows is not None:
         from mayfly.workload.lists import read_flows
         from mayfly.workload.mix import offered

@@ -213,6 +213,7 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
         finish_s=times(records["finish_ns"]),
         **{name: pl.Series(integers(records[name])) for name in whole},
         **{name: pl.Series(np.frombuffer(records[name], dtype="<f8"), nan_to_null=True) for name in real},
+        gave_up=pl.Series(integers(records["gave_up"]) != 0),
         first_data_s=times(records["first_data_ns"]),
         first_sent_s=times(records["first_sent_ns"]),
         last_data_s=times(records["last_data_ns"]),

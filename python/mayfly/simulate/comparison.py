@@ -245,7 +245,7 @@ def gather(
         "rate_bps": watched_rate_bps(scenario),
         "end_s": scenario.duration,
         "mss": scenario.tcp.mss,
-        "header_bytes": scenario.tcp.header,
+        "header_bytes": scenario.tcp.headers_bytes,
     }
     grouped, fair = has_groups(runs[0].records), None
     closed = is_closed_loop(runs[0].records)
@@ -277,7 +277,7 @@ def gather(
     first = runs[0].records
     # A run that stops with its last flow has no duration of its own: the flows' span counts.
     span_s = None if scenario.stop_when_idle else scenario.duration
-    load = offered(first, mss=scenario.tcp.mss, header_bytes=scenario.tcp.header, span_s=span_s)
+    load = offered(first, mss=scenario.tcp.mss, header_bytes=scenario.tcp.headers_bytes, span_s=span_s)
     summary = {
         "schema": SCHEMA,
         "command": command,

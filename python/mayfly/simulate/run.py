@@ -142,7 +142,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
         senders=range(1, given.senders + 1),
         receivers=range(first_receiver, first_receiver + given.receivers),
         mss=mss,
-        header_bytes=scenario.tcp.header,
+        header_bytes=scenario.tcp.headers_bytes,
     )
 
 
@@ -175,11 +175,11 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
     limit, unit = network.buffer
     reverse_limit, reverse_unit = network.reverse_buffer or network.buffer
     in_transmission = 1 if network.buffer_counts_transmission else 0
-    full_packet = tcp.mss + tcp.header
+    full_packet = tcp.mss + tcp.headers_bytes
     interval = scenario.sample_interval
     interval = max(scenario.duration / 1000, 1e-6) if interval is None else interval
     transport = {f"{name}_ns": ns(getattr(tcp, name)) for name in ("initial_rto", "min_rto", "max_rto", "delayed_ack")}
-    plain = set(type(tcp).model_fields) - {"initial_rto", "min_rto", "max_rto", "delayed_ack", "tick"}
+    plain = set(type(tcp).model_fields) - {"initial_rto", "min_rto", "max_rto", "delayed_ack", "tick", "preset"}
     return {
         "rate_bps": watched_rate_bps(scenario),
         "reverse_rate_bps": network.reverse_rate,
@@ -272,7 +272,7 @@ def run_one(
     try:
         topology = topology_of(scenario)
         numbers = None if topology is None else topology.numbers(flows)
-        native = columns.native_flows(flows, tcp.mss + tcp.header, numbers)
+        native = columns.native_flows(flows, tcp.mss + tcp.headers_bytes, numbers)
         result = _native.run(settings, native, control or _native.Control())
     except ValueError as error:
         raise MayflyError(str(error)) from None
@@ -280,7 +280,7 @@ def run_one(
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, result["records"], tcp.mss)
     records = records.with_columns(**queue_delay.of_flows(result["flow_waits"]))
-    alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.header, replication, topology)
+    alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.headers_bytes, replication, topology)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
     counters |= _derived(counters, records, settings)

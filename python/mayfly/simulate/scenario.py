@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from mayfly.errors import MayflyError
-from mayfly.simulate import disciplines, quantity
+from mayfly.simulate import disciplines, presets, quantity
 from mayfly.simulate.fields import Buffer, Group, Name, Rate, Seconds, Section, Whole
 from mayfly.simulate.network import Network
 
@@ -32,8 +32,11 @@ def _as_names(value: object) -> object:
 
 
 class Tcp(Section):
-    """TCP: RFC 5681, 6582, 6675, 6298, 3042."""
+    """TCP: RFC 5681, 6582, 6675, 6298, 7323, 3042."""
 
+    preset: Literal["qualnet-4.5-like", "ns2", "linux"] | None = Field(
+        None, description="named settings; fields given beside it win"
+    )
     mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
     header: Whole = Field(40, ge=1, le=500, description="headers of every segment, bytes")
     initial_window: Whole = Field(3, ge=1, le=1000, description="segments after the handshake")
@@ -62,6 +65,33 @@ class Tcp(Section):
     recovery: Literal["reno", "newreno", "sack"] = Field(
         "newreno", description="repair of losses: RFC 5681, RFC 6582, or selective acknowledgements (RFC 2018, 6675)"
     )
+    timestamps: bool = Field(False, description="RFC 7323: 12 more bytes per header, an RTT sample per new ACK")
+    rto_rule: Literal["rfc6298", "linux"] = Field(
+        "rfc6298",
+        description="timeout from samples; linux: min_rto bounds 4 RTTVAR, which follows the largest deviation",
+    )
+    pacing: bool = Field(False, description="segments spaced at 2 (slow start) or 1.2 windows per RTT, as Linux does")
+    quick_acks: Whole = Field(0, ge=0, le=1 << 31, description="first segments that are acknowledged at once")
+    syn_retries: int | None = Field(
+        None, strict=True, ge=0, le=1000, description="repetitions of a SYN before giving up; never when absent"
+    )
+    retries: int | None = Field(
+        None,
+        strict=True,
+        ge=0,
+        le=1000,
+        description="repetitions of another segment before giving up; never when absent",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_preset(cls, given: Any) -> Any:
+        return presets.filled_in(given) if isinstance(given, dict) else given
+
+    @property
+    def headers_bytes(self) -> int:
+        """Headers of a segment without SACK blocks, bytes."""
+        return self.header + (presets.TIMESTAMPS_BYTES if self.timestamps else 0)
 
 
 _USERS = "each with a pair of hosts of its own; hosts are drawn when absent"

@@ -73,7 +73,7 @@ def whatif(
     flows = flows_of_capture(capture, internal=internal)
     if flows.height == 0:
         raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay")
-    packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.header}
+    packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
     if load is not None:
         scaled = scale_load(flows.drop("connection_id"), load, scenario.network.rate, **packets)
         flows = scaled.with_columns(flows["connection_id"])

@@ -6,6 +6,7 @@
 mod blocks;
 mod control;
 mod hystart;
+mod pacing;
 mod receiver;
 mod recovery;
 mod ring;
@@ -52,7 +53,7 @@ impl Shape {
             _ => tcp.mss,
         };
         let mut packet = self.owner.packet(Direction::Forward, Kind::Data, Mark::Plain, seq);
-        packet.len = tcp.header + payload;
+        packet.len = tcp.headers() + payload;
         packet.progress = self.bytes_before(seq, tcp);
         packet.remaining = self.size_bytes - self.bytes_before(una, tcp);
         packet
@@ -64,7 +65,7 @@ impl Shape {
         let bare = mark == Mark::Plain || direction == Direction::Forward;
         let kind = if bare { Kind::Ack } else { Kind::Data };
         let mut packet = self.owner.packet(direction, kind, mark, ack);
-        packet.len = tcp.header;
+        packet.len = tcp.headers();
         if kind == Kind::Ack && direction == Direction::Reverse {
             packet.progress = self.bytes_before(ack, tcp);
             packet.remaining = self.size_bytes - packet.progress;
@@ -142,11 +143,11 @@ impl Connection {
     }
 
     /// A packet reached the receiver of the data, `marked` with congestion experienced or not.
-    /// Its options stay in `net`, under index `_options`, until the call is over.
+    /// Its options stay in `net`, under index `options`, until the call is over.
     #[inline]
-    pub(crate) fn on_forward(&mut self, handle: Handle, _options: u32, marked: bool, tcp: &Tcp, net: &mut Net) -> Life {
+    pub(crate) fn on_forward(&mut self, handle: Handle, options: u32, marked: bool, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
-            Mark::Plain => self.receiver.on_segment(handle, marked, &self.shape, tcp, net),
+            Mark::Plain => self.receiver.on_segment(handle, options, marked, &self.shape, tcp, net),
             _ => self.receiver.on_close(tcp, net),
         }
         if tcp.fin && self.receiver.finish != Time::NEVER { Life::Over } else { Life::Open }
@@ -167,12 +168,16 @@ impl Connection {
         if !tcp.fin && self.sender.is_finished(&self.shape) { Life::Over } else { Life::Open }
     }
 
-    pub(crate) fn on_retransmit_timer(&mut self, tcp: &Tcp, net: &mut Net) {
-        self.sender.on_timer(&self.shape, tcp, net);
+    pub(crate) fn on_retransmit_timer(&mut self, tcp: &Tcp, net: &mut Net) -> Life {
+        self.sender.on_timer(&self.shape, tcp, net)
     }
 
-    pub(crate) fn on_receiver_timer(&mut self, tcp: &Tcp, net: &mut Net) {
-        self.receiver.on_timer(&self.shape, tcp, net);
+    pub(crate) fn on_receiver_timer(&mut self, tcp: &Tcp, net: &mut Net) -> Life {
+        self.receiver.on_timer(&self.shape, tcp, net)
+    }
+
+    pub(crate) fn on_pace_timer(&mut self, tcp: &Tcp, net: &mut Net) {
+        self.sender.on_pace_timer(&self.shape, tcp, net);
     }
 
     pub(crate) fn delivered_bytes(&self, tcp: &Tcp) -> u64 {
@@ -197,6 +202,7 @@ impl Connection {
         record.first_data = self.receiver.first_data;
         record.last_data = self.receiver.complete;
         record.delivered_bytes = self.delivered_bytes(tcp);
+        record.gave_up = self.sender.gave_up || self.receiver.gave_up;
         self.sender.report(record);
     }
 }

@@ -8,10 +8,10 @@ use crate::config::{Recovery, Tcp};
 use crate::event::Kind;
 use crate::net::{ECHO, Handle, Mark, Net};
 use crate::options::{MOST_BLOCKS, SegmentOptions};
-use crate::tcp::Shape;
 use crate::tcp::blocks::Blocks;
 use crate::tcp::ring::Ring;
 use crate::tcp::rtt::Rtt;
+use crate::tcp::{Life, Shape};
 
 /// Control segment of the receiver that is not yet acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,10 @@ pub(crate) struct Receiver {
     above_gap: Ring,
     held: u32,
     blocks: Blocks,
+    /// Last acknowledgement number sent (`Last.ACK.sent`).
+    acknowledged: u32,
+    /// Timestamp to echo (`TS.Recent`).
+    stamp: Time,
     /// Delayed acknowledgement due, or control segment to repeat; `NEVER` when neither.
     deadline: Time,
     timer_event: Time,
@@ -41,6 +45,8 @@ pub(crate) struct Receiver {
     echo: bool,
     /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
     probed: Option<Time>,
+    /// The SYN or FIN was repeated as often as it may.
+    pub(crate) gave_up: bool,
     pub(crate) first_data: Time,
     /// Arrival of the last missing payload.
     pub(crate) complete: Time,
@@ -59,6 +65,8 @@ impl Receiver {
             above_gap: Ring::none(),
             held: 0,
             blocks: Blocks::default(),
+            acknowledged: 0,
+            stamp: Time::ZERO,
             deadline: Time::NEVER,
             timer_event: Time::NEVER,
             pending: Pending::Nothing,
@@ -66,6 +74,7 @@ impl Receiver {
             rtt: Rtt::unknown(tcp, Time::ZERO),
             echo: false,
             probed: None,
+            gave_up: false,
             first_data: Time::NEVER,
             complete: Time::NEVER,
             finish: Time::NEVER,
@@ -93,8 +102,19 @@ impl Receiver {
     }
 
     #[inline]
-    pub(crate) fn on_segment(&mut self, handle: Handle, marked: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(crate) fn on_segment(
+        &mut self,
+        handle: Handle,
+        options: u32,
+        marked: bool,
+        shape: &Shape,
+        tcp: &Tcp,
+        net: &mut Net,
+    ) {
         let seq = handle.number;
+        if tcp.timestamps {
+            self.on_stamp(seq, options, net);
+        }
         // A segment may bring CWR for an earlier mark and a mark of its own.
         self.echo = self.echo && !handle.echo || marked;
         if seq > 0 && seq <= shape.data && self.first_data == Time::NEVER {
@@ -121,8 +141,8 @@ impl Receiver {
         // Delay the acknowledgement of one segment in order; a second one, a gap, the SYN and the FIN
         // are answered at once (RFC 5681, 4.2).
         let in_order = seq == before || tcp.lax_duplicates && self.next == seq + 1;
-        if in_order && !fills_gap && seq > 0 && !closes && self.deadline == Time::NEVER && tcp.delayed_ack > Time::ZERO
-        {
+        let delayed = in_order && !fills_gap && seq > 0 && !closes && tcp.delayed_ack > Time::ZERO;
+        if delayed && self.deadline == Time::NEVER && self.next > tcp.quick_acks.saturating_add(1) {
             self.arm(net.now + tcp.delayed_ack, shape, net);
             return;
         }
@@ -158,24 +178,42 @@ impl Receiver {
         };
         let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
         ack.handle |= if self.echo { ECHO } else { 0 };
-        if self.held > 0 && tcp.recovery == Recovery::Sack {
-            self.add_blocks(&mut ack, net);
+        let blocks = self.held > 0 && tcp.recovery == Recovery::Sack;
+        if blocks || tcp.timestamps {
+            self.add_options(blocks, &mut ack, tcp, net);
         }
+        self.acknowledged = self.next;
         net.send(shape.back, ack);
     }
 
-    /// Blocks on an acknowledgement, aligned to words (RFC 2018, 3).
-    fn add_blocks(&self, ack: &mut Packet, net: &mut Net) {
-        let mut options = SegmentOptions::default();
-        ack.len += 4 + 8 * self.blocks.report(MOST_BLOCKS, &mut options);
+    /// Timestamp and SACK blocks on an acknowledgement, both aligned to words; a timestamp leaves room for three
+    /// blocks (RFC 2018, 3).
+    fn add_options(&self, blocks: bool, ack: &mut Packet, tcp: &Tcp, net: &mut Net) {
+        let mut options = SegmentOptions::echoing(self.stamp);
+        if blocks {
+            let room = MOST_BLOCKS - usize::from(tcp.timestamps);
+            ack.len += 4 + 8 * self.blocks.report(room, &mut options);
+        }
         ack.options = net.options.keep(options);
+    }
+
+    /// Keeps the timestamp to echo: of the earliest segment not yet acknowledged, so that the delay of the
+    /// acknowledgement is measured too (RFC 7323, 4.3).
+    #[inline]
+    fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
+        if let Some(options) = net.options.of(options)
+            && seq <= self.acknowledged
+            && options.stamp >= self.stamp
+        {
+            self.stamp = options.stamp;
+        }
     }
 
     /// The answer to the probe has come: the receiver's only RTT sample, since it sends no data.
     #[inline]
     fn on_answer(&mut self, tcp: &Tcp, net: &Net) {
         if let Some(sent) = self.probed.take() {
-            self.rtt.sample(sent, net.now, tcp);
+            self.rtt.sample(sent, net.now, 1, true, tcp);
         }
     }
 
@@ -189,19 +227,25 @@ impl Receiver {
         }
     }
 
-    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
         if net.now != self.timer_event {
-            return;
+            return Life::Open;
         }
         self.timer_event = Time::NEVER;
         if self.deadline == Time::NEVER {
-            return;
+            return Life::Open;
         }
         if self.deadline > net.now {
             self.arm(self.deadline, shape, net);
-            return;
+            return Life::Open;
         }
         self.deadline = Time::NEVER;
+        let most = if self.pending == Pending::Syn { tcp.syn_retries } else { tcp.retries };
+        // The first of `repeats` was no repetition.
+        if self.pending != Pending::Nothing && most.is_some_and(|most| self.repeats > most) {
+            self.gave_up = true;
+            return Life::Over;
+        }
         match self.pending {
             Pending::Nothing => self.acknowledge(shape, tcp, net),
             Pending::Syn => {
@@ -213,6 +257,7 @@ impl Receiver {
                 self.acknowledge(shape, tcp, net);
             }
         }
+        Life::Open
     }
 
     /// Sets the timer that repeats the pending SYN or FIN, with exponential back-off (RFC 6298, 5.5).

@@ -7,12 +7,14 @@ use units::{Direction, Time};
 use crate::config::{LossWindow, Recovery, RecoveryExit, Tcp};
 use crate::event::Kind;
 use crate::net::{ECHO, Handle, Mark, Net};
+use crate::options::SegmentOptions;
 use crate::record::FlowRecord;
-use crate::tcp::Shape;
 use crate::tcp::control::Control;
 use crate::tcp::hystart::HyStart;
+use crate::tcp::pacing::Pacer;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::Scoreboard;
+use crate::tcp::{Life, Shape};
 
 #[derive(Debug)]
 pub(crate) struct Sender {
@@ -45,10 +47,17 @@ pub(crate) struct Sender {
     /// Number and time of the segment whose RTT is being measured.
     pub(super) timed: Option<(u32, Time)>,
     pub(super) rtt: Rtt,
+    /// `max` when the last round trip of samples began.
+    round_end: u32,
+    pub(super) pacer: Pacer,
+    /// Timeouts since the last new acknowledgement.
+    attempts: u32,
+    /// The same segment was repeated as often as it may.
+    pub(super) gave_up: bool,
     deadline: Time,
     timer_event: Time,
     opened: Time,
-    sent: u64,
+    pub(super) sent: u64,
     retransmits: u64,
     timeouts: u32,
     rtt_sum_ns: u64,
@@ -90,6 +99,10 @@ impl Sender {
             syn_lost: false,
             timed: None,
             rtt: Rtt::unknown(tcp, clock_phase),
+            round_end: 0,
+            pacer: Pacer::idle(),
+            attempts: 0,
+            gave_up: false,
             deadline: Time::NEVER,
             timer_event: Time::NEVER,
             opened: Time::NEVER,
@@ -134,9 +147,9 @@ impl Sender {
             self.on_sack(ack, options, handle.echo, shape, tcp, net);
         } else if ack > self.una {
             if self.is_partial(ack, tcp) {
-                self.on_partial_ack(ack, shape, tcp, net);
+                self.on_partial_ack(ack, options, shape, tcp, net);
             } else {
-                self.on_new_ack(ack, handle.echo, shape, tcp, net);
+                self.on_new_ack(ack, options, handle.echo, shape, tcp, net);
             }
         } else if ack == self.una && self.max > self.una && ack > 0 {
             self.on_dup_ack(shape, tcp, net);
@@ -144,16 +157,16 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn on_new_ack(&mut self, ack: u32, echo: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(super) fn on_new_ack(&mut self, ack: u32, options: u32, echo: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let recovered = self.recovering;
         if recovered {
             self.leave_recovery(ack, tcp);
         }
         self.partial_seen = false;
         self.dup_acks = 0;
+        self.on_sample(ack, options, tcp, net);
         let acked = ack - self.una;
         self.advance(ack);
-        self.on_sample(ack, tcp, net);
         if self.una < self.max {
             self.arm(shape, tcp, net);
         } else {
@@ -171,18 +184,27 @@ impl Sender {
         self.send_window(0, shape, tcp, net);
     }
 
-    /// Takes the RTT of the segment that is timed, if `ack` covers it.
+    /// Takes the RTT that the new acknowledgement `ack` tells: of what caused it if it echoes a timestamp (RFC 7323,
+    /// 4.1), else of the segment that is timed, if it covers that.
     #[inline]
-    pub(super) fn on_sample(&mut self, ack: u32, tcp: &Tcp, net: &Net) {
-        if let Some((seq, sent)) = self.timed
-            && ack > seq
-        {
-            self.timed = None;
-            self.rtt.end_back_off();
-            self.rtt.sample(sent, net.now, tcp);
-            self.rtt_sum_ns += (net.now - sent).0;
-            self.rtt_samples += 1;
+    pub(super) fn on_sample(&mut self, ack: u32, options: u32, tcp: &Tcp, net: &mut Net) {
+        let sent = if tcp.timestamps {
+            net.options.of(options).map(|options| options.echoed)
+        } else {
+            self.timed.filter(|&(seq, _)| ack > seq).map(|(_, sent)| sent)
+        };
+        let Some(sent) = sent else { return };
+        self.timed = None;
+        self.rtt.end_back_off();
+        let new_round = ack > self.round_end;
+        if new_round {
+            self.round_end = self.max;
         }
+        // One acknowledgement for two segments (RFC 7323, appendix G).
+        let samples = if tcp.timestamps { (self.max - self.una).div_ceil(2) } else { 1 };
+        self.rtt.sample(sent, net.now, samples, new_round, tcp);
+        self.rtt_sum_ns += (net.now - sent).0;
+        self.rtt_samples += 1;
     }
 
     /// The receiver saw a mark: the window is halved once for all that was in flight, and not again while
@@ -215,7 +237,7 @@ impl Sender {
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
         self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
         if self.timeouts > 0 {
-            self.rtt.after_lost_syn();
+            self.rtt.after_lost_syn(tcp);
         }
         if tcp.handshake_ack && !shape.receiver_opens {
             let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
@@ -224,20 +246,27 @@ impl Sender {
         }
     }
 
-    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
         if net.now != self.timer_event {
-            return;
+            return Life::Open;
         }
         self.timer_event = Time::NEVER;
         if self.deadline == Time::NEVER {
-            return;
+            return Life::Open;
         }
         if self.deadline > net.now {
             self.timer_event = self.deadline;
             net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot);
-            return;
+            return Life::Open;
         }
+        let most = if self.una == 0 { tcp.syn_retries } else { tcp.retries };
+        if most.is_some_and(|most| self.attempts >= most) {
+            self.gave_up = true;
+            return Life::Over;
+        }
+        self.attempts += 1;
         self.on_rto(shape, tcp, net);
+        Life::Open
     }
 
     /// Everything unacknowledged counts as lost: go back to it with a window of one (RFC 5681, 3.1).
@@ -267,7 +296,7 @@ impl Sender {
         }
         self.recovering = false;
         self.control.on_timeout();
-        self.rtt.back_off();
+        self.rtt.back_off(tcp);
         self.timed = None;
         self.nxt = self.una;
         self.arm(shape, tcp, net);
@@ -277,6 +306,7 @@ impl Sender {
     #[inline]
     pub(super) fn advance(&mut self, ack: u32) {
         self.board.advance(self.una, ack);
+        self.attempts = 0;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
     }
@@ -286,6 +316,15 @@ impl Sender {
             // Without what limited transmit added (RFC 5681, 3.2, step 2).
             LossWindow::Flight => f64::from(self.max - self.una - self.limited),
             LossWindow::Cwnd => (self.control.cwnd + f64::from(self.inflation)).min(f64::from(tcp.receiver_window)),
+        }
+    }
+
+    /// Goes on sending after a wait.
+    pub(super) fn send_allowed(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if self.recovering && tcp.recovery == Recovery::Sack {
+            self.fill_pipe(shape, tcp, net);
+        } else {
+            self.send_window(if self.recovering { tcp.recovery_burst } else { 0 }, shape, tcp, net);
         }
     }
 
@@ -300,6 +339,9 @@ impl Sender {
         while self.nxt < end {
             // After a timeout, what has come nevertheless is left out.
             if !self.board.is_sacked(self.nxt) {
+                if self.must_wait(shape, tcp, net) {
+                    return;
+                }
                 self.output(self.nxt, shape, tcp, net);
             }
             self.nxt += 1;
@@ -333,7 +375,13 @@ impl Sender {
                 self.timed = Some((seq, net.now));
             }
         }
+        if tcp.timestamps {
+            segment.options = net.options.keep(SegmentOptions::stamped(net.now));
+        }
         net.send(shape.out, segment);
+        if tcp.pacing {
+            self.pace(tcp, net);
+        }
     }
 
     /// (Re)starts the retransmission timer (RFC 6298, 5.1 and 5.3).
@@ -347,6 +395,7 @@ impl Sender {
     }
 
     pub(crate) fn disarm(&mut self) {
+        self.pacer.disarm();
         self.deadline = Time::NEVER;
         self.timer_event = Time::NEVER;
     }
@@ -364,7 +413,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::Congestion;
+    use crate::config::{Congestion, RtoRule};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
@@ -402,6 +451,12 @@ pub(crate) mod tests {
             syn_loss_lowers_ssthresh: false,
             recycled_senders: false,
             recovery: Recovery::NewReno,
+            timestamps: false,
+            rto_rule: RtoRule::Rfc6298,
+            pacing: false,
+            quick_acks: 0,
+            syn_retries: None,
+            retries: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The dumbbell of Chen 2012, 4.4, with the transport of the RFCs, and the flows the tests run on it.
 #![allow(dead_code)]
 
-use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit};
+use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, registry};
 use units::{BitRate, Stream, Time};
@@ -63,6 +63,12 @@ pub fn wired(discipline: &str) -> Run {
             syn_loss_lowers_ssthresh: false,
             recycled_senders: false,
             recovery: Recovery::NewReno,
+            timestamps: false,
+            rto_rule: RtoRule::Rfc6298,
+            pacing: false,
+            quick_acks: 0,
+            syn_retries: None,
+            retries: None,
         },
         duration: ms(60_000),
         stop_when_idle: false,

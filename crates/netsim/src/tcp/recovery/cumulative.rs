@@ -16,7 +16,7 @@ impl Sender {
     }
 
     /// A partial acknowledgement: the next hole is lost too (RFC 6582, 3.2, step 3).
-    pub(in crate::tcp) fn on_partial_ack(&mut self, ack: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(in crate::tcp) fn on_partial_ack(&mut self, ack: u32, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         if !tcp.impatient || !self.partial_seen {
             self.partial_seen = true;
             self.arm(shape, tcp, net);
@@ -28,11 +28,13 @@ impl Sender {
             self.control.cwnd = (self.control.cwnd - f64::from(acked - self.inflation)).max(1.0);
             self.inflation = 1;
         }
-        self.advance(ack);
-        if self.timed.is_some_and(|(seq, _)| ack > seq) {
+        if tcp.timestamps {
+            self.on_sample(ack, options, tcp, net);
+        } else if self.timed.is_some_and(|(seq, _)| ack > seq) {
             self.timed = None;
             self.rtt.end_back_off();
         }
+        self.advance(ack);
         self.output(self.una, shape, tcp, net);
         self.send_window(tcp.recovery_burst, shape, tcp, net);
     }

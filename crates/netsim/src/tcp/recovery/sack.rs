@@ -26,10 +26,10 @@ impl Sender {
         let fresh = self.update(options, net);
         if ack > self.una {
             if self.recovering && ack < self.recover {
-                self.on_partial_sack(ack, shape, tcp, net);
+                self.on_partial_sack(ack, options, shape, tcp, net);
                 return;
             }
-            self.on_new_ack(ack, echo, shape, tcp, net);
+            self.on_new_ack(ack, options, echo, shape, tcp, net);
         }
         if self.recovering {
             self.fill_pipe(shape, tcp, net);
@@ -47,9 +47,9 @@ impl Sender {
 
     /// Step B. The timer restarts with every new acknowledgement: holes are filled faster than one per round trip,
     /// so there is nothing to be impatient about (RFC 6675, 6).
-    fn on_partial_sack(&mut self, ack: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    fn on_partial_sack(&mut self, ack: u32, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.on_sample(ack, options, tcp, net);
         self.advance(ack);
-        self.on_sample(ack, tcp, net);
         self.arm(shape, tcp, net);
         self.fill_pipe(shape, tcp, net);
     }
@@ -83,10 +83,10 @@ impl Sender {
     }
 
     /// Step C: sends what `NextSeg()` says while the window has room for it.
-    fn fill_pipe(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(in crate::tcp) fn fill_pipe(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let mut pipe = self.board.pipe(self.una, self.max);
         let mut burst = if tcp.recovery_burst > 0 { tcp.recovery_burst } else { u32::MAX };
-        while self.has_room(pipe) && burst > 0 {
+        while self.has_room(pipe) && burst > 0 && !self.must_wait(shape, tcp, net) {
             let fresh = self.may_send_fresh(shape, tcp);
             match self.board.next(self.una, self.max, fresh) {
                 Next::Hole(seq) => {

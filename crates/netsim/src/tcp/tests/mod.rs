@@ -5,11 +5,14 @@
 
 mod close;
 mod ecn;
+mod give_up;
 mod loss;
+mod pacing;
 mod reno;
 mod sack;
 mod setup;
 mod timer;
+mod timestamps;
 mod window;
 
 use std::fmt::Write;
@@ -266,8 +269,15 @@ impl<'a> Bench<'a> {
                         if key.index() < 2 { self.on_wire(packet) } else { self.deliver(&packet) }
                     }
                 }
-                Kind::Retransmit if !self.over => self.connection.on_retransmit_timer(self.tcp, &mut self.net),
-                Kind::Receiver if !self.over => self.connection.on_receiver_timer(self.tcp, &mut self.net),
+                Kind::Retransmit if !self.over => {
+                    let life = self.connection.on_retransmit_timer(self.tcp, &mut self.net);
+                    self.end_if(life);
+                }
+                Kind::Receiver if !self.over => {
+                    let life = self.connection.on_receiver_timer(self.tcp, &mut self.net);
+                    self.end_if(life);
+                }
+                Kind::Pace if !self.over => self.connection.on_pace_timer(self.tcp, &mut self.net),
                 _ => {}
             }
         }
@@ -323,6 +333,10 @@ impl<'a> Bench<'a> {
             Direction::Reverse => self.connection.on_reverse(handle, options, self.tcp, &mut self.net),
         };
         self.net.options.release(options);
+        self.end_if(life);
+    }
+
+    fn end_if(&mut self, life: Life) {
         if life == Life::Over {
             self.over = true;
             self.connection.close(&mut self.record, self.tcp);

@@ -1,0 +1,76 @@
+//! Pacing: segments leave one by one at a rate instead of in bursts.
+//!
+//! Principle: a departure sets the earliest time of the next one; a sender that may send but must wait asks for a timer
+//! and takes up where it was when that goes off. The rate is that of the window rule, or, as in Linux
+//! (`tcp_update_pacing_rate`), twice the window per round trip while the window is below half the threshold and 1.2
+//! times beyond; the first ten segments are not paced (as `sch_fq` does). Cost: one timer event per segment that waits.
+
+use units::Time;
+
+use crate::config::Tcp;
+use crate::event::Kind;
+use crate::net::Net;
+use crate::tcp::Shape;
+use crate::tcp::sender::Sender;
+
+/// Segments of a connection that are sent without pacing.
+const UNPACED: u64 = 10;
+/// Windows per round trip in slow start, and in congestion avoidance.
+const SLOW_START: f64 = 2.0;
+const AVOIDANCE: f64 = 1.2;
+
+/// When the next segment may leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pacer {
+    next: Time,
+    timer_event: Time,
+}
+
+impl Pacer {
+    pub(crate) fn idle() -> Pacer {
+        Pacer { next: Time::ZERO, timer_event: Time::NEVER }
+    }
+
+    pub(crate) fn disarm(&mut self) {
+        self.timer_event = Time::NEVER;
+    }
+}
+
+impl Sender {
+    /// Whether the next segment must wait; then the timer will ask for it.
+    #[inline]
+    pub(in crate::tcp) fn must_wait(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
+        let waits = tcp.pacing && self.pacer.next > net.now;
+        if waits && self.pacer.timer_event == Time::NEVER {
+            self.pacer.timer_event = self.pacer.next;
+            net.events.schedule(self.pacer.next, Kind::Pace, shape.owner.slot);
+        }
+        waits
+    }
+
+    /// A segment has left.
+    #[inline]
+    pub(in crate::tcp) fn pace(&mut self, tcp: &Tcp, net: &Net) {
+        let rate = self.pacing_rate(tcp);
+        if rate > 0.0 && self.sent > UNPACED {
+            self.pacer.next = self.pacer.next.max(net.now) + Time((1e9 / rate) as u64);
+        }
+    }
+
+    /// Segments per second; 0 before the first RTT sample.
+    fn pacing_rate(&self, tcp: &Tcp) -> f64 {
+        let srtt = self.rtt.smoothed_s(tcp);
+        if srtt <= 0.0 {
+            return 0.0;
+        }
+        let windows = if self.control.cwnd < self.control.ssthresh / 2.0 { SLOW_START } else { AVOIDANCE };
+        windows * self.control.cwnd.max(f64::from(self.max - self.una)) / srtt
+    }
+
+    pub(crate) fn on_pace_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if net.now == self.pacer.timer_event {
+            self.pacer.timer_event = Time::NEVER;
+            self.send_allowed(shape, tcp, net);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+"""Named settings of TCP: a transport that papers or hosts use, one declaration each.
+
+``tcp.preset`` takes the values from here; fields given in the scenario, or by ``--set``, win over them.
+"""
+
+from typing import Any
+
+TIMESTAMPS_BYTES = 12
+"""Timestamps option in every header, aligned to words (RFC 7323, appendix A)."""
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # Chen 2012, 4.4.1 used QualNet 4.5 with its defaults, which it does not list: RFC values of their time.
+    "qualnet-4.5-like": {
+        "mss": 1460,
+        "receiver_window": 43,
+        "initial_window": 3,
+        "initial_rto": "3s",
+        "min_rto": "1s",
+        "delayed_ack": "200ms",
+        "recovery": "newreno",
+        "impatient": True,
+        "limited_transmit": True,
+    },
+    # ns-2.35: Agent/TCP/Newreno and TCPSink/DelAck with syn_ true, minrto_ 0.2 and windowInit_ 2.
+    "ns2": {
+        "mss": 1460,
+        "receiver_window": 43,
+        "initial_window": 2,
+        "initial_rto": "3s",
+        "min_rto": "200ms",
+        "tick": "10ms",
+        "delayed_ack": "100ms",
+        "fin": False,
+        "handshake_ack": False,
+        "limited_transmit": True,
+        "recovery": "newreno",
+        "impatient": True,
+        "recovery_burst": 2,
+        "lax_duplicates": True,
+        "loss_window": "cwnd",
+        "recovery_exit": "as-is",
+        "syn_loss_lowers_ssthresh": True,
+    },
+    # Linux with its defaults and Ethernet: 1500 = 20 IP + 20 TCP + 12 timestamps + 1448 bytes; the window is that of
+    # tcp_rmem's 6 MB, half of which is advertised at most.
+    "linux": {
+        "mss": 1448,
+        "header": 40,
+        "receiver_window": 2172,
+        "initial_window": 10,
+        "initial_rto": "1s",
+        "min_rto": "200ms",
+        "max_rto": "120s",
+        "delayed_ack": "40ms",
+        "quick_acks": 16,
+        "recovery": "sack",
+        "timestamps": True,
+        "rto_rule": "linux",
+        "congestion": "cubic",
+        "hystart": True,
+        "ecn": False,
+        "syn_retries": 6,
+        "retries": 15,
+    },
+}
+"""Fields of the section ``[tcp]`` by name of the preset."""
+
+
+def filled_in(given: dict[str, Any]) -> dict[str, Any]:
+    """A section ``[tcp]`` with what its preset adds.
+
+    Parameters
+    ----------
+    given : dict
+        As in the scenario; ``preset`` may name none that exists, which the section's own check tells.
+
+    Returns
+    -------
+    dict
+        The fields of the preset, under those given.
+
+    Examples
+    --------
+    >>> filled_in({"preset": "linux", "initial_window": 4})["initial_window"], filled_in({})
+    (4, {})
+    """
+    preset = given.get("preset")
+    known = PRESETS.get(preset, {}) if isinstance(preset, str) else {}
+    return {**known, **given}
