@@ -17,6 +17,9 @@ const CUBIC_C: f64 = 0.4;
 /// beta of CUBIC: what a reduction leaves (RFC 9438, 4.6).
 const CUBIC_BETA: f64 = 0.7;
 
+/// What a segment adds at least before the first loss, with HyStart.
+const AIMLESS: f64 = 1.0 / 20.0;
+
 /// Congestion window, slow-start threshold and the rule that moves them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Control {
@@ -36,6 +39,8 @@ struct Cubic {
     reno: f64,
     /// K, seconds: from the start of the epoch to the plateau.
     plateau_s: f64,
+    /// No reduction since the connection began, or since a timeout: the curve knows no window to aim at.
+    aimless: bool,
     /// Start of the congestion-avoidance epoch; `NEVER` between a reduction and the next growth.
     epoch: Time,
 }
@@ -43,7 +48,7 @@ struct Cubic {
 impl Control {
     /// Before the connection is established.
     pub(crate) fn idle(tcp: &Tcp) -> Control {
-        let cubic = Cubic { peak: 0.0, prior: 0.0, reno: 0.0, plateau_s: 0.0, epoch: Time::NEVER };
+        let cubic = Cubic { peak: 0.0, prior: 0.0, reno: 0.0, plateau_s: 0.0, aimless: true, epoch: Time::NEVER };
         Control { cwnd: 1.0, ssthresh: f64::from(tcp.receiver_window), cubic }
     }
 
@@ -72,7 +77,13 @@ impl Control {
             // alpha / w^k in a round of w acknowledgements.
             Congestion::Iiad => self.cwnd += 1.0 / (self.cwnd * self.cwnd),
             Congestion::Sqrt => self.cwnd += 1.0 / (self.cwnd * self.cwnd.sqrt()),
-            Congestion::Cubic => self.cwnd = self.cubic.grown(self.cwnd, now, rtt_s),
+            Congestion::Cubic => {
+                let grown = self.cubic.grown(self.cwnd, now, rtt_s);
+                // HyStart ends slow start long before the link is full, where the curve is flat. Linux then adds a
+                // twentieth of the window per round trip, until a loss tells what to aim at.
+                let least = if tcp.hystart && self.cubic.aimless { self.cwnd + AIMLESS } else { self.cwnd };
+                self.cwnd = grown.max(least);
+            }
         }
     }
 
@@ -100,6 +111,7 @@ impl Control {
         self.cwnd = 1.0;
         // The first epoch after a timeout has its plateau where it begins (RFC 9438, 4.8).
         self.cubic.peak = 0.0;
+        self.cubic.aimless = true;
         self.cubic.epoch = Time::NEVER;
     }
 }
@@ -128,6 +140,7 @@ impl Cubic {
     /// RFC 9438, 4.6 and 4.7: multiplicative decrease and fast convergence.
     fn reduced(&mut self, window: f64) -> f64 {
         self.prior = window;
+        self.aimless = false;
         self.peak = if window < self.peak { window * (1.0 + CUBIC_BETA) / 2.0 } else { window };
         self.epoch = Time::NEVER;
         window * CUBIC_BETA
@@ -205,6 +218,27 @@ mod tests {
         assert_eq!(control.cubic.peak, 80.0 * 0.85, "RFC 9438, 4.7");
         control.reduced(90.0, &tcp);
         assert_eq!(control.cubic.peak, 90.0);
+    }
+
+    /// In two round trips of 10 ms the curve adds nothing. A twentieth of 100 is 5, then 5.25; Reno adds 1 a round,
+    /// after a reduction 0.53 (RFC 9438, 4.3).
+    #[test]
+    fn after_hystart_cubic_grows_by_a_twentieth_per_round_trip_until_the_first_loss() {
+        for (hystart, reduced, grown) in [(true, false, 10.25), (true, true, 1.06), (false, false, 2.0)] {
+            let (mut control, tcp) = with(Congestion::Cubic);
+            let tcp = Tcp { hystart, ..tcp };
+            (control.cwnd, control.ssthresh) = (100.0, 100.0);
+            if reduced {
+                control.reduced(150.0, &tcp);
+                control.cubic.peak = 100.0;
+            }
+            for round in 0..2_u64 {
+                for _ in 0..control.cwnd.round() as u32 {
+                    control.on_ack(1, Time(round * 10_000_000), 0.01, &tcp);
+                }
+            }
+            assert!((control.cwnd - 100.0 - grown).abs() < 0.05, "{hystart} {reduced}: {}", control.cwnd);
+        }
     }
 
     /// With a short RTT the curve is slower than Reno, which CUBIC then follows (RFC 9438, 4.3): 3 (1 - b) / (1 + b)
