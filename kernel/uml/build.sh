@@ -1,7 +1,8 @@
 #!/bin/bash
 # build.sh CACHE: builds the User Mode Linux test kernel once and prints the path of the binary.
 # Source: Debian's linux-source-6.1, installed or downloaded by apt; no root needed. Exit status 77: it cannot be built here, the
-# last line says why. Cached by source version and configuration; the build tree stays beside the binary, for modules.
+# last line says why. Cached by source version and configuration. What modules need stays beside the binary:
+# make -C CACHE/uml-.../build ARCH=um M=DIR modules
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${1:?usage: build.sh CACHE}
@@ -13,8 +14,8 @@ skip() {
 }
 
 [ "$(uname -m)" = x86_64 ] || skip "User Mode Linux with time travel is built for x86_64, this is $(uname -m)"
-for tool in gcc make flex bison bc xz dpkg-query apt-cache; do
-  command -v "$tool" >/dev/null || skip "$tool is missing; on Debian: apt-get install gcc make flex bison bc xz-utils $package"
+for tool in gcc make flex bison bc xz dpkg-query apt-cache ip tc ethtool; do
+  command -v "$tool" >/dev/null || skip "$tool is missing; on Debian: apt-get install gcc make flex bison bc xz-utils iproute2 ethtool $package"
 done
 
 archive=/usr/src/$package.tar.xz
@@ -54,6 +55,9 @@ nice -n 19 make -s -C "$tree" O="$build" ARCH=um -j"${JOBS:-1}" linux modules >>
   tail -n 20 "$home/build.log" >&2
   exit 1
 }
+# A module's build reads these only: 80 MB instead of 1.5 GB.
+find "$tree" -mindepth 1 -maxdepth 1 -type d ! -name arch ! -name include ! -name scripts -exec rm -rf {} +
+find "$tree/arch" -mindepth 1 -maxdepth 1 -type d ! -name um ! -name x86 -exec rm -rf {} +
 strip -o "$home/linux.part" "$build/linux"
 mv "$home/linux.part" "$home/linux"
 echo "$home/linux"
