@@ -7,6 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${1:?usage: build.sh CACHE}
 package=linux-source-6.1
+PATH=$PATH:/usr/sbin:/sbin # ip, tc and ethtool, which not every user has in it
 
 skip() {
   echo "no test kernel: $*" >&2
