@@ -15,6 +15,7 @@ from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.disciplines import Discipline, parse, parse_list
 from mayfly.simulate.interfaces import totals
 from mayfly.simulate.scenario import Scenario
+from mayfly.simulate.scenario import Web as WebSection
 from mayfly.simulate.topology import ends, topology_of, watched_rate_bps
 
 _CONTINUOUS_S = 1e-9
@@ -139,11 +140,48 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
             )
             for b in given.batch
         ],
+        web=web_sessions(given.web, mss),
         senders=range(1, given.senders + 1),
         receivers=range(first_receiver, first_receiver + given.receivers),
         mss=mss,
         header_bytes=scenario.tcp.headers_bytes,
     )
+
+
+def web_sessions(given: Sequence[WebSection], mss: int) -> list:
+    """Web sessions of a scenario as the workload takes them.
+
+    Parameters
+    ----------
+    given : sequence of WebSection
+        Sections ``[workload.web]``.
+    mss : int
+        Payload of a full segment, bytes.
+
+    Returns
+    -------
+    list of Web
+        One per section.
+    """
+    from mayfly.workload import web
+    from mayfly.workload.pareto import ParetoII
+
+    return [
+        web.Web(
+            sessions=w.sessions,
+            session_gap_s=w.session_gap,
+            start_s=w.start,
+            pages=w.pages,
+            objects=w.objects,
+            page_gap_s=w.page_gap,
+            object_gap_s=w.object_gap,
+            law=ParetoII.solve(shape=w.shape, mean=w.mean),
+            closed=w.loop == "closed",
+            request_bytes=0 if w.request is None else w.request[0] * (1 if w.request[1] == "bytes" else mss),
+            group=w.group,
+        )
+        for w in given
+    ]
 
 
 def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watched: Sequence[int] = ()) -> dict:

@@ -31,6 +31,11 @@ def _as_names(value: object) -> object:
     return [str(name) if type(name) is int and name >= 0 else name for name in names]
 
 
+def _as_array(value: object) -> object:
+    """A single table as an array of one."""
+    return [value] if isinstance(value, dict) else value
+
+
 class Tcp(Section):
     """TCP: RFC 5681, 6582, 6675, 6298, 7323, 3042."""
 
@@ -153,6 +158,27 @@ class Batch(Section):
     to: Group = Field(None, description=_TO)
 
 
+class Web(Section):
+    """Web sessions (Rai 2003, Table 1): pages of objects, read one after the other."""
+
+    sessions: Whole = Field(1300, ge=1, le=1_000_000, description="number of sessions")
+    session_gap: Seconds = Field(8.0, description="mean time from the start of a session to the next; exponential")
+    start: Seconds = Field(0.0, description="start of the first session")
+    pages: float = Field(60, gt=0, le=1e6, description="mean pages of a session; exponential, rounded up")
+    page_gap: Seconds = Field(5.0, description="mean time to read a page; exponential")
+    objects: float = Field(3, gt=0, le=1e6, description="mean objects of a page; exponential, rounded up")
+    object_gap: Seconds = Field(0.5, description="mean time from one object of a page to the next; exponential")
+    mean: float = Field(12, gt=0, description="mean object size, MSS; Pareto II, rounded up")
+    shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
+    loop: Literal["closed", "open"] = Field(
+        "closed", description="a page is read once it is complete (as in ns-2's WebTraf), or from its start on"
+    )
+    request: Buffer | None = Field(
+        None, description="closed loop: payload sent up to ask for an object, on a connection of its own: MSS or bytes"
+    )
+    group: Group = Field(None, description=_GROUP)
+
+
 class Workload(Section):
     """Poisson TCP transfers with sizes in MSS, beside CBR, permanent and batch flows."""
 
@@ -177,6 +203,7 @@ class Workload(Section):
     cbr: tuple[Cbr, ...] = ()
     permanent: tuple[Permanent, ...] = ()
     batch: tuple[Batch, ...] = ()
+    web: Annotated[tuple[Web, ...], BeforeValidator(_as_array)] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -388,8 +415,17 @@ def load_scenario(source: str | os.PathLike = "wired", overrides: dict[str, Any]
     return scenario_of(document, str(source))
 
 
+def _section(document: Any, names: list[str]) -> Any:
+    for name in names:
+        document = document.get(name) if isinstance(document, dict) else None
+    return document
+
+
 def _place(document: dict, name: str, value: Any) -> None:
-    if name not in field_names():
+    sections = name.split(".")[:-1]
+    # A table written without brackets, such as [workload.web], is the only one of its kind.
+    single = _section(document, sections) if name in field_names(inside_arrays=True) else None
+    if name not in field_names() and not isinstance(single, dict):
         raise MayflyError(f"--set {name}: {_unknown(name.split('.'))}")
     *sections, last = name.split(".")
     for section in sections:

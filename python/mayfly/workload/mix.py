@@ -22,6 +22,7 @@ from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson,
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 from mayfly.workload.sizes import SizeLaw
+from mayfly.workload.web import Web, web_flows
 
 UDP_HEADER_BYTES = 28
 """IPv4 and UDP header; the simulator's own value."""
@@ -168,6 +169,7 @@ def synthetic(
     cbr: Sequence[Cbr] = (),
     permanent: Sequence[Permanent] = (),
     batches: Sequence[Batch] = (),
+    web: Sequence[Web] = (),
     senders: Sequence[int | str] = SENDERS,
     receivers: Sequence[int | str] = RECEIVERS,
     mss: int = 1460,
@@ -183,8 +185,8 @@ def synthetic(
         Flows start in [0, duration_s), s, > 0.
     seed : int
         Seed of the run, 0 to 2^64 - 1. Arrival times, sizes, end points and directions each have a stream of their own.
-    cbr, permanent, batches : sequence of Cbr, Permanent, Batch
-        UDP flows, endless TCP flows and split TCP transfers beside the Poisson transfers.
+    cbr, permanent, batches, web : sequence of Cbr, Permanent, Batch, Web
+        UDP flows, endless TCP flows, split TCP transfers and web sessions beside the Poisson transfers.
     senders, receivers : sequence
         End points, drawn uniformly for every flow that belongs to no user.
     mss, header_bytes : int
@@ -227,8 +229,13 @@ def synthetic(
     ends = [
         with_ends(part, given, seed, names, hosts, pairs) for names, (given, part) in parts.items() if part.height > 0
     ]
+    for index, sessions in enumerate(web):
+        taken = [part["stage"].max() for part in ends if "stage" in part.columns]
+        first_stage = 1 + max([-1, *(stage for stage in taken if stage is not None)])
+        pages = web_flows(sessions, duration_s, seed, index, hosts, mss, first_stage)
+        ends += [pages] if pages.height else []
     if not ends:
-        raise MayflyError(f"no flows in {duration_s} s: must be at least one transfer, CBR, permanent or batch flow")
+        raise MayflyError(f"no flows in {duration_s} s: must be at least one flow")
     return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")
 
 
