@@ -60,6 +60,7 @@ def test_every_scenario_field_has_a_row(tables):
         "cbr",
         "permanent",
         "batch",
+        "web",
         "link",
         "hosts",
     } <= first_cells(text)
