@@ -68,6 +68,10 @@ BY_NAME = {
         '[{at = "a", name = "x"}, {at = "b", name = "y", count = 2, access_rate = "1mbit"}]',
         (("a", "x", 1, None, None, None, None), ("b", "y", 2, None, 1_000_000, None, None)),
     ),
+    "workload.web": (
+        '{sessions = 4, session_gap = "6s", pages = 2, loop = "open", request = "400B"}',
+        ((4, 6.0, 0.0, 2.0, 5.0, 3.0, 0.5, 12.0, 1.2, "open", (400, "bytes"), None),),
+    ),
 }
 """Fields whose value the type alone does not tell."""
 
