@@ -4,7 +4,8 @@
 //! each flow that waits for it starts, its own `start` later. So a workload is a closed loop without any
 //! random number in it: think times are drawn beforehand, and disciplines meet the same draws.
 //!
-//! Cost: nothing per packet; a decrement per flow that ends, an event per flow that starts.
+//! Cost: nothing per packet; a decrement per flow that ends, an event per flow that starts. Source: the pages of
+//! ns-2's WebTraf, which a session asks for once the one before is complete.
 
 use std::collections::VecDeque;
 
