@@ -92,8 +92,9 @@ class Session:
         from mayfly.report.choice import leading_sentences
 
         self.print(result.table())
-        if (groups := result.groups_table()) is not None:
-            self.print(groups)
+        for table in (result.groups_table(), result.interfaces_table()):
+            if table is not None:
+                self.print(table)
         first, rest = leading_sentences(result.summary)
         for sentence in first:
             self.print(sentence)

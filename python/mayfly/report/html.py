@@ -14,6 +14,7 @@ from . import congestion_figures, figures, page, series_figures
 from .choice import MANY, family, grouped, leading, leading_sentences
 from .congestion_table import congestion_html
 from .gaming import groups_html
+from .interfaces_table import interfaces_html
 from .palette import Style, styles
 from .quantity import bytes_text, count_text, digits, rate_text
 from .table import disciplines_table
@@ -109,6 +110,7 @@ def page_text(
         "<h2>Mean response time, long and short flows</h2>",
         disciplines_table(rows, colours, first),
         groups_html(rows),
+        interfaces_html(rows),
         congestion_html(rows),
         *(_plot_place(plot["key"], plot["layout"]["height"], shown) for plot, shown in zip(data, plots, strict=True)),
         _scenario(summary),

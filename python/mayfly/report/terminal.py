@@ -48,7 +48,7 @@ class HidingTable(Table):
 
 def _part(table: Table, chosen: Any, title: Any) -> Table:
     """Some columns of a table."""
-    part = _empty(title, padding=table.padding)
+    part = empty_table(title, padding=table.padding)
     columns = [table.columns[at] for at in chosen]
     for column in columns:
         part.add_column(
@@ -63,7 +63,8 @@ def _part(table: Table, chosen: Any, title: Any) -> Table:
     return part
 
 
-def _empty(title: Any, kind: type[Table] = Table, padding: Any = (0, 1, 0, 0)) -> Table:
+def empty_table(title: Any, kind: type[Table] = Table, padding: Any = (0, 1, 0, 0)) -> Table:
+    """A table without rows, in the style of all."""
     return kind(
         title=title,
         title_justify="left",
@@ -94,7 +95,7 @@ def comparison_table(summary: Mapping[str, Any]) -> Table:
 
 
 def _few(rows: list[Mapping[str, Any]]) -> Table:
-    table = _empty(Text("Mean response time [95 % CI]"), FoldingTable)
+    table = empty_table(Text("Mean response time [95 % CI]"), FoldingTable)
     table.add_column(Text("discipline"), overflow="fold")
     marked_packets = any(row.get("marks") for row in rows)
     names = ["short flows", "long flows", "link\nuse", "drops", *(["marks"] if marked_packets else []), "un-\nfinished"]
@@ -116,7 +117,7 @@ def _few(rows: list[Mapping[str, Any]]) -> Table:
 
 
 def _many(rows: list[Mapping[str, Any]]) -> Table:
-    table = _empty(Text("Mean response time, ± half the 95 % interval"), HidingTable, padding=0)
+    table = empty_table(Text("Mean response time, ± half the 95 % interval"), HidingTable, padding=0)
     table.add_column(Text("discipline"), overflow="fold", max_width=_LABEL)
     marked_packets = any(row.get("marks") for row in rows)
     names = ["short flows", "long flows", "un-\nfinished", "drops", *(["marks"] if marked_packets else [])]

@@ -62,6 +62,14 @@ class Comparison:
 
         return groups_table(self.summary["disciplines"])
 
+    def interfaces_table(self) -> "Table | None":
+        """What each interface did, as a rich table; None for a dumbbell."""
+        if not any("interfaces" in row for row in self.summary["disciplines"]):
+            return None
+        from mayfly.report.interfaces_table import interfaces_table
+
+        return interfaces_table(self.summary["disciplines"])
+
     def write(self, folder: str | os.PathLike, report: bool = True) -> dict[str, str]:
         """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
 

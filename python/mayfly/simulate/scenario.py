@@ -315,7 +315,10 @@ def scenario_of(document: dict, source: str) -> Scenario:
     reason = first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     reason = reason.replace("Input should be", "must be")
     reason = reason[:1].lower() + reason[1:]
-    if first["type"] == "missing":
+    # What is wrong with a section as a whole says itself which field it is.
+    fields = field_names(inside_arrays=True)
+    section = first["type"] == "value_error" and ".".join(part for part in path if not part.isdecimal()) not in fields
+    if first["type"] == "missing" or (path and section):
         where = f"{'.'.join(path)}: "
     else:
         where = f"{'.'.join(path)} = {quantity.shown(first['input'])}: " if path else ""
