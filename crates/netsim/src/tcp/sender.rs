@@ -4,7 +4,7 @@
 use qdisc::Ecn;
 use units::{Direction, Time};
 
-use crate::config::{LossWindow, Recovery, RecoveryExit, Tcp};
+use crate::config::{Congestion, LossWindow, Recovery, RecoveryExit, Tcp};
 use crate::event::Kind;
 use crate::net::{ECHO, Handle, Mark, Net};
 use crate::options::SegmentOptions;
@@ -287,12 +287,10 @@ impl Sender {
             if tcp.syn_loss_lowers_ssthresh {
                 self.control.ssthresh = 2.0;
             }
-        } else {
+        } else if !(self.recovering && tcp.recovery == Recovery::Sack) {
+            // A timeout during recovery ends the same loss: the threshold stays that of the recovery.
             let window = self.control.reduced(self.loss_window(tcp), tcp);
-            let threshold = Control::threshold(window, tcp);
-            // What was sent while selective acknowledgements came in was never in flight at once.
-            let repaired = self.recovering && tcp.recovery == Recovery::Sack;
-            self.control.ssthresh = if repaired { threshold.min(self.control.ssthresh) } else { threshold };
+            self.control.ssthresh = Control::threshold(window, tcp);
         }
         self.recovering = false;
         self.control.on_timeout();
@@ -312,10 +310,18 @@ impl Sender {
     }
 
     pub(super) fn loss_window(&self, tcp: &Tcp) -> f64 {
+        let cwnd = self.control.cwnd + f64::from(self.inflation);
         match tcp.loss_window {
-            // Without what limited transmit added (RFC 5681, 3.2, step 2).
-            LossWindow::Flight => f64::from(self.max - self.una - self.limited),
-            LossWindow::Cwnd => (self.control.cwnd + f64::from(self.inflation)).min(f64::from(tcp.receiver_window)),
+            LossWindow::Flight => {
+                // Without what limited transmit added (RFC 5681, 3.2, step 2).
+                let flight = self.max - self.una - self.limited;
+                // Two cases where the data not yet acknowledged is a poor measure of what the network held: SACKed
+                // segments have left it, and between two losses close together there is up to a window of them; and a
+                // rule that takes off less than a segment must not lose the fraction the window has beyond it.
+                let exact = tcp.recovery == Recovery::Sack || tcp.congestion != Congestion::Aimd;
+                if exact && f64::from(flight + 1) > cwnd { cwnd } else { f64::from(flight) }
+            }
+            LossWindow::Cwnd => cwnd.min(f64::from(tcp.receiver_window)),
         }
     }
 
@@ -413,7 +419,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::{Congestion, RtoRule};
+    use crate::config::RtoRule;
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
