@@ -16,7 +16,7 @@ const RTT: Time = Time::from_millis(400);
 /// More than a run can send.
 const ENDLESS: u64 = 1 << 40;
 /// Losses a run waits for: the mean is known to a percent or two.
-const LOSSES: f64 = 1000.0;
+const LOSSES: f64 = 3000.0;
 const FLOWS: u32 = 16;
 
 /// A path of 10 Gb/s and 400 ms that loses data with probability `loss`.
@@ -150,7 +150,7 @@ fn windows_depend_on_losses_as_the_rules_say() {
             let mut run = lossy(loss, rule);
             if rule == Congestion::Iiad {
                 // It takes off 2/3 per loss only: from where slow start ends it would not come down within the run.
-                run.tcp.receiver_window = (1.15 * fluid) as u32;
+                run.tcp.receiver_window = (1.2 * fluid) as u32;
             }
             // Whole segments are in flight, on average half of one less than the window.
             let window = mean_window(&run, loss, fluid) + 0.5;
