@@ -4,7 +4,8 @@ use units::Time;
 
 use super::Scene;
 use super::Segment::{Ack, Bare, Data, Fin, FinAck, Syn};
-use super::Step::{self, At, Finish, Lose, Sends, Skip, Window};
+use super::Step::{self, At, Finish, Late, Lose, Sends, Skip, Window};
+use crate::config::Recovery;
 
 #[test]
 fn the_timeout_doubles_with_each_loss_of_the_same_segment() {
@@ -185,4 +186,33 @@ fn every_other_of_sixteen(impatient: bool) -> u32 {
 fn only_the_impatient_variant_lets_the_timer_cut_a_long_recovery_short() {
     assert_eq!(every_other_of_sixteen(true), 1);
     assert_eq!(every_other_of_sixteen(false), 0);
+}
+
+#[test]
+fn what_goes_back_in_vain_after_a_spurious_timeout_starts_no_recovery() {
+    // Segments and acknowledgements of the first window are late: the timer, 300 ms after one sample, takes them for
+    // lost. Then the acknowledgements come, and 3 to 8 go out again on them; their duplicates are six (RFC 6582, 4).
+    let late = (1..9).map(|seq| Late(Data(seq))).chain([3, 5, 7, 9].map(|ack| Late(Ack(ack))));
+    let steps = [
+        Skip(399),
+        Lose(Data(1)),
+        At(400),
+        Sends(&[Data(1)]),
+        Window(1.0, 4.0),
+        At(500),
+        Sends(&[Data(3), Data(4), Data(5), Data(6), Data(7), Data(8), Data(9), Data(10), Data(11), Data(12)]),
+        Window(4.25, 4.0),
+        At(550),
+        Sends(&[Ack(9), Ack(9), Ack(9), Ack(9), Ack(9), Ack(9), Ack(11), Ack(13)]),
+        Skip(2000),
+    ];
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let scene = Scene::of(60).with(|tcp| {
+            (tcp.initial_window, tcp.recovery, tcp.limited_transmit) = (8, recovery, false);
+            tcp.min_rto = Time::from_millis(200);
+        });
+        let record = scene.play(&late.clone().chain(steps).collect::<Vec<_>>()).record;
+        assert_eq!((record.retransmits, record.timeouts), (7, 1), "{recovery:?}");
+        assert_eq!(record.delivered_bytes, 60 * 1460);
+    }
 }

@@ -180,3 +180,39 @@ fn the_last_segment_carries_the_rest() {
     assert_eq!(bytes(1461), 160 + 1500 + 41);
     assert_eq!(bytes(14_601), 160 + 15_000 + 41);
 }
+
+/// Chen 2012, Eq. 5.10 gives floor(2^((n-1)/2) + 2^((n-2)/2)), which grows by the square root of 2: 1, 2, 3, 4, 6, 9, 13,
+/// 19, 27, 38. An acknowledgement for two segments makes it floor(3 w / 2), the same up to 19 and then 28 and 42: the
+/// thesis counts windows, not flights, which lack the segment whose acknowledgement is still delayed.
+#[test]
+fn slow_start_with_delayed_acknowledgements_follows_the_windows_of_chen_2012() {
+    // The first segment waits 200 ms for a second one.
+    let rounds = [100, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200];
+    let windows = [1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 13.0, 19.0, 28.0, 42.0];
+    let steps: Vec<_> =
+        rounds.into_iter().zip(windows).flat_map(|(ms, window)| [Skip(ms), Window(window, 43.0)]).collect();
+    Scene::of(200).with(|tcp| tcp.initial_window = 1).play(&steps);
+    for (n, window) in (1..).zip(windows).take(8) {
+        let half = |k: i32| 2.0_f64.powf(f64::from(k) / 2.0);
+        assert_eq!((half(n - 1) + half(n - 2)).floor(), window, "Eq. 5.10, n = {n}");
+    }
+}
+
+#[test]
+fn slow_start_without_delayed_acknowledgements_doubles_the_window() {
+    let steps: Vec<_> =
+        (0..6).flat_map(|n: u32| [Skip(100 + 100 * u64::from(n)), Window(f64::from(1 << n), 43.0)]).collect();
+    let scene = Scene::of(200).with(|tcp| (tcp.initial_window, tcp.delayed_ack) = (1, Time::ZERO));
+    scene.play(&steps);
+}
+
+/// RFC 6928: up to ten segments; RFC 5681, 3.1: 2 to 4; RFC 2581 and before: 1.
+#[test]
+fn initial_windows_of_one_to_ten_leave_at_once() {
+    for window in [1, 2, 3, 4, 10] {
+        let scene = Scene::of(40).with(|tcp| tcp.initial_window = window);
+        // SYN and bare acknowledgement are not data.
+        let sent = scene.play(&[Skip(100), Window(f64::from(window), 43.0)]).record.packets_sent;
+        assert_eq!(sent, u64::from(window) + 1);
+    }
+}
