@@ -194,3 +194,14 @@ def test_hosts_that_are_not_there_are_refused():
         workload(scenario_of({"workload": {"permanent": [{"to": "lab"}]}}, "test"))
     with pytest.raises(MayflyError, match=r"users = 3: must be at most the hosts on either side, 2"):
         workload(graph(workload={"permanent": [{"users": 3, "flows": 3}]}))
+
+
+def test_what_a_transfer_takes_alone_does_not_depend_on_how_many_hosts_there_are():
+    many = graph(hosts=[group | {"count": 300} for group in HOSTS[:2]] + [HOSTS[2]])
+    listed = flows((0.0, "senders-2", "12", 300_000), (9.0, "10", "11", 3000))
+    few, lots = (run(scenario, "fifo", listed).records["slowdown"] for scenario in (graph(), many))
+    assert few.to_list() == lots.to_list() == pytest.approx([1.0, 1.0], abs=1e-9)
+    network = {"topology": "parking-lot", "bottlenecks": 100}
+    scenario = scenario_of({"network": network, "workload": {"senders": 100_000, "permanent": [{}]}}, "test")
+    with pytest.raises(MayflyError, match=r"hosts in a parking lot of 100 links: must be at most 1000000$"):
+        workload(scenario)

@@ -3,7 +3,7 @@
 mod dumbbell;
 
 use dumbbell::{FULL, datagrams, go, ms, rate, transfer, wired};
-use netsim::{Control, FlowSpec, Graph, Hosts, Interface, Link, Network, Run};
+use netsim::{Control, FlowSpec, Graph, Hosts, Interface, Link, Network, Output, Run};
 use proptest::prelude::*;
 use qdisc::Limit;
 use units::{BitRate, Time};
@@ -203,6 +203,34 @@ fn what_makes_no_network_is_refused_in_a_line() {
     assert!(
         changed(|graph| graph.links[1].reverse.discipline.0 = "fifi".into()).starts_with("unknown discipline 'fifi'")
     );
+}
+
+/// Each interface and each flow of `output`, a line each.
+fn table(output: &Output) -> String {
+    let interfaces = output.interfaces.iter().enumerate().map(|(index, of)| {
+        let way = ["forward", "reverse"][index % 2];
+        let totals = format!("arrivals {:>6} drops {:>4} sent {:>6}", of.arrivals, of.drops, of.sent);
+        format!("link {} {way}  {totals} bytes {:>9} mean queue {:.3}", index / 2, of.sent_bytes, of.queue_mean_packets)
+    });
+    let flows = output.records.iter().enumerate().map(|(index, of)| {
+        let repairs = format!("retransmits {:>4} timeouts {:>3} drops {:>4}", of.retransmits, of.timeouts, of.drops);
+        format!("flow {index}  delivered {:>9} {repairs} first data {:?}", of.delivered_bytes, of.first_data)
+    });
+    interfaces.chain(flows).collect::<Vec<String>>().join("\n")
+}
+
+#[test]
+fn a_minute_of_three_hops_has_not_moved() {
+    let mut flows = vec![between(0, 1, transfer(Time::ZERO, 1 << 40))];
+    flows.extend((0..3).map(|n| between(2 + 2 * n, 3 + 2 * n, transfer(ms(100 * u64::from(n)), 1 << 40))));
+    flows.push(between(3, 2, transfer(ms(500), 3_000_000)));
+    flows.push(between(4, 7, datagrams(ms(700), 0, 50_000, FULL, ms(6))));
+    let mut graph = row(3, "efd");
+    graph.links[1].forward = Interface { limit: Limit::Packets(40), ..interface(8_000_000, ms(5), "fifo") };
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("three_hops", table(&go(&on(graph), &flows))));
 }
 
 /// Links between routers of `routers`, with delays in milliseconds both ways.

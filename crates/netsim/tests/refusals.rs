@@ -21,11 +21,14 @@ const MINUTE: u64 = 60_000_000_000;
 const RATES: &str = "from 1 kbit/s to 400 Gbit/s";
 
 /// Name, field, smallest and largest value taken, bound as told.
-const BOUNDS: [(&str, Field, u64, u64, &str); 16] = [
+const BOUNDS: [(&str, Field, u64, u64, &str); 19] = [
     ("duration_ns", |run, v| run.duration = Time(v), 1, YEARS_2, "above 0 and at most 2 years"),
     ("sample_interval_ns", |run, v| run.sample_interval = Time(v), 0, YEARS_2, "at most 2 years"),
     ("network.rate_bps", |run, v| run.network.rate = rate(v), 1000, 400_000_000_000, RATES),
     ("network.access_rate_bps", |run, v| run.network.access_rate = rate(v), 1000, 400_000_000_000, RATES),
+    ("network.reverse_rate_bps", |run, v| run.network.reverse_rate = Some(rate(v)), 1000, 400_000_000_000, RATES),
+    ("network.exit_rate_bps", |run, v| run.network.exit_rate = Some(rate(v)), 1000, 400_000_000_000, RATES),
+    ("network.exit_rate_up_bps", |run, v| run.network.exit_rate_up = Some(rate(v)), 1000, 400_000_000_000, RATES),
     ("network.delay_ns", |run, v| run.network.delay = Time(v), 0, MINUTE, "at most 60 s"),
     ("network.access_delay_ns", |run, v| run.network.access_delay = Time(v), 0, MINUTE, "at most 60 s"),
     ("network.exit_delay_ns", |run, v| run.network.exit_delay = Time(v), 0, MINUTE, "at most 60 s"),

@@ -77,7 +77,9 @@ class PathsAlone:
     def _of_list(self, ways: "Ways", flows: pl.DataFrame) -> pl.Series:
         """Time alone of every TCP flow that can complete in the time it has, s; whatever discipline it meets."""
         settings, path = ways.settings, ways.keys
-        flows = flows if ways.topology is None else ways.topology.paths(flows)
+        if ways.topology is not None:
+            flows = ways.topology.paths(flows)
+            ways = ways.thinned()
         able = pl.col("size_bytes") * 8.0 / ways.fastest_bps <= settings["duration_ns"] * 1e-9 - pl.col("start_s")
         keys = flows.lazy().select(*path, "size_bytes", able=(pl.col("protocol") == "tcp") & able)
         distinct = keys.filter("able").unique(subset=[*path, "size_bytes"]).collect()
@@ -160,6 +162,13 @@ class Ways:
     def byte_ns(self) -> float:
         """What a byte less in the last segment saves. On a graph 0: a segment's time too much, of 300 or more."""
         return 8e9 / self.settings["rate_bps"] if self.topology is None else 0.0
+
+    def thinned(self) -> "Ways":
+        """The same paths without the hosts that no transfer alone needs."""
+        topology = self.topology.thinned()
+        hosts = [topology.native_hosts(group) for group in topology.groups]
+        graph = self.settings["graph"] | {"hosts": hosts}
+        return Ways(self.settings | {"graph": graph}, self.full_packet_bytes, topology)
 
     def simulated(self, transfers: pl.DataFrame) -> list[tuple[np.ndarray, int]]:
         """Arrivals of the segments of each transfer, and its end, ns; the end is -1 for never."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.simulate.disciplines import Discipline, parse
-from mayfly.simulate.network import HostGroup, Link, Network, links_of, named
+from mayfly.simulate.network import MOST_HOSTS, HostGroup, Link, Network, links_of, named
 from mayfly.simulate.scenario import Scenario
 
 SIDES = ("senders", "receivers")
@@ -104,6 +104,14 @@ class Topology:
         ends = {"src": 1, "dst": 2}
         return flows.with_columns(**{end: self._ends(flows, end, part, pl.String) for end, part in ends.items()})
 
+    def thinned(self) -> "Topology":
+        """The same network with the first and the last host of each group only: all that :meth:`paths` needs."""
+        groups = []
+        for group in self.groups:
+            kept = dict.fromkeys((group.hosts[0], group.hosts[-1]))
+            groups += [group.model_copy(update={"name": host, "count": 1, "first": None}) for host in kept]
+        return Topology(self.network, self.links, tuple(groups))
+
     def _ends(self, flows: pl.DataFrame, end: str, part: int, dtype: type[pl.DataType]) -> pl.Series:
         names = flows[end].cast(pl.String)
         distinct = names.unique(maintain_order=True).to_list()
@@ -129,7 +137,7 @@ class Topology:
             Integers in ns, bit/s, bytes and packets.
         """
         links = [self._native_link(link, compared, full_packet_bytes) for link in self.links]
-        groups = [self._native_hosts(group) for group in self.groups]
+        groups = [self.native_hosts(group) for group in self.groups]
         return {"routers": len(self.routers), "links": links, "hosts": groups, "watched": self.watched}
 
     def _native_link(self, link: Link, compared: Discipline, full_packet_bytes: int) -> dict:
@@ -159,7 +167,8 @@ class Topology:
             "reverse": side(True, reverse_buffer, reverse),
         }
 
-    def _native_hosts(self, group: HostGroup) -> dict:
+    def native_hosts(self, group: HostGroup) -> dict:
+        """A group as the native module takes it."""
         network = self.network
         down = group.access_rate or network.access_rate
         delay = network.access_delay if group.access_delay is None else group.access_delay
@@ -198,7 +207,12 @@ def topology_of(scenario: Scenario) -> Topology | None:
         return None
     if network.topology == "graph":
         return Topology(network, network.link, network.hosts)
-    return Topology(network, links_of(network), parking_lot_hosts(scenario))
+    groups = parking_lot_hosts(scenario)
+    if (count := sum(group.count for group in groups)) > MOST_HOSTS:
+        raise MayflyError(
+            f"{count} hosts in a parking lot of {network.bottlenecks} links: must be at most {MOST_HOSTS}"
+        )
+    return Topology(network, links_of(network), groups)
 
 
 def watched_rate_bps(scenario: Scenario) -> int:
