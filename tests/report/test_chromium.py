@@ -264,7 +264,7 @@ def test_every_control_is_reached_by_the_keyboard(many):
 
 def test_many_disciplines_are_drawn_without_error_or_network(many, tmp_path):
     visit = Visit(many, tmp_path, "--blink-settings=preferredColorScheme=0")
-    assert re.search(r'data-plots="(\d+)"', visit.dom)[1] == "8"
+    assert re.search(r'data-plots="(\d+)"', visit.dom)[1] == "10"
     assert re.search(r'data-errors="([^"]*)"', visit.dom)[1] == "[]"
     assert visit.console == []
     assert visit.requests == []
