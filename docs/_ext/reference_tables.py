@@ -123,8 +123,9 @@ def value_of(hint: object, info: FieldInfo) -> str:
         for alias, words in _KINDS.items():
             if kind == alias:
                 return words
-    if typing.get_origin(info.annotation) is typing.Literal:
-        return " or ".join(f"`{word}`" for word in typing.get_args(info.annotation))
+    for kind in (info.annotation, *typing.get_args(info.annotation)):
+        if typing.get_origin(kind) is typing.Literal:
+            return " or ".join(f"`{word}`" for word in typing.get_args(kind))
     if typing.get_origin(info.annotation) is tuple:
         return "list of text"
     kinds = (getattr(kind, "__origin__", kind) for kind in (info.annotation, *typing.get_args(info.annotation)))

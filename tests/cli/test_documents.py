@@ -145,6 +145,17 @@ def test_the_drop_trace_is_written_when_asked_for(out):
     assert pl.read_parquet(out / "drops.parquet").height == ended.document["drops"] > 0
 
 
+@pytest.mark.parametrize("command", [["compare", "wired", "-d", "las"], ["simulate", "wired", "--discipline", "las"]])
+def test_packets_of_chosen_flows_are_written_when_asked_for(out, command):
+    call = 'workload.cbr=[{rate="64kbit",packet=200,group="call"}]'
+    ended = mayfly(*command, "--out", out, "--set", call, "--trace-flow", "call", "--trace-flow", "3", "--json", *SHORT)
+    assert ended.document["scenario"]["trace"] == ["call", "3"]
+    packets = pl.read_parquet(out / "packets.parquet")
+    sent = pl.read_parquet(out / "flows.parquet").filter(pl.col("flow_id").is_in(packets["flow_id"].unique().to_list()))
+    assert sent["packets_sent"].sum() == packets.height > 200
+    assert {"packets", "timeouts"} <= set(ended.document["files"])
+
+
 def test_simulate_repeats_when_set_says_so(out):
     ended = mayfly(
         "simulate", "wired", "--discipline", "fifo", "--out", out, "--set", "replications=2", "--json", *SHORT

@@ -170,11 +170,17 @@ def test_simulate_takes_one_discipline(out):
         ("--set", "workload.mean=3", "mean = 3.0: must be above minimum = 6.0"),
         ("--set", "sample_interval=1ns", "sample_interval"),
         ("--set", "duration=5", "given twice"),
+        ("--trace-flow", "nobody", "must be the flow_id of a flow, or a group"),
     ],
 )
 def test_options(option, value, said, out):
     arguments = ["--duration", "3s"] if value == "duration=5" else []
     assert said in refused("compare", "wired", option, value, *arguments, "--out", out, *TAIL)
+
+
+def test_a_trace_is_asked_for_in_one_way(out):
+    said = refused("compare", "wired", "--set", "trace=[3]", "--trace-flow", "4", "--out", out, *TAIL)
+    assert "trace is given twice: by --trace-flow and by --set" in said
 
 
 @pytest.mark.parametrize("content", [b"\x00\xff\x80" * 99, b"duration =", b"[network]\nbufer = 3\n", b"network = 3\n"])

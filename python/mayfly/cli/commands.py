@@ -73,9 +73,13 @@ def _overrides(given: list[str] | None, **options: str | None) -> dict:
     return merged(given or (), options)
 
 
-def _traced(flows: list[str] | None) -> dict:
+def _with_traces(changed: dict, flows: list[str] | None) -> dict:
     """The option in place of the scenario's own choice."""
-    return {"trace": flows} if flows else {}
+    from mayfly.errors import MayflyError
+
+    if flows and "trace" in changed:
+        raise MayflyError("trace is given twice: by --trace-flow and by --set")
+    return changed | ({"trace": flows} if flows else {})
 
 
 @app.command(epilog="Example:  mayfly compare wired --disciplines fifo,efd,las --duration 200s --out results")
@@ -98,7 +102,7 @@ def compare(
     from mayfly.simulate.scenario import load_scenario
 
     changed = _overrides(overrides, duration=duration, seed=seed, replications=replications)
-    loaded = load_scenario(scenario, changed | _traced(trace_flow))
+    loaded = load_scenario(scenario, _with_traces(changed, trace_flow))
     with session.progress(f"compare {loaded.name}") as progress:
         result = run(loaded, disciplines, flows, progress=progress)
     session.finish(result)
@@ -178,7 +182,7 @@ def simulate(
     from mayfly.simulate.scenario import load_scenario
 
     changed = {"replications": 1} | _overrides(overrides, duration=duration, seed=seed)
-    loaded = load_scenario(scenario, changed | _traced(trace_flow))
+    loaded = load_scenario(scenario, _with_traces(changed, trace_flow))
     with session.progress(f"simulate {discipline}") as progress:
         result = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops)
     session.finish(result, report=False, single=True)

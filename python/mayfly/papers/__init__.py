@@ -5,7 +5,7 @@ Printed values live here and nowhere else. ``python -m mayfly.papers`` runs what
 
 from dataclasses import dataclass
 
-from mayfly.papers import chen2012, chen2012_cbr
+from mayfly.papers import chen2012, chen2012_cbr, rai2003
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
 from mayfly.papers.page import markdown as page_markdown
 
@@ -40,6 +40,13 @@ ITEMS = (
         introduction=chen2012.INTRODUCTION,
         claims=chen2012.CLAIMS + chen2012_cbr.CLAIMS,
         experiments=chen2012.EXPERIMENTS + chen2012_cbr.EXPERIMENTS,
+    ),
+    Item(
+        id="rai-2003",
+        title="Rai 2003: LAS and FIFO under web traffic",
+        introduction=rai2003.INTRODUCTION,
+        claims=rai2003.CLAIMS,
+        experiments=rai2003.EXPERIMENTS,
     ),
 )
 """What is declared."""

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95
@@ -62,6 +63,8 @@ class Experiment:
         Reduces a run to the numbers that claims need.
     scenario : str
         A ready scenario.
+    prepare : callable, optional
+        Changes the flow list that was drawn, given it and the replication.
     """
 
     id: str
@@ -70,6 +73,7 @@ class Experiment:
     replications: int
     measure: Callable[[RunResult], Measures]
     scenario: str = "wired"
+    prepare: Callable[[pl.DataFrame, int], pl.DataFrame] | None = None
 
     def loaded(self) -> Scenario:
         """The scenario with the overrides in place."""
@@ -145,6 +149,8 @@ def simulate(experiment: Experiment) -> dict[str, list[Measures]]:
     def job(pair: tuple[str, int]) -> Measures:
         label, replication = pair
         flows = lists[replication]
+        if experiment.prepare is not None:
+            flows = experiment.prepare(flows, replication)
         return experiment.measure(run_one(scenario, parse(label), flows, replication))
 
     pairs = [(label, replication) for label in experiment.disciplines for replication in range(experiment.replications)]

@@ -7,7 +7,7 @@ from mayfly.papers.declaration import Experiment, Finding, RowFinding, Runs, Ver
 
 LEGEND = """\
 *Ours* is the mean over the replications with its 95 % interval (Student's t). *One run* is where 95 % of single
-runs of ours fall; the thesis printed single runs, so a printed number inside **agrees**. Otherwise the
+runs of ours fall; the papers printed single runs, so a printed number inside **agrees**. Otherwise the
 direction decides, by the 95 % interval of its margin over the replications: **same direction**, **undecided**
 (the interval holds both) or **differs**. All disciplines of a replication see the same transfers.
 Rows over two experiments take the replications that both have."""
@@ -49,7 +49,7 @@ def verdict_table(findings: Sequence[Finding]) -> str:
         [f"[{finding.claim.id}](#{anchor(finding.claim.id)})", finding.claim.says, str(finding.verdict)]
         for finding in findings
     ]
-    return f"{counted}\n\n{table(['claim', 'the thesis', 'verdict'], summary)}"
+    return f"{counted}\n\n{table(['claim', 'the text', 'verdict'], summary)}"
 
 
 def experiment_table(experiments: Iterable[Experiment], runs: Runs) -> str:
