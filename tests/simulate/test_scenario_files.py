@@ -43,13 +43,13 @@ BY_NAME = {
         '[{rate = "1mbit", packet = 1000, flows = 2, spread = "2s", start = "1s", stop = 9}, '
         '{rate = 64000, renew = 10, users = 1, group = "bulk"}]',
         (
-            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, None, None, None, None, None),
-            (64_000, 1500, 0.0, None, 1, 0.0, 10, 1, "bulk", None, None),
+            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, "random", None, None, None, None, None),
+            (64_000, 1500, 0.0, None, 1, 0.0, "random", 10, 1, "bulk", None, None),
         ),
     ),
     "workload.permanent": (
-        '[{flows = 3, spread = "2s", users = 2, to = "receivers"}]',
-        ((3, 2.0, 2, None, None, "receivers"),),
+        '[{flows = 3, spread = "2s", users = 2, to = "receivers", rtt_min = "20ms", rtt_max = "0.2s"}]',
+        ((3, 2.0, 0.02, 0.2, 2, None, None, "receivers"),),
     ),
     "workload.batch": (
         '[{size = "5MB", flows = 4, every = "20s", group = "a"}, {size = 10}]',
@@ -57,6 +57,22 @@ BY_NAME = {
             ((5_000_000, "bytes"), 4, 0.0, 20.0, None, "a", None, None),
             ((10, "packets"), 1, 0.0, None, None, None, None, None),
         ),
+    ),
+    "workload.on_off": (
+        '[{rate = "1mbit", on = "5s", off = "20s", place = "even", spread = "2s"}]',
+        ((1000, 0.0, None, 1, 2.0, "even", None, None, None, None, 1_000_000, 5.0, 20.0, "fixed"),),
+    ),
+    "workload.vbr": (
+        '[{flows = 16, period_min = "100ms", period_max = "1s"}]',
+        ((1000, 0.0, None, 16, 0.0, "random", None, None, None, None, 500_000, 1_500_000, 0.1, 1.0),),
+    ),
+    "workload.replay": (
+        '[{file = "trace.csv", stop = "9s"}]',
+        ((1000, 0.0, 9.0, 1, 0.0, "random", None, None, None, None, "trace.csv"),),
+    ),
+    "workload.short_term": (
+        '[{sources = 300, size = 20, times = 5, period = "50s", arrivals = "uniform", start = "100s"}]',
+        ((300, (20, "packets"), 5, 50.0, "uniform", 100.0, 0.0, None, None, None, None),),
     ),
     "network.topology": ("parking-lot", "parking-lot"),
     "network.watched": ("r1>r2", "r1>r2"),

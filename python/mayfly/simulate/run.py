@@ -122,11 +122,13 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
                 c.users,
                 c.group,
                 ends(network, c.from_, c.to),
+                c.place,
             )
             for c in given.cbr
         ],
         permanent=[
-            mix.Permanent(p.flows, p.spread, p.users, p.group, ends(network, p.from_, p.to)) for p in given.permanent
+            mix.Permanent(p.flows, p.spread, p.users, p.group, ends(network, p.from_, p.to), p.rtt_min, p.rtt_max)
+            for p in given.permanent
         ],
         batches=[
             mix.Batch(
@@ -141,6 +143,10 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
             for b in given.batch
         ],
         web=web_sessions(given.web, mss),
+        sources=[
+            source.drawn(mss, ends(network, source.from_, source.to))
+            for source in (*given.on_off, *given.vbr, *given.replay, *given.short_term)
+        ],
         senders=range(1, given.senders + 1),
         receivers=range(first_receiver, first_receiver + given.receivers),
         mss=mss,

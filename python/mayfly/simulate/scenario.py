@@ -12,6 +12,7 @@ from mayfly.errors import MayflyError
 from mayfly.simulate import disciplines, presets, quantity
 from mayfly.simulate.fields import Buffer, Group, Name, Rate, Seconds, Section, Whole
 from mayfly.simulate.network import Network
+from mayfly.simulate.sources import FROM, GROUP, PLACE, TO, USERS, OnOff, Place, Replay, ShortTerm, Vbr
 
 READY = Path(__file__).parent.parent / "scenarios"
 """Folder of the ready scenarios."""
@@ -99,12 +100,6 @@ class Tcp(Section):
         return self.header + (presets.TIMESTAMPS_BYTES if self.timestamps else 0)
 
 
-_USERS = "each with a pair of hosts of its own; hosts are drawn when absent"
-_GROUP = "name of these flows in records and summary"
-_FROM = "group of hosts that send: senders when absent"
-_TO = "group of hosts that receive: receivers when absent"
-
-
 class Cbr(Section):
     """UDP flows of constant rate."""
 
@@ -113,7 +108,8 @@ class Cbr(Section):
     start: Seconds = Field(0.0, description="first packet")
     stop: Seconds | None = Field(None, description="from then on none is sent; end of the run when absent")
     flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
-    spread: Seconds = Field(0.0, description="each starts and stops later by a time uniform below this")
+    spread: Seconds = Field(0.0, description="each starts and stops later by a time below this; 0: in step")
+    place: Place = Field("random", description=PLACE)
     renew: int | None = Field(
         None,
         strict=True,
@@ -121,11 +117,11 @@ class Cbr(Section):
         description="packets after which a sender goes on under another port; never when absent",
     )
     users: int | None = Field(
-        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
+        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
     )
-    group: Group = Field(None, description=_GROUP)
-    from_: Group = Field(None, alias="from", description=_FROM)
-    to: Group = Field(None, description=_TO)
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
 
 
 class Permanent(Section):
@@ -133,12 +129,22 @@ class Permanent(Section):
 
     flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
     spread: Seconds = Field(0.0, description="each starts at a time uniform below this")
-    users: int | None = Field(
-        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
+    rtt_min: Seconds | None = Field(
+        None, gt=0, le=60, description="round-trip time of the first flow, of the path when absent"
     )
-    group: Group = Field(None, description=_GROUP)
-    from_: Group = Field(None, alias="from", description=_FROM)
-    to: Group = Field(None, description=_TO)
+    rtt_max: Seconds | None = Field(None, gt=0, le=60, description="of the last one, those between at equal distances")
+    users: int | None = Field(
+        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
+    )
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
+
+    @model_validator(mode="after")
+    def _both_rtts(self) -> "Permanent":
+        if (self.rtt_min is None) != (self.rtt_max is None) or (self.rtt_min or 0) > (self.rtt_max or 0):
+            raise ValueError(f"rtt_max = {self.rtt_max}: must be given with rtt_min, and at least {self.rtt_min}")
+        return self
 
 
 class Batch(Section):
@@ -151,11 +157,11 @@ class Batch(Section):
         None, gt=0, description="time until the next such transfer, to the end of the run; only one when absent"
     )
     users: int | None = Field(
-        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {_USERS}"
+        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
     )
-    group: Group = Field(None, description=_GROUP)
-    from_: Group = Field(None, alias="from", description=_FROM)
-    to: Group = Field(None, description=_TO)
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
 
 
 class Web(Section):
@@ -176,11 +182,11 @@ class Web(Section):
     request: Buffer | None = Field(
         None, description="closed loop: payload sent up to ask for an object, on a connection of its own: MSS or bytes"
     )
-    group: Group = Field(None, description=_GROUP)
+    group: Group = Field(None, description=GROUP)
 
 
 class Workload(Section):
-    """Poisson TCP transfers with sizes in MSS, beside CBR, permanent and batch flows."""
+    """Poisson TCP transfers with sizes in MSS, beside flows of other kinds."""
 
     load: Rate | None = Field(None, description="offered load of the transfers on the wire; none when absent")
     law: Literal["zipf", "pareto"] = Field("zipf", description="bounded law of the sizes: discrete or continuous")
@@ -195,15 +201,19 @@ class Workload(Section):
     senders: Whole = Field(5, ge=1, le=100_000, description="hosts that send downwards, one access link each")
     receivers: Whole = Field(5, ge=1, le=100_000, description="hosts at the other side")
     users: int | None = Field(
-        None, strict=True, ge=1, le=1_000_000, description=f"whom each transfer is drawn for, {_USERS}"
+        None, strict=True, ge=1, le=1_000_000, description=f"whom each transfer is drawn for, {USERS}"
     )
-    group: Group = Field(None, description=_GROUP)
-    from_: Group = Field(None, alias="from", description=_FROM)
-    to: Group = Field(None, description=_TO)
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
     cbr: tuple[Cbr, ...] = ()
     permanent: tuple[Permanent, ...] = ()
     batch: tuple[Batch, ...] = ()
     web: Annotated[tuple[Web, ...], BeforeValidator(_as_array)] = ()
+    on_off: tuple[OnOff, ...] = ()
+    vbr: tuple[Vbr, ...] = ()
+    replay: tuple[Replay, ...] = ()
+    short_term: tuple[ShortTerm, ...] = ()
 
     @model_validator(mode="before")
     @classmethod

@@ -10,6 +10,7 @@ of its own, and the flows are dealt to the users in turn (Poisson transfers: dra
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,8 +20,10 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson, stream
+from mayfly.workload.datagrams import Datagrams, places
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
+from mayfly.workload.short_term import ShortTerm
 from mayfly.workload.sizes import SizeLaw
 from mayfly.workload.web import Web, web_flows
 
@@ -59,6 +62,8 @@ class Cbr:
         Name of the flows' group.
     ends : pair of sequences, optional
         Hosts that send and hosts that receive, in place of those of the whole mix.
+    place : str
+        ``random``, or ``even``: delays at equal distances below ``spread_s``.
     """
 
     rate_bps: float
@@ -71,6 +76,7 @@ class Cbr:
     users: int | None = None
     group: str | None = None
     ends: tuple[Hosts, Hosts] | None = None
+    place: str = "random"
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,9 @@ class Permanent:
         Name of the flows' group.
     ends : pair of sequences, optional
         Hosts that send and hosts that receive, in place of those of the whole mix.
+    rtt_min_s, rtt_max_s : float, optional
+        Round-trip times of the first and the last flow, those between at equal distances, s; that of the path when not
+        given.
     """
 
     flows: int
@@ -96,6 +105,8 @@ class Permanent:
     users: int | None = None
     group: str | None = None
     ends: tuple[Hosts, Hosts] | None = None
+    rtt_min_s: float | None = None
+    rtt_max_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -170,6 +181,7 @@ def synthetic(
     permanent: Sequence[Permanent] = (),
     batches: Sequence[Batch] = (),
     web: Sequence[Web] = (),
+    sources: Sequence[Datagrams | ShortTerm] = (),
     senders: Sequence[int | str] = SENDERS,
     receivers: Sequence[int | str] = RECEIVERS,
     mss: int = 1460,
@@ -187,6 +199,8 @@ def synthetic(
         Seed of the run, 0 to 2^64 - 1. Arrival times, sizes, end points and directions each have a stream of their own.
     cbr, permanent, batches, web : sequence of Cbr, Permanent, Batch, Web
         UDP flows, endless TCP flows, split TCP transfers and web sessions beside the Poisson transfers.
+    sources : sequence of Datagrams, ShortTerm
+        UDP flows that are on and off, change their rate or replay a trace, and short-term TCP flows.
     senders, receivers : sequence
         End points, drawn uniformly for every flow that belongs to no user.
     mss, header_bytes : int
@@ -225,6 +239,12 @@ def synthetic(
         parts["permanent", index] = flows, permanent_flows(flows, stream(seed, "permanent", index))
     for index, flows in enumerate(batches):
         parts["batch", index] = flows, batch_flows(flows, duration_s)
+    of_kind: Counter[str] = Counter()
+    for flows in sources:
+        check_users(flows.kind, flows.users, flows.flows)
+        names = flows.kind, of_kind[flows.kind]
+        parts[names] = flows, flows.rows(duration_s, stream(seed, *names))
+        of_kind[flows.kind] += 1
     pairs, hosts = fresh_pairs(senders, receivers), (senders, receivers)
     ends = [
         with_ends(part, given, seed, names, hosts, pairs) for names, (given, part) in parts.items() if part.height > 0
@@ -394,7 +414,7 @@ def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator) -> pl.DataF
     if not 1 <= cbr.rate_bps <= 1e12:
         raise MayflyError(f"rate_bps = {cbr.rate_bps}: must be from 1 to 1e12 bit/s")
     check_users("cbr", cbr.users, cbr.flows)
-    starts = cbr.start_s + spread(cbr.flows, cbr.spread_s, rng)
+    starts = cbr.start_s + places(cbr.flows, cbr.spread_s, cbr.place, rng)
     gap_s, payload = 8 * cbr.packet_bytes / cbr.rate_bps, cbr.packet_bytes - UDP_HEADER_BYTES
     # A packet due at stop_s itself is not sent; rounding must not add it.
     packets = max(math.ceil(round((stop_s - cbr.start_s) / gap_s, 6)), 1)
@@ -427,10 +447,13 @@ def ports(packets: int, renew: int | None, senders: int) -> tuple[np.ndarray, np
 def permanent_flows(permanent: Permanent, rng: np.random.Generator) -> pl.DataFrame:
     """Rows of endless TCP flows."""
     check_users("permanent", permanent.users, permanent.flows)
-    starts = spread(permanent.flows, permanent.spread_s, rng)
-    return pl.DataFrame({"start_s": starts, "dealt": np.arange(len(starts))}).with_columns(
+    starts = places(permanent.flows, permanent.spread_s, "random", rng)
+    rows = pl.DataFrame({"start_s": starts, "dealt": np.arange(len(starts))}).with_columns(
         direction=pl.lit("down"), size_bytes=pl.lit(ENDLESS_BYTES, pl.Int64)
     )
+    if permanent.rtt_min_s is None or permanent.rtt_max_s is None:
+        return rows
+    return rows.with_columns(rtt_s=np.linspace(permanent.rtt_min_s, permanent.rtt_max_s, len(starts)))
 
 
 def batch_flows(batch: Batch, duration_s: float) -> pl.DataFrame:
@@ -460,15 +483,6 @@ def batch_flows(batch: Batch, duration_s: float) -> pl.DataFrame:
     ).with_columns(direction=pl.lit("down"))
 
 
-def spread(flows: int, spread_s: float, rng: np.random.Generator) -> np.ndarray:
-    """``flows`` delays uniform on [0, spread_s)."""
-    if not 1 <= flows <= 1_000_000:
-        raise MayflyError(f"flows = {flows}: must be from 1 to 1000000")
-    if not 0 <= spread_s < math.inf:
-        raise MayflyError(f"spread_s = {spread_s}: must be >= 0 and finite")
-    return rng.random(flows) * spread_s
-
-
 def user_pairs(
     users: int, name: str, ends: tuple[Hosts, Hosts] | None, pairs: Iterator[tuple]
 ) -> list[tuple[int | str, int | str]]:
@@ -482,7 +496,7 @@ def user_pairs(
 
 def with_ends(
     part: pl.DataFrame,
-    given: Transfers | Cbr | Permanent | Batch,
+    given: Transfers | Cbr | Permanent | Batch | Datagrams | ShortTerm,
     seed: int,
     names: tuple[str, int],
     hosts: tuple[Hosts, Hosts],
