@@ -58,6 +58,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "rto_rule": "linux",
         "congestion": "cubic",
         "hystart": True,
+        "byte_counting": True,
         "ecn": False,
         "syn_retries": 6,
         "retries": 15,

@@ -178,7 +178,8 @@ impl Sender {
         self.partial_seen = false;
         self.dup_acks = 0;
         self.on_sample(ack, options, tcp, net);
-        let acked = ack - self.una;
+        // On the way back after a timeout an acknowledgement leaps over what had come before (RFC 3465, 2.3).
+        let acked = if self.una < self.recover { 1 } else { ack - self.una };
         self.advance(ack);
         if self.una < self.max {
             self.arm(shape, tcp, net);

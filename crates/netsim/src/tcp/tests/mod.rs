@@ -4,6 +4,7 @@
 //! One way takes 50 ms and sending no time, so the RTT is 100 ms; the timers are those of RFC 6298.
 
 mod close;
+mod counting;
 mod ecn;
 mod give_up;
 mod loss;
