@@ -1,5 +1,7 @@
 """40 short transfers behind a bulk transfer: the Linux kernel beside the simulator (docs/validation.md)."""
 
+import statistics
+
 import pytest
 import transfers
 
@@ -16,6 +18,21 @@ def test_under_fq_codel_every_transfer_takes_as_long_in_the_kernel():
     kernel, here = (run("fq_codel", 0.0).times_s for run in (transfers.in_kernel, transfers.here))
     assert None not in kernel
     assert here == pytest.approx(kernel, abs=ROUNDS * PACKET_S)
+
+
+@pytest.mark.parametrize("without_loss", [True, False])
+def test_under_fifo_the_means_of_ten_runs_agree(without_loss):
+    # How long the queue is when a transfer comes, and who loses, is chance: the means of runs are compared, of the
+    # transfers that repeated nothing and of all.
+    from scipy.stats import ttest_ind
+
+    def mean(run: transfers.Run) -> float:
+        return statistics.mean(run.without_loss_s() if without_loss else filter(None, run.times_s))
+
+    means = [
+        [mean(run("fifo", phase)) for phase in transfers.PHASES_S] for run in (transfers.in_kernel, transfers.here)
+    ]
+    assert ttest_ind(*means, equal_var=False).pvalue > 0.01, means
 
 
 def test_a_run_in_the_kernel_is_one_of_the_link_we_think():

@@ -25,11 +25,16 @@ LEAVES = {
 
 @dataclass(frozen=True)
 class Run:
-    """Response times in s, in order of starts, None if unfinished; goodput of the bulk transfer; packets dropped."""
+    """Response times in s in order of starts, None if unfinished; segments each repeated; bulk goodput; drops."""
 
     times_s: tuple[float | None, ...]
+    repeated: tuple[int | None, ...]
     bulk_mbps: float
     drops: int
+
+    def without_loss_s(self) -> list[float]:
+        """Times of the transfers that repeated nothing."""
+        return [time for time, repeated in zip(self.times_s, self.repeated, strict=True) if repeated == 0]
 
 
 @cache
@@ -54,11 +59,11 @@ def in_kernel(discipline: str, phase_s: float) -> Run:
         "capture": False,
     }
     result = guest.run("transfers.py", settings)
-    times = tuple(
-        None if row["finish_s"] is None else row["finish_s"] - row["start_s"] for row in result["transfers"][:COUNT]
-    )
+    rows = result["transfers"][:COUNT]
+    times = tuple(None if row["finish_s"] is None else row["finish_s"] - row["start_s"] for row in rows)
+    repeated = tuple(row["total_retrans"] for row in rows)
     _, received = result["progress"][-1]
-    return Run(times, received * 8e-6 / end, result["leaf"]["drops"])
+    return Run(times, repeated, received * 8e-6 / end, result["leaf"]["drops"])
 
 
 @cache
@@ -71,26 +76,29 @@ def here(discipline: str, phase_s: float) -> Run:
     moved = batch.model_copy(update={"start": batch.start + phase_s})
     workload = scenario.workload.model_copy(update={"batch": (moved,)})
     result = mayfly.run(scenario.model_copy(update={"workload": workload}), discipline)
-    short = result.records.filter(pl.col("group") == "short").sort("start_s")
+    short = result.records.filter(pl.col("group") == "short").sort("start_s").head(COUNT)
     bulk = result.records.filter(pl.col("group") == "bulk")
     row = result.summary["disciplines"][0]
-    return Run(tuple(short["response_time_s"].head(COUNT)), bulk["delivered_bytes"][0] * 8e-6 / end, row["drops"])
+    times, repeated = tuple(short["response_time_s"]), tuple(short["retransmits"])
+    return Run(times, repeated, bulk["delivered_bytes"][0] * 8e-6 / end, row["drops"])
 
 
 def table() -> str:
     """Means over all phases, Markdown."""
     lines = [
-        "| discipline | | mean, ms | median | worst | bulk, Mb/s | drops a run |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        "| discipline | | mean, ms | median | worst | without loss | their mean, ms | bulk, Mb/s | drops a run |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for discipline in LEAVES:
         for place, measured in (("kernel", in_kernel), ("Mayfly", here)):
             runs = [measured(discipline, phase) for phase in PHASES_S]
             times = [1e3 * time for run in runs for time in run.times_s if time is not None]
+            smooth = [1e3 * time for run in runs for time in run.without_loss_s()]
             missing = COUNT * len(runs) - len(times)
             lines.append(
                 f"| `{discipline}` | {place} | {statistics.mean(times):.1f} | {statistics.median(times):.1f} | "
-                f"{max(times):.1f} | {statistics.mean(run.bulk_mbps for run in runs):.3f} | "
+                f"{max(times):.1f} | {len(smooth) / len(times):.0%} | {statistics.mean(smooth):.1f} | "
+                f"{statistics.mean(run.bulk_mbps for run in runs):.3f} | "
                 f"{statistics.mean(run.drops for run in runs):.0f} |" + (f" {missing} unfinished" if missing else "")
             )
     return "\n".join(lines)
