@@ -93,16 +93,6 @@ pub enum Congestion {
     Cubic,
 }
 
-impl Congestion {
-    /// Whether the rule takes a delivery rate per acknowledgement and sets the pace at which segments leave.
-    #[inline]
-    pub(crate) fn follows_rate(self) -> bool {
-        match self {
-            Congestion::Aimd | Congestion::Iiad | Congestion::Sqrt | Congestion::Cubic => false,
-        }
-    }
-}
-
 /// TCP (RFC 5681, 6582, 6675, 6298, 3042). Windows are in segments of `mss` payload bytes.
 #[derive(Clone, Debug)]
 pub struct Tcp {

@@ -11,7 +11,6 @@
 use units::Time;
 
 use crate::config::{Congestion, Tcp};
-use crate::tcp::rate::RateSample;
 
 /// C of CUBIC, segments per s^3 (RFC 9438, 5).
 const CUBIC_C: f64 = 0.4;
@@ -26,10 +25,6 @@ const AIMLESS: f64 = 1.0 / 20.0;
 pub(crate) struct Control {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    /// Segments per second, for rules with [`Congestion::follows_rate`]; 0 lets the pace follow from the window.
-    pub(crate) pace: f64,
-    /// What the last acknowledgement said of the path, for the same rules.
-    pub(crate) path: Option<RateSample>,
     cubic: Cubic,
 }
 
@@ -54,7 +49,7 @@ impl Control {
     /// Before the connection is established.
     pub(crate) fn idle(tcp: &Tcp) -> Control {
         let cubic = Cubic { peak: 0.0, prior: 0.0, reno: 0.0, plateau_s: 0.0, aimless: true, epoch: Time::NEVER };
-        Control { cwnd: 1.0, ssthresh: f64::from(tcp.receiver_window), pace: 0.0, path: None, cubic }
+        Control { cwnd: 1.0, ssthresh: f64::from(tcp.receiver_window), cubic }
     }
 
     /// A new acknowledgement of `acked` segments outside recovery opens the window: once, or with byte counting

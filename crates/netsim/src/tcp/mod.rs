@@ -7,7 +7,6 @@ mod blocks;
 mod control;
 mod hystart;
 mod pacing;
-mod rate;
 mod receiver;
 mod recovery;
 mod ring;

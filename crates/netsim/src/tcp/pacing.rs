@@ -40,7 +40,7 @@ impl Sender {
     /// Whether the next segment must wait; then the timer will ask for it.
     #[inline]
     pub(in crate::tcp) fn must_wait(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
-        let waits = self.pacer.next > net.now && (tcp.pacing || tcp.congestion.follows_rate());
+        let waits = tcp.pacing && self.pacer.next > net.now;
         if waits && self.pacer.timer_event == Time::NEVER {
             self.pacer.timer_event = self.pacer.next;
             net.events.schedule(self.pacer.next, Kind::Pace, shape.owner.slot);
@@ -59,9 +59,6 @@ impl Sender {
 
     /// Segments per second; 0 before the first RTT sample.
     fn pacing_rate(&self, tcp: &Tcp) -> f64 {
-        if self.control.pace > 0.0 {
-            return self.control.pace;
-        }
         let srtt = self.rtt.smoothed_s(tcp);
         if srtt <= 0.0 {
             return 0.0;

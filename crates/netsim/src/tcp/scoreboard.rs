@@ -59,17 +59,18 @@ impl Scoreboard {
         *self = Scoreboard::over(std::mem::replace(&mut self.sacked, Ring::none()));
     }
 
-    /// `Update()` with one block: tells which segments from `una` to before `max` it SACKs that were not yet.
-    pub(crate) fn update(&mut self, (left, right): Block, una: u32, max: u32, mut tell: impl FnMut(u32)) {
+    /// `Update()` with one block: how many segments from `una` to before `max` it SACKs that were not yet.
+    pub(crate) fn update(&mut self, (left, right): Block, una: u32, max: u32) -> u32 {
         let (mut seq, end) = (left.max(una), right.min(max));
+        let before = self.count;
         while seq < end {
             seq = self.sacked.run_end(seq, end);
             if seq < end {
                 self.add(seq);
-                tell(seq);
                 seq += 1;
             }
         }
+        self.count - before
     }
 
     fn add(&mut self, seq: u32) {

@@ -12,7 +12,6 @@ use crate::record::FlowRecord;
 use crate::tcp::control::Control;
 use crate::tcp::hystart::HyStart;
 use crate::tcp::pacing::Pacer;
-use crate::tcp::rate::Rates;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::{Life, Shape};
@@ -51,7 +50,6 @@ pub(crate) struct Sender {
     /// `max` when the last round trip of samples began.
     round_end: u32,
     pub(super) pacer: Pacer,
-    pub(super) rates: Rates,
     /// Timeouts since the last new acknowledgement.
     attempts: u32,
     /// The same segment was repeated as often as it may.
@@ -72,18 +70,14 @@ impl Sender {
     pub(crate) fn idle(tcp: &Tcp) -> Sender {
         let selective = tcp.recovery == Recovery::Sack;
         let board = if selective { Scoreboard::of(tcp.receiver_window) } else { Scoreboard::none() };
-        let follows = tcp.congestion.follows_rate();
-        let rates = if follows { Rates::of(tcp.receiver_window) } else { Rates::none() };
-        Sender { board, rates, ..Sender::without_memory(tcp, Time::ZERO) }
+        Sender { board, ..Sender::without_memory(tcp, Time::ZERO) }
     }
 
     /// Begins another connection in the same memory.
     pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
         let mut board = std::mem::replace(&mut self.board, Scoreboard::none());
         board.clear();
-        let mut rates = std::mem::replace(&mut self.rates, Rates::none());
-        rates.clear();
-        *self = Sender { board, rates, ..Sender::without_memory(tcp, clock_phase) };
+        *self = Sender { board, ..Sender::without_memory(tcp, clock_phase) };
     }
 
     fn without_memory(tcp: &Tcp, clock_phase: Time) -> Sender {
@@ -107,7 +101,6 @@ impl Sender {
             rtt: Rtt::unknown(tcp, clock_phase),
             round_end: 0,
             pacer: Pacer::idle(),
-            rates: Rates::none(),
             attempts: 0,
             gave_up: false,
             deadline: Time::NEVER,
@@ -150,15 +143,9 @@ impl Sender {
         if handle.echo {
             self.on_echo(ack, tcp);
         }
-        if self.rates.is_on() {
-            self.count_deliveries(ack, net.now);
-        }
         if tcp.recovery == Recovery::Sack {
             self.on_sack(ack, options, handle.echo, shape, tcp, net);
-            return;
-        }
-        self.on_counted(net.now);
-        if ack > self.una {
+        } else if ack > self.una {
             if self.is_partial(ack, tcp) {
                 self.on_partial_ack(ack, options, shape, tcp, net);
             } else {
@@ -366,9 +353,6 @@ impl Sender {
             }
             self.nxt += 1;
         }
-        if self.rates.is_on() && self.nxt > shape.last && self.max - self.una < window {
-            self.rates.on_nothing_to_send(self.max - self.una);
-        }
     }
 
     #[inline]
@@ -398,14 +382,11 @@ impl Sender {
                 self.timed = Some((seq, net.now));
             }
         }
-        if self.rates.is_on() {
-            self.rates.on_send(seq, self.una + 1 == self.max, net.now);
-        }
         if tcp.timestamps {
             segment.options = net.options.keep(SegmentOptions::stamped(net.now));
         }
         net.send(shape.out, segment);
-        if tcp.pacing || tcp.congestion.follows_rate() {
+        if tcp.pacing {
             self.pace(tcp, net);
         }
     }

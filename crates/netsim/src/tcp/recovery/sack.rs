@@ -24,7 +24,6 @@ impl Sender {
         net: &mut Net,
     ) {
         let fresh = self.update(options, net);
-        self.on_counted(net.now);
         if ack > self.una {
             if self.recovering && ack < self.recover {
                 self.on_partial_sack(ack, options, shape, tcp, net);
@@ -43,16 +42,7 @@ impl Sender {
     #[inline]
     fn update(&mut self, options: u32, net: &mut Net) -> u32 {
         let Some(options) = net.options.of(options) else { return 0 };
-        let mut fresh = 0;
-        for &block in options.blocks() {
-            self.board.update(block, self.una, self.max, |seq| {
-                fresh += 1;
-                if self.rates.is_on() {
-                    self.rates.on_delivery(seq, net.now);
-                }
-            });
-        }
-        fresh
+        options.blocks().iter().map(|&block| self.board.update(block, self.una, self.max)).sum()
     }
 
     /// Step B. The timer restarts with every new acknowledgement: holes are filled faster than one per round trip,
