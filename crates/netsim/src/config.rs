@@ -91,6 +91,8 @@ pub enum Congestion {
     Sqrt,
     /// CUBIC (RFC 9438).
     Cubic,
+    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); needs [`Recovery::Sack`], and is paced.
+    Bbr,
 }
 
 /// TCP (RFC 5681, 6582, 6675, 6298, 3042). Windows are in segments of `mss` payload bytes.
@@ -167,6 +169,12 @@ impl Tcp {
     #[inline]
     pub(crate) fn headers(&self) -> u32 {
         self.header + if self.timestamps { TIMESTAMPS } else { 0 }
+    }
+
+    /// Whether segments leave one by one at a rate.
+    #[inline]
+    pub(crate) fn is_paced(&self) -> bool {
+        self.pacing || self.congestion == Congestion::Bbr
     }
 }
 
@@ -314,6 +322,9 @@ impl Run {
         }
         if !(0.0..1.0).contains(&network.loss) {
             return Err(ConfigError::Value("network.loss", network.loss.to_string(), "at least 0 and below 1"));
+        }
+        if tcp.congestion == Congestion::Bbr && tcp.recovery != Recovery::Sack {
+            return Err(ConfigError::Value("tcp.congestion", "bbr".into(), "used with tcp.recovery = sack"));
         }
         let indices = [("watched", self.watched.as_slice()), ("traced", self.traced.as_slice())];
         for (name, indices) in indices {

@@ -90,6 +90,7 @@ impl Fluid {
             blind -= if sent < packets { 0.0 } else { STEP };
             self.window = match self.rule {
                 Congestion::Aimd => self.window + STEP,
+                Congestion::Bbr => self.window,
                 Congestion::Iiad => self.window + STEP / self.window,
                 Congestion::Sqrt => self.window + STEP / self.window.sqrt(),
                 Congestion::Cubic => {
@@ -101,6 +102,7 @@ impl Fluid {
         }
         self.window = match self.rule {
             Congestion::Aimd => self.window / 2.0,
+            Congestion::Bbr => self.window,
             Congestion::Iiad => self.window - 2.0 / 3.0,
             Congestion::Sqrt => self.window - self.window.sqrt() * (2.0 / 3.0),
             Congestion::Cubic => {
@@ -221,5 +223,75 @@ fn ten_equal_flows_get_equal_shares() {
         let shares = throughputs(&run, 10);
         let jain = shares.iter().sum::<f64>().powi(2) / (shares.iter().map(|s| s * s).sum::<f64>() * 10.0);
         assert!(jain > least, "{discipline}: Jain index {jain:.4}");
+    }
+}
+
+/// A link of 10 Mb/s and 100 ms, 87 packets, with a buffer of `buffer` packets.
+fn link(congestion: Congestion, buffer: u32) -> Run {
+    let mut run = wired("fifo");
+    (run.network.delay, run.network.limit) = (ms(48), Limit::Packets(buffer));
+    run.tcp.receiver_window = 1000;
+    run.tcp.delayed_ack = Time::ZERO;
+    run.tcp.initial_window = 10;
+    run.tcp.min_rto = ms(1000);
+    run.tcp.recovery = netsim::config::Recovery::Sack;
+    run.tcp.congestion = congestion;
+    run.duration = ms(120_000);
+    run
+}
+
+/// Share of the link that `flows` flows fill together, and Jain's index of their shares.
+fn filled(run: &Run, flows: u32) -> (f64, f64) {
+    let shares = throughputs(run, flows);
+    let total = shares.iter().sum::<f64>();
+    (total * 12_000.0 / 10e6, total.powi(2) / (shares.iter().map(|s| s * s).sum::<f64>() * f64::from(flows)))
+}
+
+/// Cardwell et al. 2017: the link is full with a queue far below the buffer, at most a bandwidth-delay product or so
+/// since twice that may be in flight; flows share alike. Two percent go to the visits that look for the round-trip time.
+#[test]
+fn bbr_fills_a_link_without_filling_its_buffer() {
+    for (flows, queue) in [(1, 10.0), (2, 100.0), (10, 150.0)] {
+        let run = link(Congestion::Bbr, 300);
+        let (share, jain) = filled(&run, flows);
+        let mean = go(&run, &endless(flows)).counters.queue_mean_packets;
+        assert!(share > 0.96 && mean < queue && jain > 0.9, "{flows} flows: {share:.4}, {mean:.1} packets, {jain:.3}");
+    }
+}
+
+/// Random losses that leave CUBIC a sixth of the link do not slow BBR down.
+#[test]
+fn bbr_does_not_take_losses_for_congestion() {
+    for loss in [1e-3, 1e-2] {
+        let [bbr, cubic] = [Congestion::Bbr, Congestion::Cubic].map(|congestion| {
+            let mut run = link(congestion, 300);
+            run.network.loss = loss;
+            filled(&run, 1).0
+        });
+        assert!(bbr > 0.95 && cubic < 0.7, "p = {loss}: BBR {bbr:.4}, CUBIC {cubic:.4}");
+    }
+}
+
+/// draft-cardwell-iccrg-bbr-congestion-control-00, 4.3.5: ten seconds after the last visit the queue is empty for 200 ms and a round trip,
+/// before and after which the path takes a round trip to empty and to fill; in between it never is.
+#[test]
+fn bbr_empties_the_path_every_ten_seconds() {
+    let mut run = link(Congestion::Bbr, 300);
+    run.sample_interval = ms(50);
+    run.duration = ms(65_000);
+    let backlog = go(&run, &endless(1)).samples.backlog_packets;
+    // After start-up, a gap in the queue of more than 200 ms is a visit.
+    let mut visits: Vec<(usize, usize)> = Vec::new();
+    for (index, _) in backlog.iter().enumerate().skip(40).filter(|&(_, &packets)| packets == 0) {
+        match visits.last_mut() {
+            Some((_, last)) if index - *last <= 2 => *last = index,
+            _ => visits.push((index, index)),
+        }
+    }
+    visits.retain(|(first, last)| last - first >= 4);
+    assert!((5..=6).contains(&visits.len()), "{visits:?}");
+    for pair in visits.windows(2) {
+        let (apart, length) = (pair[1].0 - pair[0].0, pair[0].1 - pair[0].0);
+        assert!((205..=225).contains(&apart) && (4..=20).contains(&length), "in samples of 50 ms: {visits:?}");
     }
 }

@@ -209,6 +209,7 @@ impl Settings {
                     "iiad" => Congestion::Iiad,
                     "sqrt" => Congestion::Sqrt,
                     "cubic" => Congestion::Cubic,
+                    "bbr" => Congestion::Bbr,
                     _ => Congestion::Aimd,
                 },
                 lax_duplicates: tcp.lax_duplicates,

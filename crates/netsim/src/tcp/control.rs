@@ -74,6 +74,7 @@ impl Control {
         }
         match tcp.congestion {
             Congestion::Aimd => self.cwnd += 1.0 / self.cwnd,
+            Congestion::Bbr => {}
             // alpha / w^k in a round of w acknowledgements.
             Congestion::Iiad => self.cwnd += 1.0 / (self.cwnd * self.cwnd),
             Congestion::Sqrt => self.cwnd += 1.0 / (self.cwnd * self.cwnd.sqrt()),
@@ -87,10 +88,16 @@ impl Control {
         }
     }
 
+    /// Takes the window from a model of the path.
+    pub(crate) fn follow(&mut self, window: f64) {
+        (self.cwnd, self.ssthresh) = (window, window);
+    }
+
     /// What a reduction leaves of `window`. Moves neither window nor threshold.
     pub(crate) fn reduced(&mut self, window: f64, tcp: &Tcp) -> f64 {
         match tcp.congestion {
             Congestion::Aimd => window / 2.0,
+            Congestion::Bbr => window,
             // w - beta w^l. For small reductions 1/p packets per cycle give w = sqrt(alpha / (beta p)) for k + l = 1,
             // and alpha / beta = 3/2 the sqrt(3 / (2 p)) of AIMD.
             Congestion::Iiad => window - 2.0 / 3.0,

@@ -3,10 +3,13 @@
 //! Sequence numbers count segments: 0 is the SYN (or SYN-ACK when the receiver opens), 1 to `data` the
 //! payload, `data + 1` the FIN. An acknowledgement carries the next number expected.
 
+mod bbr;
 mod blocks;
 mod control;
 mod hystart;
+mod model;
 mod pacing;
+mod rate;
 mod receiver;
 mod recovery;
 mod ring;

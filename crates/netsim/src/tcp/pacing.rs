@@ -40,7 +40,7 @@ impl Sender {
     /// Whether the next segment must wait; then the timer will ask for it.
     #[inline]
     pub(in crate::tcp) fn must_wait(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
-        let waits = tcp.pacing && self.pacer.next > net.now;
+        let waits = tcp.is_paced() && self.pacer.next > net.now;
         if waits && self.pacer.timer_event == Time::NEVER {
             self.pacer.timer_event = self.pacer.next;
             net.events.schedule(self.pacer.next, Kind::Pace, shape.owner.slot);
@@ -59,6 +59,9 @@ impl Sender {
 
     /// Segments per second; 0 before the first RTT sample.
     fn pacing_rate(&self, tcp: &Tcp) -> f64 {
+        if let Some(model) = &self.model {
+            return model.bbr.pacing_rate;
+        }
         let srtt = self.rtt.smoothed_s(tcp);
         if srtt <= 0.0 {
             return 0.0;

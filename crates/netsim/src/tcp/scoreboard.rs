@@ -60,13 +60,15 @@ impl Scoreboard {
     }
 
     /// `Update()` with one block: how many segments from `una` to before `max` it SACKs that were not yet.
-    pub(crate) fn update(&mut self, (left, right): Block, una: u32, max: u32) -> u32 {
+    /// Each of them is given to `found`.
+    pub(crate) fn update(&mut self, (left, right): Block, una: u32, max: u32, mut found: impl FnMut(u32)) -> u32 {
         let (mut seq, end) = (left.max(una), right.min(max));
         let before = self.count;
         while seq < end {
             seq = self.sacked.run_end(seq, end);
             if seq < end {
                 self.add(seq);
+                found(seq);
                 seq += 1;
             }
         }
@@ -108,6 +110,12 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn is_first_lost(&self, una: u32) -> bool {
         self.highest[DUP_THRESH - 1] > una
+    }
+
+    /// What is below this number and not SACKed is lost (`IsLost()`).
+    #[inline]
+    pub(crate) fn lost_below(&self) -> u32 {
+        self.highest[DUP_THRESH - 1]
     }
 
     /// `SetPipe()`: segments in the network, of those from `una` to before `max`.

@@ -11,6 +11,7 @@ use crate::options::SegmentOptions;
 use crate::record::FlowRecord;
 use crate::tcp::control::Control;
 use crate::tcp::hystart::HyStart;
+use crate::tcp::model::Model;
 use crate::tcp::pacing::Pacer;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::Scoreboard;
@@ -27,6 +28,8 @@ pub(crate) struct Sender {
     pub(super) control: Control,
     /// With [`Tcp::hystart`] only.
     pub(super) hystart: Option<Box<HyStart>>,
+    /// With BBR only.
+    pub(super) model: Option<Box<Model>>,
     pub(super) dup_acks: u32,
     /// Segments sent by limited transmit since the last new acknowledgement.
     pub(super) limited: u32,
@@ -87,6 +90,7 @@ impl Sender {
             max: 0,
             control: Control::idle(tcp),
             hystart: None,
+            model: None,
             dup_acks: 0,
             limited: 0,
             inflation: 0,
@@ -211,7 +215,8 @@ impl Sender {
     /// The receiver saw a mark: the window is halved once for all that was in flight, and not again while
     /// a loss in the same window is being repaired (RFC 3168, 6.1.2).
     fn on_echo(&mut self, ack: u32, tcp: &Tcp) {
-        if ack <= self.marked_below || self.recovering || ack <= self.recover {
+        // BBR, version 1, does not listen to marks.
+        if ack <= self.marked_below || self.recovering || ack <= self.recover || self.model.is_some() {
             return;
         }
         self.marked_below = self.max;
@@ -239,6 +244,10 @@ impl Sender {
         self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
         if self.timeouts > 0 {
             self.rtt.after_lost_syn(tcp);
+        }
+        if tcp.congestion == Congestion::Bbr {
+            let model = Model::begin(self.control.cwnd, self.rtt.smoothed_s(tcp), shape.owner.flow, net.now);
+            self.model = Some(Box::new(model));
         }
         if tcp.handshake_ack && !shape.receiver_opens {
             let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
@@ -295,6 +304,9 @@ impl Sender {
         }
         self.recovering = false;
         self.control.on_timeout();
+        if let Some(model) = &mut self.model {
+            model.bbr.on_timeout();
+        }
         self.rtt.back_off(tcp);
         self.timed = None;
         self.nxt = self.una;
@@ -353,11 +365,15 @@ impl Sender {
             }
             self.nxt += 1;
         }
+        if self.nxt > shape.last {
+            self.note_idle();
+        }
     }
 
     #[inline]
     pub(super) fn output(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.sent += 1;
+        self.note_departure(seq, net.now);
         if self.deadline == Time::NEVER {
             self.arm(shape, tcp, net);
         }
@@ -386,7 +402,7 @@ impl Sender {
             segment.options = net.options.keep(SegmentOptions::stamped(net.now));
         }
         net.send(shape.out, segment);
-        if tcp.pacing {
+        if tcp.is_paced() {
             self.pace(tcp, net);
         }
     }

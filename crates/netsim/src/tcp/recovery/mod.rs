@@ -27,7 +27,9 @@ impl Sender {
         self.owes_cwr = tcp.ecn;
         self.timed = None;
         self.arm(shape, tcp, net);
-        if self.una >= self.marked_below {
+        if self.model.is_some() {
+            self.model_recovers();
+        } else if self.una >= self.marked_below {
             let window = self.control.reduced(self.loss_window(tcp), tcp);
             self.control.ssthresh = Control::threshold(window, tcp);
             self.control.cwnd = match tcp.recovery_exit {
@@ -43,7 +45,9 @@ impl Sender {
         self.inflation = 0;
         self.recovering = false;
         self.board.end_recovery();
-        if tcp.recovery_exit == RecoveryExit::Deflate {
+        if self.model.is_some() {
+            self.model_recovered();
+        } else if tcp.recovery_exit == RecoveryExit::Deflate {
             self.control.cwnd = match tcp.recovery {
                 Recovery::NewReno => {
                     let flight = self.max.saturating_sub(ack).max(1);

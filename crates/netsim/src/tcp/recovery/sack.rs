@@ -23,7 +23,7 @@ impl Sender {
         tcp: &Tcp,
         net: &mut Net,
     ) {
-        let fresh = self.update(options, net);
+        let fresh = if self.model.is_some() { self.learn(ack, options, net) } else { self.update(options, net) };
         if ack > self.una {
             if self.recovering && ack < self.recover {
                 self.on_partial_sack(ack, options, shape, tcp, net);
@@ -42,7 +42,7 @@ impl Sender {
     #[inline]
     fn update(&mut self, options: u32, net: &mut Net) -> u32 {
         let Some(options) = net.options.of(options) else { return 0 };
-        options.blocks().iter().map(|&block| self.board.update(block, self.una, self.max)).sum()
+        options.blocks().iter().map(|&block| self.board.update(block, self.una, self.max, |_| {})).sum()
     }
 
     /// Step B. The timer restarts with every new acknowledgement: holes are filled faster than one per round trip,
