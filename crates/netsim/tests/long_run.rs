@@ -16,7 +16,7 @@ const RTT: Time = Time::from_millis(400);
 /// More than a run can send.
 const ENDLESS: u64 = 1 << 40;
 /// Losses a run waits for: the mean is known to a percent or two.
-const LOSSES: f64 = 3000.0;
+const LOSSES: f64 = 1500.0;
 const FLOWS: u32 = 16;
 
 /// A path of 10 Gb/s and 400 ms that loses data with probability `loss`.
