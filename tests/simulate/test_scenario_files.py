@@ -86,7 +86,7 @@ BY_NAME = {
     ),
     "workload.web": (
         '{sessions = 4, session_gap = "6s", pages = 2, loop = "open", request = "400B"}',
-        ((4, 6.0, 0.0, 2.0, 5.0, 3.0, 0.5, 12.0, 1.2, "open", (400, "bytes"), None),),
+        ((4, 6.0, 0.0, 2.0, 5.0, 3.0, 0.5, 12.0, 1.2, "open", (400, "bytes"), None, None, None),),
     ),
 }
 """Fields whose value the type alone does not tell."""

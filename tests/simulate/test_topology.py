@@ -205,3 +205,15 @@ def test_what_a_transfer_takes_alone_does_not_depend_on_how_many_hosts_there_are
     scenario = scenario_of({"network": network, "workload": {"senders": 100_000, "permanent": [{}]}}, "test")
     with pytest.raises(MayflyError, match=r"hosts in a parking lot of 100 links: must be at most 1000000$"):
         workload(scenario)
+
+
+def test_web_sessions_go_between_the_groups_they_name():
+    web = [
+        {"sessions": 3, "pages": 2, "from": "middle", "to": "receivers", "request": "400B"},
+        {"sessions": 2, "pages": 2},
+    ]
+    listed = workload(graph(workload={"web": web}))
+    objects = listed.filter(direction="down").select("src", "dst").unique().rows()
+    assert {source for source, _ in objects} <= {"middle", "senders-1", "senders-2"}
+    assert "middle" in {source for source, _ in objects} and {sink for _, sink in objects} <= {"10", "11", "12"}
+    assert run(graph(workload={"web": web}, duration="60s"), "fifo").records["finish_s"].count() > 0

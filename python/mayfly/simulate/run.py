@@ -16,7 +16,7 @@ from mayfly.simulate.disciplines import Discipline, parse, parse_list
 from mayfly.simulate.interfaces import totals
 from mayfly.simulate.scenario import Scenario
 from mayfly.simulate.scenario import Web as WebSection
-from mayfly.simulate.topology import ends, topology_of, watched_rate_bps
+from mayfly.simulate.topology import Topology, ends, topology_of, watched_rate_bps
 
 _CONTINUOUS_S = 1e-9
 """With a tick as short as the simulator's own the phases of the hosts' clocks have no effect."""
@@ -142,7 +142,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
             )
             for b in given.batch
         ],
-        web=web_sessions(given.web, mss),
+        web=web_sessions(given.web, mss, network),
         sources=[
             source.drawn(mss, ends(network, source.from_, source.to))
             for source in (*given.on_off, *given.vbr, *given.replay, *given.short_term)
@@ -154,7 +154,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     )
 
 
-def web_sessions(given: Sequence[WebSection], mss: int) -> list:
+def web_sessions(given: Sequence[WebSection], mss: int, topology: Topology | None = None) -> list:
     """Web sessions of a scenario as the workload takes them.
 
     Parameters
@@ -163,6 +163,8 @@ def web_sessions(given: Sequence[WebSection], mss: int) -> list:
         Sections ``[workload.web]``.
     mss : int
         Payload of a full segment, bytes.
+    topology : Topology, optional
+        Network that is no dumbbell.
 
     Returns
     -------
@@ -185,6 +187,7 @@ def web_sessions(given: Sequence[WebSection], mss: int) -> list:
             closed=w.loop == "closed",
             request_bytes=0 if w.request is None else w.request[0] * (1 if w.request[1] == "bytes" else mss),
             group=w.group,
+            ends=ends(topology, w.from_, w.to),
         )
         for w in given
     ]

@@ -183,6 +183,8 @@ class Web(Section):
         None, description="closed loop: payload sent up to ask for an object, on a connection of its own: MSS or bytes"
     )
     group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
 
 
 class Workload(Section):

@@ -252,7 +252,7 @@ def synthetic(
     for index, sessions in enumerate(web):
         taken = [part["stage"].max() for part in ends if "stage" in part.columns]
         first_stage = 1 + max([-1, *(stage for stage in taken if stage is not None)])
-        pages = web_flows(sessions, duration_s, seed, index, hosts, mss, first_stage)
+        pages = web_flows(sessions, duration_s, seed, index, sessions.ends or hosts, mss, first_stage)
         ends += [pages] if pages.height else []
     if not ends:
         raise MayflyError(f"no flows in {duration_s} s: must be at least one flow")

@@ -54,6 +54,8 @@ class Web:
         as in the open loop always.
     group : str, optional
         Name of the objects' group. Requests are in none.
+    ends : pair of sequences, optional
+        Servers and clients, in place of the hosts of the whole mix.
     """
 
     sessions: int = 1300
@@ -67,6 +69,7 @@ class Web:
     closed: bool = True
     request_bytes: int = 0
     group: str | None = None
+    ends: tuple[Hosts, Hosts] | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.sessions <= 1_000_000:
