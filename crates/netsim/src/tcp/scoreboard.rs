@@ -164,3 +164,119 @@ impl Scoreboard {
         self.rescued_below = recover;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The RFC's definitions, word for word over segments.
+    #[derive(Default)]
+    struct Literal {
+        sacked: BTreeSet<u32>,
+        una: u32,
+        max: u32,
+        /// `HighRxt` and `RescueRxt`.
+        high_rxt: Option<u32>,
+        rescue_rxt: u32,
+    }
+
+    impl Literal {
+        fn is_lost(&self, seq: u32) -> bool {
+            self.sacked.range(seq + 1..).count() >= DUP_THRESH
+        }
+
+        fn holes(&self) -> impl Iterator<Item = u32> + '_ {
+            (self.una..self.max).filter(|seq| !self.sacked.contains(seq))
+        }
+
+        fn pipe(&self) -> u32 {
+            let repeated = |seq| self.high_rxt.is_some_and(|high| seq <= high);
+            self.holes().map(|seq| u32::from(!self.is_lost(seq)) + u32::from(repeated(seq))).sum()
+        }
+
+        fn next(&self, fresh: bool) -> Next {
+            let highest = self.sacked.last().copied().unwrap_or(0);
+            let above = |&seq: &u32| self.high_rxt.is_none_or(|high| seq > high) && seq < highest;
+            if let Some(seq) = self.holes().find(|seq| above(seq) && self.is_lost(*seq)) {
+                Next::Hole(seq)
+            } else if fresh {
+                Next::Fresh
+            } else if let Some(seq) = self.holes().find(above) {
+                Next::Hole(seq)
+            } else if self.una > self.rescue_rxt + 1 {
+                self.holes().last().map_or(Next::Nothing, Next::Rescue)
+            } else {
+                Next::Nothing
+            }
+        }
+    }
+
+    /// Random traffic: a window of up to 200 segments, of which any may come, in any order.
+    #[test]
+    fn pipe_and_next_segment_are_those_of_the_rfc() {
+        let mut state = 1_u64;
+        let mut draw = |below: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) % u64::from(below.max(1))) as u32
+        };
+        let (mut board, mut rfc) = (Scoreboard::of(200), Literal { una: 1, max: 1, ..Literal::default() });
+        let mut recover = None;
+        let (mut holes, mut rescues) = (0, 0);
+        for step in 0..50_000 {
+            match draw(4) {
+                0 | 1 => rfc.max += draw(8).min(rfc.una + 200 - rfc.max),
+                2 if rfc.max > rfc.una + 1 => {
+                    let left = rfc.una + 1 + draw(rfc.max - rfc.una - 1);
+                    let right = (left + 1 + draw(6)).min(rfc.max);
+                    board.update((left, right), rfc.una, rfc.max, |seq| {
+                        assert!(!rfc.sacked.contains(&seq), "{seq} twice")
+                    });
+                    rfc.sacked.extend(left..right);
+                }
+                3 if draw(3) == 0 && rfc.max > rfc.una => {
+                    // The receiver acknowledges up to its first gap.
+                    let to = rfc.una + 1 + draw((rfc.max - rfc.una).min(10));
+                    let ack = (to..=rfc.max).find(|seq| !rfc.sacked.contains(seq)).unwrap_or(rfc.max);
+                    board.advance(rfc.una, ack);
+                    rfc.una = ack;
+                    rfc.sacked = rfc.sacked.split_off(&ack);
+                    if recover.is_some_and(|recover| ack >= recover) {
+                        recover = None;
+                        board.end_recovery();
+                        rfc.high_rxt = None;
+                    }
+                }
+                _ => {}
+            }
+            assert_eq!(board.is_first_lost(rfc.una), rfc.una < rfc.max && rfc.is_lost(rfc.una), "step {step}");
+            if recover.is_none() && board.is_first_lost(rfc.una) {
+                recover = Some(rfc.max);
+                board.begin_recovery(rfc.una);
+                (rfc.high_rxt, rfc.rescue_rxt) = (Some(rfc.una), rfc.una);
+            }
+            assert_eq!(board.pipe(rfc.una, rfc.max), rfc.pipe(), "step {step}");
+            let Some(recover) = recover else { continue };
+            let next = board.next(rfc.una, rfc.max, draw(3) == 0);
+            if next != Next::Fresh {
+                assert_eq!(next, rfc.next(false), "step {step}");
+            }
+            match next {
+                Next::Hole(seq) => {
+                    board.on_repeat(seq);
+                    rfc.high_rxt = Some(seq);
+                    holes += 1;
+                }
+                Next::Rescue(_) => {
+                    board.on_rescue(recover);
+                    rfc.rescue_rxt = recover - 1;
+                    rescues += 1;
+                }
+                Next::Fresh | Next::Nothing => {}
+            }
+            assert_eq!(board.pipe(rfc.una, rfc.max), rfc.pipe(), "step {step}, after {next:?}");
+        }
+        assert!(holes > 1000 && rescues > 10, "{holes} holes filled, {rescues} rescues");
+    }
+}
