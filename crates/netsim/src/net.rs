@@ -24,11 +24,17 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    /// Sends `packet` into access pipe `pipe` now.
+    /// A host sends `packet` into its access pipe `pipe` now.
     #[inline]
     pub(crate) fn send(&mut self, pipe: usize, packet: Packet) {
-        self.hops += 1;
         self.trace.sent(&packet, self.now);
+        self.pass(pipe, packet);
+    }
+
+    /// A router passes `packet` on into access pipe `pipe` now.
+    #[inline]
+    pub(crate) fn pass(&mut self, pipe: usize, packet: Packet) {
+        self.hops += 1;
         self.enter(pipe, packet, self.now);
     }
 

@@ -303,7 +303,7 @@ impl<'a> Sim<'a> {
         let live = self.live.at(Handle::unpack(packet.handle).slot);
         if u64::from(live.flow) == packet.flow.connection() {
             let exit = live.exit(&packet);
-            self.net.send(exit, packet);
+            self.net.pass(exit, packet);
         } else {
             self.net.options.release(packet.options);
         }

@@ -125,6 +125,40 @@ fn with_fair_queues_the_long_flow_gets_half_of_each_hop() {
 }
 
 #[test]
+fn a_trace_follows_packets_over_all_hops() {
+    for discipline in ["fifo", "las", "drr"] {
+        let load = |gap| datagrams(Time::ZERO, 0, 20_000, FULL, Time(gap));
+        let mut flows = vec![between(0, 1, load(3_000_000)), between(0, 1, transfer(Time::ZERO, 3_000_000))];
+        flows.extend((0..3).map(|n| between(2 + 2 * n, 3 + 2 * n, load(1_500_000))));
+        let mut graph = row(3, discipline);
+        graph.links.iter_mut().for_each(|link| link.forward.loss = 0.01);
+        let run = Run { duration: ms(60_000), traced: vec![0, 1, 2], ..on(graph) };
+        let output = go(&run, &flows);
+        let one_way = Time(2 * 120_000 + 3 * 1_200_000 + 5 * 1_000_000);
+        let last_hop = Time(1_200_000 + 120_000 + 2 * 1_000_000);
+        for index in [0, 1, 2] {
+            let rows: Vec<_> = output.packets.iter().filter(|row| row.flow == index).collect();
+            let record = output.records[index as usize];
+            assert_eq!(rows.len() as u64, record.packets_sent);
+            let dropped = rows.iter().filter(|row| row.dropped != Time::NEVER).count() as u64;
+            assert!(dropped > 10, "{discipline}: {dropped} of flow {index}");
+            if index != 1 {
+                assert_eq!(dropped, record.drops + record.lost, "{discipline}, flow {index}");
+                let delivered = rows.iter().filter(|row| row.received != Time::NEVER).count() as u64;
+                assert_eq!(delivered * 1472, record.delivered_bytes, "{discipline}, flow {index}");
+            }
+            for row in rows {
+                assert!([row.sent, row.queued, row.departed, row.received].is_sorted(), "{row:?}");
+                if row.received != Time::NEVER && row.len == FULL {
+                    assert_eq!(row.received - row.departed, last_hop, "{row:?}");
+                    assert!(index == 2 || row.received - row.sent >= one_way, "{row:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_flow_finds_its_way_back_and_takes_its_own_round_trip_time() {
     for (hops, up) in [(2, false), (3, false), (3, true)] {
         let quick = go(&on(row(hops, "fifo")), &[between(0, 1, transfer(Time::ZERO, 1460))]).records[0];

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .departures import inter_departure_cdf, inter_departures, regularity
     from .fairness import fair_service
     from .groups import batch_response, fair_groups, group_rows, slowdown_percentiles
-    from .jain import jain_index
+    from .jain import jain_index, permanent_jain
     from .loss import loss_by_size, loss_rate, lossy_share_up_to, lossy_sizes
     from .playout import blocks_in_time, deadline_misses, jitter, one_way_delays
     from .progress import plateaus
@@ -52,6 +52,7 @@ _HOMES = {
     "normalised_throughput": "shares",
     "one_way_delays": "playout",
     "per_interval": "delivery",
+    "permanent_jain": "jain",
     "plateaus": "progress",
     "queueing_delay": "queue_delay",
     "regularity": "departures",
@@ -89,6 +90,7 @@ __all__ = [
     "normalised_throughput",
     "one_way_delays",
     "per_interval",
+    "permanent_jain",
     "plateaus",
     "queueing_delay",
     "regularity",

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from .active import active_flows
+from .jain import permanent_jain
 from .loss import loss_rate
 from .queue_delay import pooled, relative_queueing_delay
 
@@ -18,7 +19,7 @@ def congestion_row(
     begin_s: float = 0.0,
     propagation_rtt_s: float | None = None,
 ) -> dict[str, Any]:
-    """Keys ``loss``, ``queueing_delay`` and ``active_flows`` of the summary (docs/tables.md).
+    """Keys ``loss``, ``queueing_delay``, ``active_flows`` and ``jain`` of the summary (docs/tables.md).
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ def congestion_row(
     dict
         ``loss`` with ``rate`` (drops over packets sent), ``flows`` (TCP, that lost a packet or more) and ``share`` of
         the TCP flows; ``queueing_delay`` pooled over the replications, with ``relative`` (Zhao 2004, IV.A.3);
-        ``active_flows`` with ``mean`` (over time, then over replications) and ``max``.
+        ``active_flows`` with ``mean`` (over time, then over replications) and ``max``; ``jain`` of
+        :func:`mayfly.metrics.jain.permanent_jain`.
     """
     tcp = records.filter(pl.col("protocol") == "tcp")
     lossy = tcp.filter(pl.col("drops") > 0).height
@@ -47,6 +49,7 @@ def congestion_row(
         "loss": {"rate": loss_rate(records), "flows": lossy, "share": lossy / tcp.height if tcp.height else None},
         "queueing_delay": delay
         | {"relative": relative_queueing_delay(delay["mean_s"], propagation_rtt_s) if known else None},
+        "jain": permanent_jain(records, end_s),
         "active_flows": {
             "mean": None if active is None else active["mean"].mean(),
             "max": None if active is None else active["max"].max(),

@@ -1,9 +1,13 @@
 """Fairness of an allocation in one number."""
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from mayfly.errors import MayflyError
+
+from .fairness import ENDLESS_BYTES
+from .size_classes import run_keys
 
 
 def jain_index(shares: ArrayLike) -> float | None:
@@ -38,3 +42,29 @@ def jain_index(shares: ArrayLike) -> float | None:
         return None
     scaled = values / largest
     return float(scaled.sum() ** 2 / (values.size * (scaled**2).sum()))
+
+
+def permanent_jain(records: pl.DataFrame, end_s: float) -> float | None:
+    """Jain's index over the goodput of the TCP flows that never end.
+
+    Parameters
+    ----------
+    records : polars.DataFrame
+        Flow records of one discipline; of several replications the mean is taken.
+    end_s : float
+        End of the run, s.
+
+    Returns
+    -------
+    float or None
+        Goodput is payload delivered in order over the time since the start, whatever the path of the flow. None with
+        fewer than two such flows.
+    """
+    endless = records.filter(
+        (pl.col("protocol") == "tcp") & (pl.col("size_bytes") >= ENDLESS_BYTES) & (pl.col("start_s") < end_s)
+    ).with_columns(goodput=pl.col("delivered_bytes") / (end_s - pl.col("start_s")))
+    keys = [key for key in run_keys(records) if key == "replication"]
+    runs = endless.partition_by(keys, maintain_order=True) if keys else [endless]
+    indices = [jain_index(run["goodput"].to_numpy()) for run in runs if run.height > 1]
+    known = [index for index in indices if index is not None]
+    return sum(known) / len(known) if known else None

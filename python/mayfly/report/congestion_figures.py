@@ -1,4 +1,4 @@
-"""Plots of what congestion does: loss by flow size, active flows over time, packets too late for a playout buffer."""
+"""Plots of what congestion does: loss by flow size, active flows over time."""
 
 from typing import Any
 
@@ -7,12 +7,10 @@ import polars as pl
 
 from mayfly.metrics.active import active_flows
 from mayfly.metrics.loss import loss_by_size
-from mayfly.metrics.playout import deadline_misses
 
 from .figures import BINS_PER_DECADE, Figure, axis, curve, figures_of, points_each, shown, values_of
 from .palette import Style
 
-_PLAYOUT_POINTS = 60
 _INTERVALS = 100
 _LEAST_DRAWN = 1e-5
 """Where a bin without loss is drawn on the logarithmic axis."""
@@ -98,48 +96,3 @@ def active_figure(records: pl.DataFrame, styles: dict[str, Style], end_s: float 
     )
     layout = {"xaxis": axis("time (s)"), "yaxis": axis("active flows")}
     return Figure("active", "Active flows", caption, data, layout) if data else None
-
-
-def playout_figure(packets: pl.DataFrame | None, records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
-    """Blocks of 20 packets that come whole in time, against the playout buffer (Rai 2003, Fig. 15b)."""
-    streams = _streams(packets, records)
-    if not streams:
-        return None
-    longest = max(float(np.nanmax(_over_mean(part))) for part in streams.values())
-    buffers = np.linspace(0.0, max(longest, 1e-3) * 1.02, points_each(_PLAYOUT_POINTS, len(styles)))
-    data = []
-    for label, style in styles.items():
-        if label not in streams:
-            continue
-        in_time = [float((deadline_misses(streams[label], float(b))["missed"] == 0).mean()) for b in buffers]
-        data.append(
-            curve(label, style, figures_of(buffers), figures_of(in_time), "%{y:.2%} of the blocks with %{x:.3~g} s")
-        )
-    layout = {
-        "xaxis": axis("playout buffer (s)"),
-        "yaxis": axis("blocks of 20 packets in time", range=[0, 1.02], tickformat=".0%"),
-    }
-    caption = (
-        "For the first traced UDP flow of the first replication: share of the blocks of 20 packets none of which comes "
-        "later than its mean delay plus the playout buffer; lost packets do not count as late. As Rai 2003, Fig. 15b."
-    )
-    return Figure("playout", "Playout buffer", caption, data, layout) if data else None
-
-
-def _streams(packets: pl.DataFrame | None, records: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Packets of the first traced UDP flow by discipline, where a block or more of them arrived."""
-    if packets is None or packets.height == 0:
-        return {}
-    first = packets.filter(pl.col("replication") == pl.col("replication").min())
-    udp = records.filter(pl.col("protocol") == "udp")["flow_id"].unique()
-    streams = first.filter(pl.col("flow_id").is_in(udp.to_list()))["flow_id"]
-    if streams.is_empty():
-        return {}
-    flow = streams[0]
-    parts = first.filter(pl.col("flow_id") == flow).partition_by("discipline", as_dict=True, maintain_order=True)
-    return {label: part for (label,), part in parts.items() if part.height >= 20 and part["received_s"].count()}
-
-
-def _over_mean(packets: pl.DataFrame) -> np.ndarray:
-    delay = (packets["received_s"] - packets["sent_s"]).drop_nulls().to_numpy()
-    return delay - delay.mean()

@@ -26,6 +26,10 @@ def congestion_html(rows: Sequence[Row]) -> str:
         return ""
     heads = ("discipline", "packets lost", "flows with loss", *_DELAY, "active flows<br>mean / max")
     body = [(escape(row["label"]), *_whole(row)) for row in rows]
+    if any(row.get("jain") is not None for row in rows):
+        heads += ("Jain index",)
+        indices = (MISSING if row["jain"] is None else f"{row['jain']:.3f}" for row in rows)
+        body = [(*cells, index) for cells, index in zip(body, indices, strict=True)]
     text = "<h2>Loss and queueing delay</h2>" + _table(heads, body)
     text += (
         '<p class="soft">Queueing delay: from arrival at the bottleneck queue to the start of transmission, over all '

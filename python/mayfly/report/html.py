@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from . import congestion_figures, figures, page, series_figures
+from . import congestion_figures, figures, page, series_figures, stream_figures
 from .choice import MANY, family, grouped, leading, leading_sentences
 from .congestion_table import congestion_html
 from .gaming import groups_html
@@ -37,6 +37,7 @@ def write_report(
     records: pl.DataFrame,
     samples: pl.DataFrame | None = None,
     packets: pl.DataFrame | None = None,
+    timeouts: pl.DataFrame | None = None,
 ) -> Path:
     """Write the self-contained report of a comparison.
 
@@ -50,8 +51,8 @@ def write_report(
         Flow records of all disciplines.
     samples : polars.DataFrame, optional
         Samples of all disciplines; the plots over time are left out when None or empty.
-    packets : polars.DataFrame, optional
-        Packets of traced flows; the plot of a stream is left out when None or empty.
+    packets, timeouts : polars.DataFrame, optional
+        Traces of chosen flows; their plots are left out when None or empty.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def write_report(
     points each, and only those of :func:`mayfly.report.choice.leading` are drawn until the reader asks for others.
     """
     path = Path(path)
-    text = page_text(summary, records, samples, packets)
+    text = page_text(summary, records, samples, packets, timeouts)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -90,6 +91,7 @@ def page_text(
     records: pl.DataFrame,
     samples: pl.DataFrame | None = None,
     packets: pl.DataFrame | None = None,
+    timeouts: pl.DataFrame | None = None,
 ) -> str:
     """Make the report as a string; parameters as `write_report`."""
     from plotly.offline import get_plotlyjs
@@ -100,7 +102,8 @@ def page_text(
     families = {row["label"]: family(row) for row in rows}
     colours = styles(list(families), families if many else None)
     first = leading(rows)
-    plots = _plots(summary, records, samples, packets, colours)
+    plots = _plots(summary, records, samples, colours)
+    plots += _traces(summary, records, packets, timeouts, colours)
     data = [_for_script(plot, families, first, many) for plot in plots]
     title = escape(_title(summary))
     body = [
@@ -159,7 +162,6 @@ def _plots(
     summary: Mapping[str, Any],
     records: pl.DataFrame,
     samples: pl.DataFrame | None,
-    packets: pl.DataFrame | None,
     colours: dict[str, Style],
 ) -> list[figures.Figure]:
     plots = [
@@ -170,7 +172,6 @@ def _plots(
         figures.unfinished_sizes(records, colours),
         congestion_figures.loss_figure(records, colours),
         congestion_figures.active_figure(records, colours, summary.get("duration_s")),
-        congestion_figures.playout_figure(packets, records, colours),
     ]
     if samples is not None and samples.height:
         largest = summary.get("workload", {}).get("largest_flows")
@@ -179,6 +180,21 @@ def _plots(
             series_figures.flow_table_evolution(samples, colours),
             series_figures.largest_progress(samples, records, colours, largest),
         ]
+    return [plot for plot in plots if plot is not None]
+
+
+def _traces(
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    packets: pl.DataFrame | None,
+    timeouts: pl.DataFrame | None,
+    colours: dict[str, Style],
+) -> list[figures.Figure]:
+    plots = [
+        stream_figures.playout_figure(packets, records, colours),
+        stream_figures.departures_figure(packets, records, colours),
+        stream_figures.delivery_figure(packets, timeouts, records, colours, summary.get("duration_s")),
+    ]
     return [plot for plot in plots if plot is not None]
 
 

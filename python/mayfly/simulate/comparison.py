@@ -107,7 +107,8 @@ class Comparison:
             if report:
                 from mayfly.report.html import write_report
 
-                write_report(partial / names["report"], self.summary, self.records, self.samples, self.packets)
+                traces = (self.packets, self.timeouts)
+                write_report(partial / names["report"], self.summary, self.records, self.samples, *traces)
             text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
             (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
         return files
