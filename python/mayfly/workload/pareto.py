@@ -125,3 +125,103 @@ class ParetoII(ContinuousLaw):
     def excess(self, size: float) -> float:
         """E[max(X - size, 0)], packets."""
         return float(self.survival(size)) * (self.scale + size) / (self.shape - 1) if self.shape > 1 else math.inf
+
+
+@dataclass(frozen=True)
+class BiPareto(ContinuousLaw):
+    """Two Pareto laws with a bend between (Nuzman, Saniee, Sweldens and Weiss 2002).
+
+    Parameters
+    ----------
+    minimum : float
+        k, packets, above 0, at most 10^7.
+    body, tail : float
+        alpha and beta: exponents below and above the bend, above 0, at most 1000.
+    bend : float
+        c: the bend lies near ``bend`` times ``minimum``; above 0, at most 10^7.
+
+    Notes
+    -----
+    P(X > x) = (x/k)^-alpha ((x/k + c) / (1 + c))^(alpha - beta) for x >= k.
+
+    Examples
+    --------
+    >>> law = BiPareto.solve(mean=40, body=0.2, tail=2.5, bend=20)
+    >>> round(law.mean(), 9), round(law.minimum, 3)
+    (40.0, 3.796)
+    """
+
+    minimum: float
+    body: float
+    tail: float
+    bend: float
+
+    def __post_init__(self) -> None:
+        check_between("minimum", self.minimum, 0, LARGEST_SCALE, "packets")
+        check_between("body", self.body, 0, STEEPEST)
+        check_between("tail", self.tail, 0, STEEPEST)
+        check_between("bend", self.bend, 0, LARGEST_SCALE)
+
+    @classmethod
+    def solve(
+        cls, *, body: float, tail: float, bend: float, minimum: float | None = None, mean: float | None = None
+    ) -> BiPareto:
+        """The law of these exponents and bend, and of that minimum or mean, packets; the mean needs a tail above 1."""
+        if (minimum is None) == (mean is None):
+            raise MayflyError("minimum, mean: must be one of them")
+        if minimum is not None:
+            return cls(minimum, body, tail, bend)
+        if not (tail > 1 and 0 < mean < math.inf):
+            raise MayflyError(f"mean = {mean}, tail = {tail}: must be above 0, and above 1")
+        return cls(mean / cls(1.0, body, tail, bend).mean(), body, tail, bend)
+
+    def _beyond(self, start: float, order: int) -> float:
+        """Integral of y^(order-1) P(X > k y) over y from ``start`` on."""
+        from scipy.special import hyp2f1
+
+        steep = self.tail - order
+        if steep <= 0:
+            return math.inf
+        bent = hyp2f1(self.tail - self.body, steep, steep + 1, -self.bend / start)
+        return (1 + self.bend) ** (self.tail - self.body) * start**-steep / steep * float(bent)
+
+    def mean(self) -> float:
+        """Mean size, packets; infinite for a tail of at most 1."""
+        return self.minimum * (1 + self._beyond(1.0, 1))
+
+    def cov(self) -> float:
+        """Coefficient of variation; infinite for a tail of at most 2."""
+        second = 1 + 2 * self._beyond(1.0, 2)
+        first = 1 + self._beyond(1.0, 1)
+        return math.sqrt(max(second / first**2 - 1, 0.0)) if math.isfinite(second) else math.inf
+
+    def survival(self, size: np.ndarray | float) -> np.ndarray:
+        """P(X > size), ``size`` in packets."""
+        ratio = np.maximum(np.asarray(size, dtype=float) / self.minimum, 1.0)
+        return ratio**-self.body * ((ratio + self.bend) / (1 + self.bend)) ** (self.body - self.tail)
+
+    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+        """Density at ``size``, packets; 1/packet."""
+        size = np.asarray(size, dtype=float)
+        ratio = np.maximum(size / self.minimum, 1.0)
+        steep = self.body / ratio + (self.tail - self.body) / (ratio + self.bend)
+        return np.where(size < self.minimum, 0.0, self.survival(size) * steep / self.minimum)
+
+    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+        """Size, packets, whose distribution function is ``p``, 0 <= p <= 1: by bisection of the logarithm."""
+        with np.errstate(divide="ignore", over="ignore"):
+            target = -np.log1p(-fraction(p))
+            low, high = target / max(self.body, self.tail), target / min(self.body, self.tail)
+            for _ in range(100):
+                middle = (low + high) / 2
+                # log((e^u + c) / (1 + c)) without overflow.
+                bent = np.logaddexp(middle, math.log(self.bend)) - math.log1p(self.bend)
+                above = self.body * middle + (self.tail - self.body) * bent >= target
+                low, high = np.where(above, low, middle), np.where(above, middle, high)
+            return self.minimum * np.exp(high)
+
+    def excess(self, size: float) -> float:
+        """E[max(X - size, 0)], packets."""
+        if size < self.minimum:
+            return self.mean() - size
+        return self.minimum * self._beyond(size / self.minimum, 1)
