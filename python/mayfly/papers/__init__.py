@@ -5,7 +5,7 @@ Printed values live here and nowhere else. ``python -m mayfly.papers`` runs what
 
 from dataclasses import dataclass
 
-from mayfly.papers import chen2012, chen2012_cbr, rai2003
+from mayfly.papers import chen2012, chen2012_cbr, rai2003, zhao2004
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
 from mayfly.papers.page import markdown as page_markdown
 
@@ -47,6 +47,13 @@ ITEMS = (
         introduction=rai2003.INTRODUCTION,
         claims=rai2003.CLAIMS,
         experiments=rai2003.EXPERIMENTS,
+    ),
+    Item(
+        id="zhao-2004",
+        title="Zhao 2004, II and IV: DropTail, RED and RED-ECN under mixed loads",
+        introduction=zhao2004.INTRODUCTION,
+        claims=zhao2004.CLAIMS,
+        experiments=zhao2004.EXPERIMENTS,
     ),
 )
 """What is declared."""

@@ -56,7 +56,8 @@ class Tcp(Section):
     handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
     limited_transmit: bool = Field(True, description="RFC 3042")
     congestion: Literal["aimd", "iiad", "sqrt", "cubic", "bbr"] = Field(
-        "aimd", description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), or BBR v1, which needs recovery = sack"
+        "aimd",
+        description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), or BBR v1, which needs recovery = sack",
     )
     ecn: bool = Field(False, description="RFC 3168: data is ECT(0), a mark halves the window")
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
