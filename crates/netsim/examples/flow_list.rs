@@ -91,6 +91,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         counting: Default::default(),
         traced: Vec::new(),
         trace_limit: 1_000_000,
+        scripts: Default::default(),
         bursts: Default::default(),
     })
 }

@@ -7,6 +7,7 @@ use units::{BitRate, Time};
 
 use crate::counting::Counting;
 use crate::graph::Graph;
+use crate::script::Scripts;
 use crate::udp::Bursts;
 
 /// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
@@ -204,6 +205,8 @@ pub struct FlowSpec {
     pub stage: Option<u32>,
     /// Stage that must be over first.
     pub after: Option<u32>,
+    /// What the ends say to each other, by number in the run's scripts; `size_bytes` is then what both say.
+    pub script: Option<u32>,
 }
 
 /// One run.
@@ -234,6 +237,8 @@ pub struct Run {
     pub traced: Vec<u32>,
     /// Packets traced at most.
     pub trace_limit: u64,
+    /// What scripted connections say.
+    pub scripts: Scripts,
     /// UDP flows that do not send at one constant rate.
     pub bursts: Bursts,
 }
@@ -340,7 +345,10 @@ impl Run {
             }
             before = flow.start;
         }
-        flows.iter().enumerate().try_for_each(|(i, flow)| self.check_flow(i, flow))?;
+        flows.iter().enumerate().try_for_each(|(i, flow)| {
+            self.scripts.check(i, flow, tcp.mss, MOST_SEGMENTS)?;
+            self.check_flow(i, flow)
+        })?;
         self.bursts.check(flows)?;
         self.graph.as_ref().map_or(Ok(()), |graph| graph.check(flows))
     }

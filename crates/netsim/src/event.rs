@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Udp,
     /// A paced sender may send its next segment.
     Pace,
+    /// The script of a connection acts.
+    Script,
 }
 
 impl Kind {
@@ -41,7 +43,8 @@ impl Kind {
             4 => Kind::Start,
             5 => Kind::Sample,
             6 => Kind::Udp,
-            _ => Kind::Pace,
+            7 => Kind::Pace,
+            _ => Kind::Script,
         }
     }
 }

@@ -4,6 +4,7 @@ use qdisc::DropReason;
 use units::Time;
 
 use crate::counting::ClassCount;
+use crate::script::TrainRecord;
 use crate::trace::PacketTrace;
 use crate::waits::Waits;
 
@@ -18,6 +19,8 @@ pub struct FlowRecord {
     pub first_data: Time,
     /// Payload delivered, bytes.
     pub delivered_bytes: u64,
+    /// Of these, what a script sent from the receiver to the sender of the flow.
+    pub back_bytes: u64,
     /// Packets sent by the sender of the data.
     pub packets_sent: u64,
     /// Of these, retransmissions.
@@ -60,6 +63,7 @@ impl Default for FlowRecord {
             finish: Time::NEVER,
             first_data: Time::NEVER,
             delivered_bytes: 0,
+            back_bytes: 0,
             packets_sent: 0,
             retransmits: 0,
             timeouts: 0,
@@ -201,4 +205,6 @@ pub struct Output {
     pub timeouts: Vec<(Time, u32)>,
     /// Packets of traced flows that the trace had no room for.
     pub beyond_trace: u64,
+    /// Trains of scripted connections, in the order in which they started.
+    pub trains: Vec<TrainRecord>,
 }

@@ -21,6 +21,7 @@ use crate::port::Port;
 use crate::record::{Drop, FlowRecord, Output};
 use crate::slab::Slab;
 use crate::stages::Stages;
+use crate::tcp::scripted::{Scene, Scripted};
 use crate::tcp::{Connection, History, Life};
 use crate::trace::Trace;
 use crate::udp::{Bursts, Source};
@@ -95,6 +96,10 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
 enum Transport {
     Tcp(Connection),
     Udp(Source),
+    /// A connection with data both ways.
+    Scripted(Box<Scripted>),
+    /// The second half of the scripted connection in this slot.
+    Turned(usize),
 }
 
 /// State of one live flow.
@@ -324,6 +329,7 @@ impl<'a> Sim<'a> {
             self.out.records[live.flow as usize].marks += 1;
         }
         let over = match &mut live.transport {
+            Transport::Scripted(_) | Transport::Turned(_) => return self.deliver_scripted(packet, marked),
             Transport::Tcp(connection) => {
                 let life = match packet.flow.direction() {
                     Direction::Forward => connection.on_forward(handle, packet.options, marked, tcp, net),
@@ -389,6 +395,7 @@ impl<'a> Sim<'a> {
     fn on_timer(&mut self, kind: Kind, slot: usize) {
         let (tcp, net) = (&self.run.tcp, &mut self.net);
         let life = match (&mut self.live.at(slot).transport, kind) {
+            (Transport::Scripted(_) | Transport::Turned(_), _) => return self.on_scripted_timer(kind, slot),
             (Transport::Tcp(connection), Kind::Retransmit) => connection.on_retransmit_timer(tcp, net),
             (Transport::Tcp(connection), Kind::Receiver) => connection.on_receiver_timer(tcp, net),
             (Transport::Tcp(connection), Kind::Pace) => {
@@ -425,6 +432,9 @@ impl<'a> Sim<'a> {
         let owner = Owner { flow: index as u32, slot, src: path.src, dst: path.dst };
         let live = self.live.at(slot);
         (live.flow, live.exits, live.private) = (owner.flow, path.exits, path.private);
+        if spec.script.is_some() {
+            return self.start_scripted(owner, &spec, (path.out, path.back), history);
+        }
         match (spec.udp, &mut live.transport) {
             (Some(constant), transport) => {
                 let bursts = &self.run.bursts;
@@ -453,12 +463,17 @@ impl<'a> Sim<'a> {
         let live = self.live.at(slot);
         let flow = std::mem::replace(&mut live.flow, u32::MAX) as usize;
         let record = &mut self.out.records[flow];
-        let mut syn_lost = None;
+        let (mut syn_lost, mut turned) = (None, None);
         match &mut live.transport {
             Transport::Tcp(connection) => {
                 connection.close(record, &self.run.tcp);
                 syn_lost = Some(connection.syn_lost());
             }
+            Transport::Scripted(scripted) => {
+                scripted.close(record, &self.run.tcp);
+                (syn_lost, turned) = (Some(scripted.syn_lost()), Some(scripted.turned_slot));
+            }
+            Transport::Turned(_) => {}
             Transport::Udp(source) => source.report(record),
         }
         self.unfinished -= 1;
@@ -472,6 +487,9 @@ impl<'a> Sim<'a> {
             self.places.retire(private);
         }
         self.live.release(slot);
+        if let Some(turned) = turned {
+            self.release_turned(turned);
+        }
         if let Some(syn_lost) = syn_lost.filter(|_| self.run.tcp.recycled_senders) {
             let history = self.boot(syn_lost);
             let spec = &self.flows[flow];
@@ -506,6 +524,8 @@ impl<'a> Sim<'a> {
             if let Some(position) = self.run.watched.iter().position(|&watched| watched == live.flow) {
                 let delivered = match &live.transport {
                     Transport::Tcp(connection) => connection.delivered_bytes(&self.run.tcp),
+                    Transport::Scripted(scripted) => scripted.delivered_bytes(&self.run.tcp),
+                    Transport::Turned(_) => continue,
                     Transport::Udp(source) => source.delivered_bytes(),
                 };
                 if let Some(last) = samples.progress[position].last_mut() {
@@ -521,6 +541,8 @@ impl<'a> Sim<'a> {
             let Some(record) = self.out.records.get_mut(live.flow as usize) else { continue };
             match &live.transport {
                 Transport::Tcp(connection) => connection.report(record, &self.run.tcp),
+                Transport::Scripted(scripted) => scripted.report(record, &self.run.tcp),
+                Transport::Turned(_) => {}
                 Transport::Udp(source) => source.report(record),
             }
         }
@@ -565,5 +587,6 @@ impl<'a> Sim<'a> {
     }
 }
 
+mod scripted;
 #[cfg(test)]
 mod tests;

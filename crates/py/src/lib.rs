@@ -3,6 +3,7 @@
 mod capture;
 mod disciplines;
 mod graph;
+mod scripts;
 mod simulate;
 mod trace;
 mod waits;

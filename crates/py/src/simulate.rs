@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
-use netsim::{Burst, Bursts, ConfigError, Counting, FlowSpec, Network, Output, Run, Tcp};
+use netsim::{Burst, Bursts, ConfigError, Counting, FlowSpec, Network, Output, Run, Scripts, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use qdisc::Limit;
 use units::{BitRate, Time};
+
+use crate::scripts::{self, ScriptColumns};
 
 use crate::graph::GraphSettings;
 use crate::{trace, waits};
@@ -106,6 +108,7 @@ struct TcpSettings {
     quick_acks: u32,
     syn_retries: Option<u32>,
     retries: Option<u32>,
+    restart_after_idle: bool,
 }
 
 /// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP; `stage`, `after`: 2^32 - 1 for none.
@@ -124,6 +127,7 @@ pub struct FlowColumns {
     stage: PyBuffer<u32>,
     after: PyBuffer<u32>,
     bursts: BurstColumns,
+    scripts: ScriptColumns,
 }
 
 /// Columns of the bursts of UDP flows, ascending by `flow`, the index in the flow list, and `at_ns`.
@@ -246,6 +250,7 @@ impl Settings {
             counting: Counting { warm_up: Time(self.warm_up_ns), classes: Vec::new() },
             traced: self.traced,
             trace_limit: self.trace_limit,
+            scripts: Scripts { list: Vec::new(), restart_after_idle: tcp.restart_after_idle },
             bursts: Bursts::default(),
         })
     }
@@ -279,6 +284,7 @@ impl FlowColumns {
             udp: (flags[i] & 4 != 0).then_some((len[i], Time(gap[i]))),
             stage: (stage[i] != u32::MAX).then_some(stage[i]),
             after: (after[i] != u32::MAX).then_some(after[i]),
+            script: None,
         };
         Ok((0..rows).map(flow).collect())
     }
@@ -302,7 +308,8 @@ pub fn run<'py>(
     let mut run = settings.into_run()?;
     run.counting.classes = flows.class.to_vec(py)?;
     run.bursts = flows.bursts.rows(py)?;
-    let rows = flows.rows(py)?;
+    let mut rows = flows.rows(py)?;
+    flows.scripts.hand_out(&mut run.scripts, &mut rows, py)?;
     drop(flows);
     let control = Arc::clone(&control.0);
     let output = py.detach(move || netsim::run(&run, &rows, &control)).map_err(refused)?;
@@ -347,6 +354,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     records.set_item("start_ns", integers(py, of().map(|r| r.start.0)))?;
     records.set_item("finish_ns", integers(py, of().map(|r| r.finish.0)))?;
     records.set_item("first_data_ns", integers(py, of().map(|r| r.first_data.0)))?;
+    records.set_item("back_bytes", integers(py, of().map(|r| r.back_bytes)))?;
     records.set_item("delivered_bytes", integers(py, of().map(|r| r.delivered_bytes)))?;
     records.set_item("packets_sent", integers(py, of().map(|r| r.packets_sent)))?;
     records.set_item("retransmits", integers(py, of().map(|r| r.retransmits)))?;
@@ -388,6 +396,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     all.set_item("packets", trace::packets(py, output)?)?;
     all.set_item("timeouts", trace::timeouts(py, output)?)?;
     all.set_item("records", records)?;
+    all.set_item("trains", scripts::trains(py, output)?)?;
     all.set_item("samples", samples)?;
     all.set_item("drops", drops)?;
     all.set_item("counters", counters(py, output)?)?;

@@ -81,6 +81,9 @@ class PathsAlone:
             flows = ways.topology.paths(flows)
             ways = ways.thinned()
         able = pl.col("size_bytes") * 8.0 / ways.fastest_bps <= settings["duration_ns"] * 1e-9 - pl.col("start_s")
+        if "script" in flows.columns:
+            # A script alone takes what its think times take: no measure of the path.
+            able &= pl.col("script").is_null()
         keys = flows.lazy().select(*path, "size_bytes", able=(pl.col("protocol") == "tcp") & able)
         distinct = keys.filter("able").unique(subset=[*path, "size_bytes"]).collect()
         if distinct.height > _MOST_TRANSFERS:

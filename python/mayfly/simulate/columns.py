@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.workload import stages
+from mayfly.workload import scripts, stages
 from mayfly.workload.bursts import native_bursts
 
 NEVER = np.uint64(2**64 - 1)
@@ -99,6 +99,7 @@ def native_flows(
         "class": group_classes(flows)[1],
         **stages.native(flows),
         "bursts": native_bursts(flows),
+        "scripts": scripts.native(flows),
     }
 
 
@@ -215,10 +216,16 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
         **{name: pl.Series(np.frombuffer(records[name], dtype="<f8"), nan_to_null=True) for name in real},
         gave_up=pl.Series(integers(records["gave_up"]) != 0),
         first_data_s=times(records["first_data_ns"]),
+        **_back_bytes(flows, records),
         first_sent_s=times(records["first_sent_ns"]),
         last_data_s=times(records["last_data_ns"]),
         **{name: pl.lit(None, pl.Int64) if values is None else values for name, values in classed.items()},
     ).with_columns(response_time_s=pl.col("finish_s") - _realised_start(flows))
+
+
+def _back_bytes(flows: pl.DataFrame, records: dict[str, bytes]) -> dict[str, pl.Series]:
+    """What scripts brought against the direction of their flow; no column where there are none."""
+    return {"back_bytes": pl.Series(integers(records["back_bytes"]))} if "script" in flows.columns else {}
 
 
 def begun(records: pl.DataFrame) -> pl.DataFrame:

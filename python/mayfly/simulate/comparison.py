@@ -39,6 +39,8 @@ class Comparison:
         Drop traces; empty unless asked for.
     packets, timeouts : polars.DataFrame
         Traces of the flows that ``scenario.trace`` names; empty when it names none.
+    trains : polars.DataFrame
+        Trains of scripted flows; empty without any.
     """
 
     records: pl.DataFrame
@@ -47,6 +49,7 @@ class Comparison:
     drops: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def table(self) -> "Table":
         """The comparison as a rich table, in the form of Chen 2012, Table 4.2."""
@@ -94,6 +97,7 @@ class Comparison:
 
         names = {"flows": "flows.parquet", "samples": "samples.parquet"}
         names |= {"drops": "drops.parquet"} if self.drops.width else {}
+        names |= {"trains": "trains.parquet"} if self.trains.width else {}
         if self.summary["scenario"]["trace"]:
             names |= {"packets": "packets.parquet", "timeouts": "timeouts.parquet"}
         names |= {"report": "report.html"} if report else {}
@@ -101,7 +105,7 @@ class Comparison:
         files = {key: str(Path(folder) / name) for key, name in names.items()}
         with filled(folder, names.values()) as partial:
             tables = {"flows": self.records, "samples": self.samples, "drops": self.drops}
-            tables |= {"packets": self.packets, "timeouts": self.timeouts}
+            tables |= {"packets": self.packets, "timeouts": self.timeouts, "trains": self.trains}
             for key in tables.keys() & names.keys():
                 _write_table(tables[key], partial / names[key])
             if report:
@@ -316,4 +320,5 @@ def gather(
         pl.concat(traces) if traces else pl.DataFrame(),
         pl.concat([run.packets for run in runs]),
         pl.concat([run.timeouts for run in runs]),
+        pl.concat([run.trains for run in runs]),
     )

@@ -17,6 +17,7 @@ from mayfly.simulate.interfaces import totals
 from mayfly.simulate.scenario import Scenario
 from mayfly.simulate.scenario import Web as WebSection
 from mayfly.simulate.topology import Topology, ends, topology_of, watched_rate_bps
+from mayfly.workload import scripts
 
 _CONTINUOUS_S = 1e-9
 """With a tick as short as the simulator's own the phases of the hosts' clocks have no effect."""
@@ -53,6 +54,8 @@ class RunResult:
         Packets of the flows that ``scenario.trace`` names.
     timeouts : polars.DataFrame, shape (n_timeouts, ...)
         Expiries of their retransmission timer.
+    trains : polars.DataFrame, shape (n_trains, ...)
+        Trains of scripted flows; empty without any.
     """
 
     discipline: Discipline
@@ -65,6 +68,7 @@ class RunResult:
     packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     interfaces: list[dict] = field(default_factory=list, repr=False)
+    trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -339,7 +343,13 @@ def run_one(
     packets = traces.packets_frame(result["packets"], flows).with_columns(**labels)
     timeouts = traces.timeouts_frame(result["timeouts"], flows).with_columns(**labels)
     interfaces = [] if topology is None else totals(topology, result["interfaces"], counters)
-    return RunResult(discipline, replication, records, samples, counters, drops, classes, packets, timeouts, interfaces)
+    trains = pl.DataFrame()
+    if "script" in flows.columns:
+        told = {name: columns.integers(values) for name, values in result["trains"].items()}
+        trains = scripts.trains_frame(told, flows).with_columns(**labels)
+    return RunResult(
+        discipline, replication, records, samples, counters, drops, classes, packets, timeouts, interfaces, trains
+    )
 
 
 def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:

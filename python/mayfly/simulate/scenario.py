@@ -89,6 +89,9 @@ class Tcp(Section):
         le=1000,
         description="repetitions of another segment before giving up; never when absent",
     )
+    restart_after_idle: bool = Field(
+        False, description="scripts: an end idle for a timeout begins again with the initial window (RFC 5681, 4.1)"
+    )
 
     @model_validator(mode="before")
     @classmethod

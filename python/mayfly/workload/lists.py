@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.workload import bursts, stages
+from mayfly.workload import bursts, scripts, stages
 
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""
@@ -71,6 +71,14 @@ class Label:
         return "a name of 1 to 255 printable characters"
 
 
+class Script:
+    """A column of scripts, read by :mod:`mayfly.workload.scripts`; absent where no flow has any."""
+
+    def domain(self) -> str:
+        """Say the rule, for messages."""
+        return scripts.EXPECTED
+
+
 COLUMNS = {
     "flow_id": Number(pl.Int64, -(2**63), 2**63 - 1, ""),
     # Beyond 1e9 s a start is a date, not a time since the start of the run.
@@ -90,11 +98,12 @@ COLUMNS = {
     "stage": Number(pl.Int64, 0, 2**63 - 1, ""),
     "after": Number(pl.Int64, 0, 2**63 - 1, ""),
     "bursts": Bursts(),
+    "script": Script(),
 }
 """Columns of a flow list file and the values each may hold."""
 
-ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", "bursts"))
-"""Columns of a normalised flow list, in order; ``bursts`` follows where a flow has some."""
+ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", "bursts", "script"))
+"""Columns of a normalised flow list, in order; ``bursts`` and ``script`` follow where a flow has some."""
 
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 NAME = r"^\P{C}+$"
@@ -190,6 +199,8 @@ def flow_list(frame: pl.DataFrame, *, mss: int = 1460, source: str = "flow list"
         refuse_missing("start_s", columns, source)
     if "bursts" in columns:
         with_bursts(columns, height, source)
+    if "script" in columns:
+        with_scripts(columns, height, source)
     with_sizes(columns, mss, source)
     with_flow_ids(columns, height, source)
     check_protocol(columns, source)
@@ -280,7 +291,7 @@ def check_names(frame: pl.DataFrame, source: str) -> None:
         raise MayflyError(f"{source}: column {printable(name)} is unknown: {known}")
     if "start_s" not in frame.columns:
         raise MayflyError(f"{source}: column start_s is missing")
-    if not {"size_bytes", "size_packets", "bursts"} & set(frame.columns):
+    if not {"size_bytes", "size_packets", "bursts", "script"} & set(frame.columns):
         raise MayflyError(f"{source}: column size_bytes is missing, and so is size_packets: one of them is required")
     if frame.height == 0:
         raise MayflyError(f"{source}: no flows after the header: must hold at least one")
@@ -296,7 +307,7 @@ def checked(raw: pl.Series, column: Number | Choice | Host | Label, source: str)
     elif isinstance(column, Number) and (raw.dtype.is_numeric() or raw.dtype == pl.String):
         values = numbers(raw, column.dtype)
         good = values.is_between(column.low, column.high)
-    elif raw.dtype == pl.String and isinstance(column, Bursts):
+    elif raw.dtype == pl.String and isinstance(column, Bursts | Script):
         return raw
     elif raw.dtype == pl.String:
         values, good = words(raw, column)
@@ -363,6 +374,28 @@ def with_bursts(columns: dict[str, pl.Series], height: int, source: str) -> None
     udp = columns.get("protocol", pl.repeat(None, height, dtype=pl.String, eager=True)) == "udp"
     if (wrong := columns["bursts"].is_not_null() & ~udp.fill_null(False)).any():
         refuse("bursts", wrong, columns["bursts"], "empty unless protocol is udp", source)
+
+
+def with_scripts(columns: dict[str, pl.Series], height: int, source: str) -> None:
+    """Fill in the size of scripted flows and who opens them: the end that sends first."""
+    try:
+        sizes, firsts = scripts.volumes(columns["script"])
+    except MayflyError as error:
+        raise MayflyError(f"{source}: {error}") from None
+    nothing = pl.repeat(None, height, dtype=pl.String, eager=True)
+    scripted, udp = sizes.is_not_null(), (columns.get("protocol", nothing) == "udp").fill_null(False)
+    if (wrong := scripted & udp).any():
+        refuse("script", wrong, columns["script"], "empty unless protocol is tcp", source)
+    given = columns.get("size_bytes", sizes.clear(height))
+    if (wrong := (given != sizes).fill_null(False)).any():
+        refuse("size_bytes", wrong, given, "the payload of its script, or empty", source)
+    columns["size_bytes"] = sizes.zip_with(scripted, given).alias("size_bytes")
+    sends = firsts == columns.get("direction", nothing).fill_null("down")
+    opener = pl.select(pl.when(sends).then(pl.lit("sender")).when(~sends).then(pl.lit("receiver"))).to_series()
+    given = columns.get("opened_by", nothing)
+    if (wrong := (given != opener).fill_null(False)).any():
+        refuse("opened_by", wrong, given, "the end that sends first in its script, or empty", source)
+    columns["opened_by"] = opener.zip_with(scripted, given).alias("opened_by")
 
 
 def with_sizes(columns: dict[str, pl.Series], mss: int, source: str) -> None:
@@ -455,7 +488,7 @@ def with_defaults(columns: dict[str, pl.Series]) -> pl.DataFrame:
             columns[name] = pl.repeat(None, height, dtype=column.dtype, eager=True)
         elif name not in columns and isinstance(column, Label):
             columns[name] = pl.repeat(None, height, dtype=pl.String, eager=True)
-    last = ("bursts",) if "bursts" in columns else ()
+    last = [name for name in ("bursts", "script") if name in columns]
     return pl.DataFrame({name: columns[name] for name in (*ORDER, *last)})
 
 

@@ -36,6 +36,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         counting: Default::default(),
         traced: Vec::new(),
         trace_limit: 1_000_000,
+        scripts: Default::default(),
         bursts: Default::default(),
     }
 }

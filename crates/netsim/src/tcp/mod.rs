@@ -15,6 +15,7 @@ mod recovery;
 mod ring;
 mod rtt;
 mod scoreboard;
+pub(crate) mod scripted;
 mod sender;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -36,9 +37,19 @@ pub(crate) struct Shape {
     data: u32,
     /// Last sequence number: the FIN, or the last data.
     last: u32,
-    /// Payload of the last data segment, bytes.
+    /// First and last segment of the train under way, and the payload before it and of it, bytes. Without a script
+    /// all data is one train.
+    first: u32,
+    end: u32,
+    before: u64,
+    train_bytes: u64,
+    /// Payload of segment `end`, bytes.
     tail: u32,
     size_bytes: u64,
+    /// Data travels from the receiver of the flow to its sender: the second half of a scripted connection.
+    turned: bool,
+    /// Acknowledgement that data segments carry, and the timestamp it echoes.
+    riding: Option<(u32, Time)>,
     /// Access pipe of the sender.
     out: usize,
     /// Access pipe of the receiver.
@@ -52,14 +63,24 @@ impl Shape {
     fn segment(&self, seq: u32, una: u32, tcp: &Tcp) -> Packet {
         let payload = match seq {
             s if s == 0 || s > self.data => 0,
-            s if s == self.data => self.tail,
+            s if s == self.end => self.tail,
             _ => tcp.mss,
         };
-        let mut packet = self.owner.packet(Direction::Forward, Kind::Data, Mark::Plain, seq);
+        let mut packet = self.owner.packet(self.way(Direction::Forward), Kind::Data, Mark::Plain, seq);
         packet.len = tcp.headers() + payload;
         packet.progress = self.bytes_before(seq, tcp);
         packet.remaining = self.size_bytes - self.bytes_before(una, tcp);
         packet
+    }
+
+    /// Direction of travel in the network.
+    #[inline]
+    fn way(&self, direction: Direction) -> Direction {
+        match (self.turned, direction) {
+            (false, direction) => direction,
+            (true, Direction::Forward) => Direction::Reverse,
+            (true, Direction::Reverse) => Direction::Forward,
+        }
     }
 
     /// A segment without payload: forward or reverse, acknowledging `ack`.
@@ -67,7 +88,7 @@ impl Shape {
     fn control(&self, direction: Direction, mark: Mark, ack: u32, tcp: &Tcp) -> Packet {
         let bare = mark == Mark::Plain || direction == Direction::Forward;
         let kind = if bare { Kind::Ack } else { Kind::Data };
-        let mut packet = self.owner.packet(direction, kind, mark, ack);
+        let mut packet = self.owner.packet(self.way(direction), kind, mark, ack);
         packet.len = tcp.headers();
         if kind == Kind::Ack && direction == Direction::Reverse {
             packet.progress = self.bytes_before(ack, tcp);
@@ -79,7 +100,11 @@ impl Shape {
     /// Payload carried by the segments before `seq`, bytes.
     #[inline]
     fn bytes_before(&self, seq: u32, tcp: &Tcp) -> u64 {
-        if seq > self.data { self.size_bytes } else { u64::from(seq.saturating_sub(1)) * u64::from(tcp.mss) }
+        if seq > self.end {
+            self.before + self.train_bytes
+        } else {
+            self.before + u64::from(seq.saturating_sub(self.first)) * u64::from(tcp.mss)
+        }
     }
 }
 
@@ -110,7 +135,22 @@ pub(crate) enum Life {
 impl Connection {
     pub(crate) fn unused(tcp: &Tcp) -> Connection {
         let owner = Owner { flow: u32::MAX, slot: 0, src: 0, dst: 0 };
-        let shape = Shape { owner, data: 0, last: 0, tail: 0, size_bytes: 0, out: 0, back: 0, receiver_opens: false };
+        let shape = Shape {
+            owner,
+            data: 0,
+            last: 0,
+            first: 1,
+            end: 0,
+            before: 0,
+            train_bytes: 0,
+            tail: 0,
+            size_bytes: 0,
+            turned: false,
+            riding: None,
+            out: 0,
+            back: 0,
+            receiver_opens: false,
+        };
         Connection { shape, sender: Sender::idle(tcp), receiver: Receiver::idle(tcp) }
     }
 
@@ -129,8 +169,14 @@ impl Connection {
             owner,
             data,
             last: data + u32::from(tcp.fin),
+            first: 1,
+            end: data,
+            before: 0,
+            train_bytes: spec.size_bytes,
             tail: (spec.size_bytes - u64::from(data - 1) * u64::from(tcp.mss)) as u32,
             size_bytes: spec.size_bytes,
+            turned: false,
+            riding: None,
             out: pipes.0,
             back: pipes.1,
             receiver_opens: spec.receiver_opens,

@@ -40,7 +40,7 @@ pub(crate) struct Receiver {
     timer_event: Time,
     pending: Pending,
     repeats: u32,
-    rtt: Rtt,
+    pub(super) rtt: Rtt,
     /// A mark was seen and the sender has not yet answered with CWR (RFC 3168, 6.1.3).
     echo: bool,
     /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
@@ -93,6 +93,24 @@ impl Receiver {
         self.next
     }
 
+    /// Begins connected, without a SYN of its sender.
+    pub(super) fn connected(&mut self) {
+        (self.next, self.beyond) = (1, 1);
+    }
+
+    /// What data to the sender may acknowledge now: the next number expected, and the timestamp to echo.
+    pub(super) fn riding(&self) -> Option<(u32, Time)> {
+        (self.next > 0).then_some((self.next, self.stamp))
+    }
+
+    /// Data that was sent now carries the acknowledgement that may have been due; not its echo of a mark.
+    pub(super) fn on_ride(&mut self) {
+        self.acknowledged = self.next;
+        if self.pending == Pending::Nothing && !self.echo {
+            self.deadline = Time::NEVER;
+        }
+    }
+
     /// Sends the SYN, as the end that opens.
     pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.pending = Pending::Syn;
@@ -133,7 +151,7 @@ impl Receiver {
         if self.next > before {
             self.on_progress(before, shape, tcp, net);
         }
-        let closes = tcp.fin && self.next > shape.last;
+        let closes = tcp.fin && self.next > shape.data + 1;
         if closes && self.pending != Pending::Fin {
             self.pending = Pending::Fin;
             self.repeat_later(shape, tcp, net);

@@ -135,6 +135,12 @@ impl Sender {
         self.send_window(0, shape, tcp, net);
     }
 
+    /// Begins connected, without a SYN of its own.
+    pub(super) fn connected(&mut self, tcp: &Tcp) {
+        (self.una, self.nxt, self.max) = (1, 1, 1);
+        self.control.cwnd = f64::from(tcp.initial_window);
+    }
+
     /// Whether everything up to the last segment is acknowledged.
     #[inline]
     pub(crate) fn is_finished(&self, shape: &Shape) -> bool {
@@ -398,8 +404,12 @@ impl Sender {
                 self.timed = Some((seq, net.now));
             }
         }
-        if tcp.timestamps {
-            segment.options = net.options.keep(SegmentOptions::stamped(net.now));
+        if tcp.timestamps || shape.riding.is_some() {
+            let mut options = SegmentOptions::stamped(net.now);
+            if let Some((ack, stamp)) = shape.riding {
+                (options.ack, options.echoed) = (ack, stamp);
+            }
+            segment.options = net.options.keep(options);
         }
         net.send(shape.out, segment);
         if tcp.is_paced() {

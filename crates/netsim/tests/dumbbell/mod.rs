@@ -79,6 +79,7 @@ pub fn wired(discipline: &str) -> Run {
         counting: Default::default(),
         traced: Vec::new(),
         trace_limit: 1_000_000,
+        scripts: Default::default(),
         bursts: Default::default(),
     }
 }

@@ -1,0 +1,93 @@
+//! Scripts: what the two ends of a connection say to each other, in turn.
+
+use units::Time;
+
+use crate::config::{ConfigError, FlowSpec};
+
+/// Longest wait before a train and longest time between two of its packets: 1 day.
+const LONGEST_WAIT: Time = Time(86_400_000_000_000);
+/// Trains of one script at most.
+const MOST_TRAINS: usize = 1_000_000;
+/// Payload of one train at most, bytes.
+const MOST_BYTES: u64 = 1 << 40;
+
+/// Data that one end sends without waiting for the other; its last segment is as short as need be (no Nagle
+/// algorithm).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Train {
+    /// From the sender to the receiver of the flow.
+    pub forward: bool,
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Time since the last byte of the train before came in at this end; when this end sent that one too, since
+    /// its last acknowledgement; for the first train, since this end is connected.
+    pub wait: Time,
+    /// Time from one packet of the train to the next; zero sends what the window allows.
+    pub pace: Time,
+}
+
+/// The scripts of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scripts {
+    /// Each as a list of trains in order; several flows may follow one.
+    pub list: Vec<Vec<Train>>,
+    /// An end that sent nothing for a retransmission timeout begins again with the initial window (RFC 5681, 4.1).
+    pub restart_after_idle: bool,
+}
+
+/// When a train was under way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrainRecord {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Place in the script, from 0.
+    pub train: u32,
+    /// From the sender to the receiver of the flow.
+    pub forward: bool,
+    /// When its first data could be sent.
+    pub start: Time,
+    /// When its last byte had come in, and all before it; `Time::NEVER` when it has not.
+    pub end: Time,
+}
+
+impl Scripts {
+    /// # Errors
+    /// A script that makes no sense for `flow`, the flow with this index.
+    pub(crate) fn check(&self, index: usize, flow: &FlowSpec, mss: u32, most_segments: u64) -> Result<(), ConfigError> {
+        let Some(script) = flow.script else {
+            return Ok(());
+        };
+        let refused = |reason| Err(ConfigError::Flow(index, reason));
+        let Some(trains) = self.list.get(script as usize) else {
+            return refused("script that is not listed");
+        };
+        let Some(first) = trains.first() else {
+            return refused("script without trains");
+        };
+        let segments = |forward: bool| -> u64 {
+            trains.iter().filter(|train| train.forward == forward).map(|train| train.bytes.div_ceil(mss.into())).sum()
+        };
+        if trains.len() > MOST_TRAINS {
+            return refused("script of more than 1000000 trains");
+        }
+        if trains.iter().any(|train| !(1..=MOST_BYTES).contains(&train.bytes)) {
+            return refused("train outside 1 to 2^40 bytes");
+        }
+        if trains.iter().any(|train| train.wait > LONGEST_WAIT || train.pace > LONGEST_WAIT) {
+            return refused("wait or pace above 1 day");
+        }
+        if flow.udp.is_some() {
+            return refused("datagrams with a script");
+        }
+        if first.forward == flow.receiver_opens {
+            return refused("script that does not begin with the end that opens the connection");
+        }
+        if segments(true).max(segments(false)) > most_segments {
+            return refused("more than 4292870144 segments");
+        }
+        if trains.iter().map(|train| train.bytes).sum::<u64>() != flow.size_bytes {
+            return refused("size is not that of its script");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! Scripted connections in a run: each has two slots, so that timers and packets of its second half find it.
+
+use super::{Handle, History, Kind, Live, Owner, Packet, Scene, Scripted, Sim, Transport};
+use crate::config::FlowSpec;
+use crate::tcp::Life;
+use units::Direction;
+
+impl Sim<'_> {
+    /// Begins flow `spec`, whose first half has the slot of `owner`.
+    pub(super) fn start_scripted(&mut self, owner: Owner, spec: &FlowSpec, path: (usize, usize), history: History) {
+        let exits = self.live.at(owner.slot).exits;
+        let turned = Transport::Turned(owner.slot);
+        let second = self.live.claim(|| Live { flow: u32::MAX, exits, private: None, transport: Transport::Turned(0) });
+        let live = self.live.at(second);
+        (live.flow, live.exits, live.private, live.transport) = (owner.flow, exits, None, turned);
+        let mut scene = scene(self.run, spec, &mut self.net, &mut self.out.trains);
+        let scripted = Scripted::open(owner, [owner.slot, second], spec, path, history, &mut scene);
+        self.live.at(owner.slot).transport = Transport::Scripted(Box::new(scripted));
+    }
+
+    /// A packet of a scripted connection reached its host.
+    #[inline(never)]
+    pub(super) fn deliver_scripted(&mut self, packet: &Packet, marked: bool) {
+        let handle = Handle::unpack(packet.handle);
+        let (main, half) = self.main_of(handle.slot);
+        let forward = packet.flow.direction() == Direction::Forward;
+        let Transport::Scripted(scripted) = &mut self.live.at(main).transport else { return };
+        let spec = &self.flows[packet.flow.connection() as usize];
+        let mut scene = scene(self.run, spec, &mut self.net, &mut self.out.trains);
+        let life = scripted.on_packet(half, forward == (half == 0), handle, packet.options, marked, &mut scene);
+        self.net.options.release(packet.options);
+        if life == Life::Over {
+            self.close(main);
+        }
+    }
+
+    pub(super) fn on_scripted_timer(&mut self, kind: Kind, slot: usize) {
+        let (main, half) = self.main_of(slot);
+        let live = self.live.at(main);
+        let (flow, Transport::Scripted(scripted)) = (live.flow, &mut live.transport) else { return };
+        // A timer of a connection that is over finds its slot free.
+        let Some(spec) = self.flows.get(flow as usize) else { return };
+        let mut scene = scene(self.run, spec, &mut self.net, &mut self.out.trains);
+        if scripted.on_timer(half, kind, &mut scene) == Life::Over {
+            self.close(main);
+        }
+    }
+
+    /// Slot of the scripted connection that has `slot`, and which half `slot` is.
+    fn main_of(&mut self, slot: usize) -> (usize, usize) {
+        match self.live.at(slot).transport {
+            Transport::Turned(main) => (main, 1),
+            _ => (slot, 0),
+        }
+    }
+
+    /// Gives back the slot of the second half.
+    pub(super) fn release_turned(&mut self, slot: usize) {
+        self.live.at(slot).flow = u32::MAX;
+        self.live.release(slot);
+    }
+}
+
+fn scene<'a>(
+    run: &'a crate::config::Run,
+    spec: &FlowSpec,
+    net: &'a mut crate::net::Net,
+    trains: &'a mut Vec<crate::script::TrainRecord>,
+) -> Scene<'a> {
+    let script = spec.script.map_or(&[][..], |script| run.scripts.list[script as usize].as_slice());
+    Scene { script, restart_after_idle: run.scripts.restart_after_idle, tcp: &run.tcp, net, trains }
+}

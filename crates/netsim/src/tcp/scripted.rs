@@ -1,0 +1,342 @@
+//! A connection with data in both directions, on which the ends follow a script.
+//!
+//! Principle: two halves, each a sender at one end and a receiver at the other. The first half opens and closes the
+//! connection; the second is connected with it and its packets travel turned round. Every data segment acknowledges
+//! what has come the other way, so that an acknowledgement waits for data to ride on as long as it may be delayed.
+//! Between two trains of one direction all of the first is acknowledged: a shape describes the current one only.
+//!
+//! Cost: that of two connections, and a slab entry per data segment for the acknowledgement it carries.
+
+use units::{Direction, Time};
+
+use crate::config::{FlowSpec, Tcp};
+use crate::event::Kind;
+use crate::net::{Handle, Mark, Net, Owner};
+use crate::record::FlowRecord;
+use crate::script::{Train, TrainRecord};
+use crate::tcp::{Connection, History, Life};
+
+/// What a scripted connection needs of the run in each event.
+pub(crate) struct Scene<'a> {
+    pub(crate) script: &'a [Train],
+    pub(crate) restart_after_idle: bool,
+    pub(crate) tcp: &'a Tcp,
+    pub(crate) net: &'a mut Net,
+    pub(crate) trains: &'a mut Vec<TrainRecord>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The end that opens is not connected.
+    Opening,
+    /// The next train waits for its time.
+    Waiting,
+    /// A train is under way.
+    Sending,
+    /// The end that sent the last train and sends the next waits for its acknowledgement.
+    Settling,
+    /// All trains have come in.
+    Closing,
+}
+
+#[derive(Debug)]
+pub(crate) struct Scripted {
+    /// From the sender to the receiver of the flow, and back.
+    halves: [Connection; 2],
+    /// Slot of the second half.
+    pub(crate) turned_slot: usize,
+    receiver_opens: bool,
+    phase: Phase,
+    /// The train under way, or the next one.
+    train: usize,
+    /// Where the train under way is recorded.
+    record: usize,
+    /// When the script acts by itself; `NEVER` when it waits for packets.
+    due: Time,
+    /// When each end last sent data.
+    sent_at: [Time; 2],
+    /// When the last train had come in.
+    finish: Time,
+}
+
+impl Scripted {
+    /// Begins flow `spec` on access pipes `pipes`; `slots` are those of the two halves.
+    pub(crate) fn open(
+        owner: Owner,
+        slots: [usize; 2],
+        spec: &FlowSpec,
+        pipes: (usize, usize),
+        history: History,
+        scene: &mut Scene,
+    ) -> Scripted {
+        let tcp = scene.tcp;
+        let halves = [0, 1].map(|half| {
+            let mut connection = Connection::unused(tcp);
+            let own = || scene.script.iter().filter(|train| half_of(train) == half);
+            let shape = &mut connection.shape;
+            shape.owner = Owner { slot: slots[half], ..owner };
+            shape.data = own().map(|train| train.bytes.div_ceil(tcp.mss.into()) as u32).sum();
+            shape.size_bytes = own().map(|train| train.bytes).sum();
+            shape.turned = half == 1;
+            (shape.out, shape.back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
+            shape.receiver_opens = spec.receiver_opens;
+            connection.sender.restart(tcp, history.clock_phase);
+            connection.receiver.restart(tcp);
+            connection
+        });
+        let mut scripted = Scripted {
+            halves,
+            turned_slot: slots[1],
+            receiver_opens: spec.receiver_opens,
+            phase: Phase::Opening,
+            train: 0,
+            record: 0,
+            due: Time::NEVER,
+            sent_at: [scene.net.now; 2],
+            finish: Time::NEVER,
+        };
+        let [first, second] = &mut scripted.halves;
+        first.sender.syn_lost = history.syn_lost;
+        second.sender.connected(tcp);
+        second.receiver.connected();
+        if spec.receiver_opens {
+            first.receiver.open(&first.shape, tcp, scene.net);
+        } else {
+            first.sender.open(&first.shape, tcp, scene.net);
+        }
+        scripted
+    }
+
+    /// A packet of half `half` reached the receiver of its data, or the sender.
+    pub(crate) fn on_packet(
+        &mut self,
+        half: usize,
+        at_receiver: bool,
+        handle: Handle,
+        options: u32,
+        marked: bool,
+        scene: &mut Scene,
+    ) -> Life {
+        let tcp = scene.tcp;
+        if at_receiver {
+            let riding = scene.net.options.of(options).map_or(0, |options| options.ack);
+            if riding > self.halves[1 - half].sender.una {
+                // An acknowledgement that rides on data is none of the duplicates that tell of a loss (RFC 5681, 2).
+                let ack = Handle { number: riding, mark: Mark::Plain, echo: false, ..handle };
+                self.send(1 - half, scene, |half, net| half.sender.on_ack(ack, options, &half.shape, tcp, net));
+            }
+            let half = &mut self.halves[half];
+            match handle.mark {
+                Mark::Plain => half.receiver.on_segment(handle, options, marked, &half.shape, tcp, scene.net),
+                _ => half.receiver.on_close(tcp, scene.net),
+            }
+        } else if handle.mark == Mark::Open {
+            self.send(half, scene, |half, net| half.sender.open(&half.shape, tcp, net));
+        } else {
+            self.send(half, scene, |half, net| half.sender.on_ack(handle, options, &half.shape, tcp, net));
+            if handle.mark == Mark::Close {
+                let shape = &self.halves[half].shape;
+                scene.net.send(shape.out, shape.control(Direction::Forward, Mark::Close, 0, tcp));
+            }
+        }
+        self.proceed(scene);
+        if self.is_over(scene) { Life::Over } else { Life::Open }
+    }
+
+    /// A timer of half `half` went off, or the script's.
+    pub(crate) fn on_timer(&mut self, half: usize, kind: Kind, scene: &mut Scene) -> Life {
+        let tcp = scene.tcp;
+        let mut life = Life::Open;
+        match kind {
+            Kind::Retransmit => self.send(half, scene, |half, net| life = half.on_retransmit_timer(tcp, net)),
+            Kind::Receiver => life = self.halves[half].on_receiver_timer(tcp, scene.net),
+            Kind::Pace => self.send(half, scene, |half, net| half.on_pace_timer(tcp, net)),
+            Kind::Script if self.due == scene.net.now => {
+                self.due = Time::NEVER;
+                if self.phase == Phase::Waiting {
+                    self.start_train(scene);
+                } else {
+                    self.release(scene);
+                }
+                self.proceed(scene);
+            }
+            _ => {}
+        }
+        life
+    }
+
+    /// Lets the sender of `half` act, with the acknowledgement its data is to carry.
+    fn send(&mut self, half: usize, scene: &mut Scene, act: impl FnOnce(&mut Connection, &mut Net)) {
+        let riding = self.halves[1 - half].receiver.riding();
+        let own = &mut self.halves[half];
+        own.shape.riding = riding;
+        let before = own.sender.sent;
+        act(own, scene.net);
+        if own.sender.sent > before {
+            self.sent_at[half] = scene.net.now;
+            self.halves[1 - half].receiver.on_ride();
+        }
+    }
+
+    /// Goes on in the script as far as what has come in allows.
+    fn proceed(&mut self, scene: &mut Scene) {
+        loop {
+            match self.phase {
+                Phase::Opening if self.is_connected() => self.wait(scene),
+                Phase::Sending if self.has_come_in(scene) => self.end_train(scene),
+                Phase::Settling if self.is_acknowledged(scene) => self.wait(scene),
+                Phase::Waiting if self.due == scene.net.now => {
+                    self.due = Time::NEVER;
+                    self.start_train(scene);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn is_connected(&self) -> bool {
+        if self.receiver_opens { self.halves[0].receiver.next() > 0 } else { self.halves[0].sender.una > 0 }
+    }
+
+    fn has_come_in(&self, scene: &Scene) -> bool {
+        let half = &self.halves[half_of(&scene.script[self.train])];
+        half.receiver.next() > half.shape.end
+    }
+
+    /// Whether the train before is acknowledged.
+    fn is_acknowledged(&self, scene: &Scene) -> bool {
+        let half = &self.halves[half_of(&scene.script[self.train - 1])];
+        half.sender.una > half.shape.end
+    }
+
+    fn wait(&mut self, scene: &mut Scene) {
+        self.phase = Phase::Waiting;
+        self.act_in(scene.script[self.train].wait, scene);
+    }
+
+    fn act_in(&mut self, time: Time, scene: &mut Scene) {
+        self.due = scene.net.now + time;
+        if time > Time::ZERO {
+            scene.net.events.schedule(self.due, Kind::Script, self.halves[0].shape.owner.slot);
+        }
+    }
+
+    fn start_train(&mut self, scene: &mut Scene) {
+        let (tcp, train) = (scene.tcp, scene.script[self.train]);
+        let half = half_of(&train);
+        if half == 1 && self.halves[1].shape.end == 0 {
+            // What the handshake told the receiver's end of the round-trip time.
+            self.halves[1].sender.rtt = self.halves[0].receiver.rtt;
+        }
+        let idle = scene.net.now - self.sent_at[half];
+        let own = &mut self.halves[half];
+        if scene.restart_after_idle && idle > own.sender.rtt.timeout(tcp) {
+            own.sender.control.cwnd = own.sender.control.cwnd.min(f64::from(tcp.initial_window));
+        }
+        let (shape, segments) = (&mut own.shape, train.bytes.div_ceil(tcp.mss.into()) as u32);
+        shape.first = shape.end + 1;
+        shape.before += shape.train_bytes;
+        shape.train_bytes = train.bytes;
+        shape.end += segments;
+        shape.tail = (train.bytes - u64::from(segments - 1) * u64::from(tcp.mss)) as u32;
+        self.record = scene.trains.len();
+        let (flow, now) = (shape.owner.flow, scene.net.now);
+        let record = TrainRecord { flow, train: self.train as u32, forward: half == 0, start: now, end: Time::NEVER };
+        scene.trains.push(record);
+        self.phase = Phase::Sending;
+        self.release(scene);
+    }
+
+    /// Hands the next packet of the train to TCP, or all of them when they are not paced.
+    fn release(&mut self, scene: &mut Scene) {
+        let (tcp, train) = (scene.tcp, scene.script[self.train]);
+        let half = half_of(&train);
+        let shape = &mut self.halves[half].shape;
+        shape.last = if train.pace > Time::ZERO { (shape.last + 1).max(shape.first) } else { shape.end };
+        if shape.last < shape.end {
+            self.act_in(train.pace, scene);
+        } else if half == 0 && self.train + 1 == scene.script.len() && tcp.fin {
+            // Nothing to wait for: the FIN follows the data.
+            shape.last = shape.data + 1;
+        }
+        self.send(half, scene, |half, net| half.sender.send_allowed(&half.shape, tcp, net));
+    }
+
+    fn end_train(&mut self, scene: &mut Scene) {
+        let train = scene.script[self.train];
+        scene.trains[self.record].end = scene.net.now;
+        self.train += 1;
+        match scene.script.get(self.train) {
+            Some(next) if next.forward == train.forward => self.phase = Phase::Settling,
+            Some(_) => self.wait(scene),
+            None => self.finish_script(train, scene),
+        }
+    }
+
+    fn finish_script(&mut self, last: Train, scene: &mut Scene) {
+        let tcp = scene.tcp;
+        self.phase = Phase::Closing;
+        self.finish = scene.net.now;
+        if tcp.fin && !last.forward {
+            let shape = &mut self.halves[0].shape;
+            shape.last = shape.data + 1;
+            self.send(0, scene, |half, net| half.sender.send_allowed(&half.shape, tcp, net));
+        }
+    }
+
+    fn is_over(&self, scene: &Scene) -> bool {
+        if scene.tcp.fin {
+            return self.halves[0].receiver.finish != Time::NEVER;
+        }
+        self.phase == Phase::Closing && self.is_acknowledged(scene)
+    }
+
+    /// Payload that has come in, both ways, bytes.
+    pub(crate) fn delivered_bytes(&self, tcp: &Tcp) -> u64 {
+        self.halves.iter().map(|half| half.delivered_bytes(tcp)).sum()
+    }
+
+    /// Whether the sender of the flow, or one it was recycled from, lost a SYN.
+    pub(crate) fn syn_lost(&self) -> bool {
+        self.halves[0].syn_lost()
+    }
+
+    /// Stops all timers and fills in `record`.
+    pub(crate) fn close(&mut self, record: &mut FlowRecord, tcp: &Tcp) {
+        self.report(record, tcp);
+        self.due = Time::NEVER;
+        for half in &mut self.halves {
+            half.sender.disarm();
+            half.receiver.disarm();
+        }
+    }
+
+    /// Fills in all of `record` but the drops: counts of both ends together, means of the sender's.
+    pub(crate) fn report(&self, record: &mut FlowRecord, tcp: &Tcp) {
+        let mut back = FlowRecord::default();
+        self.halves[0].report(record, tcp);
+        self.halves[1].report(&mut back, tcp);
+        record.back_bytes = back.delivered_bytes;
+        record.gave_up |= back.gave_up;
+        record.delivered_bytes += back.delivered_bytes;
+        record.packets_sent += back.packets_sent;
+        record.retransmits += back.retransmits;
+        record.timeouts += back.timeouts;
+        record.first_data = record.first_data.min(back.first_data);
+        record.last_data = self.finish;
+        if !tcp.fin {
+            record.finish = self.finish;
+        }
+        if record.rtt_mean_s.is_nan() {
+            record.rtt_mean_s = back.rtt_mean_s;
+        }
+        if record.cwnd_mean_packets.is_nan() {
+            record.cwnd_mean_packets = back.cwnd_mean_packets;
+        }
+    }
+}
+
+/// The half that carries `train`.
+fn half_of(train: &Train) -> usize {
+    usize::from(!train.forward)
+}

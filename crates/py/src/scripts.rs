@@ -1,0 +1,56 @@
+//! Scripts of connections and their trains as columns.
+
+use netsim::{FlowSpec, Output, Scripts, Train};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use units::Time;
+
+use crate::simulate::integers;
+
+/// Columns of the trains of scripted flows, ascending by `flow`, the index in the flow list, and place in the script;
+/// `forward` is 1 for data from the sender to the receiver of the flow.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct ScriptColumns {
+    flow: PyBuffer<u32>,
+    forward: PyBuffer<u8>,
+    bytes: PyBuffer<u64>,
+    wait_ns: PyBuffer<u64>,
+    pace_ns: PyBuffer<u64>,
+}
+
+impl ScriptColumns {
+    /// Gives each flow its script.
+    pub(crate) fn hand_out(&self, scripts: &mut Scripts, flows: &mut [FlowSpec], py: Python<'_>) -> PyResult<()> {
+        let (flow, forward, bytes) = (self.flow.to_vec(py)?, self.forward.to_vec(py)?, self.bytes.to_vec(py)?);
+        let (wait, pace) = (self.wait_ns.to_vec(py)?, self.pace_ns.to_vec(py)?);
+        if [forward.len(), bytes.len(), wait.len(), pace.len()] != [flow.len(); 4] {
+            return Err(PyValueError::new_err("columns of the scripts differ in length"));
+        }
+        let train =
+            |i: usize| Train { forward: forward[i] == 1, bytes: bytes[i], wait: Time(wait[i]), pace: Time(pace[i]) };
+        let mut first = 0;
+        for part in flow.chunk_by(|a, b| a == b) {
+            let spec = flows.get_mut(part[0] as usize);
+            let spec = spec.ok_or_else(|| PyValueError::new_err("script of a flow that is not listed"))?;
+            spec.script = Some(scripts.list.len() as u32);
+            scripts.list.push((first..first + part.len()).map(train).collect());
+            first += part.len();
+        }
+        Ok(())
+    }
+}
+
+/// Trains in the order in which they started, as columns.
+pub(crate) fn trains<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
+    let trains = PyDict::new(py);
+    let of = || output.trains.iter();
+    trains.set_item("flow", integers(py, of().map(|train| u64::from(train.flow))))?;
+    trains.set_item("train", integers(py, of().map(|train| u64::from(train.train))))?;
+    trains.set_item("forward", integers(py, of().map(|train| u64::from(train.forward))))?;
+    trains.set_item("start_ns", integers(py, of().map(|train| train.start.0)))?;
+    trains.set_item("end_ns", integers(py, of().map(|train| train.end.0)))?;
+    Ok(trains)
+}

@@ -1,0 +1,236 @@
+"""Scripted connections: the column ``script`` of a flow list.
+
+A script lists the trains of a connection in turn, separated by ``|``: a direction and a payload in bytes, where wanted
+with the time between the packets of the train. A ``wait`` is the think time before the train that follows::
+
+    up 400 | wait 20ms | down 14600 pace 1ms | wait 2s | up 400 | down 90000
+
+A wait counts from the last byte of the train before at the end that answers; between two trains of one end, from the
+last acknowledgement of the first; before the first train, from the connection being set up. Source: Chen 2012, 9.2,
+which takes connections apart into trains, warm-up (waits), theoretical times and pacing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from mayfly.errors import MayflyError
+
+EXPECTED = "trains and waits such as `up 400 | wait 20ms | down 14600 pace 1ms`"
+
+MOST_BYTES = 2**40
+"""Largest payload of a train and of a script, bytes."""
+
+LONGEST_S = 86_400.0
+"""Longest wait or time between two packets, s: a day."""
+
+_UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_TIME = r"(\d{1,14}(?:\.\d{1,9})?)\s*(ns|us|ms|s)"
+_TRAIN = re.compile(rf"(up|down)\s+(\d{{1,13}})(?:\s+pace\s+{_TIME})?", re.ASCII)
+_WAIT = re.compile(rf"wait\s+{_TIME}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Train:
+    """One train of a script.
+
+    Parameters
+    ----------
+    direction : str
+        ``up`` or ``down``, as in a flow list.
+    size_bytes : int
+        Payload, bytes.
+    wait_ns : int
+        Think time before it, ns.
+    pace_ns : int
+        Time between its packets, ns; 0 sends what the window allows.
+    """
+
+    direction: str
+    size_bytes: int
+    wait_ns: int = 0
+    pace_ns: int = 0
+
+
+def parsed(text: str) -> list[Train]:
+    """Read a script.
+
+    Parameters
+    ----------
+    text : str
+        As above.
+
+    Returns
+    -------
+    list of Train
+        In turn; at least one.
+
+    Raises
+    ------
+    MayflyError
+        A part that is none, a value out of its bounds, or a wait that no train follows.
+
+    Examples
+    --------
+    >>> parsed("up 400 | wait 20ms | down 14600 pace 1ms")[1]
+    Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000)
+    >>> parsed("up 400 | pause 1s")
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES`, `down BYTES`, either with `pace TIME`, or `wait TIME`
+    """
+    trains, wait_ns = [], None
+    for part in (part.strip() for part in text.split("|")):
+        if found := _WAIT.fullmatch(part):
+            if wait_ns is not None:
+                raise MayflyError(f"{_short(part)}: must not follow another wait")
+            wait_ns = _ns(part, *found.groups())
+        elif found := _TRAIN.fullmatch(part):
+            size_bytes = int(found[2])
+            if not 1 <= size_bytes <= MOST_BYTES:
+                raise MayflyError(f"{_short(part)}: must be from 1 to 2^40 bytes")
+            pace_ns = _ns(part, found[3], found[4]) if found[3] else 0
+            trains.append(Train(found[1], size_bytes, wait_ns or 0, pace_ns))
+            wait_ns = None
+        else:
+            bound = "`up BYTES`, `down BYTES`, either with `pace TIME`, or `wait TIME`"
+            raise MayflyError(f"{_short(part)}: must be {bound}")
+    if wait_ns is not None:
+        raise MayflyError(f"{_short(part)}: must come before a train")
+    if sum(train.size_bytes for train in trains) > MOST_BYTES:
+        raise MayflyError(f"{_short(text)}: must be at most 2^40 bytes in all")
+    return trains
+
+
+def _ns(part: str, number: str, unit: str) -> int:
+    whole, _, rest = number.partition(".")
+    ns = int(whole) * _UNITS_NS[unit] + round(float(f"0.{rest or 0}") * _UNITS_NS[unit])
+    if ns > LONGEST_S * 1e9:
+        raise MayflyError(f"{_short(part)}: must be at most a day")
+    return ns
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def written(trains: list[Train]) -> str:
+    """A script as text.
+
+    Parameters
+    ----------
+    trains : list of Train
+        In turn.
+
+    Returns
+    -------
+    str
+        As :func:`parsed` reads it.
+
+    Examples
+    --------
+    >>> written([Train("up", 400), Train("down", 9000, wait_ns=20_000_000)])
+    'up 400 | wait 20ms | down 9000'
+    """
+    parts = []
+    for train in trains:
+        if train.wait_ns:
+            parts.append(f"wait {_time(train.wait_ns)}")
+        pace = f" pace {_time(train.pace_ns)}" if train.pace_ns else ""
+        parts.append(f"{train.direction} {train.size_bytes}{pace}")
+    return " | ".join(parts)
+
+
+def _time(ns: int) -> str:
+    unit = next(unit for unit in ("s", "ms", "us", "ns") if ns % _UNITS_NS[unit] == 0)
+    return f"{ns // _UNITS_NS[unit]}{unit}"
+
+
+def volumes(scripts: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Payload and first direction of each script.
+
+    Parameters
+    ----------
+    scripts : polars.Series of str, shape (n_flows,)
+        Null for a flow without one.
+
+    Returns
+    -------
+    size_bytes, first : polars.Series, shape (n_flows,)
+        Payload of all trains, bytes, and direction of the first; null without script.
+
+    Raises
+    ------
+    MayflyError
+        The first script that is none, with its row, from 1.
+    """
+    known = {}
+    for text in scripts.unique().drop_nulls():
+        try:
+            known[text] = parsed(text)
+        except MayflyError as error:
+            row = (scripts == text).arg_max()
+            raise MayflyError(f"row {row + 1}: script: {error}") from None
+    texts = list(known)
+    sizes = [sum(train.size_bytes for train in trains) for trains in known.values()]
+    firsts = [trains[0].direction for trains in known.values()]
+    return (
+        scripts.replace_strict(texts, sizes, default=None, return_dtype=pl.Int64),
+        scripts.replace_strict(texts, firsts, default=None, return_dtype=pl.String),
+    )
+
+
+def native(flows: pl.DataFrame) -> dict[str, np.ndarray]:
+    """Trains of the scripted flows as the native module takes them.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list.
+
+    Returns
+    -------
+    dict of ndarray, each of shape (n_trains,)
+        ``flow``, ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``, by flow and place.
+    """
+    rows, known = [], {}
+    if "script" in flows.columns:
+        scripted = flows.with_row_index("row").filter(pl.col("script").is_not_null())
+        for row, text, direction in scripted.select("row", "script", "direction").iter_rows():
+            trains = known.get(text) or known.setdefault(text, parsed(text))
+            rows += [(row, t.direction == direction, t.size_bytes, t.wait_ns, t.pace_ns) for t in trains]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+    names = {"flow": np.uint32, "forward": np.uint8, "bytes": np.uint64, "wait_ns": np.uint64, "pace_ns": np.uint64}
+    return {name: np.array(values, dtype) for (name, dtype), values in zip(names.items(), columns, strict=True)}
+
+
+def trains_frame(trains: dict[str, np.ndarray], flows: pl.DataFrame) -> pl.DataFrame:
+    """When the trains of scripted flows were under way.
+
+    Parameters
+    ----------
+    trains : dict of ndarray, each of shape (n_trains,)
+        ``flow``, ``train``, ``forward``, ``start_ns``, ``end_ns``; -1 for never.
+    flows : polars.DataFrame
+        The list that was run.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_trains, 5)
+        ``flow_id``, ``train``, ``direction``, ``start_s``, ``end_s``.
+    """
+    rows = trains["flow"]
+    down = (flows["direction"].gather(rows) == "down") == pl.Series(trains["forward"]).cast(pl.Boolean)
+    end_s = np.where(trains["end_ns"] < 0, np.nan, trains["end_ns"] * 1e-9)
+    return pl.DataFrame(
+        {
+            "flow_id": flows["flow_id"].gather(rows),
+            "train": pl.Series(trains["train"], dtype=pl.Int64),
+            "direction": pl.select(pl.when(down).then(pl.lit("down")).otherwise(pl.lit("up"))).to_series(),
+            "start_s": pl.Series(trains["start_ns"] * 1e-9, dtype=pl.Float64),
+            "end_s": pl.Series(end_s, nan_to_null=True, dtype=pl.Float64),
+        }
+    )

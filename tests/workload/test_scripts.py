@@ -1,0 +1,124 @@
+"""Scripts of connections."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mayfly
+from mayfly.errors import MayflyError
+from mayfly.workload.lists import flow_list, read_flows, write_flows
+from mayfly.workload.scripts import Train, parsed, written
+
+PAGE = "up 400 | wait 20ms | down 14600 pace 1ms | wait 2s | up 300 | down 5"
+
+trains = st.lists(
+    st.builds(
+        Train,
+        st.sampled_from(["up", "down"]),
+        st.integers(1, 2**30),
+        st.integers(0, 86_400 * 10**9),
+        st.integers(0, 10**9),
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(trains)
+def test_what_is_written_is_read_as_it_was(script):
+    assert parsed(written(script)) == script
+
+
+def test_times_take_units_and_decimals():
+    script = parsed("  up 1|wait 1.5ms |down  2 pace 250ns| wait 0.25 s|up 3  ")
+    assert [(train.wait_ns, train.pace_ns) for train in script] == [(0, 0), (1_500_000, 250), (250_000_000, 0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'': must be `up BYTES`"),
+        ("up", "'up': must be `up BYTES`"),
+        ("up 1 |", "'': must be `up BYTES`"),
+        ("up 1.5", "'up 1.5': must be `up BYTES`"),
+        ("up 1 | wait 5", "'wait 5': must be `up BYTES`"),
+        ("up 1 | wait 5ms", "'wait 5ms': must come before a train"),
+        ("up 1 | wait 5ms | wait 1s | up 1", "'wait 1s': must not follow another wait"),
+        ("up 0", "'up 0': must be from 1 to 2"),
+        ("up 1099511627777", "must be from 1 to 2"),
+        ("up 1099511627776 | up 1", "must be at most 2.40 bytes in all"),
+        ("up 1 | wait 86401s | up 1", "'wait 86401s': must be at most a day"),
+        ("up 1 pace 2h", "'up 1 pace 2h': must be `up BYTES`"),
+    ],
+)
+def test_what_is_none_is_refused(text, message):
+    with pytest.raises(MayflyError, match=message) as refused:
+        parsed(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_script_fills_in_size_and_opener():
+    flows = flow_list(
+        pl.DataFrame({"start_s": [0.0, 1.0, 2.0], "size_bytes": [None, None, 7], "script": [PAGE, "down 9", None]})
+    )
+    assert flows["size_bytes"].to_list() == [400 + 14_600 + 300 + 5, 9, 7]
+    assert flows["opened_by"].to_list() == ["receiver", "sender", "sender"]
+    up = flow_list(pl.DataFrame({"start_s": [0.0], "script": [PAGE], "direction": ["up"]}))
+    assert up["opened_by"].to_list() == ["sender"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"size_bytes": [5]}, "row 1: size_bytes = 5: must be the payload of its script, or empty"),
+        ({"opened_by": ["sender"]}, "row 1: opened_by = sender: must be the end that sends first"),
+        ({"protocol": ["udp"], "rate_bps": [1e6]}, "must be empty unless protocol is tcp"),
+        ({"script": ["up 1 | sleep 1s"]}, "flow list: row 1: script: 'sleep 1s': must be"),
+    ],
+)
+def test_a_flow_that_disagrees_with_its_script_is_refused(columns, message):
+    with pytest.raises(MayflyError, match=message):
+        flow_list(pl.DataFrame({"start_s": [0.0], "script": [PAGE]} | columns))
+
+
+@pytest.mark.parametrize("name", ["flows.csv", "flows.parquet"])
+def test_scripts_survive_a_file(tmp_path, name):
+    flows = flow_list(pl.DataFrame({"start_s": [0.0, 1.0], "size_bytes": [None, 7], "script": [PAGE, None]}))
+    write_flows(flows, tmp_path / name)
+    assert read_flows(tmp_path / name).equals(flows)
+
+
+def test_a_run_tells_the_trains_and_the_bytes_both_ways(tmp_path):
+    flows = pl.DataFrame({"start_s": [0.5, 0.5], "size_packets": [None, 400], "script": [PAGE, None]})
+    result = mayfly.run(mayfly.load_scenario("wired", {"duration": "20s"}), "fifo", flows)
+    record = result.records.row(0, named=True)
+    assert (record["delivered_bytes"], record["back_bytes"]) == (15_305, 700)
+    assert result.records["slowdown"].is_null().to_list() == [True, False]
+    told = result.trains.sort("train")
+    assert told["direction"].to_list() == ["up", "down", "up", "down"]
+    starts, ends = told["start_s"].to_list(), told["end_s"].to_list()
+    # The path of 3 ms one way: the connection takes a round trip, the answers come after the think times.
+    assert starts[0] == pytest.approx(0.5 + 0.006, abs=2e-4)
+    assert starts[1] - ends[0] == pytest.approx(0.02, abs=1e-9)
+    assert starts[2] - ends[1] == pytest.approx(2.0, abs=1e-9)
+    assert ends[1] - starts[1] >= 9 * 0.001
+    files = result.write(tmp_path, report=False)
+    assert pl.read_parquet(files["trains"]).equals(result.trains)
+
+
+def test_disciplines_are_compared_on_the_same_script():
+    flows = pl.DataFrame({"start_s": [1.0, 0.0], "size_packets": [None, 9000], "script": [PAGE, None]})
+    result = mayfly.compare(mayfly.load_scenario("wired", {"duration": "30s"}), "fifo,las,lasack", flows)
+    last = result.trains.filter(pl.col("train") == 3).select("discipline", "end_s").rows()
+    end_s = dict(last)
+    assert len(end_s) == 3 and end_s["las"] < end_s["fifo"]
+
+
+def test_a_page_is_a_stage_of_scripts():
+    scripts = [PAGE, PAGE, "up 1 | down 1"]
+    flows = pl.DataFrame(
+        {"start_s": [0.0, 0.0, 1.0], "script": scripts, "stage": [0, 0, None], "after": [None, None, 0]}
+    )
+    records = mayfly.run("wired", "fifo", flows).records.sort("flow_id")
+    assert records["start_s"][2] == pytest.approx(records["finish_s"][:2].max() + 1.0, abs=1e-9)
