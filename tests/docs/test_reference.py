@@ -61,6 +61,7 @@ def test_every_scenario_field_has_a_row(tables):
         "permanent",
         "batch",
         "web",
+        "http",
         "link",
         "hosts",
     } <= first_cells(text)

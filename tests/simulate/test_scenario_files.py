@@ -88,6 +88,10 @@ BY_NAME = {
         '{sessions = 4, session_gap = "6s", pages = 2, loop = "open", request = "400B"}',
         ((4, 6.0, 0.0, 2.0, 5.0, 3.0, 0.5, 12.0, 1.2, "open", (400, "bytes"), None, None, None),),
     ),
+    "workload.http": (
+        '[{version = "2", request = "1kB", think = "5ms", group = "a"}]',
+        (("2", 6, (1000, "bytes"), 0.005, 10, 1.0, 0.0, 60.0, 5.0, 20.0, 12.0, 1.2, "a", None, None),),
+    ),
 }
 """Fields whose value the type alone does not tell."""
 

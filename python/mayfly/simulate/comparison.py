@@ -250,6 +250,7 @@ def gather(
     from mayfly.metrics import class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
     from mayfly.metrics.congestion import congestion_row, with_delays
     from mayfly.metrics.groups import has_groups
+    from mayfly.metrics.pages import page_rows
     from mayfly.workload.mix import offered
     from mayfly.workload.stages import is_closed_loop
 
@@ -283,6 +284,8 @@ def gather(
                 # The same flows under every discipline, unless some wait for others.
                 fair = fair_groups(records, **link) if fair is None or closed else fair
                 row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
+        if pages := page_rows(records):
+            row["pages"] = pages
         if own[0].interfaces:
             row["interfaces"] = over_replications([run.interfaces for run in own])
         ran = own[0].discipline

@@ -10,13 +10,12 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.errors import MayflyError
-from mayfly.simulate import columns, queue_delay, traces
+from mayfly.simulate import columns, pages, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.disciplines import Discipline, parse, parse_list
 from mayfly.simulate.interfaces import totals
 from mayfly.simulate.scenario import Scenario
-from mayfly.simulate.scenario import Web as WebSection
-from mayfly.simulate.topology import Topology, ends, topology_of, watched_rate_bps
+from mayfly.simulate.topology import ends, topology_of, watched_rate_bps
 from mayfly.workload import scripts
 
 _CONTINUOUS_S = 1e-9
@@ -146,7 +145,8 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
             )
             for b in given.batch
         ],
-        web=web_sessions(given.web, mss, network),
+        web=pages.web_sessions(given.web, mss, network),
+        http=pages.http_sessions(given.http, mss, network),
         sources=[
             source.drawn(mss, ends(network, source.from_, source.to))
             for source in (*given.on_off, *given.vbr, *given.replay, *given.short_term)
@@ -156,45 +156,6 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
         mss=mss,
         header_bytes=scenario.tcp.headers_bytes,
     )
-
-
-def web_sessions(given: Sequence[WebSection], mss: int, topology: Topology | None = None) -> list:
-    """Web sessions of a scenario as the workload takes them.
-
-    Parameters
-    ----------
-    given : sequence of WebSection
-        Sections ``[workload.web]``.
-    mss : int
-        Payload of a full segment, bytes.
-    topology : Topology, optional
-        Network that is no dumbbell.
-
-    Returns
-    -------
-    list of Web
-        One per section.
-    """
-    from mayfly.workload import web
-    from mayfly.workload.pareto import ParetoII
-
-    return [
-        web.Web(
-            sessions=w.sessions,
-            session_gap_s=w.session_gap,
-            start_s=w.start,
-            pages=w.pages,
-            objects=w.objects,
-            page_gap_s=w.page_gap,
-            object_gap_s=w.object_gap,
-            law=ParetoII.solve(shape=w.shape, mean=w.mean),
-            closed=w.loop == "closed",
-            request_bytes=0 if w.request is None else w.request[0] * (1 if w.request[1] == "bytes" else mss),
-            group=w.group,
-            ends=ends(topology, w.from_, w.to),
-        )
-        for w in given
-    ]
 
 
 def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watched: Sequence[int] = ()) -> dict:

@@ -191,6 +191,28 @@ class Web(Section):
     to: Group = Field(None, description=TO)
 
 
+class Http(Section):
+    """Pages over HTTP/1.1 or HTTP/2, read one after the other; each ends with its last connection."""
+
+    version: Literal["1.1", "2"] = Field(
+        "1.1", description="persistent connections, a request at a time on each, or one connection for all at once"
+    )
+    connections: Whole = Field(6, ge=1, le=100, description="connections of a page; HTTP/2 has one")
+    request: Buffer = Field("400B", description="payload of a request: MSS, or bytes")
+    think: Seconds = Field("20ms", le=3600, description="time of the server before each answer")
+    sessions: Whole = Field(10, ge=1, le=1_000_000, description="number of sessions")
+    session_gap: Seconds = Field(1.0, description="mean time from the start of a session to the next; exponential")
+    start: Seconds = Field(0.0, description="start of the first session")
+    pages: float = Field(60, gt=0, le=1e6, description="mean pages of a session; exponential, rounded up")
+    page_gap: Seconds = Field(5.0, description="mean time to read a page; exponential")
+    objects: float = Field(20, gt=0, le=1e6, description="mean objects of a page; exponential, rounded up")
+    mean: float = Field(12, gt=0, description="mean object size, MSS; Pareto II, rounded up")
+    shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
+
+
 class Workload(Section):
     """Poisson TCP transfers with sizes in MSS, beside flows of other kinds."""
 
@@ -220,6 +242,7 @@ class Workload(Section):
     vbr: tuple[Vbr, ...] = ()
     replay: tuple[Replay, ...] = ()
     short_term: tuple[ShortTerm, ...] = ()
+    http: Annotated[tuple[Http, ...], BeforeValidator(_as_array)] = ()
 
     @model_validator(mode="before")
     @classmethod

@@ -22,6 +22,7 @@ from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson, stream
 from mayfly.workload.datagrams import Datagrams, places
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
+from mayfly.workload.http import Http, http_flows
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 from mayfly.workload.short_term import ShortTerm
 from mayfly.workload.sizes import SizeLaw
@@ -182,6 +183,7 @@ def synthetic(
     batches: Sequence[Batch] = (),
     web: Sequence[Web] = (),
     sources: Sequence[Datagrams | ShortTerm] = (),
+    http: Sequence[Http] = (),
     senders: Sequence[int | str] = SENDERS,
     receivers: Sequence[int | str] = RECEIVERS,
     mss: int = 1460,
@@ -197,8 +199,8 @@ def synthetic(
         Flows start in [0, duration_s), s, > 0.
     seed : int
         Seed of the run, 0 to 2^64 - 1. Arrival times, sizes, end points and directions each have a stream of their own.
-    cbr, permanent, batches, web : sequence of Cbr, Permanent, Batch, Web
-        UDP flows, endless TCP flows, split TCP transfers and web sessions beside the Poisson transfers.
+    cbr, permanent, batches, web, http : sequence of Cbr, Permanent, Batch, Web, Http
+        UDP flows, endless TCP flows, split TCP transfers, web sessions and HTTP pages beside the Poisson transfers.
     sources : sequence of Datagrams, ShortTerm
         UDP flows that are on and off, change their rate or replay a trace, and short-term TCP flows.
     senders, receivers : sequence
@@ -249,10 +251,11 @@ def synthetic(
     ends = [
         with_ends(part, given, seed, names, hosts, pairs) for names, (given, part) in parts.items() if part.height > 0
     ]
-    for index, sessions in enumerate(web):
+    drawn = [(web_flows, index, sessions) for index, sessions in enumerate(web)]
+    for draw, index, sessions in [*drawn, *((http_flows, index, sessions) for index, sessions in enumerate(http))]:
         taken = [part["stage"].max() for part in ends if "stage" in part.columns]
         first_stage = 1 + max([-1, *(stage for stage in taken if stage is not None)])
-        pages = web_flows(sessions, duration_s, seed, index, sessions.ends or hosts, mss, first_stage)
+        pages = draw(sessions, duration_s, seed, index, sessions.ends or hosts, mss, first_stage)
         ends += [pages] if pages.height else []
     if not ends:
         raise MayflyError(f"no flows in {duration_s} s: must be at least one flow")

@@ -90,7 +90,7 @@ class Web:
 
 
 def web_flows(
-    web: Web, duration_s: float, seed: int, index: int, hosts: tuple[Hosts, Hosts], mss: int, first_stage: int = 0
+    web: Web, duration_s: float, seed: int, index: int | str, hosts: tuple[Hosts, Hosts], mss: int, first_stage: int = 0
 ) -> pl.DataFrame:
     """Draw the flows of web sessions.
 
@@ -100,8 +100,10 @@ def web_flows(
         The laws.
     duration_s : float
         What could only start later is left out, s, > 0.
-    seed, index : int
-        Seed of the run and number of this entry, which name the streams.
+    seed : int
+        Seed of the run.
+    index : int or str
+        Number of this entry, which names the streams.
     hosts : pair of sequences
         Servers and clients; a session has one client, a page one server, drawn uniformly.
     mss : int

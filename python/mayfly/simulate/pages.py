@@ -1,0 +1,83 @@
+"""Web sessions and HTTP pages of a scenario, as the workload takes them."""
+
+from collections.abc import Sequence
+
+from mayfly.simulate.scenario import Http, Web
+from mayfly.simulate.topology import Topology, ends
+from mayfly.workload import http, web
+from mayfly.workload.pareto import ParetoII
+
+
+def web_sessions(given: Sequence[Web], mss: int, topology: Topology | None = None) -> list[web.Web]:
+    """Web sessions of a scenario as the workload takes them.
+
+    Parameters
+    ----------
+    given : sequence of WebSection
+        Sections ``[workload.web]``.
+    mss : int
+        Payload of a full segment, bytes.
+    topology : Topology, optional
+        Network that is no dumbbell.
+
+    Returns
+    -------
+    list of Web
+        One per section.
+    """
+    return [
+        web.Web(
+            sessions=w.sessions,
+            session_gap_s=w.session_gap,
+            start_s=w.start,
+            pages=w.pages,
+            objects=w.objects,
+            page_gap_s=w.page_gap,
+            object_gap_s=w.object_gap,
+            law=ParetoII.solve(shape=w.shape, mean=w.mean),
+            closed=w.loop == "closed",
+            request_bytes=0 if w.request is None else w.request[0] * (1 if w.request[1] == "bytes" else mss),
+            group=w.group,
+            ends=ends(topology, w.from_, w.to),
+        )
+        for w in given
+    ]
+
+
+def http_sessions(given: Sequence[Http], mss: int, topology: Topology | None = None) -> list[http.Http]:
+    """HTTP pages of a scenario as the workload takes them.
+
+    Parameters
+    ----------
+    given : sequence of Http
+        Sections ``[workload.http]``.
+    mss : int
+        Payload of a full segment, bytes.
+    topology : Topology, optional
+        Network that is no dumbbell.
+
+    Returns
+    -------
+    list of Http
+        One per section.
+    """
+    return [
+        http.Http(
+            web.Web(
+                sessions=h.sessions,
+                session_gap_s=h.session_gap,
+                start_s=h.start,
+                pages=h.pages,
+                objects=h.objects,
+                page_gap_s=h.page_gap,
+                law=ParetoII.solve(shape=h.shape, mean=h.mean),
+                group=h.group,
+                ends=ends(topology, h.from_, h.to),
+            ),
+            version=h.version,
+            connections=h.connections,
+            request_bytes=h.request[0] * (1 if h.request[1] == "bytes" else mss),
+            think_s=h.think,
+        )
+        for h in given
+    ]
