@@ -55,8 +55,8 @@ impl Counting {
 pub(crate) struct Tally<'a> {
     classes: &'a [u16],
     pub(crate) counts: Vec<ClassCount>,
-    /// Waiting times of all packets sent.
-    pub(crate) waits: Waits,
+    /// Waiting times of all packets sent after a warm-up; without one those of the flows add up to them.
+    waits: Option<Waits>,
     /// What the counters held at the end of the warm-up, and when that was.
     pub(crate) before: Counters,
 }
@@ -65,7 +65,7 @@ impl<'a> Tally<'a> {
     pub(crate) fn of(counting: &'a Counting) -> Tally<'a> {
         let classes = counting.classes.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let counts = vec![ClassCount::default(); classes];
-        Tally { classes: &counting.classes, counts, waits: Waits::default(), before: Counters::default() }
+        Tally { classes: &counting.classes, counts, waits: None, before: Counters::default() }
     }
 
     #[inline]
@@ -83,7 +83,9 @@ impl<'a> Tally<'a> {
 
     #[inline]
     pub(crate) fn on_departure(&mut self, packet: &Packet, wait: Time) {
-        self.waits.add(wait);
+        if let Some(waits) = &mut self.waits {
+            waits.add(wait);
+        }
         if let Some(count) = self.class(packet) {
             count.marks += u64::from(packet.ecn == Ecn::Ce);
             count.sent += 1;
@@ -102,7 +104,12 @@ impl<'a> Tally<'a> {
     pub(crate) fn restart(&mut self, before: Counters, now: Time) {
         self.before = Counters { begin: now, ..before };
         self.counts.fill(ClassCount::default());
-        self.waits = Waits::default();
+        self.waits = Some(Waits::default());
+    }
+
+    /// Waiting times of all packets counted, given those of the flows in the whole run.
+    pub(crate) fn all_waits(&self, flows: impl Iterator<Item = Waits>) -> Waits {
+        self.waits.unwrap_or_else(|| flows.fold(Waits::default(), Waits::and))
     }
 }
 

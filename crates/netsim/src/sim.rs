@@ -552,7 +552,7 @@ impl<'a> Sim<'a> {
         self.out.beyond_trace = self.net.trace.beyond_limit;
         let counters = &mut self.out.counters;
         *counters = counters.since(&self.tally.before);
-        counters.waits = self.tally.waits;
+        counters.waits = self.tally.all_waits(self.out.records.iter().map(|record| record.waits));
         counters.end = end;
         counters.packet_hops = self.net.hops;
         let begin = counters.begin;

@@ -77,10 +77,14 @@ impl Trace {
         trace
     }
 
-    /// Flow, place and number of a packet that is traced.
     #[inline]
+    fn is_on(&self) -> bool {
+        !self.place.is_empty()
+    }
+
+    /// Flow, place and number of a packet that is traced.
     fn traced(&self, packet: &Packet) -> Option<(u32, usize, u32)> {
-        if self.place.is_empty() || packet.kind == Kind::Ack || packet.flow.direction() == Direction::Reverse {
+        if !self.is_on() || packet.kind == Kind::Ack || packet.flow.direction() == Direction::Reverse {
             return None;
         }
         let flow = packet.flow.connection() as u32;
@@ -90,6 +94,13 @@ impl Trace {
 
     #[inline]
     pub(crate) fn sent(&mut self, packet: &Packet, now: Time) {
+        if self.is_on() {
+            self.note_sent(packet, now);
+        }
+    }
+
+    #[cold]
+    fn note_sent(&mut self, packet: &Packet, now: Time) {
         let Some((flow, place, number)) = self.traced(packet) else { return };
         if self.packets.len() >= self.limit {
             self.beyond_limit += 1;
@@ -113,6 +124,13 @@ impl Trace {
     /// The packet arrives at the queue of `port`, which may drop it at once.
     #[inline]
     pub(crate) fn queued(&mut self, packet: &Packet, port: usize, now: Time) {
+        if self.is_on() {
+            self.note_queued(packet, port, now);
+        }
+    }
+
+    #[cold]
+    fn note_queued(&mut self, packet: &Packet, port: usize, now: Time) {
         let Some((_, place, number)) = self.traced(packet) else { return };
         let came = |open: &&mut Open| open.number == number && !open.waits && open.port != port;
         if let Some(open) = self.under_way[place].iter_mut().find(came) {
@@ -125,6 +143,13 @@ impl Trace {
     /// The packet leaves the queue of `port`.
     #[inline]
     pub(crate) fn departed(&mut self, packet: &Packet, port: usize, now: Time) {
+        if self.is_on() {
+            self.note_departed(packet, port, now);
+        }
+    }
+
+    #[cold]
+    fn note_departed(&mut self, packet: &Packet, port: usize, now: Time) {
         let Some((_, place, number)) = self.traced(packet) else { return };
         let left = |open: &&mut Open| open.waits && waiting(open, number, port, packet.arrival);
         if let Some(open) = self.under_way[place].iter_mut().find(left) {
@@ -155,6 +180,13 @@ impl Trace {
     /// The packet reaches the receiver.
     #[inline]
     pub(crate) fn received(&mut self, packet: &Packet, now: Time) {
+        if self.is_on() {
+            self.note_received(packet, now);
+        }
+    }
+
+    #[cold]
+    fn note_received(&mut self, packet: &Packet, now: Time) {
         let Some((_, place, number)) = self.traced(packet) else { return };
         let came = |open: &Open| open.number == number && !open.waits && open.port != NO_PORT;
         if let Some(row) = self.close(place, came) {

@@ -26,6 +26,16 @@ impl Waits {
         self.max = self.max.max(wait);
     }
 
+    /// Those of two sets of packets together.
+    pub(crate) fn and(self, other: Waits) -> Waits {
+        Waits {
+            packets: self.packets + other.packets,
+            sum_ns: self.sum_ns + other.sum_ns,
+            squares_s2: self.squares_s2 + other.squares_s2,
+            max: self.max.max(other.max),
+        }
+    }
+
     /// Mean, seconds; NaN without packets.
     pub fn mean_s(&self) -> f64 {
         self.sum_ns as f64 * 1e-9 / self.packets as f64
