@@ -13,7 +13,7 @@ from .terminal import HidingTable, empty_table
 MOST = 12
 """Interfaces in a table; the busiest, when there are more."""
 
-HEADS = ("speed", "link use", "arrivals", "drops", "share\ndropped", "mean queue", "marks", "lost")
+HEADS = ("speed", "link use", "arrivals", "drops", "share\ndropped", "mean queue\npackets", "marks", "lost")
 
 Row = Mapping[str, Any]
 
@@ -95,6 +95,11 @@ def _shown(rows: Sequence[Row]) -> list[bool]:
     return [True] * (len(HEADS) - 2) + [any_of["marks"], any_of["lost"]]
 
 
+def _queue_text(packets: float) -> str:
+    """Mean queue; what is next to nothing says so."""
+    return "< 0.01" if 0 < packets < 0.01 else digits(packets)
+
+
 def _lines(rows: Sequence[Row]) -> list[tuple[str, str, list[str]]]:
     """Label, interface and cells, all interfaces of a discipline together."""
     shown, chosen = _shown(rows), busiest(rows)
@@ -108,7 +113,7 @@ def _lines(rows: Sequence[Row]) -> list[tuple[str, str, list[str]]]:
                 count_text(own["arrivals"]),
                 count_text(own["drops"]),
                 share_text(own["drops"] / own["arrivals"] if own["arrivals"] else 0.0),
-                digits(own["queue_mean_packets"]),
+                _queue_text(own["queue_mean_packets"]),
                 count_text(own["marks"]),
                 count_text(own["lost"]),
             )
