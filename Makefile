@@ -36,9 +36,10 @@ test-papers: build
 
 # The kernel is built once, from Debian's source, and kept there by version and configuration.
 KERNEL_CACHE ?= $(HOME)/.cache/mayfly
+KERNEL_TESTS ?= tests/kernel
 
 test-kernel: build
-	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -m kernel tests/kernel
+	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -m kernel $(KERNEL_TESTS)
 
 lint: build
 	cargo fmt --all --check
