@@ -56,6 +56,7 @@ bench: build
 	cargo build --release --quiet -p mayfly-qdisc --examples
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/queues.py
+	$(BIN)/python benchmarks/permanent.py
 
 clean:
 	rm -rf $(VENV) target docs/_build

@@ -38,7 +38,7 @@ class Run:
 
 
 @cache
-def in_kernel(discipline: str, phase_s: float) -> Run:
+def in_kernel(discipline: str, phase_s: float, congestion: str = "cubic") -> Run:
     scenario = mayfly.load_scenario(SCENARIO)
     batch = scenario.workload.batch[0]
     end = scenario.duration + phase_s
@@ -50,8 +50,8 @@ def in_kernel(discipline: str, phase_s: float) -> Run:
         # Without it a connection starts from what earlier ones to the same host left behind.
         "sysctl": {"net.ipv4.tcp_no_metrics_save": "1"},
         "cubic": {},
-        "congestion": "cubic",
-        "bulk_congestion": "cubic",
+        "congestion": congestion,
+        "bulk_congestion": congestion,
         "size_bytes": batch.size[0],
         "starts_s": starts,
         "duration_s": end,
@@ -67,11 +67,11 @@ def in_kernel(discipline: str, phase_s: float) -> Run:
 
 
 @cache
-def here(discipline: str, phase_s: float) -> Run:
+def here(discipline: str, phase_s: float, congestion: str = "cubic") -> Run:
     given = mayfly.load_scenario(SCENARIO)
     batch = given.workload.batch[0]
     end = given.duration + phase_s
-    changes = {"network.buffer": LEAVES[discipline][1], "duration": end}
+    changes = {"network.buffer": LEAVES[discipline][1], "duration": end, "tcp.congestion": congestion}
     scenario = mayfly.load_scenario(SCENARIO, changes)
     moved = batch.model_copy(update={"start": batch.start + phase_s})
     workload = scenario.workload.model_copy(update={"batch": (moved,)})
