@@ -1,7 +1,7 @@
 """Delivered packets per CPU second of permanent flows, with SACK and CUBIC, under every discipline.
 
-35 endless TCP flows and 22 CBR flows over 28 Mb/s (scenario `permanent`). CPU time of the simulator's thread, fastest of
-`--runs` runs. The aim is 2 million.
+35 endless TCP flows and 22 CBR flows over 28 Mb/s (scenario `permanent`). CPU time of the simulator's thread, the
+fastest of `--runs` runs. The aim is 2 million.
 """
 
 import argparse
