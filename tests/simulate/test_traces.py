@@ -6,7 +6,10 @@ import polars as pl
 import pytest
 
 from mayfly.errors import MayflyError
+from mayfly.metrics.queue_delay import pooled, queueing_delay
 from mayfly.simulate.comparison import compare, run
+from mayfly.simulate.disciplines import parse
+from mayfly.simulate.run import run_one, workload
 from mayfly.simulate.scenario import load_scenario
 from mayfly.simulate.traces import PACKETS, TIMEOUTS, chosen_rows
 from mayfly.workload.lists import flow_list
@@ -121,3 +124,24 @@ def test_transmission_begins_with_the_first_packet_of_the_sender():
         # SYN, SYN-ACK, data; opened by the receiver the data follows the ACK of the SYN-ACK as well.
         assert record["last_data_s"] - record["first_sent_s"] == pytest.approx(2 * one_way + data, abs=1e-5)
         assert record["last_data_s"] < record["finish_s"]
+
+
+def test_the_delay_of_all_packets_is_that_of_the_flows_and_follows_little():
+    load = {"workload.load": "8mbit", "workload.group": "web", "duration": "20s", "network.buffer": 1000}
+    cbr = [{"rate": "1mbit", "group": "call"}]
+    scenarios = [load | {"workload.cbr": cbr} | more for more in ({}, {"warm_up": "12s"}, {"duration": "12s"})]
+    loaded = [load_scenario("wired", fields) for fields in scenarios]
+    flows = workload(loaded[0])
+    whole, late, early = (run_one(scenario, parse("fifo"), flows) for scenario in loaded)
+    delays = [run.counters["queueing_delay"] for run in (whole, late, early)]
+    assert delays[0]["packets"] == delays[1]["packets"] + delays[2]["packets"] == whole.counters["sent"]
+    assert delays[0] == pytest.approx(pooled(delays[1:]), rel=1e-9)
+    assert delays[0] == pytest.approx(pooled([row["queueing_delay"] for row in whole.classes]), rel=1e-9)
+    of_flows = queueing_delay(whole.records).row(0, named=True)
+    assert delays[0] == pytest.approx(of_flows, rel=1e-6)
+    # Little's law: the area under the queue is the sum of the waits and of what those that wait at the end have waited,
+    # less than 1000 packets of 1.2 ms each.
+    assert whole.counters["drops"] == 0
+    still = whole.counters["arrivals"] - whole.counters["sent"]
+    area = whole.counters["queue_mean_packets"] * 20.0 - delays[0]["packets"] * delays[0]["mean_s"]
+    assert -1e-6 <= area <= still * 1.2
