@@ -15,6 +15,7 @@ from mayfly.simulate import fields
 from mayfly.simulate import scenario as module
 from mayfly.simulate.disciplines import disciplines
 from mayfly.simulate.scenario import READY, Scenario, field_names, load_scenario, merged, parse_override, scenario_of
+from mayfly.simulate.sizes import Sizes
 
 READY_NAMES = sorted(path.stem for path in READY.glob("*.toml"))
 
@@ -39,6 +40,10 @@ BY_NAME = {
     "tcp.max_rto": ("300s", 300.0),
     "workload.up_share": ("0.25", 0.25),
     "workload.minimum": ("5", 5.0),
+    "workload.arrivals": ("weibull", "weibull"),
+    "workload.arrival_shape": ("0.5", 0.5),
+    "workload.arrival_file": ("starts.csv", "starts.csv"),
+    "workload.sizes": ('{law = "lognormal", mean = 40, cov = 3}', Sizes(law="lognormal", mean=40, cov=3)),
     "workload.cbr": (
         '[{rate = "1mbit", packet = 1000, flows = 2, spread = "2s", start = "1s", stop = 9}, '
         '{rate = 64000, renew = 10, users = 1, group = "bulk"}]',
@@ -86,11 +91,11 @@ BY_NAME = {
     ),
     "workload.web": (
         '{sessions = 4, session_gap = "6s", pages = 2, loop = "open", request = "400B"}',
-        ((4, 6.0, 0.0, 2.0, 5.0, 3.0, 0.5, 12.0, 1.2, "open", (400, "bytes"), None, None, None),),
+        ((4, 6.0, 0.0, 2.0, 5.0, 3.0, 0.5, 12.0, 1.2, None, "open", (400, "bytes"), None, None, None),),
     ),
     "workload.http": (
         '[{version = "2", request = "1kB", think = "5ms", group = "a"}]',
-        (("2", 6, (1000, "bytes"), 0.005, 10, 1.0, 0.0, 60.0, 5.0, 20.0, 12.0, 1.2, "a", None, None),),
+        (("2", 6, (1000, "bytes"), 0.005, 10, 1.0, 0.0, 60.0, 5.0, 20.0, 12.0, 1.2, None, "a", None, None),),
     ),
 }
 """Fields whose value the type alone does not tell."""
@@ -100,7 +105,13 @@ GRAPH = {
     "network.link": [{"from": "a", "to": "b"}],
     "network.hosts": [{"at": "a", "name": "senders"}, {"at": "b", "name": "receivers"}],
 }
-BESIDE = {"network.link": GRAPH, "network.hosts": GRAPH}
+BESIDE = {
+    "network.link": GRAPH,
+    "network.hosts": GRAPH,
+    "workload.arrivals": {"workload.arrival_shape": 0.5},
+    "workload.arrival_shape": {"workload.arrivals": "weibull"},
+    "workload.arrival_file": {"workload.arrivals": "trace", "workload.load": None},
+}
 """What a field needs beside it."""
 
 

@@ -165,6 +165,6 @@ def test_a_measured_law_has_its_own_moments_and_samples(tmp_path):
     assert law.quantile([0, 0.5, 0.51, 1]).tolist() == [1, 1, 10, 100]
     sizes = law.sample(stream(1, "sizes"), 100_000)
     assert abs((sizes == 10).mean() - 0.4) < 4 * math.sqrt(0.24 / 100_000)
-    file.write_text("size_packets,x\n1,1\n")
-    with pytest.raises(MayflyError, match="not a table of size_packets and cdf"):
+    file.write_text("size,cdf\n1,1\n")
+    with pytest.raises(MayflyError, match="not a table of size_packets, with cdf or without"):
         Empirical.read(file)

@@ -6,6 +6,7 @@ from mayfly.simulate.scenario import Http, Web
 from mayfly.simulate.topology import Topology, ends
 from mayfly.workload import http, web
 from mayfly.workload.pareto import ParetoII
+from mayfly.workload.sizes import SizeLaw
 
 
 def web_sessions(given: Sequence[Web], mss: int, topology: Topology | None = None) -> list[web.Web]:
@@ -34,7 +35,7 @@ def web_sessions(given: Sequence[Web], mss: int, topology: Topology | None = Non
             objects=w.objects,
             page_gap_s=w.page_gap,
             object_gap_s=w.object_gap,
-            law=ParetoII.solve(shape=w.shape, mean=w.mean),
+            law=_objects(w, "workload.web.sizes"),
             closed=w.loop == "closed",
             request_bytes=0 if w.request is None else w.request[0] * (1 if w.request[1] == "bytes" else mss),
             group=w.group,
@@ -70,7 +71,7 @@ def http_sessions(given: Sequence[Http], mss: int, topology: Topology | None = N
                 pages=h.pages,
                 objects=h.objects,
                 page_gap_s=h.page_gap,
-                law=ParetoII.solve(shape=h.shape, mean=h.mean),
+                law=_objects(h, "workload.http.sizes"),
                 group=h.group,
                 ends=ends(topology, h.from_, h.to),
             ),
@@ -81,3 +82,10 @@ def http_sessions(given: Sequence[Http], mss: int, topology: Topology | None = N
         )
         for h in given
     ]
+
+
+def _objects(given: Web | Http, where: str) -> SizeLaw:
+    """Law of the object sizes."""
+    if given.sizes is not None:
+        return given.sizes.drawn(where)
+    return ParetoII.solve(shape=given.shape, mean=given.mean)

@@ -90,27 +90,13 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     MayflyError
         The workload describes no flows, or a law that cannot be.
     """
+    from mayfly.simulate.transfers import transfers_of
     from mayfly.workload import mix
-    from mayfly.workload.sizes import BoundedPareto, BoundedZipf
 
     given, network = scenario.workload, topology_of(scenario)
-    transfers = None
-    if given.load is not None:
-        parameters = {name: getattr(given, name) for name in ("minimum", "maximum", "mean", "cov")}
-        law = {"zipf": BoundedZipf, "pareto": BoundedPareto}[given.law]
-        solved = law.solve(**{name: value for name, value in parameters.items() if value is not None})
-        transfers = mix.Transfers(
-            solved,
-            given.load,
-            up_share=given.up_share,
-            exact_load=given.exact_load,
-            users=given.users,
-            group=given.group,
-            ends=ends(network, given.from_, given.to),
-        )
     first_receiver, mss = 1 + max(given.senders + 2, 7), scenario.tcp.mss
     return mix.synthetic(
-        transfers,
+        transfers_of(given, network),
         duration_s=scenario.duration,
         seed=scenario.seed + replication,
         cbr=[

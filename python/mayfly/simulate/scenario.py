@@ -12,6 +12,7 @@ from mayfly.errors import MayflyError
 from mayfly.simulate import disciplines, presets, quantity
 from mayfly.simulate.fields import Buffer, Group, Name, Rate, Seconds, Section, Whole
 from mayfly.simulate.network import Network
+from mayfly.simulate.sizes import SIZES, LawName, Sizes
 from mayfly.simulate.sources import FROM, GROUP, PLACE, TO, USERS, OnOff, Place, Replay, ShortTerm, Vbr
 
 READY = Path(__file__).parent.parent / "scenarios"
@@ -180,6 +181,7 @@ class Web(Section):
     object_gap: Seconds = Field(0.5, description="mean time from one object of a page to the next; exponential")
     mean: float = Field(12, gt=0, description="mean object size, MSS; Pareto II, rounded up")
     shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
+    sizes: Sizes | None = Field(None, description=f"objects: {SIZES}, in place of mean and shape")
     loop: Literal["closed", "open"] = Field(
         "closed", description="a page is read once it is complete (as in ns-2's WebTraf), or from its start on"
     )
@@ -208,22 +210,35 @@ class Http(Section):
     objects: float = Field(20, gt=0, le=1e6, description="mean objects of a page; exponential, rounded up")
     mean: float = Field(12, gt=0, description="mean object size, MSS; Pareto II, rounded up")
     shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
+    sizes: Sizes | None = Field(None, description=f"objects: {SIZES}, in place of mean and shape")
     group: Group = Field(None, description=GROUP)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 
 
 class Workload(Section):
-    """Poisson TCP transfers with sizes in MSS, beside flows of other kinds."""
+    """TCP transfers with sizes in MSS, beside flows of other kinds."""
 
-    load: Rate | None = Field(None, description="offered load of the transfers on the wire; none when absent")
-    law: Literal["zipf", "pareto"] = Field("zipf", description="bounded law of the sizes: discrete or continuous")
+    load: Rate | None = Field(
+        None, description="offered load of the transfers on the wire; none when absent, unless arrivals = trace"
+    )
+    arrivals: Literal["poisson", "weibull", "trace"] = Field(
+        "poisson", description="times between transfers, or their start times from a file, which takes no load"
+    )
+    arrival_shape: float | None = Field(
+        None, ge=0.2, le=100, description="weibull: shape of the times between arrivals; below 1 bursts, 1 is poisson"
+    )
+    arrival_file: str | None = Field(
+        None, description="trace: CSV with the column start_s, seconds, from the working directory"
+    )
+    law: LawName = Field("zipf", description="law of the sizes, by the four fields below; sizes takes all its others")
     minimum: float | None = Field(
-        None, description="smallest size, MSS; any three of these four, else 6, mean 40, cov 6"
+        None, description="smallest size, MSS; zipf, pareto: any three of these four, else 6, mean 40, cov 6"
     )
     maximum: float | None = Field(None, description="largest size, MSS")
     mean: float | None = Field(None, description="mean size, MSS")
     cov: float | None = Field(None, description="coefficient of variation of the size")
+    sizes: Sizes | None = Field(None, description=f"{SIZES}, in place of law, minimum, maximum, mean and cov")
     exact_load: bool = Field(False, description="make the realised load the nominal one")
     up_share: float = Field(0.0, ge=0, le=1, description="share of transfers in the reverse direction")
     senders: Whole = Field(5, ge=1, le=100_000, description="hosts that send downwards, one access link each")
@@ -248,9 +263,24 @@ class Workload(Section):
     @classmethod
     def _default_law(cls, given: Any) -> Any:
         """Minimum 6, mean 40, CoV 6, unless the scenario says otherwise (shared errata of Chen 2012, 4.4.2)."""
-        if isinstance(given, dict) and not any(name in given for name in ("minimum", "maximum", "mean", "cov")):
+        if not isinstance(given, dict) or given.get("law", "zipf") not in ("zipf", "pareto"):
+            return given
+        if not any(name in given for name in ("minimum", "maximum", "mean", "cov")):
             given = {**given, "minimum": 6, "mean": 40, "cov": 6}
         return given
+
+    @model_validator(mode="after")
+    def _arrivals_complete(self) -> "Workload":
+        for name, kind in (("arrival_shape", "weibull"), ("arrival_file", "trace")):
+            value = getattr(self, name)
+            if (value is None) == (self.arrivals == kind):
+                what = "must be given with" if value is None else "only goes with"
+                raise ValueError(f"{name} = {'none' if value is None else value}: {what} arrivals = {kind}")
+        if self.arrivals == "trace" and self.load is not None:
+            raise ValueError(f"load = {self.load}: must be left out with arrivals = trace, which set it")
+        if self.arrivals == "trace" and self.exact_load:
+            raise ValueError("exact_load = true: must be left out with arrivals = trace")
+        return self
 
 
 class Scenario(Section):

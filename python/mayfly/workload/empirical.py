@@ -47,18 +47,33 @@ class Empirical:
             raise MayflyError(f"share = {share}: the last one must be 1")
 
     @classmethod
+    def of_sample(cls, sizes: Sequence[float]) -> Empirical:
+        """The law of measured sizes, whole packets, each as likely as any other.
+
+        Examples
+        --------
+        >>> Empirical.of_sample([10, 1, 1, 4]).steps
+        ((1.0, 0.5), (4.0, 0.75), (10.0, 1.0))
+        """
+        values, counts = np.unique(np.asarray(sizes, dtype=float), return_counts=True)
+        return cls(tuple(zip(values.tolist(), (np.cumsum(counts) / counts.sum()).tolist(), strict=True)))
+
+    @classmethod
     def read(cls, file: str | os.PathLike) -> Empirical:
-        """The law of a CSV file with the columns ``size_packets`` and ``cdf``."""
+        """The law of a CSV file: ``size_packets`` with ``cdf``, steps of the law, or without, a measured size a row."""
         try:
             table = pl.read_csv(file, schema_overrides={"size_packets": pl.Float64, "cdf": pl.Float64})
-            steps = tuple(table.select("size_packets", "cdf").iter_rows())
+            columns = ["size_packets", "cdf"] if "cdf" in table.columns else ["size_packets"]
+            table = table.select(columns)
         except (OSError, pl.exceptions.PolarsError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
-            raise MayflyError(f"{file}: not a table of size_packets and cdf: {reason}") from None
-        if any(value is None for step in steps for value in step):
-            raise MayflyError(f"{file}: must hold a size_packets and cdf in every row")
+            raise MayflyError(f"{file}: not a table of size_packets, with cdf or without: {reason}") from None
+        if table.height == 0 or any(column.has_nulls() for column in table.iter_columns()):
+            raise MayflyError(f"{file}: must hold {' and '.join(columns)} in every row, and at least one row")
         try:
-            return cls(steps)
+            return (
+                cls(tuple(table.iter_rows())) if len(columns) == 2 else cls.of_sample(table["size_packets"].to_list())
+            )
         except MayflyError as error:
             raise MayflyError(f"{file}: {error}") from None
 

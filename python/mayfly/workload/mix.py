@@ -19,13 +19,13 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.workload import bursts, stages
-from mayfly.workload.arrivals import arrival_rate, choice, exponential, poisson, stream
+from mayfly.workload.arrivals import choice, stream
 from mayfly.workload.datagrams import Datagrams, places
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.http import Http, http_flows
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 from mayfly.workload.short_term import ShortTerm
-from mayfly.workload.sizes import SizeLaw
+from mayfly.workload.transfers import Transfers, transfer_flows
 from mayfly.workload.web import Web, web_flows
 
 UDP_HEADER_BYTES = 28
@@ -141,38 +141,6 @@ class Batch:
     ends: tuple[Hosts, Hosts] | None = None
 
 
-@dataclass(frozen=True)
-class Transfers:
-    """Poisson TCP transfers.
-
-    Parameters
-    ----------
-    law : SizeLaw
-        Sizes in packets; rounded up where the law is continuous.
-    load_bps : float
-        Offered load on the wire, headers included, bit/s, > 0.
-    up_share : float
-        Probability that a transfer goes up, from a receiver to a sender; 0 to 1.
-    exact_load : bool
-        Keep as many transfers as come nearest to ``load_bps`` x duration, and stretch or squeeze their arrival times to
-        fill the duration. Off, a draw of heavy-tailed sizes offers several percent more or less than asked.
-    users : int, optional
-        Users each transfer is drawn from; its end points are drawn apart from each other when not given.
-    group : str, optional
-        Name of the transfers' group.
-    ends : pair of sequences, optional
-        Hosts that send and hosts that receive, in place of those of the whole mix.
-    """
-
-    law: SizeLaw
-    load_bps: float
-    up_share: float = 0.0
-    exact_load: bool = False
-    users: int | None = None
-    group: str | None = None
-    ends: tuple[Hosts, Hosts] | None = None
-
-
 def synthetic(
     transfers: Transfers | None = None,
     *,
@@ -194,7 +162,7 @@ def synthetic(
     Parameters
     ----------
     transfers : Transfers, optional
-        Poisson TCP transfers.
+        TCP transfers with sizes of a law.
     duration_s : float
         Flows start in [0, duration_s), s, > 0.
     seed : int
@@ -234,7 +202,7 @@ def synthetic(
     parts = {}
     if transfers is not None:
         check_users("transfers", transfers.users)
-        parts["transfers", 0] = transfers, poisson_transfers(transfers, duration_s, seed, mss, header_bytes)
+        parts["transfers", 0] = transfers, transfer_flows(transfers, duration_s, seed, mss, header_bytes)
     for index, flows in enumerate(cbr):
         parts["cbr", index] = flows, cbr_flows(flows, duration_s, stream(seed, "cbr", index))
     for index, flows in enumerate(permanent):
@@ -373,38 +341,6 @@ def check_packet(mss: int, header_bytes: int) -> None:
     """Refuse packets that IP cannot carry."""
     if not (mss >= 1 and header_bytes >= 0 and mss + header_bytes <= 65535):
         raise MayflyError(f"mss = {mss}, header_bytes = {header_bytes}: must be >= 1 and >= 0, together at most 65535")
-
-
-def poisson_transfers(transfers: Transfers, duration_s: float, seed: int, mss: int, header_bytes: int) -> pl.DataFrame:
-    """Start, size and direction of Poisson TCP transfers."""
-    if not 0 <= transfers.up_share <= 1:
-        raise MayflyError(f"up_share = {transfers.up_share}: must be from 0 to 1")
-    wire = mss + header_bytes
-    rate = arrival_rate(transfers.load_bps, transfers.law.mean_packets() * wire)
-    times, law = stream(seed, "arrivals"), transfers.law
-    if transfers.exact_load:
-        sizes = up_to(law, transfers.load_bps * duration_s / 8 / wire, rate * duration_s, stream(seed, "sizes"))
-        # Given n arrivals, those of a Poisson process are n uniform numbers in order: n gaps over the sum of n + 1.
-        gaps = np.cumsum(exponential(times, len(sizes) + 1))
-        starts = gaps[:-1] / gaps[-1] * duration_s
-    else:
-        starts = poisson(times, rate, duration_s)
-        sizes = whole(law.sample(stream(seed, "sizes"), len(starts)))
-    up = stream(seed, "directions").random(len(starts)) < transfers.up_share
-    return pl.DataFrame({"start_s": starts, "size_bytes": sizes * mss, "direction": np.where(up, "up", "down")})
-
-
-def whole(sizes: np.ndarray) -> np.ndarray:
-    """Sizes rounded up to whole packets."""
-    return np.ceil(sizes).astype(np.int64)
-
-
-def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw sizes until their sum comes nearest to ``packets``; at least one."""
-    sizes = whole(law.sample(rng, math.ceil(expected) + 1))
-    while sizes.sum() < packets:
-        sizes = np.concatenate([sizes, whole(law.sample(rng, len(sizes)))])
-    return sizes[: max(1, np.abs(np.cumsum(sizes) - packets).argmin() + 1)]
 
 
 def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:

@@ -1,0 +1,62 @@
+"""Transfers of a scenario, as the workload takes them."""
+
+from mayfly.errors import MayflyError
+from mayfly.simulate.scenario import Workload
+from mayfly.simulate.topology import Topology, ends
+from mayfly.workload import laws
+from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
+from mayfly.workload.sizes import SizeLaw
+from mayfly.workload.transfers import Transfers
+
+
+def transfers_of(given: Workload, topology: Topology | None = None) -> Transfers | None:
+    """Transfers of a scenario as the workload takes them.
+
+    Parameters
+    ----------
+    given : Workload
+        Section ``[workload]``.
+    topology : Topology, optional
+        Network that is no dumbbell.
+
+    Returns
+    -------
+    Transfers or None
+        None when the scenario has no transfers.
+
+    Raises
+    ------
+    MayflyError
+        A law that cannot be.
+    """
+    if given.load is None and given.arrivals != "trace":
+        return None
+    return Transfers(
+        _sizes(given),
+        given.load,
+        up_share=given.up_share,
+        exact_load=given.exact_load,
+        users=given.users,
+        group=given.group,
+        ends=ends(topology, given.from_, given.to),
+        arrivals=_arrivals(given),
+    )
+
+
+def _sizes(given: Workload) -> SizeLaw:
+    if given.sizes is not None:
+        return given.sizes.drawn("workload.sizes")
+    flat = {name: getattr(given, name) for name in ("minimum", "maximum", "mean", "cov")}
+    try:
+        return laws.law_of(given.law, flat)
+    except MayflyError as error:
+        if given.law in ("zipf", "pareto"):
+            raise
+        # A field of a ready scenario cannot be unset; the table replaces all of them.
+        raise MayflyError(f"workload: {error}; or give workload.sizes, which replaces these fields") from None
+
+
+def _arrivals(given: Workload) -> Arrivals:
+    if given.arrivals == "weibull":
+        return WeibullGaps(given.arrival_shape)
+    return Recorded(given.arrival_file) if given.arrivals == "trace" else Poisson()
