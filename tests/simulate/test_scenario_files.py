@@ -355,3 +355,9 @@ def test_ready_scenarios_name_disciplines_of_the_registry():
     for path in READY.glob("*.toml"):
         named = tomllib.loads(Path(path).read_text())["disciplines"]
         assert {name.partition("(")[0] for name in named} <= known, path
+
+
+def test_a_folder_of_the_same_name_does_not_hide_a_ready_scenario(tmp_path, monkeypatch):
+    (tmp_path / "wired").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load_scenario("wired").name == "wired"

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.metrics.active import active_flows
+from mayfly.metrics.fairness import ENDLESS_BYTES
 from mayfly.metrics.loss import loss_by_size
 
 from .figures import BINS_PER_DECADE, Figure, axis, curve, figures_of, points_each, shown, values_of
@@ -20,8 +21,10 @@ def loss_figure(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | Non
     """Share of the packets of flows of a size that were dropped (Rai 2003, Fig. 10)."""
     if "drops" not in records.columns or not records["drops"].sum():
         return None
+    # A flow without end has no size to be drawn at.
+    sized = records.filter(pl.col("size_packets") < ENDLESS_BYTES / 65_535)
     data = []
-    for (label,), part in loss_by_size(records, BINS_PER_DECADE).partition_by("discipline", as_dict=True).items():
+    for (label,), part in loss_by_size(sized, BINS_PER_DECADE).partition_by("discipline", as_dict=True).items():
         if label not in styles:
             continue
         part = part.filter(pl.col("packets_sent") > 0)

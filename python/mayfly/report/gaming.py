@@ -78,6 +78,11 @@ def percentiles(slowdown: Mapping[str, float | None] | None) -> Cell:
     return Cell(" / ".join("∞" if value is None else digits(value) for value in slowdown.values()))
 
 
+def _has_slowdown(group: Mapping[str, Any]) -> bool:
+    """Whether there is a percentile to show."""
+    return any(value is not None for value in (group["slowdown"] or {}).values())
+
+
 def groups_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
     """What the groups of a comparison got: share of fair, slowdown, stall and loss.
 
@@ -93,7 +98,7 @@ def groups_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
     by_label = {row["label"]: {group["group"]: group for group in row["groups"]} for row in rows}
     names = list(dict.fromkeys(group["group"] for row in rows for group in row["groups"]))
     every = {name: [of[name] for of in by_label.values()] for name in names}
-    slow = [name for name in names if any(group["slowdown"] for group in every[name])]
+    slow = [name for name in names if any(map(_has_slowdown, every[name]))]
     watched = [name for name in names if any(group["longest_stall_s"] is not None for group in every[name])]
     columns: list[tuple[str, str | None, Callable[[Mapping[str, Any]], Cell]]] = [
         *((f"of {share_text(every[name][0]['fair_share'])}", name, _ratio) for name in names),

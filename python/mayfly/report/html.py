@@ -15,6 +15,7 @@ from .choice import MANY, family, grouped, leading, leading_sentences
 from .congestion_table import congestion_html
 from .gaming import groups_html
 from .interfaces_table import interfaces_html
+from .pages_table import pages_html
 from .palette import Style, styles
 from .quantity import bytes_text, count_text, digits, rate_text
 from .table import disciplines_table
@@ -112,6 +113,7 @@ def page_text(
         _answer(summary),
         "<h2>Mean response time, long and short flows</h2>",
         disciplines_table(rows, colours, first),
+        pages_html(rows),
         groups_html(rows),
         interfaces_html(rows),
         congestion_html(rows),

@@ -73,6 +73,14 @@ class Comparison:
 
         return interfaces_table(self.summary["disciplines"])
 
+    def pages_table(self) -> "Table | None":
+        """Page load times, as a rich table; None without pages."""
+        if not any("pages" in row for row in self.summary["disciplines"]):
+            return None
+        from mayfly.report.pages_table import pages_table
+
+        return pages_table(self.summary["disciplines"])
+
     def write(self, folder: str | os.PathLike, report: bool = True) -> dict[str, str]:
         """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
 

@@ -469,7 +469,7 @@ def load_scenario(source: str | os.PathLike = "wired", overrides: dict[str, Any]
     """
     path = Path(source)
     try:
-        if not path.exists() and path.parent == Path() and (READY / f"{path.stem}.toml").is_file():
+        if not path.is_file() and path.parent == Path() and (READY / f"{path.stem}.toml").is_file():
             path = READY / f"{path.stem}.toml"
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
