@@ -72,7 +72,7 @@ def test_a_script_fills_in_size_and_opener():
     ("columns", "message"),
     [
         ({"size_bytes": [5]}, "row 1: size_bytes = 5: must be the payload of its script, or empty"),
-        ({"opened_by": ["sender"]}, "row 1: opened_by = sender: must be the end that sends first"),
+        ({"opened_by": ["sender"]}, "row 1: opened_by = sender: must be receiver or empty, since the receiver"),
         ({"protocol": ["udp"], "rate_bps": [1e6]}, "must be empty unless protocol is tcp"),
         ({"script": ["up 1 | sleep 1s"]}, "flow list: row 1: script: 'sleep 1s': must be"),
     ],
@@ -80,6 +80,16 @@ def test_a_script_fills_in_size_and_opener():
 def test_a_flow_that_disagrees_with_its_script_is_refused(columns, message):
     with pytest.raises(MayflyError, match=message):
         flow_list(pl.DataFrame({"start_s": [0.0], "script": [PAGE]} | columns))
+
+
+def test_the_server_greets_first_when_the_client_has_connected():
+    # 3 ms one way: the greeting leaves the server with the last packet of the handshake, three ways after the SYN.
+    talk = {"start_s": [0.0], "script": ["down 80 | up 40 | down 60"]}
+    for opened_by, ways in (("receiver", 3), ("sender", 2), (None, 2)):
+        flows = pl.DataFrame(talk | {"opened_by": [opened_by]}, schema_overrides={"opened_by": pl.String})
+        starts = mayfly.run("wired", "fifo", flows).trains["start_s"].to_list()
+        assert starts[0] == pytest.approx(ways * 0.003, abs=3e-4)
+        assert len(starts) == 3
 
 
 @pytest.mark.parametrize("name", ["flows.csv", "flows.parquet"])

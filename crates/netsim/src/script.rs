@@ -79,8 +79,9 @@ impl Scripts {
         if flow.udp.is_some() {
             return refused("datagrams with a script");
         }
-        if first.forward == flow.receiver_opens {
-            return refused("script that does not begin with the end that opens the connection");
+        // The receiver would have to repeat its SYN-ACK until it is answered.
+        if !first.forward && !flow.receiver_opens {
+            return refused("script that begins with the receiver while the sender opens the connection");
         }
         if segments(true).max(segments(false)) > most_segments {
             return refused("more than 4292870144 segments");

@@ -147,7 +147,7 @@ fn scripts_that_make_no_sense_are_refused() {
         netsim::run(&run, &[flow], &netsim::Control::default()).expect_err("refused").to_string()
     };
     let good = || vec![up(1, 0), down(1, 0)];
-    let first = "flow 0: script that does not begin with the end that opens the connection";
+    let first = "flow 0: script that begins with the receiver while the sender opens the connection";
     assert_eq!(refusal(good(), |flow| flow.receiver_opens = false), first);
     assert_eq!(refusal(good(), |flow| flow.script = Some(1)), "flow 0: script that is not listed");
     assert_eq!(refusal(good(), |flow| flow.size_bytes = 3), "flow 0: size is not that of its script");

@@ -377,7 +377,7 @@ def with_bursts(columns: dict[str, pl.Series], height: int, source: str) -> None
 
 
 def with_scripts(columns: dict[str, pl.Series], height: int, source: str) -> None:
-    """Fill in the size of scripted flows and who opens them: the end that sends first."""
+    """Fill in the size of scripted flows and who opens them: the end that sends first, unless the list says otherwise."""
     try:
         sizes, firsts = scripts.volumes(columns["script"])
     except MayflyError as error:
@@ -393,9 +393,10 @@ def with_scripts(columns: dict[str, pl.Series], height: int, source: str) -> Non
     sends = firsts == columns.get("direction", nothing).fill_null("down")
     opener = pl.select(pl.when(sends).then(pl.lit("sender")).when(~sends).then(pl.lit("receiver"))).to_series()
     given = columns.get("opened_by", nothing)
-    if (wrong := (given != opener).fill_null(False)).any():
-        refuse("opened_by", wrong, given, "the end that sends first in its script, or empty", source)
-    columns["opened_by"] = opener.zip_with(scripted, given).alias("opened_by")
+    if (wrong := ((given == "sender") & (opener == "receiver")).fill_null(False)).any():
+        bound = "receiver or empty, since the receiver sends first in the script: or turn direction, src and dst"
+        refuse("opened_by", wrong, given, bound, source)
+    columns["opened_by"] = opener.zip_with(scripted & given.is_null(), given).alias("opened_by")
 
 
 def with_sizes(columns: dict[str, pl.Series], mss: int, source: str) -> None:

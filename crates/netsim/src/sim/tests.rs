@@ -127,3 +127,31 @@ fn no_option_of_a_segment_is_left_behind() {
         assert!((1..2 * 40 * 43).contains(&places), "{discipline}: {places} places");
     }
 }
+
+#[test]
+fn no_option_of_a_scripted_connection_is_left_behind() {
+    let train = |forward, bytes| crate::script::Train { forward, bytes, wait: Time(2_000_000), pace: Time::ZERO };
+    for discipline in ["fifo", "las", "codel", "fq_codel", "red"] {
+        for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+            let mut run = run_of(discipline, Limit::Packets(12));
+            (run.tcp.recovery, run.tcp.fin) = (recovery, discipline != "las");
+            (run.tcp.timestamps, run.tcp.pacing) = (discipline != "fifo", discipline == "red");
+            run.network.loss = 0.01;
+            run.stop_when_idle = false;
+            let answer = train(true, 90 * 1460);
+            run.scripts.list = vec![vec![train(false, 40_000), answer, train(false, 400), answer]];
+            let scripted = FlowSpec { receiver_opens: true, script: Some(0), ..flow(Time::ZERO, 180 * 1460 + 40_400) };
+            let flows: Vec<FlowSpec> =
+                (0..40).map(|n| FlowSpec { src: n as u32 % 5, start: Time(n * 3_000_000), ..scripted }).collect();
+            let mut sim = Sim::set_up(&run, &flows).expect("valid");
+            sim.handle_events(&Control::default()).expect("not cancelled");
+            assert_eq!((sim.unfinished, sim.net.options.held()), (0, 0), "{discipline} {recovery:?}");
+            assert!(sim.live.iter_mut().all(|live| live.flow == u32::MAX), "{discipline} {recovery:?}: slots in use");
+            let (places, slots) = (sim.net.options.places(), sim.live.iter_mut().count());
+            let out = sim.finish();
+            assert!(out.counters.drops > 100, "{discipline}: {} drops", out.counters.drops);
+            assert!((1..2 * 40 * 43).contains(&places), "{discipline} {recovery:?}: {places} places");
+            assert!(slots <= 80, "{discipline}: {slots} slots");
+        }
+    }
+}

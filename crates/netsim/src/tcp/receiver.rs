@@ -45,6 +45,8 @@ pub(crate) struct Receiver {
     echo: bool,
     /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
     probed: Option<Time>,
+    /// A SYN or its answer was lost, as this end can tell.
+    pub(super) syn_lost: bool,
     /// The SYN or FIN was repeated as often as it may.
     pub(crate) gave_up: bool,
     pub(crate) first_data: Time,
@@ -74,6 +76,7 @@ impl Receiver {
             rtt: Rtt::unknown(tcp, Time::ZERO),
             echo: false,
             probed: None,
+            syn_lost: false,
             gave_up: false,
             first_data: Time::NEVER,
             complete: Time::NEVER,
@@ -143,6 +146,7 @@ impl Receiver {
         } else if !shape.receiver_opens {
             // The SYN, to be answered now; one that comes again leaves no telling which answer is answered.
             self.probed = (self.beyond == 0).then_some(net.now);
+            self.syn_lost |= self.beyond > 0;
         }
         let fills_gap = seq + 1 < self.beyond;
         self.beyond = self.beyond.max(seq + 1);
@@ -267,6 +271,7 @@ impl Receiver {
         match self.pending {
             Pending::Nothing => self.acknowledge(shape, tcp, net),
             Pending::Syn => {
+                self.syn_lost = true;
                 self.repeat_later(shape, tcp, net);
                 net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
             }

@@ -97,7 +97,7 @@ impl Scripted {
         };
         let [first, second] = &mut scripted.halves;
         first.sender.syn_lost = history.syn_lost;
-        second.sender.connected(tcp);
+        second.sender.connected();
         second.receiver.connected();
         if spec.receiver_opens {
             first.receiver.open(&first.shape, tcp, scene.net);
@@ -182,7 +182,7 @@ impl Scripted {
     fn proceed(&mut self, scene: &mut Scene) {
         loop {
             match self.phase {
-                Phase::Opening if self.is_connected() => self.wait(scene),
+                Phase::Opening if self.is_connected(scene) => self.wait(scene),
                 Phase::Sending if self.has_come_in(scene) => self.end_train(scene),
                 Phase::Settling if self.is_acknowledged(scene) => self.wait(scene),
                 Phase::Waiting if self.due == scene.net.now => {
@@ -194,8 +194,12 @@ impl Scripted {
         }
     }
 
-    fn is_connected(&self) -> bool {
-        if self.receiver_opens { self.halves[0].receiver.next() > 0 } else { self.halves[0].sender.una > 0 }
+    /// Whether the end that speaks first is connected: the one that opens with the answer to its SYN, the other with
+    /// the answer to that.
+    fn is_connected(&self, scene: &Scene) -> bool {
+        let opener_speaks = self.receiver_opens != scene.script[0].forward;
+        let first = &self.halves[0];
+        if opener_speaks && self.receiver_opens { first.receiver.next() > 0 } else { first.sender.una > 0 }
     }
 
     fn has_come_in(&self, scene: &Scene) -> bool {
@@ -225,8 +229,14 @@ impl Scripted {
         let (tcp, train) = (scene.tcp, scene.script[self.train]);
         let half = half_of(&train);
         if half == 1 && self.halves[1].shape.end == 0 {
-            // What the handshake told the receiver's end of the round-trip time.
-            self.halves[1].sender.rtt = self.halves[0].receiver.rtt;
+            let [first, second] = &mut self.halves;
+            // What the handshake told the receiver's end of the round-trip time, and of a lost SYN.
+            second.sender.rtt = first.receiver.rtt;
+            second.sender.syn_lost = first.receiver.syn_lost;
+            if self.receiver_opens && first.receiver.syn_lost {
+                second.sender.rtt.after_lost_syn(tcp);
+            }
+            second.sender.begin_window(&second.shape, tcp, scene.net);
         }
         let idle = scene.net.now - self.sent_at[half];
         let own = &mut self.halves[half];

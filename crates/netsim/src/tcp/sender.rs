@@ -136,9 +136,8 @@ impl Sender {
     }
 
     /// Begins connected, without a SYN of its own.
-    pub(super) fn connected(&mut self, tcp: &Tcp) {
+    pub(super) fn connected(&mut self) {
         (self.una, self.nxt, self.max) = (1, 1, 1);
-        self.control.cwnd = f64::from(tcp.initial_window);
     }
 
     /// Whether everything up to the last segment is acknowledged.
@@ -245,20 +244,25 @@ impl Sender {
     }
 
     fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        self.hystart = tcp.hystart.then(|| Box::new(HyStart::from(1)));
-        // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
-        self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
         if self.timeouts > 0 {
             self.rtt.after_lost_syn(tcp);
         }
-        if tcp.congestion == Congestion::Bbr {
-            let model = Model::begin(self.control.cwnd, self.rtt.smoothed_s(tcp), shape.owner.flow, net.now);
-            self.model = Some(Box::new(model));
-        }
+        self.begin_window(shape, tcp, net);
         if tcp.handshake_ack && !shape.receiver_opens {
             let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
             bare.remaining = shape.size_bytes;
             net.send(shape.out, bare);
+        }
+    }
+
+    /// The window of a connection that begins, with what the handshake told.
+    pub(super) fn begin_window(&mut self, shape: &Shape, tcp: &Tcp, net: &Net) {
+        self.hystart = tcp.hystart.then(|| Box::new(HyStart::from(1)));
+        // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
+        self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
+        if tcp.congestion == Congestion::Bbr {
+            let model = Model::begin(self.control.cwnd, self.rtt.smoothed_s(tcp), shape.owner.flow, net.now);
+            self.model = Some(Box::new(model));
         }
     }
 

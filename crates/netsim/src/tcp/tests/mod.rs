@@ -11,6 +11,7 @@ mod loss;
 mod pacing;
 mod reno;
 mod sack;
+mod scripted;
 mod setup;
 mod timer;
 mod timestamps;
