@@ -56,6 +56,9 @@ pub(crate) struct Bbr {
     /// Largest delivery rate of each of the last rounds, by round modulo their number.
     rates: [f64; ROUNDS],
     round: u64,
+    /// The last round with a rate. The filter moves with the rates it takes, so that an application's pauses do not
+    /// make it forget the path (4.1.1.3, BBRUpdateBtlBw).
+    rated: u64,
     round_start: bool,
     next_round_delivered: u64,
     rtt: Time,
@@ -92,6 +95,7 @@ impl Bbr {
             initial_window,
             rates: [0.0; ROUNDS],
             round: 0,
+            rated: 0,
             round_start: false,
             next_round_delivered: 0,
             rtt: Time::NEVER,
@@ -158,6 +162,12 @@ impl Bbr {
         self.cwnd = 1.0;
     }
 
+    /// Whether the window is small to see the round-trip time: the rates of that time say nothing of the path (4.3.5,
+    /// BBRHandleProbeRTT).
+    pub(crate) fn is_probing_rtt(&self) -> bool {
+        self.state == State::ProbeRtt
+    }
+
     /// Whether a loss is being repaired.
     pub(crate) fn is_recovering(&self) -> bool {
         self.recovering
@@ -182,7 +192,6 @@ impl Bbr {
         if self.round_start {
             self.next_round_delivered = sample.delivered;
             self.round += 1;
-            self.rates[self.round as usize % ROUNDS] = 0.0;
         }
         if self.conserving && sample.prior_delivered >= self.conserve_until {
             self.conserving = false;
@@ -193,6 +202,9 @@ impl Bbr {
         if let Some(rate) = sample.rate
             && (!sample.app_limited || rate >= self.bandwidth())
         {
+            let gone = (self.round - self.rated).min(ROUNDS as u64);
+            (0..gone).for_each(|ago| self.rates[(self.round - ago) as usize % ROUNDS] = 0.0);
+            self.rated = self.round;
             let best = &mut self.rates[self.round as usize % ROUNDS];
             *best = best.max(rate);
         }

@@ -59,6 +59,9 @@ impl Sender {
         }
         if let Some(sample) = model.rate.sample(lost, prior_in_flight, in_flight) {
             model.bbr.on_ack(&sample, now);
+            if model.bbr.is_probing_rtt() {
+                model.rate.on_idle(in_flight);
+            }
         }
         self.control.follow(model.bbr.cwnd);
         self.model = Some(model);
