@@ -377,7 +377,7 @@ def with_bursts(columns: dict[str, pl.Series], height: int, source: str) -> None
 
 
 def with_scripts(columns: dict[str, pl.Series], height: int, source: str) -> None:
-    """Fill in the size of scripted flows and who opens them: the end that sends first, unless the list says otherwise."""
+    """Fill in the size of scripted flows and who opens them: the end that sends first where the list does not say."""
     try:
         sizes, firsts = scripts.volumes(columns["script"])
     except MayflyError as error:
