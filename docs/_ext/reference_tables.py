@@ -11,6 +11,8 @@ from pydantic.fields import FieldInfo
 
 from mayfly.simulate import fields, scenario
 from mayfly.simulate.disciplines import by_family, slug
+from mayfly.simulate.sizes import Sizes
+from mayfly.workload.laws import LAWS
 
 _KINDS = {
     fields.Rate: "rate: bit/s, or `10mbit`",
@@ -80,6 +82,32 @@ def _bounds(param: dict) -> str:
         return ", ".join(f"`{word}`" for word in param["choices"])
     bounds = f"{number(param['min'])} to {number(param['max'])}"
     return f"up to {param['most']} ascending, {bounds}" if "most" in param else bounds
+
+
+def laws() -> str:
+    """List the size laws of the registry, with what each is described by."""
+    rows = (
+        (
+            f"`{law.id}`",
+            law.title,
+            "; or ".join(law.described_by),
+            ", ".join(f"`{p.name}` {p.bounds()}" for p in law.parameters) or "none",
+            law.source or "",
+        )
+        for law in LAWS.values()
+    )
+    return table(("law", "what", "give", "bounds", "source"), rows)
+
+
+def sources() -> str:
+    """List the sources of a scenario: the transfers, and what has a section below `[workload]`."""
+    found = [
+        (header, model)
+        for header, model in sections(scenario.Workload, "workload", "[workload]")
+        if model is not Sizes and header
+    ]
+    rows = ((f"`{header}`", (model.__doc__ or "").strip().partition("\n")[0]) for header, model in found)
+    return table(("section", "what"), rows)
 
 
 def sections(

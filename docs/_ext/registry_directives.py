@@ -10,6 +10,8 @@ TABLES = {
     "options": reference_tables.options,
     "scenario": reference_tables.scenario_fields,
     "commands": reference_tables.commands,
+    "laws": reference_tables.laws,
+    "sources": reference_tables.sources,
 }
 
 

@@ -167,11 +167,14 @@ def test_the_pages_hold_what_this_file_looks_for():
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_TABLES, ids=named)
 def test_a_table_shown_is_the_table_printed(page, tmp_path, monkeypatch):
-    """The tables pasted into the pages, each command run in full."""
+    """The tables pasted into the pages, each command run in full, on the files the page writes."""
     (tmp_path / "captures").symlink_to(ROOT / "captures")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    names: dict = {"__name__": "page"}
     for block in blocks(page.read_text(encoding="utf-8")):
+        if block.language == "python" and ".write_text(" in block.text:
+            run_python(block, names, named(page))
         for command in commands(block) if block.language == "console" else []:
             if is_mayfly(command) and command.shown.startswith("Mean response time"):
                 where = f"{named(page)}:{command.line}"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import mayfly
-from mayfly.simulate.scenario import field_names
+from mayfly.simulate.scenario import Workload, field_names
+from mayfly.workload.laws import LAWS
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,6 +62,20 @@ def test_every_scenario_field_has_a_row(tables):
     assert re.search(r"\| `rate` \| rate: bit/s, or `10mbit` \| `10mbit` \|", text)
     assert re.search(r"\| `loss_window` \| `flight` or `cwnd` \| `flight` \|", text)
     assert "[[workload.cbr]]" in text
+
+
+def test_every_law_has_a_row_with_its_bounds(tables):
+    text = tables.laws()
+    assert first_cells(text) == set(LAWS)
+    assert all(f"`{p.name}` {p.bounds()}" in text for law in LAWS.values() for p in law.parameters)
+
+
+def test_every_source_has_a_row(tables):
+    text = tables.sources()
+    arrays = {name for name in field_names(Workload) if f"{name}." in " ".join(field_names(Workload, "", True))}
+    assert arrays - {"sizes"} == set(re.findall(r"^\| `\[+workload\.(\w+)\]", text, re.MULTILINE))
+    assert {"cbr", "on_off", "vbr", "replay", "short_term", "permanent", "batch", "web", "http"} <= arrays
+    assert "`[workload]`" in text
 
 
 def test_every_command_lists_its_options(tables):
