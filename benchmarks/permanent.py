@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--disciplines", default="all")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="further scenario fields")
     given = parser.parse_args()
-    from mayfly.simulate.scenario import parse_override
+    from mayfly.simulate.overrides import parse_override
 
     fields = {"tcp.recovery": "sack", "tcp.congestion": "cubic", "tcp.recovery_burst": 0, "sample_interval": "0s"}
     scenario = mayfly.load_scenario("permanent", fields | dict(map(parse_override, given.set)))

@@ -14,7 +14,8 @@ from mayfly.errors import MayflyError
 from mayfly.simulate import fields
 from mayfly.simulate import scenario as module
 from mayfly.simulate.disciplines import disciplines
-from mayfly.simulate.scenario import READY, Scenario, field_names, load_scenario, merged, parse_override, scenario_of
+from mayfly.simulate.overrides import merged, parse_override
+from mayfly.simulate.scenario import READY, Scenario, field_names, load_scenario, scenario_of
 from mayfly.simulate.sizes import Sizes
 
 READY_NAMES = sorted(path.stem for path in READY.glob("*.toml"))

@@ -68,7 +68,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
 
 def _overrides(given: list[str] | None, **options: str | None) -> dict:
-    from mayfly.simulate.scenario import merged
+    from mayfly.simulate.overrides import merged
 
     return merged(given or (), options)
 

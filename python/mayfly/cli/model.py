@@ -48,7 +48,8 @@ def pias(
     """Find the best demotion thresholds for given flow sizes."""
     session = Session(as_json, quiet=True)
     from mayfly.models.pias import offered_by, optimise
-    from mayfly.simulate.scenario import load_scenario, merged
+    from mayfly.simulate.overrides import merged
+    from mayfly.simulate.scenario import load_scenario
 
     sizes, offered = offered_by(load_scenario(scenario, merged(overrides or (), {})), flows)
     found = optimise(sizes, levels, offered if load is None else load, objective=objective, minimise=minimise)
