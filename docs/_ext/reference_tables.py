@@ -129,11 +129,16 @@ def _section_of(field: FieldInfo) -> type[BaseModel] | None:
     return next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
 
 
+def _is_row(field: FieldInfo) -> bool:
+    """Whether a field stands in the table of its section: no section itself, or one that may be absent."""
+    return _section_of(field) is None or type(None) in typing.get_args(field.annotation)
+
+
 def scenario_fields() -> str:
     """List the fields, one table per section of the scenario file."""
     parts = []
     for header, model in sections():
-        fields = [(field, info) for field, info in model.model_fields.items() if _section_of(info) is None]
+        fields = [(field, info) for field, info in model.model_fields.items() if _is_row(info)]
         hints = typing.get_type_hints(model, include_extras=True)
         rows = (
             (f"`{info.alias or field}`", value_of(hints[field], info), default_of(info), info.description or "")
@@ -147,6 +152,8 @@ def scenario_fields() -> str:
 
 def value_of(hint: object, info: FieldInfo) -> str:
     """Say what a field takes: unit and notation, words, or bounds."""
+    if _section_of(info) is not None:
+        return "table"
     for kind in (hint, *typing.get_args(hint)):
         for alias, words in _KINDS.items():
             if kind == alias:

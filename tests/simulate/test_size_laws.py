@@ -75,6 +75,16 @@ def test_a_law_with_two_moments_goes_without_a_table(tmp_path):
         workload(load_scenario(file))
 
 
+@pytest.mark.parametrize(("scenario", "section"), [("wired", "workload.sizes"), ("web", "workload.web.sizes")])
+def test_a_law_is_set_whole_or_field_by_field(scenario, section):
+    whole = load_scenario(scenario, {"duration": "50s", section: {"law": "constant", "size": 5}})
+    fields = load_scenario(scenario, {"duration": "50s", f"{section}.law": "constant", f"{section}.size": 5})
+    assert whole == fields
+    assert workload(whole)["size_bytes"].max() == 5 * whole.tcp.mss
+    with pytest.raises(MayflyError, match=rf"unknown field {section}.laws; did you mean {section}.law\?"):
+        load_scenario(scenario, {f"{section}.laws": "constant"})
+
+
 def test_a_sample_of_sizes_is_a_law(here):
     sizes = packets(workload(wired({"workload.sizes": {"law": "empirical", "file": "sample.csv"}})))
     for size, share in ((1, 0.5), (4, 0.25), (10, 0.25)):

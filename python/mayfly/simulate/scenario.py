@@ -435,6 +435,8 @@ def field_names(model: type[BaseModel] | None = None, prefix: str = "", inside_a
         for section in (field.annotation, element):
             if isinstance(section, type) and issubclass(section, BaseModel):
                 names += field_names(section, f"{prefix}{name}.", inside_arrays)
+                # A section that may be absent is a field as a whole too.
+                names += [prefix + name] * (type(None) in get_args(field.annotation))
                 break
         else:
             names.append(prefix + name)
@@ -492,11 +494,18 @@ def _section(document: Any, names: list[str]) -> Any:
     return document
 
 
+def _may_be_absent(name: str) -> bool:
+    """Whether the field lies in a section that is a field as a whole, such as workload.sizes."""
+    known = field_names(inside_arrays=True)
+    return name in known and name.rpartition(".")[0] in known
+
+
 def _place(document: dict, name: str, value: Any) -> None:
     sections = name.split(".")[:-1]
     # A table written without brackets, such as [workload.web], is the only one of its kind.
     single = _section(document, sections) if name in field_names(inside_arrays=True) else None
-    if name not in field_names() and not isinstance(single, dict):
+    absent = single is None and isinstance(_section(document, sections[:-1]), dict) and _may_be_absent(name)
+    if name not in field_names() and not isinstance(single, dict) and not absent:
         raise MayflyError(f"--set {name}: {_unknown(name.split('.'))}")
     *sections, last = name.split(".")
     for section in sections:
