@@ -35,8 +35,28 @@ impl Serial {
 
     #[inline]
     pub(crate) fn time(self, len: u32) -> Time {
-        Time(((u128::from(self.0) * u128::from(len) + (1 << 31)) >> 32) as u64)
+        let mut rest = Fraction::HALF;
+        self.next(len, &mut rest)
     }
+
+    /// The same after a packet that left `rest`, and what this one leaves: a row of packets without a pause takes
+    /// the time of their bytes, rounded once. Rounding each of them adds up: at 28 Mb/s a packet of 1000 bytes
+    /// comes 0.29 ns too early, 28 of them 8 ns, and a source with their period meets all places of a queue in turn.
+    #[inline]
+    pub(crate) fn next(self, len: u32, rest: &mut Fraction) -> Time {
+        let exact = u128::from(self.0) * u128::from(len) + u128::from(rest.0);
+        *rest = Fraction(exact as u32);
+        Time((exact >> 32) as u64)
+    }
+}
+
+/// Part of a nanosecond, in units of 2^-32 ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fraction(u32);
+
+impl Fraction {
+    /// To round to the nearest nanosecond.
+    pub(crate) const HALF: Fraction = Fraction(1 << 31);
 }
 
 /// An access link: what it sends with, and where to.
@@ -153,6 +173,16 @@ mod tests {
                 assert!(fixed.abs_diff(exact) <= 1, "{bps} {len}: {fixed} {exact}");
             }
         }
+    }
+
+    #[test]
+    fn packets_without_a_pause_take_the_time_of_their_bytes() {
+        let serial = Serial::of(BitRate::from_bps(28_000_000).expect("non-zero"));
+        let mut rest = Fraction::HALF;
+        let times: Vec<u64> = (0..28).map(|_| serial.next(1000, &mut rest).0).collect();
+        assert!(times.iter().all(|&time| time == 285_714 || time == 285_715), "{times:?}");
+        assert_eq!(times.iter().sum::<u64>(), 8_000_000);
+        assert_eq!(serial.time(1000), Time(285_714));
     }
 
     #[test]

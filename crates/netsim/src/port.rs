@@ -6,7 +6,7 @@ use units::{BitRate, Time};
 
 use crate::event::{Events, Kind};
 use crate::loss::Loss;
-use crate::pipe::Serial;
+use crate::pipe::{Fraction, Serial};
 use crate::record::InterfaceCounts;
 
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct Port {
     serial: Serial,
     delay: Time,
     busy_until: Time,
+    /// What the end of the transmission before left of a nanosecond.
+    rest: Fraction,
     wake_at: Time,
     since: Time,
     backlog: u64,
@@ -40,6 +42,7 @@ impl Port {
             serial: Serial::of(rate),
             delay,
             busy_until: Time::ZERO,
+            rest: Fraction::HALF,
             wake_at: Time::NEVER,
             since: Time::ZERO,
             backlog: 0,
@@ -95,7 +98,10 @@ impl Port {
             }
             return None;
         };
-        self.busy_until = now + self.serial.time(packet.len);
+        if now > self.busy_until {
+            self.rest = Fraction::HALF;
+        }
+        self.busy_until = now + self.serial.next(packet.len, &mut self.rest);
         self.sent += 1;
         self.sent_bytes += u64::from(packet.len);
         if self.backlog > 0 {
