@@ -1,10 +1,11 @@
 """Zhao 2004, II.C and IV: agreement with ns-2.35 on the shares and drop rates of the shared reference.
 
-ns-2 ran once; ours runs with several seeds, which draw the starts of the flows. With RED they spread by 0.1 points of
-share. Behind drop-tail, staggered sources keep the phases they were drawn with for the whole run: seeds, and ns-2's one
-draw, differ by points. In step all CBR packets meet the same packets of the queue in every period: 1000 B at 28 Mb/s
-take 2/7 ms, so a period of 8 ms is exactly 28 of them, and the access delay alone decides whether a CBR or a TCP packet
-finds the one free place (the phase effect of Floyd and Jacobson 1992).
+ns-2 ran once: behind drop-tail its number must lie where a further run of ours would, by the spread of our seeds.
+Under RED seeds spread by 0.02 points of share in both simulators and differ by more than that between them
+(docs/validation.md): there the tolerances of the issue hold.
+
+In step all CBR packets meet the same packets of the queue in every period: 1000 B at 28 Mb/s take 2/7 ms, so a period
+of 8 ms is exactly 28 of them (the phase effect of Floyd and Jacobson 1992).
 """
 
 from functools import cache
@@ -13,13 +14,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import stdtrit
 
 from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import run_one, workload
 from mayfly.simulate.scenario import load_scenario
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2"
-SEEDS = range(4)
+SEEDS = range(1, 9)
+COMPARISONS = 60
+"""Numbers of chapter IV compared: together they may fail by chance once in twenty times."""
+SHARE_POINTS, DROP_POINTS = 1.5, 0.7
+"""Tolerances of issue 4 under RED, % points."""
 
 pytestmark = [
     pytest.mark.slow,
@@ -62,6 +68,12 @@ def measured(discipline: str, settings: dict) -> dict[str, np.ndarray]:
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
+def one_run(values: np.ndarray, comparisons: int = COMPARISONS) -> float:
+    """Half the width of the interval in which one more run lies, Student's t."""
+    quantile = float(stdtrit(values.size - 1, 1 - 0.025 / comparisons))
+    return quantile * float(values.std(ddof=1)) * np.sqrt(1 + 1 / values.size)
+
+
 @pytest.mark.parametrize(
     ("settings", "share", "drops"),
     [
@@ -71,10 +83,9 @@ def measured(discipline: str, settings: dict) -> dict[str, np.ndarray]:
     ids=["reno", "sack"],
 )
 def test_the_red_row_of_table_iii(settings, share, drops):
-    # Tolerances of the issue: 1.5 points of share, 0.7 of drop rate.
     ours = measured(RED_II, settings)
-    assert np.abs(ours["ltrf share"] - share).max() < 1.5
-    assert np.abs(ours["drops"] - drops).max() < 0.7
+    assert np.abs(ours["ltrf share"] - share).max() < SHARE_POINTS
+    assert np.abs(ours["drops"] - drops).max() < DROP_POINTS
     assert ours["ltrf share"].std(ddof=1) < 0.3
 
 
@@ -94,29 +105,40 @@ def reference(queue: str, mice: bool, spread_s: int) -> dict:
 @pytest.mark.parametrize("mice", [False, True], ids=["0 % STF", "30 % STF"])
 @pytest.mark.parametrize("spread_s", [0, 2], ids=["in step", "staggered"])
 def test_chapter_iv_as_ns2(queue, mice, spread_s):
-    beside = {"tcp.ecn": "ecn" in queue} | ({"workload.short_term": MICE} if mice else {})
+    # The script of the reference uses the senders of short-term flows again: see "Recycled senders" in validation.md.
+    beside = {"tcp.ecn": "ecn" in queue}
+    beside |= {"workload.short_term": MICE, "tcp.recycled_senders": True} if mice else {}
     ours = measured(DISCIPLINES[queue], CHAPTER_IV | cbr(14 if mice else 22, spread_s) | beside)
     theirs = reference(queue, mice, spread_s)
-    # Points of share and of drop rate; drop-tail keeps the phases a run has drawn, and ns-2 has drawn once.
-    share, drops = (3.0, 5.0) if queue == "DropTail" else (1.0, 0.4)
     for group, name in (("ltrf", "tcp"), ("ltnrf", "cbr"), *([("stf", "stf")] if mice else [])):
-        assert abs(ours[f"{group} share"].mean() - theirs[f"{name}%"]) < share, group
-        assert abs(ours[f"{group} drops"].mean() - 100 * theirs[f"{name}drop"]) < drops, group
+        share, drops = ours[f"{group} share"], ours[f"{group} drops"]
+        bounds = (one_run(share), one_run(drops)) if queue == "DropTail" else (SHARE_POINTS, DROP_POINTS)
+        assert abs(share.mean() - theirs[f"{name}%"]) < bounds[0], (group, share, theirs)
+        assert abs(drops.mean() - 100 * theirs[f"{name}drop"]) < bounds[1], (group, drops, theirs)
 
 
-def test_the_share_of_tcp_jumps_with_the_access_delay_when_sources_are_in_step():
+@pytest.mark.parametrize("delay_ms", [0, 1, 2, 3, 5, 10])
+def test_the_share_of_tcp_jumps_with_the_access_delay_as_in_ns2(delay_ms):
     table = pl.read_csv(REFERENCE / "zhao_table3_sweep.csv", comment_prefix="#", infer_schema=False)
     reno = table.filter(queue="DropTail", cbr_start_spread_s="0", tcp="Reno", window="64")
-    ours = {}
-    for delay_ms, share in reno.select("access_delay_ms_each_side", "tcp_pct").iter_rows():
-        if delay_ms not in ("0", "1", "2", "5"):
-            continue
-        access = {f"network.{side}_delay": f"{delay_ms}ms" for side in ("access", "exit")}
-        run = measured("fifo", {"duration": "120s", "warm_up": "40s"} | access | cbr(22, 0))
-        ours[delay_ms] = run["ltrf share"]
-        # The upper state may come late in a run, or the lower one: seeds reach ns-2's.
-        assert np.abs(ours[delay_ms] - float(share)).min() < 3, delay_ms
-    assert min(ours["1"].mean(), ours["5"].mean()) > 60 > 50 > max(ours["0"].mean(), ours["2"].mean())
+    (theirs,) = reno.filter(access_delay_ms_each_side=str(delay_ms))["tcp_pct"].cast(float)
+    ours = in_step(delay_ms)
+    assert abs(ours.mean() - theirs) < one_run(ours, 6), ours
+
+
+@pytest.mark.parametrize("delay_ms", [0, 1, 4, 7])
+def test_the_round_trip_in_periods_of_the_sources_decides_what_tcp_gets(delay_ms):
+    # In whole periods TCP packets come back to the places they left from, in halves to those of the burst.
+    whole = (100 + 4 * delay_ms) % 8 == 0
+    ours = in_step(delay_ms)
+    assert (ours.min() > 75) if whole else (ours.max() < 50), ours
+
+
+@cache
+def in_step(delay_ms: int) -> np.ndarray:
+    """Share of TCP with DropTail, both access links of ``delay_ms``, per cent."""
+    access = {f"network.{side}_delay": f"{delay_ms}ms" for side in ("access", "exit")}
+    return measured("fifo", {"duration": "120s", "warm_up": "40s"} | access | cbr(22, 0))["ltrf share"]
 
 
 def test_staggered_sources_do_not_jump():
