@@ -1,5 +1,7 @@
 """Scripts of connections."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -19,6 +21,10 @@ trains = st.lists(
         st.integers(1, 2**30),
         st.integers(0, 86_400 * 10**9),
         st.integers(0, 10**9),
+    ).flatmap(
+        lambda train: st.lists(st.integers(1, train.size_bytes), max_size=4).map(
+            lambda parts: replace(train, parts=tuple(parts))
+        )
     ),
     min_size=1,
     max_size=9,
@@ -38,18 +44,21 @@ def test_times_take_units_and_decimals():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "'': must be `up BYTES`"),
-        ("up", "'up': must be `up BYTES`"),
-        ("up 1 |", "'': must be `up BYTES`"),
-        ("up 1.5", "'up 1.5': must be `up BYTES`"),
-        ("up 1 | wait 5", "'wait 5': must be `up BYTES`"),
+        ("", "'': must be `up BYTES"),
+        ("up", "'up': must be `up BYTES"),
+        ("up 1 |", "'': must be `up BYTES"),
+        ("up 1.5", "'up 1.5': must be `up BYTES"),
+        ("up 1 | wait 5", "'wait 5': must be `up BYTES"),
         ("up 1 | wait 5ms", "'wait 5ms': must come before a train"),
         ("up 1 | wait 5ms | wait 1s | up 1", "'wait 1s': must not follow another wait"),
         ("up 0", "'up 0': must be from 1 to 2"),
         ("up 1099511627777", "must be from 1 to 2"),
         ("up 1099511627776 | up 1", "must be at most 2.40 bytes in all"),
         ("up 1 | wait 86401s | up 1", "'wait 86401s': must be at most a day"),
-        ("up 1 pace 2h", "'up 1 pace 2h': must be `up BYTES`"),
+        ("up 9 parts 10", "'up 9 parts 10': part 10: must be from 1 to 9 bytes"),
+        ("up 9 parts 3,0", "'up 9 parts 3,0': part 0: must be from 1 to 9 bytes"),
+        ("up 9 parts", "'up 9 parts': must be `up BYTES"),
+        ("up 1 pace 2h", "'up 1 pace 2h': must be `up BYTES"),
     ],
 )
 def test_what_is_none_is_refused(text, message):

@@ -32,7 +32,7 @@ pub use config::{ConfigError, FlowSpec, Network, Run, Tcp};
 pub use counting::{ClassCount, Counting};
 pub use graph::{Graph, Hosts, Interface, Link};
 pub use record::{Counters, Drop, FlowRecord, InterfaceCounts, Output, Samples};
-pub use script::{Scripts, Train, TrainRecord};
+pub use script::{Part, Scripts, Train, TrainRecord};
 pub use sim::{Alone, Control, alone, run};
 pub use trace::PacketTrace;
 pub use udp::{Burst, Bursts};

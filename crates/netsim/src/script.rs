@@ -26,11 +26,24 @@ pub struct Train {
     pub pace: Time,
 }
 
+/// Part of a train whose arrival is recorded, such as an object of a page. Parts may overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Place of the train in the script, from 0.
+    pub train: u32,
+    /// Bytes of the train up to the end of the part.
+    pub end: u64,
+    /// Name of the part, at least 1.
+    pub number: u32,
+}
+
 /// The scripts of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scripts {
     /// Each as a list of trains in order; several flows may follow one.
     pub list: Vec<Vec<Train>>,
+    /// Parts of each script, ascending by train and end; scripts beyond the end of the list have none.
+    pub parts: Vec<Vec<Part>>,
     /// An end that sent nothing for a retransmission timeout begins again with the initial window (RFC 5681, 4.1).
     pub restart_after_idle: bool,
 }
@@ -42,6 +55,8 @@ pub struct TrainRecord {
     pub flow: u32,
     /// Place in the script, from 0.
     pub train: u32,
+    /// 0 for all of it, else the number of the part.
+    pub part: u32,
     /// From the sender to the receiver of the flow.
     pub forward: bool,
     /// When its first data could be sent.
@@ -51,6 +66,11 @@ pub struct TrainRecord {
 }
 
 impl Scripts {
+    /// Parts of the script with this index.
+    pub(crate) fn parts_of(&self, script: u32) -> &[Part] {
+        self.parts.get(script as usize).map_or(&[], Vec::as_slice)
+    }
+
     /// # Errors
     /// A script that makes no sense for `flow`, the flow with this index.
     pub(crate) fn check(&self, index: usize, flow: &FlowSpec, mss: u32, most_segments: u64) -> Result<(), ConfigError> {
@@ -85,6 +105,14 @@ impl Scripts {
         }
         if segments(true).max(segments(false)) > most_segments {
             return refused("more than 4292870144 segments");
+        }
+        let parts = self.parts_of(script);
+        let known = |part: &Part| trains.get(part.train as usize).is_some_and(|train| part.end <= train.bytes);
+        if !parts.iter().all(|part| known(part) && part.end > 0 && part.number > 0) {
+            return refused("part outside 1 to the bytes of its train");
+        }
+        if !parts.is_sorted_by_key(|part| (part.train, part.end)) {
+            return refused("parts not in order");
         }
         if trains.iter().map(|train| train.bytes).sum::<u64>() != flow.size_bytes {
             return refused("size is not that of its script");

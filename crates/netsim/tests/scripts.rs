@@ -4,7 +4,7 @@ mod dumbbell;
 
 use dumbbell::{FASTEST_BPS, disciplines, go, ms, rate, wired};
 use netsim::config::Recovery;
-use netsim::{FlowSpec, Output, Run, Scripts, Train};
+use netsim::{FlowSpec, Output, Part, Run, Scripts, Train};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use qdisc::Limit;
@@ -76,6 +76,28 @@ fn trains_of_one_end_wait_for_the_acknowledgement_of_the_one_before() {
     let second = RTT + RTT + 40;
     let expected = [(RTT, RTT + RTT / 2), (second, second + RTT / 2), (second + RTT / 2, second + RTT)];
     assert_eq!(times(&output), expected);
+}
+
+#[test]
+fn a_part_of_a_train_has_come_in_with_the_segment_that_ends_it() {
+    // Windows of 3 and 6; parts 7 and 8 end within the same segment, 9 with the first of the next window.
+    let trains = [up(400, 0), down(9 * 1460, 0), up(1, 0), down(10, 0)];
+    let part = |train, end, number| Part { train, end, number };
+    let parts = vec![part(1, 1, 7), part(1, 1460, 8), part(1, 3 * 1460 + 1, 9), part(3, 10, 1)];
+    let mut run = distant();
+    run.scripts.parts = vec![parts.clone()];
+    let output = play(&run, &trains);
+    let told: Vec<_> = output.trains.iter().map(|train| (train.train, train.part)).collect();
+    assert_eq!(told, [(0, 0), (1, 0), (1, 7), (1, 8), (1, 9), (2, 0), (3, 0), (3, 1)]);
+    let starts = RTT + RTT / 2;
+    let windows = [2 * RTT, RTT, RTT].map(|ends| (starts, starts + ends - RTT / 2));
+    let ends = (starts, starts + RTT + RTT / 2);
+    assert_eq!(times(&output)[1..5], [ends, windows[1], windows[2], ends]);
+    // Where a part ends is none of TCP's business.
+    assert_eq!(play(&distant(), &trains).records, output.records);
+    // Lost segments hold parts up, and none is forgotten.
+    run.network.loss = 0.2;
+    assert!(play(&run, &trains).trains.iter().all(|train| train.end < Time::NEVER));
 }
 
 #[test]

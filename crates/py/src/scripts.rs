@@ -1,6 +1,6 @@
 //! Scripts of connections and their trains as columns.
 
-use netsim::{FlowSpec, Output, Scripts, Train};
+use netsim::{FlowSpec, Output, Part, Scripts, Train};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,6 +19,36 @@ pub(crate) struct ScriptColumns {
     bytes: PyBuffer<u64>,
     wait_ns: PyBuffer<u64>,
     pace_ns: PyBuffer<u64>,
+    parts: PartColumns,
+}
+
+/// Columns of the parts of trains, ascending by `flow`, `train` and `end`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct PartColumns {
+    flow: PyBuffer<u32>,
+    train: PyBuffer<u32>,
+    end: PyBuffer<u64>,
+    number: PyBuffer<u32>,
+}
+
+impl PartColumns {
+    fn hand_out(&self, scripts: &mut Scripts, flows: &[FlowSpec], py: Python<'_>) -> PyResult<()> {
+        let (flow, train) = (self.flow.to_vec(py)?, self.train.to_vec(py)?);
+        let (end, number) = (self.end.to_vec(py)?, self.number.to_vec(py)?);
+        if [train.len(), end.len(), number.len()] != [flow.len(); 3] {
+            return Err(PyValueError::new_err("columns of the parts differ in length"));
+        }
+        if !flow.is_empty() {
+            scripts.parts.resize(scripts.list.len(), Vec::new());
+        }
+        for (i, &flow) in flow.iter().enumerate() {
+            let script = flows.get(flow as usize).and_then(|spec| spec.script);
+            let script = script.ok_or_else(|| PyValueError::new_err("parts of a flow without a script"))?;
+            scripts.parts[script as usize].push(Part { train: train[i], end: end[i], number: number[i] });
+        }
+        Ok(())
+    }
 }
 
 impl ScriptColumns {
@@ -39,7 +69,7 @@ impl ScriptColumns {
             scripts.list.push((first..first + part.len()).map(train).collect());
             first += part.len();
         }
-        Ok(())
+        self.parts.hand_out(scripts, flows, py)
     }
 }
 
@@ -49,6 +79,7 @@ pub(crate) fn trains<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'p
     let of = || output.trains.iter();
     trains.set_item("flow", integers(py, of().map(|train| u64::from(train.flow))))?;
     trains.set_item("train", integers(py, of().map(|train| u64::from(train.train))))?;
+    trains.set_item("part", integers(py, of().map(|train| u64::from(train.part))))?;
     trains.set_item("forward", integers(py, of().map(|train| u64::from(train.forward))))?;
     trains.set_item("start_ns", integers(py, of().map(|train| train.start.0)))?;
     trains.set_item("end_ns", integers(py, of().map(|train| train.end.0)))?;

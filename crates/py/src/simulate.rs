@@ -250,7 +250,7 @@ impl Settings {
             counting: Counting { warm_up: Time(self.warm_up_ns), classes: Vec::new() },
             traced: self.traced,
             trace_limit: self.trace_limit,
-            scripts: Scripts { list: Vec::new(), restart_after_idle: tcp.restart_after_idle },
+            scripts: Scripts { restart_after_idle: tcp.restart_after_idle, ..Scripts::default() },
             bursts: Bursts::default(),
         })
     }

@@ -292,7 +292,7 @@ def gather(
                 # The same flows under every discipline, unless some wait for others.
                 fair = fair_groups(records, **link) if fair is None or closed else fair
                 row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
-        if pages := page_rows(records):
+        if pages := page_rows(records, pl.concat([run.trains for run in own])):
             row["pages"] = pages
         if own[0].interfaces:
             row["interfaces"] = over_replications([run.interfaces for run in own])

@@ -6,14 +6,14 @@ few connections whose ends speak in turn (:mod:`mayfly.workload.scripts`). All c
 - HTTP/1.1 (RFC 9112, 9.3): several connections per page, objects dealt to them in turn; on each, a request waits for
   the answer to the one before (no pipelining).
 - HTTP/2-like (RFC 9113): one connection per page; all requests leave at once, the answers come as one train, in frames
-  taken from the objects in turn. The turn moves objects within the train and not its end, so that the time of the page
-  does not depend on it; frames cost their headers.
+  taken from the objects in turn, with a header each. Every object is a part of the train that ends with its last frame.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
@@ -68,6 +68,34 @@ class Http:
             raise MayflyError(f"http: think_s = {self.think_s}: must be from 0 to 3600 s")
 
 
+def frame_ends(sizes_bytes: list[int]) -> list[int]:
+    """Where objects end that share a connection frame by frame, in turn.
+
+    Parameters
+    ----------
+    sizes_bytes : list of int
+        Sizes of the objects, bytes, >= 1.
+
+    Returns
+    -------
+    list of int, shape (n_objects,)
+        Bytes up to the end of the last frame of each, with the headers of the frames.
+
+    Examples
+    --------
+    >>> frame_ends([20_000, 1_000])
+    [21027, 17402]
+    """
+    sizes = np.array(sizes_bytes, np.int64)
+    frames, places = -(-sizes // FRAME_BYTES), np.arange(len(sizes))
+    ends = []
+    for place, rounds in enumerate(frames):
+        # Frames sent of each object by then: those behind in the turn have had one turn less.
+        sent = np.minimum(frames, rounds - (places > place))
+        ends.append(int((np.minimum(sizes, sent * FRAME_BYTES) + sent * FRAME_HEADER_BYTES).sum()))
+    return ends
+
+
 def page_scripts(http: Http, sizes_bytes: list[int]) -> list[str]:
     """Scripts of the connections that fetch one page.
 
@@ -88,13 +116,13 @@ def page_scripts(http: Http, sizes_bytes: list[int]) -> list[str]:
     >>> page_scripts(Http(connections=2), [1000, 2000, 3000])
     ['up 400 | wait 20ms | down 1000 | up 400 | wait 20ms | down 3000', 'up 400 | wait 20ms | down 2000']
     >>> page_scripts(Http(version="2"), [1000, 20000])
-    ['up 800 | wait 20ms | down 21027']
+    ['up 800 | wait 20ms | down 21027 parts 1009,21027']
     """
     think_ns = round(http.think_s * 1e9)
     if http.version == "2":
-        frames = sum(-(-size // FRAME_BYTES) for size in sizes_bytes)
-        answer = sum(sizes_bytes) + frames * FRAME_HEADER_BYTES
-        return [written([Train("up", http.request_bytes * len(sizes_bytes)), Train("down", answer, think_ns)])]
+        ends = frame_ends(sizes_bytes)
+        answer = Train("down", max(ends), think_ns, parts=tuple(ends))
+        return [written([Train("up", http.request_bytes * len(sizes_bytes)), answer])]
     used = min(http.connections, len(sizes_bytes))
     return [
         written(

@@ -1,9 +1,10 @@
 """Scripted connections: the column ``script`` of a flow list.
 
 A script lists the trains of a connection in turn, separated by ``|``: a direction and a payload in bytes, where wanted
-with the time between the packets of the train. A ``wait`` is the think time before the train that follows::
+with the parts in it whose arrival is recorded, by the bytes up to the end of each, and with the time between the
+packets of the train. A ``wait`` is the think time before the train that follows::
 
-    up 400 | wait 20ms | down 14600 pace 1ms | wait 2s | up 400 | down 90000
+    up 400 | wait 20ms | down 14600 pace 1ms | wait 2s | up 400 | down 90000 parts 30000,90000
 
 A wait counts from the last byte of the train before at the end that answers; between two trains of one end, from the
 last acknowledgement of the first; before the first train, from the connection being set up. Source: Chen 2012, 9.2,
@@ -30,7 +31,9 @@ LONGEST_S = 86_400.0
 
 _UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _TIME = r"(\d{1,14}(?:\.\d{1,9})?)\s*(ns|us|ms|s)"
-_TRAIN = re.compile(rf"(up|down)\s+(\d{{1,13}})(?:\s+pace\s+{_TIME})?", re.ASCII)
+_TRAIN = re.compile(
+    rf"(up|down)\s+(\d{{1,13}})(?:\s+parts\s+(\d{{1,13}}(?:,\d{{1,13}})*))?(?:\s+pace\s+{_TIME})?", re.ASCII
+)
 _WAIT = re.compile(rf"wait\s+{_TIME}", re.ASCII)
 
 
@@ -48,12 +51,15 @@ class Train:
         Think time before it, ns.
     pace_ns : int
         Time between its packets, ns; 0 sends what the window allows.
+    parts : tuple of int
+        Bytes up to the end of each part, 1 to `size_bytes`, in any order.
     """
 
     direction: str
     size_bytes: int
     wait_ns: int = 0
     pace_ns: int = 0
+    parts: tuple[int, ...] = ()
 
 
 def parsed(text: str) -> list[Train]:
@@ -77,10 +83,10 @@ def parsed(text: str) -> list[Train]:
     Examples
     --------
     >>> parsed("up 400 | wait 20ms | down 14600 pace 1ms")[1]
-    Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000)
+    Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000, parts=())
     >>> parsed("up 400 | pause 1s")
     Traceback (most recent call last):
-    mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES`, `down BYTES`, either with `pace TIME`, or `wait TIME`
+    mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES [parts BYTES,...] [pace TIME]`, or `down`, or `wait TIME`
     """
     trains, wait_ns = [], None
     for part in (part.strip() for part in text.split("|")):
@@ -92,11 +98,14 @@ def parsed(text: str) -> list[Train]:
             size_bytes = int(found[2])
             if not 1 <= size_bytes <= MOST_BYTES:
                 raise MayflyError(f"{_short(part)}: must be from 1 to 2^40 bytes")
-            pace_ns = _ns(part, found[3], found[4]) if found[3] else 0
-            trains.append(Train(found[1], size_bytes, wait_ns or 0, pace_ns))
+            ends = tuple(int(end) for end in (found[3] or "").split(",") if end)
+            if wrong := [end for end in ends if not 1 <= end <= size_bytes]:
+                raise MayflyError(f"{_short(part)}: part {wrong[0]}: must be from 1 to {size_bytes} bytes")
+            pace_ns = _ns(part, found[4], found[5]) if found[4] else 0
+            trains.append(Train(found[1], size_bytes, wait_ns or 0, pace_ns, ends))
             wait_ns = None
         else:
-            bound = "`up BYTES`, `down BYTES`, either with `pace TIME`, or `wait TIME`"
+            bound = "`up BYTES [parts BYTES,...] [pace TIME]`, or `down`, or `wait TIME`"
             raise MayflyError(f"{_short(part)}: must be {bound}")
     if wait_ns is not None:
         raise MayflyError(f"{_short(part)}: must come before a train")
@@ -140,7 +149,8 @@ def written(trains: list[Train]) -> str:
         if train.wait_ns:
             parts.append(f"wait {_time(train.wait_ns)}")
         pace = f" pace {_time(train.pace_ns)}" if train.pace_ns else ""
-        parts.append(f"{train.direction} {train.size_bytes}{pace}")
+        ends = f" parts {','.join(map(str, train.parts))}" if train.parts else ""
+        parts.append(f"{train.direction} {train.size_bytes}{ends}{pace}")
     return " | ".join(parts)
 
 
@@ -183,7 +193,7 @@ def volumes(scripts: pl.Series) -> tuple[pl.Series, pl.Series]:
     )
 
 
-def native(flows: pl.DataFrame) -> dict[str, np.ndarray]:
+def native(flows: pl.DataFrame) -> dict[str, np.ndarray | dict[str, np.ndarray]]:
     """Trains of the scripted flows as the native module takes them.
 
     Parameters
@@ -194,17 +204,26 @@ def native(flows: pl.DataFrame) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of ndarray, each of shape (n_trains,)
-        ``flow``, ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``, by flow and place.
+        ``flow``, ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``, by flow and place; and ``parts``, arrays of shape
+        (n_parts,) ``flow``, ``train``, ``end``, ``number``, by flow, train and end.
     """
-    rows, known = [], {}
+    rows, parts, known = [], [], {}
     if "script" in flows.columns:
         scripted = flows.with_row_index("row").filter(pl.col("script").is_not_null())
         for row, text, direction in scripted.select("row", "script", "direction").iter_rows():
             trains = known.get(text) or known.setdefault(text, parsed(text))
             rows += [(row, t.direction == direction, t.size_bytes, t.wait_ns, t.pace_ns) for t in trains]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+            for place, train in enumerate(trains):
+                ends = sorted((end, number) for number, end in enumerate(train.parts, 1))
+                parts += [(row, place, end, number) for end, number in ends]
     names = {"flow": np.uint32, "forward": np.uint8, "bytes": np.uint64, "wait_ns": np.uint64, "pace_ns": np.uint64}
-    return {name: np.array(values, dtype) for (name, dtype), values in zip(names.items(), columns, strict=True)}
+    of_parts = {"flow": np.uint32, "train": np.uint32, "end": np.uint64, "number": np.uint32}
+    return _columns(rows, names) | {"parts": _columns(parts, of_parts)}
+
+
+def _columns(rows: list[tuple[int, ...]], types: dict[str, type]) -> dict[str, np.ndarray]:
+    columns = zip(*rows, strict=True) if rows else [()] * len(types)
+    return {name: np.array(values, dtype) for (name, dtype), values in zip(types.items(), columns, strict=True)}
 
 
 def trains_frame(trains: dict[str, np.ndarray], flows: pl.DataFrame) -> pl.DataFrame:
@@ -213,14 +232,14 @@ def trains_frame(trains: dict[str, np.ndarray], flows: pl.DataFrame) -> pl.DataF
     Parameters
     ----------
     trains : dict of ndarray, each of shape (n_trains,)
-        ``flow``, ``train``, ``forward``, ``start_ns``, ``end_ns``; -1 for never.
+        ``flow``, ``train``, ``part``, ``forward``, ``start_ns``, ``end_ns``; -1 for never.
     flows : polars.DataFrame
         The list that was run.
 
     Returns
     -------
-    polars.DataFrame, shape (n_trains, 5)
-        ``flow_id``, ``train``, ``direction``, ``start_s``, ``end_s``.
+    polars.DataFrame, shape (n_trains, 6)
+        ``flow_id``, ``train``, ``part`` (null for all of the train), ``direction``, ``start_s``, ``end_s``.
     """
     rows = trains["flow"]
     down = (flows["direction"].gather(rows) == "down") == pl.Series(trains["forward"]).cast(pl.Boolean)
@@ -229,6 +248,7 @@ def trains_frame(trains: dict[str, np.ndarray], flows: pl.DataFrame) -> pl.DataF
         {
             "flow_id": flows["flow_id"].gather(rows),
             "train": pl.Series(trains["train"], dtype=pl.Int64),
+            "part": pl.Series(trains["part"], dtype=pl.Int64).replace(0, None),
             "direction": pl.select(pl.when(down).then(pl.lit("down")).otherwise(pl.lit("up"))).to_series(),
             "start_s": pl.Series(trains["start_ns"] * 1e-9, dtype=pl.Float64),
             "end_s": pl.Series(end_s, nan_to_null=True, dtype=pl.Float64),

@@ -68,5 +68,6 @@ fn scene<'a>(
     trains: &'a mut Vec<crate::script::TrainRecord>,
 ) -> Scene<'a> {
     let script = spec.script.map_or(&[][..], |script| run.scripts.list[script as usize].as_slice());
-    Scene { script, restart_after_idle: run.scripts.restart_after_idle, tcp: &run.tcp, net, trains }
+    let parts = spec.script.map_or(&[][..], |script| run.scripts.parts_of(script));
+    Scene { script, parts, restart_after_idle: run.scripts.restart_after_idle, tcp: &run.tcp, net, trains }
 }

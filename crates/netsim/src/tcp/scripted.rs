@@ -13,12 +13,13 @@ use crate::config::{FlowSpec, Tcp};
 use crate::event::Kind;
 use crate::net::{Handle, Mark, Net, Owner};
 use crate::record::FlowRecord;
-use crate::script::{Train, TrainRecord};
+use crate::script::{Part, Train, TrainRecord};
 use crate::tcp::{Connection, History, Life};
 
 /// What a scripted connection needs of the run in each event.
 pub(crate) struct Scene<'a> {
     pub(crate) script: &'a [Train],
+    pub(crate) parts: &'a [Part],
     pub(crate) restart_after_idle: bool,
     pub(crate) tcp: &'a Tcp,
     pub(crate) net: &'a mut Net,
@@ -51,6 +52,9 @@ pub(crate) struct Scripted {
     train: usize,
     /// Where the train under way is recorded.
     record: usize,
+    /// The next part to come in, and where it is recorded.
+    part: usize,
+    part_record: usize,
     /// When the script acts by itself; `NEVER` when it waits for packets.
     due: Time,
     /// When each end last sent data.
@@ -91,6 +95,8 @@ impl Scripted {
             phase: Phase::Opening,
             train: 0,
             record: 0,
+            part: 0,
+            part_record: 0,
             due: Time::NEVER,
             sent_at: [scene.net.now; 2],
             finish: Time::NEVER,
@@ -180,6 +186,7 @@ impl Scripted {
 
     /// Goes on in the script as far as what has come in allows.
     fn proceed(&mut self, scene: &mut Scene) {
+        self.note_parts(scene);
         loop {
             match self.phase {
                 Phase::Opening if self.is_connected(scene) => self.wait(scene),
@@ -200,6 +207,22 @@ impl Scripted {
         let opener_speaks = self.receiver_opens != scene.script[0].forward;
         let first = &self.halves[0];
         if opener_speaks && self.receiver_opens { first.receiver.next() > 0 } else { first.sender.una > 0 }
+    }
+
+    /// Records the parts of the train under way that have come in.
+    fn note_parts(&mut self, scene: &mut Scene) {
+        while let Some(part) = scene.parts.get(self.part)
+            && (self.phase, part.train as usize) == (Phase::Sending, self.train)
+        {
+            let half = &self.halves[half_of(&scene.script[self.train])];
+            let segment = half.shape.first + ((part.end - 1) / u64::from(scene.tcp.mss)) as u32;
+            if half.receiver.next() <= segment {
+                return;
+            }
+            scene.trains[self.part_record].end = scene.net.now;
+            self.part += 1;
+            self.part_record += 1;
+        }
     }
 
     fn has_come_in(&self, scene: &Scene) -> bool {
@@ -251,8 +274,12 @@ impl Scripted {
         shape.tail = (train.bytes - u64::from(segments - 1) * u64::from(tcp.mss)) as u32;
         self.record = scene.trains.len();
         let (flow, now) = (shape.owner.flow, scene.net.now);
-        let record = TrainRecord { flow, train: self.train as u32, forward: half == 0, start: now, end: Time::NEVER };
+        let train = self.train as u32;
+        let record = TrainRecord { flow, train, part: 0, forward: half == 0, start: now, end: Time::NEVER };
         scene.trains.push(record);
+        self.part_record = self.record + 1;
+        let own = scene.parts[self.part..].iter().take_while(|part| part.train == train);
+        scene.trains.extend(own.map(|part| TrainRecord { part: part.number, ..record }));
         self.phase = Phase::Sending;
         self.release(scene);
     }

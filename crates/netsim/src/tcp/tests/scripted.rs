@@ -138,6 +138,7 @@ impl Bench {
     fn split(&mut self) -> (Option<&mut Scripted>, Scene<'_>) {
         let scene = Scene {
             script: &self.script,
+            parts: &[],
             restart_after_idle: self.restart_after_idle,
             tcp: &self.tcp,
             net: &mut self.net,
