@@ -15,6 +15,8 @@ $(BIN)/python:
 build: $(STAMP)
 
 $(STAMP): $(SOURCES) | $(BIN)/python
+	# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
+	rm -f python/mayfly/_native.*.so
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	$(BIN)/python -m compileall -q python
 	touch $@
