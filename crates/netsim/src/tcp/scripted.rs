@@ -3,7 +3,8 @@
 //! Principle: two halves, each a sender at one end and a receiver at the other. The first half opens and closes the
 //! connection; the second is connected with it and its packets travel turned round. Every data segment acknowledges
 //! what has come the other way, so that an acknowledgement waits for data to ride on as long as it may be delayed.
-//! Between two trains of one direction all of the first is acknowledged: a shape describes the current one only.
+//! Between two trains of one direction all of the first is acknowledged: a shape describes the current one only, and to
+//! repeat a segment of an earlier one it would have to know the short segment in which each ended.
 //!
 //! Cost: that of two connections, and a slab entry per data segment for the acknowledgement it carries.
 
