@@ -7,12 +7,12 @@
 //! entry per backlogged flow.
 //! Source: Shreedhar and Varghese 1996, section 3; the victim from McKenney 1990.
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use units::{FlowKey, Stream};
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::flow_table::keep_sparse;
+use crate::hash::FlowMap;
 use crate::lists::{List, Slab};
 use crate::longest::Longest;
 use crate::packet::Packet;
@@ -26,7 +26,7 @@ pub struct Drr {
     queues: Vec<List>,
     free: Vec<u32>,
     /// Queue of each backlogged flow.
-    flows: HashMap<FlowKey, u32>,
+    flows: FlowMap<u32>,
     turns: Turns,
     longest: Longest,
     quantum: i64,
@@ -101,7 +101,7 @@ impl Discipline for Drr {
             packets: Slab::default(),
             queues: Vec::new(),
             free: Vec::new(),
-            flows: HashMap::new(),
+            flows: FlowMap::default(),
             turns: Turns::of(quantum),
             longest: Longest::default(),
             quantum,

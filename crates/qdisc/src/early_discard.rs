@@ -9,13 +9,13 @@
 
 use std::marker::PhantomData;
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use units::{FlowKey, Stream};
+use units::Stream;
 
 use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::classes::Classes;
 use crate::flow_table::keep_sparse;
+use crate::hash::FlowMap;
 use crate::packet::Packet;
 use crate::spec::{OptionError, Options, Param, Spec, Value};
 use crate::volume::{Row, Volume};
@@ -40,14 +40,14 @@ struct Fragment<V> {
 #[derive(Debug)]
 pub struct EarlyDiscard<R: Row> {
     queue: Classes,
-    fragments: HashMap<FlowKey, Fragment<R::Volume>>,
+    fragments: FlowMap<Fragment<R::Volume>>,
     threshold: u64,
     row: PhantomData<R>,
 }
 
 /// Algorithm 3, lines 46-52: a packet leaves, sent or pushed out.
 #[inline]
-fn leave<V: Volume>(fragments: &mut HashMap<FlowKey, Fragment<V>>, packet: &Packet, pushed_out: bool) {
+fn leave<V: Volume>(fragments: &mut FlowMap<Fragment<V>>, packet: &Packet, pushed_out: bool) {
     if let Entry::Occupied(mut entry) = fragments.entry(V::flow(packet)) {
         let fragment = entry.get_mut();
         fragment.queued -= 1;
@@ -80,7 +80,7 @@ impl<R: Row> Discipline for EarlyDiscard<R> {
     fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
         Ok(EarlyDiscard {
             queue: Classes::with_options(options),
-            fragments: HashMap::new(),
+            fragments: FlowMap::default(),
             // Counts are whole: less than 1.5 means less than 2.
             threshold: options.number("threshold").ceil() as u64,
             row: PhantomData,

@@ -6,10 +6,10 @@
 //! Cost per packet: one look-up on arrival, one on departure; a visit costs O(flows).
 //! Source: Rai 2003, section 6; Chen 2012, 4.6.1 (5 s, 30 s).
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use units::{FlowKey, Time};
 
+use crate::hash::FlowMap;
 use crate::spec::{Options, Param, Value};
 
 /// Parameter: interval of the garbage collection.
@@ -32,7 +32,7 @@ pub(crate) const TIMEOUT: Param = Param {
 /// a dense one make it slow to search and, every few hundred packets, to be rebuilt: 20 ns per packet
 /// at 300 flows.
 #[inline]
-pub(crate) fn keep_sparse<V>(flows: &mut HashMap<FlowKey, V>) {
+pub(crate) fn keep_sparse<V>(flows: &mut FlowMap<V>) {
     if flows.len() * 6 > flows.capacity() {
         flows.reserve(flows.len() * 12);
     }
@@ -48,7 +48,7 @@ struct Flow<A> {
 /// Attained service per flow, in the unit `A` of the discipline.
 #[derive(Debug)]
 pub(crate) struct FlowTable<A> {
-    flows: HashMap<FlowKey, Flow<A>>,
+    flows: FlowMap<Flow<A>>,
     visit: Time,
     timeout: Time,
     next_visit: Time,
@@ -58,7 +58,7 @@ impl<A: Copy + Default + PartialEq> FlowTable<A> {
     /// An empty table with the parameters [`VISIT`] and [`TIMEOUT`].
     pub(crate) fn with_options(options: &Options) -> Self {
         let visit = options.time(VISIT.name);
-        FlowTable { flows: HashMap::new(), visit, timeout: options.time(TIMEOUT.name), next_visit: visit }
+        FlowTable { flows: FlowMap::default(), visit, timeout: options.time(TIMEOUT.name), next_visit: visit }
     }
 
     /// Collects garbage when a visit is due; called first by every enqueue and dequeue.
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn table() -> FlowTable<u64> {
-        FlowTable { flows: HashMap::new(), visit: seconds(5), timeout: seconds(30), next_visit: seconds(5) }
+        FlowTable { flows: FlowMap::default(), visit: seconds(5), timeout: seconds(30), next_visit: seconds(5) }
     }
 
     fn seconds(n: u64) -> Time {

@@ -6,11 +6,11 @@
 //! Cost per packet: one look-up, O(1) turns; a visit to all flows every `timeout`. One entry per flow
 //! seen lately. Source: Linux `fq` (net/sched/sch_fq.c) without pacing.
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use units::{FlowKey, Stream, Time};
 
 use crate::base::{Discipline, DropReason, Env};
+use crate::hash::FlowMap;
 use crate::lists::{List, Slab};
 use crate::packet::Packet;
 use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
@@ -41,7 +41,7 @@ pub struct Fq {
     packets: Slab,
     queues: Vec<Queue>,
     free: Vec<u32>,
-    flows: HashMap<FlowKey, Flow>,
+    flows: FlowMap<Flow>,
     turns: Turns,
     quantum: i64,
     initial_quantum: i64,
@@ -158,7 +158,7 @@ impl Discipline for Fq {
             packets: Slab::default(),
             queues: Vec::new(),
             free: Vec::new(),
-            flows: HashMap::new(),
+            flows: FlowMap::default(),
             turns: Turns::of(quantum),
             quantum,
             initial_quantum: options.whole("initial_quantum") as i64,

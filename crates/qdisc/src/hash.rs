@@ -5,7 +5,13 @@
 //! queue, so that nobody who does not know them can aim flows at one queue, and one seed gives the
 //! same queues on every platform.
 
-use units::Stream;
+use foldhash::fast::FixedState;
+use units::{FlowKey, Stream};
+
+/// A table by flow, the same in every run: which marks removals leave, and so when it grows, depends on the hash, and the
+/// memory of flow tables is a result. A flow key is a number the caller gives out, not the five-tuple of a stranger who
+/// might aim it.
+pub(crate) type FlowMap<V> = hashbrown::HashMap<FlowKey, V, FixedState>;
 
 /// A hash with a seed of its own.
 #[derive(Clone, Copy, Debug)]

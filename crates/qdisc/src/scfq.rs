@@ -7,12 +7,12 @@
 //! Cost per packet: two look-ups and one insertion into a sorted queue no longer than the number of
 //! backlogged flows; one entry per backlogged flow. Source: Golestani 1994, section III.
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use units::{FlowKey, Stream};
+use units::Stream;
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::flow_table::keep_sparse;
+use crate::hash::FlowMap;
 use crate::lists::{List, Slab};
 use crate::order::Order;
 use crate::packet::Packet;
@@ -25,7 +25,7 @@ pub struct Scfq {
     behind: Slab,
     /// Packets behind the head of each backlogged flow. They need no stamp: that of the first is the
     /// stamp of the head and its own length.
-    flows: HashMap<FlowKey, List>,
+    flows: FlowMap<List>,
     /// v: stamp of the packet in service, bytes.
     virtual_time: u64,
 }

@@ -10,12 +10,12 @@
 
 use std::collections::VecDeque;
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use units::{FlowKey, Stream};
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::flow_table::keep_sparse;
+use crate::hash::FlowMap;
 use crate::lists::{List, Slab};
 use crate::packet::Packet;
 use crate::spec::{Family, OptionError, Options, Spec};
@@ -134,7 +134,7 @@ struct Backlogged {
 #[derive(Debug, Default)]
 pub struct Srpt {
     slab: Slab,
-    flows: HashMap<FlowKey, Backlogged>,
+    flows: FlowMap<Backlogged>,
     /// The same flows in order of service.
     order: Ranking,
     ranks_given: u64,
