@@ -7,6 +7,7 @@ fastest of `--runs` runs. The aim is 2 million.
 import argparse
 
 import mayfly
+from mayfly.simulate.overrides import parse_override
 from mayfly.simulate.run import named, run_one, workload
 
 AIM = 2e6
@@ -19,8 +20,6 @@ def main() -> None:
     parser.add_argument("--disciplines", default="all")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="further scenario fields")
     given = parser.parse_args()
-    from mayfly.simulate.overrides import parse_override
-
     fields = {"tcp.recovery": "sack", "tcp.congestion": "cubic", "tcp.recovery_burst": 0, "sample_interval": "0s"}
     scenario = mayfly.load_scenario("permanent", fields | dict(map(parse_override, given.set)))
     flows = workload(scenario)

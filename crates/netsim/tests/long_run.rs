@@ -6,7 +6,7 @@
 mod dumbbell;
 
 use dumbbell::{go, ms, rate, transfer, wired};
-use netsim::config::Congestion;
+use netsim::config::{Congestion, Recovery};
 use netsim::{FlowSpec, Run};
 use qdisc::Limit;
 use units::{Stream, Time};
@@ -31,7 +31,7 @@ fn lossy(loss: f64, congestion: Congestion) -> Run {
     run.tcp.receiver_window = 20_000;
     run.tcp.delayed_ack = Time::ZERO;
     run.tcp.min_rto = ms(200);
-    run.tcp.recovery = netsim::config::Recovery::Sack;
+    run.tcp.recovery = Recovery::Sack;
     run
 }
 
@@ -90,7 +90,7 @@ impl Fluid {
             blind -= if sent < packets { 0.0 } else { STEP };
             self.window = match self.rule {
                 Congestion::Aimd => self.window + STEP,
-                Congestion::Bbr => self.window,
+                Congestion::Bbr => unreachable!("follows its path, not a rule"),
                 Congestion::Iiad => self.window + STEP / self.window,
                 Congestion::Sqrt => self.window + STEP / self.window.sqrt(),
                 Congestion::Cubic => {
@@ -102,7 +102,7 @@ impl Fluid {
         }
         self.window = match self.rule {
             Congestion::Aimd => self.window / 2.0,
-            Congestion::Bbr => self.window,
+            Congestion::Bbr => unreachable!("follows its path, not a rule"),
             Congestion::Iiad => self.window - 2.0 / 3.0,
             Congestion::Sqrt => self.window - self.window.sqrt() * (2.0 / 3.0),
             Congestion::Cubic => {
@@ -234,7 +234,7 @@ fn link(congestion: Congestion, buffer: u32) -> Run {
     run.tcp.delayed_ack = Time::ZERO;
     run.tcp.initial_window = 10;
     run.tcp.min_rto = ms(1000);
-    run.tcp.recovery = netsim::config::Recovery::Sack;
+    run.tcp.recovery = Recovery::Sack;
     run.tcp.congestion = congestion;
     run.duration = ms(120_000);
     run

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from .lines_table import html_rows
 from .quantity import MISSING, count_text, digits, share_text, time_text
 
 Row = Mapping[str, Any]
@@ -30,7 +31,7 @@ def congestion_html(rows: Sequence[Row]) -> str:
         heads += ("Jain index",)
         indices = (MISSING if row["jain"] is None else f"{row['jain']:.3f}" for row in rows)
         body = [(*cells, index) for cells, index in zip(body, indices, strict=True)]
-    text = "<h2>Loss and queueing delay</h2>" + _table(heads, body)
+    text = "<h2>Loss and queueing delay</h2>" + html_rows(heads, body)
     text += (
         '<p class="soft">Queueing delay: from arrival at the bottleneck queue to the start of transmission, over all '
         "packets that left it. Relative: its mean over the round-trip propagation delay (Zhao 2004, IV.A.3). Active "
@@ -41,7 +42,7 @@ def congestion_html(rows: Sequence[Row]) -> str:
         return text
     heads = ("discipline", "class", "throughput", "of what was sent", "dropped", "marked", *_DELAY[:-1])
     body = [(escape(label), escape(own["group"] or MISSING), *_class(own)) for label, own in classes]
-    return text + "<h2>Classes of traffic</h2>" + _table(heads, body)
+    return text + "<h2>Classes of traffic</h2>" + html_rows(heads, body)
 
 
 _DELAY = ("queueing delay<br>mean", "deviation", "maximum", "relative")
@@ -71,12 +72,3 @@ def _class(own: Row) -> tuple[str, ...]:
 
 def _delay(delay: Row) -> tuple[str, ...]:
     return tuple(time_text(delay[name]) for name in ("mean_s", "deviation_s", "max_s"))
-
-
-def _table(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
-    lines = (
-        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-        for first, *cells in body
-    )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'

@@ -1,18 +1,17 @@
 """What each interface of a network of several links did, under each discipline: terminal and page."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from rich.table import Table
-from rich.text import Text
 
+from .lines_table import Line, lines_html, lines_table
 from .quantity import count_text, digits, rate_text, share_text
-from .terminal import HidingTable, empty_table
 
 MOST = 12
 """Interfaces in a table; the busiest, when there are more."""
 
+TITLE = "Interfaces"
 HEADS = ("speed", "link use", "arrivals", "drops", "share\ndropped", "mean queue\npackets", "marks", "lost")
 
 Row = Mapping[str, Any]
@@ -49,15 +48,7 @@ def interfaces_table(rows: Sequence[Row]) -> Table:
     rich.table.Table
         A line per interface and discipline; columns without room are left out.
     """
-    table = empty_table(Text("Interfaces"), HidingTable)
-    table.add_column(Text("discipline"), overflow="fold", max_width=20)
-    table.add_column(Text("interface"), overflow="fold", max_width=20)
-    heads = [head for head, shown in zip(HEADS, _shown(rows), strict=True) if shown]
-    for head in heads:
-        table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
-    for label, name, cells in _lines(rows):
-        table.add_row(Text(label), Text(name), *map(Text, cells))
-    return table
+    return lines_table(TITLE, "interface", _heads(rows), _lines(rows))
 
 
 def interfaces_html(rows: Sequence[Row]) -> str:
@@ -75,18 +66,13 @@ def interfaces_html(rows: Sequence[Row]) -> str:
     """
     if not all("interfaces" in row for row in rows):
         return ""
-    heads = ["discipline", "interface", *(h for h, shown in zip(HEADS, _shown(rows), strict=True) if shown)]
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    body = "".join(
-        f'<tr><th scope="row">{escape(label)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in (name, *cells))}</tr>'
-        for label, name, cells in _lines(rows)
-    )
     few = len(busiest(rows)) < len(rows[0]["interfaces"])
     note = f'<p class="soft">The busiest {len(busiest(rows))} of {len(rows[0]["interfaces"])}.</p>' if few else ""
-    return (
-        f'<h2>Interfaces</h2><div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        f"</div>{note}"
-    )
+    return lines_html(TITLE, "interface", _heads(rows), _lines(rows)) + note
+
+
+def _heads(rows: Sequence[Row]) -> list[str]:
+    return [head for head, shown in zip(HEADS, _shown(rows), strict=True) if shown]
 
 
 def _shown(rows: Sequence[Row]) -> list[bool]:
@@ -100,7 +86,7 @@ def _queue_text(packets: float) -> str:
     return "< 0.01" if 0 < packets < 0.01 else digits(packets)
 
 
-def _lines(rows: Sequence[Row]) -> list[tuple[str, str, list[str]]]:
+def _lines(rows: Sequence[Row]) -> list[Line]:
     """Label, interface and cells, all interfaces of a discipline together."""
     shown, chosen = _shown(rows), busiest(rows)
     lines = []
@@ -118,5 +104,5 @@ def _lines(rows: Sequence[Row]) -> list[tuple[str, str, list[str]]]:
                 count_text(own["lost"]),
             )
             kept = [cell for cell, keep in zip(cells, shown, strict=True) if keep]
-            lines.append((row["label"] if position == 0 else "", own["name"], kept))
+            lines.append(Line(row["label"] if position == 0 else "", own["name"], kept))
     return lines

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -62,7 +63,7 @@ def places(flows: int, spread_s: float, place: str, rng: np.random.Generator) ->
 
 
 @dataclass(frozen=True)
-class Datagrams:
+class Datagrams(ABC):
     """What the UDP sources here share.
 
     Parameters
@@ -105,9 +106,9 @@ class Datagrams:
             raise MayflyError(f"packet_bytes = {self.packet_bytes}: must be from {bounds}")
         return stop_s - self.start_s
 
+    @abstractmethod
     def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
         """Bursts of one flow that sends for ``lasts_s``."""
-        raise NotImplementedError
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of the flow list.
