@@ -50,6 +50,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             reverse_discipline: ("fifo".to_owned(), vec![]),
         },
         graph: None,
+        wlan: None,
         tcp: Tcp {
             mss: 1460,
             header: 40,

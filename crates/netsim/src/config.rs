@@ -9,6 +9,7 @@ use crate::counting::Counting;
 use crate::graph::Graph;
 use crate::script::Scripts;
 use crate::udp::Bursts;
+use crate::wlan::Wlan;
 
 /// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
 /// each direction (Chen 2012, Fig. 4.1).
@@ -217,6 +218,10 @@ pub struct Run {
     /// Any network in place of the dumbbell. Flows then name hosts by their number in it, and `up` only says at
     /// which end a round-trip time of their own is made up for.
     pub graph: Option<Graph>,
+    /// A wireless cell in place of the bottleneck link: `network.discipline` and `limit` are those of the access
+    /// point's queue, the reverse ones those of each station's, senders are behind the access point, and the rates,
+    /// delays and losses of the bottleneck and of the receivers' side mean nothing.
+    pub wlan: Option<Wlan>,
     /// Transport.
     pub tcp: Tcp,
     /// End of the run.
@@ -350,6 +355,12 @@ impl Run {
             self.check_flow(i, flow)
         })?;
         self.bursts.check(flows)?;
+        if let Some(wlan) = &self.wlan {
+            if self.graph.is_some() {
+                return Err(ConfigError::Graph("a wireless cell: must be without other links".into()));
+            }
+            wlan.check(flows)?;
+        }
         self.graph.as_ref().map_or(Ok(()), |graph| graph.check(flows))
     }
 

@@ -27,6 +27,7 @@ mod tcp;
 mod trace;
 mod udp;
 mod waits;
+pub mod wlan;
 
 pub use config::{ConfigError, FlowSpec, Network, Run, Tcp};
 pub use counting::{ClassCount, Counting};
@@ -37,3 +38,4 @@ pub use sim::{Alone, Control, alone, run};
 pub use trace::PacketTrace;
 pub use udp::{Burst, Bursts};
 pub use waits::Waits;
+pub use wlan::Wlan;

@@ -7,6 +7,7 @@ use crate::counting::ClassCount;
 use crate::script::TrainRecord;
 use crate::trace::PacketTrace;
 use crate::waits::Waits;
+use crate::wlan::CellCounts;
 
 /// Outcome of one flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +55,9 @@ pub struct FlowRecord {
     /// Waiting times of this flow's packets in the forward queue: data of `down` flows, acknowledgements of
     /// the others.
     pub waits: Waits,
+    /// Time during which a packet of this flow was at the access point of a cell, waiting or in service, on its way
+    /// down (Urvoy-Keller 2007, 6.1: response time at the access point).
+    pub presence: Time,
 }
 
 impl Default for FlowRecord {
@@ -79,6 +83,7 @@ impl Default for FlowRecord {
             first_sent: Time::NEVER,
             last_data: Time::NEVER,
             waits: Waits::default(),
+            presence: Time::ZERO,
         }
     }
 }
@@ -207,4 +212,6 @@ pub struct Output {
     pub beyond_trace: u64,
     /// Trains of scripted connections, in the order in which they started.
     pub trains: Vec<TrainRecord>,
+    /// The wireless cell, when there is one.
+    pub wlan: Option<CellCounts>,
 }

@@ -193,6 +193,7 @@ impl Settings {
                 reverse_discipline: self.reverse_discipline,
             },
             graph: self.graph.map(GraphSettings::into_graph).transpose().map_err(refused)?,
+            wlan: None,
             tcp: Tcp {
                 mss: tcp.mss,
                 header: tcp.header,

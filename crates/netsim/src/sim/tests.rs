@@ -26,6 +26,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },
         graph: None,
+        wlan: None,
         tcp: tcp(),
         duration: Time::from_millis(1_000_000),
         stop_when_idle: true,

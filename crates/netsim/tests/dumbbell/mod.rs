@@ -38,6 +38,7 @@ pub fn wired(discipline: &str) -> Run {
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },
         graph: None,
+        wlan: None,
         tcp: Tcp {
             mss: 1460,
             header: 40,
