@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Pace,
     /// The script of a connection acts.
     Script,
+    /// The medium of a wireless cell: an access begins, data or an exchange ends.
+    Air,
 }
 
 impl Kind {
@@ -44,7 +46,8 @@ impl Kind {
             5 => Kind::Sample,
             6 => Kind::Udp,
             7 => Kind::Pace,
-            _ => Kind::Script,
+            8 => Kind::Script,
+            _ => Kind::Air,
         }
     }
 }

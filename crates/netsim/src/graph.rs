@@ -99,6 +99,14 @@ impl Graph {
         Graph { routers: 2, links, hosts: vec![senders, receivers], watched: 0 }
     }
 
+    /// The dumbbell around the medium of a cell: it has no delay, and stations are their own ends.
+    pub(crate) fn cell(network: &Network, flows: &[FlowSpec]) -> Graph {
+        let network = Network { delay: Time::ZERO, exit_delay: Time::ZERO, ..network.clone() };
+        let mut graph = Graph::dumbbell(&network, flows);
+        graph.hosts[1].count = 0;
+        graph
+    }
+
     /// All interfaces in order, each with the router it is at and the one it leads to.
     pub(crate) fn interfaces(&self) -> impl Iterator<Item = (u32, u32, &Interface)> {
         self.links.iter().flat_map(|link| [(link.from, link.to, &link.forward), (link.to, link.from, &link.reverse)])

@@ -10,7 +10,7 @@ use units::Time;
 
 use crate::config::{ConfigError, FlowSpec};
 use crate::graph::{Graph, Hosts, Routes};
-use crate::net::Net;
+use crate::net::{AIR, Net};
 use crate::pipe::{End, Lane, Pipe};
 
 /// How the packets of one flow enter and leave the network.
@@ -43,6 +43,8 @@ pub(crate) struct Places {
     firsts: Vec<u32>,
     /// Whether flows number the hosts of the two groups apart, as in a dumbbell.
     apart: bool,
+    /// Whether the second group are the stations of a wireless cell.
+    cell: bool,
     /// Lane from the hosts of each group to their router; the next is the one to them.
     lanes: Vec<usize>,
     /// The only port of each router that is a leaf.
@@ -59,7 +61,14 @@ impl Places {
     ///
     /// # Errors
     /// A flow whose hosts no path joins.
-    pub(crate) fn of(graph: &Graph, apart: bool, flows: &[FlowSpec], net: &mut Net) -> Result<Places, ConfigError> {
+    ///
+    /// In a `cell` the hosts of the second group are stations, which have no access links.
+    pub(crate) fn of(
+        graph: &Graph,
+        (apart, cell): (bool, bool),
+        flows: &[FlowSpec],
+        net: &mut Net,
+    ) -> Result<Places, ConfigError> {
         let groups = graph.hosts.clone();
         let first = |index: usize| groups[..index].iter().map(|group: &Hosts| group.count).sum();
         let firsts = (0..groups.len()).map(first).collect();
@@ -67,10 +76,11 @@ impl Places {
         let routes = Routes::to(std::iter::empty(), graph);
         let leaves = leaves(graph);
         let mut places =
-            Places { groups, firsts, apart, lanes: Vec::new(), leaves, routers: Vec::new(), routes, retired };
+            Places { groups, firsts, apart, cell, lanes: Vec::new(), leaves, routers: Vec::new(), routes, retired };
         places.find_paths(graph, flows)?;
         for group in &places.groups {
-            let end = places.leaves[group.at as usize].map_or(End::Router(group.at), End::Port);
+            let leaf = places.leaves[group.at as usize].map_or(End::Router(group.at), End::Port);
+            let end = if cell { End::Cell } else { leaf };
             let lane = net.lanes.len();
             net.lanes.extend([Lane::to(end), Lane::to(End::Host)]);
             for _ in 0..group.count {
@@ -134,7 +144,7 @@ impl Places {
             if self.apart { (self.firsts[1] + far, (2 * near, 2 * far + 1)) } else { (far, (near, far)) };
         let private = spec.rtt.map(|rtt| self.private_pipes(near, far, rtt, net));
         let near = private.map_or((2 * near as usize, 2 * near as usize + 1), |pipes| (pipes.out, pipes.back));
-        let far = (2 * far as usize, 2 * far as usize + 1);
+        let far = if self.cell { (AIR, AIR) } else { (2 * far as usize, 2 * far as usize + 1) };
         let ends = [(addresses.0, near), (addresses.1, far)];
         let [(src, sender), (dst, receiver)] = if spec.up { [ends[1], ends[0]] } else { ends };
         let exits = [receiver.1 as u32, sender.1 as u32];

@@ -1,5 +1,7 @@
 //! What a host sees of the network: the clock, its timers and its access pipe.
 
+use std::collections::VecDeque;
+
 use qdisc::{Ecn, Kind as PacketKind, Packet};
 use units::{Direction, FlowKey, Time};
 
@@ -16,6 +18,8 @@ pub(crate) struct Net {
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) hops: u64,
+    /// What stations of a wireless cell have sent, on its way to their queues.
+    pub(crate) outbox: VecDeque<Packet>,
     /// Options of the segments under way that have any.
     pub(crate) options: Options,
     /// Arrival time of each data segment in order, and of the FIN, when asked for.
@@ -23,12 +27,19 @@ pub(crate) struct Net {
     pub(crate) trace: Trace,
 }
 
+/// In place of an access pipe: the host is a station of the wireless cell.
+pub(crate) const AIR: usize = u32::MAX as usize;
+
 impl Net {
     /// A host sends `packet` into its access pipe `pipe` now.
     #[inline]
     pub(crate) fn send(&mut self, pipe: usize, packet: Packet) {
         self.trace.sent(&packet, self.now);
-        self.pass(pipe, packet);
+        if pipe == AIR {
+            self.outbox.push_back(packet);
+        } else {
+            self.pass(pipe, packet);
+        }
     }
 
     /// A router passes `packet` on into access pipe `pipe` now.

@@ -20,6 +20,8 @@ pub(crate) enum End {
     Router(u32),
     /// At a host.
     Host,
+    /// In a queue of the wireless cell.
+    Cell,
 }
 
 /// Serialisation time per byte as a 32.32 fixed-point number of nanoseconds, so that a packet costs

@@ -75,6 +75,26 @@ impl Port {
         self.account(now);
     }
 
+    /// Takes the next packet for a link that times itself.
+    pub(crate) fn take(&mut self, now: Time, index: usize, events: &mut Events) -> Option<Packet> {
+        let packet = self.queue.dequeue(now);
+        if packet.is_some() || !self.queue.dropped().is_empty() {
+            self.account(now);
+        }
+        match packet {
+            Some(packet) => {
+                self.sent += 1;
+                self.sent_bytes += u64::from(packet.len);
+            }
+            None => {
+                if let Some(at) = self.queue.poll_at() {
+                    self.wake(at, index, events);
+                }
+            }
+        }
+        packet
+    }
+
     /// Whether a packet is in transmission.
     #[inline]
     pub(crate) fn is_busy(&self, now: Time) -> bool {

@@ -1,7 +1,8 @@
 //! The run: sets up the network, starts the flows of the list, handles events until the end.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use qdisc::{Ecn, Kind as PacketKind, Packet, Qdisc};
@@ -25,6 +26,8 @@ use crate::tcp::scripted::{Scene, Scripted};
 use crate::tcp::{Connection, History, Life};
 use crate::trace::Trace;
 use crate::udp::{Bursts, Source};
+use crate::wlan::Wlan;
+use crate::wlan::cell::Cell;
 
 /// Events between two looks at the caller's flags.
 const LOOK_EVERY: u64 = 1 << 16;
@@ -80,7 +83,9 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
     single.graph = single.graph.map(Graph::quiet);
-    let (src, dst) = if run.graph.is_some() { (flow.src, flow.dst) } else { (0, 0) };
+    single.wlan = single.wlan.map(Wlan::quiet);
+    let named = run.graph.is_some() || run.wlan.is_some();
+    let (src, dst) = if named { (flow.src, flow.dst) } else { (0, 0) };
     let flows = [FlowSpec { start: Time::ZERO, src, dst, stage: None, after: None, ..*flow }];
     single.check(&flows)?;
     let mut sim = Sim::set_up(&single, &flows)?;
@@ -127,8 +132,14 @@ struct Sim<'a> {
     net: Net,
     /// Two per link.
     ports: Vec<Port>,
-    /// The port of interest.
-    watched: usize,
+    /// The ports of interest: one, or those of an access point.
+    watched: Range<usize>,
+    /// The other way.
+    reverse: Range<usize>,
+    /// The wireless cell, if there is one.
+    cell: Option<Box<Cell>>,
+    /// Packets that have just arrived over the air.
+    arrived: Vec<Packet>,
     live: Slab<Live>,
     stages: Stages,
     started: usize,
@@ -160,20 +171,25 @@ impl<'a> Sim<'a> {
     fn set_up(run: &'a Run, flows: &'a [FlowSpec]) -> Result<Self, ConfigError> {
         let graph = match &run.graph {
             Some(graph) => Cow::Borrowed(graph),
+            None if run.wlan.is_some() => Cow::Owned(Graph::cell(&run.network, flows)),
             None => Cow::Owned(Graph::dumbbell(&run.network, flows)),
         };
-        let mut ports = ports(&graph, run.seed)?;
+        let mut ports = match &run.wlan {
+            Some(wlan) => air::ports(wlan, &graph, run.seed)?,
+            None => ports(&graph, run.seed)?,
+        };
         let mut net = Net {
             now: Time::ZERO,
             events: Events::default(),
             pipes: Vec::new(),
             lanes: Vec::new(),
             hops: 0,
+            outbox: VecDeque::new(),
             options: Options::none(),
             deliveries: None,
             trace: Trace::of(&run.traced, flows.len(), run.trace_limit),
         };
-        let places = Places::of(&graph, run.graph.is_none(), flows, &mut net)?;
+        let places = Places::of(&graph, (run.graph.is_none(), run.wlan.is_some()), flows, &mut net)?;
         for (port, (_, to, _)) in
             ports.iter_mut().zip(graph.interfaces()).filter(|(_, (_, to, _))| !places.is_leaf(*to))
         {
@@ -188,6 +204,13 @@ impl<'a> Sim<'a> {
         if run.counting.warm_up > Time::ZERO {
             net.events.schedule(run.counting.warm_up, Kind::Sample, WARM);
         }
+        let (watched, reverse) = match &run.wlan {
+            Some(wlan) => (0..Cell::down_ports(wlan), Cell::down_ports(wlan)..ports.len()),
+            None => {
+                let forward = 2 * graph.watched as usize;
+                (forward..forward + 1, forward + 1..forward + 2)
+            }
+        };
         let mut out = Output { records: vec![FlowRecord::default(); flows.len()], ..Output::default() };
         out.samples.progress = vec![Vec::new(); run.watched.len()];
         Ok(Sim {
@@ -195,7 +218,10 @@ impl<'a> Sim<'a> {
             flows,
             net,
             ports,
-            watched: 2 * graph.watched as usize,
+            watched,
+            reverse,
+            cell: run.wlan.as_ref().map(|wlan| Box::new(Cell::of(wlan, flows.len(), run.seed))),
+            arrived: Vec::new(),
             live: Slab::empty(),
             stages,
             started: 0,
@@ -230,6 +256,7 @@ impl<'a> Sim<'a> {
                             End::Port(port) => self.offer(port, packet),
                             End::Router(router) => self.pass_on(router, packet),
                             End::Host => self.deliver(&packet),
+                            End::Cell => self.offer_in_cell(packet),
                         }
                     }
                 }
@@ -241,7 +268,11 @@ impl<'a> Sim<'a> {
                 Kind::Sample if index == WARM => self.begin_counting(),
                 Kind::Start => self.start_next(index),
                 Kind::Sample => self.sample(),
+                Kind::Air => self.on_air(index),
                 kind => self.on_timer(kind, index),
+            }
+            if !self.net.outbox.is_empty() {
+                self.offer_from_stations();
             }
         }
         control.reached_ns.store(self.run.duration.0, Ordering::Relaxed);
@@ -250,7 +281,7 @@ impl<'a> Sim<'a> {
 
     #[inline]
     fn offer(&mut self, port: usize, packet: Packet) {
-        if port == self.watched {
+        if self.watched.contains(&port) {
             self.tally.on_arrival(&packet);
         }
         self.net.trace.queued(&packet, port, self.net.now);
@@ -258,7 +289,7 @@ impl<'a> Sim<'a> {
         if !self.ports[port].queue.dropped().is_empty() {
             self.on_drops(port);
         }
-        if port == self.watched
+        if self.watched.contains(&port)
             && let Some(sorted) = self.ports[port].queue.sorted()
         {
             let record = &mut self.out.records[packet.flow.connection() as usize];
@@ -271,6 +302,9 @@ impl<'a> Sim<'a> {
 
     #[inline]
     fn transmit(&mut self, port: usize) {
+        if self.cell.is_some() {
+            return self.rouse(port);
+        }
         let busy = self.ports[port].is_busy(self.net.now);
         let sent = self.ports[port].transmit(self.net.now, port, &mut self.net.events);
         if !busy && !self.ports[port].queue.dropped().is_empty() {
@@ -279,12 +313,7 @@ impl<'a> Sim<'a> {
         let Some((packet, at)) = sent else {
             return;
         };
-        if port == self.watched {
-            let wait = self.net.now - packet.arrival;
-            self.tally.on_departure(&packet, wait);
-            self.out.records[packet.flow.connection() as usize].waits.add(wait);
-        }
-        self.net.trace.departed(&packet, port, self.net.now);
+        self.on_departure(&packet, port);
         let live = self.live.at(Handle::unpack(packet.handle).slot);
         if u64::from(live.flow) == packet.flow.connection() {
             if self.ports[port].loss.takes(&packet) {
@@ -298,6 +327,17 @@ impl<'a> Sim<'a> {
         } else {
             self.net.options.release(packet.options);
         }
+    }
+
+    /// `packet` has left the queue of `port`.
+    #[inline]
+    fn on_departure(&mut self, packet: &Packet, port: usize) {
+        if self.watched.contains(&port) {
+            let wait = self.net.now - packet.arrival;
+            self.tally.on_departure(packet, wait);
+            self.out.records[packet.flow.connection() as usize].waits.add(wait);
+        }
+        self.net.trace.departed(packet, port, self.net.now);
     }
 
     /// A packet reached `router`: it goes on to the next port, or into the exit pipe of its host.
@@ -354,8 +394,9 @@ impl<'a> Sim<'a> {
             let (packet, reason) = self.ports[port].queue.dropped()[index];
             let flow = packet.flow.connection();
             self.out.records[flow as usize].drops += 1;
-            if port == self.watched {
+            if self.watched.contains(&port) {
                 self.tally.on_drop(&packet);
+                self.on_drop_at_access_point(&packet);
             }
             self.net.trace.dropped(&packet, port, self.net.now);
             if self.run.trace_drops {
@@ -498,6 +539,7 @@ impl<'a> Sim<'a> {
     }
 }
 
+mod air;
 mod scripted;
 #[cfg(test)]
 mod tests;

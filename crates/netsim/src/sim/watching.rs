@@ -1,6 +1,10 @@
 //! What a run writes down: samples, counters, records.
 
-use super::{Kind, Output, Sim, Transport};
+use std::ops::Range;
+
+use qdisc::Qdisc;
+
+use super::{Kind, Output, Port, Sim, Transport};
 
 impl Sim<'_> {
     pub(super) fn sample(&mut self) {
@@ -9,16 +13,16 @@ impl Sim<'_> {
         if next <= self.end {
             self.net.events.schedule(next, Kind::Sample, 0);
         }
-        let queue = &self.ports[self.watched].queue;
-        let stats = queue.stats();
+        let queues = || self.ports[self.watched.clone()].iter().map(|port| &port.queue);
         let samples = &mut self.out.samples;
         samples.time.push(now);
-        samples.backlog_packets.push(stats.backlog());
-        samples.backlog_bytes.push(stats.backlog_bytes());
-        samples.high_backlog_packets.extend(queue.high_backlog().map(|packets| packets as u64));
-        samples.flow_table.push(queue.flow_table_len() as u64);
-        samples.arrivals.push(stats.received);
-        samples.drops.push(stats.dropped());
+        samples.backlog_packets.push(queues().map(|queue| queue.stats().backlog()).sum());
+        samples.backlog_bytes.push(queues().map(|queue| queue.stats().backlog_bytes()).sum());
+        let high = queues().filter_map(Qdisc::high_backlog).reduce(|sum, packets| sum + packets);
+        samples.high_backlog_packets.extend(high.map(|packets| packets as u64));
+        samples.flow_table.push(queues().map(|queue| queue.flow_table_len() as u64).sum());
+        samples.arrivals.push(queues().map(|queue| queue.stats().received).sum());
+        samples.drops.push(queues().map(|queue| queue.stats().dropped()).sum());
         if self.run.watched.is_empty() {
             return;
         }
@@ -64,25 +68,34 @@ impl Sim<'_> {
         let begin = counters.begin;
         self.out.interfaces = self.ports.iter_mut().map(|port| port.totals(begin, end)).collect();
         self.out.classes = self.tally.counts;
-        counters.reverse_queue_mean_packets = self.out.interfaces[self.watched ^ 1].queue_mean_packets;
-        let forward = &mut self.ports[self.watched];
-        counters.flow_table_bytes = forward.queue.flow_table_bytes() as u64;
-        (counters.queue_mean_packets, counters.flow_table_mean) = forward.means(begin, end);
-        counters.flow_table_max = forward.flows_max;
+        let reverse = &self.out.interfaces[self.reverse.clone()];
+        counters.reverse_queue_mean_packets = reverse.iter().map(|interface| interface.queue_mean_packets).sum();
+        for forward in &mut self.ports[self.watched.clone()] {
+            counters.flow_table_bytes += forward.queue.flow_table_bytes() as u64;
+            let (packets, flows) = forward.means(begin, end);
+            counters.queue_mean_packets += packets;
+            counters.flow_table_mean += flows;
+            counters.flow_table_max += forward.flows_max;
+        }
+        self.out.wlan = self.cell.map(|cell| cell.counts);
         self.out
     }
 
     /// Takes what the ports have counted since the start of the run.
     fn counted(&mut self) {
-        let (forward, reverse) = (&self.ports[self.watched], &self.ports[self.watched ^ 1]);
         let counters = &mut self.out.counters;
-        counters.arrivals = forward.queue.stats().received;
-        counters.drops = forward.queue.stats().dropped();
-        counters.marks = forward.queue.stats().marked;
-        (counters.sent, counters.sent_bytes) = (forward.sent, forward.sent_bytes);
-        (counters.lost, counters.reverse_lost) = (forward.loss.lost, reverse.loss.lost);
-        counters.reverse_drops = reverse.queue.stats().dropped();
-        (counters.reverse_sent, counters.reverse_sent_bytes) = (reverse.sent, reverse.sent_bytes);
+        let of = |ports: &Range<usize>, value: fn(&Port) -> u64| self.ports[ports.clone()].iter().map(value).sum();
+        let (forward, reverse) = (&self.watched, &self.reverse);
+        counters.arrivals = of(forward, |port| port.queue.stats().received);
+        counters.drops = of(forward, |port| port.queue.stats().dropped());
+        counters.marks = of(forward, |port| port.queue.stats().marked);
+        counters.sent = of(forward, |port| port.sent);
+        counters.sent_bytes = of(forward, |port| port.sent_bytes);
+        counters.lost = of(forward, |port| port.loss.lost);
+        counters.reverse_lost = of(reverse, |port| port.loss.lost);
+        counters.reverse_drops = of(reverse, |port| port.queue.stats().dropped());
+        counters.reverse_sent = of(reverse, |port| port.sent);
+        counters.reverse_sent_bytes = of(reverse, |port| port.sent_bytes);
     }
 
     pub(super) fn begin_counting(&mut self) {
@@ -90,5 +103,8 @@ impl Sim<'_> {
         let now = self.net.now;
         self.tally.restart(self.out.counters, now);
         self.ports.iter_mut().for_each(|port| port.restart(now));
+        if let Some(cell) = &mut self.cell {
+            cell.restart(now);
+        }
     }
 }

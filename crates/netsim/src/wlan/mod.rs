@@ -7,6 +7,9 @@ use units::Time;
 
 use crate::config::{ConfigError, FlowSpec};
 
+mod bank;
+pub(crate) mod cell;
+mod dcf;
 pub mod phy;
 
 use phy::Mode;
@@ -81,6 +84,9 @@ pub struct Rules {
     pub immediate: Immediate,
     /// Whether such a frame draws a backoff when another is faster.
     pub overtaken_draws: bool,
+    /// Whether the medium counts as idle for what a node hands over in the instant in which a frame for it ends, an
+    /// answer to a request say: it then goes out without backoff (ns-3).
+    pub reply_finds_idle: bool,
 }
 
 /// What a medium that turns busy does to a running backoff.
@@ -99,8 +105,10 @@ pub enum AfterFailure {
     Timeout,
     /// DIFS after the timeout (ns-3).
     TimeoutAndDifs,
-    /// With the others (Bianchi 2000).
+    /// With the others, DIFS after the collision (Bianchi 2000, Eq. 14).
     WithOthers,
+    /// With the others, who keep silent for the time of the answer too: a collision lasts as long as a success.
+    AfterAnswerTime,
 }
 
 /// When a frame goes out that finds the medium idle and no backoff running.
@@ -184,6 +192,14 @@ pub struct NodeCounts {
 }
 
 impl Wlan {
+    /// As [`crate::alone`] needs it: the mean of every backoff, and no damage.
+    pub(crate) fn quiet(mut self) -> Wlan {
+        self.mean_backoff = true;
+        self.category_of = Vec::new();
+        self.stations.iter_mut().for_each(|station| station.frame_error = 0.0);
+        self
+    }
+
     /// # Errors
     /// The first value out of its bounds.
     pub(crate) fn check(&self, flows: &[FlowSpec]) -> Result<(), ConfigError> {
