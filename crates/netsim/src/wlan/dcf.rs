@@ -158,13 +158,15 @@ impl Dcf {
     /// The medium turns busy `now`, at [`Dcf::next`]: all who send are added to `accesses`. The others keep what is
     /// left of their backoff.
     pub(crate) fn begin(&mut self, now: Time, accesses: &mut Vec<Access>) {
-        let (mut kept, deaf_until) = (0, now + self.cca);
+        let (mut kept, deaf_until) = (0, now + self.cca.max(Time(1)));
         for place in 0..self.listed.len() {
             let index = self.listed[place] as usize;
             let from = self.counts_from(index);
             let own = &self.contenders[index];
             let at = from + Time(u64::from(own.left) * self.slot.0);
-            if own.has_frame && (at == now || at < deaf_until) {
+            // With mean backoffs two that meet would meet for ever: one goes first.
+            let meets = at < deaf_until && (self.means.is_none() || accesses.is_empty());
+            if own.has_frame && meets {
                 accesses.push(Access { contender: index, at });
             } else {
                 self.freeze(index, from, now);

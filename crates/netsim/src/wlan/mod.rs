@@ -45,7 +45,7 @@ pub struct Wlan {
     pub aggregation: Option<Aggregation>,
     /// How the access point keeps its packets.
     pub placement: Placement,
-    /// Every backoff takes its mean in place of a random number: for responses alone.
+    /// Every backoff takes its mean in place of a random number, and nothing collides: for responses alone.
     pub mean_backoff: bool,
 }
 

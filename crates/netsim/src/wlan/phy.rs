@@ -262,7 +262,7 @@ impl Standard {
             return Err(format!("streams = {}: must be from 1 to {most}", channel.streams));
         }
         // MCS 9 is 256-QAM with 5/6, 20/3 bits per subcarrier; one stream of 20 MHz has no whole number of them.
-        if name == "mcs9" && channel.width == 20 && channel.streams % 3 != 0 {
+        if name == "mcs9" && channel.width == 20 && !channel.streams.is_multiple_of(3) {
             return Err(format!("rate = {name}: must be below mcs9 with width = 20 and streams = {}", channel.streams));
         }
         let [times, over] = if name == "mcs9" { [40, 3] } else { [half_bits, 52] };

@@ -103,3 +103,8 @@ pub fn endless(down: u32, up: u32) -> Vec<FlowSpec> {
     };
     (0..down + up).map(flow).collect()
 }
+
+/// As [`saturated`], from wired hosts to the stations.
+pub fn down(count: u32, bps: u64) -> Vec<FlowSpec> {
+    saturated(count, bps).into_iter().map(|flow| FlowSpec { up: false, ..flow }).collect()
+}
