@@ -297,7 +297,8 @@ fn cells_that_make_no_sense_are_refused() {
         let control = netsim::Control::default();
         netsim::run(&run, &endless(1, 1), &control).expect_err("nonsense").to_string()
     };
-    let changes: [(fn(&mut Wlan), &str); 6] = [
+    type Change = fn(&mut Wlan);
+    let changes: [(Change, &str); 6] = [
         (|wlan| wlan.stations.truncate(1), "station the cell does not have"),
         (|wlan| wlan.stations.clear(), "from 1 to 10000"),
         (|wlan| wlan.stations[0].frame_error = 1.0, "below 1"),

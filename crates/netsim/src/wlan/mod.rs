@@ -11,6 +11,8 @@ mod bank;
 pub(crate) mod cell;
 mod dcf;
 pub mod phy;
+#[cfg(test)]
+mod tests;
 
 use phy::Mode;
 

@@ -161,6 +161,7 @@ impl<'a> Bench<'a> {
             pipes: pipes.collect(),
             lanes: (0..4).map(|_| Lane::to(End::Host)).collect(),
             hops: 0,
+            outbox: std::collections::VecDeque::new(),
             options: Options::none(),
             deliveries: None,
             trace: Trace::default(),

@@ -106,6 +106,7 @@ impl Bench {
             pipes: pipes.map(|(index, ms)| Pipe::into(index, instant, Time::from_millis(ms))).collect(),
             lanes: (0..4).map(|_| Lane::to(End::Host)).collect(),
             hops: 0,
+            outbox: std::collections::VecDeque::new(),
             options: Options::none(),
             deliveries: None,
             trace: Trace::default(),
