@@ -87,10 +87,11 @@ mod tests {
     #[test]
     fn time_on_the_air_is_shared_equally_whatever_a_turn_takes() {
         let mut bank = Bank::of(2, Some(Time(300)));
-        (bank.arrived(0), bank.arrived(1));
+        bank.arrived(0);
+        bank.arrived(1);
         let (costs, mut used) = ([2000, 100], [0, 0]);
         for _ in 0..10_000 {
-            let station = bank.next(|_| true).unwrap();
+            let station = bank.next(|_| true).expect("is there");
             bank.charge(station, Time(costs[station]));
             used[station] += costs[station];
         }
@@ -101,9 +102,10 @@ mod tests {
     #[test]
     fn one_that_uses_little_is_served_at_once() {
         let mut bank = Bank::of(3, Some(Time(300)));
-        (bank.arrived(0), bank.arrived(1));
+        bank.arrived(0);
+        bank.arrived(1);
         for _ in 0..100 {
-            let station = bank.next(|station| station < 2).unwrap();
+            let station = bank.next(|station| station < 2).expect("is there");
             bank.charge(station, Time(250));
         }
         bank.arrived(2);

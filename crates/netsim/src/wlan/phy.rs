@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     fn mode(standard: &str, rate: &str, channel: Channel) -> Mode {
-        Standard::named(standard).unwrap().mode(rate, channel, false).unwrap()
+        Standard::named(standard).expect("known").mode(rate, channel, false).expect("known")
     }
 
     #[test]
@@ -303,13 +303,17 @@ mod tests {
         // 1500 bytes of IP, 8 of LLC and SNAP, 24 of header, 4 of FCS; 40 of a bare TCP acknowledgement; 14 of an ACK.
         let a = mode("802.11a", "54mbit", Channel::default());
         assert_eq!([a.airtime(1536), a.airtime(76)], [us(248), us(32)]);
-        assert_eq!(Standard::named("802.11a").unwrap().control_mode(192, false).airtime(14), us(28));
+        assert_eq!(Standard::named("802.11a").expect("known").control_mode(192, false).airtime(14), us(28));
         let b = mode("802.11b", "11mbit", Channel::default());
         assert_eq!(b.airtime(1536), us(192 + 1118));
         assert_eq!(b.airtime(14), us(203));
-        assert_eq!(Standard::named("802.11b").unwrap().control_mode(4, false).airtime(14), us(248));
+        assert_eq!(Standard::named("802.11b").expect("known").control_mode(4, false).airtime(14), us(248));
         assert_eq!(
-            Standard::named("802.11b").unwrap().mode("5.5mbit", Channel::default(), true).unwrap().airtime(14),
+            Standard::named("802.11b")
+                .expect("known")
+                .mode("5.5mbit", Channel::default(), true)
+                .expect("known")
+                .airtime(14),
             us(96 + 21)
         );
         assert_eq!(mode("802.11g", "54mbit", Channel::default()).airtime(1536), us(254));
@@ -337,11 +341,11 @@ mod tests {
     fn rates_there_are_not_are_refused() {
         let narrow = Channel::default();
         let wide = Channel { width: 80, ..narrow };
-        let ac = Standard::named("802.11ac").unwrap();
-        let n = Standard::named("802.11n").unwrap();
-        assert!(n.mode("54mbit", narrow, false).unwrap_err().contains("mcs7"));
-        assert!(n.mode("mcs0", wide, false).unwrap_err().contains("width = 80"));
-        assert!(ac.mode("mcs9", narrow, false).unwrap_err().contains("mcs9"));
-        assert!(ac.mode("mcs0", Channel { streams: 9, ..narrow }, false).unwrap_err().contains("streams = 9"));
+        let ac = Standard::named("802.11ac").expect("known");
+        let n = Standard::named("802.11n").expect("known");
+        assert!(n.mode("54mbit", narrow, false).expect_err("refused").contains("mcs7"));
+        assert!(n.mode("mcs0", wide, false).expect_err("refused").contains("width = 80"));
+        assert!(ac.mode("mcs9", narrow, false).expect_err("refused").contains("mcs9"));
+        assert!(ac.mode("mcs0", Channel { streams: 9, ..narrow }, false).expect_err("refused").contains("streams = 9"));
     }
 }

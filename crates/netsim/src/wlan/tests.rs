@@ -16,9 +16,9 @@ const STANDARD: Rules = Rules {
 };
 
 fn dcf(rules: Rules) -> Dcf {
-    let standard = Standard::named("802.11a").unwrap();
+    let standard = Standard::named("802.11a").expect("is there");
     let control = standard.control_mode(192, false);
-    let data = standard.mode("54mbit", Channel::default(), false).unwrap();
+    let data = standard.mode("54mbit", Channel::default(), false).expect("is there");
     let wlan = Wlan {
         stations: vec![Station { data, control, frame_error: 0.0 }; 3],
         slot: us(9),
