@@ -7,6 +7,7 @@ mod scripts;
 mod simulate;
 mod trace;
 mod waits;
+mod wlan;
 
 use pyo3::prelude::*;
 
@@ -17,6 +18,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;
     module.add_function(wrap_pyfunction!(disciplines::disciplines, module)?)?;
     module.add_function(wrap_pyfunction!(disciplines::check_discipline, module)?)?;
+    module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;
+    module.add_function(wrap_pyfunction!(wlan::wlan_standards, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     Ok(())
 }

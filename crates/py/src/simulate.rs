@@ -15,7 +15,8 @@ use units::{BitRate, Time};
 use crate::scripts::{self, ScriptColumns};
 
 use crate::graph::GraphSettings;
-use crate::{trace, waits};
+use crate::wlan::WlanSettings;
+use crate::{trace, waits, wlan};
 
 /// Lets another thread see how far a run is, and stop it.
 #[pyclass(frozen)]
@@ -63,6 +64,7 @@ pub struct Settings {
     discipline: Discipline,
     reverse_discipline: Discipline,
     graph: Option<GraphSettings>,
+    wlan: Option<WlanSettings>,
     tcp: TcpSettings,
     duration_ns: u64,
     stop_when_idle: bool,
@@ -193,7 +195,7 @@ impl Settings {
                 reverse_discipline: self.reverse_discipline,
             },
             graph: self.graph.map(GraphSettings::into_graph).transpose().map_err(refused)?,
-            wlan: None,
+            wlan: self.wlan.map(WlanSettings::into_wlan).transpose()?,
             tcp: Tcp {
                 mss: tcp.mss,
                 header: tcp.header,
@@ -371,6 +373,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     records.set_item("cwnd_mean_packets", floats(py, of().map(|r| r.cwnd_mean_packets)))?;
     records.set_item("first_sent_ns", integers(py, of().map(|r| r.first_sent.0)))?;
     records.set_item("last_data_ns", integers(py, of().map(|r| r.last_data.0)))?;
+    records.set_item("presence_ns", integers(py, of().map(|r| r.presence.0)))?;
 
     let from = &output.samples;
     let samples = PyDict::new(py);
@@ -402,6 +405,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     all.set_item("drops", drops)?;
     all.set_item("counters", counters(py, output)?)?;
     all.set_item("interfaces", interfaces(py, output)?)?;
+    all.set_item("wlan", wlan::counts(py, output)?)?;
     all.set_item("classes", classes(py, output)?)?;
     all.set_item("flow_waits", waits::columns(py, output.records.iter().map(|record| record.waits))?)?;
     all.set_item("class_waits", waits::columns(py, output.classes.iter().map(|count| count.waits))?)?;

@@ -186,6 +186,7 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "exit_rate_bps": network.exit_rate,
         "exit_rate_up_bps": network.exit_rate_up,
         "graph": None if topology is None else topology.native(discipline, full_packet),
+        "wlan": None,
         "access_delay_ns": ns(network.access_delay),
         "exit_delay_ns": ns(network.exit_delay),
         "limit": limit - in_transmission * (1 if unit == "packets" else full_packet),

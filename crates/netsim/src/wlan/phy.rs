@@ -276,6 +276,29 @@ impl Standard {
         Ok(mode)
     }
 
+    /// Half bits per symbol of the control frames that answer data at `rate`: the highest mandatory rate not above it;
+    /// where rates are modulations, not above the rate of OFDM with that modulation (802.11-2020, 10.6.6.5, 10.6.11).
+    /// None for a rate there is not.
+    pub fn answering(&self, rate: &str) -> Option<u32> {
+        let (_, half_bits) = self.rates.iter().find(|(name, _)| *name == rate)?;
+        // One stream of 20 MHz of HT carries a little more than OFDM: 52 in place of 48 subcarriers. 0 is MCS 9.
+        self.basic.iter().rev().find(|basic| *basic <= half_bits || *half_bits == 0).copied()
+    }
+
+    /// Half bits per symbol of control frames at a rate in Mb/s by name.
+    ///
+    /// # Errors
+    /// What there is.
+    pub fn control_rate(&self, rate: &str) -> Result<u32, String> {
+        let rates: &[(&str, u32)] = if self.has_channel() { &OFDM_RATES } else { self.rates };
+        let known = || rates.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        rates
+            .iter()
+            .find(|(name, _)| *name == rate)
+            .map(|(_, half_bits)| *half_bits)
+            .ok_or_else(|| format!("ack_rate = {rate}: must be one of {} has: {}", self.id, known()))
+    }
+
     /// Control frames at `half_bits` per symbol.
     pub fn control_mode(&self, half_bits: u32, short_preamble: bool) -> Mode {
         let format = self.control;
@@ -335,6 +358,27 @@ mod tests {
             let found = mbps(mode(standard, rate, channel));
             assert!((found - expected).abs() < 1e-3, "{standard} {rate} {channel:?}: {found} in place of {expected}");
         }
+    }
+
+    #[test]
+    fn answers_take_the_highest_mandatory_rate_not_above() {
+        let answering = |standard: &str, rate| Standard::named(standard).unwrap().answering(rate);
+        for (standard, rate, expected) in [
+            ("802.11a", "54mbit", Some(192)),
+            ("802.11a", "18mbit", Some(96)),
+            ("802.11a", "9mbit", Some(48)),
+            ("802.11b", "11mbit", Some(4)),
+            ("802.11b", "1mbit", Some(2)),
+            ("802.11n", "mcs0", Some(48)),
+            ("802.11n", "mcs1", Some(96)),
+            ("802.11n", "mcs3", Some(192)),
+            ("802.11ac", "mcs9", Some(192)),
+            ("802.11a", "mcs0", None),
+        ] {
+            assert_eq!(answering(standard, rate), expected, "{standard} {rate}");
+        }
+        assert_eq!(Standard::named("802.11ac").unwrap().control_rate("12mbit"), Ok(96));
+        assert!(Standard::named("802.11b").unwrap().control_rate("6mbit").unwrap_err().contains("5.5mbit"));
     }
 
     #[test]

@@ -1,0 +1,237 @@
+//! Wireless cells and the lengths of their frames, as dictionaries.
+
+use netsim::record::Output;
+use netsim::wlan::phy::{Channel, Mode, Standard};
+use netsim::wlan::{
+    AfterFailure, Aggregation, Category, CellCounts, Decrement, Immediate, NodeCounts, Placement, Rules, Station, Wlan,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use units::Time;
+
+use crate::simulate::integers;
+
+/// A cell; times in nanoseconds.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct WlanSettings {
+    air: AirSettings,
+    /// Of each station.
+    rates: Vec<String>,
+    frame_errors: Vec<f64>,
+    ack_rate: Option<String>,
+    /// AIFSN, smallest and largest window, length of a won medium.
+    categories: Vec<(u32, u32, u32, u64)>,
+    category_of: Vec<u8>,
+    overhead: u32,
+    retry_limit: u32,
+    long_retry_limit: u32,
+    rts_threshold: Option<u32>,
+    eifs_after_collision: bool,
+    decrement: String,
+    after_failure: String,
+    immediate: String,
+    overtaken_draws: bool,
+    aggregate: u32,
+    aggregate_bytes: Option<u32>,
+    aggregate_airtime_ns: u64,
+    queues: String,
+    airtime_quantum_ns: u64,
+}
+
+/// What all frames of a cell share.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct AirSettings {
+    standard: String,
+    width: u32,
+    streams: u32,
+    short_guard: bool,
+    short_preamble: bool,
+    long_slot: bool,
+}
+
+/// Octets of control frames (802.11-2020, 9.3.1): ACK and CTS, RTS.
+const ACK: u32 = 14;
+const RTS: u32 = 20;
+
+fn refused(reason: String) -> PyErr {
+    PyValueError::new_err(format!("network.wlan: {reason}"))
+}
+
+impl AirSettings {
+    fn standard(&self) -> PyResult<&'static Standard> {
+        Standard::named(&self.standard)
+            .ok_or_else(|| refused(format!("standard = {}: must be a standard there is", self.standard)))
+    }
+
+    fn slot(&self, standard: &Standard) -> Time {
+        standard.slots[usize::from(self.long_slot)]
+    }
+
+    fn data(&self, standard: &Standard, rate: &str) -> PyResult<Mode> {
+        let channel = Channel { width: self.width, streams: self.streams, short_guard: self.short_guard };
+        standard.mode(rate, channel, self.short_preamble).map_err(refused)
+    }
+
+    /// Of the frames that answer data at `rate`, a rate there is.
+    fn control(&self, standard: &Standard, rate: &str, ack_rate: Option<&str>) -> PyResult<Mode> {
+        let half_bits = match ack_rate {
+            Some(ack_rate) => standard.control_rate(ack_rate).map_err(refused)?,
+            None => standard.answering(rate).unwrap_or(standard.basic[0]),
+        };
+        Ok(standard.control_mode(half_bits, self.short_preamble))
+    }
+
+    /// SIFS and an acknowledgement at the lowest mandatory rate: EIFS less DIFS (802.11-2020, 10.3.7).
+    fn eifs_extra(&self, standard: &Standard) -> Time {
+        standard.sifs + standard.control_mode(standard.basic[0], self.short_preamble).airtime(ACK)
+    }
+
+    /// SIFS, a slot and the time to tell that a frame begins (802.11-2020, 10.3.2.11).
+    fn ack_timeout(&self, standard: &Standard, control: &Mode) -> Time {
+        standard.sifs + self.slot(standard) + control.preamble
+    }
+}
+
+impl WlanSettings {
+    /// # Errors
+    /// A rate or a channel there is not, or lists of unequal lengths.
+    pub(crate) fn into_wlan(self) -> PyResult<Wlan> {
+        let standard = self.air.standard()?;
+        if self.rates.len() != self.frame_errors.len() {
+            return Err(refused("rates and frame_errors: must be as many as stations".into()));
+        }
+        let station = |(rate, &frame_error): (&String, &f64)| {
+            let control = self.air.control(standard, rate, self.ack_rate.as_deref())?;
+            Ok(Station { data: self.air.data(standard, rate)?, control, frame_error })
+        };
+        let stations = self.rates.iter().zip(&self.frame_errors).map(station).collect::<PyResult<Vec<_>>>()?;
+        let timeouts = stations.iter().map(|station| self.air.ack_timeout(standard, &station.control));
+        let category = |(aifsn, least, most, txop)| Category { aifsn, windows: [least, most], txop: Time(txop) };
+        let bytes = self.aggregate_bytes.or(standard.aggregate_bytes);
+        Ok(Wlan {
+            slot: self.air.slot(standard),
+            sifs: standard.sifs,
+            cca: standard.cca,
+            ack_timeout: timeouts.max().unwrap_or(Time::ZERO),
+            eifs_extra: self.air.eifs_extra(standard),
+            stations,
+            categories: self.categories.into_iter().map(category).collect(),
+            category_of: self.category_of,
+            overhead: self.overhead,
+            tries: [self.retry_limit, self.long_retry_limit],
+            rts_threshold: self.rts_threshold.unwrap_or(u32::MAX),
+            rules: Rules {
+                eifs_after_collision: self.eifs_after_collision,
+                decrement: if self.decrement == "every-slot" { Decrement::EverySlot } else { Decrement::IdleSlots },
+                after_failure: match self.after_failure.as_str() {
+                    "timeout-and-difs" => AfterFailure::TimeoutAndDifs,
+                    "with-others" => AfterFailure::WithOthers,
+                    _ => AfterFailure::Timeout,
+                },
+                immediate: match self.immediate.as_str() {
+                    "arrival" => Immediate::Arrival,
+                    "never" => Immediate::Never,
+                    _ => Immediate::Idle,
+                },
+                overtaken_draws: self.overtaken_draws,
+            },
+            aggregation: bytes.filter(|_| self.aggregate > 1).map(|bytes| Aggregation {
+                frames: self.aggregate,
+                bytes,
+                airtime: Time(self.aggregate_airtime_ns),
+            }),
+            placement: match self.queues.as_str() {
+                "per-station" => Placement::RoundRobin,
+                "airtime-fair" => Placement::Airtime(Time(self.airtime_quantum_ns)),
+                _ => Placement::Shared,
+            },
+            mean_backoff: false,
+        })
+    }
+}
+
+/// What the cell did: columns of one value per node, the access point first, and totals; None without a cell.
+pub(crate) fn counts<'py>(py: Python<'py>, output: &Output) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(CellCounts { nodes, busy, data, acks }) = &output.wlan else { return Ok(None) };
+    let columns = PyDict::new(py);
+    let column = |of: fn(&NodeCounts) -> u64| integers(py, nodes.iter().map(of));
+    columns.set_item("attempts", column(|node| node.attempts))?;
+    columns.set_item("retries", column(|node| node.retries))?;
+    columns.set_item("collided", column(|node| node.collided))?;
+    columns.set_item("damaged", column(|node| node.damaged))?;
+    columns.set_item("acked", column(|node| node.acked))?;
+    columns.set_item("acked_bytes", column(|node| node.acked_bytes))?;
+    columns.set_item("given_up", column(|node| node.given_up))?;
+    columns.set_item("accesses", column(|node| node.accesses))?;
+    columns.set_item("airtime_ns", column(|node| node.airtime.0))?;
+    let cell = PyDict::new(py);
+    cell.set_item("nodes", columns)?;
+    cell.set_item("busy_ns", busy.0)?;
+    cell.set_item("data_arrivals", data.arrivals)?;
+    cell.set_item("data_drops", data.drops)?;
+    cell.set_item("ack_arrivals", acks.arrivals)?;
+    cell.set_item("ack_drops", acks.drops)?;
+    Ok(Some(cell))
+}
+
+/// Time of frames, nanoseconds: of data frames with PSDUs of `lengths` bytes, of the control frames that belong to
+/// them, and of the gaps between frames.
+///
+/// # Errors
+/// `ValueError` with one line for a standard, rate or channel there is not.
+#[pyfunction]
+#[pyo3(signature = (standard, rate, width, streams, short_guard, short_preamble, ack_rate, lengths, long_slot=false))]
+#[expect(clippy::too_many_arguments, reason = "the arguments are a table's row, given by name")]
+pub fn wlan_airtimes<'py>(
+    py: Python<'py>,
+    standard: String,
+    rate: String,
+    width: u32,
+    streams: u32,
+    short_guard: bool,
+    short_preamble: bool,
+    ack_rate: Option<String>,
+    lengths: Vec<u32>,
+    long_slot: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let air = AirSettings { standard, width, streams, short_guard, short_preamble, long_slot };
+    let standard = air.standard()?;
+    let data = air.data(standard, &rate)?;
+    let control = air.control(standard, &rate, ack_rate.as_deref())?;
+    let found = PyDict::new(py);
+    for (name, time) in [
+        ("slot_ns", air.slot(standard)),
+        ("sifs_ns", standard.sifs),
+        ("ack_ns", control.airtime(ACK)),
+        ("ack_timeout_ns", air.ack_timeout(standard, &control)),
+        ("eifs_extra_ns", air.eifs_extra(standard)),
+        ("rts_ns", control.airtime(RTS)),
+        ("cts_ns", control.airtime(ACK)),
+        ("preamble_ns", data.preamble),
+    ] {
+        found.set_item(name, time.0)?;
+    }
+    found.set_item("cw_min", standard.windows[0])?;
+    found.set_item("cw_max", standard.windows[1])?;
+    found.set_item("data_ns", PyList::new(py, lengths.iter().map(|&bytes| data.airtime(bytes).0))?)?;
+    Ok(found)
+}
+
+/// The standards there are, and of each the rates, the highest last.
+#[pyfunction]
+pub fn wlan_standards(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let found = PyDict::new(py);
+    for standard in &netsim::wlan::phy::STANDARDS {
+        let row = PyDict::new(py);
+        row.set_item("rates", standard.rates.iter().map(|(name, _)| *name).collect::<Vec<_>>())?;
+        row.set_item("cw_min", standard.windows[0])?;
+        row.set_item("cw_max", standard.windows[1])?;
+        row.set_item("aggregates", standard.aggregate_bytes.is_some())?;
+        row.set_item("symbol_ns", standard.data.symbol.0)?;
+        found.set_item(standard.id, row)?;
+    }
+    Ok(found)
+}
