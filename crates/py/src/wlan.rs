@@ -33,6 +33,8 @@ pub struct WlanSettings {
     after_failure: String,
     immediate: String,
     overtaken_draws: bool,
+    reply_finds_idle: bool,
+    cca_ns: Option<u64>,
     aggregate: u32,
     aggregate_bytes: Option<u32>,
     aggregate_airtime_ns: u64,
@@ -114,7 +116,7 @@ impl WlanSettings {
         Ok(Wlan {
             slot: self.air.slot(standard),
             sifs: standard.sifs,
-            cca: standard.cca,
+            cca: self.cca_ns.map_or(standard.cca, Time),
             ack_timeout: timeouts.max().unwrap_or(Time::ZERO),
             eifs_extra: self.air.eifs_extra(standard),
             stations,
@@ -129,6 +131,7 @@ impl WlanSettings {
                 after_failure: match self.after_failure.as_str() {
                     "timeout-and-difs" => AfterFailure::TimeoutAndDifs,
                     "with-others" => AfterFailure::WithOthers,
+                    "after-answer-time" => AfterFailure::AfterAnswerTime,
                     _ => AfterFailure::Timeout,
                 },
                 immediate: match self.immediate.as_str() {
@@ -137,6 +140,7 @@ impl WlanSettings {
                     _ => Immediate::Idle,
                 },
                 overtaken_draws: self.overtaken_draws,
+                reply_finds_idle: self.reply_finds_idle,
             },
             aggregation: bytes.filter(|_| self.aggregate > 1).map(|bytes| Aggregation {
                 frames: self.aggregate,
@@ -214,6 +218,7 @@ pub fn wlan_airtimes<'py>(
     ] {
         found.set_item(name, time.0)?;
     }
+    found.set_item("rate_bps", f64::from(data.half_bits) / 2.0 / data.symbol.as_secs_f64())?;
     found.set_item("cw_min", standard.windows[0])?;
     found.set_item("cw_max", standard.windows[1])?;
     found.set_item("data_ns", PyList::new(py, lengths.iter().map(|&bytes| data.airtime(bytes).0))?)?;

@@ -77,6 +77,8 @@ class Airtimes:
         EIFS less DIFS: SIFS and an acknowledgement at the lowest mandatory rate.
     preamble_ns : int
         Preamble and physical header of a data frame.
+    rate_bps : float
+        Speed of its data, bit/s.
     lengths : tuple of int
         PSDUs, bytes: IP packet and :func:`overhead_bytes`.
     data_ns : tuple of int
@@ -93,6 +95,7 @@ class Airtimes:
     ack_timeout_ns: int
     eifs_extra_ns: int
     preamble_ns: int
+    rate_bps: float
     lengths: tuple[int, ...]
     data_ns: tuple[int, ...]
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.simulate import columns
+from mayfly.simulate.cell import Cell
 from mayfly.simulate.topology import Topology
 
 _SIMULATED_SEGMENTS = 300
@@ -46,6 +47,7 @@ class PathsAlone:
         full_packet_bytes: int,
         replication: int = 0,
         topology: Topology | None = None,
+        cell: Cell | None = None,
     ) -> pl.Series:
         """Response time of each completed TCP flow had it been alone on its path.
 
@@ -61,6 +63,8 @@ class PathsAlone:
             Tells one flow list from another.
         topology : Topology, optional
             Network that is no dumbbell.
+        cell : Cell, optional
+            Wireless cell.
 
         Returns
         -------
@@ -69,7 +73,7 @@ class PathsAlone:
         """
         with self._lock:
             if replication not in self._found:
-                ways = Ways(settings, full_packet_bytes, topology)
+                ways = Ways(settings, full_packet_bytes, topology, cell)
                 self._found[replication] = self._of_list(ways, records)
         found = self._found[replication]
         return found.zip_with(records["finish_s"].is_not_null(), pl.Series([None], dtype=pl.Float64))
@@ -80,6 +84,8 @@ class PathsAlone:
         if ways.topology is not None:
             flows = ways.topology.paths(flows)
             ways = ways.thinned()
+        if ways.cell is not None:
+            flows = ways.cell.paths(flows)
         able = pl.col("size_bytes") * 8.0 / ways.fastest_bps <= settings["duration_ns"] * 1e-9 - pl.col("start_s")
         if "script" in flows.columns:
             # A script alone takes what its think times take: no measure of the path.
@@ -143,15 +149,20 @@ class Ways:
         Wire length of a full packet, bytes.
     topology : Topology or None
         None for a dumbbell, where all hosts of a side have equal paths.
+    cell : Cell or None
+        Wireless cell, where stations of equal rate have equal paths.
     """
 
     settings: dict
     full_packet_bytes: int
     topology: Topology | None
+    cell: Cell | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Columns of which equal values mean an equal path."""
+        if self.cell is not None:
+            return (*_PATH, "station", "category")
         return _PATH if self.topology is None else (*_PATH, "src", "dst")
 
     @property
@@ -163,8 +174,8 @@ class Ways:
 
     @property
     def byte_ns(self) -> float:
-        """What a byte less in the last segment saves. On a graph 0: a segment's time too much, of 300 or more."""
-        return 8e9 / self.settings["rate_bps"] if self.topology is None else 0.0
+        """What a byte less in the last segment saves. Else 0: a segment's time too much, of 300 or more."""
+        return 8e9 / self.settings["rate_bps"] if self.topology is None and self.cell is None else 0.0
 
     def thinned(self) -> "Ways":
         """The same paths without the hosts that no transfer alone needs."""
@@ -181,10 +192,27 @@ class Ways:
             packet_bytes=pl.lit(None, pl.Int64),
             rate_bps=pl.lit(None, pl.Float64),
         )
+        if self.cell is not None:
+            return self._in_cell(flows)
         if self.topology is None:
             flows, ends = flows.with_columns(src=pl.lit("1"), dst=pl.lit("1")), None
         else:
             ends = self.topology.numbers(flows)
-        native = _native.alone(self.settings, columns.native_flows(flows, self.full_packet_bytes, ends))
-        arrivals, counts, ends = map(columns.integers, native)
-        return list(zip(np.split(arrivals, np.cumsum(counts)[:-1]), ends.tolist(), strict=True))
+        return self._alone(self.settings, flows, ends)
+
+    def _in_cell(self, flows: pl.DataFrame) -> list[tuple[np.ndarray, int]]:
+        """As :meth:`simulated`, of flows with a station and a category."""
+        flows = flows.with_columns(src=pl.lit(0), dst=pl.lit(0))
+        found: list[tuple[np.ndarray, int]] = [(np.empty(0), -1)] * flows.height
+        for (category,), part in flows.with_row_index("at").partition_by("category", as_dict=True).items():
+            station, up = part["station"].to_numpy(), (part["direction"] == "up").to_numpy()
+            ends = (np.where(up, station, 0).astype(np.uint32), np.where(up, 0, station).astype(np.uint32))
+            settings = self.settings | {"wlan": self.cell.alone(category)}
+            for at, one in zip(part["at"], self._alone(settings, part, ends), strict=True):
+                found[at] = one
+        return found
+
+    def _alone(self, settings: dict, flows: pl.DataFrame, ends) -> list[tuple[np.ndarray, int]]:
+        native = _native.alone(settings, columns.native_flows(flows, self.full_packet_bytes, ends))
+        arrivals, counts, finishes = map(columns.integers, native)
+        return list(zip(np.split(arrivals, np.cumsum(counts)[:-1]), finishes.tolist(), strict=True))

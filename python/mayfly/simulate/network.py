@@ -6,9 +6,13 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from mayfly.simulate.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole
+from mayfly.simulate.wlan import Wlan
 
 MOST_ROUTERS = 1000
 MOST_HOSTS = 1_000_000
+
+OF_THE_LINK = ("rate", "reverse_rate", "delay", "loss", "exit_rate", "exit_rate_up", "exit_delay", "watched")
+"""Fields of the bottleneck link and the receivers' side, which a cell has none of."""
 
 
 class Link(Section):
@@ -56,7 +60,7 @@ class HostGroup(Section):
 
 
 class Network(Section):
-    """A dumbbell around one bottleneck link (Chen 2012, Fig. 4.1), or several links."""
+    """A dumbbell around one bottleneck link (Chen 2012, Fig. 4.1), several links, or an 802.11 cell."""
 
     topology: Literal["dumbbell", "parking-lot", "graph"] = Field(
         "dumbbell", description="parking-lot: equal links in a row; graph: `[[network.link]]` and `[[network.hosts]]`"
@@ -84,6 +88,11 @@ class Network(Section):
     reverse_discipline: Reverse = Field("fifo", description="discipline of the other direction, or `same`")
     link: tuple[Link, ...] = ()
     hosts: tuple[HostGroup, ...] = ()
+    wlan: Wlan | None = Field(
+        None,
+        description="an 802.11 cell in place of the bottleneck link: buffer is the access point's, reverse_buffer that "
+        "of each station, senders are behind the access point on their access links",
+    )
 
     @model_validator(mode="after")
     def _is_a_network(self) -> "Network":
@@ -93,10 +102,22 @@ class Network(Section):
                     raise ValueError(f"topology = '{self.topology}' with [[network.{given}]]: must be 'graph'")
         if self.topology == "graph":
             check_graph(self.link, self.hosts)
+        if self.wlan is not None:
+            self._is_around_a_cell()
         links = ["r1>r2"] if self.topology == "dumbbell" else [link.label for link in links_of(self)]
         if self.watched is not None and self.watched not in links:
             raise ValueError(f"watched = '{self.watched}': must be a link: {named(links)}")
         return self
+
+    def _is_around_a_cell(self) -> None:
+        """Refuse what a cell takes the place of."""
+        if self.topology != "dumbbell":
+            raise ValueError(f"topology = '{self.topology}' with [network.wlan]: must be 'dumbbell'")
+        for name in OF_THE_LINK:
+            if name in self.model_fields_set and getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} with [network.wlan]: must be left out: the cell takes the place of the bottleneck link"
+                )
 
 
 def links_of(network: Network) -> tuple[Link, ...]:

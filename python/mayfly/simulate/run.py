@@ -10,8 +10,10 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.errors import MayflyError
+from mayfly.simulate import cell as cells
 from mayfly.simulate import columns, pages, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
+from mayfly.simulate.cell import cell_of
 from mayfly.simulate.disciplines import Discipline, parse, parse_list
 from mayfly.simulate.interfaces import totals
 from mayfly.simulate.scenario import Scenario
@@ -55,6 +57,8 @@ class RunResult:
         Expiries of their retransmission timer.
     trains : polars.DataFrame, shape (n_trains, ...)
         Trains of scripted flows; empty without any.
+    cell : dict or None
+        Totals of the wireless cell after the warm-up (:func:`mayfly.simulate.cell.totals`).
     """
 
     discipline: Discipline
@@ -68,6 +72,7 @@ class RunResult:
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     interfaces: list[dict] = field(default_factory=list, repr=False)
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    cell: dict | None = field(default=None, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -93,8 +98,11 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     from mayfly.simulate.transfers import transfers_of
     from mayfly.workload import mix
 
-    given, network = scenario.workload, topology_of(scenario)
+    given, network, cell = scenario.workload, topology_of(scenario), cell_of(scenario)
     first_receiver, mss = 1 + max(given.senders + 2, 7), scenario.tcp.mss
+    senders, receivers = range(1, given.senders + 1), range(first_receiver, first_receiver + given.receivers)
+    if cell is not None:
+        senders, receivers = cell.hosts(given.senders)
     return mix.synthetic(
         transfers_of(given, network),
         duration_s=scenario.duration,
@@ -137,8 +145,9 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
             source.drawn(mss, ends(network, source.from_, source.to))
             for source in (*given.on_off, *given.vbr, *given.replay, *given.short_term)
         ],
-        senders=range(1, given.senders + 1),
-        receivers=range(first_receiver, first_receiver + given.receivers),
+        senders=senders,
+        receivers=receivers,
+        pairs=None if cell is None else cell.pairs(given.senders),
         mss=mss,
         header_bytes=scenario.tcp.headers_bytes,
     )
@@ -186,7 +195,7 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "exit_rate_bps": network.exit_rate,
         "exit_rate_up_bps": network.exit_rate_up,
         "graph": None if topology is None else topology.native(discipline, full_packet),
-        "wlan": None,
+        "wlan": None if network.wlan is None else network.wlan.native([]),
         "access_delay_ns": ns(network.access_delay),
         "exit_delay_ns": ns(network.exit_delay),
         "limit": limit - in_transmission * (1 if unit == "packets" else full_packet),
@@ -270,7 +279,11 @@ def run_one(
     began = time.thread_time()
     try:
         topology = topology_of(scenario)
-        numbers = None if topology is None else topology.numbers(flows)
+        cell = cell_of(scenario)
+        ways = topology or cell
+        numbers = None if ways is None else ways.numbers(flows)
+        if cell is not None:
+            settings["wlan"] = cell.native(flows)
         native = columns.native_flows(flows, tcp.mss + tcp.headers_bytes, numbers)
         result = _native.run(settings, native, control or _native.Control())
     except ValueError as error:
@@ -278,11 +291,16 @@ def run_one(
     counters = result["counters"] | {"cpu_s": time.thread_time() - began}
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, result["records"], tcp.mss)
+    if cell is not None:
+        records = records.with_columns(presence_s=pl.Series(columns.integers(result["records"]["presence_ns"]) * 1e-9))
     records = records.with_columns(**queue_delay.of_flows(result["flow_waits"]))
-    alone = (paths or PathsAlone()).response(settings, records, tcp.mss + tcp.headers_bytes, replication, topology)
+    alone = (paths or PathsAlone()).response(
+        settings, records, tcp.mss + tcp.headers_bytes, replication, topology, cell
+    )
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
-    counters |= _derived(counters, records, settings)
+    told = cells.totals(result["wlan"], result["counters"])
+    counters |= _derived(counters, records, settings) | ({} if told is None else cells.derived(told))
     drops = columns.drops_frame(result["drops"], flows).with_columns(**labels) if trace_drops else None
     classes = columns.class_counts(columns.group_classes(flows)[0], result["classes"])
     for row, delay in zip(classes, queue_delay.of_each(result["class_waits"]), strict=True):
@@ -296,7 +314,7 @@ def run_one(
         told = {name: columns.integers(values) for name, values in result["trains"].items()}
         trains = scripts.trains_frame(told, flows).with_columns(**labels)
     return RunResult(
-        discipline, replication, records, samples, counters, drops, classes, packets, timeouts, interfaces, trains
+        discipline, replication, records, samples, counters, drops, classes, packets, timeouts, interfaces, trains, told
     )
 
 

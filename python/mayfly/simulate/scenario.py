@@ -252,6 +252,8 @@ class Scenario(Section):
         if self.sample_interval and self.duration / self.sample_interval > MOST_SAMPLES:
             least = self.duration / MOST_SAMPLES
             raise ValueError(f"sample_interval = {self.sample_interval}: must be 0, or at least {least:.3g} s")
+        if self.network.wlan is not None and "receivers" in self.workload.model_fields_set:
+            raise ValueError("workload.receivers with [network.wlan]: must be left out: the stations are the receivers")
         for label in ("buffer", "reverse_buffer"):
             limit = getattr(self.network, label)
             if self.network.buffer_counts_transmission and limit is not None and limit[0] < 2:

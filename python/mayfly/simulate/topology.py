@@ -216,7 +216,9 @@ def topology_of(scenario: Scenario) -> Topology | None:
 
 
 def watched_rate_bps(scenario: Scenario) -> int:
-    """Speed of the interface that totals and samples are of, bit/s."""
+    """Speed of the interface that totals and samples are of, bit/s; of a cell that of the fastest station."""
+    if scenario.network.wlan is not None:
+        return scenario.network.wlan.fastest_bps
     topology = topology_of(scenario)
     return scenario.network.rate if topology is None else topology.interfaces()[2 * topology.watched][1]
 

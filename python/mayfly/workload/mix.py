@@ -154,6 +154,7 @@ def synthetic(
     http: Sequence[Http] = (),
     senders: Sequence[int | str] = SENDERS,
     receivers: Sequence[int | str] = RECEIVERS,
+    pairs: Iterator[tuple[int | str, int | str]] | None = None,
     mss: int = 1460,
     header_bytes: int = 40,
 ) -> pl.DataFrame:
@@ -173,6 +174,8 @@ def synthetic(
         UDP flows that are on and off, change their rate or replay a trace, and short-term TCP flows.
     senders, receivers : sequence
         End points, drawn uniformly for every flow that belongs to no user.
+    pairs : iterator of pairs, optional
+        Sender and receiver of each user in turn; hosts of their own when not given.
     mss, header_bytes : int
         Payload of a full TCP packet and header of every TCP packet, bytes.
 
@@ -215,7 +218,7 @@ def synthetic(
         names = flows.kind, of_kind[flows.kind]
         parts[names] = flows, flows.rows(duration_s, stream(seed, *names))
         of_kind[flows.kind] += 1
-    pairs, hosts = fresh_pairs(senders, receivers), (senders, receivers)
+    pairs, hosts = pairs or fresh_pairs(senders, receivers), (senders, receivers)
     ends = [
         with_ends(part, given, seed, names, hosts, pairs) for names, (given, part) in parts.items() if part.height > 0
     ]
