@@ -19,6 +19,7 @@ _KINDS = {
     fields.Seconds: "time: s, or `200ms`",
     fields.Delay: "time: s, or `200ms`",
     fields.Buffer: "packets, or bytes: `450kB`",
+    fields.Bytes: "bytes: `2346`, or `64kB`",
     fields.Loss: "0 or more, below 1",
 }
 _PLAIN = {bool: "`true` or `false`", str: "text", float: "number", int: "whole number"}
@@ -158,11 +159,13 @@ def value_of(hint: object, info: FieldInfo) -> str:
         for alias, words in _KINDS.items():
             if kind == alias:
                 return words
+    if typing.get_origin(info.annotation) is dict:
+        return "table of " + " or ".join(f"`{word}`" for word in typing.get_args(typing.get_args(info.annotation)[1]))
     for kind in (info.annotation, *typing.get_args(info.annotation)):
         if typing.get_origin(kind) is typing.Literal:
             return " or ".join(f"`{word}`" for word in typing.get_args(kind))
     if typing.get_origin(info.annotation) is tuple:
-        return "list of text"
+        return "list of numbers" if "float" in str(info.annotation) else "list of text"
     kinds = (getattr(kind, "__origin__", kind) for kind in (info.annotation, *typing.get_args(info.annotation)))
     plain = next(kind for kind in kinds if kind in _PLAIN)
     low = next((m.ge for m in info.metadata if hasattr(m, "ge")), None)
@@ -174,7 +177,7 @@ def default_of(info: FieldInfo) -> str:
     """Write the default of a field as TOML does."""
     if info.is_required():
         return "required"
-    if info.default is None:
+    if info.default is None or info.default_factory is not None:
         return "none"
     if isinstance(info.default, bool):
         return f"`{str(info.default).lower()}`"

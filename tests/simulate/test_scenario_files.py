@@ -17,6 +17,7 @@ from mayfly.simulate.disciplines import disciplines
 from mayfly.simulate.overrides import merged, parse_override
 from mayfly.simulate.scenario import READY, Scenario, field_names, load_scenario, scenario_of
 from mayfly.simulate.sizes import Sizes
+from mayfly.simulate.wlan import Wlan
 
 READY_NAMES = sorted(path.stem for path in READY.glob("*.toml"))
 
@@ -49,13 +50,21 @@ BY_NAME = {
         '[{rate = "1mbit", packet = 1000, flows = 2, spread = "2s", start = "1s", stop = 9}, '
         '{rate = 64000, renew = 10, users = 1, group = "bulk"}]',
         (
-            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, "random", None, None, None, None, None),
-            (64_000, 1500, 0.0, None, 1, 0.0, "random", 10, 1, "bulk", None, None),
+            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, "random", None, None, None, None, None, "down"),
+            (64_000, 1500, 0.0, None, 1, 0.0, "random", 10, 1, "bulk", None, None, "down"),
         ),
     ),
     "workload.permanent": (
-        '[{flows = 3, spread = "2s", users = 2, to = "receivers", rtt_min = "20ms", rtt_max = "0.2s"}]',
-        ((3, 2.0, 0.02, 0.2, 2, None, None, "receivers"),),
+        '[{flows = 3, spread = "2s", users = 2, to = "receivers", rtt_min = "20ms", rtt_max = 0.2, direction = "up"}]',
+        ((3, 2.0, 0.02, 0.2, 2, None, None, "receivers", "up"),),
+    ),
+    "workload.part": (
+        '[{share = 0.9, up_share = 0.5, rtt = "1ms", group = "intranet"}, {share = 0.1}]',
+        ((0.9, 0.5, 0.001, "intranet"), (0.1, 0.0, None, None)),
+    ),
+    "network.wlan": (
+        '{standard = "802.11b", stations = 3, rates = "1mbit"}',
+        Wlan(standard="802.11b", stations=3, rates=("1mbit",)),
     ),
     "workload.batch": (
         '[{size = "5MB", flows = 4, every = "20s", group = "a"}, {size = 10}]',

@@ -20,6 +20,17 @@ def _refusing(convert):
     return BeforeValidator(validate)
 
 
+def _bytes(value: object, name: str) -> int:
+    """Bytes as a plain number, or with a unit."""
+    try:
+        limit, unit = quantity.buffer(f"{value}B" if type(value) is int else value, name)
+    except MayflyError:
+        limit, unit = 0, ""
+    if unit != "bytes" or limit >= 1 << 32:
+        raise MayflyError(f"{name} = {quantity.shown(value)}: must be bytes, such as 2346 or 64kB, below 4GB")
+    return limit
+
+
 def _discipline_or(word: str):
     """A discipline, or a word in its place."""
 
@@ -45,6 +56,7 @@ Rate = Annotated[int, _refusing(quantity.rate_bps)]
 Seconds = Annotated[float, _refusing(quantity.seconds)]
 Delay = Annotated[Seconds, Field(le=60)]
 Buffer = Annotated[tuple[int, Literal["packets", "bytes"]], _refusing(quantity.buffer)]
+Bytes = Annotated[int, _refusing(_bytes)]
 Whole = Annotated[int, Field(strict=True)]
 Name = Annotated[str, AfterValidator(_name)]
 Group = Annotated[str | None, AfterValidator(_name)]

@@ -1,7 +1,8 @@
 """The section ``[network]`` of a scenario: a dumbbell, a parking lot, or any graph of routers."""
 
 from collections.abc import Iterable
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -109,12 +110,18 @@ class Network(Section):
             raise ValueError(f"watched = '{self.watched}': must be a link: {named(links)}")
         return self
 
+    @classmethod
+    @cache
+    def _plain(cls) -> dict[str, Any]:
+        return dict(cls())
+
     def _is_around_a_cell(self) -> None:
         """Refuse what a cell takes the place of."""
         if self.topology != "dumbbell":
             raise ValueError(f"topology = '{self.topology}' with [network.wlan]: must be 'dumbbell'")
         for name in OF_THE_LINK:
-            if name in self.model_fields_set and getattr(self, name) is not None:
+            # What a summary tells is all fields, with their defaults.
+            if getattr(self, name) != type(self)._plain()[name]:
                 raise ValueError(
                     f"{name} with [network.wlan]: must be left out: the cell takes the place of the bottleneck link"
                 )

@@ -41,6 +41,20 @@ PRESETS: dict[str, dict[str, Any]] = {
         "recovery_exit": "as-is",
         "syn_loss_lowers_ssthresh": True,
     },
+    # ns-3.37: TcpNewReno with TcpClassicRecovery, without SACK, timestamps and window scaling, MSS 1460, 43 segments of
+    # window; one ACK more per connection than its FIN, which rides on the last data.
+    "ns-3.37": {
+        "mss": 1460,
+        "receiver_window": 43,
+        "initial_window": 2,
+        "initial_rto": "3s",
+        "min_rto": "1s",
+        "delayed_ack": "200ms",
+        "quick_acks": 1,
+        "limited_transmit": True,
+        "recovery": "newreno",
+        "impatient": True,
+    },
     # Linux with its defaults and Ethernet: 1500 = 20 IP + 20 TCP + 12 timestamps + 1448 bytes; the window is that of
     # tcp_rmem's 6 MB, half of which is advertised at most.
     "linux": {

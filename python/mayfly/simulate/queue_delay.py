@@ -59,6 +59,8 @@ def propagation_rtt_s(network: Network) -> float:
     Returns
     -------
     float
-        Seconds.
+        Seconds; of a cell that of its wired part, the air has next to none.
     """
+    if network.wlan is not None:
+        return 2 * network.access_delay
     return 2 * (network.access_delay + network.delay + network.exit_delay)

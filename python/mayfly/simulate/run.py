@@ -120,11 +120,14 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
                 c.group,
                 ends(network, c.from_, c.to),
                 c.place,
+                c.direction,
             )
             for c in given.cbr
         ],
         permanent=[
-            mix.Permanent(p.flows, p.spread, p.users, p.group, ends(network, p.from_, p.to), p.rtt_min, p.rtt_max)
+            mix.Permanent(
+                p.flows, p.spread, p.users, p.group, ends(network, p.from_, p.to), p.rtt_min, p.rtt_max, p.direction
+            )
             for p in given.permanent
         ],
         batches=[

@@ -12,7 +12,21 @@ from mayfly.simulate import disciplines, quantity
 from mayfly.simulate.fields import Buffer, Group, Name, Rate, Seconds, Section, Whole
 from mayfly.simulate.network import Network
 from mayfly.simulate.sizes import SIZES, LawName, Sizes
-from mayfly.simulate.sources import FROM, GROUP, PLACE, TO, USERS, OnOff, Place, Replay, ShortTerm, Vbr
+from mayfly.simulate.sources import (
+    DIRECTION,
+    FROM,
+    GROUP,
+    PLACE,
+    TO,
+    USERS,
+    Direction,
+    OnOff,
+    Part,
+    Place,
+    Replay,
+    ShortTerm,
+    Vbr,
+)
 from mayfly.simulate.transport import Tcp
 
 READY = Path(__file__).parent.parent / "scenarios"
@@ -60,6 +74,7 @@ class Cbr(Section):
     group: Group = Field(None, description=GROUP)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
+    direction: Direction = Field("down", description=DIRECTION)
 
 
 class Permanent(Section):
@@ -77,6 +92,7 @@ class Permanent(Section):
     group: Group = Field(None, description=GROUP)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
+    direction: Direction = Field("down", description=DIRECTION)
 
     @model_validator(mode="after")
     def _both_rtts(self) -> "Permanent":
@@ -182,6 +198,7 @@ class Workload(Section):
     group: Group = Field(None, description=GROUP)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
+    part: tuple[Part, ...] = ()
     cbr: tuple[Cbr, ...] = ()
     permanent: tuple[Permanent, ...] = ()
     batch: tuple[Batch, ...] = ()
@@ -211,6 +228,10 @@ class Workload(Section):
                 raise ValueError(f"{name} = {'none' if value is None else value}: {what} arrivals = {kind}")
         if self.arrivals == "trace" and self.load is not None:
             raise ValueError(f"load = {self.load}: must be left out with arrivals = trace, which set it")
+        if (shares := sum(part.share for part in self.part)) > 1 + 1e-9:
+            raise ValueError(f"share of all [[workload.part]] = {shares:g}: must be at most 1")
+        if self.part and self.load is None and self.arrivals != "trace":
+            raise ValueError("[[workload.part]] without load: there are no transfers to take part of")
         if self.arrivals == "trace" and self.exact_load:
             raise ValueError("exact_load = true: must be left out with arrivals = trace")
         return self
@@ -252,7 +273,7 @@ class Scenario(Section):
         if self.sample_interval and self.duration / self.sample_interval > MOST_SAMPLES:
             least = self.duration / MOST_SAMPLES
             raise ValueError(f"sample_interval = {self.sample_interval}: must be 0, or at least {least:.3g} s")
-        if self.network.wlan is not None and "receivers" in self.workload.model_fields_set:
+        if self.network.wlan is not None and self.workload.receivers != Workload.model_fields["receivers"].default:
             raise ValueError("workload.receivers with [network.wlan]: must be left out: the stations are the receivers")
         for label in ("buffer", "reverse_buffer"):
             limit = getattr(self.network, label)

@@ -10,8 +10,21 @@ USERS = "each with a pair of hosts of its own; hosts are drawn when absent"
 GROUP = "name of these flows in records and summary"
 FROM = "group of hosts that send: senders when absent"
 TO = "group of hosts that receive: receivers when absent"
+Direction = Literal["down", "up"]
+DIRECTION = "down, or up: from a receiver to a sender"
 Place = Literal["random", "even"]
 PLACE = "how spread places the flows: drawn uniformly, or at equal distances"
+
+
+class Part(Section):
+    """Part of the transfers with a direction and a round-trip time of its own (Chen 2012, Table 9.1)."""
+
+    share: float = Field(gt=0, le=1, description="of the transfers and of their load; what parts leave is as above")
+    up_share: float = Field(0.0, ge=0, le=1, description="share of the part's transfers in the reverse direction")
+    rtt: Seconds | None = Field(
+        None, gt=0, le=60, description="round-trip time without queueing, of the wired path; of the path when absent"
+    )
+    group: Group = Field(None, description=GROUP)
 
 
 class _Datagrams(Section):

@@ -6,7 +6,7 @@ from mayfly.simulate.topology import Topology, ends
 from mayfly.workload import laws
 from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
 from mayfly.workload.sizes import SizeLaw
-from mayfly.workload.transfers import Transfers
+from mayfly.workload.transfers import Part, Transfers
 
 
 def transfers_of(given: Workload, topology: Topology | None = None) -> Transfers | None:
@@ -40,6 +40,7 @@ def transfers_of(given: Workload, topology: Topology | None = None) -> Transfers
         group=given.group,
         ends=ends(topology, given.from_, given.to),
         arrivals=_arrivals(given),
+        parts=tuple(Part(part.share, part.up_share, part.rtt, part.group) for part in given.part),
     )
 
 

@@ -11,7 +11,7 @@ from mayfly.simulate.fields import Seconds, Section, Whole
 class Tcp(Section):
     """TCP: RFC 5681, 6582, 6675, 6298, 7323, 3042."""
 
-    preset: Literal["qualnet-4.5-like", "ns2", "linux"] | None = Field(
+    preset: Literal["qualnet-4.5-like", "ns2", "ns-3.37", "linux"] | None = Field(
         None, description="named settings; fields given beside it win"
     )
     mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")

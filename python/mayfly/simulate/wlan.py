@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from mayfly.errors import MayflyError
 from mayfly.simulate.airtimes import airtimes, highest_rate, overhead_bytes, standards
 from mayfly.simulate.edca import CATEGORIES, category, dcf
-from mayfly.simulate.fields import Buffer, Seconds, Section, Whole
+from mayfly.simulate.fields import Bytes, Seconds, Section, Whole
 
 MOST_STATIONS = 10_000
 
@@ -55,12 +55,6 @@ def _as_list(value: object) -> object:
     return (value,) if isinstance(value, str | int | float) and not isinstance(value, bool) else value
 
 
-def _as_size(value: object) -> object:
-    """Bytes as a plain number, too."""
-    return f"{value}B" if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-Bytes = Annotated[Buffer, BeforeValidator(_as_size)]
 FrameError = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -183,9 +177,6 @@ class Wlan(Section):
                 raise ValueError(f"{name} = true: only goes with {standard}")
         if not wide and self.aggregated > 1:
             raise ValueError(f"aggregate = {self.aggregate}: must be 1 with {self.standard}")
-        for name in ("rts_threshold", "aggregate_bytes"):
-            if (given := getattr(self, name)) is not None and (given[1] != "bytes" or given[0] >= 2**32):
-                raise ValueError(f"{name} = {given[0]}: must be bytes, below 2^32")
 
     @property
     def has_channel(self) -> bool:
@@ -280,7 +271,7 @@ class Wlan(Section):
             "overhead": self.overhead_bytes,
             "retry_limit": self.retry_limit,
             "long_retry_limit": self.long_retry_limit,
-            "rts_threshold": None if self.rts_threshold is None else self.rts_threshold[0],
+            "rts_threshold": self.rts_threshold,
             "cca_ns": None if self.cca is None else round(self.cca * 1e9),
             "eifs_after_collision": self.eifs,
             "decrement": self.backoff or ("every-slot" if self.edca else "idle-slots"),
@@ -289,7 +280,7 @@ class Wlan(Section):
             "overtaken_draws": self.overtaken_draws,
             "reply_finds_idle": self.reply_finds_idle,
             "aggregate": self.aggregated,
-            "aggregate_bytes": None if self.aggregate_bytes is None else self.aggregate_bytes[0],
+            "aggregate_bytes": self.aggregate_bytes,
             "aggregate_airtime_ns": round(self.aggregate_airtime * 1e9),
             "queues": self.queues,
             "airtime_quantum_ns": round(self.airtime_quantum * 1e9),

@@ -65,6 +65,8 @@ class Cbr:
         Hosts that send and hosts that receive, in place of those of the whole mix.
     place : str
         ``random``, or ``even``: delays at equal distances below ``spread_s``.
+    direction : str
+        ``down``, or ``up``: from a receiver to a sender.
     """
 
     rate_bps: float
@@ -78,6 +80,7 @@ class Cbr:
     group: str | None = None
     ends: tuple[Hosts, Hosts] | None = None
     place: str = "random"
+    direction: str = "down"
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ class Permanent:
     rtt_min_s, rtt_max_s : float, optional
         Round-trip times of the first and the last flow, those between at equal distances, s; that of the path when not
         given.
+    direction : str
+        ``down``, or ``up``: from a receiver to a sender.
     """
 
     flows: int
@@ -108,6 +113,7 @@ class Permanent:
     ends: tuple[Hosts, Hosts] | None = None
     rtt_min_s: float | None = None
     rtt_max_s: float | None = None
+    direction: str = "down"
 
 
 @dataclass(frozen=True)
@@ -369,7 +375,7 @@ def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator) -> pl.DataF
         }
     ).with_columns(
         protocol=pl.lit("udp"),
-        direction=pl.lit("down"),
+        direction=pl.lit(cbr.direction),
         packet_bytes=pl.lit(cbr.packet_bytes, pl.Int64),
         rate_bps=pl.lit(float(cbr.rate_bps)),
     )
@@ -391,7 +397,7 @@ def permanent_flows(permanent: Permanent, rng: np.random.Generator) -> pl.DataFr
     check_users("permanent", permanent.users, permanent.flows)
     starts = places(permanent.flows, permanent.spread_s, "random", rng)
     rows = pl.DataFrame({"start_s": starts, "dealt": np.arange(len(starts))}).with_columns(
-        direction=pl.lit("down"), size_bytes=pl.lit(ENDLESS_BYTES, pl.Int64)
+        direction=pl.lit(permanent.direction), size_bytes=pl.lit(ENDLESS_BYTES, pl.Int64)
     )
     if permanent.rtt_min_s is None or permanent.rtt_max_s is None:
         return rows
@@ -455,4 +461,6 @@ def with_ends(
         else:
             user = choice(stream(seed, "users", *names), given.users, part.height)
         placed = own_ends(part, own, user, hosts)
-    return placed.drop("dealt", strict=False).with_columns(group=pl.lit(given.group, pl.String))
+    placed = placed.drop("dealt", strict=False)
+    # Parts of the transfers have groups of their own.
+    return placed if "group" in placed.columns else placed.with_columns(group=pl.lit(given.group, pl.String))

@@ -1,7 +1,7 @@
 """TCP transfers with sizes of a law that arrive at random, or at the times of a file.
 
-Arrival times, sizes and directions each have a stream of their own; those of Poisson arrivals are the same under every
-law of sizes.
+Arrival times, sizes, directions and parts each have a stream of their own; those of Poisson arrivals are the same under
+every law of sizes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,28 @@ from mayfly.workload.sizes import SizeLaw
 
 LARGEST_BYTES = 2**40 - 1
 """Largest size of a transfer that ends."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Transfers that differ from the others in direction or path, as those of an intranet do (Chen 2012, 9.3.1).
+
+    Parameters
+    ----------
+    share : float
+        Probability that a transfer belongs to the part, hence its share of the load too; 0 to 1.
+    up_share : float
+        Probability that a transfer of the part goes up.
+    rtt_s : float, optional
+        Round-trip time without queueing, s; that of the path when not given.
+    group : str, optional
+        Name of the part's group; that of all transfers when not given.
+    """
+
+    share: float
+    up_share: float = 0.0
+    rtt_s: float | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +67,8 @@ class Transfers:
         Hosts that send and hosts that receive, in place of those of the whole mix.
     arrivals : Poisson, WeibullGaps, Recorded
         When they start; :mod:`mayfly.workload.renewal`.
+    parts : tuple of Part
+        Parts with a direction and a path of their own; ``up_share`` is that of what they leave.
     """
 
     law: SizeLaw
@@ -55,6 +79,7 @@ class Transfers:
     group: str | None = None
     ends: tuple[Hosts, Hosts] | None = None
     arrivals: Arrivals = field(default_factory=Poisson)
+    parts: tuple[Part, ...] = ()
 
 
 def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int, header_bytes: int) -> pl.DataFrame:
@@ -74,15 +99,16 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
     Returns
     -------
     polars.DataFrame, shape (n_flows, 3)
-        ``start_s, size_bytes, direction``.
+        ``start_s, size_bytes, direction``; with parts also ``rtt_s`` and ``group``.
 
     Raises
     ------
     MayflyError
         A value is outside its bounds, or the law has no mean to make a load of.
     """
-    if not 0 <= transfers.up_share <= 1:
-        raise MayflyError(f"up_share = {transfers.up_share}: must be from 0 to 1")
+    for up_share in (transfers.up_share, *(part.up_share for part in transfers.parts)):
+        if not 0 <= up_share <= 1:
+            raise MayflyError(f"up_share = {up_share}: must be from 0 to 1")
     law, arrivals = transfers.law, transfers.arrivals
     if arrivals.has_rate:
         starts, sizes = _offering(transfers, duration_s, seed, mss + header_bytes)
@@ -92,10 +118,32 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
                 raise MayflyError(f"{name} = {given}: must be left out where a file has the arrivals")
         starts = arrivals.starts(seed, None, duration_s)
         sizes = whole(law.sample(stream(seed, "sizes"), len(starts)))
-    up = stream(seed, "directions").random(len(starts)) < transfers.up_share
     # A power law without bound may draw more than a transfer can have that ends.
     size_bytes = np.minimum(sizes, LARGEST_BYTES // mss) * mss
-    return pl.DataFrame({"start_s": starts, "size_bytes": size_bytes, "direction": np.where(up, "up", "down")})
+    rows = pl.DataFrame({"start_s": starts, "size_bytes": size_bytes})
+    up_share: float | np.ndarray = transfers.up_share
+    if transfers.parts:
+        part = _drawn_parts(transfers.parts, seed, len(starts))
+        rest = Part(0.0, transfers.up_share)
+        of = [*transfers.parts, rest]
+        up_share = np.array([one.up_share for one in of])[part]
+        rows = rows.with_columns(
+            rtt_s=pl.Series([one.rtt_s for one in of], dtype=pl.Float64).gather(part),
+            group=pl.Series([one.group or transfers.group for one in of], dtype=pl.String).gather(part),
+        )
+    up = stream(seed, "directions").random(len(starts)) < up_share
+    return rows.with_columns(direction=pl.Series(np.where(up, "up", "down")))
+
+
+def _drawn_parts(parts: tuple[Part, ...], seed: int, n: int) -> np.ndarray:
+    """Place of the part of each of ``n`` transfers; ``len(parts)`` where it belongs to none."""
+    shares = [part.share for part in parts]
+    if not (min(shares) >= 0 and sum(shares) <= 1 + 1e-9):
+        raise MayflyError(f"share = {', '.join(map(str, shares))}: must be at least 0 and together at most 1")
+    edges = np.cumsum(shares)
+    # Shares of 0.45 + 0.45 + 0.09 + 0.01 are all there is, whatever their binary fractions sum up to.
+    edges[-1] = 1.0 if abs(edges[-1] - 1) <= 1e-9 else edges[-1]
+    return np.searchsorted(edges, stream(seed, "parts").random(n), side="right")
 
 
 def _offering(transfers: Transfers, duration_s: float, seed: int, wire: int) -> tuple[np.ndarray, np.ndarray]:
