@@ -20,6 +20,8 @@ pub struct FlowRecord {
     pub first_data: Time,
     /// Payload delivered, bytes.
     pub delivered_bytes: u64,
+    /// Of these, what was delivered before the end of the warm-up.
+    pub warm_up_bytes: u64,
     /// Of these, what a script sent from the receiver to the sender of the flow.
     pub back_bytes: u64,
     /// Packets sent by the sender of the data.
@@ -67,6 +69,7 @@ impl Default for FlowRecord {
             finish: Time::NEVER,
             first_data: Time::NEVER,
             delivered_bytes: 0,
+            warm_up_bytes: 0,
             back_bytes: 0,
             packets_sent: 0,
             retransmits: 0,

@@ -359,6 +359,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     records.set_item("first_data_ns", integers(py, of().map(|r| r.first_data.0)))?;
     records.set_item("back_bytes", integers(py, of().map(|r| r.back_bytes)))?;
     records.set_item("delivered_bytes", integers(py, of().map(|r| r.delivered_bytes)))?;
+    records.set_item("warm_up_bytes", integers(py, of().map(|r| r.warm_up_bytes)))?;
     records.set_item("packets_sent", integers(py, of().map(|r| r.packets_sent)))?;
     records.set_item("retransmits", integers(py, of().map(|r| r.retransmits)))?;
     records.set_item("timeouts", integers(py, of().map(|r| u64::from(r.timeouts))))?;

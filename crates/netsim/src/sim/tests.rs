@@ -156,3 +156,21 @@ fn no_option_of_a_scripted_connection_is_left_behind() {
         }
     }
 }
+
+#[test]
+fn what_came_before_the_end_of_the_warm_up_is_told_of_each_flow() {
+    let mut run = run_of("fifo", Limit::Packets(10_000));
+    run.counting.warm_up = Time::from_millis(2000);
+    let udp = FlowSpec { udp: Some((1000, Time(1_000_000))), ..flow(Time(1_000_000_000), 4000 * 972) };
+    let late = flow(Time(3_000_000_000), 14_600);
+    let flows = [flow(Time::ZERO, 14_600), flow(Time(1_000_000_000), 3_000_000), udp, late];
+    let mut sim = Sim::set_up(&run, &flows).expect("valid");
+    sim.handle_events(&Control::default()).expect("not cancelled");
+    let records = sim.finish().records;
+    assert!(records.iter().zip(&flows).all(|(record, flow)| record.delivered_bytes == flow.size_bytes));
+    let before: Vec<u64> = records.iter().map(|record| record.warm_up_bytes).collect();
+    assert_eq!([before[0], before[3]], [14_600, 0]);
+    assert!((200_000..1_250_000).contains(&before[1]), "{before:?}");
+    // A packet a millisecond, less those that wait behind what the transfer has in the queue.
+    assert!((800 * 972..=1000 * 972).contains(&before[2]), "{before:?}");
+}

@@ -5,6 +5,19 @@ use std::ops::Range;
 use qdisc::Qdisc;
 
 use super::{Kind, Output, Port, Sim, Transport};
+use crate::config::Tcp;
+
+impl Transport {
+    /// Payload delivered so far; none for the half of a connection that another reports.
+    fn delivered_bytes(&self, tcp: &Tcp) -> Option<u64> {
+        Some(match self {
+            Transport::Tcp(connection) => connection.delivered_bytes(tcp),
+            Transport::Scripted(scripted) => scripted.delivered_bytes(tcp),
+            Transport::Turned(_) => return None,
+            Transport::Udp(source) => source.delivered_bytes(),
+        })
+    }
+}
 
 impl Sim<'_> {
     pub(super) fn sample(&mut self) {
@@ -32,12 +45,7 @@ impl Sim<'_> {
         }
         for live in self.live.iter_mut() {
             if let Some(position) = self.run.watched.iter().position(|&watched| watched == live.flow) {
-                let delivered = match &live.transport {
-                    Transport::Tcp(connection) => connection.delivered_bytes(&self.run.tcp),
-                    Transport::Scripted(scripted) => scripted.delivered_bytes(&self.run.tcp),
-                    Transport::Turned(_) => continue,
-                    Transport::Udp(source) => source.delivered_bytes(),
-                };
+                let Some(delivered) = live.transport.delivered_bytes(&self.run.tcp) else { continue };
                 if let Some(last) = samples.progress[position].last_mut() {
                     *last = delivered;
                 }
@@ -100,6 +108,13 @@ impl Sim<'_> {
 
     pub(super) fn begin_counting(&mut self) {
         self.counted();
+        self.out.records.iter_mut().for_each(|record| record.warm_up_bytes = record.delivered_bytes);
+        for live in self.live.iter_mut() {
+            let delivered = live.transport.delivered_bytes(&self.run.tcp);
+            if let (Some(record), Some(bytes)) = (self.out.records.get_mut(live.flow as usize), delivered) {
+                record.warm_up_bytes = bytes;
+            }
+        }
         let now = self.net.now;
         self.tally.restart(self.out.counters, now);
         self.ports.iter_mut().for_each(|port| port.restart(now));

@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn answers_take_the_highest_mandatory_rate_not_above() {
-        let answering = |standard: &str, rate| Standard::named(standard).unwrap().answering(rate);
+        let answering = |standard: &str, rate| Standard::named(standard).expect("known").answering(rate);
         for (standard, rate, expected) in [
             ("802.11a", "54mbit", Some(192)),
             ("802.11a", "18mbit", Some(96)),
@@ -377,8 +377,14 @@ mod tests {
         ] {
             assert_eq!(answering(standard, rate), expected, "{standard} {rate}");
         }
-        assert_eq!(Standard::named("802.11ac").unwrap().control_rate("12mbit"), Ok(96));
-        assert!(Standard::named("802.11b").unwrap().control_rate("6mbit").unwrap_err().contains("5.5mbit"));
+        assert_eq!(Standard::named("802.11ac").expect("known").control_rate("12mbit"), Ok(96));
+        assert!(
+            Standard::named("802.11b")
+                .expect("known")
+                .control_rate("6mbit")
+                .expect_err("no such rate")
+                .contains("5.5mbit")
+        );
     }
 
     #[test]
