@@ -92,7 +92,7 @@ class Session:
         from mayfly.report.choice import leading_sentences
 
         self.print(result.table())
-        for table in (result.pages_table(), result.groups_table(), result.interfaces_table()):
+        for table in (result.cell_table(), result.pages_table(), result.groups_table(), result.interfaces_table()):
             if table is not None:
                 self.print(table)
         first, rest = leading_sentences(result.summary)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .active import active_flows
+    from .cell import cell_row
     from .delivery import per_interval
     from .departures import inter_departure_cdf, inter_departures, regularity
     from .fairness import fair_service
@@ -32,6 +33,7 @@ _HOMES = {
     "binned_ci": "response",
     "blocks_in_time": "playout",
     "by_percentile": "response",
+    "cell_row": "cell",
     "class_rows": "shares",
     "classes": "size_classes",
     "conditional_mean": "response",
@@ -70,6 +72,7 @@ __all__ = [
     "binned_ci",
     "blocks_in_time",
     "by_percentile",
+    "cell_row",
     "class_rows",
     "classes",
     "conditional_mean",

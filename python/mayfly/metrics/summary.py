@@ -66,8 +66,8 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
         "id": identity,
         "label": label,
         "options": options,
-        "short": _class_row(classed, "short", len(counters)),
-        "long": _class_row(classed, "long", len(counters)),
+        "short": class_row(classed, "short", len(counters)),
+        "long": class_row(classed, "long", len(counters)),
         "flows_completed": records.height - unfinished.height,
         "flows_unfinished": unfinished.height,
         "unfinished_bytes": int(unfinished["size_bytes"].sum()),
@@ -146,7 +146,23 @@ def _check_counters(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]]
         )
 
 
-def _class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, Any]:
+def class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, Any]:
+    """Mean response time of one class.
+
+    Parameters
+    ----------
+    classed : polars.DataFrame
+        Flow records of one discipline with ``class`` (:func:`mayfly.metrics.size_classes.classes`).
+    name : str
+        ``short`` or ``long``.
+    replications : int
+        Number of runs.
+
+    Returns
+    -------
+    dict
+        ``mean_s``, ``ci95``, ``flows`` and ``mean_size_packets``; intervals as :func:`summarise` says.
+    """
     flows = classed.filter((pl.col("class") == name) & completed_tcp())
     if replications == 1:
         values, sizes, interval = flows["response_time_s"], flows["size_packets"], normal_ci95

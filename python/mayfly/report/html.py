@@ -11,6 +11,8 @@ from typing import Any
 import polars as pl
 
 from . import congestion_figures, figures, page, series_figures, stream_figures
+from .cell_figures import cell_figures
+from .cell_table import cell_html
 from .choice import MANY, family, grouped, leading, leading_sentences
 from .congestion_table import congestion_html
 from .gaming import groups_html
@@ -113,6 +115,7 @@ def page_text(
         _answer(summary),
         "<h2>Mean response time, long and short flows</h2>",
         disciplines_table(rows, colours, first),
+        cell_html(rows),
         pages_html(rows),
         groups_html(rows),
         interfaces_html(rows),
@@ -175,6 +178,7 @@ def _plots(
         congestion_figures.loss_figure(records, colours),
         congestion_figures.active_figure(records, colours, summary.get("duration_s")),
     ]
+    plots += cell_figures(summary["disciplines"], records, colours)
     if samples is not None and samples.height:
         largest = summary.get("workload", {}).get("largest_flows")
         plots += [
@@ -247,8 +251,10 @@ def _facts(summary: Mapping[str, Any]) -> str:
     scenario, workload = summary.get("scenario") or {}, summary.get("workload") or {}
     network = scenario.get("network") if isinstance(scenario.get("network"), Mapping) else {}
     offered = workload.get("offered_mbps")
+    wlan = network.get("wlan")
     facts = {
-        "link rate": _rate(network.get("rate")),
+        "link rate": None if wlan else _rate(network.get("rate")),
+        "cell": _cell(wlan) if wlan else None,
         "buffer": _buffer(network.get("buffer")),
         "transfers": None if workload.get("flows") is None else count_text(workload["flows"]),
         "offered load": None if offered is None else f"{digits(offered)} Mbit/s",
@@ -263,6 +269,12 @@ def _facts(summary: Mapping[str, Any]) -> str:
     about = scenario.get("title")
     lead = f'<p class="soft">{escape(str(about))}</p>' if about else ""
     return f'{lead}<dl class="facts">{"".join(rows)}</dl>'
+
+
+def _cell(wlan: Mapping[str, Any]) -> str:
+    """Standard, rate and stations."""
+    rate = f", {wlan['rate']}" if wlan.get("rate") else ""
+    return f"{wlan.get('standard')}{rate}, {count_text(wlan.get('stations'))} stations"
 
 
 def _buffer(value: Any) -> Any:

@@ -138,6 +138,27 @@ class Cell:
             station=pl.Series(self._alike[self.stations(flows)]), category=pl.Series(categories, dtype=pl.UInt8)
         )
 
+    def records(self, flows: pl.DataFrame, native: dict[str, bytes]) -> dict[str, pl.Series]:
+        """What the records of flows in a cell have beside those of others.
+
+        Parameters
+        ----------
+        flows : polars.DataFrame, shape (n_flows, ...)
+            The list that was run.
+        native : dict of bytes
+            Native columns.
+
+        Returns
+        -------
+        dict of polars.Series, each of shape (n_flows,)
+            ``station``, ``presence_s`` and ``warm_up_bytes`` of docs/tables.md.
+        """
+        return {
+            "station": pl.Series(self.stations(flows), dtype=pl.Int64),
+            "presence_s": pl.Series(integers(native["presence_ns"]) * 1e-9),
+            "warm_up_bytes": pl.Series(integers(native["warm_up_bytes"])),
+        }
+
     def native(self, flows: pl.DataFrame) -> dict:
         """The cell with a flow list, as the native module takes it."""
         return self.wlan.native(self.category_of(flows))

@@ -73,6 +73,14 @@ class Comparison:
 
         return interfaces_table(self.summary["disciplines"])
 
+    def cell_table(self) -> "Table | None":
+        """Uploads and downloads of a wireless cell, as a rich table; None without a cell."""
+        if not any("wlan" in row for row in self.summary["disciplines"]):
+            return None
+        from mayfly.report.cell_table import cell_table
+
+        return cell_table(self.summary["disciplines"])
+
     def pages_table(self) -> "Table | None":
         """Page load times, as a rich table; None without pages."""
         if not any("pages" in row for row in self.summary["disciplines"]):
@@ -255,7 +263,7 @@ def gather(
     Comparison
         Tables and summary.
     """
-    from mayfly.metrics import class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
+    from mayfly.metrics import cell_row, class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
     from mayfly.metrics.congestion import congestion_row, with_delays
     from mayfly.metrics.groups import has_groups
     from mayfly.metrics.pages import page_rows
@@ -288,7 +296,7 @@ def gather(
             row["classes"] = class_rows([run.classes for run in own], spans, link["rate_bps"])
             row["classes"] = with_delays(row["classes"], [run.classes for run in own])
             # What is fair is said of a single link.
-            if not own[0].interfaces:
+            if not own[0].interfaces and own[0].cell is None:
                 # The same flows under every discipline, unless some wait for others.
                 fair = fair_groups(records, **link) if fair is None or closed else fair
                 row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
@@ -296,6 +304,10 @@ def gather(
             row["pages"] = pages
         if own[0].interfaces:
             row["interfaces"] = over_replications([run.interfaces for run in own])
+        if own[0].cell is not None:
+            wlan, times = scenario.network.wlan, {name: span[name] for name in ("end_s", "begin_s")}
+            packets = {name: link[name] for name in ("mss", "header_bytes")}
+            row["wlan"] = cell_row(records, [run.cell for run in own], rates=wlan.station_rates, **times, **packets)
         ran = own[0].discipline
         rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})
     first = runs[0].records

@@ -295,7 +295,7 @@ def run_one(
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, result["records"], tcp.mss)
     if cell is not None:
-        records = records.with_columns(presence_s=pl.Series(columns.integers(result["records"]["presence_ns"]) * 1e-9))
+        records = records.with_columns(**cell.records(flows, result["records"]))
     records = records.with_columns(**queue_delay.of_flows(result["flow_waits"]))
     alone = (paths or PathsAlone()).response(
         settings, records, tcp.mss + tcp.headers_bytes, replication, topology, cell

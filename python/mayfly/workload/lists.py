@@ -38,7 +38,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Choice:
-    """A column of one of a few words; the first is the default."""
+    """A column of one of a few words, or of their first letters; the first is the default."""
 
     words: tuple[str, ...]
 
@@ -345,6 +345,10 @@ def words(raw: pl.Series, column: Choice | Host | Label) -> tuple[pl.Series, pl.
         raw = raw.str.strip_chars()
         distinct = raw.unique().drop_nulls()
     if isinstance(column, Choice):
+        letters = {word[0]: word for word in column.words}
+        if distinct.is_in(list(letters)).any():
+            raw = raw.replace(letters)
+            distinct = raw.unique().drop_nulls()
         allowed = distinct.is_in(list(column.words))
     else:
         allowed = distinct.str.contains(NAME) & (distinct.str.len_chars() <= 255)

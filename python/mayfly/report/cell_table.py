@@ -1,0 +1,130 @@
+"""Uploads and downloads of a wireless cell under each discipline: terminal and page."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from .lines_table import Line, lines_html, lines_table
+from .quantity import MISSING, count_text, digits, share_text, time_text
+
+TITLE = "Wireless cell: downloads and uploads"
+WAYS = {"down": ("downloads", "data"), "up": ("uploads", "acks")}
+"""Of each direction its name, and what of it waits at the access point."""
+
+_OF_BOTH = ("up :\ndown", "Jain")
+
+MOST_STATIONS = 50
+"""Stations that the page shows one by one."""
+
+Row = Mapping[str, Any]
+
+
+def cell_table(rows: Sequence[Row]) -> Table:
+    """Both directions for the terminal.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary, with ``wlan``.
+
+    Returns
+    -------
+    rich.table.Table
+        Two lines per discipline; without columns that have nothing to say.
+    """
+    heads, lines = _directions(rows)
+    return lines_table(TITLE, "flows", heads, lines)
+
+
+def cell_html(rows: Sequence[Row]) -> str:
+    """Sections of the report; empty without a cell.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    rows = [row for row in rows if "wlan" in row]
+    if not rows:
+        return ""
+    note = (
+        '<p class="soft">Goodput: payload delivered after the warm-up. Lost at the access point: data of downloads, and '
+        "acknowledgements of uploads, that its queue dropped. Short and long flows are classed in each direction apart. "
+        "up : down is the ratio of the two goodputs; Jain's index is that of the goodput of flows that never end, or "
+        "else of the stations.</p>"
+    )
+    text = lines_html(TITLE, "flows", *_directions(rows)) + note
+    text += lines_html("Frames on the air", "medium taken", *_frames(rows))
+    if len(rows[0]["wlan"]["stations"]) <= MOST_STATIONS:
+        text += lines_html("Stations", "station", *_stations(rows))
+        text += '<p class="soft">Air: share of the time for which the medium was taken for the station, either way.</p>'
+    return text
+
+
+def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
+    columns = {
+        "goodput\nMbit/s": lambda cell, way: digits(cell["goodput_mbps"][way]["mean"]),
+        "lost\nat AP": lambda cell, way: share_text(cell["access_point"][WAYS[way][1]]["loss"]),
+        "RTT": lambda cell, way: time_text(cell["directions"][way]["rtt_mean_s"]),
+        "cwnd": lambda cell, way: _digits(cell["directions"][way]["cwnd_mean_packets"]),
+        "short\nflows": lambda cell, way: time_text(cell["directions"][way]["short"]["mean_s"]),
+        "long\nflows": lambda cell, way: time_text(cell["directions"][way]["long"]["mean_s"]),
+        "up :\ndown": lambda cell, way: _digits(cell["up_down_ratio"]),
+        "Jain": lambda cell, way: _index(cell["jain"]),
+    }
+    lines = {
+        (row["label"], way): {name: of(row["wlan"], way) for name, of in columns.items()}
+        for row in rows
+        for way in WAYS
+    }
+    kept = [name for name in columns if any(cells[name] not in ("", MISSING) for cells in lines.values())]
+    return tuple(kept), [
+        Line(label if way == "down" else "", WAYS[way][0], [cells[name] for name in kept])
+        for (label, way), cells in lines.items()
+    ]
+
+
+def _frames(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
+    heads = ("frames sent", "again", "in collisions", "given up", "dropped by the queue")
+    lines = []
+    for row in rows:
+        mac = row["wlan"]["mac"]
+        cells = (
+            count_text(mac["attempts"]),
+            f"{count_text(mac['retries'])} ({share_text(mac['retry_rate'])})",
+            share_text(mac["collision_rate"]),
+            count_text(mac["given_up"]),
+            count_text(mac["queue_drops"]),
+        )
+        lines.append(Line(row["label"], share_text(mac["busy"]), cells))
+    return heads, lines
+
+
+def _stations(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
+    heads = ("rate", "down, Mbit/s", "up, Mbit/s", "air")
+    lines = []
+    for row in rows:
+        for position, own in enumerate(row["wlan"]["stations"]):
+            cells = (
+                own["rate"] or MISSING,
+                digits(own["down_mbps"]),
+                digits(own["up_mbps"]),
+                share_text(own["airtime"]),
+            )
+            lines.append(Line(row["label"] if position == 0 else "", str(own["station"]), cells))
+    return heads, lines
+
+
+def _digits(value: float | None) -> str:
+    return MISSING if value is None else digits(value)
+
+
+def _index(jain: Row) -> str:
+    value = jain["stations"] if jain["flows"] is None else jain["flows"]
+    return MISSING if value is None else f"{value:.3f}"
