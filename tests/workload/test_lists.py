@@ -374,3 +374,18 @@ def test_the_reference_list_of_ns2_is_read():
     assert flows.row(0)[:8] == (0, 0.044367, 3, 8, "down", "tcp", 19 * 1460, None)
     # 8 Mb/s nominal; the list was drawn within 1 % of it.
     assert flows["size_bytes"].sum() / 1460 * 1500 * 8 / 1000 == pytest.approx(8e6, rel=0.01)
+
+
+def test_first_letters_stand_for_the_words_of_a_choice():
+    flows = flow_list(
+        pl.DataFrame(
+            {
+                "start_s": [0.0, 1.0, 2.0, 3.0],
+                "size_bytes": [1] * 4,
+                "direction": ["d", "u", None, " up"],
+                "opened_by": ["s", "receiver", None, "r"],
+            }
+        )
+    )
+    assert flows["direction"].to_list() == ["down", "up", "down", "up"]
+    assert flows["opened_by"].to_list() == ["sender", "receiver", "sender", "receiver"]

@@ -11,6 +11,7 @@ from mayfly.errors import MayflyError
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list, read_flows
 from mayfly.workload.mix import Cbr, Permanent, Transfers, offered, scale_load, synthetic
 from mayfly.workload.sizes import BoundedPareto, Deterministic, wired
+from mayfly.workload.transfers import Part
 
 NS2 = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2"
 
@@ -191,3 +192,54 @@ def test_the_reference_list_offers_its_load_and_scales():
     # Chosen there to lie within 1 % of 8 Mb/s.
     assert offered(flows, span_s=1000.0)["down"]["mbps"] == pytest.approx(8, rel=0.01)
     assert offered(scale_load(flows, 0.8, 10e6))["down"]["mbps"] == pytest.approx(8, rel=1e-9)
+
+
+def test_parts_of_the_transfers_have_their_share_direction_and_path():
+    parts = (Part(0.9, 0.5, 0.001, "intranet"), Part(0.1, 0.1, 0.1, "internet"))
+    flows = synthetic(Transfers(wired(), 80e6, parts=parts), duration_s=200.0)
+    plain = synthetic(Transfers(wired(), 80e6), duration_s=200.0)
+    # Who belongs where changes neither arrivals nor sizes.
+    assert flows.select("start_s", "size_bytes").equals(plain.select("start_s", "size_bytes"))
+    n = flows.height
+    assert flows["group"].null_count() == 0
+    for group, share, up_share, rtt_s in (("intranet", 0.9, 0.5, 0.001), ("internet", 0.1, 0.1, 0.1)):
+        own = flows.filter(group=group)
+        assert abs(own.height - share * n) < 4 * (share * (1 - share) * n) ** 0.5
+        up = own.filter(direction="up").height
+        assert abs(up - up_share * own.height) < 4 * (up_share * (1 - up_share) * own.height) ** 0.5
+        assert own["rtt_s"].unique().to_list() == [rtt_s]
+
+
+def test_what_parts_leave_is_as_without_them():
+    flows = synthetic(
+        Transfers(wired(), 8e6, up_share=1.0, group="rest", parts=(Part(0.25), Part(0.25, rtt_s=0.05))),
+        duration_s=100.0,
+    )
+    rest = flows.filter(direction="up")
+    assert abs(rest.height - flows.height / 2) < 4 * (flows.height / 4) ** 0.5
+    assert flows["group"].unique().to_list() == ["rest"]
+    assert rest["rtt_s"].null_count() == rest.height
+    assert flows["rtt_s"].count() == flows.filter(pl.col("rtt_s") == 0.05).height > 0
+
+
+@pytest.mark.parametrize("shares", [(0.7, 0.4), (-0.1, 0.5)])
+def test_parts_that_are_no_parts_are_refused(shares):
+    parts = tuple(Part(share) for share in shares)
+    with pytest.raises(
+        MayflyError, match=f"share = {shares[0]}, {shares[1]}: must be at least 0 and together at most 1"
+    ):
+        synthetic(Transfers(wired(), 8e6, parts=parts), duration_s=1.0)
+
+
+def test_endless_flows_and_flows_of_constant_rate_go_either_way():
+    flows = synthetic(
+        duration_s=5.0,
+        permanent=[Permanent(2), Permanent(3, direction="up")],
+        cbr=[Cbr(1e6, flows=4, direction="up", users=4)],
+        senders=[1],
+        receivers=[2],
+    )
+    assert flows.filter(direction="down").height == 2
+    up = flows.filter(direction="up", protocol="tcp")
+    assert (up.height, up["src"].unique().to_list(), up["dst"].unique().to_list()) == (3, [2], [1])
+    assert flows.filter(direction="up", protocol="udp").height == 4

@@ -87,7 +87,7 @@ def cell_row(
             for way in DIRECTIONS
         },
         "mac": mac_row(cells),
-        "jain": fairness_row(records, cells, span_s),
+        "jain": fairness_row(records, cells),
         "stations": station_rows(records, cells, span_s, rates),
     }
 
@@ -244,7 +244,7 @@ def mac_row(cells: Cells) -> dict[str, Any]:
     }
 
 
-def fairness_row(records: pl.DataFrame, cells: Cells, span_s: float) -> dict[str, float | None]:
+def fairness_row(records: pl.DataFrame, cells: Cells) -> dict[str, float | None]:
     """Jain's index over flows and over stations, means over the replications.
 
     Parameters
@@ -253,8 +253,6 @@ def fairness_row(records: pl.DataFrame, cells: Cells, span_s: float) -> dict[str
         Flow records of one discipline, with ``station`` and ``warm_up_bytes``.
     cells : sequence of mapping
         Totals of the cell.
-    span_s : float
-        Time after the warm-up, s.
 
     Returns
     -------

@@ -12,7 +12,7 @@ TITLE = "Wireless cell: downloads and uploads"
 WAYS = {"down": ("downloads", "data"), "up": ("uploads", "acks")}
 """Of each direction its name, and what of it waits at the access point."""
 
-_OF_BOTH = ("up :\ndown", "Jain")
+_OF_BOTH = ("up :\ndown", "Jain", "Jain\nof air")
 
 MOST_STATIONS = 50
 """Stations that the page shows one by one."""
@@ -54,10 +54,10 @@ def cell_html(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     note = (
-        '<p class="soft">Goodput: payload delivered after the warm-up. Lost at the access point: data of downloads, and '
-        "acknowledgements of uploads, that its queue dropped. Short and long flows are classed in each direction apart. "
-        "up : down is the ratio of the two goodputs; Jain's index is that of the goodput of flows that never end, or "
-        "else of the stations.</p>"
+        '<p class="soft">Goodput: payload delivered after the warm-up. Lost at the access point: data of downloads, '
+        "and acknowledgements of uploads, that its queue dropped. Short and long flows are classed in each direction "
+        "apart. up : down is the ratio of the two goodputs; Jain's index is that of the goodput of flows that never "
+        "end, or else of the stations, and of the time on the air of the stations.</p>"
     )
     text = lines_html(TITLE, "flows", *_directions(rows)) + note
     text += lines_html("Frames on the air", "medium taken", *_frames(rows))
@@ -76,18 +76,23 @@ def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
         "short\nflows": lambda cell, way: time_text(cell["directions"][way]["short"]["mean_s"]),
         "long\nflows": lambda cell, way: time_text(cell["directions"][way]["long"]["mean_s"]),
         "up :\ndown": lambda cell, way: _digits(cell["up_down_ratio"]),
-        "Jain": lambda cell, way: _index(cell["jain"]),
+        "Jain": lambda cell, way: _index(cell["jain"]["flows"], cell["jain"]["stations"]),
+        "Jain\nof air": lambda cell, way: _index(cell["jain"]["airtime"]),
     }
-    lines = {
+    ways = [way for way in WAYS if any(row["wlan"]["directions"][way]["flows"] for row in rows)]
+    cells = {
         (row["label"], way): {name: of(row["wlan"], way) for name, of in columns.items()}
         for row in rows
-        for way in WAYS
+        for way in ways
     }
-    kept = [name for name in columns if any(cells[name] not in ("", MISSING) for cells in lines.values())]
-    return tuple(kept), [
-        Line(label if way == "down" else "", WAYS[way][0], [cells[name] for name in kept])
-        for (label, way), cells in lines.items()
-    ]
+    kept = [name for name in columns if any(own[name] != MISSING for own in cells.values())]
+    lines = []
+    for (label, way), own in cells.items():
+        first = way == ways[0]
+        # What is said of both directions stands in the first line.
+        texts = [own[name] if first or name not in _OF_BOTH else "" for name in kept]
+        lines.append(Line(label if first else "", WAYS[way][0], texts))
+    return tuple(kept), lines
 
 
 def _frames(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
@@ -125,6 +130,6 @@ def _digits(value: float | None) -> str:
     return MISSING if value is None else digits(value)
 
 
-def _index(jain: Row) -> str:
-    value = jain["stations"] if jain["flows"] is None else jain["flows"]
-    return MISSING if value is None else f"{value:.3f}"
+def _index(*known: float | None) -> str:
+    """The first index there is."""
+    return next((f"{value:.3f}" for value in known if value is not None), MISSING)

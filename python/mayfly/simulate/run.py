@@ -302,8 +302,8 @@ def run_one(
     )
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
-    told = cells.totals(result["wlan"], result["counters"])
-    counters |= _derived(counters, records, settings) | ({} if told is None else cells.derived(told))
+    air = cells.totals(result["wlan"], result["counters"])
+    counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
     drops = columns.drops_frame(result["drops"], flows).with_columns(**labels) if trace_drops else None
     classes = columns.class_counts(columns.group_classes(flows)[0], result["classes"])
     for row, delay in zip(classes, queue_delay.of_each(result["class_waits"]), strict=True):
@@ -317,7 +317,7 @@ def run_one(
         told = {name: columns.integers(values) for name, values in result["trains"].items()}
         trains = scripts.trains_frame(told, flows).with_columns(**labels)
     return RunResult(
-        discipline, replication, records, samples, counters, drops, classes, packets, timeouts, interfaces, trains, told
+        discipline, replication, records, samples, counters, drops, classes, packets, timeouts, interfaces, trains, air
     )
 
 

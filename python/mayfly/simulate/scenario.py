@@ -342,7 +342,9 @@ def scenario_of(document: dict, source: str) -> Scenario:
     reason = reason[:1].lower() + reason[1:]
     # What is wrong with a section as a whole says itself which field it is.
     fields = field_names(inside_arrays=True)
-    section = first["type"] == "value_error" and ".".join(part for part in path if not part.isdecimal()) not in fields
+    name = ".".join(part for part in path if not part.isdecimal())
+    whole = name not in fields or any(field.startswith(f"{name}.") for field in fields)
+    section = first["type"] == "value_error" and whole
     if first["type"] == "missing" or (path and section):
         where = f"{'.'.join(path)}: "
     else:
