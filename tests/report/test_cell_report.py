@@ -48,7 +48,7 @@ def test_the_table_has_a_line_per_direction_and_the_figures_of_the_summary(endle
 
 
 def test_a_direction_without_flows_has_no_line():
-    result = compare(load_scenario("wlan-slow-station", {"duration": "3s", "warm_up": "1s"}), "fifo")
+    result = compare(load_scenario("wlan-slow-station", {"duration": "3s"}), "fifo")
     text = text_of(cell_table(result.summary["disciplines"]))
     assert "downloads" in text.splitlines()[-1]
     assert "uploads" not in "".join(text.splitlines()[1:])

@@ -154,7 +154,7 @@ def test_voice_is_faster_than_bulk_with_edca():
 
 @pytest.mark.parametrize("queues", ["shared", "per-station", "airtime-fair"])
 def test_a_slow_station_takes_the_air_unless_it_is_shared_out(queues):
-    over = {"duration": "10s", "warm_up": "2s", "network.wlan.queues": queues}
+    over = {"duration": "10s", "network.wlan.queues": queues}
     result = run_many(load_scenario("wlan-slow-station", over), named("fifo"))[0]
     slow, *fast = result.cell["nodes"]["airtime_s"][1:]
     if queues == "airtime-fair":
