@@ -5,14 +5,12 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.model_wlan import wlan
 from mayfly.cli.session import Session
 
-app = typer.Typer(help="Queueing models: settings and means without a simulation.", rich_markup_mode=None)
+app = typer.Typer(help="Models: settings and means without a simulation.", rich_markup_mode=None)
 
-
-@app.callback()
-def start() -> None:
-    """Keeps the name of the model in the command while there is only one."""
+app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)
 
 
 @app.command(epilog="Example:  mayfly model pias --levels 4 --load 0.8 --scenario wired")
