@@ -11,30 +11,21 @@ system time of each finished process, medians over the runs.
 import gzip
 import json
 import os
-import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from processes import cpu
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 SIMULATOR = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/flow_list"
 MAYFLY = ROOT / ".venv/bin/mayfly"
 WIRED_S, PERMANENT_S = 1000, 320
-
-
-def cpu(command: list[str], folder: str) -> tuple[float, str]:
-    """CPU seconds of one run, and what it printed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
 def listing(flows: Path | None, folder: Path) -> Path:
@@ -58,7 +49,7 @@ def compare(title: str, commands: dict[str, list[str]], runs: int, folder: Path)
     hops = None
     for _ in range(runs):
         for name, command in commands.items():
-            spent, printed = cpu(command, str(folder))
+            spent, printed = cpu(command, folder)
             seconds[name].append(spent)
             if name == "simulator":
                 hops = json.loads(printed)["packet_hops"]

@@ -12,21 +12,19 @@ this file.
 
 import json
 import os
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from processes import lines, ns3_program
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 EXAMPLES = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples"
-NS3_HEADER = Path("/usr/include/ns3/traffic-control-module.h")
-NS3_LIBRARIES = ["-lns3-traffic-control", "-lns3-network", "-lns3-core"]
+NS3_MODULES = "traffic-control", "network", "core"
 BEGIN, END = "<!-- benchmarks/queues.py: begin -->", "<!-- benchmarks/queues.py: end -->"
 FLOWS, SHORT, LONG = 10_000, 300, 10_000
 BOUND_NS, BOUND_LONG_NS = 50, 60
@@ -41,24 +39,6 @@ PEERS = {
 }
 
 
-def lines(command: list[str | Path | int]) -> list[dict]:
-    """What a program prints, one JSON object per line."""
-    done = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def ns3_program(folder: Path) -> Path | None:
-    """The compiled peer, unless ns-3 or a compiler is missing."""
-    compiler = shutil.which("g++")
-    if compiler is None or not NS3_HEADER.exists():
-        print("ns-3 is not installed (Debian: apt-get install libns3-dev g++): no peer", file=sys.stderr)
-        return None
-    program = folder / "ns3_queues"
-    source = HERE / "ns3_queues.cc"
-    subprocess.run([compiler, "-O2", "-std=c++17", source, "-o", program, *NS3_LIBRARIES], check=True)
-    return program
-
-
 def measure(runs: int, folder: Path) -> dict:
     """Figures of all programs, run in turns."""
     ours = EXAMPLES / "queues"
@@ -68,7 +48,7 @@ def measure(runs: int, folder: Path) -> dict:
         "short": [ours, FLOWS, SHORT, *memory, "btree"],
         "long": [ours, FLOWS, LONG, *by_size, "btree"],
     }
-    if peer := ns3_program(folder):
+    if peer := ns3_program("ns3_queues", NS3_MODULES, folder):
         commands["ns3"] = [peer, FLOWS, SHORT, *PEERS]
     rows: dict[str, dict[str, list[dict]]] = {name: {} for name in commands}
     for _ in range(runs):

@@ -1,0 +1,346 @@
+// A cell of 802.11a with TCP flows in ns-3.37, for benchmarks/wlan.py; prints one JSON line.
+//
+//     ns3_wlan FLOWS.csv BUFFER SECONDS WARM_UP
+//
+// FLOWS: flow_id,direction,start_s,station,server,size_packets with direction d or u and size 0 for flows without end.
+// Ten servers, a router, an access point whose queue holds BUFFER packets, ten stations; 1 Gb/s and 1 ms on each wire.
+// What scenario wlan-ns3 says, said to ns-3:
+//
+// - Queue discs are off, and the queue of the access point's MAC is the buffer; the frame on the air is part of it.
+// - Frames do not age there (500 ms by default).
+// - NewReno without SACK, timestamps and scaling. TcpTxBuffer::NextSeg of 3.37 hands out a segment of no length when the
+//   data in flight are all that the receiver's window takes, and the sender crashes. So the buffer of the sender, not
+//   the window, holds it to 43 segments; the window is larger.
+// - ARP is answered in advance: NeighborCacheHelper needs IPv6.
+// - Listeners are closed when they have accepted: ns-3 searches all of them for each packet.
+//
+// Stations associate in the first second: flows start a second after what the list says, and the run lasts as much longer.
+//
+// Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 ns3_wlan.cc -lns3-wifi -lns3-mobility -lns3-propagation
+// -lns3-point-to-point -lns3-internet -lns3-traffic-control -lns3-network -lns3-core
+
+#include <ns3/core-module.h>
+#include <ns3/internet-module.h>
+#include <ns3/mobility-module.h>
+#include <ns3/network-module.h>
+#include <ns3/point-to-point-module.h>
+#include <ns3/propagation-module.h>
+#include <ns3/traffic-control-module.h>
+#include <ns3/wifi-module.h>
+
+#include <algorithm>
+#include <deque>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+constexpr uint32_t HOSTS = 10; // stations, and servers
+constexpr uint32_t SEGMENT = 1460;
+constexpr uint32_t WINDOW = 43; // segments
+constexpr uint32_t CHUNK = 16;  // segments an application hands over at a time, at most
+constexpr uint32_t PORTS = 48000;  // those of sources begin at 49152
+const Time ASSOCIATION = Seconds(1);
+
+/// A row of the flow list, and what became of it.
+struct Transfer
+{
+    bool down = true;
+    double startS = 0;
+    uint32_t station = 0;
+    uint32_t server = 0;
+    uint64_t bytes = 0; // 0: without end
+    Ptr<Node> from;
+    Ptr<Node> to;
+    Ipv4Address address;
+    uint16_t port = 0;
+    uint64_t written = 0;
+    uint64_t read = 0;
+    uint64_t readBefore = 0; // by the end of the warm-up
+    Ptr<Socket> listener;
+    Ptr<Socket> source;
+    Ptr<Socket> sink;
+
+    /// Hands over what fits into the sender's buffer, then closes.
+    void Write(Ptr<Socket> socket, uint32_t)
+    {
+        while (socket->GetTxAvailable() >= SEGMENT && (bytes == 0 || written < bytes))
+        {
+            uint64_t most = std::min(socket->GetTxAvailable() / SEGMENT, CHUNK) * SEGMENT;
+            auto size = static_cast<uint32_t>(bytes == 0 ? most : std::min(most, bytes - written));
+            if (socket->Send(Create<Packet>(size)) < 0)
+            {
+                return;
+            }
+            written += size;
+        }
+        if (bytes > 0 && written == bytes)
+        {
+            socket->SetSendCallback(MakeNullCallback<void, Ptr<Socket>, uint32_t>());
+            socket->Close();
+        }
+    }
+
+    void Connected(Ptr<Socket> socket)
+    {
+        socket->SetSendCallback(MakeCallback(&Transfer::Write, this));
+        Write(socket, 0);
+    }
+
+    void Accepted(Ptr<Socket> socket, const Address&)
+    {
+        sink = socket;
+        socket->SetRecvCallback(MakeCallback(&Transfer::Read, this));
+        socket->SetCloseCallbacks(MakeCallback(&Transfer::Finished, this), MakeNullCallback<void, Ptr<Socket>>());
+        listener->Close();
+    }
+
+    void Read(Ptr<Socket> socket)
+    {
+        for (auto packet = socket->Recv(); packet && packet->GetSize() > 0; packet = socket->Recv())
+        {
+            read += packet->GetSize();
+        }
+    }
+
+    void Finished(Ptr<Socket> socket)
+    {
+        socket->Close();
+    }
+
+    void Start()
+    {
+        listener = Socket::CreateSocket(to, TcpSocketFactory::GetTypeId());
+        listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
+        listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                    MakeCallback(&Transfer::Accepted, this));
+        listener->Listen();
+        source = Socket::CreateSocket(from, TcpSocketFactory::GetTypeId());
+        source->SetConnectCallback(MakeCallback(&Transfer::Connected, this),
+                                   MakeNullCallback<void, Ptr<Socket>>());
+        source->Connect(InetSocketAddress(address, port));
+    }
+};
+
+std::deque<Transfer>
+ReadList(const std::string& path)
+{
+    std::ifstream file(path);
+    std::deque<Transfer> transfers;
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line))
+    {
+        std::replace(line.begin(), line.end(), ',', ' ');
+        std::istringstream fields(line);
+        std::string id;
+        std::string direction;
+        Transfer transfer;
+        fields >> id >> direction >> transfer.startS >> transfer.station >> transfer.server >> transfer.bytes;
+        if (!fields || transfer.station >= HOSTS || transfer.server >= HOSTS)
+        {
+            throw std::runtime_error(path + ": bad row: " + line);
+        }
+        transfer.down = direction == "d";
+        transfer.bytes *= SEGMENT;
+        transfer.port = static_cast<uint16_t>(1024 + transfers.size() % PORTS);
+        transfers.push_back(transfer);
+    }
+    return transfers;
+}
+
+void
+Defaults()
+{
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
+    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TcpClassicRecovery::GetTypeId()));
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(1)));
+    Config::SetDefault("ns3::TcpSocketBase::MaxSegLifetime", DoubleValue(1));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(WINDOW * SEGMENT));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(65535));
+    // Starved flows go on trying.
+    Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(1000));
+    Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(1000));
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize("2000p")));
+    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
+}
+
+/// The stations, the access point and what is behind it.
+struct Network
+{
+    explicit Network(uint32_t buffer)
+        : accessPoint(1),
+          router(1),
+          stations(HOSTS),
+          servers(HOSTS)
+    {
+        Cell();
+        InternetStackHelper stack;
+        stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
+        stack.SetIpv6StackInstall(false);
+        stack.Install(NodeContainer(accessPoint, router, stations, servers));
+        Ipv4AddressHelper addresses("10.1.0.0", "255.255.255.0");
+        accessPointAddress = addresses.Assign(accessPointDevice);
+        stationAddresses = addresses.Assign(stationDevices);
+        Wires();
+        for (uint32_t n = 0; n < HOSTS; n++)
+        {
+            DefaultRoute(stations.Get(n), accessPointAddress.GetAddress(0));
+            Known(accessPointAddress.Get(0), stationAddresses.GetAddress(n), stationDevices.Get(n));
+            Known(stationAddresses.Get(n), accessPointAddress.GetAddress(0), accessPointDevice.Get(0));
+        }
+        TrafficControlHelper().Uninstall(NetDeviceContainer(accessPointDevice, stationDevices));
+        TrafficControlHelper().Uninstall(wires);
+        auto mac = DynamicCast<WifiNetDevice>(accessPointDevice.Get(0))->GetMac();
+        mac->GetTxop()->GetWifiMacQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, buffer));
+    }
+
+    void Cell()
+    {
+        auto channel = CreateObject<YansWifiChannel>();
+        auto loss = CreateObject<MatrixPropagationLossModel>();
+        loss->SetDefaultLoss(60); // dB: everybody hears everybody equally well
+        channel->SetPropagationLossModel(loss);
+        channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
+        YansWifiPhyHelper phy;
+        phy.SetChannel(channel);
+        WifiHelper wifi;
+        wifi.SetStandard(WIFI_STANDARD_80211a);
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue("OfdmRate54Mbps"));
+        WifiMacHelper mac;
+        mac.SetType("ns3::ApWifiMac", "QosSupported", BooleanValue(false));
+        accessPointDevice = wifi.Install(phy, mac, accessPoint);
+        mac.SetType("ns3::StaWifiMac", "QosSupported", BooleanValue(false));
+        stationDevices = wifi.Install(phy, mac, stations);
+        MobilityHelper places;
+        places.SetPositionAllocator("ns3::GridPositionAllocator"); // 1 m apart
+        places.Install(NodeContainer(accessPoint, stations));
+    }
+
+    void Wires()
+    {
+        PointToPointHelper wire;
+        wire.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
+        wire.SetChannelAttribute("Delay", StringValue("1ms"));
+        wire.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("100000p"));
+        Ipv4AddressHelper addresses("10.2.0.0", "255.255.255.0");
+        auto trunk = wire.Install(router.Get(0), accessPoint.Get(0));
+        auto ends = addresses.Assign(trunk);
+        wires.Add(trunk);
+        DefaultRoute(accessPoint.Get(0), ends.GetAddress(0));
+        Routes(router.Get(0))->AddNetworkRouteTo("10.1.0.0", "255.255.255.0", ends.GetAddress(1), ends.Get(0).second);
+        for (uint32_t n = 0; n < HOSTS; n++)
+        {
+            auto devices = wire.Install(servers.Get(n), router.Get(0));
+            addresses.NewNetwork();
+            auto pair = addresses.Assign(devices);
+            wires.Add(devices);
+            serverAddresses.push_back(pair.GetAddress(0));
+            DefaultRoute(servers.Get(n), pair.GetAddress(1));
+        }
+    }
+
+    static Ptr<Ipv4StaticRouting> Routes(Ptr<Node> node)
+    {
+        return Ipv4StaticRoutingHelper().GetStaticRouting(node->GetObject<Ipv4>());
+    }
+
+    static void DefaultRoute(Ptr<Node> node, Ipv4Address gateway)
+    {
+        auto ipv4 = node->GetObject<Ipv4>();
+        for (uint32_t n = 1; n < ipv4->GetNInterfaces(); n++)
+        {
+            if (ipv4->GetAddress(n, 0).IsInSameSubnet(gateway))
+            {
+                Routes(node)->SetDefaultRoute(gateway, n);
+            }
+        }
+    }
+
+    /// Enters the hardware address of a neighbour where it is asked for.
+    static void Known(std::pair<Ptr<Ipv4>, uint32_t> where, Ipv4Address address, Ptr<NetDevice> device)
+    {
+        const auto& [ipv4, index] = where;
+        auto entry = DynamicCast<Ipv4L3Protocol>(ipv4)->GetInterface(index)->GetArpCache()->Add(address);
+        entry->SetMacAddress(device->GetAddress());
+        entry->MarkPermanent();
+    }
+
+    NodeContainer accessPoint;
+    NodeContainer router;
+    NodeContainer stations;
+    NodeContainer servers;
+    NetDeviceContainer accessPointDevice;
+    NetDeviceContainer stationDevices;
+    NetDeviceContainer wires;
+    Ipv4InterfaceContainer accessPointAddress;
+    Ipv4InterfaceContainer stationAddresses;
+    std::vector<Ipv4Address> serverAddresses;
+};
+
+uint64_t g_dropped = 0;
+
+void
+Dropped(Ptr<const Packet>)
+{
+    g_dropped++;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    if (argc != 5)
+    {
+        std::cerr << "ns3_wlan FLOWS.csv BUFFER SECONDS WARM_UP\n";
+        return 2;
+    }
+    const double seconds = std::stod(argv[3]);
+    const double warmUp = std::stod(argv[4]);
+    auto transfers = ReadList(argv[1]);
+    Defaults();
+    Network network(static_cast<uint32_t>(std::stoul(argv[2])));
+    network.accessPoint.Get(0)->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext("TcDrop",
+                                                                                           MakeCallback(&Dropped));
+    for (auto& transfer : transfers)
+    {
+        auto station = network.stations.Get(transfer.station);
+        auto server = network.servers.Get(transfer.server);
+        transfer.from = transfer.down ? server : station;
+        transfer.to = transfer.down ? station : server;
+        transfer.address = transfer.down ? network.stationAddresses.GetAddress(transfer.station)
+                                         : network.serverAddresses[transfer.server];
+        Simulator::Schedule(ASSOCIATION + Seconds(transfer.startS), &Transfer::Start, &transfer);
+    }
+    Simulator::Schedule(ASSOCIATION + Seconds(warmUp), +[](std::deque<Transfer>* all) {
+        for (auto& transfer : *all)
+        {
+            transfer.readBefore = transfer.read;
+        }
+    }, &transfers);
+    Simulator::Stop(ASSOCIATION + Seconds(seconds));
+    Simulator::Run();
+    double mbps[] = {0, 0};
+    uint64_t finished = 0;
+    for (const auto& transfer : transfers)
+    {
+        mbps[transfer.down] += (transfer.read - transfer.readBefore) * 8e-6 / (seconds - warmUp);
+        finished += transfer.bytes > 0 && transfer.read == transfer.bytes;
+    }
+    std::cout << "{\"up_mbps\": " << mbps[0] << ", \"down_mbps\": " << mbps[1] << ", \"finished\": " << finished
+              << ", \"drops\": " << g_dropped << ", \"events\": " << Simulator::GetEventCount() << "}\n";
+    Simulator::Destroy();
+    return 0;
+}
