@@ -45,7 +45,7 @@ def test_help_loads_no_tables_no_numbers_no_plots(arguments):
 
 def test_a_document_of_one_run_of_a_list_loads_what_a_table_needs_and_no_more(tmp_path):
     flows = tmp_path / "flows.csv"
-    flows.write_text("start_s,size_packets\n0,10\n")
+    flows.write_text("start_s,size_packets,group\n0,10,web\n")
     found = loaded_by(
         "simulate", "wired", "--discipline", "fifo", "--flows", flows, "--out", tmp_path / "out", "--json"
     )
