@@ -59,6 +59,7 @@ bench: build
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/queues.py
 	$(BIN)/python benchmarks/permanent.py
+	$(BIN)/python benchmarks/wlan.py
 
 clean:
 	rm -rf $(VENV) target docs/_build
