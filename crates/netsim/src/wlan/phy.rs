@@ -238,7 +238,7 @@ impl Standard {
             .iter()
             .find(|(name, _)| *name == rate)
             .copied()
-            .ok_or_else(|| format!("rate = {rate}: must be one of {} has: {}", self.id, known()))?;
+            .ok_or_else(|| format!("rate = {rate}: must be one that {} has: {}", self.id, known()))?;
         let format = self.data;
         // 1 Mb/s knows the long preamble only (802.11-2020, 16.2.2.3).
         let short = format.short_preamble.filter(|_| short_preamble && half_bits > 2);
@@ -296,7 +296,7 @@ impl Standard {
             .iter()
             .find(|(name, _)| *name == rate)
             .map(|(_, half_bits)| *half_bits)
-            .ok_or_else(|| format!("ack_rate = {rate}: must be one of {} has: {}", self.id, known()))
+            .ok_or_else(|| format!("ack_rate = {rate}: must be one that {} has: {}", self.id, known()))
     }
 
     /// Control frames at `half_bits` per symbol.
