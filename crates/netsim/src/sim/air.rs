@@ -3,7 +3,13 @@
 use qdisc::{Kind as PacketKind, Packet, Qdisc};
 use units::Stream;
 
-use super::{ConfigError, Graph, Interface, Kind, Loss, Port, Sim};
+use super::Sim;
+use crate::config::ConfigError;
+use crate::event::Kind;
+use crate::graph::{Graph, Interface};
+use crate::loss::Loss;
+use crate::net::Handle;
+use crate::port::Port;
 use crate::wlan::Wlan;
 use crate::wlan::cell::{Cell, station};
 
@@ -206,7 +212,7 @@ impl Sim<'_> {
                 self.leaves_access_point(&packet);
                 self.deliver(&packet);
             } else {
-                let live = self.live.at(super::Handle::unpack(packet.handle).slot);
+                let live = self.live.at(Handle::unpack(packet.handle).slot);
                 if u64::from(live.flow) == packet.flow.connection() {
                     let exit = live.exit(&packet);
                     self.net.pass(exit, packet);

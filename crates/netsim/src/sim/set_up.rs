@@ -1,0 +1,107 @@
+//! The beginning of a run: its network, its queues, its first events.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+use qdisc::Qdisc;
+use units::{Stream, Time};
+
+use super::{Sim, WARM, air};
+use crate::config::{ConfigError, FlowSpec, Run};
+use crate::counting::Tally;
+use crate::event::{Events, Kind};
+use crate::graph::{Graph, Interface};
+use crate::hosts::Places;
+use crate::loss::Loss;
+use crate::mrg32k3a::Mrg32k3a;
+use crate::net::Net;
+use crate::options::Options;
+use crate::pipe::{End, Lane};
+use crate::port::Port;
+use crate::record::{FlowRecord, Output};
+use crate::slab::Slab;
+use crate::stages::Stages;
+use crate::trace::Trace;
+use crate::wlan::cell::Cell;
+
+/// The ports of all interfaces. The random numbers of each have a name of their own.
+fn ports(graph: &Graph, seed: u64) -> Result<Vec<Port>, ConfigError> {
+    let port = |(index, (_, _, interface)): (usize, (u32, u32, &Interface))| {
+        let way = ["forward", "reverse"][index % 2];
+        let name = if index < 2 { way.to_owned() } else { format!("{}.{way}", index / 2) };
+        let stream = |what: &str| Stream::named(seed, &format!("{what}.{name}"));
+        let (id, options) = &interface.discipline;
+        let queue = Qdisc::from_options(id, options, interface.limit, stream("qdisc"))?;
+        Ok(Port::over(queue, interface.rate, interface.delay, Loss::of(interface.loss, stream("loss"))))
+    };
+    graph.interfaces().enumerate().map(port).collect()
+}
+
+impl<'a> Sim<'a> {
+    pub(super) fn set_up(run: &'a Run, flows: &'a [FlowSpec]) -> Result<Self, ConfigError> {
+        let graph = match &run.graph {
+            Some(graph) => Cow::Borrowed(graph),
+            None if run.wlan.is_some() => Cow::Owned(Graph::cell(&run.network, flows)),
+            None => Cow::Owned(Graph::dumbbell(&run.network, flows)),
+        };
+        let mut ports = match &run.wlan {
+            Some(wlan) => air::ports(wlan, &graph, run.seed)?,
+            None => ports(&graph, run.seed)?,
+        };
+        let mut net = Net {
+            now: Time::ZERO,
+            events: Events::default(),
+            pipes: Vec::new(),
+            lanes: Vec::new(),
+            hops: 0,
+            outbox: VecDeque::new(),
+            options: Options::none(),
+            deliveries: None,
+            trace: Trace::of(&run.traced, flows.len(), run.trace_limit),
+        };
+        let places = Places::of(&graph, (run.graph.is_none(), run.wlan.is_some()), flows, &mut net)?;
+        for (port, (_, to, _)) in
+            ports.iter_mut().zip(graph.interfaces()).filter(|(_, (_, to, _))| !places.is_leaf(*to))
+        {
+            port.lane = Some(net.lanes.len());
+            net.lanes.push(Lane::to(End::Router(to)));
+        }
+        let mut stages = Stages::of(flows)?;
+        stages.schedule_listed(flows, Time::ZERO, &mut net.events);
+        if run.sample_interval > Time::ZERO {
+            net.events.schedule(run.sample_interval, Kind::Sample, 0);
+        }
+        if run.counting.warm_up > Time::ZERO {
+            net.events.schedule(run.counting.warm_up, Kind::Sample, WARM);
+        }
+        let (watched, reverse) = match &run.wlan {
+            Some(wlan) => (0..Cell::down_ports(wlan), Cell::down_ports(wlan)..ports.len()),
+            None => {
+                let forward = 2 * graph.watched as usize;
+                (forward..forward + 1, forward + 1..forward + 2)
+            }
+        };
+        let mut out = Output { records: vec![FlowRecord::default(); flows.len()], ..Output::default() };
+        out.samples.progress = vec![Vec::new(); run.watched.len()];
+        Ok(Sim {
+            run,
+            flows,
+            net,
+            ports,
+            watched,
+            reverse,
+            cell: run.wlan.as_ref().map(|wlan| Box::new(Cell::of(wlan, flows.len(), run.seed))),
+            arrived: Vec::new(),
+            live: Slab::empty(),
+            stages,
+            started: 0,
+            unfinished: 0,
+            end: run.duration,
+            clock_phases: Mrg32k3a::seeded(run.seed),
+            places,
+            idle_senders: HashMap::new(),
+            tally: Tally::of(&run.counting),
+            out,
+        })
+    }
+}
