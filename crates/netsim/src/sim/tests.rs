@@ -5,6 +5,7 @@ use units::BitRate;
 
 use super::*;
 use crate::config::{Network, Recovery};
+use crate::record::FlowRecord;
 use crate::tcp::tests::tcp;
 
 fn run_of(discipline: &str, limit: Limit) -> Run {
