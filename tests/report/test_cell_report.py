@@ -97,6 +97,27 @@ def test_the_page_has_the_cell(mixed):
     assert {"cell-goodput", "cell-air"} <= {plot["key"] for plot in plots}
 
 
+def test_groups_of_transfers_have_a_table_of_their_own(mixed, endless):
+    result = compare(load_scenario("wlan-enterprise", {"duration": "20s"}), "fifo")
+    text = text_of(result.cell_groups_table())
+    groups = result.summary["disciplines"][0]["wlan"]["groups"]
+    assert [(row["group"], row["direction"]) for row in groups[:3]] == [
+        ("internet", "down"),
+        ("internet", "up"),
+        ("intranet", "down"),
+    ]
+    assert "intranet, up" in text
+    assert sum(row["flows"] for row in groups) == result.records.height
+    far, near = (
+        next(row["short"]["mean_s"] for row in groups if row["group"] == name) for name in ("internet", "intranet")
+    )
+    assert far > 4 * 0.1 > near, "a short transfer takes four round trips or more"
+    page = page_text(result.summary, result.records, result.samples)
+    assert "<h2>Wireless cell: transfers by group</h2>" in page and "<h2>What TCP sent</h2>" in page
+    assert mixed.cell_groups_table() is None
+    assert endless.cell_groups_table() is None, "these never end"
+
+
 def test_the_summary_is_json_with_everything_of_a_cell(mixed):
     row = json.loads(json.dumps(mixed.summary, allow_nan=False))["disciplines"][0]["wlan"]
     assert set(row) == {
@@ -107,6 +128,7 @@ def test_the_summary_is_json_with_everything_of_a_cell(mixed):
         "mac",
         "jain",
         "stations",
+        "groups",
     }
     assert len(row["stations"]) == 10
     assert row["mac"]["queue_drops"] == sum(row["access_point"][kind]["drops"] for kind in ("data", "acks"))

@@ -92,7 +92,8 @@ class Session:
         from mayfly.report.choice import leading_sentences
 
         self.print(result.table())
-        for table in (result.cell_table(), result.pages_table(), result.groups_table(), result.interfaces_table()):
+        cell = (result.cell_table(), result.cell_groups_table())
+        for table in (*cell, result.pages_table(), result.groups_table(), result.interfaces_table()):
             if table is not None:
                 self.print(table)
         first, rest = leading_sentences(result.summary)

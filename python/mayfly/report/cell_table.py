@@ -6,9 +6,10 @@ from typing import Any
 from rich.table import Table
 
 from .lines_table import Line, lines_html, lines_table
-from .quantity import MISSING, count_text, digits, share_text, time_text
+from .quantity import MISSING, count_text, digits, share_text, spread_text, time_text
 
 TITLE = "Wireless cell: downloads and uploads"
+GROUPS = "Wireless cell: transfers by group"
 WAYS = {"down": ("downloads", "data"), "up": ("uploads", "acks")}
 """Of each direction its name, and what of it waits at the access point."""
 
@@ -37,6 +38,23 @@ def cell_table(rows: Sequence[Row]) -> Table:
     return lines_table(TITLE, "flows", heads, lines)
 
 
+def cell_groups_table(rows: Sequence[Row]) -> Table | None:
+    """Transfers of each group in each direction, for the terminal.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary, with ``wlan``.
+
+    Returns
+    -------
+    rich.table.Table or None
+        None when no transfers have a group.
+    """
+    heads, lines = _groups(rows)
+    return lines_table(GROUPS, "group", heads, lines) if lines else None
+
+
 def cell_html(rows: Sequence[Row]) -> str:
     """Sections of the report; empty without a cell.
 
@@ -60,6 +78,13 @@ def cell_html(rows: Sequence[Row]) -> str:
         "end, or else of the stations, and of the time on the air of the stations.</p>"
     )
     text = lines_html(TITLE, "flows", *_directions(rows)) + note
+    if any(row["wlan"]["groups"] for row in rows):
+        text += lines_html(GROUPS, "group", *_groups(rows))
+    text += lines_html("What TCP sent", "flows", *_sent(rows))
+    text += (
+        '<p class="soft">Data packets on the wire over the whole run, sent for the first time and again. Active flows '
+        "have started and not finished.</p>"
+    )
     text += lines_html("Frames on the air", "medium taken", *_frames(rows))
     if len(rows[0]["wlan"]["stations"]) <= MOST_STATIONS:
         text += "<details><summary>Stations, one by one</summary>" + lines_html("Stations", "station", *_stations(rows))
@@ -94,6 +119,39 @@ def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
         texts = [own[name] if first or name not in _OF_BOTH else "" for name in kept]
         lines.append(Line(label if first else "", WAYS[way][0], texts))
     return tuple(kept), lines
+
+
+def _groups(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
+    heads = ("flows", "un-\nfinished", "short flows", "long flows")
+    lines = []
+    for row in rows:
+        for position, own in enumerate(row["wlan"]["groups"]):
+            cells = (
+                count_text(own["flows"]),
+                count_text(own["flows"] - own["completed"]),
+                spread_text(own["short"]["mean_s"], own["short"]["ci95"]),
+                spread_text(own["long"]["mean_s"], own["long"]["ci95"]),
+            )
+            name = f"{own['group'] or MISSING}, {own['direction']}"
+            lines.append(Line(row["label"] if position == 0 else "", name, cells))
+    return heads, lines
+
+
+def _sent(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
+    heads = ("first, Mbit/s", "again, Mbit/s", "timeouts", "active flows, mean / max")
+    lines = []
+    for row in rows:
+        for way, (name, _) in WAYS.items():
+            own = row["wlan"]["directions"][way]
+            active = own["active_flows"]
+            cells = (
+                digits(own["load_mbps"]["first"]),
+                digits(own["load_mbps"]["again"]),
+                count_text(own["timeouts"]),
+                f"{count_text(active['mean'])} / {count_text(active['max'])}",
+            )
+            lines.append(Line(row["label"] if way == "down" else "", name, cells))
+    return heads, lines
 
 
 def _frames(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:

@@ -81,6 +81,14 @@ class Comparison:
 
         return cell_table(self.summary["disciplines"])
 
+    def cell_groups_table(self) -> "Table | None":
+        """Transfers of each group in a wireless cell, as a rich table; None without a cell or groups."""
+        if not any("wlan" in row for row in self.summary["disciplines"]):
+            return None
+        from mayfly.report.cell_table import cell_groups_table
+
+        return cell_groups_table(self.summary["disciplines"])
+
     def pages_table(self) -> "Table | None":
         """Page load times, as a rich table; None without pages."""
         if not any("pages" in row for row in self.summary["disciplines"]):

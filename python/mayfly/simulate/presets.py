@@ -42,7 +42,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "syn_loss_lowers_ssthresh": True,
     },
     # ns-3.37: TcpNewReno with TcpClassicRecovery, without SACK, timestamps and window scaling, MSS 1460, 43 segments of
-    # window; one ACK more per connection than its FIN, which rides on the last data.
+    # window; the first data is acknowledged at once. Its FIN rides on the last data: here it follows.
     "ns-3.37": {
         "mss": 1460,
         "receiver_window": 43,
