@@ -87,10 +87,15 @@ def cell_html(rows: Sequence[Row]) -> str:
     )
     text += lines_html("Frames on the air", "medium taken", *_frames(rows))
     if len(rows[0]["wlan"]["stations"]) <= MOST_STATIONS:
-        text += "<details><summary>Stations, one by one</summary>" + lines_html("Stations", "station", *_stations(rows))
-        text += '<p class="soft">Air: share of the time for which the medium was taken for the station, either way.'
-        text += "</p></details>"
+        note = '<p class="soft">Air: share of the time for which the medium was taken for the station, either way.</p>'
+        table = lines_html("Stations", "station", *_stations(rows))
+        text += f"<details><summary>Each station</summary>{table}{note}</details>"
     return text
+
+
+def _ways(rows: Sequence[Row]) -> list[str]:
+    """Directions that have flows."""
+    return [way for way in WAYS if any(row["wlan"]["directions"][way]["flows"] for row in rows)]
 
 
 def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
@@ -105,7 +110,7 @@ def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
         "Jain": lambda cell, way: _index(cell["jain"]["flows"], cell["jain"]["stations"]),
         "Jain\nof air": lambda cell, way: _index(cell["jain"]["airtime"]),
     }
-    ways = [way for way in WAYS if any(row["wlan"]["directions"][way]["flows"] for row in rows)]
+    ways = _ways(rows)
     cells = {
         (row["label"], way): {name: of(row["wlan"], way) for name, of in columns.items()}
         for row in rows
@@ -140,8 +145,9 @@ def _groups(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
 def _sent(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
     heads = ("first, Mbit/s", "again, Mbit/s", "timeouts", "active flows, mean / max")
     lines = []
+    ways = _ways(rows)
     for row in rows:
-        for way, (name, _) in WAYS.items():
+        for way in ways:
             own = row["wlan"]["directions"][way]
             active = own["active_flows"]
             cells = (
@@ -150,7 +156,7 @@ def _sent(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
                 count_text(own["timeouts"]),
                 f"{count_text(active['mean'])} / {count_text(active['max'])}",
             )
-            lines.append(Line(row["label"] if way == "down" else "", name, cells))
+            lines.append(Line(row["label"] if way == ways[0] else "", WAYS[way][0], cells))
     return heads, lines
 
 
