@@ -87,9 +87,9 @@ def cell_html(rows: Sequence[Row]) -> str:
     )
     text += lines_html("Frames on the air", "medium taken", *_frames(rows))
     if len(rows[0]["wlan"]["stations"]) <= MOST_STATIONS:
-        note = '<p class="soft">Air: share of the time for which the medium was taken for the station, either way.</p>'
-        table = lines_html("Stations", "station", *_stations(rows))
-        text += f"<details><summary>Each station</summary>{table}{note}</details>"
+        text += "<details><summary>Stations, one by one</summary>" + lines_html("Stations", "station", *_stations(rows))
+        text += '<p class="soft">Air: share of the time for which the medium was taken for the station, either way.'
+        text += "</p></details>"
     return text
 
 
