@@ -400,7 +400,8 @@ def run_many(
             for future in done:
                 future.result()
             if progress is not None:
-                progress(sum(control.reached_s for control in controls) / (scenario.duration * len(jobs)))
+                done_s = sum(control.reached_s for control in controls)
+                progress(min(done_s / (scenario.duration * len(jobs)), 1.0))
     except BaseException:
         paths.stopped = True
         for control in controls:
