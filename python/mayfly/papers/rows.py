@@ -156,3 +156,22 @@ def not_above(name: str, ours: Quantity, other: Quantity, unit: str = "") -> Row
 def printed_beside(name: str, ours: Quantity, printed: Printed, unit: str = "") -> Row:
     """Row with a printed number and no direction."""
     return Row(name, ours, unit, printed)
+
+
+def within(name: str, ours: Quantity, factor: float, unit: str = "", direction: str = "", **given) -> Row:
+    """Row that holds when ours, a ratio, lies between 1 / ``factor`` and ``factor``."""
+
+    def margin(runs: Runs) -> Values:
+        return np.log(factor) - np.abs(np.log(ours(runs)))
+
+    return Row(name, ours, unit, margin=margin, direction=direction or f"within a factor of {factor:g}", **given)
+
+
+def nearer_one(name: str, ours: Quantity, other: Quantity, direction: str, times: float = 1.0, **given) -> Row:
+    """Row that holds when ours, a ratio, is nearer to 1 in logarithms than ``other``, by a factor ``times`` of it."""
+
+    def margin(runs: Runs) -> Values:
+        own, theirs = paired(runs, ours, other)
+        return np.abs(np.log(theirs)) - np.abs(np.log(own)) - np.log(times)
+
+    return Row(name, ours, margin=margin, direction=direction, **given)
