@@ -9,6 +9,7 @@ The mixed workload is in :mod:`mayfly.papers.chen2012_wlan_mixed`.
 import numpy as np
 
 from mayfly.papers import wlan_measures as measures
+from mayfly.papers.chen2012_appendix import LARS
 from mayfly.papers.chen2012_wlan_differences import DIFFERENCES
 from mayfly.papers.declaration import Claim, Experiment, Row, Runs, Values
 from mayfly.papers.rows import (
@@ -24,7 +25,6 @@ from mayfly.papers.rows import (
     within,
 )
 
-LARS = "lars(count=acknowledged)"
 NAMES = {
     "fifo": "FIFO",
     "scfq": "SCFQ",
@@ -128,7 +128,10 @@ def not_perfect() -> Claim:
     """LASACK and LARS are fairer than PEFD and EFDACK."""
     rows = [
         nearer_one(
-            f"up over down, {NAMES[d]}, {b} packets", _of(d, "ratio", b), _of(e, "ratio", b), f"nearer to 1 than {NAMES[e]}"
+            f"up over down, {NAMES[d]}, {b} packets",
+            _of(d, "ratio", b),
+            _of(e, "ratio", b),
+            f"nearer to 1 than {NAMES[e]}",
         )
         for d in ("lasack", LARS)
         for e in ("pefd", "efdack")
@@ -207,7 +210,9 @@ def rtt() -> Claim:
         for b in SMALL
     ]
     rows += [
-        below(f"RTT of uploads, {NAMES[d]}, 10 packets", _of(d, "up_rtt_s", 10), _of(d, "up_rtt_s", 70), "s", "below 70")
+        below(
+            f"RTT of uploads, {NAMES[d]}, 10 packets", _of(d, "up_rtt_s", 10), _of(d, "up_rtt_s", 70), "s", "below 70"
+        )
         for d in ("fifo", "efd")
     ]
     says = "under FIFO and BEFD round-trip times are alike both ways, and grow with the buffer"
@@ -217,7 +222,8 @@ def rtt() -> Claim:
 def windows() -> Claim:
     """Downloads cannot open their window."""
     rows = [
-        at_least(f"window of uploads over downloads, FIFO, {b} packets", _of("fifo", "window_ratio", b), 5) for b in SMALL
+        at_least(f"window of uploads over downloads, FIFO, {b} packets", _of("fifo", "window_ratio", b), 5)
+        for b in SMALL
     ]
     rows += [
         below(
@@ -245,7 +251,13 @@ def inflated() -> Claim:
         for b in ABOVE_20
     ]
     rows += [
-        below(f"RTT of uploads over downloads, PEFD, {b} packets", apart("pefd", b), apart("efdack", b), "", "below EFDACK")
+        below(
+            f"RTT of uploads over downloads, PEFD, {b} packets",
+            apart("pefd", b),
+            apart("efdack", b),
+            "",
+            "below EFDACK",
+        )
         for b in ABOVE_20
     ]
     says = "EFDACK inflates the round-trip time of uploads, LARS does so too, and PEFD to a lesser extent"
@@ -258,11 +270,15 @@ def large_buffers() -> Claim:
     rows += [at_most(f"loss of data, {NAMES[d]}, 300 packets", _of(d, "data_loss", 300), 0.01) for d in DISCIPLINES]
     rows += [within(f"up over down, {NAMES[d]}, 500 packets", _of(d, "ratio", 500), 1.1) for d in DISCIPLINES]
     rows.append(
-        greater_by("RTT, FIFO, 500 packets", _of("fifo", "up_rtt_s", 500), _of("lasack", "down_rtt_s", 30), "s", "above LASACK's at 30")
+        greater_by(
+            "RTT, FIFO, 500 packets",
+            _of("fifo", "up_rtt_s", 500),
+            _of("lasack", "down_rtt_s", 30),
+            "s",
+            "above LASACK's at 30",
+        )
     )
-    says = (
-        "from about 300 packets on nothing is lost, above that all disciplines are fair, and times under FIFO become long"
-    )
+    says = "from about 300 packets on nothing is lost, above that all disciplines are fair, and times under FIFO become long"
     return _claim("large-buffers", "6.4; 7.3", says, rows)
 
 
@@ -273,7 +289,9 @@ def in_bytes_helps() -> Claim:
         for b in (10, 30, 70):
             own = _of(d, "data_loss", b, "bytes")
             rows.append(
-                at_least(f"loss of data, {NAMES[d]}, {b} MSS, packets over bytes", ratio(_of(d, "data_loss", b), own), 2)
+                at_least(
+                    f"loss of data, {NAMES[d]}, {b} MSS, packets over bytes", ratio(_of(d, "data_loss", b), own), 2
+                )
             )
             rows.append(
                 nearer_one(
@@ -283,7 +301,9 @@ def in_bytes_helps() -> Claim:
                     "nearer to 1 than in packets",
                 )
             )
-    says = "buffers in bytes drastically lower the loss of downloads, and improve fairness, under FIFO, Run2CACK and BEFD"
+    says = (
+        "buffers in bytes drastically lower the loss of downloads, and improve fairness, under FIFO, Run2CACK and BEFD"
+    )
     return _claim("bytes-help", "7.3.2, Fig. 7.3", says, rows, "Drastically: by half or more.", _BOTH)
 
 
@@ -293,7 +313,9 @@ _BOTH = "`wlan-5v5`, 100 s, buffers in packets against 1500 bytes for each of th
 def insensitive() -> Claim:
     """LASACK, LARS and SCFQ do not mind."""
     rows = [
-        within(f"{way} throughput, {NAMES[d]}, {b} MSS, bytes over packets", ratio(of(b, "bytes"), of(b, "packets")), 1.25)
+        within(
+            f"{way} throughput, {NAMES[d]}, {b} MSS, bytes over packets", ratio(of(b, "bytes"), of(b, "packets")), 1.25
+        )
         for d in ("lasack", LARS, "scfq")
         for way, of in (
             ("down", lambda b, unit, d=d: _of(d, "down_mbps", b, unit)),

@@ -18,6 +18,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95
+from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly.simulate.scenario import Scenario, load_scenario
@@ -145,13 +146,14 @@ def simulate(experiment: Experiment) -> dict[str, list[Measures]]:
     """
     scenario = experiment.loaded()
     lists = [workload(scenario, replication) for replication in range(experiment.replications)]
+    paths = PathsAlone()
 
     def job(pair: tuple[str, int]) -> Measures:
         label, replication = pair
         flows = lists[replication]
         if experiment.prepare is not None:
             flows = experiment.prepare(flows, replication)
-        return experiment.measure(run_one(scenario, parse(label), flows, replication))
+        return experiment.measure(run_one(scenario, parse(label), flows, replication, paths=paths))
 
     pairs = [(label, replication) for label in experiment.disciplines for replication in range(experiment.replications)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
