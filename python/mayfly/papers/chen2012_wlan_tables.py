@@ -95,8 +95,8 @@ def load_of(table: str, reading: str) -> float:
 def _settings(table: str, reading: str) -> str:
     mix, printed = OF_TABLE[table]
     return (
-        f"`wlan`, {load_of(table, reading):g} Mb/s both ways ({printed} printed, {READINGS[reading]}), {mix.downs_per_up} "
-        f"downloads for each upload, {mix.buffer} packets"
+        f"`wlan`, {load_of(table, reading):g} Mb/s both ways ({printed} printed, {READINGS[reading]}), "
+        f"{mix.downs_per_up} downloads for each upload, {mix.buffer} packets"
     )
 
 
@@ -207,7 +207,7 @@ def _lowest(at: np.ndarray, values: np.ndarray) -> float:
 
 
 def load_definition() -> Claim:
-    """Is the printed load that of both directions, or of one?"""
+    """What the printed load is the load of."""
     rows = []
     for table in TABLES:
         total, each = (distance(table, load_of(table, reading)) for reading in READINGS)
