@@ -5,7 +5,18 @@ Printed values live here and nowhere else. ``python -m mayfly.papers`` runs what
 
 from dataclasses import dataclass
 
-from mayfly.papers import chen2012, chen2012_cbr, rai2003, zhao2004
+from mayfly.papers import (
+    chen2012,
+    chen2012_cbr,
+    chen2012_topology,
+    chen2012_wlan,
+    chen2012_wlan_mixed,
+    chen2012_wlan_tables,
+    rai2003,
+    urvoy_keller2007,
+    urvoy_keller2007_endless,
+    zhao2004,
+)
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
 from mayfly.papers.page import markdown as page_markdown
 
@@ -42,11 +53,31 @@ ITEMS = (
         experiments=chen2012.EXPERIMENTS + chen2012_cbr.EXPERIMENTS,
     ),
     Item(
+        id="chen-2012-wlan",
+        title="Chen 2012, 6, 7, 9.3.1 and appendix A: a wireless cell",
+        introduction=chen2012_wlan.INTRODUCTION,
+        claims=chen2012_wlan.CLAIMS
+        + chen2012_wlan_mixed.CLAIMS
+        + chen2012_topology.CLAIMS
+        + chen2012_wlan_tables.CLAIMS,
+        experiments=chen2012_wlan.EXPERIMENTS
+        + chen2012_wlan_mixed.EXPERIMENTS
+        + chen2012_topology.EXPERIMENTS
+        + chen2012_wlan_tables.EXPERIMENTS,
+    ),
+    Item(
         id="rai-2003",
         title="Rai 2003: LAS and FIFO under web traffic",
         introduction=rai2003.INTRODUCTION,
         claims=rai2003.CLAIMS,
         experiments=rai2003.EXPERIMENTS,
+    ),
+    Item(
+        id="urvoy-keller-2007",
+        title="Urvoy-Keller 2007: LAS and LASACK in a wireless cell",
+        introduction=urvoy_keller2007.INTRODUCTION,
+        claims=urvoy_keller2007_endless.CLAIMS + urvoy_keller2007.CLAIMS,
+        experiments=urvoy_keller2007_endless.EXPERIMENTS + urvoy_keller2007.EXPERIMENTS,
     ),
     Item(
         id="zhao-2004",

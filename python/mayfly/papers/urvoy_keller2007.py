@@ -182,8 +182,8 @@ def responses() -> Claim:
         at_most("largest 1 % that complete, LAS, 5 Mb/s", _of("las", "largest_done", 5), 1, direction="below 1")
     )
     says = (
-        "response times are smaller under LAS for most sizes at all loads; the largest flows pay at 2 Mb/s, and some do "
-        "not complete at 5"
+        "response times are smaller under LAS for most sizes at all loads; the largest flows pay at 2 Mb/s, and some "
+        "do not complete at 5"
     )
     return _claim("responses", "6, Fig. 13, 14", says, rows, _DOWN)
 

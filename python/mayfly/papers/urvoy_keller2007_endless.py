@@ -3,6 +3,8 @@
 *Equal* means within 25 %, *perfect fairness* within 10 %, written down before the runs.
 """
 
+from itertools import pairwise
+
 from mayfly.papers import wlan_measures
 from mayfly.papers.declaration import Claim, Experiment
 from mayfly.papers.rows import Quantity, at_least, below, greater_by, quantity, ratio, within
@@ -62,7 +64,7 @@ def endless_fifo() -> Claim:
             "",
             f"below {a} MSS",
         )
-        for a, b in zip(BUFFERS[:-1], BUFFERS[1:], strict=True)
+        for a, b in pairwise(BUFFERS)
     ]
     rows += [
         within(
