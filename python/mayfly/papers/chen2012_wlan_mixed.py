@@ -44,7 +44,7 @@ def _experiment(name: str, load_mbps: float, disciplines: tuple[str, ...], durat
 EXPERIMENTS = (
     *(
         _experiment(
-            f"variants-{load}", load, ("fifo", *VARIANTS["bytes"].values(), *VARIANTS["packets"].values()), "2000s"
+            f"variants-{load}", load, ("fifo", *VARIANTS["bytes"].values(), *VARIANTS["packets"].values()), "1000s"
         )
         for load in LOADS
     ),
@@ -269,7 +269,7 @@ def variants_moderate() -> Claim:
     return _claim("variants-moderate", "6.5.1, Fig. 6.4, 6.5", says, rows, _VARIANTS.format(10))
 
 
-_VARIANTS = "`wlan`, {} Mb/s both ways, 1:1, 30 packets, 2000 s; queues of EFDACK (bytes) and PEFD (packets), high+low"
+_VARIANTS = "`wlan`, {} Mb/s both ways, 1:1, 30 packets, 1000 s; queues of EFDACK (bytes) and PEFD (packets), high+low"
 
 
 def variants_high() -> Claim:
