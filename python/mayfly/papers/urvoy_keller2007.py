@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.models.wlan_tcp import cycle_capacity
+from mayfly.models.wlan_times import CellTimes
 from mayfly.papers import urvoy_keller2007_measures as measures
-from mayfly.papers.declaration import Claim, Experiment, Printed, Runs, Values
+from mayfly.papers.declaration import Claim, Experiment, Printed, Row, Runs, Values
 from mayfly.papers.rows import (
     Quantity,
     at_least,
@@ -25,6 +27,7 @@ from mayfly.papers.rows import (
 )
 from mayfly.papers.urvoy_keller2007_differences import DIFFERENCES
 from mayfly.papers.wlan_measures import MSS_BYTES
+from mayfly.simulate.airtimes import airtimes
 from mayfly.workload.laws import law_of
 
 INTRODUCTION = """\
@@ -278,6 +281,27 @@ def queue_models() -> Claim:
     return _claim("queue-models", "6.1, Fig. 16 to 18", says, rows, _DOWN, note)
 
 
+def cycles() -> Claim:
+    """Capacity by ideal cycles."""
+    times = CellTimes.of(airtimes("802.11b", lengths=[1536, 76]))
+    found = {window: cycle_capacity(times, window / 2) for window in (31, 1023)}
+
+    def near(name: str, bps: float, printed: float) -> Row:
+        return within(f"{name} over {printed} Mb/s", lambda runs: np.full(2, bps / printed / 1e6), 1.05)
+
+    def growth(runs: Runs) -> Values:
+        return np.full(2, found[31].down_bps / found[1023].down_bps)
+
+    rows = [
+        near("flows of 3 MSS (C_k), smallest window", found[31].smallest_bps, 3.5),
+        near("the same among uploads (C_mix)", found[31].mixed_bps, 2.6),
+        at_least("downloads, window 31 over 1023", growth, 5),
+    ]
+    says = "ideal cycles give 3.5 Mb/s for the smallest flows, 2.6 among uploads, and decay rapidly with contention"
+    note = "A formula, not a simulation: intervals have no width. The numbers are read off Fig. 10 in the text."
+    return _claim("cycles", "5.2, 6.1.1, 7.1, Fig. 10, Eq. 2 and 11", says, rows, "`mayfly model wlan`, 802.11b", note)
+
+
 def table_1() -> Claim:
     """Capacities."""
     rows = [
@@ -395,6 +419,7 @@ CLAIMS = (
     small_flows(),
     layers(),
     queue_models(),
+    cycles(),
     table_1(),
     table_1_shape(),
     mix_responses(),

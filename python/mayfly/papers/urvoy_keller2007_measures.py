@@ -1,12 +1,11 @@
 """Numbers of one run that the claims of Urvoy-Keller 2007 need, and the queues with one server beside them."""
 
-import math
-
 import numpy as np
 import polars as pl
 
 from mayfly.metrics.active import active_flows
 from mayfly.metrics.size_classes import completed_tcp
+from mayfly.models.wlan_tcp import capacity_bps, rate_with_uploads
 from mayfly.papers.declaration import Measures
 from mayfly.papers.wlan_measures import losses
 from mayfly.simulate.run import RunResult
@@ -134,9 +133,10 @@ def capacity_only(run: RunResult) -> Measures:
     Returns
     -------
     dict of float
-        ``capacity_mbps``.
+        ``capacity_mbps``, by Eq. 10 (:func:`mayfly.models.wlan_tcp.capacity_bps`).
     """
-    return {"capacity_mbps": capacity_bps(*_seen(run)[:2]) / 1e6}
+    rate, smallest_s, _, _ = _seen(run)
+    return {"capacity_mbps": capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s) / 1e6}
 
 
 def _seen(run: RunResult) -> tuple[float, float, float, float]:
@@ -145,35 +145,7 @@ def _seen(run: RunResult) -> tuple[float, float, float, float]:
     down = run.records.filter(pl.col("direction") == "down")
     rates = down.height / seconds, (run.records.height - down.height) / seconds
     smallest = down.filter((pl.col("size_packets") == SMALLEST_PACKETS) & completed_tcp())
-    return rates[0] + ACK_BYTES / PACKET_BYTES * rates[1], smallest["presence_s"].mean(), *rates
-
-
-def capacity_bps(arrival_rate: float, response_s: float) -> float:
-    """Capacity from the response time of flows of the smallest size.
-
-    Parameters
-    ----------
-    arrival_rate : float
-        Flows a second.
-    response_s : float
-        At the access point, s.
-
-    Returns
-    -------
-    float
-        bit/s.
-
-    Notes
-    -----
-    Urvoy-Keller 2007, Eq. 10, in the form C = lambda k s / (s - 1), s = sqrt(1 + 2 lambda T) (shared errata).
-
-    Examples
-    --------
-    >>> round(capacity_bps(25.0, 0.0162424) / 1e6, 3)
-    3.5
-    """
-    root = math.sqrt(1 + 2 * arrival_rate * response_s)
-    return 8 * PACKET_BYTES * SMALLEST_PACKETS * arrival_rate * root / (root - 1)
+    return rate_with_uploads(*rates), float(smallest["presence_s"].mean()), *rates
 
 
 def beside_models(run: RunResult) -> Measures:
@@ -192,7 +164,7 @@ def beside_models(run: RunResult) -> Measures:
         at that size are too many; for PS ``half_bits``, the mean size, and ``offered_bps`` of the downloads.
     """
     rate, smallest_s, down_rate, up_rate = _seen(run)
-    capacity = capacity_bps(rate, smallest_s)
+    capacity = capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s)
     own = run.records.filter(pl.col("direction") == "down")
     sizes = own["size_packets"].to_numpy() * 8.0 * PACKET_BYTES / capacity
     found: Measures = {"capacity_mbps": capacity / 1e6, "offered_bps": down_rate * float(sizes.mean()) * capacity}
