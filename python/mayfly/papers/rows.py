@@ -47,8 +47,13 @@ def paired(runs: Runs, *quantities: Quantity) -> list[Values]:
 
 
 def ratio(over: Quantity, under: Quantity) -> Quantity:
-    """One quantity over another, replication by replication."""
-    return lambda runs: over(runs) / under(runs)
+    """One quantity over another, in the replications that both have."""
+
+    def of_runs(runs: Runs) -> Values:
+        upper, lower = paired(runs, over, under)
+        return upper / lower
+
+    return of_runs
 
 
 def one_run_deviation(values: Values) -> float:
