@@ -33,9 +33,10 @@ Chen 2013 prints chapter 6 again. Written by `python -m mayfly.papers chen-2012-
 
 The thesis ran QualNet 4.5, which is not public, and lists few of its settings; ours are the scenarios `wlan-5v5`,
 `wlan` and `wlan-enterprise`: 802.11a as the standard has it, receiver window 43, initial window 3, delayed
-acknowledgements, minimum timeout 1 s. Its mixed workloads ran 5000 s once; ours run 2000 s four times, those at loads
-between the printed ones 1000 s three times, with the offered load made exact. Its figures come without their data: the
-text is the claim. What its words mean is fixed as numbers at the head of each module, before the runs."""
+acknowledgements, minimum timeout 1 s. Its mixed workloads ran 5000 s once; for Tables A.1 to A.6 ours run 2000 s four
+times, else 1000 s three or four times, with the offered load made exact. Its figures come without their data: the text
+is the claim. What its words mean is fixed as numbers at the head of each module, before the runs. Run times are those
+of a machine shared with others."""
 
 NAMES = {
     "fifo": "FIFO",

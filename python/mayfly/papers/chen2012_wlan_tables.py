@@ -192,6 +192,17 @@ def distance(table: str, load_mbps: float, variant: str = "") -> Quantity:
     return of_runs
 
 
+def in_all(reading: str) -> Quantity:
+    """Distance of the six tables together at a reading."""
+    variant = "-each" if reading == "each" else ""
+    each = [distance(table, load_of(table, reading), variant) for table in TABLES]
+
+    def of_runs(runs: Runs) -> Values:
+        return np.sqrt(np.mean(np.square(np.stack(paired(runs, *each))), axis=0))
+
+    return of_runs
+
+
 def loads(mix: Mix) -> list[float]:
     """Every load of a mix that has runs, up to 24 Mb/s, ascending."""
     return sorted(load for load in (*NOMINAL[mix], *BETWEEN[mix]) if load <= 24)
@@ -240,6 +251,13 @@ def load_definition() -> Claim:
         name = f"distance to Table {table}, load of both directions, each packet acknowledged"
         rows.append(_nearer(name, own, distance(table, load_of(table, "total")), "below that with delayed ones"))
         rows.append(_nearer(name, own, _best(table), "below that at the nearest load with delayed ones"))
+    total, downloads, each = map(in_all, ("total", "per-direction", "each"))
+    rows += [
+        _nearer(
+            "distance to all tables, load of both directions", total, downloads, "below that with the load of downloads"
+        ),
+        _nearer("distance to all tables, each packet acknowledged", each, total, "below that with delayed ones"),
+    ]
     settings = "`wlan`, 10 to 24 Mb/s both ways, and 40"
     note = (
         "A distance is the root mean square of the logarithms of ours over printed, all 24 cells of a table; 0.41 is a "
