@@ -141,8 +141,8 @@ _SHORTER = (
 _OF_TABLES = {
     "sizes-a.3": _SHORTER,
     "sizes-a.5": _SHORTER,
-    "load-definition": "It is the load of both directions, of a cell with less capacity than ours. As that of downloads "
-    "alone it would be 40 Mb/s in all for A.2, which no cell of 54 Mb/s carries: distance 2.8, a factor of 17, "
+    "load-definition": "It is the load of both directions, of a cell with less capacity than ours. As that of the "
+    "downloads it would be 40 Mb/s in all for A.2, which no cell of 54 Mb/s carries: distance 2.8, a factor of 17, "
     "against 1.3; over all tables 1.3 against 0.9, undecided because only two such runs were made. For the other "
     "tables 11 and 22 Mb/s are nearer than 10 and 20, but no factor on the load serves: 10 Mb/s fits ours at 16 to "
     "17, 20 at 21 to 24, and those two loads at 11 and 22 stay 0.4 to 0.7 away from A.3 and A.5. What fits is a cell "
