@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::config::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
 use units::{BitRate, Time};
@@ -62,6 +62,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             tick: ms(10),
             delayed_ack: ms(100),
             fin: false,
+            fin_on_data: false,
             handshake_ack: false,
             limited_transmit: true,
             ecn: false,
@@ -73,6 +74,9 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             recovery_burst: 2,
             loss_window: LossWindow::Cwnd,
             recovery_exit: RecoveryExit::AsIs,
+            repair_end_opens: true,
+            backoff_ends: BackoffEnd::Sample,
+            time_repeated_syn: false,
             syn_loss_lowers_ssthresh: true,
             recycled_senders: true,
             recovery: Recovery::NewReno,

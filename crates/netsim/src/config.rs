@@ -72,6 +72,15 @@ pub enum Recovery {
     Sack,
 }
 
+/// What ends the back-off of the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackoffEnd {
+    /// An RTT sample: the acknowledgement of a segment sent once (Karn and Partridge 1987, 3; RFC 6298, 5).
+    Sample,
+    /// Any new acknowledgement (ns-3, `TcpSocketBase::NewAck`).
+    Ack,
+}
+
 /// How RTT samples become the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoRule {
@@ -120,6 +129,8 @@ pub struct Tcp {
     pub delayed_ack: Time,
     /// FIN exchange at the end; without it a flow ends with its last data.
     pub fin: bool,
+    /// The FIN rides on the last data segment; in scripted connections it stays a segment of its own.
+    pub fin_on_data: bool,
     /// A bare ACK completes the handshake before the first data.
     pub handshake_ack: bool,
     /// Limited transmit (RFC 3042).
@@ -144,6 +155,13 @@ pub struct Tcp {
     pub loss_window: LossWindow,
     /// Window at the end of recovery.
     pub recovery_exit: RecoveryExit,
+    /// The acknowledgement of all that was out at a timeout opens the window like those before it; else only if it
+    /// acknowledges more (ns-3).
+    pub repair_end_opens: bool,
+    /// What ends the back-off of the retransmission timeout.
+    pub backoff_ends: BackoffEnd,
+    /// A SYN that was repeated is timed, from its first copy (ns-3).
+    pub time_repeated_syn: bool,
     /// A lost SYN also lowers the slow-start threshold to 2 (ns-2).
     pub syn_loss_lowers_ssthresh: bool,
     /// Senders are taken from a pool per pair of hosts, the last returned first, and one that ever lost

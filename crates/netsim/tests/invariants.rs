@@ -5,7 +5,7 @@ mod dumbbell;
 use std::sync::atomic::Ordering;
 
 use dumbbell::{datagrams, disciplines, go, ms, rate, transfer, wired};
-use netsim::config::{LossWindow, RecoveryExit};
+use netsim::config::{BackoffEnd, LossWindow, RecoveryExit};
 use netsim::{ConfigError, Control, FlowSpec, Output, Run, Tcp};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -20,13 +20,15 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 fn transport() -> impl Strategy<Value = Tcp> {
-    let flags = prop::array::uniform8(any::<bool>());
+    let flags = prop::array::uniform12(any::<bool>());
     let windows = (1..12_u32, 1..80_u32, 0..4_u32);
     let times = (prop::sample::select(vec![0, 40, 200]), prop::sample::select(vec![200, 1000]));
     let tick = prop::sample::select(vec![1, 10_000_000]);
     (flags, windows, times, tick).prop_map(|(flags, windows, (delayed_ack, min_rto), tick)| {
         let (initial_window, receiver_window, recovery_burst) = windows;
-        let [fin, handshake_ack, limited_transmit, impatient, cwnd, as_is, syn_loss_lowers_ssthresh, recycled] = flags;
+        let [fin, handshake_ack, limited_transmit, impatient, cwnd, as_is, syn_loss_lowers_ssthresh, recycled, ..] =
+            flags;
+        let [.., fin_on_data, repair_end_opens, acks_end_backoff, time_repeated_syn] = flags;
         Tcp {
             initial_window,
             receiver_window,
@@ -35,12 +37,16 @@ fn transport() -> impl Strategy<Value = Tcp> {
             min_rto: ms(min_rto),
             tick: Time(tick),
             fin,
+            fin_on_data,
             handshake_ack,
             limited_transmit,
             lax_duplicates: as_is,
             impatient,
             loss_window: if cwnd { LossWindow::Cwnd } else { LossWindow::Flight },
             recovery_exit: if as_is { RecoveryExit::AsIs } else { RecoveryExit::Deflate },
+            repair_end_opens,
+            backoff_ends: if acks_end_backoff { BackoffEnd::Ack } else { BackoffEnd::Sample },
+            time_repeated_syn,
             syn_loss_lowers_ssthresh,
             recycled_senders: recycled,
             ..wired("fifo").tcp
@@ -168,7 +174,8 @@ fn every_flow_ends_and_has_delivered_its_bytes() {
                 None => {
                     assert_eq!(record.delivered_bytes, flow.size_bytes);
                     // The SYN and FIN of the sender are segments too.
-                    let segments = flow.size_bytes.div_ceil(1460) + 1 + u64::from(run.tcp.fin);
+                    let fin = run.tcp.fin && !run.tcp.fin_on_data;
+                    let segments = flow.size_bytes.div_ceil(1460) + 1 + u64::from(fin);
                     assert_eq!(record.packets_sent - record.retransmits, segments);
                     let [start, first] = [flow.start, record.first_data];
                     assert!(start < first && first <= record.finish && record.finish <= output.counters.end);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::config::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Burst, Bursts, ConfigError, Counting, FlowSpec, Network, Output, Run, Scripts, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -90,6 +90,7 @@ struct TcpSettings {
     tick_ns: u64,
     delayed_ack_ns: u64,
     fin: bool,
+    fin_on_data: bool,
     handshake_ack: bool,
     limited_transmit: bool,
     ecn: bool,
@@ -101,6 +102,9 @@ struct TcpSettings {
     recovery_burst: u32,
     loss_window: String,
     recovery_exit: String,
+    repair_end_opens: bool,
+    backoff_ends: String,
+    time_repeated_syn: bool,
     syn_loss_lowers_ssthresh: bool,
     recycled_senders: bool,
     recovery: String,
@@ -207,6 +211,7 @@ impl Settings {
                 tick: Time(tcp.tick_ns),
                 delayed_ack: Time(tcp.delayed_ack_ns),
                 fin: tcp.fin,
+                fin_on_data: tcp.fin_on_data,
                 handshake_ack: tcp.handshake_ack,
                 limited_transmit: tcp.limited_transmit,
                 ecn: tcp.ecn,
@@ -230,6 +235,9 @@ impl Settings {
                     "as-is" => RecoveryExit::AsIs,
                     _ => RecoveryExit::Deflate,
                 },
+                repair_end_opens: tcp.repair_end_opens,
+                backoff_ends: if tcp.backoff_ends == "ack" { BackoffEnd::Ack } else { BackoffEnd::Sample },
+                time_repeated_syn: tcp.time_repeated_syn,
                 syn_loss_lowers_ssthresh: tcp.syn_loss_lowers_ssthresh,
                 recycled_senders: tcp.recycled_senders,
                 recovery: match tcp.recovery.as_str() {

@@ -37,6 +37,8 @@ pub(crate) struct Shape {
     data: u32,
     /// Last sequence number: the FIN, or the last data.
     last: u32,
+    /// The segment that is the FIN, or carries it.
+    fin: u32,
     /// First and last segment of the train under way, and the payload before it and of it, bytes. Without a script
     /// all data is one train.
     first: u32,
@@ -139,6 +141,7 @@ impl Connection {
             owner,
             data: 0,
             last: 0,
+            fin: 0,
             first: 1,
             end: 0,
             before: 0,
@@ -168,7 +171,8 @@ impl Connection {
         self.shape = Shape {
             owner,
             data,
-            last: data + u32::from(tcp.fin),
+            last: data + u32::from(tcp.fin && !tcp.fin_on_data),
+            fin: data + u32::from(!tcp.fin_on_data),
             first: 1,
             end: data,
             before: 0,

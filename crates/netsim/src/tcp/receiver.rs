@@ -145,7 +145,9 @@ impl Receiver {
             self.on_answer(tcp, net);
         } else if !shape.receiver_opens {
             // The SYN, to be answered now; one that comes again leaves no telling which answer is answered.
-            self.probed = (self.beyond == 0).then_some(net.now);
+            if self.beyond == 0 || !tcp.time_repeated_syn {
+                self.probed = (self.beyond == 0).then_some(net.now);
+            }
             self.syn_lost |= self.beyond > 0;
         }
         let fills_gap = seq + 1 < self.beyond;
@@ -155,7 +157,7 @@ impl Receiver {
         if self.next > before {
             self.on_progress(before, shape, tcp, net);
         }
-        let closes = tcp.fin && self.next > shape.data + 1;
+        let closes = tcp.fin && self.next > shape.fin;
         if closes && self.pending != Pending::Fin {
             self.pending = Pending::Fin;
             self.repeat_later(shape, tcp, net);

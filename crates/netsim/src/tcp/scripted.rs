@@ -81,6 +81,7 @@ impl Scripted {
             let shape = &mut connection.shape;
             shape.owner = Owner { slot: slots[half], ..owner };
             shape.data = own().map(|train| train.bytes.div_ceil(tcp.mss.into()) as u32).sum();
+            shape.fin = shape.data + 1;
             shape.size_bytes = own().map(|train| train.bytes).sum();
             shape.turned = half == 1;
             (shape.out, shape.back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
@@ -295,7 +296,7 @@ impl Scripted {
             self.act_in(train.pace, scene);
         } else if half == 0 && self.train + 1 == scene.script.len() && tcp.fin {
             // Nothing to wait for: the FIN follows the data.
-            shape.last = shape.data + 1;
+            shape.last = shape.fin;
         }
         self.send(half, scene, |half, net| half.sender.send_allowed(&half.shape, tcp, net));
     }
@@ -317,7 +318,7 @@ impl Scripted {
         self.finish = scene.net.now;
         if tcp.fin && !last.forward {
             let shape = &mut self.halves[0].shape;
-            shape.last = shape.data + 1;
+            shape.last = shape.fin;
             self.send(0, scene, |half, net| half.sender.send_allowed(&half.shape, tcp, net));
         }
     }

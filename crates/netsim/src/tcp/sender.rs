@@ -4,7 +4,7 @@
 use qdisc::Ecn;
 use units::{Direction, Time};
 
-use crate::config::{Congestion, LossWindow, Recovery, RecoveryExit, Tcp};
+use crate::config::{BackoffEnd, Congestion, Recovery, RecoveryExit, Tcp};
 use crate::event::Kind;
 use crate::net::{ECHO, Handle, Mark, Net};
 use crate::options::SegmentOptions;
@@ -128,7 +128,7 @@ impl Sender {
         if self.max > 0 {
             // The SYN came again: the SYN-ACK was lost, and repeated it must not be timed (Karn).
             self.syn_lost = true;
-            self.timed = None;
+            self.forget_timed(tcp);
         }
         self.nxt = 0;
         self.opened = self.opened.min(net.now);
@@ -174,8 +174,12 @@ impl Sender {
         self.partial_seen = false;
         self.dup_acks = 0;
         self.on_sample(ack, options, tcp, net);
+        if tcp.backoff_ends == BackoffEnd::Ack {
+            self.rtt.end_back_off();
+        }
         // On the way back after a timeout an acknowledgement leaps over what had come before (RFC 3465, 2.3).
         let acked = if self.una < self.recover { 1 } else { ack - self.una };
+        let repaired = !tcp.repair_end_opens && !recovered && ack == self.recover && self.una < ack;
         self.advance(ack);
         if self.una < self.max {
             self.arm(shape, tcp, net);
@@ -184,7 +188,7 @@ impl Sender {
         }
         if ack == 1 {
             self.on_established(shape, tcp, net);
-        } else if !(echo || recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
+        } else if !(echo || repaired || recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
             // An acknowledgement with ECE does not open the window (RFC 3168, 6.1.2).
             self.leave_slow_start_early(net);
             self.control.on_ack(acked, net.now, self.rtt.smoothed_s(tcp), tcp);
@@ -318,7 +322,7 @@ impl Sender {
             model.bbr.on_timeout();
         }
         self.rtt.back_off(tcp);
-        self.timed = None;
+        self.forget_timed(tcp);
         self.nxt = self.una;
         self.arm(shape, tcp, net);
         self.send_window(0, shape, tcp, net);
@@ -330,22 +334,6 @@ impl Sender {
         self.attempts = 0;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
-    }
-
-    pub(super) fn loss_window(&self, tcp: &Tcp) -> f64 {
-        let cwnd = self.control.cwnd + f64::from(self.inflation);
-        match tcp.loss_window {
-            LossWindow::Flight => {
-                // Without what limited transmit added (RFC 5681, 3.2, step 2).
-                let flight = self.max - self.una - self.limited;
-                // Two cases where the data not yet acknowledged is a poor measure of what the network held: SACKed
-                // segments have left it, and between two losses close together there is up to a window of them; and a
-                // rule that takes off less than a segment must not lose the fraction the window has beyond it.
-                let exact = tcp.recovery == Recovery::Sack || tcp.congestion != Congestion::Aimd;
-                if exact && f64::from(flight + 1) > cwnd { cwnd } else { f64::from(flight) }
-            }
-            LossWindow::Cwnd => cwnd.min(f64::from(tcp.receiver_window)),
-        }
     }
 
     /// Goes on sending after a wait.
@@ -391,8 +379,7 @@ impl Sender {
         if seq < self.max {
             self.retransmits += 1;
             if self.timed.is_some_and(|(timed, _)| timed == seq) {
-                // Karn: its acknowledgement would not tell which copy it answers.
-                self.timed = None;
+                self.forget_timed(tcp);
             }
         } else {
             self.max = seq + 1;
@@ -418,6 +405,13 @@ impl Sender {
         net.send(shape.out, segment);
         if tcp.is_paced() {
             self.pace(tcp, net);
+        }
+    }
+
+    /// Karn: the acknowledgement of a repeated segment would not tell which copy it answers.
+    fn forget_timed(&mut self, tcp: &Tcp) {
+        if self.una > 0 || !tcp.time_repeated_syn {
+            self.timed = None;
         }
     }
 
@@ -450,7 +444,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::RtoRule;
+    use crate::config::{LossWindow, RtoRule};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
@@ -474,6 +468,7 @@ pub(crate) mod tests {
             tick: Time(1),
             delayed_ack: Time::from_millis(100),
             fin: true,
+            fin_on_data: false,
             handshake_ack: true,
             limited_transmit: true,
             ecn: false,
@@ -485,6 +480,9 @@ pub(crate) mod tests {
             recovery_burst: 0,
             loss_window: LossWindow::Flight,
             recovery_exit: RecoveryExit::Deflate,
+            repair_end_opens: true,
+            backoff_ends: BackoffEnd::Sample,
+            time_repeated_syn: false,
             syn_loss_lowers_ssthresh: false,
             recycled_senders: false,
             recovery: Recovery::NewReno,

@@ -1,7 +1,7 @@
 //! The dumbbell of Chen 2012, 4.4, with the transport of the RFCs, and the flows the tests run on it.
 #![allow(dead_code)]
 
-use netsim::config::{Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::config::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, registry};
 use units::{BitRate, Stream, Time};
@@ -50,6 +50,7 @@ pub fn wired(discipline: &str) -> Run {
             tick: Time(1),
             delayed_ack: ms(200),
             fin: true,
+            fin_on_data: false,
             handshake_ack: true,
             limited_transmit: true,
             ecn: false,
@@ -61,6 +62,9 @@ pub fn wired(discipline: &str) -> Run {
             recovery_burst: 0,
             loss_window: LossWindow::Flight,
             recovery_exit: RecoveryExit::Deflate,
+            repair_end_opens: true,
+            backoff_ends: BackoffEnd::Sample,
+            time_repeated_syn: false,
             syn_loss_lowers_ssthresh: false,
             recycled_senders: false,
             recovery: Recovery::NewReno,

@@ -4,7 +4,7 @@
 mod cumulative;
 mod sack;
 
-use crate::config::{Recovery, RecoveryExit, Tcp};
+use crate::config::{Congestion, LossWindow, Recovery, RecoveryExit, Tcp};
 use crate::net::Net;
 use crate::tcp::Shape;
 use crate::tcp::control::Control;
@@ -56,6 +56,23 @@ impl Sender {
                 // RFC 5681, 3.2, step 6; RFC 6675 leaves the window where its recovery held it.
                 Recovery::Reno | Recovery::Sack => self.control.ssthresh,
             };
+        }
+    }
+
+    /// What a loss leaves a part of, segments.
+    pub(super) fn loss_window(&self, tcp: &Tcp) -> f64 {
+        let cwnd = self.control.cwnd + f64::from(self.inflation);
+        match tcp.loss_window {
+            LossWindow::Flight => {
+                // Without what limited transmit added (RFC 5681, 3.2, step 2).
+                let flight = self.max - self.una - self.limited;
+                // Two cases where the data not yet acknowledged is a poor measure of what the network held: SACKed
+                // segments have left it, and between two losses close together there is up to a window of them; and a
+                // rule that takes off less than a segment must not lose the fraction the window has beyond it.
+                let exact = tcp.recovery == Recovery::Sack || tcp.congestion != Congestion::Aimd;
+                if exact && f64::from(flight + 1) > cwnd { cwnd } else { f64::from(flight) }
+            }
+            LossWindow::Cwnd => cwnd.min(f64::from(tcp.receiver_window)),
         }
     }
 }

@@ -26,6 +26,40 @@ fn a_flow_is_over_when_the_last_fin_ack_arrives() {
 }
 
 #[test]
+fn a_fin_on_the_last_data_is_acknowledged_and_repeated_with_it() {
+    let steps = [
+        Skip(99),
+        At(100),
+        Sends(&[Bare, Data(1), Data(2)]),
+        At(150),
+        Sends(&[FinAck]),
+        At(200),
+        Sends(&[Bare]),
+        At(250),
+        Finish(250),
+    ];
+    let scene = Scene::of(2).with(|tcp| tcp.fin_on_data = true);
+    assert_eq!(scene.play(&steps).record.packets_sent, 3);
+    // No FIN behind it: the loss of the last but one makes one duplicate acknowledgement, and takes a timeout.
+    let steps = [
+        Lose(Data(1)),
+        Skip(149),
+        At(150),
+        Sends(&[Ack(1)]),
+        At(1100),
+        Sends(&[Data(1)]),
+        At(1150),
+        Sends(&[FinAck]),
+        At(1200),
+        Sends(&[Bare]),
+        At(1250),
+        Finish(1250),
+    ];
+    let record = scene.play(&steps).record;
+    assert_eq!((record.retransmits, record.timeouts, record.last_data), (1, 1, Time::from_millis(1150)));
+}
+
+#[test]
 fn without_fin_exchange_a_flow_finishes_with_the_last_missing_data() {
     let steps = [
         Lose(Data(1)),

@@ -5,7 +5,7 @@ use units::Time;
 use super::Scene;
 use super::Segment::{Ack, Bare, Data, Fin, FinAck, Syn};
 use super::Step::{self, At, Finish, Late, Lose, Sends, Skip, Window};
-use crate::config::Recovery;
+use crate::config::{BackoffEnd, Recovery};
 
 #[test]
 fn the_timeout_doubles_with_each_loss_of_the_same_segment() {
@@ -113,6 +113,78 @@ fn the_back_off_stays_until_a_segment_sent_once_is_acknowledged() {
     });
     let record = scene.play(&steps).record;
     assert_eq!(record.timeouts, 5);
+}
+
+#[test]
+fn any_new_acknowledgement_may_end_the_back_off() {
+    // As above up to 3.2 s, but the acknowledgement of 1, sent three times, brings the timeout back to 1 s.
+    let steps = [
+        Lose(Data(1)),
+        Lose(Data(1)),
+        Lose(Data(3)),
+        Skip(1099),
+        At(1100),
+        Sends(&[Data(1)]),
+        At(3100),
+        Sends(&[Data(1)]),
+        At(3150),
+        Sends(&[Ack(3)]),
+        At(3200),
+        Sends(&[Data(3), Data(4)]),
+        At(3250),
+        Sends(&[Ack(3)]),
+        At(4200),
+        Sends(&[Data(3)]),
+    ];
+    let scene = Scene::of(10).with(|tcp| {
+        (tcp.limited_transmit, tcp.fin, tcp.delayed_ack) = (false, false, Time::ZERO);
+        tcp.backoff_ends = BackoffEnd::Ack;
+    });
+    assert_eq!(scene.play(&steps).record.timeouts, 3);
+}
+
+#[test]
+fn a_repeated_syn_may_be_timed_from_its_first_copy() {
+    // A sample of 3.1 s: RTO = 3.1 + 4 x 1.55 s. Without it the timeout of 3 s stays backed off (RFC 6298, 5).
+    for (timed, timeout_ms, mean_s) in [(true, 9300, 3.1), (false, 6000, f64::NAN)] {
+        let steps = [
+            Lose(Syn),
+            Lose(Data(1)),
+            At(0),
+            Sends(&[Syn]),
+            At(3000),
+            Sends(&[Syn]),
+            At(3050),
+            Sends(&[Ack(1)]),
+            At(3100),
+            Sends(&[Bare, Data(1)]),
+            At(3100 + timeout_ms),
+            Sends(&[Data(1)]),
+        ];
+        let record = Scene::of(3).with(|tcp| tcp.time_repeated_syn = timed).play(&steps).record;
+        assert!(record.rtt_mean_s == mean_s || !timed && record.rtt_mean_s.is_nan(), "{}", record.rtt_mean_s);
+    }
+}
+
+#[test]
+fn the_end_of_the_repair_after_a_timeout_may_leave_the_window_as_it_is() {
+    // Of the window of two the second copy of 1 is acknowledged, with 2, by the last acknowledgement below 3.
+    for (opens, window, sends) in [(true, 2.0, &[Data(3), Data(4)][..]), (false, 1.0, &[Data(3)][..])] {
+        let steps = [
+            Lose(Data(1)),
+            Skip(1099),
+            At(1100),
+            Sends(&[Data(1)]),
+            Window(1.0, 2.0),
+            At(1150),
+            Sends(&[Ack(3)]),
+            At(1200),
+            Window(window, 2.0),
+            Sends(sends),
+        ];
+        let scene = Scene::of(10).with(|tcp| (tcp.limited_transmit, tcp.fin) = (false, false));
+        scene.with(|tcp| tcp.repair_end_opens = opens).play(&steps);
+    }
 }
 
 #[test]
