@@ -64,6 +64,7 @@ fn ns3_tcp() -> Tcp {
         delayed_ack: ms(200),
         fin: true,
         fin_on_data: true,
+        close_acks: 2,
         handshake_ack: true,
         limited_transmit: true,
         ecn: false,

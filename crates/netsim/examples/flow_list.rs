@@ -63,6 +63,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             delayed_ack: ms(100),
             fin: false,
             fin_on_data: false,
+            close_acks: 0,
             handshake_ack: false,
             limited_transmit: true,
             ecn: false,

@@ -131,6 +131,8 @@ pub struct Tcp {
     pub fin: bool,
     /// The FIN rides on the last data segment; in scripted connections it stays a segment of its own.
     pub fin_on_data: bool,
+    /// Bare acknowledgements with which the receiver answers the FIN before it sends its own.
+    pub close_acks: u32,
     /// A bare ACK completes the handshake before the first data.
     pub handshake_ack: bool,
     /// Limited transmit (RFC 3042).

@@ -38,6 +38,7 @@ fn transport() -> impl Strategy<Value = Tcp> {
             tick: Time(tick),
             fin,
             fin_on_data,
+            close_acks: 2 * u32::from(fin_on_data),
             handshake_ack,
             limited_transmit,
             lax_duplicates: as_is,

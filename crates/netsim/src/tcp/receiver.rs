@@ -159,6 +159,9 @@ impl Receiver {
         }
         let closes = tcp.fin && self.next > shape.fin;
         if closes && self.pending != Pending::Fin {
+            for _ in 0..tcp.close_acks {
+                self.acknowledge(shape, tcp, net);
+            }
             self.pending = Pending::Fin;
             self.repeat_later(shape, tcp, net);
         }

@@ -469,6 +469,7 @@ pub(crate) mod tests {
             delayed_ack: Time::from_millis(100),
             fin: true,
             fin_on_data: false,
+            close_acks: 0,
             handshake_ack: true,
             limited_transmit: true,
             ecn: false,

@@ -51,6 +51,7 @@ pub fn wired(discipline: &str) -> Run {
             delayed_ack: ms(200),
             fin: true,
             fin_on_data: false,
+            close_acks: 0,
             handshake_ack: true,
             limited_transmit: true,
             ecn: false,

@@ -60,6 +60,23 @@ fn a_fin_on_the_last_data_is_acknowledged_and_repeated_with_it() {
 }
 
 #[test]
+fn a_receiver_may_acknowledge_the_fin_before_its_own() {
+    let steps = [
+        Skip(99),
+        At(100),
+        Sends(&[Bare, Data(1), Fin]),
+        At(150),
+        Sends(&[Ack(3), Ack(3), FinAck]),
+        At(200),
+        Sends(&[Bare]),
+        At(250),
+        Finish(250),
+    ];
+    let record = Scene::of(1).with(|tcp| tcp.close_acks = 2).play(&steps).record;
+    assert_eq!((record.packets_sent, record.retransmits), (3, 0));
+}
+
+#[test]
 fn without_fin_exchange_a_flow_finishes_with_the_last_missing_data() {
     let steps = [
         Lose(Data(1)),
