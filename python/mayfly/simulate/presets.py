@@ -41,8 +41,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "recovery_exit": "as-is",
         "syn_loss_lowers_ssthresh": True,
     },
-    # ns-3.37: TcpNewReno with TcpClassicRecovery, without SACK, timestamps and window scaling, MSS 1460, 43 segments of
-    # window; the first data is acknowledged at once. Its FIN rides on the last data: here it follows.
+    # ns-3.37 (tcp-socket-base.cc): TcpNewReno with TcpClassicRecovery, without SACK, timestamps and window scaling, MSS
+    # 1460, 43 segments of window.
     "ns-3.37": {
         "mss": 1460,
         "receiver_window": 43,
@@ -51,9 +51,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         "min_rto": "1s",
         "delayed_ack": "200ms",
         "quick_acks": 1,
+        "fin_on_data": True,
+        "close_acks": 2,
         "limited_transmit": True,
         "recovery": "newreno",
         "impatient": True,
+        "repair_end_opens": False,
+        "backoff_ends": "ack",
+        "time_repeated_syn": True,
     },
     # Linux with its defaults and Ethernet: 1500 = 20 IP + 20 TCP + 12 timestamps + 1448 bytes; the window is that of
     # tcp_rmem's 6 MB, half of which is advertised at most.

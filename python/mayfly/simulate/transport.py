@@ -24,6 +24,8 @@ class Tcp(Section):
     tick: Seconds = Field("1ns", le=1, description="granularity of the RTT measurement")
     delayed_ack: Seconds = Field("200ms", le=10, description="0 acknowledges every segment")
     fin: bool = Field(True, description="FIN exchange; without it a flow ends with its last data")
+    fin_on_data: bool = Field(False, description="the FIN rides on the last data; not in scripted connections")
+    close_acks: Whole = Field(0, ge=0, le=10, description="bare ACKs of the receiver beside its FIN (ns-3: 2)")
     handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
     limited_transmit: bool = Field(True, description="RFC 3042")
     congestion: Literal["aimd", "iiad", "sqrt", "cubic", "bbr"] = Field(
@@ -38,6 +40,13 @@ class Tcp(Section):
     recovery_burst: Whole = Field(0, ge=0, le=1000, description="segments per ACK during recovery; 0: no bound")
     loss_window: Literal["flight", "cwnd"] = Field("flight", description="what is halved after a loss")
     recovery_exit: Literal["deflate", "as-is"] = Field("deflate", description="window at the end of recovery")
+    repair_end_opens: bool = Field(
+        True, description="the ACK of all that was out at a timeout opens the window; else only if there is more (ns-3)"
+    )
+    backoff_ends: Literal["sample", "ack"] = Field(
+        "sample", description="what ends the timeout's back-off: an RTT sample (Karn), or any new ACK (ns-3)"
+    )
+    time_repeated_syn: bool = Field(False, description="a repeated SYN is timed from its first copy (ns-3)")
     syn_loss_lowers_ssthresh: bool = Field(False, description="a lost SYN lowers ssthresh to 2 (ns-2)")
     recycled_senders: bool = Field(False, description="a sender that lost a SYN keeps a window of 1 (ns-2 reset)")
     recovery: Literal["reno", "newreno", "sack"] = Field(
