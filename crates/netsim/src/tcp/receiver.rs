@@ -159,11 +159,7 @@ impl Receiver {
         }
         let closes = tcp.fin && self.next > shape.fin;
         if closes && self.pending != Pending::Fin {
-            for _ in 0..tcp.close_acks {
-                self.acknowledge(shape, tcp, net);
-            }
-            self.pending = Pending::Fin;
-            self.repeat_later(shape, tcp, net);
+            self.close(shape, tcp, net);
         }
         // Delay the acknowledgement of one segment in order; a second one, a gap, the SYN and the FIN
         // are answered at once (RFC 5681, 4.2).
@@ -174,6 +170,16 @@ impl Receiver {
             return;
         }
         self.acknowledge(shape, tcp, net);
+    }
+
+    /// All has come, with the FIN: the acknowledgement says so from now on.
+    #[cold]
+    fn close(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        for _ in 0..tcp.close_acks {
+            self.acknowledge(shape, tcp, net);
+        }
+        self.pending = Pending::Fin;
+        self.repeat_later(shape, tcp, net);
     }
 
     fn on_progress(&mut self, before: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
@@ -196,6 +202,7 @@ impl Receiver {
         }
     }
 
+    #[inline]
     fn acknowledge(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let mark = if self.pending == Pending::Fin {
             Mark::Close
