@@ -1,8 +1,9 @@
 """Chen 2012, 6.4 and 7.3 (Chen 2013, IV): five endless uploads against five downloads in a cell of 802.11a.
 
 The figures come without their data: what the text says they show is the claim. What words mean here was written down
-before the runs: *fair*, within 10 % of each other; *a good level of fairness*, within a factor of 2, and an order of
-magnitude nearer to 1 than FIFO; *unfair*, above 10; *negligible loss*, below 1 %; *similar*, within a factor of 1.5.
+before these runs, after trial runs with one seed: *fair*, within 10 % of each other; *a good level of fairness*, within
+a factor of 2, and an order of magnitude nearer to 1 than FIFO; *unfair*, above 10; *negligible loss*, below 1 %;
+*similar*, within a factor of 1.5.
 The mixed workload is in :mod:`mayfly.papers.chen2012_wlan_mixed`.
 """
 
@@ -35,8 +36,8 @@ The thesis ran QualNet 4.5, which is not public, and lists few of its settings; 
 `wlan` and `wlan-enterprise`: 802.11a as the standard has it, receiver window 43, initial window 3, delayed
 acknowledgements, minimum timeout 1 s. Its mixed workloads ran 5000 s once; for Tables A.1 to A.6 ours run 2000 s four
 times, else 1000 s three or four times, with the offered load made exact. Its figures come without their data: the text
-is the claim. What its words mean is fixed as numbers at the head of each module, before the runs. Run times are those
-of a machine shared with others."""
+is the claim. What its words mean is fixed as numbers at the head of each module, before these runs, for 6 and 7 after
+trial runs with one seed. Run times are those of a machine shared with others."""
 
 NAMES = {
     "fifo": "FIFO",

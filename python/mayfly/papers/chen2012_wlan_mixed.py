@@ -1,8 +1,8 @@
 """Chen 2012, 6.5 and 7.4 (Chen 2013, V): what the text says of the mixed workload in a cell of 802.11a.
 
 Runs are those of :mod:`mayfly.papers.chen2012_wlan_tables`, at the printed load of both directions, and some more. What
-words mean was written down before the runs: *negligible*, below 10 %; *similar* and *insensitive*, within 25 %;
-*fair*, within 25 %.
+words mean was written down before these runs, after trial runs with one seed: *negligible*, below 10 %; *similar* and
+*insensitive*, within 25 %; *fair*, within 25 %.
 """
 
 from mayfly.papers import wlan_measures as measures
