@@ -59,7 +59,8 @@ def lines_html(title: str, name: str, heads: Sequence[str], lines: Sequence[Line
         HTML.
     """
     body = [tuple(map(escape, (line.label, line.name, *line.cells))) for line in lines]
-    return f"<h2>{escape(title)}</h2>" + html_rows(tuple(map(escape, ("discipline", name, *heads))), body)
+    titles = tuple(escape(head).replace("\n", "<br>") for head in ("discipline", name, *heads))
+    return f"<h2>{escape(title)}</h2>" + html_rows(titles, body)
 
 
 def html_rows(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
