@@ -17,8 +17,7 @@ def runs() -> Runs:
 @pytest.mark.parametrize("claim", ZHAO.claims, ids=lambda claim: claim.id)
 def test_claim_stands_as_declared(claim: Claim, runs: Runs) -> None:
     finding = claim.check(runs)
-    rows = "\n".join(f"  {row.verdict}: {row.row.name}: {row.mean:.4g} {row.ci95}" for row in finding.rows)
-    assert finding.expected, f"{claim.id}: {finding.verdict}:\n{rows}"
+    assert finding.expected, finding.account
 
 
 def test_claims_have_names_of_their_own() -> None:

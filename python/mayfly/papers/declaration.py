@@ -349,6 +349,17 @@ class Finding:
             return explained
         return self.verdict is Verdict.UNDECIDED or not explained
 
+    @property
+    def account(self) -> str:
+        """Its verdict, the one that is explained, and a line per row: what to read when it does not stand."""
+        rows = "\n".join(
+            f"  {found.verdict}: {found.row.name}: {found.mean:.4g} {found.ci95}, one run {found.one_run}, "
+            f"printed {found.row.printed}"
+            for found in self.rows
+        )
+        explained = self.claim.difference.verdict if self.claim.difference else "nothing"
+        return f"{self.claim.id}: {self.verdict}, while {explained} is explained:\n{rows}"
+
 
 def compared(row: Row, runs: Runs) -> RowFinding:
     """Compares one row.

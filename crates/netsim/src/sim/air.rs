@@ -1,6 +1,6 @@
 //! The wireless cell of a run: its queues, and what becomes of the packets its medium carries.
 
-use qdisc::{Kind as PacketKind, Packet, Qdisc};
+use qdisc::{Packet, Qdisc};
 use units::Stream;
 
 use super::Sim;
@@ -42,8 +42,7 @@ impl Sim<'_> {
         let Some(cell) = &mut self.cell else { return };
         let port = cell.port(&packet);
         if self.watched.contains(&port) {
-            let kind = if packet.kind == PacketKind::Ack { &mut cell.counts.acks } else { &mut cell.counts.data };
-            kind.arrivals += 1;
+            cell.counts.of(&packet).arrivals += 1;
             cell.came(packet.flow.connection() as usize, self.net.now);
         }
         cell.arrived(port);
@@ -59,8 +58,7 @@ impl Sim<'_> {
 
     pub(super) fn on_drop_at_access_point(&mut self, packet: &Packet) {
         if let Some(cell) = &mut self.cell {
-            let kind = if packet.kind == PacketKind::Ack { &mut cell.counts.acks } else { &mut cell.counts.data };
-            kind.drops += 1;
+            cell.counts.of(packet).drops += 1;
             self.leaves_access_point(packet);
         }
     }
@@ -119,7 +117,7 @@ impl Sim<'_> {
         if !self.ports[port].queue.dropped().is_empty() {
             self.on_drops(port);
         }
-        let (Some(packet), Some(_)) = (packet, &self.cell) else { return false };
+        let Some(packet) = packet else { return false };
         self.on_departure(&packet, port);
         if let Some(cell) = &mut self.cell {
             cell.hand_over(contender, packet);

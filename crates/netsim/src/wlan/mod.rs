@@ -3,6 +3,7 @@
 //! Every node hears every other, so that nothing is hidden. Settings are here, timing in [`phy`], contention in
 //! `dcf`, frames and their exchange in `cell`.
 
+use qdisc::{Kind, Packet};
 use units::Time;
 
 use crate::config::{ConfigError, FlowSpec};
@@ -158,6 +159,13 @@ pub struct CellCounts {
     pub data: Offered,
     /// Bare acknowledgements at the access point's queue.
     pub acks: Offered,
+}
+
+impl CellCounts {
+    /// The counts of what `packet` is.
+    pub(crate) fn of(&mut self, packet: &Packet) -> &mut Offered {
+        if packet.kind == Kind::Ack { &mut self.acks } else { &mut self.data }
+    }
 }
 
 /// Packets of a kind offered to a queue.

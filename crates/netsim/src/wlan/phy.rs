@@ -124,20 +124,23 @@ const VHT_RATES: [(&str, u32); 10] = [
     ("mcs9", 0),
 ];
 
+/// 802.11a, whose timing those that came after it in its band share.
+const A: Standard = Standard {
+    id: "802.11a",
+    slots: [us(9), us(9)],
+    sifs: us(16),
+    windows: [15, 1023],
+    cca: us(4),
+    data: OFDM,
+    control: OFDM,
+    rates: &OFDM_RATES,
+    basic: &OFDM_BASIC,
+    aggregate_bytes: None,
+};
+
 /// All standards.
 pub const STANDARDS: [Standard; 5] = [
-    Standard {
-        id: "802.11a",
-        slots: [us(9), us(9)],
-        sifs: us(16),
-        windows: [15, 1023],
-        cca: us(4),
-        data: OFDM,
-        control: OFDM,
-        rates: &OFDM_RATES,
-        basic: &OFDM_BASIC,
-        aggregate_bytes: None,
-    },
+    A,
     Standard {
         id: "802.11b",
         slots: [us(20), us(20)],
@@ -148,44 +151,11 @@ pub const STANDARDS: [Standard; 5] = [
         control: DSSS,
         rates: &DSSS_RATES,
         basic: &DSSS_BASIC,
-        aggregate_bytes: None,
+        ..A
     },
-    Standard {
-        id: "802.11g",
-        slots: [us(9), us(20)],
-        sifs: us(10),
-        windows: [15, 1023],
-        cca: us(4),
-        data: ERP,
-        control: ERP,
-        rates: &OFDM_RATES,
-        basic: &OFDM_BASIC,
-        aggregate_bytes: None,
-    },
-    Standard {
-        id: "802.11n",
-        slots: [us(9), us(9)],
-        sifs: us(16),
-        windows: [15, 1023],
-        cca: us(4),
-        data: HT,
-        control: OFDM,
-        rates: &HT_RATES,
-        basic: &OFDM_BASIC,
-        aggregate_bytes: Some(65_535),
-    },
-    Standard {
-        id: "802.11ac",
-        slots: [us(9), us(9)],
-        sifs: us(16),
-        windows: [15, 1023],
-        cca: us(4),
-        data: VHT,
-        control: OFDM,
-        rates: &VHT_RATES,
-        basic: &OFDM_BASIC,
-        aggregate_bytes: Some(1_048_575),
-    },
+    Standard { id: "802.11g", slots: [us(9), us(20)], sifs: us(10), data: ERP, control: ERP, ..A },
+    Standard { id: "802.11n", data: HT, rates: &HT_RATES, aggregate_bytes: Some(65_535), ..A },
+    Standard { id: "802.11ac", data: VHT, rates: &VHT_RATES, aggregate_bytes: Some(1_048_575), ..A },
 ];
 
 /// What a channel of 802.11n and ac adds to a rate.
