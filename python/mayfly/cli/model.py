@@ -5,11 +5,14 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.model_policy import add_to
 from mayfly.cli.model_wlan import wlan
 from mayfly.cli.session import Session
+from mayfly.models.policies import POLICIES
 
 app = typer.Typer(help="Models: settings and means without a simulation.", rich_markup_mode=None)
 
+add_to(app, list(POLICIES.values()))
 app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)
 
 

@@ -218,6 +218,14 @@ _ROWS = (
         "Urvoy-Keller 2007, note 5",
     ),
     Law(
+        "hyperexponential",
+        "one of two exponential laws with half the bytes each",
+        (_mean(), _COV),
+        ("mean and cov",),
+        "lifetimes.HyperExponential.balanced",
+        "Avrachenkov, Brown and Osipova 2007",
+    ),
+    Law(
         "constant",
         "all sizes equal",
         (Parameter("size", "MSS", 1, 1e7, "the size, whole", closed=True),),

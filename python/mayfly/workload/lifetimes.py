@@ -1,7 +1,7 @@
-"""Laws of one or two parameters that fit sizes and times between arrivals: lognormal, Weibull, shifted exponential.
+"""Laws that fit sizes and times between arrivals: lognormal, Weibull, shifted exponential, hyperexponential.
 
 Chen 2012, 8.3, fits lognormal sizes and Weibull inter-arrival times; Urvoy-Keller 2007 uses lognormal and shifted
-exponential sizes.
+exponential sizes; queueing theory takes hyperexponential ones where sizes vary more than exponential ones.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from mayfly.errors import MayflyError
 from mayfly.workload.continuous import LARGEST_SCALE, ContinuousLaw, check_between, two_of
-from mayfly.workload.sizes import fraction
+from mayfly.workload.sizes import Exponential, fraction
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,13 @@ class Lognormal(ContinuousLaw):
         from scipy.special import ndtri
 
         return np.exp(self.mu + self.sigma * ndtri(fraction(p)))
+
+    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+        """E[X^order; X <= size]: exp(k mu + k^2 sigma^2 / 2) Phi((log x - mu) / sigma - k sigma)."""
+        from scipy.special import ndtr
+
+        whole = math.exp(order * self.mu + (order * self.sigma) ** 2 / 2)
+        return whole * ndtr(self._score(size) - order * self.sigma)
 
     def excess(self, size: float) -> float:
         """E[max(X - size, 0)], packets."""
@@ -165,6 +172,14 @@ class Weibull(ContinuousLaw):
         with np.errstate(divide="ignore"):
             return self.scale * (-np.log1p(-fraction(p))) ** (1 / self.shape)
 
+    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+        """E[X^order; X <= size]: scale^k times the lower incomplete gamma function of 1 + k / shape."""
+        from scipy.special import gamma, gammainc
+
+        steep = 1 + order / self.shape
+        reached = (np.maximum(size, 0.0) / self.scale) ** self.shape
+        return self.scale**order * gamma(steep) * gammainc(steep, reached)
+
     def excess(self, size: float) -> float:
         """E[max(X - size, 0)], packets: mean times the upper incomplete gamma function of 1/shape."""
         from scipy.special import gammaincc
@@ -234,3 +249,98 @@ class ShiftedExponential(ContinuousLaw):
     def excess(self, size: float) -> float:
         """E[max(X - size, 0)], packets."""
         return max(self.minimum - size, 0.0) + self.scale * float(self.survival(size))
+
+    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+        """E[X^order; X <= size]: the binomial sum over the moments of what comes on top."""
+        above = Exponential(self.scale)
+        rest = np.maximum(np.asarray(size, dtype=float) - self.minimum, 0.0)
+        return sum(
+            math.comb(order, k) * self.minimum ** (order - k) * above.partial_moment(k, rest) for k in range(order + 1)
+        )
+
+
+@dataclass(frozen=True)
+class HyperExponential(ContinuousLaw):
+    """One of two exponential laws, by chance.
+
+    Parameters
+    ----------
+    share : float
+        Of the sizes from the first law, above 0, below 1.
+    first, second : float
+        Means of both laws, packets, above 0, at most 10^7.
+
+    Examples
+    --------
+    >>> law = HyperExponential.balanced(mean=10, cov=3)
+    >>> round(law.mean(), 9), round(law.cov(), 9), round(law.share * law.first, 9)
+    (10.0, 3.0, 5.0)
+    """
+
+    share: float
+    first: float
+    second: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise MayflyError(f"share = {self.share}: must be above 0 and below 1")
+        check_between("first", self.first, 0, LARGEST_SCALE, "packets")
+        check_between("second", self.second, 0, LARGEST_SCALE, "packets")
+
+    @classmethod
+    def balanced(cls, *, mean: float, cov: float) -> HyperExponential:
+        """The law of that mean, packets, and coefficient of variation whose two parts carry half the packets each.
+
+        Raises
+        ------
+        MayflyError
+            The coefficient of variation is not above 1, or so large that a mean is out of its bounds.
+        """
+        known = two_of({"mean": mean, "cov": cov})
+        if not known["cov"] > 1:
+            raise MayflyError(f"cov = {cov}: must be above 1 for this law")
+        square = cov * cov
+        # 1 - sqrt((c2 - 1) / (c2 + 1)) loses its digits for a large CoV.
+        rare = 1 / (square + 1) / (1 + math.sqrt((square - 1) / (square + 1)))
+        return cls(1 - rare, mean / (2 * (1 - rare)), mean / (2 * rare))
+
+    @property
+    def _parts(self) -> tuple[tuple[float, Exponential], tuple[float, Exponential]]:
+        return (self.share, Exponential(self.first)), (1 - self.share, Exponential(self.second))
+
+    def mean(self) -> float:
+        """Mean size, packets."""
+        return self.share * self.first + (1 - self.share) * self.second
+
+    def cov(self) -> float:
+        """Coefficient of variation."""
+        square = 2 * (self.share * self.first**2 + (1 - self.share) * self.second**2)
+        return math.sqrt(square / self.mean() ** 2 - 1)
+
+    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+        """Density at ``size``, packets; 1/packet."""
+        return sum(share * law.pdf(size) for share, law in self._parts)
+
+    def survival(self, size: np.ndarray | float) -> np.ndarray:
+        """P(X > size), ``size`` in packets."""
+        return sum(share * law.survival(size) for share, law in self._parts)
+
+    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+        """E[X^order; X <= size]."""
+        return sum(share * law.partial_moment(order, size) for share, law in self._parts)
+
+    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+        """Size, packets, whose distribution function is ``p``, 0 <= p <= 1: by bisection between those of the parts."""
+        p = fraction(p)
+        ends = [law.quantile(p) for _, law in self._parts]
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        with np.errstate(invalid="ignore"):
+            for _ in range(80):
+                middle = (low + high) / 2
+                above = self.survival(middle) <= 1 - p
+                low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return high
+
+    def excess(self, size: float) -> float:
+        """E[max(X - size, 0)], packets."""
+        return float(sum(share * law.scale * law.survival(size) for share, law in self._parts))

@@ -244,6 +244,30 @@ class BoundedPareto(PowerLaw):
         steep = self.exponent + 1
         return power_integral(steep, ratio) / power_integral(steep, self.maximum / self.minimum)
 
+    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+        """Density at ``size``, packets; 1/packet. Without range there is none: 0 everywhere."""
+        size = np.asarray(size, dtype=float)
+        inside = (size >= self.minimum) & (size <= self.maximum) & (self.minimum < self.maximum)
+        ratio = np.where(inside, size, self.minimum) / self.minimum
+        whole = self.minimum * power_integral(self.exponent + 1, self.maximum / self.minimum)
+        return np.where(inside, ratio ** -(self.exponent + 1), 0.0) / (whole or 1.0)
+
+    def survival(self, size: np.ndarray | float) -> np.ndarray:
+        """P(X > size), ``size`` in packets: from the far end, so that the rare large sizes keep their digits."""
+        if self.minimum == self.maximum:
+            return 1.0 - self.cdf(size)
+        ratio = np.clip(np.asarray(size, dtype=float), self.minimum, self.maximum) / self.minimum
+        steep, most = self.exponent + 1, self.maximum / self.minimum
+        return ratio ** (1 - steep) * power_integral(steep, most / ratio) / power_integral(steep, most)
+
+    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+        """E[X^order; X <= size], a ratio of two integrals of powers."""
+        ratio = np.clip(np.asarray(size, dtype=float), self.minimum, self.maximum) / self.minimum
+        if self.minimum == self.maximum:
+            return self.minimum**order * self.cdf(size)
+        steep, most = self.exponent + 1, self.maximum / self.minimum
+        return self.minimum**order * power_integral(steep - order, ratio) / power_integral(steep, most)
+
     def quantile(self, p: np.ndarray | float) -> np.ndarray:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
         return self.inverse(fraction(p), self.exponent)
@@ -340,6 +364,20 @@ class Exponential:
     def cdf(self, size: np.ndarray | float) -> np.ndarray:
         """P(X <= size), ``size`` in packets."""
         return -np.expm1(-np.maximum(size, 0.0) / self.scale)
+
+    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+        """Density at ``size``, packets; 1/packet."""
+        return np.where(np.asarray(size) < 0, 0.0, self.survival(size) / self.scale)
+
+    def survival(self, size: np.ndarray | float) -> np.ndarray:
+        """P(X > size), ``size`` in packets."""
+        return np.exp(-np.maximum(size, 0.0) / self.scale)
+
+    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+        """E[X^order; X <= size]: scale^k times the lower incomplete gamma function of k + 1."""
+        from scipy.special import gammainc
+
+        return self.scale**order * math.factorial(order) * gammainc(order + 1, np.maximum(size, 0.0) / self.scale)
 
     def quantile(self, p: np.ndarray | float) -> np.ndarray:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""

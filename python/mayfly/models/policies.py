@@ -1,0 +1,177 @@
+"""The policies with a model of the M/G/1 queue: one row each, one file each.
+
+The command line, the docs and the tests read this registry. It imports a model only where one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mayfly.errors import MayflyError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mayfly.models.mg1 import MG1
+
+Response = Callable[..., "np.ndarray"]
+"""Mean response time by size: of a queue, an array of sizes and the parameters of the policy."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number a policy takes, above ``low`` and at most ``high``; several, ascending, where ``several``."""
+
+    name: str
+    about: str
+    low: float = 0.0
+    high: float = 1e15
+    default: float | None = None
+    several: bool = False
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A row of the registry.
+
+    Parameters
+    ----------
+    id, title : str
+        Name on the command line, and in prose.
+    maker : str
+        Module of :mod:`mayfly.models` and its function: see :data:`Response`.
+    parameters : tuple of Parameter
+        What it takes beside sizes and load.
+    source : str
+        Where the formula stands.
+    discipline : str
+        The queueing discipline it stands for, empty if none.
+    """
+
+    id: str
+    title: str
+    maker: str
+    parameters: tuple[Parameter, ...] = ()
+    source: str = ""
+    discipline: str = ""
+
+    def response(self, queue: MG1, x: np.ndarray | Sequence[float] | float, **given: Any) -> np.ndarray:
+        """Mean response time of jobs of given sizes.
+
+        Parameters
+        ----------
+        queue : MG1
+            Arrivals and sizes.
+        x : array_like
+            Sizes, 0 or more, in the unit of the law.
+        **given
+            Parameters by name.
+
+        Returns
+        -------
+        numpy.ndarray
+            In the shape of ``x``, times to serve as many units of size; infinite where the job never ends.
+
+        Raises
+        ------
+        MayflyError
+            A size is negative, or a parameter is missing, unknown or out of its bounds.
+
+        Examples
+        --------
+        >>> from mayfly.models.law_spec import service_law
+        >>> from mayfly.models.mg1 import MG1
+        >>> POLICIES["las"].response(MG1(service_law("exponential:mean=1"), 0.5), [1.0]).round(6).tolist()
+        [1.744563]
+        """
+        import numpy as np
+
+        sizes = np.asarray(x, dtype=float)
+        if np.any(~(sizes >= 0)):
+            raise MayflyError(f"at = {sizes[~(sizes >= 0)].ravel()[0]:g}: a size must be 0 or more")
+        return self.function(queue, sizes, **self.checked(given))
+
+    @property
+    def function(self) -> Response:
+        """The formula itself, without checks."""
+        module, name = self.maker.split(".")
+        return getattr(import_module(f"mayfly.models.{module}"), name)
+
+    def mean(self, queue: MG1, **given: Any) -> float:
+        """Mean response time over all jobs; infinite where some never end.
+
+        Examples
+        --------
+        >>> from mayfly.models.law_spec import service_law
+        >>> from mayfly.models.mg1 import MG1
+        >>> round(POLICIES["las"].mean(MG1(service_law("hyperexponential:mean=1,cov=5"), 0.5)), 2)
+        1.69
+        """
+        import numpy as np
+
+        checked = self.checked(given)
+        breaks = np.concatenate([np.atleast_1d(value) for value in checked.values()]) if checked else ()
+        return queue.law.expect(lambda x: self.function(queue, x, **checked), breaks)
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """``given`` with the defaults, each value within its bounds."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name, value in given.items():
+            if name not in known:
+                takes = ", ".join(known) or "no parameters"
+                raise MayflyError(f"{name} = {value}: {self.id} takes {takes}")
+        return {name: _within(self.id, parameter, given.get(name)) for name, parameter in known.items()}
+
+
+def _within(policy: str, parameter: Parameter, value: Any) -> Any:
+    value = parameter.default if value is None else value
+    if value is None:
+        raise MayflyError(f"{parameter.name}: {policy} needs it: {parameter.about}")
+    import numpy as np
+
+    values = np.atleast_1d(np.asarray(value, dtype=float))
+    if np.any(~((values > parameter.low) & (values <= parameter.high))):
+        raise MayflyError(f"{parameter.name} = {value}: must be above {parameter.low:g}, at most {parameter.high:g}")
+    if not parameter.several:
+        if len(values) != 1:
+            raise MayflyError(f"{parameter.name} = {value}: must be one number")
+        return float(values[0])
+    if np.any(np.diff(values) <= 0):
+        raise MayflyError(f"{parameter.name} = {value}: must ascend")
+    return values
+
+
+_ROWS = (
+    Policy("fifo", "first come, first served", "fifo.response", source="Chen 2012, Eq. 5.1", discipline="fifo"),
+    Policy("ps", "processor sharing", "ps.response", source="Chen 2012, Eq. 5.2", discipline="scfq"),
+    Policy("las", "least attained service", "las.response", source="Chen 2012, Eq. 5.3", discipline="las"),
+)
+
+POLICIES: dict[str, Policy] = {row.id: row for row in _ROWS}
+"""Rows by id."""
+
+
+def policy(name: str) -> Policy:
+    """The policy of that name.
+
+    Raises
+    ------
+    MayflyError
+        There is none.
+
+    Examples
+    --------
+    >>> policy("lass")
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: policy = lass: unknown policy; did you mean las?
+    """
+    if name in POLICIES:
+        return POLICIES[name]
+    import difflib
+
+    near = difflib.get_close_matches(name, POLICIES, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"must be one of {', '.join(POLICIES)}"
+    raise MayflyError(f"policy = {name}: unknown policy; {hint}")
