@@ -97,6 +97,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         counting: Default::default(),
         traced: Vec::new(),
         trace_limit: 1_000_000,
+        subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
     })

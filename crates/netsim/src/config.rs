@@ -260,8 +260,10 @@ pub struct Run {
     pub counting: Counting,
     /// Flows whose packets are traced, by index.
     pub traced: Vec<u32>,
-    /// Packets traced at most.
+    /// Packets traced at most, and as many sub-flows.
     pub trace_limit: u64,
+    /// Keep a record of each sub-flow in the forward queue.
+    pub subflows: bool,
     /// What scripted connections say.
     pub scripts: Scripts,
     /// UDP flows that do not send at one constant rate.

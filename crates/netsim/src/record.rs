@@ -5,6 +5,7 @@ use units::Time;
 
 use crate::counting::ClassCount;
 use crate::script::TrainRecord;
+use crate::subflows::Subflow;
 use crate::trace::PacketTrace;
 use crate::waits::Waits;
 use crate::wlan::CellCounts;
@@ -213,6 +214,10 @@ pub struct Output {
     pub timeouts: Vec<(Time, u32)>,
     /// Packets of traced flows that the trace had no room for.
     pub beyond_trace: u64,
+    /// Sub-flows in the forward queue in the order in which they began, when asked for.
+    pub subflows: Vec<Subflow>,
+    /// Packets of sub-flows that there was no room for.
+    pub beyond_subflows: u64,
     /// Trains of scripted connections, in the order in which they started.
     pub trains: Vec<TrainRecord>,
     /// The wireless cell, when there is one.

@@ -19,6 +19,7 @@ use crate::port::Port;
 use crate::record::{Drop, Output};
 use crate::slab::Slab;
 use crate::stages::Stages;
+use crate::subflows::Subflows;
 use crate::tcp::scripted::{Scene, Scripted};
 use crate::tcp::{Connection, History, Life};
 use crate::udp::{Bursts, Source};
@@ -75,6 +76,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.watched = Vec::new();
     single.counting = Counting::default();
     single.traced = Vec::new();
+    single.subflows = false;
     single.bursts = Bursts::default();
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
@@ -147,6 +149,7 @@ struct Sim<'a> {
     /// Idle senders of each pair of hosts.
     idle_senders: HashMap<(u32, u32), Vec<History>>,
     tally: Tally<'a>,
+    subflows: Subflows,
     out: Output,
 }
 
@@ -199,6 +202,7 @@ impl<'a> Sim<'a> {
     fn offer(&mut self, port: usize, packet: Packet) {
         if self.watched.contains(&port) {
             self.tally.on_arrival(&packet);
+            self.subflows.arrived(&packet, self.net.now);
         }
         self.net.trace.queued(&packet, port, self.net.now);
         self.ports[port].enqueue(packet, self.net.now);
@@ -212,6 +216,9 @@ impl<'a> Sim<'a> {
             record.sorted_packets += 1;
             record.high_packets += u64::from(sorted.high);
             record.fragments += u64::from(sorted.fresh);
+            if sorted.high {
+                self.subflows.is_high(&packet);
+            }
         }
         self.transmit(port);
     }
@@ -251,6 +258,7 @@ impl<'a> Sim<'a> {
         if self.watched.contains(&port) {
             let wait = self.net.now - packet.arrival;
             self.tally.on_departure(packet, wait);
+            self.subflows.departed(packet, self.net.now);
             self.out.records[packet.flow.connection() as usize].waits.add(wait);
         }
         self.net.trace.departed(packet, port, self.net.now);
@@ -312,6 +320,7 @@ impl<'a> Sim<'a> {
             self.out.records[flow as usize].drops += 1;
             if self.watched.contains(&port) {
                 self.tally.on_drop(&packet);
+                self.subflows.dropped(&packet, self.net.now);
                 self.on_drop_at_access_point(&packet);
             }
             self.net.trace.dropped(&packet, port, self.net.now);

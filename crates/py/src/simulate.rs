@@ -75,6 +75,7 @@ pub struct Settings {
     warm_up_ns: u64,
     traced: Vec<u32>,
     trace_limit: u64,
+    subflows: bool,
 }
 
 #[derive(FromPyObject)]
@@ -263,6 +264,7 @@ impl Settings {
             counting: Counting { warm_up: Time(self.warm_up_ns), classes: Vec::new() },
             traced: self.traced,
             trace_limit: self.trace_limit,
+            subflows: self.subflows,
             scripts: Scripts { restart_after_idle: tcp.restart_after_idle, ..Scripts::default() },
             bursts: Bursts::default(),
         })
@@ -304,7 +306,7 @@ impl FlowColumns {
 }
 
 /// Runs `flows`, sorted by start, with `settings`: dictionaries `records`, `samples`, `counters`, `drops`,
-/// `packets`, `timeouts`.
+/// `packets`, `timeouts`, `subflows`.
 ///
 /// Columns come back as bytes of little-endian `uint64` or `float64`; times in nanoseconds with
 /// 2^64 - 1 for never.
@@ -410,6 +412,7 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     let all = PyDict::new(py);
     all.set_item("packets", trace::packets(py, output)?)?;
     all.set_item("timeouts", trace::timeouts(py, output)?)?;
+    all.set_item("subflows", trace::subflows(py, output)?)?;
     all.set_item("records", records)?;
     all.set_item("trains", scripts::trains(py, output)?)?;
     all.set_item("samples", samples)?;
@@ -455,6 +458,7 @@ fn counters<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict
         ("flow_table_bytes", from.flow_table_bytes),
         ("marks", from.marks),
         ("beyond_trace", output.beyond_trace),
+        ("beyond_subflows", output.beyond_subflows),
         ("packet_hops", from.packet_hops),
         ("events", from.events),
     ] {

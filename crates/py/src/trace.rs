@@ -1,4 +1,4 @@
-//! Traces of chosen flows as columns.
+//! Traces of chosen flows and sub-flows as columns.
 
 use netsim::Output;
 use pyo3::prelude::*;
@@ -27,4 +27,21 @@ pub(crate) fn timeouts<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<
     timeouts.set_item("time_ns", integers(py, output.timeouts.iter().map(|(time, _)| time.0)))?;
     timeouts.set_item("flow", integers(py, output.timeouts.iter().map(|&(_, flow)| flow.into())))?;
     Ok(timeouts)
+}
+
+/// Sub-flows in the forward queue.
+pub(crate) fn subflows<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
+    let subflows = PyDict::new(py);
+    let of = || output.subflows.iter();
+    subflows.set_item("flow", integers(py, of().map(|row| row.flow.into())))?;
+    subflows.set_item("queued_ns", integers(py, of().map(|row| row.queued.0)))?;
+    subflows.set_item("left_ns", integers(py, of().map(|row| row.left.0)))?;
+    subflows.set_item("last_wire_bytes", integers(py, of().map(|row| row.last_len.into())))?;
+    subflows.set_item("high_packets", integers(py, of().map(|row| row.high.packets.into())))?;
+    subflows.set_item("high_data_packets", integers(py, of().map(|row| row.high.data.into())))?;
+    subflows.set_item("high_wire_bytes", integers(py, of().map(|row| row.high.bytes)))?;
+    subflows.set_item("low_packets", integers(py, of().map(|row| row.low.packets.into())))?;
+    subflows.set_item("low_data_packets", integers(py, of().map(|row| row.low.data.into())))?;
+    subflows.set_item("low_wire_bytes", integers(py, of().map(|row| row.low.bytes)))?;
+    Ok(subflows)
 }

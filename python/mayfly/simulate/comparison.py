@@ -41,6 +41,8 @@ class Comparison:
         Traces of the flows that ``scenario.trace`` names; empty when it names none.
     trains : polars.DataFrame
         Trains of scripted flows; empty without any.
+    subflows : polars.DataFrame
+        Sub-flows in the forward queue; empty unless ``scenario.subflows`` asks for them.
     """
 
     records: pl.DataFrame
@@ -50,6 +52,7 @@ class Comparison:
     packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def table(self) -> "Table":
         """The comparison as a rich table, in the form of Chen 2012, Table 4.2."""
@@ -124,12 +127,14 @@ class Comparison:
         names |= {"trains": "trains.parquet"} if self.trains.width else {}
         if self.summary["scenario"]["trace"]:
             names |= {"packets": "packets.parquet", "timeouts": "timeouts.parquet"}
+        names |= {"subflows": "subflows.parquet"} if self.summary["scenario"]["subflows"] else {}
         names |= {"report": "report.html"} if report else {}
         names |= {"summary": "summary.json"}
         files = {key: str(Path(folder) / name) for key, name in names.items()}
         with filled(folder, names.values()) as partial:
             tables = {"flows": self.records, "samples": self.samples, "drops": self.drops}
             tables |= {"packets": self.packets, "timeouts": self.timeouts, "trains": self.trains}
+            tables |= {"subflows": self.subflows}
             for key in tables.keys() & names.keys():
                 _write_table(tables[key], partial / names[key])
             if report:
@@ -343,6 +348,9 @@ def gather(
     if beyond := sum(run.counters["beyond_trace"] for run in runs):
         limit = f"the trace is cut at trace_limit = {scenario.trace_limit} packets in a run: {beyond} more were sent"
         summary["notes"] = [*summary.get("notes", ()), limit]
+    if beyond := sum(run.counters["beyond_subflows"] for run in runs):
+        limit = f"sub-flows are cut at trace_limit = {scenario.trace_limit} in a run: {beyond} packets are in none"
+        summary["notes"] = [*summary.get("notes", ()), limit]
     traces = [run.drops for run in runs if run.drops is not None]
     return Comparison(
         pl.concat([run.records for run in runs]),
@@ -352,4 +360,5 @@ def gather(
         pl.concat([run.packets for run in runs]),
         pl.concat([run.timeouts for run in runs]),
         pl.concat([run.trains for run in runs]),
+        pl.concat([run.subflows for run in runs]),
     )

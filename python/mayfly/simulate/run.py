@@ -55,6 +55,8 @@ class RunResult:
         Packets of the flows that ``scenario.trace`` names.
     timeouts : polars.DataFrame, shape (n_timeouts, ...)
         Expiries of their retransmission timer.
+    subflows : polars.DataFrame, shape (n_subflows, ...)
+        Sub-flows in the forward queue, when ``scenario.subflows`` asks for them.
     trains : polars.DataFrame, shape (n_trains, ...)
         Trains of scripted flows; empty without any.
     cell : dict or None
@@ -73,6 +75,7 @@ class RunResult:
     interfaces: list[dict] = field(default_factory=list, repr=False)
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     cell: dict | None = field(default=None, repr=False)
+    subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -218,6 +221,7 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "trace_drops": False,
         "traced": [],
         "trace_limit": scenario.trace_limit,
+        "subflows": scenario.subflows,
     }
 
 
@@ -311,13 +315,26 @@ def run_one(
     counters["queueing_delay"] = queue_delay.of_each(result["all_waits"])[0]
     packets = traces.packets_frame(result["packets"], flows).with_columns(**labels)
     timeouts = traces.timeouts_frame(result["timeouts"], flows).with_columns(**labels)
+    subflows = traces.subflows_frame(result["subflows"], flows).with_columns(**labels)
     interfaces = [] if topology is None else totals(topology, result["interfaces"], counters)
     trains = pl.DataFrame()
     if "script" in flows.columns:
         told = {name: columns.integers(values) for name, values in result["trains"].items()}
         trains = scripts.trains_frame(told, flows).with_columns(**labels)
     return RunResult(
-        discipline, replication, records, samples, counters, drops, classes, packets, timeouts, interfaces, trains, air
+        discipline,
+        replication,
+        records,
+        samples,
+        counters,
+        drops,
+        classes,
+        packets,
+        timeouts,
+        interfaces,
+        trains,
+        air,
+        subflows,
     )
 
 

@@ -257,7 +257,10 @@ class Scenario(Section):
     trace: Annotated[tuple[Name, ...], BeforeValidator(_as_names)] = Field(
         (), description="flows whose packets are traced: flow_id, or name of a group"
     )
-    trace_limit: Whole = Field(1_000_000, ge=1, le=100_000_000, description="packets traced in a run at most")
+    trace_limit: Whole = Field(
+        1_000_000, ge=1, le=100_000_000, description="packets traced in a run at most, and as many sub-flows"
+    )
+    subflows: bool = Field(False, description="keep a table of the sub-flows in the forward queue")
     network: Network = Field(default_factory=Network)
     tcp: Tcp = Field(default_factory=Tcp)
     workload: Workload = Field(default_factory=Workload)

@@ -1,4 +1,4 @@
-"""Traces of chosen flows: which rows of a flow list they are, and their tables."""
+"""Traces of chosen flows: which rows of a flow list they are, and their tables; sub-flows of all flows."""
 
 from collections.abc import Iterable
 
@@ -21,6 +21,20 @@ PACKETS = {
 
 TIMEOUTS = {"flow_id": pl.Int64, "time_s": pl.Float64}
 """Columns of `timeouts` (docs/tables.md)."""
+
+SUBFLOWS = {
+    "flow_id": pl.Int64,
+    "queued_s": pl.Float64,
+    "left_s": pl.Float64,
+    "last_wire_bytes": pl.Int64,
+    "high_packets": pl.Int64,
+    "high_data_packets": pl.Int64,
+    "high_wire_bytes": pl.Int64,
+    "low_packets": pl.Int64,
+    "low_data_packets": pl.Int64,
+    "low_wire_bytes": pl.Int64,
+}
+"""Columns of `subflows` (docs/tables.md)."""
 
 
 def chosen_rows(flows: pl.DataFrame, names: Iterable[str]) -> list[int]:
@@ -104,3 +118,29 @@ def timeouts_frame(timeouts: dict, flows: pl.DataFrame) -> pl.DataFrame:
     """
     ids = flows["flow_id"].gather(columns.integers(timeouts["flow"]))
     return pl.DataFrame({"flow_id": ids, "time_s": columns.times(timeouts["time_ns"])}).cast(TIMEOUTS)
+
+
+def subflows_frame(subflows: dict, flows: pl.DataFrame) -> pl.DataFrame:
+    """Sub-flows in the forward queue.
+
+    Parameters
+    ----------
+    subflows : dict
+        Native columns.
+    flows : polars.DataFrame
+        The list that was run.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_subflows, 10)
+        In the order in which they began.
+    """
+    times = {name: columns.times(subflows[name.removesuffix("_s") + "_ns"]) for name in ("queued_s", "left_s")}
+    whole = [name for name in SUBFLOWS if name not in ("flow_id", *times)]
+    return pl.DataFrame(
+        {
+            "flow_id": flows["flow_id"].gather(columns.integers(subflows["flow"])),
+            **times,
+            **{name: columns.integers(subflows[name]) for name in whole},
+        }
+    ).cast(SUBFLOWS)

@@ -21,6 +21,7 @@ use crate::port::Port;
 use crate::record::{FlowRecord, Output};
 use crate::slab::Slab;
 use crate::stages::Stages;
+use crate::subflows::Subflows;
 use crate::trace::Trace;
 use crate::wlan::cell::Cell;
 
@@ -101,6 +102,11 @@ impl<'a> Sim<'a> {
             places,
             idle_senders: HashMap::new(),
             tally: Tally::of(&run.counting),
+            subflows: if run.subflows {
+                Subflows::of(flows.len(), run.tcp.headers(), run.trace_limit)
+            } else {
+                Subflows::default()
+            },
             out,
         })
     }

@@ -38,6 +38,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         counting: Default::default(),
         traced: Vec::new(),
         trace_limit: 1_000_000,
+        subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
     }

@@ -68,6 +68,8 @@ impl Sim<'_> {
         self.out.packets = std::mem::take(&mut self.net.trace.packets);
         self.out.timeouts = std::mem::take(&mut self.net.trace.timeouts);
         self.out.beyond_trace = self.net.trace.beyond_limit;
+        self.out.beyond_subflows = self.subflows.beyond_limit;
+        self.out.subflows = self.subflows.into_rows();
         let counters = &mut self.out.counters;
         *counters = counters.since(&self.tally.before);
         counters.waits = self.tally.all_waits(self.out.records.iter().map(|record| record.waits));

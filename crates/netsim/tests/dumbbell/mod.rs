@@ -85,6 +85,7 @@ pub fn wired(discipline: &str) -> Run {
         counting: Default::default(),
         traced: Vec::new(),
         trace_limit: 1_000_000,
+        subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
     }
