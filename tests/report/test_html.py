@@ -9,7 +9,8 @@ import pytest
 from synthetic import FAMILIES, FAMILY, LAWS, flow_records, sample_rows, summary_of
 
 from mayfly.report.figures import confidence_bands, unfinished_sizes
-from mayfly.report.html import embedded_json, page_text, write_report
+from mayfly.report.html import page_text, write_report
+from mayfly.report.page import embedded_json
 from mayfly.report.palette import styles
 
 RECORDS = flow_records(flows=1500)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -21,17 +20,6 @@ from .pages_table import pages_html
 from .palette import Style, styles
 from .quantity import bytes_text, count_text, digits, rate_text
 from .table import disciplines_table
-
-_BASE_LAYOUT: dict[str, Any] = {
-    "height": 460,
-    "autosize": True,
-    "margin": {"l": 56, "r": 14, "t": 16, "b": 48},
-    "paper_bgcolor": "rgba(0,0,0,0)",
-    "plot_bgcolor": "rgba(0,0,0,0)",
-    "font": {"family": "system-ui, -apple-system, Segoe UI, sans-serif", "size": 13},
-    "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
-    "hovermode": "closest",
-}
 
 
 def write_report(
@@ -72,21 +60,7 @@ def write_report(
     Curves are binned: the page grows with the disciplines, not with the flows. More than six disciplines have fewer
     points each, and only those of :func:`mayfly.report.choice.leading` are drawn until the reader asks for others.
     """
-    path = Path(path)
-    text = page_text(summary, records, samples, packets, timeouts)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        # mkstemp files are private; the report gets the permissions of any file the user creates.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return path
+    return page.write(path, page_text(summary, records, samples, packets, timeouts))
 
 
 def page_text(
@@ -97,8 +71,6 @@ def page_text(
     timeouts: pl.DataFrame | None = None,
 ) -> str:
     """Make the report as a string; parameters as `write_report`."""
-    from plotly.offline import get_plotlyjs
-
     rows = summary["disciplines"]
     if many := len(rows) > MANY:
         rows = [row for _, members in grouped(rows) for row in members]
@@ -108,9 +80,11 @@ def page_text(
     plots = _plots(summary, records, samples, colours)
     plots += _traces(summary, records, packets, timeouts, colours)
     data = [_for_script(plot, families, first, many) for plot in plots]
-    title = escape(_title(summary))
+    heights = [plot["layout"]["height"] for plot in data]
+    places = (page.place(plot.key, at, plot.title, plot.caption) for plot, at in zip(plots, heights, strict=True))
+    title = _title(summary)
     body = [
-        f"<h1>{title}</h1>",
+        f"<h1>{escape(title)}</h1>",
         _facts(summary),
         _answer(summary),
         "<h2>Mean response time, long and short flows</h2>",
@@ -120,47 +94,13 @@ def page_text(
         groups_html(rows),
         interfaces_html(rows),
         congestion_html(rows),
-        *(_plot_place(plot["key"], plot["layout"]["height"], shown) for plot, shown in zip(data, plots, strict=True)),
+        *places,
         _scenario(summary),
         '<footer class="soft">Made by Mayfly. Long flows are the largest completed TCP flows '
         "that together carry half of "
         "the bytes (Chen 2012, section 4.6.2). Click a name in a legend to hide or show it in every plot.</footer>",
     ]
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{page.POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>\n<style>{page.STYLE}</style>\n</head>\n<body>",
-            *body,
-            '<noscript><p class="answer">The plots need JavaScript; the table does not.</p></noscript>',
-            f'<script type="application/json" id="figures">{embedded_json(data)}</script>',
-            f"<script>{_inline(get_plotlyjs())}</script>\n<script>{_inline(page.SCRIPT)}</script>\n</body>\n</html>\n",
-        ]
-    )
-
-
-def embedded_json(value: Any) -> str:
-    r"""Write JSON that is safe inside a script element.
-
-    Raises
-    ------
-    ValueError
-        A number that is not finite: JSON has none.
-
-    Examples
-    --------
-    >>> embedded_json("</script>")
-    '"\\u003c/script\\u003e"'
-    """
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
-
-
-def _inline(script: str) -> str:
-    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    return page.document(title, body, data)
 
 
 def _plots(
@@ -206,7 +146,7 @@ def _traces(
 
 def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[str], many: bool) -> dict[str, Any]:
     """Make a plot as the page's script takes it: what is hidden at first, and how panels are placed."""
-    layout = _BASE_LAYOUT | plot.layout | {"legend": dict(_BASE_LAYOUT["legend"])}
+    layout = page.LAYOUT | plot.layout | {"legend": dict(page.LAYOUT["legend"])}
     found: dict[str, Any] = {"key": plot.key, "data": plot.data, "layout": layout}
     if plot.panels:
         found["panels"] = {
@@ -230,13 +170,6 @@ def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[s
         if trace.get("meta") in families.keys() - set(first):
             trace["visible"] = False if plot.panels else "legendonly"
     return found
-
-
-def _plot_place(key: str, height: int, plot: figures.Figure) -> str:
-    return (
-        f'<figure><h2>{escape(plot.title)}</h2><div class="plot" id="plot-{key}" style="height:{height}px" role="img" '
-        f'aria-label="{escape(plot.title)}"></div><figcaption>{escape(plot.caption)}</figcaption></figure>'
-    )
 
 
 def _title(summary: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The table of the report: one row per discipline, which also chooses what the plots show."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -32,10 +32,6 @@ def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: 
     str
     """
     columns = _columns(rows)
-    heads = "".join(
-        f'<th scope="col" aria-sort="none"><button type="button" class="sort">{name}</button></th>'
-        for name in ("discipline", *columns)
-    )
     lines = []
     many = len(rows) > MANY
     place = 0
@@ -44,8 +40,8 @@ def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: 
             title = f'<th colspan="{len(columns) + 1}" scope="rowgroup">{escape(name)}</th>'
             lines.append(f'<tr class="family" data-family="{escape(name)}">{title}</tr>')
         for row in members:
-            cells = "".join(_cell(column[place]) for column in columns.values())
-            lines.append(_line(row, name, colours[row["label"]], row["label"] in first, cells))
+            cells = [column[place] for column in columns.values()]
+            lines.append(line(row["label"], colours[row["label"]], cells, name, row["label"] in first))
             place += 1
     caption = (
         "Mean response time of completed TCP transfers with its 95 % confidence interval, in the form of Chen 2012, "
@@ -54,10 +50,17 @@ def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: 
     if any(marks(rows).values()):
         caption += "The best of a column are bold, the worst underlined, as far as the intervals can tell. "
     caption += "The box before a name puts it into the plots; a click on its row brings it out in all of them."
+    return f"{_tools(rows) if many else ''}{framed(('discipline', *columns), lines)}<p class=\"soft\">{caption}</p>"
+
+
+def framed(heads: Iterable[str], lines: Iterable[str]) -> str:
+    """Write the table that the page's script sorts, with headings and lines in HTML."""
+    shown = "".join(
+        f'<th scope="col" aria-sort="none"><button type="button" class="sort">{name}</button></th>' for name in heads
+    )
     return (
-        f"{_tools(rows) if many else ''}"
-        f'<div class="scroll"><table id="disciplines"><thead><tr>{heads}</tr></thead>'
-        f'<tbody>{"".join(lines)}</tbody></table></div><p class="soft">{caption}</p>'
+        f'<div class="scroll"><table id="disciplines"><thead><tr>{shown}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
 
@@ -72,13 +75,15 @@ def _tools(rows: Sequence[Row]) -> str:
     )
 
 
-def _line(row: Row, name: str, style: Style, plotted: bool, cells: str) -> str:
-    label = escape(row["label"])
+def line(label: str, style: Style, cells: Iterable[Cell], family: str = "", plotted: bool = True) -> str:
+    """Write a line of the table, with the box that puts its name into the plots."""
+    label = escape(label)
     checked = " checked" if plotted else ""
     return (
-        f'<tr data-discipline="{label}" data-family="{escape(name)}"><th scope="row"><span class="who">'
+        f'<tr data-discipline="{label}" data-family="{escape(family)}"><th scope="row"><span class="who">'
         f'<input type="checkbox" autocomplete="off"{checked} aria-label="plot {label}">{_swatch(style)}'
-        f'<button type="button" class="name" aria-pressed="false">{label}</button></span></th>{cells}</tr>'
+        f'<button type="button" class="name" aria-pressed="false">{label}</button></span></th>'
+        f"{''.join(map(_cell, cells))}</tr>"
     )
 
 
