@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.model_compare import compare
 from mayfly.cli.model_policy import add_to
 from mayfly.cli.model_wlan import wlan
 from mayfly.cli.session import Session
@@ -13,6 +14,9 @@ from mayfly.models.policies import POLICIES
 app = typer.Typer(help="Models: settings and means without a simulation.", rich_markup_mode=None)
 
 add_to(app, list(POLICIES.values()))
+app.command(
+    epilog="Example:  mayfly model compare fifo,ps,las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --out models.html"
+)(compare)
 app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)
 
 

@@ -1,4 +1,4 @@
-"""The frame of a report page: style, script, Plotly; nothing is loaded from elsewhere, which its own policy enforces."""
+"""The frame of a report page: style, script, Plotly; nothing is loaded from elsewhere, as its own policy enforces."""
 
 import json
 import os

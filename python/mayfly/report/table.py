@@ -50,7 +50,7 @@ def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: 
     if any(marks(rows).values()):
         caption += "The best of a column are bold, the worst underlined, as far as the intervals can tell. "
     caption += "The box before a name puts it into the plots; a click on its row brings it out in all of them."
-    return f"{_tools(rows) if many else ''}{framed(('discipline', *columns), lines)}<p class=\"soft\">{caption}</p>"
+    return f'{_tools(rows) if many else ""}{framed(("discipline", *columns), lines)}<p class="soft">{caption}</p>'
 
 
 def framed(heads: Iterable[str], lines: Iterable[str]) -> str:
