@@ -1,11 +1,16 @@
 """Shares of sampled and of misclassified flows against the binomial law, a simulated lottery and printed numbers."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import binom
+from typer.testing import CliRunner
 
+from mayfly.cli.commands import app
 from mayfly.errors import MayflyError
-from mayfly.models.sampling import misclassified, sampling_probability
+from mayfly.models.sampling import misclassified, packets_until_sampled, sampling_probability
+from mayfly.models.sampling_curves import curves
 from mayfly.workload.sizes import BoundedPareto, BoundedZipf, Deterministic, Exponential
 
 PRINTED_LAW = BoundedZipf(1, 10**6, 1.1)
@@ -101,3 +106,60 @@ def test_bad_input_is_refused_with_its_value_and_bound(call, message):
     with pytest.raises(MayflyError) as refused:
         call()
     assert message in str(refused.value)
+
+
+def test_packets_until_sampled_are_those_of_a_lottery():
+    rng = np.random.default_rng(3)
+    for p, samples in [(0.02, 1), (0.1, 5), (1.0, 7)]:
+        drawn = samples + rng.negative_binomial(samples, p, 200_000)
+        error = 4 * drawn.std() / drawn.size**0.5
+        assert float(packets_until_sampled(p, samples)) == pytest.approx(drawn.mean(), abs=error + 1e-12)
+    assert np.isinf(packets_until_sampled(0.0))
+
+
+def test_curves_of_figures_3_1_and_3_2():
+    first = curves([1, 10, 49, 50, 200], [0.002, 0.02, 0.2])
+    for curve in first.lotteries:
+        np.testing.assert_allclose(curve.sampled, 1 - (1 - curve.probability) ** first.at, rtol=1e-12)
+    second = curves([10, 100], samples=(1, 5, 50), threshold=50)
+    assert [curve.probability for curve in second.lotteries] == [0.02, 0.1, 1.0]
+    assert all(curve.packets_until_sampled == 50 for curve in second.lotteries)
+    # The more samples, the better the two sides are parted (Chen 2012, Fig. 3.2).
+    assert (np.diff([curve.sampled[1] - curve.sampled[0] for curve in second.lotteries]) > 0).all()
+
+
+def test_the_command_tells_the_printed_share(invoke):
+    document = invoke("sampling", "--threshold", "100", "--law", "zipf:min=1,max=1e6,alpha=1.1", "--json")
+    (lottery,) = json.loads(document)["lotteries"]
+    assert lottery["p"] == 0.01 and lottery["packets_until_sampled"] == 100
+    assert round(lottery["misclassified"]["total"], 3) == 0.026
+    assert "2.56% of the flows are short and sampled, 0.06% long" in invoke(
+        "sampling", "--threshold", "100", "--law", "zipf:min=1,max=1e6,alpha=1.1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "threshold: must be given where p is not"),
+        (["--p", "0.1", "--law", "exponential:mean=5"], "threshold: must be given"),
+        (["--p", "2"], "probability = 2.0: must be from 0 to 1"),
+        (["--p", "0.1", "--at", "1.5"], "packets = 1.5: must be whole numbers from 0"),
+        (["--p", "0.1", "--ts", "0"], "samples = 0.0: must be a whole number from 1"),
+        (["--threshold", "5", "--ts", "6"], "ts = 6: must be at most threshold, 5 packets"),
+        (["--p", "x"], "p = x: must be numbers parted by commas"),
+    ],
+)
+def test_the_command_refuses_in_one_line(words, message):
+    result = CliRunner().invoke(app, ["model", "sampling", *words])
+    assert isinstance(result.exception, MayflyError) and message in str(result.exception)
+
+
+@pytest.fixture
+def invoke():
+    def run(*words: str) -> str:
+        result = CliRunner().invoke(app, ["model", *words], env={"COLUMNS": "200"})
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return run

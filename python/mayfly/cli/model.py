@@ -7,6 +7,7 @@ import typer
 
 from mayfly.cli.model_compare import compare
 from mayfly.cli.model_policy import add_to
+from mayfly.cli.model_sampling import sampling
 from mayfly.cli.model_wlan import wlan
 from mayfly.cli.session import Session
 from mayfly.models.policies import POLICIES
@@ -18,6 +19,7 @@ app.command(
     epilog="Example:  mayfly model compare fifo,ps,las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --out models.html"
 )(compare)
 app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)
+app.command(epilog="Example:  mayfly model sampling --p 0.02 --at 10,50,100")(sampling)
 
 
 @app.command(epilog="Example:  mayfly model pias --levels 4 --load 0.8 --scenario wired")

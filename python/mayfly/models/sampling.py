@@ -65,6 +65,43 @@ def sampling_probability(packets: np.ndarray | float, probability: np.ndarray | 
     return np.where(enough, betainc(samples, np.where(enough, packets - samples, 0) + 1, probability), 0.0)
 
 
+def packets_until_sampled(probability: np.ndarray | float, samples: int = 1) -> np.ndarray:
+    """Packets that an endless flow sends on average until it is sampled.
+
+    Parameters
+    ----------
+    probability : array_like
+        p, of a packet to be drawn, from 0 to 1.
+    samples : int
+        T_s, from 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        T_s / p, in the shape of ``probability``; infinite where nothing is drawn.
+
+    Raises
+    ------
+    MayflyError
+        A value out of its bounds.
+
+    Notes
+    -----
+    Chen 2012, 3.2: E(N) = T_s / p, the mean of the negative binomial law, which is geometric for T_s = 1. A threshold
+    of T packets asks for p = T_s / T.
+
+    Examples
+    --------
+    >>> packets_until_sampled([0.02, 0.2]).tolist(), float(packets_until_sampled(0.1, 5))
+    ([50.0, 5.0], 50.0)
+    """
+    probability = np.asarray(probability, dtype=float)
+    _checked("probability", probability, (probability >= 0) & (probability <= 1), "from 0 to 1")
+    _checked("samples", samples, samples >= 1 and samples == math.floor(samples), "a whole number from 1")
+    with np.errstate(divide="ignore"):
+        return samples / probability
+
+
 def _checked(name: str, value: object, good: np.ndarray | bool, bound: str) -> None:
     if not np.all(good):
         wrong = np.broadcast_to(value, np.shape(good))[~np.asarray(good)]
