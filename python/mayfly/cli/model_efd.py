@@ -1,0 +1,88 @@
+"""`mayfly model efd` and `mayfly model gaps`: sub-flows of EFD."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.session import Session
+
+Subflows = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="subflows.parquet of a run: flows are cut by its law, not into TCP's flights"),
+]
+Discipline = Annotated[
+    str | None, typer.Option(metavar="LABEL", help="Of the sub-flows, where the table has several: efd(low=las)")
+]
+Since = Annotated[str, typer.Option(metavar="TIME", help="Sub-flows that began earlier are left out: 100s")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
+
+
+def efd(
+    law: Annotated[
+        str, typer.Option(metavar="LAW", help="Flow sizes in packets: zipf:min=6,mean=40,cov=6, sample:FILE")
+    ],
+    rho: Annotated[float, typer.Option(metavar="LOAD", help="Offered load of the data, above 0, below 1")],
+    threshold: Annotated[int, typer.Option(metavar="PACKETS", help="Of a sub-flow that go to the high queue")] = 20,
+    at: Annotated[
+        str | None, typer.Option(metavar="PACKETS,...", help="Sizes of flows and sub-flows; some when absent")
+    ] = None,
+    variant: Annotated[
+        str, typer.Option(metavar="HIGH+LOW,...", help="fifo+fifo, las+fifo, fifo+las, las+las")
+    ] = "fifo+fifo,las+fifo,fifo+las,las+las",
+    subflows: Subflows = None,
+    discipline: Discipline = None,
+    since: Since = "0s",
+    window: Annotated[int, typer.Option(metavar="PACKETS", help="Largest flight of TCP")] = 43,
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Of the link, such as 10mbit: times are in seconds")
+    ] = None,
+    packet: Annotated[float, typer.Option(metavar="BYTES", help="Of a packet, with --rate")] = 1500.0,
+    as_json: AsJson = False,
+) -> None:
+    """EFD by its sub-flows: their sizes in both queues, response times of sub-flows and flows."""
+    session = Session(as_json, quiet=True)
+    from mayfly.models.answer import numbers
+    from mayfly.models.efd_answer import efd_answer
+    from mayfly.simulate.quantity import rate_bps, seconds
+
+    found = efd_answer(
+        law,
+        rho,
+        threshold,
+        numbers("at", at),
+        variants=[part.strip() for part in variant.split(",")],
+        subflows=subflows,
+        discipline=discipline,
+        since_s=seconds(since),
+        window=window,
+        rate_bps=None if rate is None else rate_bps(rate),
+        packet_bytes=packet,
+    )
+    if as_json:
+        session.print_json(found.document())
+        return
+    for table in found.tables():
+        session.print(table)
+    for sentence in found.sentences():
+        session.print(sentence)
+
+
+def gaps(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="subflows.parquet of a run")],
+    discipline: Discipline = None,
+    since: Since = "0s",
+    as_json: AsJson = False,
+) -> None:
+    """Fit laws to the times between the arrivals of sub-flows."""
+    session = Session(as_json, quiet=True)
+    from mayfly.models.gaps_answer import gaps_answer
+    from mayfly.simulate.quantity import seconds
+
+    found = gaps_answer(file, discipline, seconds(since))
+    if as_json:
+        session.print_json(found.document())
+        return
+    session.print(found.table())
+    for sentence in found.sentences():
+        session.print(sentence)
