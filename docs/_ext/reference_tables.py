@@ -5,10 +5,12 @@ Nothing is listed here by hand: a discipline, field or option that is added appe
 
 import typing
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from mayfly.models.law_spec import NAMES, OTHERS
 from mayfly.simulate import fields, scenario
 from mayfly.simulate.disciplines import by_family, slug
 from mayfly.simulate.sizes import Sizes
@@ -98,6 +100,50 @@ def laws() -> str:
         for law in LAWS.values()
     )
     return table(("law", "what", "give", "bounds", "source"), rows)
+
+
+def service_laws() -> str:
+    """List the laws of sizes of the models, with what each is described by."""
+    rows = [
+        (f"`{law.id}`", law.title, "; or ".join(law.described_by))
+        for law in LAWS.values()
+        if law.id not in ("constant", "empirical")
+    ]
+    rows += [(f"`{name}`", _OTHER_LAWS[name], what) for name, what in OTHERS.items()]
+    other = ", ".join(f"`{name}` for `{law}`" for name, law in NAMES.items())
+    return table(("law", "what", "give"), rows) + f"\n\nOther names: {other}."
+
+
+_OTHER_LAWS = {"deterministic": "all sizes equal", "sample": "measured"}
+
+
+def policies() -> str:
+    """List the policies of the registry of models."""
+    from mayfly.models.policies import POLICIES
+
+    rows = (
+        (
+            f"`{row.id}`",
+            row.title,
+            "; ".join(f"`{p.name}`: {p.about}" for p in row.parameters) or "none",
+            f"[`{row.discipline}`](../disciplines/{row.discipline}.md)" if row.discipline else "",
+            row.source,
+        )
+        for row in POLICIES.values()
+    )
+    return table(("policy", "what it does", "parameters", "discipline", "source"), rows)
+
+
+def model_pages(folder: Path = Path(__file__).parents[1] / "models") -> str:
+    """List the pages of models, each with its first sentence."""
+    rows = []
+    for page in sorted(folder.glob("*.md")):
+        if page.stem != "index":
+            text = page.read_text(encoding="utf-8")
+            first = next(part for part in text.split("\n\n")[1:] if part[:1].isalnum() or part[:1] in "`*")
+            sentence = " ".join(first.replace("*", "").split()).partition(". ")[0].rstrip(".:")
+            rows.append((f"[]({page.name})", sentence))
+    return table(("page", "what"), rows)
 
 
 def sources() -> str:

@@ -12,6 +12,9 @@ TABLES = {
     "commands": reference_tables.commands,
     "laws": reference_tables.laws,
     "sources": reference_tables.sources,
+    "service-laws": reference_tables.service_laws,
+    "policies": reference_tables.policies,
+    "model-pages": reference_tables.model_pages,
 }
 
 

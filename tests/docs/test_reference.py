@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import mayfly
+from mayfly.models.policies import POLICIES
 from mayfly.simulate.scenario import Workload, field_names
 from mayfly.workload.laws import LAWS
 
@@ -68,6 +69,26 @@ def test_every_law_has_a_row_with_its_bounds(tables):
     text = tables.laws()
     assert first_cells(text) == set(LAWS)
     assert all(f"`{p.name}` {p.bounds()}" in text for law in LAWS.values() for p in law.parameters)
+
+
+def test_every_law_of_the_models_has_a_row(tables):
+    text = tables.service_laws()
+    assert first_cells(text) == {*LAWS, "deterministic", "sample"} - {"constant", "empirical"}
+
+
+def test_every_policy_has_a_row_with_its_source(tables):
+    text = tables.policies()
+    assert first_cells(text) == set(POLICIES)
+    assert all(policy.source in text for policy in POLICIES.values())
+    linked = re.findall(r"\.\./disciplines/(\w+)\.md", text)
+    assert linked == [policy.discipline for policy in POLICIES.values() if policy.discipline]
+
+
+def test_every_page_of_models_is_listed_with_a_sentence(tables):
+    pages = {page.name for page in (ROOT / "docs" / "models").glob("*.md")} - {"index.md"}
+    rows = re.findall(r"^\| \[\]\(([\w.-]+)\) \| (.+) \|$", tables.model_pages(), re.MULTILINE)
+    assert {name for name, _ in rows} == pages
+    assert all(len(sentence.split()) >= 5 for _, sentence in rows)
 
 
 def test_every_source_has_a_row(tables):

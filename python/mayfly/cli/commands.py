@@ -1,12 +1,16 @@
 """The commands and their options."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mayfly.cli import model
 from mayfly.cli.session import Session
+
+if TYPE_CHECKING:
+    from mayfly.simulate.comparison import Comparison
+    from mayfly.simulate.scenario import Scenario
 
 app = typer.Typer(
     name="mayfly",
@@ -63,6 +67,13 @@ TraceFlow = Annotated[
 ReportFolder = Annotated[
     Path, typer.Option(metavar="DIR", help="Folder for report.html, flows.parquet, samples.parquet, summary.json")
 ]
+Models = Annotated[
+    bool, typer.Option("--models", help="What an M/G/1 queue expects of each discipline, beside the simulation")
+]
+ModelsPath = Annotated[
+    bool,
+    typer.Option("--models-path", help="As --models, and what each flow takes alone: round trips, slow start"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
@@ -82,6 +93,23 @@ def _with_traces(changed: dict, flows: list[str] | None) -> dict:
     return changed | ({"trace": flows} if flows else {})
 
 
+def _with_models(result: "Comparison", models: bool, path: bool) -> "Comparison":
+    """The models' part of the summary where it is asked for."""
+    if not models and not path:
+        return result
+    from mayfly.models.disciplines import with_models
+
+    return with_models(result, path)
+
+
+def _for_models(scenario: "Scenario", asked: bool) -> None:
+    """Refuses before the run what no model is for."""
+    if asked:
+        from mayfly.models.disciplines import refuse_several_links
+
+        refuse_several_links(scenario.network)
+
+
 @app.command(epilog="Example:  mayfly compare wired --disciplines fifo,efd,las --duration 200s --out results")
 def compare(
     scenario: ScenarioArgument = "wired",
@@ -92,6 +120,8 @@ def compare(
     replications: Replications = None,
     overrides: Overrides = None,
     trace_flow: TraceFlow = None,
+    models: Models = False,
+    models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-compare"),
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -103,9 +133,10 @@ def compare(
 
     changed = _overrides(overrides, duration=duration, seed=seed, replications=replications)
     loaded = load_scenario(scenario, _with_traces(changed, trace_flow))
+    _for_models(loaded, models or models_path)
     with session.progress(f"compare {loaded.name}") as progress:
         result = run(loaded, disciplines, flows, progress=progress)
-    session.finish(result)
+    session.finish(_with_models(result, models, models_path))
 
 
 @app.command(
@@ -135,6 +166,8 @@ def whatif(
     seed: Seed = None,
     replications: Replications = None,
     overrides: Overrides = None,
+    models: Models = False,
+    models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-whatif"),
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -155,7 +188,7 @@ def whatif(
             overrides=changed,
             progress=progress,
         )
-    session.finish(result)
+    session.finish(_with_models(result, models, models_path))
 
 
 @app.command(epilog="Example:  mayfly simulate wired-ns2 --discipline fifo --flows flows.csv.gz --out run --json")
@@ -173,6 +206,8 @@ def simulate(
     overrides: Overrides = None,
     trace_flow: TraceFlow = None,
     trace_drops: Annotated[bool, typer.Option("--trace-drops", help="Write each drop to drops.parquet")] = False,
+    models: Models = False,
+    models_path: ModelsPath = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -183,9 +218,10 @@ def simulate(
 
     changed = {"replications": 1} | _overrides(overrides, duration=duration, seed=seed)
     loaded = load_scenario(scenario, _with_traces(changed, trace_flow))
+    _for_models(loaded, models or models_path)
     with session.progress(f"simulate {discipline}") as progress:
         result = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops)
-    session.finish(result, report=False, single=True)
+    session.finish(_with_models(result, models, models_path), report=False, single=True)
 
 
 @app.command(epilog="Example:  mayfly disciplines efd")

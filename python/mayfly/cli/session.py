@@ -93,7 +93,13 @@ class Session:
 
         self.print(result.table())
         cell = (result.cell_table(), result.cell_groups_table())
-        for table in (*cell, result.pages_table(), result.groups_table(), result.interfaces_table()):
+        for table in (
+            result.models_table(),
+            *cell,
+            result.pages_table(),
+            result.groups_table(),
+            result.interfaces_table(),
+        ):
             if table is not None:
                 self.print(table)
         first, rest = leading_sentences(result.summary)
@@ -101,7 +107,7 @@ class Session:
             self.print(sentence)
         if rest:
             self.print(f"note: the best of each family; {len(rest)} more sentences are in {files['summary']}")
-        for note in result.summary.get("notes", []):
+        for note in (*result.summary.get("notes", []), *result.model_notes()):
             self.print(f"note: {note}")
         self.print("report: " + files["report"] if report else "records: " + files["flows"])
 

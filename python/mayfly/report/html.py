@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from . import congestion_figures, figures, page, series_figures, stream_figures
+from . import congestion_figures, figures, models_section, page, series_figures, stream_figures
 from .cell_figures import cell_figures
 from .cell_table import cell_html
 from .choice import MANY, family, grouped, leading, leading_sentences
@@ -89,6 +89,7 @@ def page_text(
         _answer(summary),
         "<h2>Mean response time, long and short flows</h2>",
         disciplines_table(rows, colours, first),
+        *([models_section.models_html(summary)] if "models" in summary else []),
         cell_html(rows),
         pages_html(rows),
         groups_html(rows),
@@ -110,7 +111,8 @@ def _plots(
     colours: dict[str, Style],
 ) -> list[figures.Figure]:
     plots = [
-        figures.mean_by_size(records, colours),
+        models_section.with_curves(figures.mean_by_size(records, colours), summary, colours),
+        models_section.error_figure(summary, colours),
         figures.mean_by_percentile(records, colours),
         figures.confidence_bands(records, colours),
         figures.response_distribution(records, colours),

@@ -100,6 +100,22 @@ class Comparison:
 
         return pages_table(self.summary["disciplines"])
 
+    def models_table(self) -> "Table | None":
+        """What models expect beside what was simulated, as a rich table; None without models."""
+        if not self.summary.get("models"):
+            return None
+        from mayfly.report.models_section import models_table
+
+        return models_table(self.summary)
+
+    def model_notes(self) -> list[str]:
+        """What the models are given and what they leave out, in words; none without models."""
+        if "model_queue" not in self.summary:
+            return []
+        from mayfly.report.models_section import model_notes
+
+        return model_notes(self.summary)
+
     def write(self, folder: str | os.PathLike, report: bool = True) -> dict[str, str]:
         """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
 
