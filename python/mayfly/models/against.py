@@ -301,7 +301,7 @@ def by_size(flows: pl.DataFrame, window: int = 1) -> pl.DataFrame:
     Notes
     -----
     ``filtered_s`` is ``scipy.signal.medfilt`` of the raw means, the bin of which Chen 2012 does not give; but for the
-    ends, where it takes sizes of 0 s to lie beyond them: here they are mirrored.
+    ends, beyond which it takes means of 0 s to lie: here the last one goes on.
     """
     import polars as pl
     from scipy.ndimage import median_filter
@@ -314,7 +314,7 @@ def by_size(flows: pl.DataFrame, window: int = 1) -> pl.DataFrame:
         pl.col("model_s").mean().alias("model_mean_s"),
     )
     means = means.sort("size_packets")
-    filtered = median_filter(means["simulated_mean_s"].to_numpy(), size=window, mode="reflect")
+    filtered = median_filter(means["simulated_mean_s"].to_numpy(), size=window, mode="nearest")
     return means.with_columns(pl.Series("filtered_s", filtered, dtype=pl.Float64))
 
 

@@ -3,6 +3,7 @@
 Printed values live here and nowhere else. ``python -m mayfly.papers`` runs what is declared and writes its page.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mayfly.papers import (
@@ -19,6 +20,7 @@ from mayfly.papers import (
 )
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
 from mayfly.papers.page import markdown as page_markdown
+from mayfly.papers.pictures import Picture, pictures_page
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Item:
         In order.
     experiments : tuple of Experiment
         That the claims name.
+    sections : tuple of callable
+        Runs to Markdown that follows the claims: what has no printed number beside it.
+    pictures : tuple of callable
+        Each runs what it needs and gives some of the figures.
     """
 
     id: str
@@ -42,6 +48,8 @@ class Item:
     introduction: str
     claims: tuple[Claim, ...]
     experiments: tuple[Experiment, ...]
+    sections: tuple[Callable[[Runs], str], ...] = ()
+    pictures: tuple[Callable[[], list[Picture]], ...] = ()
 
 
 ITEMS = (
@@ -122,4 +130,21 @@ def markdown(item: Item) -> str:
         Markdown.
     """
     runs = Runs(item.experiments)
-    return page_markdown(item.title, item.introduction, findings(item, runs), item.experiments, runs)
+    page = page_markdown(item.title, item.introduction, findings(item, runs), item.experiments, runs)
+    return "\n".join([page, *(section(runs) for section in item.sections)])
+
+
+def figures(item: Item) -> str:
+    """Draws the figures of an item.
+
+    Parameters
+    ----------
+    item : Item
+        One with pictures.
+
+    Returns
+    -------
+    str
+        HTML that opens without a network.
+    """
+    return pictures_page(item.title, [picture for drawn in item.pictures for picture in drawn()])

@@ -1,29 +1,54 @@
-"""``python -m mayfly.papers [ID] [--out FILE]``: runs declared claims and writes their Markdown page."""
+"""``python -m mayfly.papers [ID] [--out FILE] [--figures DIR]``: runs declared claims, or draws the figures."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mayfly.papers import ITEMS, markdown
+from mayfly.papers import ITEMS, Item, figures, markdown
 
 
 def main(
     item: Annotated[str, typer.Argument(help="which page")] = ITEMS[0].id,
     out: Annotated[Path | None, typer.Option(help="file to write; standard output when not given")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--figures", help="draw the figures into ID.html there instead")
+    ] = None,
 ) -> None:
-    """Run declared claims and write their page."""
+    """Run declared claims and write their page, or draw their figures."""
     known = {declared.id: declared for declared in ITEMS}
     if item not in known:
-        typer.echo(f"ID = {item}: must be one of {', '.join(known)}", err=True)
-        raise typer.Exit(2)
+        refuse(f"ID = {item}: must be one of {', '.join(known)}")
+    if folder is not None:
+        draw(known[item], folder)
+        return
     text = markdown(known[item])
     if out is None:
         typer.echo(text, nl=False)
         return
-    partial = out.with_name(out.name + ".part")
+    write(out, text)
+
+
+def draw(item: Item, folder: Path) -> None:
+    """Write the figures of an item."""
+    if not item.pictures:
+        drawn = ", ".join(declared.id for declared in ITEMS if declared.pictures)
+        refuse(f"ID = {item.id}: has no figures; must be one of {drawn}")
+    folder.mkdir(parents=True, exist_ok=True)
+    write(folder / f"{item.id}.html", figures(item))
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file that is never half there."""
+    partial = file.with_name(file.name + ".part")
     partial.write_text(text, encoding="utf-8")
-    partial.replace(out)
+    partial.replace(file)
+
+
+def refuse(reason: str) -> None:
+    """End with one line and status 2."""
+    typer.echo(reason, err=True)
+    raise typer.Exit(2)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,121 @@
+"""Figures of a paper drawn from runs of ours: one HTML file that opens without a network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from mayfly.report import page
+from mayfly.report.figures import axis, figures_of, shown
+from mayfly.report.palette import Style, styles
+from mayfly.report.table import framed, line
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line or a cloud of points.
+
+    Parameters
+    ----------
+    kind : str
+        What it is, in the words of the legend; of one colour in all pictures, and shown and hidden in all at once.
+    about : str
+        The same in a sentence.
+    x, y : sequence of float
+        Of one length; what is not finite is left out.
+    points : bool
+        Drawn as points, else as a line.
+    """
+
+    kind: str
+    about: str
+    x: Sequence[float]
+    y: Sequence[float]
+    points: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure.
+
+    Parameters
+    ----------
+    key : str
+        Of letters, digits and dashes, unique on its page.
+    title, caption : str
+        Head, and what there is to see.
+    x, y : str
+        Titles of the axes.
+    curves : tuple of Curve
+        Points first: lines are drawn over them.
+    logarithms : bool
+        Of both axes.
+    """
+
+    key: str
+    title: str
+    caption: str
+    x: str
+    y: str
+    curves: tuple[Curve, ...]
+    logarithms: bool = True
+
+
+def pictures_page(title: str, pictures: Sequence[Picture]) -> str:
+    """Make the page as a string.
+
+    Parameters
+    ----------
+    title : str
+        Of the page.
+    pictures : sequence of Picture
+        In order.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    kinds = {curve.kind: curve.about for picture in pictures for curve in picture.curves}
+    colours = styles(list(kinds))
+    plots = [{"key": p.key, "data": _traces(p, colours), "layout": page.LAYOUT | _layout(p)} for p in pictures]
+    lines = [line(kind, colours[kind], [(escape(about), None, "")]) for kind, about in kinds.items()]
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        framed(("curve", "what it is"), lines),
+        '<p class="soft">The box before a name puts it into the plots; a click on its row brings it out.</p>',
+        *(page.place(p.key, page.LAYOUT["height"], p.title, p.caption) for p in pictures),
+        '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
+    ]
+    return page.document(title, body, plots)
+
+
+def _layout(picture: Picture) -> dict[str, Any]:
+    def values(name: str) -> list[float | None]:
+        return [value for curve in picture.curves for value in figures_of(getattr(curve, name))]
+
+    titles = {"xaxis": picture.x, "yaxis": picture.y}
+    found = {name: axis(title, picture.logarithms, values(name[0])) for name, title in titles.items()}
+    return found | {"showlegend": True}
+
+
+def _traces(picture: Picture, colours: dict[str, Style]) -> list[dict[str, Any]]:
+    return [_trace(curve, colours[curve.kind]) for curve in picture.curves]
+
+
+def _trace(curve: Curve, style: Style) -> dict[str, Any]:
+    pairs = zip(figures_of(curve.x), figures_of(curve.y), strict=True)
+    kept = [pair for pair in pairs if None not in pair]
+    look: dict[str, Any] = {"line": {"color": style.colour, "dash": style.dash, "width": style.width}}
+    if curve.points:
+        look = {"marker": {"color": style.faint(0.45), "size": 4, "symbol": style.symbol}}
+    return {
+        "type": "scatter",
+        "mode": "markers" if curve.points else "lines",
+        "name": shown(curve.kind),
+        "meta": curve.kind,
+        "legendgroup": curve.kind,
+        "x": [x for x, _ in kept],
+        "y": [y for _, y in kept],
+        "hovertemplate": "%{x:.4~g}: %{y:.4~g}",
+    } | look
