@@ -3,6 +3,7 @@
 mod capture;
 mod disciplines;
 mod graph;
+mod jobs;
 mod scripts;
 mod simulate;
 mod trace;
@@ -21,5 +22,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_standards, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
+    module.add_class::<jobs::JobServer>()?;
+    module.add_function(wrap_pyfunction!(jobs::job_orders, module)?)?;
     Ok(())
 }
