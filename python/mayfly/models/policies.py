@@ -49,6 +49,9 @@ class Policy:
         Where the formula stands.
     discipline : str
         The queueing discipline it stands for, empty if none.
+    stations : str
+        How :mod:`mayfly.models.jobs` plays it, as :func:`mayfly.models.jobs.levels` reads it with the thresholds among
+        the parameters; empty if it cannot.
     """
 
     id: str
@@ -57,6 +60,7 @@ class Policy:
     parameters: tuple[Parameter, ...] = ()
     source: str = ""
     discipline: str = ""
+    stations: str = ""
 
     def response(self, queue: MG1, x: np.ndarray | Sequence[float] | float, **given: Any) -> np.ndarray:
         """Mean response time of jobs of given sizes.
@@ -145,9 +149,9 @@ def _within(policy: str, parameter: Parameter, value: Any) -> Any:
 
 
 _ROWS = (
-    Policy("fifo", "first come, first served", "fifo.response", source="Chen 2012, Eq. 5.1", discipline="fifo"),
-    Policy("ps", "processor sharing", "ps.response", source="Chen 2012, Eq. 5.2", discipline="scfq"),
-    Policy("las", "least attained service", "las.response", source="Chen 2012, Eq. 5.3", discipline="las"),
+    Policy("fifo", "first come, first served", "fifo.response", (), "Chen 2012, Eq. 5.1", "fifo", "fcfs"),
+    Policy("ps", "processor sharing", "ps.response", (), "Chen 2012, Eq. 5.2", "scfq", "ps"),
+    Policy("las", "least attained service", "las.response", (), "Chen 2012, Eq. 5.3", "las", "las"),
 )
 
 POLICIES: dict[str, Policy] = {row.id: row for row in _ROWS}
