@@ -149,3 +149,10 @@ def test_a_file_without_sizes_is_refused_in_one_line(tmp_path, written):
         service_law(f"sample:{file}")
     assert str(file) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("spec", ["shifted-exponential:min=1,mean=2", "weibull:mean=1,cov=2"])
+def test_a_law_without_a_largest_size_is_not_one_size(spec):
+    """A smallest size of 1 was once taken for the only one."""
+    assert service_law(spec).largest == np.inf
+    assert service_law("bounded-pareto:min=1,max=1,alpha=1.1").largest == 1

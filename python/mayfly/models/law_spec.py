@@ -81,7 +81,7 @@ def service_law(spec: str) -> ServiceLaw:
     law = law_of(name, given)
     if name == "zipf":
         return Discrete(np.arange(law.minimum, law.maximum + 1, dtype=float), law.weights(law.exponent + 1))
-    if getattr(law, "minimum", 0) == getattr(law, "maximum", 1):
+    if hasattr(law, "maximum") and law.minimum == law.maximum:
         return deterministic(law.minimum)
     return Continuous(law)
 
