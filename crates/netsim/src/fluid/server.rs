@@ -96,7 +96,9 @@ impl Server {
             if last && level.upto != f64::INFINITY {
                 return Err(LevelError::LastEnds(level.upto));
             }
-            if !last && !(level.upto > before && level.upto < f64::INFINITY) {
+            // NaN is neither.
+            let ascends = level.upto > before && level.upto < f64::INFINITY;
+            if !last && !ascends {
                 return Err(LevelError::Threshold(level.upto));
             }
             before = level.upto;
