@@ -7,6 +7,7 @@ import typer
 
 from mayfly.cli.model_compare import compare
 from mayfly.cli.model_efd import efd, gaps
+from mayfly.cli.model_fluid import fluid
 from mayfly.cli.model_policy import add_to
 from mayfly.cli.model_sampling import sampling
 from mayfly.cli.model_wlan import wlan
@@ -20,6 +21,7 @@ app.command(
     epilog="Example:  mayfly model compare fifo,ps,las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --out models.html"
 )(compare)
 app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)
+app.command(epilog="Example:  mayfly model fluid --rate 28mbit --tcp 30 --rtt 50ms --nonresponsive 10mbit")(fluid)
 app.command(epilog="Example:  mayfly model sampling --p 0.02 --at 10,50,100")(sampling)
 app.command(epilog="Example:  mayfly model efd --law zipf:min=6,mean=40,cov=6 --rho 0.5 --at 6,20")(efd)
 app.command(epilog="Example:  mayfly model gaps out/subflows.parquet --since 100s")(gaps)

@@ -239,6 +239,40 @@ def share(value: object, name: str = "load") -> float:
     return number
 
 
+def probability(value: object, name: str = "loss") -> float:
+    """Probability, as a number or in percent.
+
+    Parameters
+    ----------
+    value : str or number
+        ``0.01`` or ``1%``.
+    name : str
+        What the error message calls it.
+
+    Returns
+    -------
+    float
+        From 0 to below 1.
+
+    Raises
+    ------
+    MayflyError
+        Not a number, or outside the bounds.
+
+    Examples
+    --------
+    >>> probability("1%"), probability("0.02")
+    (0.01, 0.02)
+    """
+    expected = "a probability from 0 to below 1, such as 0.01 or 1%"
+    percent = isinstance(value, str) and value.rstrip().endswith("%")
+    number, unit = _split(value.rstrip()[:-1] if percent else value, name, expected)
+    number /= 100 if percent else 1
+    if unit or not 0 <= number < 1:
+        raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
+    return number
+
+
 def _is_whole(number: float) -> bool:
     """Whether the number is whole but for binary fractions: 1.001 kB are 1001 bytes."""
     return math.isclose(number, round(number), rel_tol=1e-12)

@@ -1,0 +1,101 @@
+"""The trajectory of the fluid model: a table, or one HTML page with plots that opens without a network."""
+
+import os
+from html import escape
+from pathlib import Path
+
+from mayfly.models.fluid_answer import FluidAnswer
+from mayfly.simulate.folder import filled
+
+from . import page
+from .figures import Figure, axis, figures_of, shown
+
+POINTS = 2000
+"""Most points of a curve that is drawn."""
+
+
+def write_trajectory(path: str | os.PathLike[str], found: FluidAnswer) -> Path:
+    """Write it; it appears under its name when it is complete.
+
+    Parameters
+    ----------
+    path : path-like
+        Ends in ``.csv`` for a table, else a page; its folder is created when absent.
+    found : FluidAnswer
+        With a trajectory.
+
+    Returns
+    -------
+    pathlib.Path
+        ``path``.
+
+    Raises
+    ------
+    MayflyError
+        It cannot be written.
+    """
+    path = Path(path)
+    with filled(path.parent, [path.name]) as partial:
+        if path.suffix == ".csv":
+            found.samples().write_csv(partial / path.name)
+        else:
+            page.write(partial / path.name, trajectory_page(found))
+    return path
+
+
+def trajectory_page(found: FluidAnswer) -> str:
+    """Make the page as a string.
+
+    Parameters
+    ----------
+    found : FluidAnswer
+        With a trajectory.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    plots = _figures(found)
+    data = [{"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in plots]
+    body = [
+        "<h1>TCP as a fluid</h1>",
+        '<p class="soft">Zhao 2004, Eq. 2.2 to 2.9 and 2.18, from windows of one packet and an empty queue.</p>',
+        f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
+        *(page.place(plot.key, page.LAYOUT["height"], plot.title, plot.caption) for plot in plots),
+        '<footer class="soft">Made by Mayfly.</footer>',
+    ]
+    return page.document("TCP as a fluid", body, data)
+
+
+def _figures(found: FluidAnswer) -> list[Figure]:
+    samples = found.samples()
+    samples = samples.gather_every(max(samples.height // POINTS, 1))
+    windows = [name for name in samples.columns if name.startswith("window_")]
+    labels = {"queue_packets": "queue", "average_packets": "average"}
+    labels |= {
+        name: f"{group.flows:g} flows, {group.rtt_s * 1e3:g} ms"
+        for name, group in zip(windows, found.model.groups, strict=True)
+    }
+    if found.model.drops.weight is None:
+        del labels["average_packets"]
+    rest = {"queue_packets": found.at.queue_packets} | dict(zip(windows, found.at.windows.tolist(), strict=True))
+    figures = []
+    for key, title, names in (
+        ("queue", "Queue (packets)", [name for name in labels if name not in windows]),
+        ("windows", "Window of a flow (packets)", windows),
+    ):
+        data = [
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": shown(labels[name]),
+                "x": figures_of(samples["time_s"].to_list()),
+                "y": figures_of(samples[name].to_list()),
+            }
+            for name in names
+        ]
+        still = ", ".join(f"{labels[name]} {rest[name]:.4g}" for name in names if name in rest)
+        layout = {"xaxis": axis("time (s)", False), "yaxis": axis(title.lower(), False), "showlegend": True}
+        figures.append(Figure(key, title, f"Equilibrium: {still} packets.", data, layout))
+    return figures
