@@ -65,6 +65,37 @@ def test_several_thresholds_are_those_of_the_discipline_or_its_defaults(monkeypa
     assert given.tolist() == [LINK.wire_bytes(2), LINK.wire_bytes(4)]
 
 
+def test_what_the_other_direction_adds_comes_from_the_flows(monkeypatch):
+    both = (Parameter("uploads", "per download"), Parameter("ack", "bytes per byte"))
+    policies = {"both": Policy("both", "both ways", "las.response", both, discipline="lasack")}
+    monkeypatch.setattr(disciplines, "POLICIES", policies)
+    seen = []
+    monkeypatch.setattr(disciplines, "_beside", lambda records, standing, *_: seen.append(standing) or {"by_size": []})
+    flows = pl.DataFrame(
+        {"start_s": [0.0, 1.0, 2.0, 3.0], "size_packets": [10, 9, 9, 9], "direction": ["up", "down", "down", "down"]}
+    )
+    scenario = mayfly.load_scenario("wired", {"tcp.delayed_ack": "0s"})
+    with_models(mayfly.compare(scenario, "lasack", flows=flows))
+    with_models(mayfly.compare("wired", "lasack", flows=flows))
+    assert [standing.parameters for standing in seen] == [
+        {"uploads": pytest.approx(1 / 3), "ack": pytest.approx(40 / 1460)},
+        {"uploads": pytest.approx(1 / 3), "ack": pytest.approx(40 / 2920)},
+    ]
+
+
+def test_what_a_model_refuses_is_told_and_the_others_stay(monkeypatch):
+    two = Policy("two", "two levels", "las.response", (Parameter("threshold", "end of the first level", high=100.0),))
+    rows = {"two": replace(two, discipline="run2c"), "las": POLICIES["las"], "ps": POLICIES["ps"]}
+    monkeypatch.setattr(disciplines, "POLICIES", rows)
+    flows = pl.DataFrame({"start_s": [0.0, 1.0], "size_packets": [10, 9]})
+    summary = with_models(mayfly.compare("wired", "run2c,las", flows=flows)).summary
+    assert list(summary["models"]) == ["las"]
+    assert summary["model_queue"]["notes"] == [
+        "no model: run2c",
+        "run2c: threshold = 31660: must be above 0, at most 100",
+    ]
+
+
 @pytest.fixture(scope="module")
 def result():
     scenario = mayfly.load_scenario("wired", {"duration": "30s", "replications": 2})

@@ -91,7 +91,7 @@ def test_no_models_at_all_say_why():
 
 
 def test_errors_in_words():
-    assert [error_text(value) for value in (0.0, -1.0, 12.5)] == ["+0 %", "-100 %", "+1,250 %"]
+    assert [error_text(value) for value in (0.0, -1.0, 12.5)] == ["+0.0 %", "-100 %", "+1,250 %"]
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")

@@ -73,7 +73,7 @@ def refuse_several_links(network: Network) -> None:
         raise MayflyError(f"models: network.topology = {network.topology}: must be dumbbell, a single link")
 
 
-def standing_for(row: Mapping[str, Any], link: Link) -> Standing | None:
+def standing_for(row: Mapping[str, Any], link: Link, workload: Mapping[str, float] | None = None) -> Standing | None:
     """The policy of a discipline.
 
     Parameters
@@ -82,11 +82,18 @@ def standing_for(row: Mapping[str, Any], link: Link) -> Standing | None:
         ``id``, ``family`` and ``options``, as in ``disciplines`` of the summary.
     link : Link
         Turns thresholds into bytes on the wire.
+    workload : mapping, optional
+        Parameters of policies that are not options of the discipline: ``uploads`` and ``ack`` of ``lasack``.
 
     Returns
     -------
     Standing or None
         None for a discipline without a model.
+
+    Raises
+    ------
+    MayflyError
+        An option is none that the policy takes.
 
     Notes
     -----
@@ -104,13 +111,14 @@ def standing_for(row: Mapping[str, Any], link: Link) -> Standing | None:
     if found is None:
         return None
     options = _options(row)
-    given = {}
+    given = {p.name: workload[p.name] for p in found.parameters if p.name in (workload or {})}
     for parameter in found.parameters:
         value = options.get(parameter.name, options.get(f"{parameter.name}s"))
         if value is not None:
             # Run2C counts payload by its sequence numbers; the others count what enters the queue.
             packet = link.mss if row["id"] == "run2c" else link.mss + link.header_bytes
-            given[parameter.name] = [link.wire_bytes(math.ceil(one / packet)) for one in np.atleast_1d(value)]
+            sizes = [link.wire_bytes(math.ceil(one / packet)) for one in np.atleast_1d(value)]
+            given[parameter.name] = sizes if parameter.several else sizes[0]
     return Standing(found, found.checked(given))
 
 
@@ -191,15 +199,30 @@ def _models(result: Comparison, path: bool) -> tuple[dict[str, Any], dict[str, A
         "cov": queue.law.cov,
         "direction": link.direction,
     }
-    found = {row["label"]: standing_for(row, link) for row in rows}
-    models = {
-        label: _beside(records[label], standing, link, queue, path)
-        for label, standing in found.items()
-        if standing is not None
-    }
-    told["no_model"] = [label for label, standing in found.items() if standing is None]
-    told["notes"] = _notes(first, link, models, told)
+    workload = _workload(result.summary["scenario"]["tcp"], first, link)
+    models, refused = {}, []
+    told["no_model"] = []
+    for row in rows:
+        label = row["label"]
+        try:
+            if standing := standing_for(row, link, workload):
+                models[label] = _beside(records[label], standing, link, queue, path)
+            else:
+                told["no_model"].append(label)
+        except MayflyError as error:
+            told["no_model"].append(label)
+            refused.append(f"{label}: {error}")
+    told["notes"] = [*_notes(first, link, models, told), *refused]
     return models, told
+
+
+def _workload(tcp: Mapping[str, Any], records: pl.DataFrame, link: Link) -> dict[str, float]:
+    """What the flows of the other direction add, in the terms of Urvoy-Keller 2007, 5.3.1."""
+    from mayfly.models.multilevel import ended
+
+    others = ended(records, "down" if link.direction == "up" else "up").height
+    packets = 2 if tcp["delayed_ack"] else 1
+    return {"uploads": others / ended(records, link.direction).height, "ack": link.header_bytes / (packets * link.mss)}
 
 
 def _link(scenario: Mapping[str, Any], records: pl.DataFrame) -> Link:

@@ -162,7 +162,8 @@ def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[s
         layout["height"] = count * each - series_figures.GAP_PX + series_figures.AROUND_PX
     elif many:
         names = dict.fromkeys(families.values())
-        layout["height"] = max(layout["height"], 19 * len(families) + 26 * len(names) + 70)
+        entries = max(len(families), sum(trace.get("showlegend", True) for trace in plot.data))
+        layout["height"] = max(layout["height"], 19 * entries + 26 * len(names) + 70)
         layout["legend"] = {"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
         layout["legend"] |= {"font": {"size": 11}, "grouptitlefont": {"size": 12}, "tracegroupgap": 4}
         for trace in plot.data:

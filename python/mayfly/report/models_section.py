@@ -10,7 +10,7 @@ from rich.table import Table
 from .figures import Figure, axis, curve, figures_of, shown, values_of
 from .lines_table import Line, lines_html, lines_table
 from .palette import Style
-from .quantity import MISSING, count_text, digits, time_text
+from .quantity import MISSING, count_text, time_text
 
 TITLE = "Models beside the simulation"
 HEADS = (
@@ -106,13 +106,13 @@ def error_text(error: float | None, signed: bool = True) -> str:
 
     Examples
     --------
-    >>> error_text(-0.0312), error_text(0.25, signed=False), error_text(None)
-    ('-3.12 %', '25.0 %', '–')
+    >>> error_text(-0.0312), error_text(0.25, signed=False), error_text(12.5), error_text(None)
+    ('-3.1 %', '25.0 %', '+1,250 %', '–')
     """
     if error is None:
         return MISSING
     sign = ("-" if error < 0 else "+") if signed else ""
-    return f"{sign}{digits(100 * abs(error))} %"
+    return f"{sign}{100 * abs(error):,.{0 if abs(error) >= 1 else 1}f} %"
 
 
 def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, Style]) -> Figure | None:
