@@ -99,8 +99,17 @@ def test_times_of_flows_leave_out_the_idle_time(table):
     assert (times["queueing_s"] <= times["total_s"] + 1e-9).all()
     one = times.filter(subflows=1)
     assert one["queueing_s"].to_list() == pytest.approx(one["total_s"].to_list(), rel=1e-9)
-    # The link sends every packet of a flow within its sub-flows, unless the last of one is on it when the next begins.
-    assert times["queueing_s"].min() > 40 * 8 / 10e6
+    # The link sends every packet of a flow while one of its sub-flows is there.
+    sent = pl.col("high_wire_bytes", "low_wire_bytes").sum()
+    wire = pl.read_parquet(table).group_by("discipline", "flow_id").agg(sent)
+    joined = times.join(wire, on=["discipline", "flow_id"])
+    needed_s = (joined["high_wire_bytes"] + joined["low_wire_bytes"]) * 8 / 10e6
+    assert (joined["queueing_s"] >= needed_s - 1e-6).all()
+
+
+def test_a_subflow_that_begins_in_the_last_transmission_counts_from_its_end():
+    own = {"flow_id": [1, 1], "queued_s": [0.0, 1.5], "left_s": [1.0, 2.0], "last_wire_bytes": [125, 125]}
+    assert flow_times(pl.DataFrame(own), 1000.0).select("total_s", "queueing_s", "subflows").row(0) == (3.0, 3.0, 2)
 
 
 def test_what_cannot_be_is_refused(tmp_path, table):

@@ -137,7 +137,8 @@ def flow_times(subflows: pl.DataFrame, rate_bps: float) -> pl.DataFrame:
     Notes
     -----
     Chen 2012, 5.3.1 and Fig. 5.1: the total time goes from the first packet that comes to the last that goes, the
-    queueing time is the sum over the sub-flows of the same, without the idle times between them.
+    queueing time is the sum over the sub-flows of the same, without the idle times between them. A sub-flow that begins
+    while the last packet of the one before is being sent counts from its end.
 
     Examples
     --------
@@ -150,13 +151,15 @@ def flow_times(subflows: pl.DataFrame, rate_bps: float) -> pl.DataFrame:
 
     keys = [name for name in (*RUN, "flow_id") if name in subflows.columns]
     gone = pl.col("left_s") + pl.col("last_wire_bytes") * (8 / rate_bps)
-    grouped = subflows.with_columns(gone_s=gone).group_by(keys, maintain_order=True)
+    told = subflows.sort(*keys, "queued_s", maintain_order=True).with_columns(gone_s=gone)
+    served = told.with_columns(from_s=pl.max_horizontal("queued_s", pl.col("gone_s").shift().over(keys)))
+    grouped = served.group_by(keys, maintain_order=True)
     return (
         grouped.agg(
             begin_s=pl.col("queued_s").min(),
             subflows=pl.len(),
             total_s=pl.col("gone_s").max() - pl.col("queued_s").min(),
-            queueing_s=(pl.col("gone_s") - pl.col("queued_s")).sum(),
+            queueing_s=(pl.col("gone_s") - pl.col("from_s")).sum(),
             waiting=pl.col("left_s").null_count(),
         )
         .filter(pl.col("waiting") == 0)
