@@ -10,6 +10,7 @@ from mayfly.cli.model_efd import efd, gaps
 from mayfly.cli.model_fluid import fluid
 from mayfly.cli.model_policy import add_to
 from mayfly.cli.model_sampling import sampling
+from mayfly.cli.model_tcp import tcp
 from mayfly.cli.model_wlan import wlan
 from mayfly.cli.session import Session
 from mayfly.models.policies import POLICIES
@@ -22,6 +23,7 @@ app.command(
 )(compare)
 app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)
 app.command(epilog="Example:  mayfly model fluid --rate 28mbit --tcp 30 --rtt 50ms --nonresponsive 10mbit")(fluid)
+app.command(epilog="Example:  mayfly model tcp --size 20,100,1000 --rtt 100ms --loss 1%")(tcp)
 app.command(epilog="Example:  mayfly model sampling --p 0.02 --at 10,50,100")(sampling)
 app.command(epilog="Example:  mayfly model efd --law zipf:min=6,mean=40,cov=6 --rho 0.5 --at 6,20")(efd)
 app.command(epilog="Example:  mayfly model gaps out/subflows.parquet --since 100s")(gaps)
