@@ -340,7 +340,7 @@ def compared(
     Examples
     --------
     >>> found = compared("fifo,ps", "exponential:mean=1", [0.5], [1.0])
-    >>> [row["loads"][0]["mean"] for row in found.document()["policies"]]
+    >>> [round(row["loads"][0]["mean"], 9) for row in found.document()["policies"]]
     [2.0, 2.0]
     """
     if at is not None and curve is not None:
