@@ -141,8 +141,8 @@ class Compared:
         unit = "s" if self.first.seconds else "sizes"
         title = f"Mean response time ({unit}) by size, load {rho:g}"
         sizes = [f"{size:.5g}" for size in self.at]
-        times = [[f"{time:.4g}" for time in answer.response_time] for _, answer in self.of(rho)]
-        means = [f"{answer.mean:.4g}" for _, answer in self.of(rho)]
+        times = [[plain(time) for time in answer.response_time] for _, answer in self.of(rho)]
+        means = [plain(answer.mean) for _, answer in self.of(rho)]
         labels = [member.label for member in self.members]
         if len(sizes) <= WIDE:
             found = empty_table(title, FoldingTable)
@@ -151,7 +151,8 @@ class Compared:
             found = empty_table(title, HidingTable)
             heads, lines = ["size", *labels], [*zip(sizes, *times, strict=True), ("all", *means)]
         for place, head in enumerate(heads):
-            found.add_column(head, justify="right" if place else "left", no_wrap=True)
+            # Where there is little room, long names take two lines.
+            found.add_column(head, justify="right" if place else "left", no_wrap=place > 0, overflow="fold")
         for line in lines:
             found.add_row(*line)
         return found
@@ -174,6 +175,17 @@ class Compared:
         return told + [
             f"{member.label}: {member.policy.title}, after {member.policy.source}" for member in self.members
         ]
+
+
+def plain(value: float) -> str:
+    """Write four significant digits, without exponent up to 10^7.
+
+    Examples
+    --------
+    >>> plain(18644.2), plain(1.19936), plain(float("inf")), plain(2.5e9)
+    ('18,640', '1.199', 'inf', '2.5e+09')
+    """
+    return f"{float(f'{value:.4g}'):,.7g}"
 
 
 def mean_slowdown(member: Member, queue: MG1) -> float:

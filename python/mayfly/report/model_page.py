@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mayfly.models.answer import finite
-from mayfly.models.compared import LOADS, Compared, Member, curve_sizes, mean_slowdown, starves_above
+from mayfly.models.compared import LOADS, Compared, Member, curve_sizes, mean_slowdown, plain, starves_above
 from mayfly.models.mg1 import MG1
 from mayfly.simulate.folder import filled
 
@@ -118,7 +118,7 @@ def _table(found: Compared, colours: dict[str, Style]) -> str:
 
 
 def _cell(value: float) -> Cell:
-    return f"<b>{value:.4g}</b>" if np.isfinite(value) else "infinite", finite(value), ""
+    return f"<b>{plain(value)}</b>" if np.isfinite(value) else "infinite", finite(value), ""
 
 
 def _by_size(found: Compared, colours: dict[str, Style]) -> list[Figure]:
