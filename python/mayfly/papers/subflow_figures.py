@@ -53,13 +53,9 @@ def pictures_of(scenario: Scenario) -> list[Picture]:
         run = run_one(scenario, parse(name), flows)
         runs[measures.named(run)] = run
     efd = runs[VARIANTS[0]]
-    return [
-        *law_pictures(efd),
-        *response_pictures(runs),
-        *time_pictures(runs),
-        gaps_picture(efd),
-        *model_pictures(runs, scenario.duration),
-    ]
+    measured, *guessed = model_pictures(runs, scenario.duration)
+    simulated = [*law_pictures(efd), *response_pictures(runs), measured, *time_pictures(runs), gaps_picture(efd)]
+    return [*simulated, *guessed]
 
 
 def _late(run: RunResult) -> tuple[pl.DataFrame, pl.DataFrame]:
