@@ -123,19 +123,32 @@ class ParetoII(ContinuousLaw):
             return self.scale * np.expm1(-np.log1p(-fraction(p)) / self.shape)
 
     def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
-        """E[X^order; X <= size]: an incomplete beta function of v = x / (x + scale), B_v(k + 1, shape - k)."""
-        from scipy.special import beta, betainc, hyp2f1
+        """E[X^order; X <= size]: an incomplete beta function of x / (x + scale), B(k + 1, shape - k), where it is one."""
+        from scipy.special import beta, betainc
 
-        size = np.maximum(np.asarray(size, dtype=float), 0.0)
-        with np.errstate(invalid="ignore"):
-            v = np.where(np.isinf(size), 1.0, size / (size + self.scale))
+        ratio = np.maximum(np.asarray(size, dtype=float), 0.0) / self.scale
         front = self.shape * self.scale**order
         if (rest := self.shape - order) > 0:
+            with np.errstate(invalid="ignore"):
+                v = np.where(np.isinf(ratio), 1.0, ratio / (1 + ratio))
             return front * beta(order + 1, rest) * betainc(order + 1, rest, v)
-        # Moments without bound: B_v by the hypergeometric function, whose series ends or converges at 1.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = v ** (order + 1) / (order + 1) * hyp2f1(order + 1, 1 - rest, order + 2, v)
-        return np.where(np.isinf(size), np.inf, front * found)
+        return front * self._unbounded(order, ratio)
+
+    def _unbounded(self, order: int, ratio: np.ndarray) -> np.ndarray:
+        """Integral of u^order (1 + u)^(-shape-1) from 0 to ``ratio`` where it grows without bound, shape <= order.
+
+        Up to 1 by quadrature, as the sum of powers of 1 + u would lose its digits there.
+        """
+        points, weights = np.polynomial.legendre.leggauss(20)
+        first = np.minimum(ratio, 1.0)[..., None]
+        at = first * (points + 1) / 2
+        found = np.sum(at**order * (1 + at) ** (-self.shape - 1) * weights, axis=-1) * first[..., 0] / 2
+        beyond = np.maximum(ratio, 1.0)
+        for power in range(order + 1):
+            steep = power - self.shape
+            grown = np.log((1 + beyond) / 2) if steep == 0 else ((1 + beyond) ** steep - 2.0**steep) / steep
+            found = found + math.comb(order, power) * (-1.0) ** (order - power) * grown
+        return np.where(np.isinf(ratio), np.inf, found)
 
     def excess(self, size: float) -> float:
         """E[max(X - size, 0)], packets."""
