@@ -1,7 +1,8 @@
 """`mayfly model POLICY`: response times of the M/G/1 queue, one command per row of the registry."""
 
 from collections.abc import Callable
-from typing import Annotated
+from inspect import Parameter, signature
+from typing import Annotated, Any
 
 import typer
 
@@ -11,58 +12,70 @@ from mayfly.models.policies import Policy
 EXAMPLE = "mayfly model {id} --law bounded-pareto:min=1,max=1e6,alpha=1.1 --rho 0.8 --at 1,10,1000{more}"
 
 
+def run(
+    row: Policy,
+    law: Annotated[
+        str, typer.Option(metavar="LAW", help="Sizes: exponential:mean=1, zipf:min=6,mean=40,cov=6, sample:FILE")
+    ],
+    rho: Annotated[float, typer.Option(metavar="LOAD", help="Offered load, above 0; at 1 the queue is unstable")],
+    at: Annotated[
+        str | None, typer.Option(metavar="SIZE,...", help="Sizes in the unit of the law; quantiles when absent")
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Of the link, such as 10mbit: times are in seconds")
+    ] = None,
+    unit: Annotated[
+        float, typer.Option(metavar="BYTES", help="Of a unit of size, with --rate: 1500 for packets")
+    ] = 1.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
+    ] = False,
+    **parameters: str | None,
+) -> None:
+    """Answers for a policy."""
+    session = Session(as_json, quiet=True)
+    from mayfly.models.answer import answer, numbers
+    from mayfly.simulate.quantity import rate_bps
+
+    found = answer(
+        row.id,
+        law,
+        rho,
+        numbers("at", at),
+        rate_bps=None if rate is None else rate_bps(rate),
+        unit_bytes=unit,
+        **{name: numbers(name, value) for name, value in parameters.items()},
+    )
+    if as_json:
+        session.print_json(found.document())
+        return
+    session.print(found.table())
+    for sentence in found.sentences():
+        session.print(sentence)
+
+
 def command(row: Policy) -> Callable[..., None]:
-    """The command of a policy."""
-    takes = {parameter.name: parameter for parameter in row.parameters}
+    """The command of a policy: the options of all, and one per parameter of its own."""
 
-    def run(
-        law: Annotated[
-            str, typer.Option(metavar="LAW", help="Sizes: exponential:mean=1, zipf:min=6,mean=40,cov=6, sample:FILE")
-        ],
-        rho: Annotated[float, typer.Option(metavar="LOAD", help="Offered load, above 0; at 1 the queue is unstable")],
-        at: Annotated[
-            str | None, typer.Option(metavar="SIZE,...", help="Sizes in the unit of the law; quantiles when absent")
-        ] = None,
-        threshold: Annotated[
-            str | None,
-            typer.Option(
-                metavar="SIZE,...",
-                help=takes["threshold"].about if "threshold" in takes else "Not taken by this policy",
-                hidden="threshold" not in takes,
-            ),
-        ] = None,
-        rate: Annotated[
-            str | None, typer.Option(metavar="RATE", help="Of the link, such as 10mbit: times are in seconds")
-        ] = None,
-        unit: Annotated[
-            float, typer.Option(metavar="BYTES", help="Of a unit of size, with --rate: 1500 for packets")
-        ] = 1.0,
-        as_json: Annotated[
-            bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
-        ] = False,
-    ) -> None:
-        session = Session(as_json, quiet=True)
-        from mayfly.models.answer import answer, numbers
-        from mayfly.simulate.quantity import rate_bps
+    def policy(**given: Any) -> None:
+        run(row, **given)
 
-        found = answer(
-            row.id,
-            law,
-            rho,
-            numbers("at", at),
-            rate_bps=None if rate is None else rate_bps(rate),
-            unit_bytes=unit,
-            threshold=numbers("threshold", threshold),
-        )
-        if as_json:
-            session.print_json(found.document())
-            return
-        session.print(found.table())
-        for sentence in found.sentences():
-            session.print(sentence)
+    shared = list(signature(run).parameters.values())[1:-1]
+    own = [_option(parameter) for parameter in row.parameters]
+    ordered = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in shared[:3] + own + shared[3:]]
+    policy.__signature__ = signature(run).replace(parameters=ordered)
+    policy.__annotations__ = {option.name: option.annotation for option in shared + own}
+    policy.__doc__ = f"M/G/1 {row.title}: mean response time by size."
+    return policy
 
-    run.__doc__ = f"M/G/1 {row.title}: mean response time by size."
-    return run
+
+def _option(parameter: Any) -> Parameter:
+    needed = parameter.default is None
+    metavar = "SIZE,..." if parameter.several else "NUMBER"
+    about = parameter.about if needed else f"{parameter.about}; {parameter.default:.4g} when absent"
+    kind = Annotated[str if needed else str | None, typer.Option(metavar=metavar, help=about)]
+    default = Parameter.empty if needed else None
+    return Parameter(parameter.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 def add_to(app: typer.Typer, rows: list[Policy]) -> None:

@@ -63,7 +63,8 @@ class Answer:
         Returns
         -------
         dict
-            ``policy, law, rho, at, response_time, slowdown, mean, mean_size, cov, unit`` and the parameters.
+            ``policy, law, rho, at, response_time, slowdown, mean, mean_size, cov, starves_from, unit``, and the
+            parameters.
         """
         given = {name: np.asarray(value).tolist() for name, value in self.parameters.items()}
         return {
@@ -77,8 +78,33 @@ class Answer:
             "mean": finite(self.mean),
             "mean_size": self.queue.law.mean,
             "cov": finite(self.queue.law.cov),
+            "starves_from": self.starves_from,
             "unit": "s" if self.seconds else "size",
         }
+
+    @property
+    def starves_from(self) -> float | None:
+        """The size from which on jobs are never done, x* of an overloaded queue; None where all are.
+
+        Notes
+        -----
+        A policy that starves a size starves all larger ones. Found to twelve digits by bisection.
+        """
+
+        def done(size: float) -> bool:
+            return bool(np.isfinite(self.policy.function(self.queue, np.array([size]), **self.parameters))[0])
+
+        law = self.queue.law
+        low, high = law.smallest, law.largest if math.isfinite(law.largest) else 1e12 * law.mean
+        if done(high):
+            return None
+        if not done(low):
+            return low
+        low = max(low, high * 1e-18)
+        while high > low * (1 + 1e-12):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if done(middle) else (low, middle)
+        return high
 
     @property
     def slowdown(self) -> np.ndarray:
@@ -105,8 +131,8 @@ class Answer:
         law, unit = self.queue.law, " s" if self.seconds else ""
         named = ", ".join(f"{name} {np.asarray(value).tolist()}" for name, value in self.parameters.items())
         told = [f"mean response time {self.mean:.6g}{unit}; {self.law}: mean size {law.mean:.6g}, CoV {law.cov:.4g}"]
-        if self.queue.rho >= 1:
-            told.append("the load is 1 or more: the queue grows without end, and inf marks the sizes that starve")
+        if self.starves_from is not None:
+            told.append(f"the queue grows without end: jobs from a size of {self.starves_from:.6g} on starve")
         source = f"after {self.policy.source}" if self.policy.source else ""
         return told + [", ".join(filter(None, (named, source)))] * bool(named or source)
 

@@ -3,10 +3,10 @@
 Principle: up to the end of a level a job is delayed by what others get up to the same threshold, whatever they get
 behind it. Within a level the jobs share the server. Two levels are Run2C; several are PIAS.
 
-The response in a level is an integral equation without a closed solution for most laws. It is solved by collocation with
-polynomials of the second degree on panels that grow with the size; the integrals of the kernel are exact, as they are
-truncated moments. Panels are halved until solutions agree; the error stated is what halving still changes, times the
-factor by which that fell.
+The response in a level is an integral equation without a closed solution for most laws. It is solved by collocation
+with polynomials of the second degree on panels that grow with the size; the integrals of the kernel are exact, as they
+are truncated moments. Panels are halved until solutions agree; the error stated is what halving still changes, times
+the factor by which that fell.
 
 Source: Kleinrock 1976, section 4.7; Kleinrock, Muntz and Rodemich 1971 (bulk arrivals); Avrachenkov et al. 2004.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -87,8 +88,8 @@ def response(queue: MG1, x: np.ndarray, *, threshold: np.ndarray | Sequence[floa
     Notes
     -----
     Kleinrock 1976, 4.7. With R and W the load and the mean backlog of the jobs cut off at the threshold a, the level is
-    reached after (W + a) / (1 - R), and T(x) = (W + a + c(x - a)) / (1 - R): Chen 2012, Eq. 5.5 and 5.6. In the time left
-    to the level jobs come in bulks, those of a busy period of the levels above:
+    reached after (W + a) / (1 - R), and T(x) = (W + a + c(x - a)) / (1 - R): Chen 2012, Eq. 5.5 and 5.6. In the time
+    left to the level jobs come in bulks, those of a busy period of the levels above:
     c'(y) = 1 + 2 lambda (W + a) / (1 - R) S(y) + lambda / (1 - R) (integral of c'(u) S(y + u) over u > 0 and of
     c'(u) S(y - u) over u < y), with S(y) = P(X > a + y), up to the next threshold.
 
@@ -97,12 +98,12 @@ def response(queue: MG1, x: np.ndarray, *, threshold: np.ndarray | Sequence[floa
     >>> from mayfly.models.law_spec import service_law
     >>> queue = MG1(service_law("exponential:mean=1"), 0.5)
     >>> response(queue, np.array([0.5, 3.0]), threshold=1.0).round(4).tolist()
-    [0.731, 6.6448]
+    [0.7311, 6.9121]
     """
     x = np.asarray(x, dtype=float)
     found = np.empty(x.shape)
     edges = [0.0, *np.atleast_1d(np.asarray(threshold, dtype=float)).tolist(), math.inf]
-    for above, upto in zip(edges[:-1], edges[1:], strict=True):
+    for above, upto in pairwise(edges):
         here = (x > above) & (x <= upto) if above else x <= upto
         if here.any():
             found[here] = in_level(queue, above, upto, x[here])
@@ -165,7 +166,7 @@ def solve(queue: MG1, above: float, upto: float, largest: float = 0.0, tolerance
 
 
 def _far(queue: MG1, above: float, largest: float) -> float:
-    """The end of the last level: the largest size, or one beyond which there is next to no load, or far from all else."""
+    """The end of the last level: the largest size, or one with next to no load beyond, or far from all asked for."""
     law, far = queue.law, queue.law.largest
     if not math.isfinite(far):
         most = 1e4 * max(law.mean, above, largest)
@@ -192,7 +193,7 @@ def _edges(queue: MG1, above: float, length: float, panels: int) -> np.ndarray:
 
 
 def _collocate(queue: MG1, above: float, edges: np.ndarray, endless: bool) -> np.ndarray:
-    """c' at the nodes of the panels, shape (n_panels, 3); ``endless`` where sizes go on beyond the last panel."""
+    """Slopes c' at the nodes of the panels, shape (n_panels, 3); ``endless`` where sizes go on beyond the last."""
     law, rate = queue.law, queue.arrival_rate
     idle = 1 - float(queue.load(above))
     reach = float(queue.backlog(above)) + above

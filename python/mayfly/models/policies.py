@@ -23,7 +23,7 @@ Response = Callable[..., "np.ndarray"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number a policy takes, above ``low`` and at most ``high``; several, ascending, where ``several``."""
+    """A number a policy takes, above ``low``, or from there on if ``closed``, to ``high``; ascending where several."""
 
     name: str
     about: str
@@ -31,6 +31,17 @@ class Parameter:
     high: float = 1e15
     default: float | None = None
     several: bool = False
+    closed: bool = False
+
+    def allows(self, value: float) -> bool:
+        """Whether ``value`` is within the bounds."""
+        return (self.low <= value if self.closed else self.low < value) and value <= self.high
+
+    def bounds(self) -> str:
+        """The bounds in words."""
+        if self.closed:
+            return f"must be from {self.low:g} to {self.high:g}"
+        return f"must be above {self.low:g}, at most {self.high:g}"
 
 
 @dataclass(frozen=True)
@@ -137,8 +148,8 @@ def _within(policy: str, parameter: Parameter, value: Any) -> Any:
     import numpy as np
 
     values = np.atleast_1d(np.asarray(value, dtype=float))
-    if np.any(~((values > parameter.low) & (values <= parameter.high))):
-        raise MayflyError(f"{parameter.name} = {value}: must be above {parameter.low:g}, at most {parameter.high:g}")
+    if wrong := [given for given in values.tolist() if not parameter.allows(given)]:
+        raise MayflyError(f"{parameter.name} = {wrong[0]:g}: {parameter.bounds()}")
     if not parameter.several:
         if len(values) != 1:
             raise MayflyError(f"{parameter.name} = {value}: must be one number")
@@ -152,6 +163,35 @@ _ROWS = (
     Policy("fifo", "first come, first served", "fifo.response", (), "Chen 2012, Eq. 5.1", "fifo", "fcfs"),
     Policy("ps", "processor sharing", "ps.response", (), "Chen 2012, Eq. 5.2", "scfq", "ps"),
     Policy("las", "least attained service", "las.response", (), "Chen 2012, Eq. 5.3", "las", "las"),
+    Policy(
+        "lasack",
+        "least attained service, uploads by what is acknowledged",
+        "lasack.response",
+        (
+            Parameter("uploads", "Uploads per download; the load is that of downloads", default=0.5, closed=True),
+            Parameter("ack", "Bytes of acknowledgements per byte of data", default=40 / 3000, closed=True),
+        ),
+        source="Urvoy-Keller 2007, Eq. 8",
+        discipline="lasack",
+    ),
+    Policy(
+        "run2c",
+        "two levels of processor sharing",
+        "levels.response",
+        (Parameter("threshold", "Size at which a job falls to the low level"),),
+        source="Chen 2012, Eq. 5.5 and 5.6",
+        discipline="run2c",
+        stations="ps|ps",
+    ),
+    Policy(
+        "levels",
+        "levels of processor sharing",
+        "levels.response",
+        (Parameter("threshold", "Sizes at which a job falls to the next level, ascending", several=True),),
+        source="Kleinrock 1976, 4.7",
+        discipline="pias",
+        stations="ps*",
+    ),
 )
 
 POLICIES: dict[str, Policy] = {row.id: row for row in _ROWS}

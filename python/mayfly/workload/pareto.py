@@ -123,7 +123,7 @@ class ParetoII(ContinuousLaw):
             return self.scale * np.expm1(-np.log1p(-fraction(p)) / self.shape)
 
     def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
-        """E[X^order; X <= size]: an incomplete beta function of x / (x + scale), B(k + 1, shape - k), where it is one."""
+        """E[X^order; X <= size]: the incomplete beta function B(k + 1, shape - k) of x / (x + scale) if shape > k."""
         from scipy.special import beta, betainc
 
         ratio = np.maximum(np.asarray(size, dtype=float), 0.0) / self.scale
