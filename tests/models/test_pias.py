@@ -12,13 +12,16 @@ from typer.testing import CliRunner
 
 import mayfly
 from mayfly.errors import MayflyError
-from mayfly.models.multilevel import FlowSizes, Queue, response_in_turn, response_sharing
+from mayfly.models import levels
+from mayfly.models.flow_sizes import FlowSizes
+from mayfly.models.mg1 import MG1
 from mayfly.models.pias import MEASURES, OBJECTIVES, evaluate, offered_by, optimise
+from mayfly.models.policies import POLICIES
 from mayfly.simulate.scenario import load_scenario
 from mayfly.workload.sizes import BoundedPareto, Deterministic, Exponential, wired
 
 LOAD = 0.8
-MG1 = {"mg1": response_sharing, "mg1-fcfs": response_in_turn}
+RESPONSES = {"mg1": levels.in_level, "mg1-fcfs": levels.in_turn}
 UNIFORM = (np.arange(400_000) + 0.5) / 400_000
 
 
@@ -48,17 +51,13 @@ def zipf():
 
 def las(sizes, load):
     """Mean response of least attained service (Kleinrock 1976, 4.6), in transmission times of the mean flow."""
-    queue = Queue(sizes, load)
-    at = sizes.bytes
-    idle = 1 - queue.arrival_rate * queue.truncated(at)
-    backlog = queue.arrival_rate * (queue.squares[1:] + at**2 * queue.beyond[1:]) / 2 / idle
-    return float(sizes.share @ ((backlog + at) / idle)) / sizes.mean
+    return POLICIES["las"].mean(MG1(sizes, load)) / sizes.mean
 
 
 # What must hold whatever the thresholds.
 
 
-@pytest.mark.parametrize("objective", MG1)
+@pytest.mark.parametrize("objective", RESPONSES)
 @pytest.mark.parametrize("thresholds", [[], [1e4], [1e5], [5e5], [3e4, 2e5], [1e4, 5e4, 1e5, 4e5]])
 def test_exponential_sizes_have_the_mean_of_processor_sharing_whatever_the_thresholds(
     exponential, objective, thresholds
@@ -68,16 +67,16 @@ def test_exponential_sizes_have_the_mean_of_processor_sharing_whatever_the_thres
     assert response == pytest.approx(1 / (1 - LOAD), rel=5e-4)
 
 
-@pytest.mark.parametrize("objective", MG1)
+@pytest.mark.parametrize("objective", RESPONSES)
 @pytest.mark.parametrize("thresholds", [[1e6], [1000, 1e6], [300, 5000, 60_000, 1e6]])
 def test_the_work_of_each_level_is_conserved(pareto, objective, thresholds):
     """Kleinrock 1976, 4.9: the integral of T(x) P(X > x) does not depend on the order of service."""
-    queue, total, low = Queue(pareto, LOAD), 0.0, 0.0
+    queue, total, low = MG1(pareto, LOAD), 0.0, 0.0
     for high in thresholds:
         cuts = np.geomspace(low, high, 4001) if low else np.r_[0.0, np.geomspace(1.0, high, 4000)]
         middles = (cuts[1:] + cuts[:-1]) / 2
-        reaching = np.diff(queue.truncated(cuts))
-        total += float(reaching @ MG1[objective](queue, low, high, middles))
+        reaching = np.diff(queue.law.truncated(1, cuts))
+        total += float(reaching @ RESPONSES[objective](queue, low, high, middles))
         low = high
         # The flows cut off at this threshold are a queue of their own.
         load = queue.load(high)
@@ -86,16 +85,16 @@ def test_the_work_of_each_level_is_conserved(pareto, objective, thresholds):
 
 def test_one_level_is_processor_sharing_or_first_come_first_served(zipf):
     assert evaluate(zipf, [], LOAD) == pytest.approx((5.0, 5.0))
-    second = zipf.share @ zipf.bytes**2
+    second = zipf.shares @ zipf.values**2
     wait = LOAD / zipf.mean * second / (2 * (1 - LOAD))
-    expected = (wait / zipf.mean + 1, wait * (zipf.share / zipf.bytes).sum() + 1)
+    expected = (wait / zipf.mean + 1, wait * (zipf.shares / zipf.values).sum() + 1)
     assert evaluate(zipf, [], LOAD, objective="mg1-fcfs") == pytest.approx(expected)
     assert evaluate(zipf, [], LOAD, objective="pias")[0] == pytest.approx(5.0)
 
 
 def test_levels_no_flow_reaches_change_nothing(zipf):
     for objective in OBJECTIVES:
-        with_them = evaluate(zipf, [1e5, zipf.bytes[-1], 1e12], LOAD, objective=objective)
+        with_them = evaluate(zipf, [1e5, zipf.values[-1], 1e12], LOAD, objective=objective)
         assert with_them == evaluate(zipf, [1e5], LOAD, objective=objective)
 
 
@@ -128,16 +127,16 @@ def test_response_times_by_size_are_those_of_a_simulated_queue():
     """Flows of three sizes that share, in levels that change at 3: nothing exponential about it."""
     rng = np.random.default_rng(1)
     known = FlowSizes.of_sample([1.0, 5.0, 9.0], [0.85, 0.05, 0.1])
-    sizes = rng.choice(known.bytes, 600_000, p=known.share)
+    sizes = rng.choice(known.values, 600_000, p=known.shares)
     arrivals = np.cumsum(rng.exponential(known.mean / 0.7, len(sizes)))
     response = shared_levels(sizes, arrivals, 3.0)
-    queue = Queue(known, 0.7)
+    queue = MG1(known, 0.7)
     for size, (low, high) in {1.0: (0, 3), 5.0: (3, 9), 9.0: (3, 9)}.items():
         own = np.where(sizes == size, response, np.nan).reshape(40, -1)[1:]
         means = np.nanmean(own, axis=1)
         error = 3 * means.std(ddof=1) / math.sqrt(len(means))
         assert error < 0.04 * means.mean(), "the run is too short to tell"
-        expected = response_sharing(queue, low, high, np.array([size]))[0]
+        expected = levels.in_level(queue, low, high, np.array([size]))[0]
         assert expected == pytest.approx(means.mean(), abs=error), size
 
 
@@ -171,7 +170,7 @@ def test_the_objective_of_the_paper_has_the_known_optimum(pareto, levels, load):
     """Sum of d R / (1 - R) is smallest where 1 - R falls by the same factor from level to level."""
     found = optimise(pareto, levels, load, objective="pias")
     assert found.response == pytest.approx(levels * ((1 - load) ** (-1 / levels) - 1) / load, rel=1e-4)
-    queue = Queue(pareto, load)
+    queue = MG1(pareto, load)
     idle = [1 - queue.load(cut) for cut in found.thresholds_bytes]
     assert idle == pytest.approx([(1 - load) ** (n / levels) for n in range(1, levels)], rel=0.02)
 
@@ -183,7 +182,7 @@ def test_more_levels_are_never_worse(zipf, objective):
     assert all(more < fewer for fewer, more in zip([one, *means], means, strict=False))
 
 
-@pytest.mark.parametrize("objective", MG1)
+@pytest.mark.parametrize("objective", RESPONSES)
 def test_many_levels_come_to_least_attained_service_which_is_best_where_the_hazard_rate_falls(objective):
     """Two exponential laws, mixed: the longer a flow has gone on, the longer it will."""
     sizes = with_tail(lambda x: 0.99 * np.exp(-x / 1e4) + 0.01 * np.exp(-x / 1e6))
@@ -243,20 +242,20 @@ def test_a_law_is_taken_in_whole_packets_with_headers():
     for law in (wired(), BoundedPareto(1.5, 1e6, 1.1), Exponential(3.0), Exponential(0.1), Deterministic(10)):
         sizes = FlowSizes.of_law(law, mss=1000, header_bytes=20)
         assert sizes.mean == pytest.approx(law.mean_packets() * 1020 + 40, rel=1e-5)
-        assert sizes.share.sum() == pytest.approx(1.0)
+        assert sizes.shares.sum() == pytest.approx(1.0)
 
 
 def test_a_long_sample_keeps_its_mean_and_its_ends():
     sizes = BoundedPareto(40.0, 1e7, 1.1).quantile(UNIFORM)
     table = FlowSizes.of_sample(sizes)
-    assert 4000 < len(table.bytes) <= 8192
+    assert 4000 < len(table.values) <= 8192
     assert table.mean == pytest.approx(sizes.mean())
-    assert (table.bytes[0], table.bytes[-1]) == pytest.approx((sizes.min(), sizes.max()), rel=0.01)
+    assert (table.values[0], table.values[-1]) == pytest.approx((sizes.min(), sizes.max()), rel=0.01)
 
 
 def test_weights_stand_for_repetitions():
     once, weighted = FlowSizes.of_sample([5.0, 2.0, 5.0, 5.0]), FlowSizes.of_sample([2.0, 5.0], [0.5, 1.5])
-    assert (once.bytes.tolist(), once.share.tolist()) == (weighted.bytes.tolist(), weighted.share.tolist())
+    assert (once.values.tolist(), once.shares.tolist()) == (weighted.values.tolist(), weighted.shares.tolist())
 
 
 @pytest.mark.parametrize(
@@ -275,12 +274,12 @@ def test_weights_stand_for_repetitions():
         (lambda: evaluate([1, 2], [2, 1], 0.5), "thresholds = .*: must be ascending"),
         (lambda: evaluate([1, 2], [0], 0.5), "thresholds = .*: must be ascending"),
         (lambda: evaluate([1, 2], [math.nan], 0.5), "thresholds = .*: must be ascending"),
-        (lambda: FlowSizes.of_sample([]), "0 sizes with 0 weights"),
-        (lambda: FlowSizes.of_sample([1.0], [1, 2]), "1 sizes with 2 weights"),
-        (lambda: FlowSizes.of_sample([1.0, 0.0]), "size = 0.0: must be above 0 and at most 1e[+]12 bytes"),
+        (lambda: FlowSizes.of_sample([]), "0 sizes with 0 shares"),
+        (lambda: FlowSizes.of_sample([1.0], [1, 2]), "1 sizes with 2 shares"),
+        (lambda: FlowSizes.of_sample([1.0, 0.0]), "size = 0: must be above 0"),
         (lambda: FlowSizes.of_sample([math.nan]), "size = nan: must be above 0"),
-        (lambda: FlowSizes.of_sample([1.0], [-1]), "weights: must be 0 or more"),
-        (lambda: FlowSizes.of_sample([1.0], [0]), "weights: must be 0 or more"),
+        (lambda: FlowSizes.of_sample([1.0], [-1]), "shares: must be 0 or more"),
+        (lambda: FlowSizes.of_sample([1.0], [0]), "shares: must be 0 or more"),
     ],
 )
 def test_bad_input_is_refused(call, message):
@@ -303,7 +302,7 @@ def test_a_flow_list_offers_its_tcp_flows_that_go_down_and_end(tmp_path):
     rows = "0,1460,down,tcp,\n1,1461,down,tcp,\n2,99999,up,tcp,\n2,99999,down,udp,1e6\n2,1099511627776,down,tcp,\n"
     path.write_text(f"start_s,size_bytes,direction,protocol,rate_bps\n{rows}")
     sizes, load = offered_by(load_scenario("wired", {"network.rate": "1mbit"}), path)
-    assert sizes.bytes.tolist() == [1460 + 40 * 3, 1461 + 40 * 4]
+    assert sizes.values.tolist() == [1460 + 40 * 3, 1461 + 40 * 4]
     assert load == pytest.approx((1500 + 1541) * 8 / 1e6)
     path.write_text("start_s,size_bytes,direction\n0,1460,up\n")
     with pytest.raises(MayflyError, match="has no TCP flow in the direction down that ends"):

@@ -104,7 +104,7 @@ class Link:
         """
         import polars as pl
 
-        from mayfly.models.multilevel import ended
+        from mayfly.models.flow_sizes import ended
 
         found = ended(records, self.direction)
         if found.is_empty():

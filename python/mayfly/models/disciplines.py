@@ -230,7 +230,7 @@ def _link(scenario: Mapping[str, Any], records: pl.DataFrame) -> Link:
     import polars as pl
 
     from mayfly.models.against import Link
-    from mayfly.models.multilevel import ended
+    from mayfly.models.flow_sizes import ended
     from mayfly.simulate.presets import TIMESTAMPS_BYTES
 
     tcp, network = scenario["tcp"], scenario["network"]
@@ -354,6 +354,6 @@ def _notes(records: pl.DataFrame, link: Link, models: dict[str, Any], told: dict
 
 
 def _ending(records: pl.DataFrame) -> int:
-    from mayfly.models.multilevel import ended
+    from mayfly.models.flow_sizes import ended
 
     return sum(ended(records, direction).height for direction in ("down", "up"))

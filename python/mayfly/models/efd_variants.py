@@ -109,13 +109,9 @@ class EfdModel:
         return self._shared if order == "fifo" else lambda sizes: las.response(self.queue, sizes)
 
     def _shared(self, sizes: np.ndarray) -> np.ndarray:
-        from mayfly.models.multilevel import FlowSizes, Queue, response_sharing
+        from mayfly.models import levels
 
-        if not (sizes > self.threshold).any():
-            return sizes / (1 - self.high_load)
-        law = self.queue.law
-        queue = Queue(FlowSizes(law.values, law.shares), self.rho)
-        return response_sharing(queue, self.threshold, max(law.largest, sizes.max()), sizes)
+        return levels.response(self.queue, sizes, threshold=self.threshold)
 
     def flow_response(self, variant: str, packets: np.ndarray, control: bool = True) -> np.ndarray:
         """Mean response time of flows.

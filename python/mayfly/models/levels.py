@@ -20,8 +20,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from mayfly.models.mg1 import MG1
-from mayfly.models.service import Discrete
+from mayfly.models.mg1 import MG1, over
+from mayfly.models.service import Discrete, ServiceLaw
 
 TOLERANCE = 1e-6
 """Relative error asked for."""
@@ -123,6 +123,17 @@ def in_level(queue: MG1, above: float, upto: float, x: np.ndarray, tolerance: fl
     return (reach + level.virtual_time(x - above)) / idle
 
 
+def in_turn(queue: MG1, above: float, upto: float, x: np.ndarray) -> np.ndarray:
+    """Mean response times where a level serves job after job, as :func:`in_level`.
+
+    Notes
+    -----
+    (W(upto) + x) / (1 - R(above)): all work of this level and those above it goes first, and what comes above while the
+    job is there (Kleinrock 1976, 4.7).
+    """
+    return over(queue.backlog(upto) + x, 1 - queue.load(above))
+
+
 def load_is_below_one(queue: MG1, upto: float) -> bool:
     """Whether the jobs cut off at ``upto`` leave the server idle at times."""
     return float(queue.load(upto)) < 1 and math.isfinite(queue.law.mean)
@@ -202,15 +213,11 @@ def _collocate(queue: MG1, above: float, edges: np.ndarray, endless: bool) -> np
     parts = edges[:-1, None] + widths[:, None] * SHARES
     length = edges[-1]
 
-    def sent(order: int, y: np.ndarray) -> np.ndarray:
-        """Integral of u^(order - 1) P(X > above + u) over u from 0 to y, none beyond the level."""
-        return _moment_beyond(law, above, order, np.clip(y, 0.0, length))
-
     # Two kernels, S(y + u) and S(y - u), against 1, u and u^2 on each panel.
     matrix = np.zeros((len(at), len(widths), 3))
     for sign in (1, -1):
         ends = np.clip(at[:, None] + sign * edges[None, :], 0.0, length)
-        sums = [np.diff(sent(order, ends), axis=1) * sign for order in (1, 2, 3)]
+        sums = [np.diff(sent, axis=1) * sign for sent in _sent(law, above, ends)]
         # With t = y + sign u, u - e = sign (t - (y + sign e)) for the panel that begins at e.
         start = at[:, None] + sign * edges[None, :-1]
         moments = (
@@ -227,19 +234,13 @@ def _collocate(queue: MG1, above: float, edges: np.ndarray, endless: bool) -> np
     density = law.survival(above + at)
     if isinstance(law, Discrete):
         # It has steps: means over the parts of the panels.
-        density = (np.diff(sent(1, parts)) / np.diff(parts)).ravel()
+        density = (np.diff(law.truncated(1, above + np.minimum(parts, length))) / np.diff(parts)).ravel()
     constant = 1 + 2 * rate * reach / idle * density
     return np.linalg.solve(np.eye(len(at)) - kernel * rate / idle, constant).reshape(-1, 3)
 
 
-def _moment_beyond(law, above: float, order: int, y: np.ndarray) -> np.ndarray:
-    """Integral of u^(order - 1) P(X > above + u) over u from 0 to y: truncated moments about the threshold."""
-    cut = above + y
-    first = law.truncated(1, cut) - law.truncated(1, above)
-    if order == 1:
-        return first
-    second = (law.truncated(2, cut) - law.truncated(2, above)) / 2
-    if order == 2:
-        return second - above * first
-    third = (law.truncated(3, cut) - law.truncated(3, above)) / 3
-    return third - 2 * above * second + above**2 * first
+def _sent(law: ServiceLaw, above: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Integrals of u^k P(X > above + u) over u from 0 to y, k = 0, 1, 2: truncated moments about the threshold."""
+    cut, start = above + y, np.array(above)
+    first, second, third = ((law.truncated(order, cut) - law.truncated(order, start)) / order for order in range(1, 4))
+    return first, second - above * first, third - 2 * above * second + above**2 * first

@@ -1,6 +1,6 @@
 """Demotion thresholds of PIAS for a law, or a measurement, of flow sizes.
 
-Principle: the link is a queue of flows with levels (:mod:`mayfly.models.multilevel`). The time a flow spends up to the
+Principle: the link is a queue of flows with levels (:mod:`mayfly.models.levels`). The time a flow spends up to the
 end of a level depends on the two thresholds of that level only, so the mean over all flows is a sum over neighbouring
 thresholds: the best ones are a shortest path through the candidates, found exactly and without chance. Candidates are
 flow sizes, first a few over the whole range, then ever closer to the best.
@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly.errors import MayflyError
-from mayfly.models.multilevel import FlowSizes, Queue, ended, response_in_turn, response_sharing
+from mayfly.models import levels as sharing
+from mayfly.models.flow_sizes import FlowSizes, ended
+from mayfly.models.mg1 import MG1
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,11 +35,14 @@ if TYPE_CHECKING:
 MOST_LEVELS = 64
 """Levels the discipline has at most."""
 
+TOLERANCE = 5e-4
+"""Relative error of the response times in a level, where flows share it."""
+
 COARSE, ROUNDS = 32, 5
 """Candidates over the whole range, and how often the distance of those around the best is then halved."""
 
 
-def visit(queue: Queue, above: float, upto: float) -> float:
+def visit(queue: MG1, above: float, upto: float) -> float:
     """Mean time in a level taken as an M/M/1 queue of its own, of a flow that reaches it, in bytes.
 
     Notes
@@ -45,32 +50,36 @@ def visit(queue: Queue, above: float, upto: float) -> float:
     T = 1 / (mu - lambda) (Bai et al. 2015, 4.1): mu is what the levels above leave of the server, in flows of the mean
     length they have in this level, lambda the flows that reach it. That makes m / (1 - R(upto)), m that mean length.
     """
-    sent = float(queue.truncated(upto) - queue.truncated(above))
-    return sent / queue.tail(above) / (1 - queue.load(upto))
+    sent = float(queue.law.truncated(1, upto) - queue.law.truncated(1, above))
+    return sent / float(queue.law.survival(above)) / (1 - float(queue.load(upto)))
+
+
+def _shared(queue: MG1, above: float, upto: float, at: np.ndarray) -> np.ndarray:
+    return sharing.in_level(queue, above, upto, at, TOLERANCE)
 
 
 Cost = Callable[[float, float], float]
 """What a level from one threshold to the next adds to the mean over all flows."""
 
 
-def _own_cost(queue: Queue, weights: np.ndarray, response: Callable) -> Cost:
+def _own_cost(queue: MG1, weights: np.ndarray, response: Callable) -> Cost:
     """Costs of a level: those of the flows that end in it."""
 
     def cost(above: float, upto: float) -> float:
-        part = slice(queue.place(above), queue.place(upto))
-        return float(weights[part] @ response(queue, above, upto, queue.sizes.bytes[part]))
+        part = slice(queue.law.place(above), queue.law.place(upto))
+        return float(weights[part] @ response(queue, above, upto, queue.law.values[part]))
 
     return cost
 
 
-def _visit_cost(queue: Queue, weights: np.ndarray) -> Cost:
+def _visit_cost(queue: MG1, weights: np.ndarray) -> Cost:
     """Costs of a level: its time, for all flows that reach it."""
-    return lambda above, upto: visit(queue, above, upto) * float(weights[queue.place(above) :].sum())
+    return lambda above, upto: visit(queue, above, upto) * float(weights[queue.law.place(above) :].sum())
 
 
-OBJECTIVES: dict[str, Callable[[Queue, np.ndarray], Cost]] = {
-    "mg1": lambda queue, weights: _own_cost(queue, weights, response_sharing),
-    "mg1-fcfs": lambda queue, weights: _own_cost(queue, weights, response_in_turn),
+OBJECTIVES: dict[str, Callable[[MG1, np.ndarray], Cost]] = {
+    "mg1": lambda queue, weights: _own_cost(queue, weights, _shared),
+    "mg1-fcfs": lambda queue, weights: _own_cost(queue, weights, sharing.in_turn),
     "pias": _visit_cost,
 }
 """Models of the mean: flows of a level share it, or take turns, or each level is an M/M/1 queue."""
@@ -196,14 +205,14 @@ def evaluate(
     [3.99, 1.89]
     """
     queue, make = _checked(sizes, load, objective)
-    edges, last = [0.0, *map(float, thresholds_bytes)], float(queue.sizes.bytes[-1])
+    edges, last = [0.0, *map(float, thresholds_bytes)], float(queue.law.values[-1])
     if not all(low < high for low, high in pairwise(edges)):
         raise MayflyError(f"thresholds = {edges[1:]}: must be ascending numbers of bytes above 0")
     # Levels no flow reaches cost nothing.
     edges = [*(edge for edge in edges if edge < last), last]
     means = []
     for measure in MEASURES:
-        cost = make(queue, _weights(queue.sizes, measure))
+        cost = make(queue, _weights(queue.law, measure))
         means.append(math.fsum(cost(low, high) for low, high in pairwise(edges)))
     return means[0], means[1]
 
@@ -258,17 +267,17 @@ def optimise(
     if minimise not in MEASURES:
         raise MayflyError(f"minimise = {minimise!r}: must be one of {', '.join(MEASURES)}")
     queue, make = _checked(sizes, load, objective)
-    found = queue.sizes
+    found = queue.law
     if not (isinstance(levels, Integral) and 2 <= levels <= MOST_LEVELS):
         raise MayflyError(f"levels = {levels!r}: must be a whole number from 2 to {MOST_LEVELS}")
-    if levels > len(found.bytes):
-        raise MayflyError(f"levels = {levels}: must be at most {len(found.bytes)}, the number of different sizes")
-    path = _best(found.bytes, levels, cache(make(queue, _weights(found, minimise))))
+    if levels > len(found.values):
+        raise MayflyError(f"levels = {levels}: must be at most {len(found.values)}, the number of different sizes")
+    path = _best(found.values, levels, cache(make(queue, _weights(found, minimise))))
     # Rounded up: a flow of that size is to end in the level above.
     thresholds = [math.ceil(cut) for cut in path]
     if len(set(thresholds)) < len(thresholds):
         raise MayflyError(f"levels = {levels}: must be fewer, as thresholds would fall on the same byte: {thresholds}")
-    edges = [0.0, *path, float(found.bytes[-1])]
+    edges = [0.0, *path, float(found.values[-1])]
     means = evaluate(found, path, load, objective=objective)
     return Thresholds(
         tuple(thresholds),
@@ -278,23 +287,23 @@ def optimise(
         found.mean,
         *means,
         *evaluate(found, [], load, objective=objective),
-        flows=tuple(low - high for low, high in pairwise(map(queue.tail, edges))),
-        bytes=tuple(float(step) for step in np.diff(queue.truncated(np.array(edges))) / found.mean),
+        flows=tuple(low - high for low, high in pairwise(map(float, queue.law.survival(np.array(edges))))),
+        bytes=tuple(float(step) for step in np.diff(queue.law.truncated(1, np.array(edges))) / found.mean),
     )
 
 
-def _checked(sizes: Any, load: float, objective: str) -> tuple[Queue, Callable[[Queue, np.ndarray], Cost]]:
+def _checked(sizes: Any, load: float, objective: str) -> tuple[MG1, Callable[[MG1, np.ndarray], Cost]]:
     if objective not in OBJECTIVES:
         raise MayflyError(f"objective = {objective!r}: must be one of {', '.join(OBJECTIVES)}")
     if not 0 < load < 1:
         raise MayflyError(f"load = {load}: must be above 0 and below 1, or the queue grows without end")
     if not isinstance(sizes, FlowSizes):
         sizes = FlowSizes.of_law(sizes) if hasattr(sizes, "cdf") else FlowSizes.of_sample(sizes)
-    return Queue(sizes, load), OBJECTIVES[objective]
+    return MG1(sizes, load), OBJECTIVES[objective]
 
 
 def _weights(sizes: FlowSizes, measure: str) -> np.ndarray:
-    return sizes.share / (sizes.mean if measure == "response" else sizes.bytes)
+    return sizes.shares / (sizes.mean if measure == "response" else sizes.values)
 
 
 def _best(sizes: np.ndarray, levels: int, cost: Cost) -> tuple[float, ...]:

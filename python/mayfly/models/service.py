@@ -242,16 +242,23 @@ class Discrete(ServiceLaw):
         # Summed from the far end: differences from 1 would lose the rare large jobs.
         return np.r_[np.cumsum(self.shares[::-1])[::-1], 0.0]
 
-    def _place(self, x: np.ndarray | float) -> np.ndarray:
+    def place(self, x: np.ndarray | float) -> np.ndarray:
+        """How many of the values do not exceed ``x``, in its shape."""
         return np.searchsorted(self.values, np.asarray(x, dtype=float), side="right")
 
     def survival(self, x: np.ndarray | float) -> np.ndarray:
         """P(X > x), in the shape of ``x``."""
-        return self._beyond[self._place(x)]
+        return self._beyond[self.place(x)]
 
     def partial_moment(self, order: int, x: np.ndarray | float) -> np.ndarray:
         """E[X^order; X <= x], in the shape of ``x``; ``order`` from 0 to 3."""
-        return self._sums[order][self._place(x)]
+        return self._sums[order][self.place(x)]
+
+    def truncated(self, order: int, x: np.ndarray | float) -> np.ndarray:
+        """E[min(X, x)^order], in the shape of ``x``."""
+        x = np.minimum(np.asarray(x, dtype=float), self.largest)
+        place = self.place(x)
+        return self._sums[order][place] + x**order * self._beyond[place]
 
     def quantile(self, p: np.ndarray | float) -> np.ndarray:
         """Smallest size whose distribution function reaches ``p``, 0 <= p <= 1."""
