@@ -218,7 +218,7 @@ def _models(result: Comparison, path: bool) -> tuple[dict[str, Any], dict[str, A
 
 def _workload(tcp: Mapping[str, Any], records: pl.DataFrame, link: Link) -> dict[str, float]:
     """What the flows of the other direction add, in the terms of Urvoy-Keller 2007, 5.3.1."""
-    from mayfly.models.multilevel import ended
+    from mayfly.models.flow_sizes import ended
 
     others = ended(records, "down" if link.direction == "up" else "up").height
     packets = 2 if tcp["delayed_ack"] else 1
