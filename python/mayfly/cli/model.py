@@ -8,6 +8,7 @@ import typer
 from mayfly.cli.model_compare import compare
 from mayfly.cli.model_efd import efd, gaps
 from mayfly.cli.model_fluid import fluid
+from mayfly.cli.model_law import law
 from mayfly.cli.model_policy import add_to
 from mayfly.cli.model_sampling import sampling
 from mayfly.cli.model_tcp import tcp
@@ -22,6 +23,7 @@ app.command(
     epilog="Example:  mayfly model compare fifo,ps,las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --out models.html"
 )(compare)
 app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)
+app.command(epilog="Example:  mayfly model law zipf:min=6,mean=40,cov=6 --at 6,20,100")(law)
 app.command(epilog="Example:  mayfly model fluid --rate 28mbit --tcp 30 --rtt 50ms --nonresponsive 10mbit")(fluid)
 app.command(epilog="Example:  mayfly model tcp --size 20,100,1000 --rtt 100ms --loss 1%")(tcp)
 app.command(epilog="Example:  mayfly model sampling --p 0.02 --at 10,50,100")(sampling)

@@ -14,6 +14,7 @@ from mayfly.papers import (
     chen2012_wlan,
     chen2012_wlan_mixed,
     chen2012_wlan_tables,
+    formulas,
     rai2003,
     subflow_figures,
     subflow_tables,
@@ -105,6 +106,13 @@ ITEMS = (
         introduction=zhao2004.INTRODUCTION,
         claims=zhao2004.CLAIMS,
         experiments=zhao2004.EXPERIMENTS,
+    ),
+    Item(
+        id="formulas",
+        title="Statements that a formula answers: sampling, laws of sizes",
+        introduction=formulas.INTRODUCTION,
+        claims=formulas.CLAIMS,
+        experiments=(),
     ),
 )
 """What is declared."""

@@ -1,0 +1,20 @@
+"""No statement that a formula answers differs without a reason."""
+
+import pytest
+
+from mayfly.papers import ITEMS
+from mayfly.papers.declaration import Claim, Runs
+from mayfly.papers.formulas import DIFFERENCES
+
+FORMULAS = next(item for item in ITEMS if item.id == "formulas")
+
+
+@pytest.mark.parametrize("claim", FORMULAS.claims, ids=lambda claim: claim.id)
+def test_claim_stands_as_declared(claim: Claim) -> None:
+    finding = claim.check(Runs(()))
+    assert finding.expected, finding.account
+
+
+def test_every_reason_has_a_claim() -> None:
+    ids = [claim.id for claim in FORMULAS.claims]
+    assert len(ids) == len(set(ids)) and set(DIFFERENCES) <= set(ids)
