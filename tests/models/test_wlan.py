@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from mayfly.cli.commands import app
 from mayfly.errors import MayflyError
 from mayfly.models.wlan import cell_model
+from mayfly.models.wlan_tcp import rate_with_uploads, response_of_smallest_s
 from mayfly.models.wlan_times import CellTimes
 from mayfly.simulate.airtimes import airtimes
 
@@ -63,3 +64,20 @@ def test_what_makes_no_sense_is_refused(arguments, refused):
 
 def test_equal_stations_have_no_shares_to_compare():
     assert cell_model([TIMES] * 2).shares == {}
+
+
+def test_the_time_of_a_cycle_and_the_estimate_from_the_smallest_flows_are_told():
+    words = ["--standard", "802.11b", "--ack-rate", "2mbit"]
+    first = json.loads(run(*words, "--json").stdout)["cycles"][0]
+    # Urvoy-Keller 2007, Eq. 2: 2 MSS / T_down.
+    assert first["down_bps"] == pytest.approx(2 * 1500 * 8 / first["down_s"])
+    assert first["down_s"] == pytest.approx(4.722e-3, abs=1e-6)
+    told = json.loads(run(*words, "--response", "17ms", "--arrivals", "20,10", "--json").stdout)["estimate"]
+    rate = rate_with_uploads(20, 10)
+    assert told["arrival_rate"] == rate and told["size_bytes"] == 4500
+    assert response_of_smallest_s(rate, 4500, told["capacity_bps"]) == pytest.approx(0.017)
+    assert "capacity by the smallest flows" in run(*words, "--response", "17ms", "--arrivals", "20").stdout
+    refused = run("--response", "17ms")
+    assert isinstance(refused.exception, MayflyError) and "arrivals = []: must be downloads a second" in str(
+        refused.exception
+    )

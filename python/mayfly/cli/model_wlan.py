@@ -31,6 +31,14 @@ def wlan(
     uploads: Annotated[int | None, typer.Option(metavar="N", help="Long uploads, with --buffer")] = None,
     downloads: Annotated[int | None, typer.Option(metavar="N", help="Long downloads, with --buffer")] = None,
     window: Annotated[int, typer.Option(metavar="PACKETS", help="Receiver window, with --buffer")] = 43,
+    response: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Of the smallest flows under LAS, measured: estimates the capacity"),
+    ] = None,
+    arrivals: Annotated[
+        str | None, typer.Option(metavar="RATE,...", help="Downloads, and uploads, a second, with --response")
+    ] = None,
+    smallest: Annotated[int, typer.Option(metavar="PACKETS", help="Of the smallest flows, with --response")] = 3,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
     ] = False,
@@ -38,9 +46,11 @@ def wlan(
     """Capacity of a wireless cell: saturated stations, TCP, unequal rates, uploads against downloads."""
     session = Session(as_json, quiet=True)
     from mayfly.errors import MayflyError
+    from mayfly.models.answer import numbers
     from mayfly.models.wlan import cell_model
     from mayfly.models.wlan_times import TCP_ACK_BYTES, CellTimes
     from mayfly.simulate.airtimes import airtimes, overhead_bytes, standards
+    from mayfly.simulate.quantity import seconds
 
     if not 1 <= stations <= 1000:
         raise MayflyError(f"stations = {stations}: must be from 1 to 1000")
@@ -65,6 +75,9 @@ def wlan(
         uploads=uploads,
         downloads=downloads,
         window=window,
+        response_s=None if response is None else seconds(response, "response"),
+        arrivals=numbers("arrivals", arrivals) or (),
+        smallest_packets=smallest,
     )
     if as_json:
         session.print_json(found.document())

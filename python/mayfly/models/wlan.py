@@ -10,12 +10,34 @@ from mayfly.errors import MayflyError
 from mayfly.models.dcf import RULES, Saturation, saturation
 from mayfly.models.wlan_pair import PairThroughput, single_tcp
 from mayfly.models.wlan_shares import FAIRNESS, Shares, download_shares
-from mayfly.models.wlan_tcp import FIGURE_WINDOWS, CycleCapacity, cycle_capacity
+from mayfly.models.wlan_tcp import FIGURE_WINDOWS, CycleCapacity, capacity_bps, cycle_capacity, rate_with_uploads
 from mayfly.models.wlan_times import TCP_ACK_BYTES, CellTimes
 from mayfly.models.wlan_windows import WindowRatio, window_ratio
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Capacity that a measured response time of the smallest flows under LAS tells (Urvoy-Keller 2007, Eq. 10).
+
+    Parameters
+    ----------
+    arrival_rate : float
+        Flows a second, uploads counted by their acknowledgements.
+    size_bytes : float
+        Of the smallest flows, IP bytes.
+    response_s : float
+        Their mean response time at the access point, seconds.
+    capacity_bps : float
+        IP bits a second.
+    """
+
+    arrival_rate: float
+    size_bytes: float
+    response_s: float
+    capacity_bps: float
 
 
 @dataclass(frozen=True)
@@ -38,6 +60,8 @@ class CellModel:
         Saturated downloads to unequal stations, by fairness; empty if all stations are alike.
     windows : WindowRatio, optional
         Uploads against downloads, where a buffer is given.
+    estimate : Estimate, optional
+        Where a response time is given.
     """
 
     packet_bytes: int
@@ -47,6 +71,7 @@ class CellModel:
     cycles: tuple[CycleCapacity, ...]
     shares: dict[str, Shares]
     windows: WindowRatio | None
+    estimate: Estimate | None = None
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON.
@@ -75,10 +100,11 @@ class CellModel:
         yield _table(
             f"{len(first.station_bps)} saturated stations, packets of {self.packet_bytes} bytes", columns, rows
         )
-        columns = ("ideal cycles", "downloads", "each of both", "smallest flows", "among uploads")
+        columns = ("ideal cycles", "T_down (ms)", "downloads", "each of both", "smallest flows", "among uploads")
         rows = [
             (
                 f"{one.backoff_slots:g} slots",
+                f"{one.down_s * 1e3:.3f}",
                 *map(_mbps, (one.down_bps, one.down_up_bps, one.smallest_bps, one.mixed_bps)),
             )
             for one in self.cycles
@@ -103,6 +129,11 @@ class CellModel:
                 f"uploads over downloads by their windows: {self.windows.ratio:.3g} ({self.windows.case}); fair from "
                 f"{self.windows.fair_packets:g} packets, starved up to {self.windows.starved_packets:g}"
             )
+        if self.estimate:
+            yield (
+                f"capacity by the smallest flows ({self.estimate.size_bytes:g} bytes, "
+                f"{self.estimate.response_s * 1e3:g} ms under LAS): {_mbps(self.estimate.capacity_bps)} Mb/s"
+            )
 
 
 def cell_model(
@@ -115,6 +146,9 @@ def cell_model(
     uploads: int | None = None,
     downloads: int | None = None,
     window: int = 43,
+    response_s: float | None = None,
+    arrivals: Sequence[float] = (),
+    smallest_packets: int = 3,
 ) -> CellModel:
     """All models of a cell.
 
@@ -134,6 +168,12 @@ def cell_model(
         Long transfers against one another; half of the stations each when not given.
     window : int
         Receiver window, packets.
+    response_s : float, optional
+        Mean response time of the smallest flows at the access point under LAS, seconds: estimates the capacity.
+    arrivals : sequence of float
+        Downloads a second, and uploads a second where there are some; with ``response_s``.
+    smallest_packets : int
+        Of the smallest flows.
 
     Returns
     -------
@@ -169,6 +209,15 @@ def cell_model(
         )
     elif uploads is not None or downloads is not None:
         raise MayflyError("uploads and downloads share the access point's buffer: its size must be given too")
+    estimate = None
+    if response_s is not None:
+        if len(arrivals) not in (1, 2):
+            raise MayflyError(
+                f"arrivals = {list(arrivals)}: must be downloads a second, and perhaps uploads, with response"
+            )
+        rate = rate_with_uploads(*arrivals, *([0.0] if len(arrivals) == 1 else []), packet_bytes=packet_bytes)
+        size = float(smallest_packets * packet_bytes)
+        estimate = Estimate(rate, size, response_s, capacity_bps(rate, size, response_s))
     alike = all(one == times[0] for one in times)
     return CellModel(
         packet_bytes=packet_bytes,
@@ -178,6 +227,7 @@ def cell_model(
         cycles=tuple(cycles),
         shares={} if alike else {kind: download_shares(times, kind, packet_bytes=packet_bytes) for kind in FAIRNESS},
         windows=ratio,
+        estimate=estimate,
     )
 
 

@@ -34,6 +34,8 @@ class CycleCapacity:
         C_k: flows of the smallest size, with their set-up and end.
     mixed_bps : float
         C_mix: the same for downloads among uploads (Eq. 11).
+    down_s : float
+        T_down: time of the cycle of two packets and an acknowledgement (Eq. 2), seconds.
     """
 
     backoff_slots: float
@@ -41,6 +43,7 @@ class CycleCapacity:
     down_up_bps: float
     smallest_bps: float
     mixed_bps: float
+    down_s: float
 
 
 def cycle_s(times: CellTimes, packets_bytes: Sequence[int], backoff_slots: float, propagation_s: float = 0.0) -> float:
@@ -158,7 +161,8 @@ def cycle_capacity(
         return 8 * packet_bytes * packets / cycle_s(times, cycle, slots, propagation_s)
 
     down, smallest = bps(per_ack, 1), bps(smallest_packets, control_packets)
-    return CycleCapacity(slots, down, down / 2, smallest, smallest / (1 + upload_share))
+    mixed = smallest / (1 + upload_share)
+    return CycleCapacity(slots, down, down / 2, smallest, mixed, 8 * packet_bytes * per_ack / down)
 
 
 def response_of_smallest_s(arrival_rate: float, size_bytes: float, capacity_bps: float) -> float:
