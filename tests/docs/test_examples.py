@@ -152,7 +152,10 @@ def test_every_command_in_running_text_parses():
         for text in re.findall(r"`mayfly ([a-z]+[^`\n]*)`", prose):
             name, *words = shlex.split(text)
             assert name in known, f"{named(page)}: mayfly {text}"
-            flags = {flag for param in known[name].params for flag in param.opts} | {"--help", "-h"}
+            command = known[name]
+            while words and words[0] in getattr(command, "commands", {}):
+                command = command.commands[words.pop(0)]
+            flags = {flag for param in command.params for flag in param.opts} | {"--help", "-h"}
             assert {word for word in words if word.startswith("-")} <= flags, f"{named(page)}: mayfly {text}"
 
 
