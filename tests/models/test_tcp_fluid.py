@@ -75,6 +75,9 @@ def test_steps_are_of_order_four():
 
     # The corners that the start leaves at whole times are on the grid.
     assert math.log2(error(0.1) / error(0.05)) == pytest.approx(4, abs=0.3)
+    # A delay of exactly one step: y falls linearly over the first, as a parabola over the second.
+    one = solve(lambda t, y, past: [-past(t - 0.1)[0]], [1.0], 0.2, 0.1)
+    np.testing.assert_allclose(one.states[:, 0], [1, 0.9, 0.805], rtol=1e-12)
     with pytest.raises(ValueError, match="shorter than a step"):
         solve(lambda t, y, past: [past(t - 0.01)[0]], [1.0], 1.0, 0.5)
 

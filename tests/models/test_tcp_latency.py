@@ -204,7 +204,7 @@ def test_the_command_tells_rates_and_times():
         (lambda: Path(0.1, window=2), "window = 2: must be at least the initial one, 3"),
         (lambda: Path(0.1, per_ack=0), "per_ack = 0: must be a whole number from 1"),
         (lambda: Path(0.1, rto_s=math.nan), "rto_s = nan: must be 0 s or more"),
-        (lambda: unloaded([0], Path(0.1)), "must be whole numbers from 1 to 2000000"),
+        (lambda: unloaded([5, 0], Path(0.1)), "packets = 0: must be whole numbers from 1 to 2000000"),
         (lambda: unloaded([1.5], Path(0.1)), "packets = 1.5: must be whole numbers"),
         (lambda: latency([0.5], Path(0.1)), "packets = 0.5: must be from 1"),
         (lambda: latency([5], Path(0.1), losses="odd"), "losses = odd: must be bursts or independent"),

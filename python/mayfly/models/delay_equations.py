@@ -91,14 +91,14 @@ def _march(right: RightHandSide, initial: State, steps: int, h: float, project: 
     slopes: list[State] = []
 
     def past(t: float) -> State:
-        if t <= 0:
-            return initial
         at = t / h
-        k = int(at)
         # Rounding may put a delay of exactly one step a hair too late.
-        if k >= len(slopes) - 1 and at > len(states) - 1 + 1e-9:
+        if at <= 1e-9:
+            return initial
+        known = len(slopes) - 1
+        if at > known + 1e-9:
             raise ValueError("a delay is shorter than a step")
-        k = min(k, len(states) - 2)
+        k = min(int(at), known - 1)
         u = at - k
         v = u - 1
         a, b = (1 + 2 * u) * v * v, u * u * (1 - 2 * v)

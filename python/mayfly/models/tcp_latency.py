@@ -141,8 +141,9 @@ def unloaded(packets: np.ndarray | int, path: Path) -> Unloaded:
     ([0.25, 0.35], [0.35, 0.45])
     """
     sizes = np.atleast_1d(np.asarray(packets, dtype=float))
-    if not ((sizes >= 1) & (sizes <= MOST_PACKETS) & (sizes == np.floor(sizes))).all():
-        raise MayflyError(f"packets = {sizes.max():g}: must be whole numbers from 1 to {MOST_PACKETS}")
+    wrong = sizes[~((sizes >= 1) & (sizes <= MOST_PACKETS) & (sizes == np.floor(sizes)))]
+    if wrong.size:
+        raise MayflyError(f"packets = {wrong[0]:g}: must be whole numbers from 1 to {MOST_PACKETS}")
     arrivals, flight = _arrivals(int(sizes.max()) + 1, path)
     at = sizes.astype(int) - 1
     # The FIN takes the place of a packet in the window, and no time on the link.
