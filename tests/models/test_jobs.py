@@ -5,6 +5,7 @@ That it serves jobs as its orders say is tested in crates/netsim/tests/fluid.rs.
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -169,6 +170,86 @@ def test_the_work_in_the_system_is_conserved(order, hyper_jobs):
     found = simulate_jobs(order, *hyper_jobs)
     weighed = found.response_time * HYPER.survival(found.sizes) / HYPER.pdf(found.sizes)
     close(found.mean_by_size(ALL, weighed, level=SURE), HYPER.moment(2) / 2 / 0.3, within=0.2)
+
+
+def known_sizes(order, rho):
+    """Mean response time by size of exponential jobs of mean 1 under an order that knows sizes; from 0 to 30.
+
+    SRPT: Schrage and Miller 1966; preemptive and non-preemptive shortest job first: Conway, Maxwell, Miller 1967, 8.
+    """
+    at = np.linspace(0.0, 30.0, 60_001)
+    tail = np.exp(-at)
+    load, square = rho * (1 - tail * (1 + at)), rho * (2 - tail * (2 + 2 * at + at**2))
+    if order == "sjf":
+        return at, rho * 2 / 2 / (1 - load) ** 2 + at
+    if order == "psjf":
+        return at, square / 2 / (1 - load) ** 2 + at / (1 - load)
+    middles = (1 / (1 - load[1:]) + 1 / (1 - load[:-1])) / 2
+    served = np.r_[0.0, np.cumsum(middles * np.diff(at))]
+    return at, (square + rho * at**2 * tail) / 2 / (1 - load) ** 2 + served
+
+
+@pytest.mark.parametrize("rho", [0.5, 0.8])
+@pytest.mark.parametrize("order", ["srpt", "psjf", "sjf"])
+def test_orders_that_know_sizes_have_the_means_of_the_textbooks(order, rho):
+    law, (at, expected) = service_law("exponential:mean=1"), known_sizes(order, rho)
+    edges = [0.0, 0.2, 0.7, 1.5, 3.0, 30.0]
+    means = simulate_poisson(order, law, rho, 1e6, edges, less=lambda x: np.interp(x, at, expected), level=SURE)
+    assert np.all(np.abs(means.mean) <= means.half_width), means
+    assert np.all(means.half_width <= 0.1 * np.interp(edges[1:], at, expected)), means
+
+
+def test_levels_in_order_of_arrival_wait_for_all_work_above_and_beside_them():
+    """(W(b) + x) / (1 - rho(a)) between the thresholds a and b (Kleinrock 1976, 4.7), exponential sizes."""
+    rho, cuts = 0.8, [0.0, 0.5, 2.0, math.inf]
+    for low, high in itertools.pairwise(cuts):
+        share = np.exp(-np.array([low, high]))
+        load = rho * (1 - share)
+        square = 2 * rho * (1 - share[1] * (1 + (high if high < math.inf else 0)))
+        backlog = square / 2 / (1 - load[1])
+        means = simulate_poisson(
+            levels("fcfs*", cuts[1:-1]),
+            service_law("exponential:mean=1"),
+            rho,
+            1e6,
+            [low, high],
+            less=lambda x, add=backlog, idle=1 - load[0]: (add + x) / idle,
+            level=SURE,
+        )
+        assert abs(means.mean[0]) <= means.half_width[0] <= 0.15 * (backlog + low) / (1 - load[0]), (low, means)
+
+
+def test_the_first_level_of_sharing_does_not_see_the_second():
+    """T(x) = x / (1 - rho(th)) up to the threshold: Chen 2012, Eq. 5.5."""
+    law, threshold = service_law("bounded-pareto:min=1,max=1e3,alpha=1.1"), 10.0
+    slope = 1 / (1 - 0.8 * float(law.truncated(1, threshold)) / law.mean)
+    mix, edges = levels("ps|ps", [threshold]), [0.0, 2.0, 5.0, threshold]
+    means = simulate_poisson(mix, law, 0.8, 1e6, edges, less=lambda x: slope * x, level=SURE)
+    assert np.all(np.abs(means.mean) <= means.half_width), means
+    assert np.all(means.half_width <= 0.02 * slope * np.array(edges[1:])), means
+
+
+def test_acknowledgements_and_data_under_least_attained_service():
+    """Urvoy-Keller 2007, Eq. 5 to 8 (corrected): both kinds age in data bytes, and need 1 and 0.05 of them.
+
+    Work of both cut off at the same age x delays both: (W(x) + w x) / (1 - rho(x)), rho(x) = sum of l w E[min(X, x)].
+    """
+    law, weights = service_law("bounded-pareto:min=1,max=1e3,alpha=1.1"), np.array([1.0, 0.05])
+    rng, n = np.random.default_rng(7), 1_000_000
+    kind, sizes = (rng.random(n) < 0.5).astype(int), law.sample(rng, n)
+    rate = 0.8 / (law.mean * weights.mean())
+    found = simulate_jobs("las", np.cumsum(rng.exponential(size=n)) / rate, sizes, weights[kind])
+    load = rate * weights.mean() * law.truncated(1, sizes)
+    backlog = rate * (weights**2).mean() * law.truncated(2, sizes) / 2 / (1 - load)
+    expected = (backlog + weights[kind] * sizes) / (1 - load)
+    for which in (0, 1):
+        # A size of -1 is in no class.
+        of_kind = replace(found, sizes=np.where(kind == which, sizes, -1.0))
+        edges = [0.0, 2.0, 10.0, 100.0, 1e3]
+        means = of_kind.mean_by_size(edges, found.response_time - expected, level=SURE)
+        whole = of_kind.mean_by_size(edges, expected, level=SURE).mean
+        assert np.all(np.abs(means.mean) <= means.half_width), (which, means)
+        assert np.all(means.half_width <= np.array([0.03, 0.03, 0.1, 0.4]) * whole), (which, means, whole)
 
 
 def test_least_remaining_work_first_has_the_least_mean():
