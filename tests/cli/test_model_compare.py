@@ -12,7 +12,7 @@ def test_table_and_document_agree():
     fifo, las = document["policies"]
     assert [f"{value:.4g}" for value in las["loads"][0]["response_time"]] == ended.out.split("las")[1].split()[:2]
     assert fifo["loads"][1]["mean"] is None and "inf" in ended.out
-    assert f"las lets jobs larger than {las['loads'][1]['starves_above']:.5g} wait without end" in ended.out
+    assert f"las lets jobs larger than {las['loads'][1]['starves_above']:.6g} wait without end" in ended.out
 
 
 def test_the_page_is_written_beside_the_document(tmp_path):

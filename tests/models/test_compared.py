@@ -8,7 +8,7 @@ import pytest
 
 from mayfly.errors import MayflyError
 from mayfly.models.answer import answer
-from mayfly.models.compared import compared, curve_sizes, mean_slowdown, members, starves_above
+from mayfly.models.compared import compared, curve_sizes, mean_slowdown, members
 from mayfly.models.law_spec import service_law
 from mayfly.models.mg1 import MG1
 
@@ -43,11 +43,11 @@ def test_the_size_that_starves_under_las_fills_the_server():
     [las, ps] = members("las,ps")
     for spec, rho in ((PARETO, 1.1), ("exponential:mean=3", 2.0), ("lognormal:mean=1,cov=4", 5.0)):
         queue = MG1(service_law(spec), rho)
-        assert float(queue.load(starves_above(las, queue))) == pytest.approx(1.0, abs=1e-5)
-        assert starves_above(ps, queue) == queue.law.smallest
-        assert starves_above(las, MG1(queue.law, 0.9)) is None
+        assert float(queue.load(las.policy.starves_above(queue, **las.parameters))) == pytest.approx(1.0, abs=1e-5)
+        assert ps.policy.starves_above(queue, **ps.parameters) == queue.law.smallest
+        assert las.policy.starves_above(MG1(queue.law, 0.9), **las.parameters) is None
     whole = MG1(service_law("zipf:min=6,mean=40,cov=6"), 1.5)
-    size = starves_above(las, whole)
+    size = las.policy.starves_above(whole, **las.parameters)
     assert float(whole.load(size * (1 - 1e-5))) < 1 <= float(whole.load(size * (1 + 1e-5)))
 
 

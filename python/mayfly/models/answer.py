@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from mayfly.errors import MayflyError
 from mayfly.models.law_spec import service_law
 from mayfly.models.mg1 import MG1
 from mayfly.models.policies import Policy, policy
+from mayfly.models.service import ServiceLaw
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -63,7 +65,7 @@ class Answer:
         Returns
         -------
         dict
-            ``policy, law, rho, at, response_time, slowdown, mean, mean_size, cov, starves_from, unit``, and the
+            ``policy, law, rho, at, response_time, slowdown, mean, mean_size, cov, starves_above, unit``, and the
             parameters.
         """
         given = {name: np.asarray(value).tolist() for name, value in self.parameters.items()}
@@ -78,33 +80,14 @@ class Answer:
             "mean": finite(self.mean),
             "mean_size": self.queue.law.mean,
             "cov": finite(self.queue.law.cov),
-            "starves_from": self.starves_from,
+            "starves_above": self.starves_above,
             "unit": "s" if self.seconds else "size",
         }
 
-    @property
-    def starves_from(self) -> float | None:
-        """The size from which on jobs are never done, x* of an overloaded queue; None where all are.
-
-        Notes
-        -----
-        A policy that starves a size starves all larger ones. Found to twelve digits by bisection.
-        """
-
-        def done(size: float) -> bool:
-            return bool(np.isfinite(self.policy.function(self.queue, np.array([size]), **self.parameters))[0])
-
-        law = self.queue.law
-        low, high = law.smallest, law.largest if math.isfinite(law.largest) else 1e12 * law.mean
-        if done(high):
-            return None
-        if not done(low):
-            return low
-        low = max(low, high * 1e-18)
-        while high > low * (1 + 1e-12):
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if done(middle) else (low, middle)
-        return high
+    @cached_property
+    def starves_above(self) -> float | None:
+        """Size beyond which jobs never end, None where all do."""
+        return self.policy.starves_above(self.queue, **self.parameters)
 
     @property
     def slowdown(self) -> np.ndarray:
@@ -131,10 +114,15 @@ class Answer:
         law, unit = self.queue.law, " s" if self.seconds else ""
         named = ", ".join(f"{name} {np.asarray(value).tolist()}" for name, value in self.parameters.items())
         told = [f"mean response time {self.mean:.6g}{unit}; {self.law}: mean size {law.mean:.6g}, CoV {law.cov:.4g}"]
-        if self.starves_from is not None:
-            told.append(f"the queue grows without end: jobs from a size of {self.starves_from:.6g} on starve")
+        if self.starves_above is not None:
+            told.append(f"the queue grows without end: {starving(self.starves_above, law)} wait without end")
         source = f"after {self.policy.source}" if self.policy.source else ""
         return told + [", ".join(filter(None, (named, source)))] * bool(named or source)
+
+
+def starving(above: float, law: ServiceLaw) -> str:
+    """Which jobs starve, in words."""
+    return "jobs of every size" if above <= law.smallest else f"jobs larger than {above:.6g}"
 
 
 def finite(value: float) -> float | None:

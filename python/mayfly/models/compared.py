@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly.errors import MayflyError
-from mayfly.models.answer import QUANTILES, Answer, finite, numbers
+from mayfly.models.answer import QUANTILES, Answer, finite, numbers, starving
 from mayfly.models.law_spec import service_law
 from mayfly.models.mg1 import MG1
 from mayfly.models.policies import POLICIES, Policy, policy
@@ -120,7 +120,7 @@ class Compared:
                     "slowdown": [finite(value) for value in found.slowdown.tolist()],
                     "mean": finite(found.mean),
                     "mean_slowdown": finite(mean_slowdown(member, found.queue)),
-                    "starves_above": starves_above(member, found.queue),
+                    "starves_above": member.policy.starves_above(found.queue, **member.parameters),
                 }
             )
         return {
@@ -162,9 +162,8 @@ class Compared:
         told = []
         for rho in self.rho:
             for member, answer in self.of(rho):
-                size = starves_above(member, answer.queue)
-                if size is not None:
-                    what = "jobs of every size" if size <= self.service.smallest else f"jobs larger than {size:.5g}"
+                if answer.starves_above is not None:
+                    what = starving(answer.starves_above, self.service)
                     told.append(f"at load {rho:g} {member.label} lets {what} wait without end")
         return told
 
@@ -192,31 +191,6 @@ def mean_slowdown(member: Member, queue: MG1) -> float:
     """E[T(X) / X] of a policy; 1 or more, infinite where some jobs never end."""
     breaks = np.concatenate([[0.0], *(np.atleast_1d(value) for value in member.parameters.values())])
     return queue.law.expect(lambda x: member.policy.function(queue, x, **member.parameters) / x, breaks)
-
-
-def starves_above(member: Member, queue: MG1) -> float | None:
-    """Size beyond which jobs never end, right within one part in a million; None if all end.
-
-    Examples
-    --------
-    >>> [member] = members("las")
-    >>> round(starves_above(member, MG1(service_law("exponential:mean=1"), 2.0)), 4)
-    0.6931
-    """
-    sizes = curve_sizes(queue.law, 200)
-    ends = np.isfinite(member.policy.function(queue, sizes, **member.parameters))
-    if ends.all():
-        return None
-    if not ends[0]:
-        return queue.law.smallest
-    low, high = sizes[ends][-1], sizes[~ends][0]
-    while high - low > 1e-6 * low:
-        middle = (low + high) / 2
-        if np.isfinite(member.policy.function(queue, np.array([middle]), **member.parameters)[0]):
-            low = middle
-        else:
-            high = middle
-    return float(low)
 
 
 def members(text: str, threshold: Sequence[float] | None = None) -> tuple[Member, ...]:

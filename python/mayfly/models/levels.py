@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -159,6 +160,11 @@ def solve(queue: MG1, above: float, upto: float, largest: float = 0.0, tolerance
     """
     far = _far(queue, above, largest)
     length, endless = min(upto, far) - above, far < min(upto, queue.law.largest)
+    return _solved(queue, above, length, endless, tolerance)
+
+
+@lru_cache(maxsize=16)
+def _solved(queue: MG1, above: float, length: float, endless: bool, tolerance: float) -> Level:
     reach = float(queue.backlog(above)) + above
     panels, before, last = 8, None, 0.0
     while True:

@@ -131,6 +131,50 @@ class Policy:
         breaks = np.concatenate([np.atleast_1d(value) for value in checked.values()]) if checked else ()
         return queue.law.expect(lambda x: self.function(queue, x, **checked), breaks)
 
+    def starves_above(self, queue: MG1, **given: Any) -> float | None:
+        """Size beyond which jobs never end, x* of an overloaded queue; None where all end.
+
+        Parameters
+        ----------
+        queue : MG1
+            Arrivals and sizes.
+        **given
+            Parameters by name.
+
+        Returns
+        -------
+        float or None
+            Right within 10^-9; the smallest size of the law where no job ends.
+
+        Notes
+        -----
+        A policy that starves a size starves all larger ones (Urvoy-Keller 2007, 7.1): the bound is bisected.
+
+        Examples
+        --------
+        >>> from mayfly.models.law_spec import service_law
+        >>> from mayfly.models.mg1 import MG1
+        >>> round(POLICIES["las"].starves_above(MG1(service_law("exponential:mean=1"), 2.0)), 6)
+        0.693147
+        """
+        import numpy as np
+
+        checked, law = self.checked(given), queue.law
+
+        def ends(size: float) -> bool:
+            return bool(np.isfinite(self.function(queue, np.array([size]), **checked))[0])
+
+        low, high = law.smallest, law.largest if np.isfinite(law.largest) else 1e6 * law.mean
+        if ends(high):
+            return None
+        low = max(low, 1e-12 * high)
+        if not ends(low):
+            return law.smallest
+        while high > low * (1 + 1e-9):
+            middle = float(np.sqrt(low * high))
+            low, high = (middle, high) if ends(middle) else (low, middle)
+        return low
+
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """``given`` with the defaults, each value within its bounds."""
         known = {parameter.name: parameter for parameter in self.parameters}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mayfly.models.answer import finite
-from mayfly.models.compared import LOADS, Compared, Member, curve_sizes, mean_slowdown, plain, starves_above
+from mayfly.models.compared import LOADS, Compared, Member, curve_sizes, mean_slowdown, plain
 from mayfly.models.mg1 import MG1
 from mayfly.simulate.folder import filled
 
@@ -128,7 +128,11 @@ def _by_size(found: Compared, colours: dict[str, Style]) -> list[Figure]:
     for place, rho in enumerate(found.rho):
         queue = MG1(found.service, rho)
         curves = [(member, *_curve(member, queue)) for member in found.members]
-        missing = [member.label for member in found.members if starves_above(member, queue) is not None]
+        missing = [
+            member.label
+            for member in found.members
+            if member.policy.starves_above(queue, **member.parameters) is not None
+        ]
         drawn = f" Drawn where it is finite: {', '.join(missing)}." if missing else ""
         slow = [_trace(m, colours[m.label], x, y / x, "%{y:.4~g} times alone, size %{x:.4~g}") for m, x, y in curves]
         caption = f"How many times longer than alone a job of a size is there: lower is better, 1 is best.{drawn}"
@@ -148,6 +152,10 @@ def _axes(data: list[dict[str, Any]], title: str) -> dict[str, Any]:
         "yaxis": axis(title, True, values_of(data, "y")),
         "showlegend": True,
     }
+
+
+def _starves(member: Member, queue: MG1) -> bool:
+    return member.policy.starves_above(queue, **member.parameters) is not None
 
 
 def _curve(member: Member, queue: MG1) -> tuple[np.ndarray, np.ndarray]:
