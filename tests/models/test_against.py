@@ -134,3 +134,11 @@ def test_refusals():
         against.by_size(against.beside(flows, "ps", LINK), window=4)
     with pytest.raises(MayflyError, match="threshold"):
         against.against(flows, "ps", LINK, threshold=3)
+
+
+def test_flows_replayed_as_jobs_take_what_lindley_says():
+    flows = first_come(4, 2_000, 0.7)
+    told = against.replayed(flows.sample(fraction=1.0, shuffle=True, seed=1), "fifo", LINK)
+    assert told["jobs_s"].to_numpy() == pytest.approx(told["response_time_s"].to_numpy(), rel=1e-6)
+    twice = pl.concat([flows.with_columns(replication=pl.lit(k)) for k in (0, 1)])
+    assert against.replayed(twice, "fifo", LINK)["jobs_s"].sum() == pytest.approx(2 * told["jobs_s"].sum())

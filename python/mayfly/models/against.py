@@ -193,6 +193,43 @@ def beside(
     return told.with_columns((pl.col("model_s") + alone).alias("model_s"))
 
 
+def replayed(records: pl.DataFrame, policy: Policy | str, link: Link, **parameters: Any) -> pl.DataFrame:
+    """The same flows served as jobs: each is at the link as a whole when it starts, in the order of the policy.
+
+    Parameters
+    ----------
+    records, policy, link, **parameters
+        As :func:`beside`.
+
+    Returns
+    -------
+    polars.DataFrame
+        As :func:`beside`, with ``jobs_s`` in place of ``model_s``: the time to serve the flow among just these others.
+
+    Raises
+    ------
+    MayflyError
+        There is no flow, or the job-level simulation cannot play the policy.
+
+    Notes
+    -----
+    A model is off from this by chance and the end of the run, and this from the records by packets and TCP.
+    """
+    import polars as pl
+
+    from mayfly.metrics.size_classes import completed_tcp
+    from mayfly.models.jobs import played, simulate_jobs
+
+    levels = played(policy_of(policy) if isinstance(policy, str) else policy, **parameters)
+    jobs = link.jobs(records).sort("start_s")
+    runs = jobs.partition_by("replication", maintain_order=True) if "replication" in jobs.columns else [jobs]
+    found = []
+    for run in runs:
+        served = simulate_jobs(levels, run["start_s"].to_numpy() / link.byte_s, run["wire_bytes"].to_numpy())
+        found.append(run.with_columns(pl.Series("jobs_s", served.response_time * link.byte_s, dtype=pl.Float64)))
+    return pl.concat(found).filter(completed_tcp() & (pl.col("start_s") >= link.warm_up_s))
+
+
 def by_class(
     flows: pl.DataFrame, link: Link, edges: Sequence[int] | None = None, bins_per_decade: int = BINS_PER_DECADE
 ) -> pl.DataFrame:
