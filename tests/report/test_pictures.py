@@ -28,6 +28,12 @@ def test_each_picture_has_a_place_and_each_kind_of_curve_a_row():
     assert (model["x"], model["y"]) == ([1, 100], [1.5, 2.5])
 
 
+def test_a_line_of_one_point_is_a_point():
+    one = Curve("model", "starves all but the smallest", [1, 2], [1.0, float("inf")])
+    (trace,) = figures_in(pictures_page("One", [Picture("a", "A", "A.", "x", "y", (one,))]))["a"]["data"]
+    assert (trace["mode"], trace["x"]) == ("markers", [1])
+
+
 @pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
 def test_the_page_is_drawn_without_error_or_network(tmp_path):
     page = tmp_path / "figures.html"

@@ -107,11 +107,13 @@ def _trace(curve: Curve, style: Style) -> dict[str, Any]:
     pairs = zip(figures_of(curve.x), figures_of(curve.y), strict=True)
     kept = [pair for pair in pairs if None not in pair]
     look: dict[str, Any] = {"line": {"color": style.colour, "dash": style.dash, "width": style.width}}
-    if curve.points:
+    # A line of one point is none.
+    points = curve.points or len(kept) == 1
+    if points:
         look = {"marker": {"color": style.faint(0.45), "size": 4, "symbol": style.symbol}}
     return {
         "type": "scatter",
-        "mode": "markers" if curve.points else "lines",
+        "mode": "markers" if points else "lines",
         "name": shown(curve.kind),
         "meta": curve.kind,
         "legendgroup": curve.kind,
