@@ -1,9 +1,10 @@
 """No claim of Urvoy-Keller 2007 differs without a reason; the measures, by hand."""
 
 import numpy as np
+import polars as pl
 import pytest
 
-from mayfly.papers import ITEMS, urvoy_keller2007, urvoy_keller2007_measures
+from mayfly.papers import ITEMS, urvoy_keller2007, urvoy_keller2007_figures, urvoy_keller2007_measures
 from mayfly.papers.declaration import Claim, Runs
 from mayfly.papers.urvoy_keller2007_differences import DIFFERENCES
 from mayfly.simulate.disciplines import parse
@@ -44,15 +45,48 @@ def test_table_1_is_declared_and_its_laws_have_the_means_it_prints() -> None:
         assert packets.mean() == pytest.approx(float(law.split("-")[1]), rel=0.06)
 
 
-def test_las_beside_lasack_with_acknowledgements_that_weigh_nothing() -> None:
-    sizes = np.array([1.0, 3.0, 20.0])
-    las = urvoy_keller2007_measures.las_response_s(sizes, 0.05, 0.0, sizes)
-    lasack = urvoy_keller2007_measures.las_response_s(sizes, 0.05, 0.05, sizes)
-    assert (lasack > las).all() and lasack == pytest.approx(las, rel=0.05)
-    # Everybody below 1 s is served at once but for the first seconds of others: Eq. 9.
-    rho = 0.05 * 1.0
-    assert las[0] == pytest.approx(0.05 / (2 * (1 - rho) ** 2) + 1 / (1 - rho))
-    assert np.isinf(urvoy_keller2007_measures.las_response_s(sizes, 1.0, 0.0, sizes)[2])
+def sums_of_the_sample(sizes: np.ndarray, down_rate: float, up_rate: float, at: float) -> float:
+    """Urvoy-Keller 2007, Eq. 4 to 8, with y^i in Eq. 5, written out over a sample of service times."""
+    first, second = (np.minimum(sizes, at) ** power for power in (1, 2))
+    ack = 40 / 3000
+    left = 1 - down_rate * first.mean() - up_rate * ack * first.mean()
+    waits = (down_rate * second.mean() + up_rate * ack**2 * second.mean()) / (2 * left**2)
+    return waits + at / left if left > 0 else np.inf
+
+
+@pytest.mark.parametrize(("name", "discipline"), [("bp-9.67-3", "las"), ("mix-bp-6.67-5-short", "lasack")])
+def test_the_model_beside_a_run_is_that_of_the_report(name: str, discipline: str) -> None:
+    experiment = next(one for one in REPORT.experiments if one.id == name)
+    scenario = experiment.loaded().override(duration="60s")
+    run = run_one(scenario, parse(discipline), experiment.prepare(workload(scenario), 0))
+    capacity, queue, uploads = urvoy_keller2007_measures.fitted(run)
+    down = run.records.filter(pl.col("direction") == "down")
+    rate, up_rate = down.height / 60, (run.records.height - down.height) / 60
+    service = down["size_packets"].to_numpy() * 12_000 / capacity
+    assert (queue.rho, uploads) == pytest.approx((rate * service.mean(), up_rate / rate))
+    told = urvoy_keller2007_measures.with_model(run, capacity, queue, uploads)
+    for row in (0, 7, int(np.argmax(service))):
+        expected = sums_of_the_sample(service, rate, up_rate, service[row])
+        assert told["model_s"][row] == pytest.approx(expected, rel=1e-9)
+
+
+def test_who_is_starved() -> None:
+    own = pl.DataFrame({"model_s": [1.0, 1.0, 1.0, np.inf, np.inf], "finish_s": [1.0, 1.0, 1.0, 2.0, None]})
+    found = urvoy_keller2007_measures.starved(own.with_columns(protocol=pl.lit("tcp")))
+    assert found == {"starved_share": pytest.approx(0.4), "starved_done": 0.5, "served_done": 1.0}
+
+
+def test_figures_of_short_runs() -> None:
+    pictures = urvoy_keller2007_figures.pictures(60.0)
+    assert [picture.title.partition(":")[0] for picture in pictures] == [
+        *(f"Figure {number}" for number in (16, 17, 18, 21, 22)),
+        "Figure 22, short preambles",
+    ]
+    kinds = [curve.kind for curve in pictures[2].curves]
+    assert kinds == ["FIFO, raw", "FIFO, medfilt", "LAS, raw", "LAS, medfilt", "PS model", "LAS model"]
+    assert [curve.kind for curve in pictures[3].curves] == ["LASACK, raw", "LASACK, medfilt", "LASACK model"]
+    overload = pictures[4]
+    assert np.isinf(np.array(overload.curves[-1].y)[-1]) and "starves" in overload.caption
 
 
 def test_measures_of_a_short_run() -> None:
@@ -64,3 +98,5 @@ def test_measures_of_a_short_run() -> None:
     assert 2 < found["capacity_mbps"] < 5
     assert found["smallest_s"] < found["half_s"] < found["ninety_s"]
     assert found["smallest_presence_s"] < found["smallest_s"]
+    assert found["las_raw_5"] < found["las_raw_50"] < found["las_raw_95"]
+    assert found["starved_share"] == 0

@@ -23,6 +23,8 @@ from mayfly.papers import (
     subflow_tables,
     urvoy_keller2007,
     urvoy_keller2007_endless,
+    urvoy_keller2007_figures,
+    urvoy_keller2007_tables,
     zhao2004,
 )
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
@@ -111,6 +113,8 @@ ITEMS = (
         introduction=urvoy_keller2007.INTRODUCTION,
         claims=urvoy_keller2007_endless.CLAIMS + urvoy_keller2007.CLAIMS,
         experiments=urvoy_keller2007_endless.EXPERIMENTS + urvoy_keller2007.EXPERIMENTS,
+        sections=(urvoy_keller2007_tables.error_table,),
+        pictures=(urvoy_keller2007_figures.pictures,),
     ),
     Item(
         id="zhao-2004",

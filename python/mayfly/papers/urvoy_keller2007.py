@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.models.mg1 import MG1
+from mayfly.models.policies import POLICIES
+from mayfly.models.service import deterministic
 from mayfly.models.wlan_tcp import cycle_capacity
 from mayfly.models.wlan_times import CellTimes
 from mayfly.papers import urvoy_keller2007_measures as measures
@@ -81,6 +84,8 @@ def above_three(flows: pl.DataFrame, replication: int) -> pl.DataFrame:
 
 SHORT = {"network.wlan.short_preamble": True, "network.wlan.ack_rate": "11mbit"}
 """A cell with more capacity: settings that the report does not give."""
+
+SHORT_TEXT = "; short preambles, acknowledgements of the MAC at 11 Mb/s"
 
 
 def _downloads(
@@ -272,14 +277,21 @@ def layers() -> Claim:
 
 
 def ps_over(name: str, load: float) -> Quantity:
-    """T = x / (C - offered) (Urvoy-Keller 2007, Eq. 3) over what FIFO takes; overload counts as 99.9 % load."""
+    """What M/G/1 PS gives the mean size over what FIFO takes; it is linear (Urvoy-Keller 2007, Eq. 3)."""
 
     def of_runs(runs: Runs) -> Values:
-        capacity = _of("las", "capacity_mbps", load)(runs) * 1e6
-        spare = np.maximum(capacity - _of("fifo", "offered_bps", load)(runs), capacity / 1000)
-        return _of("fifo", f"{name}_bits", load)(runs) / spare / _of("fifo", f"{name}_presence_s", load)(runs)
+        bits, presence = (_of("fifo", f"{name}_{what}", load)(runs) for what in ("bits", "presence_s"))
+        return ps_seconds_per_bit(runs, load) * bits / presence
 
     return of_runs
+
+
+def ps_seconds_per_bit(runs: Runs, load: float) -> Values:
+    """Slope of the response time of PS, s/bit, at the capacity of the run of LAS; overload counts as 99.9 % load."""
+    capacity = _of("las", "capacity_mbps", load)(runs) * 1e6
+    rho = np.minimum(_of("fifo", "offered_bps", load)(runs) / capacity, 0.999)
+    one_bit = deterministic(1.0)
+    return np.array([float(POLICIES["ps"].response(MG1(one_bit, one), 1.0)) for one in rho]) / capacity
 
 
 def queue_models() -> Claim:
@@ -406,7 +418,7 @@ def mix_responses(variant: str = "") -> Claim:
         "LASACK keeps response times low for most flows both ways; FIFO favours uploads, LASACK downloads slightly; "
         "short flows take almost 10 times as long under FIFO from 2 to 5 Mb/s, and as long as before under LASACK"
     )
-    settings = _MIX + ("; short preambles, acknowledgements of the MAC at 11 Mb/s" if variant else "")
+    settings = _MIX + (SHORT_TEXT if variant else "")
     return _claim(f"mix-responses{variant}", "7, Fig. 19, 20", says, rows, settings)
 
 
@@ -427,6 +439,29 @@ def mix_capacity() -> Claim:
     return _claim("mix-capacity", "7.1, Fig. 21, 22", says, rows, _MIX)
 
 
+def mix_overload(variant: str = "") -> Claim:
+    """Downloads at a load above 1."""
+
+    def of(name: str) -> Quantity:
+        return quantity(f"mix-bp-6.67-5{variant}", "lasack", name)
+
+    rows = [
+        at_least("downloads that the model starves, 5 Mb/s", of("starved_share"), 0),
+        at_most("downloads that the model starves, 5 Mb/s", of("starved_share"), 0.5, direction="below half"),
+        below(
+            "completed, of the downloads that the model starves, 5 Mb/s",
+            of("starved_done"),
+            of("served_done"),
+            "",
+            "below those it serves",
+            logarithms=False,
+        ),
+    ]
+    says = "at 5 Mb/s M/G/1/LASACK gives no result for the last quantiles of size: the largest wait without end"
+    settings = _MIX + (SHORT_TEXT if variant else "")
+    return _claim(f"mix-overload{variant}", "7.1, Fig. 22", says, rows, settings)
+
+
 CLAIMS = (
     measured_load(),
     saturation(),
@@ -442,5 +477,7 @@ CLAIMS = (
     mix_responses(),
     mix_responses("-short"),
     mix_capacity(),
+    mix_overload(),
+    mix_overload("-short"),
 )
 """Claims of 6 and 7."""

@@ -5,17 +5,28 @@ import polars as pl
 
 from mayfly.metrics.active import active_flows
 from mayfly.metrics.size_classes import completed_tcp
+from mayfly.models.against import by_size
+from mayfly.models.mg1 import MG1
+from mayfly.models.policies import POLICIES
+from mayfly.models.service import Discrete
 from mayfly.models.wlan_tcp import capacity_bps, rate_with_uploads
 from mayfly.papers.declaration import Measures
 from mayfly.papers.wlan_measures import losses
 from mayfly.simulate.run import RunResult
 
 PACKET_BYTES, ACK_BYTES, SEGMENT_BYTES = 1500, 40, 1460
+PACKET_BITS = 8.0 * PACKET_BYTES
 SMALLEST_PACKETS = 3
 """k of the paper, MSS."""
 
 QUANTILES = {"smallest": (0.0, 0.0), "half": (0.0, 0.5), "ninety": (0.8, 0.95), "largest": (0.99, 1.0)}
 """Parts of the flows by quantile of their size, the lower excluded but at 0; the smallest are those of 3 MSS."""
+
+WINDOW = 21
+"""Neighbouring sizes of the median filter, as for the figures of Chen 2012."""
+
+POINT_PERCENTILES = (5, 50, 95)
+"""Percentiles of the errors over the sizes of a figure."""
 
 
 def load(run: RunResult) -> Measures:
@@ -149,7 +160,7 @@ def _seen(run: RunResult) -> tuple[float, float, float, float]:
 
 
 def beside_models(run: RunResult) -> Measures:
-    """Time at the access point against M/G/1 PS and LAS or LASACK, by quantile of size (Fig. 16 to 18, 21, 22).
+    """Time at the access point against M/G/1 PS and LASACK, without uploads LAS (Fig. 16 to 18, 21, 22).
 
     Parameters
     ----------
@@ -161,59 +172,73 @@ def beside_models(run: RunResult) -> Measures:
     dict of float
         ``capacity_mbps``, estimated in this run, which means something under LAS and LASACK; ``half_presence_s`` and so
         on, measured, and ``half_las``, the model over it with the capacity of the run, left out where the flows cut off
-        at that size are too many; for PS ``half_bits``, the mean size, and ``offered_bps`` of the downloads.
+        at that size are too many; for PS ``half_bits``, the mean size, and ``offered_bps`` of the downloads. Of the
+        points of the figure, one for each size, ``las_raw_5``, ``las_raw_50`` and ``las_raw_95``, quantiles of the
+        model over the mean of the size where the model is finite, and ``bit_s_raw_5`` and so on, of that mean over
+        the size, s/bit; ``las_filtered_5`` and so on after the median filter. ``starved_share``, downloads of sizes
+        that the model starves, and with some ``starved_done`` and ``served_done``, who of these and of the others
+        completed.
     """
-    rate, smallest_s, down_rate, up_rate = _seen(run)
-    capacity = capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s)
-    own = run.records.filter(pl.col("direction") == "down")
-    sizes = own["size_packets"].to_numpy() * 8.0 * PACKET_BYTES / capacity
-    found: Measures = {"capacity_mbps": capacity / 1e6, "offered_bps": down_rate * float(sizes.mean()) * capacity}
+    capacity, queue, uploads = fitted(run)
+    own = with_model(run, capacity, queue, uploads)
+    offered = queue.rho * capacity
+    found: Measures = {"capacity_mbps": capacity / 1e6, "offered_bps": offered}
     for name in QUANTILES:
         done = _part(own, name).filter(completed_tcp())
         if not done.height:
             continue
-        measured = float(done["presence_s"].mean())
+        measured, model = float(done["presence_s"].mean()), done["model_s"].mean()
         found[f"{name}_presence_s"] = measured
-        at = done["size_packets"].to_numpy() * 8.0 * PACKET_BYTES / capacity
-        las = las_response_s(sizes, down_rate, up_rate, at)
-        if np.isfinite(las).all():
-            found[f"{name}_las"] = float(las.mean()) / measured
-        found[f"{name}_bits"] = float(at.mean()) * capacity
+        if np.isfinite(model):
+            found[f"{name}_las"] = model / measured
+        found[f"{name}_bits"] = float(done["size_packets"].mean()) * PACKET_BITS
+    return found | point_errors(own) | starved(own)
+
+
+def fitted(run: RunResult) -> tuple[float, MG1, float]:
+    """Capacity by Eq. 10, bit/s, the queue of the downloads at that capacity, in seconds, and uploads per download."""
+    rate, smallest_s, down_rate, up_rate = _seen(run)
+    capacity = capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s)
+    packets = run.records.filter(pl.col("direction") == "down")["size_packets"].to_numpy()
+    law = Discrete(packets * (PACKET_BITS / capacity))
+    return capacity, MG1(law, down_rate * law.mean), up_rate / down_rate
+
+
+def with_model(run: RunResult, capacity: float, queue: MG1, uploads: float) -> pl.DataFrame:
+    """The downloads with ``model_s``; infinite where those cut off at that size overload the queue (Eq. 4 to 8)."""
+    own = run.records.filter(pl.col("direction") == "down")
+    sizes, place = np.unique(own["size_packets"].to_numpy(), return_inverse=True)
+    service = sizes * (PACKET_BITS / capacity)
+    times = POLICIES["lasack"].response(queue, service, uploads=uploads, ack=ACK_BYTES / (2 * PACKET_BYTES))
+    return own.with_columns(pl.Series("model_s", times[place], dtype=pl.Float64))
+
+
+def points(own: pl.DataFrame) -> pl.DataFrame:
+    """Means of the completed downloads by size, raw and filtered, beside the model: the points of a figure."""
+    done = own.filter(completed_tcp()).with_columns(response_time_s="presence_s")
+    return by_size(done, WINDOW)
+
+
+def point_errors(own: pl.DataFrame) -> Measures:
+    """Quantiles of both models over the points."""
+    table, found = points(own), {}
+    for kind, column in (("raw", "simulated_mean_s"), ("filtered", "filtered_s")):
+        finite = table.filter(pl.col("model_mean_s").is_finite())
+        for name, values in (
+            ("las", finite["model_mean_s"] / finite[column]),
+            ("bit_s", table[column] / (table["size_packets"] * PACKET_BITS)),
+        ):
+            for percent in POINT_PERCENTILES:
+                found[f"{name}_{kind}_{percent}"] = values.quantile(percent / 100, "linear")
     return found
 
 
-def las_response_s(sizes: np.ndarray, down_rate: float, up_rate: float, at: np.ndarray) -> np.ndarray:
-    """Mean response time of downloads in an M/G/1 queue under LASACK; without uploads under LAS.
-
-    Parameters
-    ----------
-    sizes : ndarray, shape ``(n,)``
-        A sample of service times, s.
-    down_rate, up_rate : float
-        Flows a second; acknowledgements of uploads are served as flows S_ack / (2 MSS) as large.
-    at : ndarray, shape ``(m,)``
-        Service times of flows, s.
-
-    Returns
-    -------
-    ndarray, shape ``(m,)``
-        Seconds; infinite where the flows cut off at that size overload the queue.
-
-    Notes
-    -----
-    Urvoy-Keller 2007, Eq. 4 to 8, with y^i in Eq. 5 (shared errata): m_i = E[min(X, x)^i].
-
-    Examples
-    --------
-    >>> las_response_s(np.array([1.0, 1.0]), 0.5, 0.0, np.array([1.0])).tolist()
-    [3.0]
-    """
-    ordered = np.sort(sizes)
-    sums = [np.r_[0.0, np.cumsum(ordered**power)] for power in (1, 2)]
-    place = np.searchsorted(ordered, at, side="right")
-    above = ordered.size - place
-    first, second = ((total[place] + above * at**power) / ordered.size for power, total in enumerate(sums, start=1))
-    small = ACK_BYTES / (2 * PACKET_BYTES)
-    left = 1 - (down_rate + small * up_rate) * first
-    waits = (down_rate + small**2 * up_rate) * second / (2 * np.where(left > 0, left, 1) ** 2)
-    return np.where(left > 0, waits + at / np.where(left > 0, left, 1), np.inf)
+def starved(own: pl.DataFrame) -> Measures:
+    """Downloads of sizes with an infinite response time, and whether they completed."""
+    endless = own["model_s"].is_infinite()
+    found = {"starved_share": float(endless.mean())}
+    if 0 < found["starved_share"] < 1:
+        for name, chosen in (("starved", endless), ("served", ~endless)):
+            part = own.filter(chosen)
+            found[f"{name}_done"] = part.filter(completed_tcp()).height / part.height
+    return found
