@@ -60,6 +60,7 @@ bench: build
 	$(BIN)/python benchmarks/queues.py
 	$(BIN)/python benchmarks/permanent.py
 	$(BIN)/python benchmarks/wlan.py
+	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/jobs.py
 
 clean:

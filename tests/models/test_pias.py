@@ -14,8 +14,9 @@ import mayfly
 from mayfly.errors import MayflyError
 from mayfly.models import levels
 from mayfly.models.flow_sizes import FlowSizes
+from mayfly.models.law_spec import service_law
 from mayfly.models.mg1 import MG1
-from mayfly.models.pias import MEASURES, OBJECTIVES, evaluate, offered_by, optimise
+from mayfly.models.pias import MEASURES, OBJECTIVES, evaluate, offered_by, optimise, spelled
 from mayfly.models.policies import POLICIES
 from mayfly.simulate.scenario import load_scenario
 from mayfly.workload.sizes import BoundedPareto, Deterministic, Exponential, wired
@@ -350,3 +351,30 @@ def test_the_simulator_finds_these_thresholds_better_than_ten_times_lower_or_hig
     transmission_s = found.mean_bytes * 8 / 10e6
     turns = evaluate(wired(), found.thresholds_bytes, 0.8, objective="mg1-fcfs")[0]
     assert found.response * transmission_s < means[written["best"]] < turns * transmission_s + 0.05
+
+
+@pytest.mark.parametrize(
+    "spec", ["bounded-pareto:min=1,max=1e4,alpha=1.2", "lognormal:mean=20,cov=3", "zipf:min=6,mean=40,cov=6"]
+)
+def test_a_law_in_a_line_keeps_its_moments_and_its_thresholds(spec):
+    law = service_law(spec)
+    sizes = FlowSizes.of_service(law, 1500)
+    assert sizes.mean == pytest.approx(1500 * law.mean, rel=1e-9)
+    assert sizes.cov == pytest.approx(law.cov, rel=1e-4)
+    given = optimise(sizes, 3, 0.8).response
+    at = np.quantile(np.asarray(law.quantile((np.arange(200_000) + 0.5) / 200_000)), [0.9, 0.99]) * 1500
+    assert given <= evaluate(sizes, at, 0.8)[0]
+
+
+def test_the_command_takes_a_law_in_a_line():
+    from mayfly.cli.commands import app
+
+    given = ["model", "pias", "--law", "exponential:mean=40", "--unit", "1500", "--levels", "2"]
+    document = json.loads(CliRunner().invoke(app, [*given, "--load", "0.8", "--json"]).stdout)
+    # Exponential sizes: no threshold changes the mean.
+    assert document["response"] == pytest.approx(5, rel=1e-3)
+    assert document["mean_bytes"] == pytest.approx(60_000, rel=1e-6)
+    with pytest.raises(MayflyError, match="load: must be given with a law"):
+        spelled("exponential:mean=40", 1.0, None)
+    with pytest.raises(MayflyError, match=r"flows = x.csv: must be left out"):
+        spelled("exponential:mean=40", 1.0, 0.8, "x.csv")

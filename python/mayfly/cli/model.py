@@ -45,6 +45,11 @@ def pias(
         Path | None,
         typer.Option(metavar="FILE", help="Flow list (CSV, CSV.gz, Parquet): its sizes in place of the law"),
     ] = None,
+    law: Annotated[
+        str | None,
+        typer.Option(metavar="LAW", help="Sizes on the wire in place of those: lognormal:mean=40,cov=3"),
+    ] = None,
+    unit: Annotated[float, typer.Option(metavar="BYTES", help="Of a unit of size, with --law: 1500 for packets")] = 1.0,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any scenario field: workload.law=pareto; repeatable"),
@@ -63,11 +68,14 @@ def pias(
 ) -> None:
     """Find the best demotion thresholds for given flow sizes."""
     session = Session(as_json, quiet=True)
-    from mayfly.models.pias import offered_by, optimise
+    from mayfly.models.pias import offered_by, optimise, spelled
     from mayfly.simulate.overrides import merged
     from mayfly.simulate.scenario import load_scenario
 
-    sizes, offered = offered_by(load_scenario(scenario, merged(overrides or (), {})), flows)
+    if law is None:
+        sizes, offered = offered_by(load_scenario(scenario, merged(overrides or (), {})), flows)
+    else:
+        sizes, offered = spelled(law, unit, load, flows)
     found = optimise(sizes, levels, offered if load is None else load, objective=objective, minimise=minimise)
     if as_json:
         session.print_json(found.document())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mayfly.errors import MayflyError
-from mayfly.models.service import Discrete
+from mayfly.models.service import Discrete, ServiceLaw
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,6 +87,44 @@ class FlowSizes(Discrete):
         share = np.diff(np.r_[0.0, law.cdf(edges[1:])])
         packets = (edges[:-1] + 1 + edges[1:]) / 2
         return cls.of_sample((packets * (mss + header_bytes) + 2 * header_bytes), share)
+
+    @classmethod
+    def of_service(cls, law: ServiceLaw, unit_bytes: float = 1.0) -> FlowSizes:
+        """Take a law spelled in a line, in any unit.
+
+        Parameters
+        ----------
+        law : ServiceLaw
+            With a density, or of single sizes.
+        unit_bytes : float
+            Bytes on the wire of a unit of size, above 0.
+
+        Returns
+        -------
+        FlowSizes
+            Of a law with a density the mean sizes of 8192 bins, which keep its mean.
+
+        Raises
+        ------
+        MayflyError
+            A size is out of its bounds.
+
+        Examples
+        --------
+        >>> from mayfly.models.law_spec import service_law
+        >>> round(FlowSizes.of_service(service_law("exponential:mean=30"), 1500).mean)
+        45000
+        """
+        if not unit_bytes > 0:
+            raise MayflyError(f"unit = {unit_bytes:g}: must be above 0 bytes")
+        if isinstance(law, Discrete):
+            return cls.of_sample(law.values * unit_bytes, law.shares)
+        # What lies beyond the last edge is the last size.
+        low, high = (float(law.quantile(p)) for p in (1e-9, 1 - 1e-13))
+        edges = np.r_[law.smallest, np.geomspace(low, high, BINS), law.largest]
+        share, sent = (np.diff(law.partial_moment(order, edges)) for order in (0, 1))
+        kept = share > 1e-300
+        return cls(sent[kept] / share[kept] * unit_bytes, share[kept])
 
     @classmethod
     def of_flows(

@@ -160,11 +160,12 @@ def solve(queue: MG1, above: float, upto: float, largest: float = 0.0, tolerance
     """
     far = _far(queue, above, largest)
     length, endless = min(upto, far) - above, far < min(upto, queue.law.largest)
-    return _solved(queue, above, length, endless, tolerance)
+    return refined(queue, above, length, endless, tolerance)
 
 
 @lru_cache(maxsize=16)
-def _solved(queue: MG1, above: float, length: float, endless: bool, tolerance: float) -> Level:
+def refined(queue: MG1, above: float, length: float, endless: bool, tolerance: float) -> Level:
+    """Halve panels until solutions agree; kept, as the mean and the curve of one queue ask for the same level."""
     reach = float(queue.backlog(above)) + above
     panels, before, last = 8, None, 0.0
     while True:

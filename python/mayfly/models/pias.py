@@ -383,3 +383,27 @@ def offered_by(scenario: Scenario, flows: str | os.PathLike | None = None) -> tu
     law = {"zipf": BoundedZipf, "pareto": BoundedPareto}[given.law]
     solved = law.solve(**{name: value for name, value in parameters.items() if value is not None})
     return FlowSizes.of_law(solved, mss=mss, header_bytes=header), given.load * (1 - given.up_share) / rate
+
+
+def spelled(
+    law: str, unit_bytes: float, load: float | None, flows: str | os.PathLike | None = None
+) -> tuple[FlowSizes, float]:
+    """Sizes of a law in a line, and the load that must come with it.
+
+    Raises
+    ------
+    MayflyError
+        The law is refused, there is no load, or a flow list is named too.
+
+    Examples
+    --------
+    >>> spelled("exponential:mean=30", 1500, 0.8)[1]
+    0.8
+    """
+    from mayfly.models.law_spec import service_law
+
+    if flows is not None:
+        raise MayflyError(f"flows = {flows}: must be left out where a law is given")
+    if load is None:
+        raise MayflyError("load: must be given with a law, such as --load 0.8")
+    return FlowSizes.of_service(service_law(law), unit_bytes), load
