@@ -58,8 +58,8 @@ def jobs_of(name, rho, n):
 def parameters(row, law, low=0.4, high=0.9):
     """Thresholds among the sizes, between them where a law is of one size or has steps."""
     first, second = (float(law.quantile(p)) * 0.75 for p in (low, high))
-    given = {"threshold": first, "thresholds": [first, max(second, 1.2 * first)]}
-    return {parameter.name: given[parameter.name] for parameter in row.parameters if parameter.default is None}
+    both = [first, max(second, 1.2 * first)]
+    return {given.name: both if given.several else first for given in row.parameters if given.default is None}
 
 
 def classes(law):
