@@ -127,8 +127,10 @@ class Policy:
         """
         import numpy as np
 
+        from mayfly.models.policy_ranks import bends
+
         checked = self.checked(given)
-        breaks = np.concatenate([np.atleast_1d(value) for value in checked.values()]) if checked else ()
+        breaks = np.concatenate([bends(self.id, queue.law, checked), *map(np.atleast_1d, checked.values())])
         return queue.law.expect(lambda x: self.function(queue, x, **checked), breaks)
 
     def starves_above(self, queue: MG1, **given: Any) -> float | None:
@@ -235,6 +237,21 @@ _ROWS = (
         source="Kleinrock 1976, 4.7",
         discipline="pias",
         stations="ps*",
+    ),
+    Policy(
+        "srpt", "shortest remaining processing time", "srpt.response", (), "Schrage and Miller 1966", "srpt", "srpt"
+    ),
+    Policy("psjf", "preemptive shortest job first", "psjf.response", (), "Phipps 1956", "", "psjf"),
+    Policy("sjf", "shortest job first", "sjf.response", (), "Phipps 1956", "", "sjf"),
+    Policy("gittins", "Gittins index by age", "gittins.response", (), "Gittins 1989; Scully 2018, Theorem 5.5"),
+    Policy(
+        "levels-fcfs",
+        "levels of priority by age, first come first served in each",
+        "levels_fcfs.response",
+        (Parameter("threshold", "Sizes at which a job falls to the next level, ascending", several=True),),
+        "Kleinrock 1976, 4.7",
+        "",
+        "fcfs*",
     ),
 )
 
