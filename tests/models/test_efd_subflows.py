@@ -6,7 +6,7 @@ import pytest
 from mayfly.errors import MayflyError
 from mayfly.models import efd_cuts, las
 from mayfly.models.efd_cuts import Cuts
-from mayfly.models.efd_flights import Flights, flights, windows
+from mayfly.models.efd_flights import Flights, flight_count, flights, windows
 from mayfly.models.efd_variants import VARIANTS, EfdModel
 from mayfly.models.jobs import levels, simulate_poisson
 from mayfly.models.law_spec import service_law
@@ -187,6 +187,16 @@ def test_the_high_queue_does_not_see_the_low_one_nor_its_order():
     assert np.array_equal(*fifo)
     assert fifo[0] == pytest.approx(at / (1 - model().high_load), rel=1e-12)
     assert np.array_equal(*(model().subflow_response(f"las+{low}", at) for low in ("fifo", "las")))
+
+
+def test_flights_are_counted_as_they_are_listed_and_grow_as_the_sum_of_the_formula():
+    sizes = np.array([0, 1, 2, 3, 10, 43, 500, 20_000])
+    assert flight_count(sizes).tolist() == [len(flights(int(size))) for size in sizes]
+    n = np.arange(1, 30)
+    held = (1 + 2**-0.5) * (2 ** (n / 2) - 1) / (2**0.5 - 1)
+    # Rounding down takes less than a packet from each window.
+    counted = np.cumsum(windows(29, 10**9))
+    assert np.all((counted <= held) & (counted > held - n))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

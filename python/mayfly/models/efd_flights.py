@@ -73,6 +73,36 @@ def flights(packets: int, largest: int = WINDOW) -> np.ndarray:
     return np.minimum(sizes, packets - before)[before < packets]
 
 
+def flight_count(packets: np.ndarray, largest: int = WINDOW) -> np.ndarray:
+    """How many flights flows of given sizes take: their time in slow start without loss is as many round trips.
+
+    Parameters
+    ----------
+    packets : numpy.ndarray
+        Sizes, whole, from 0.
+    largest : int
+        Largest window, packets.
+
+    Returns
+    -------
+    numpy.ndarray
+        In the shape of ``packets``, int64.
+
+    Notes
+    -----
+    Sikdar, Kalyanaraman and Vastola 2001 have the latency of a short transfer so; before the cap n flights hold about
+    (1 + 2^(-1/2)) (2^(n/2) - 1) / (2^(1/2) - 1) packets, the sum of Eq. 5.10 without rounding down.
+
+    Examples
+    --------
+    >>> flight_count(np.array([1, 3, 10, 100])).tolist()
+    [1, 2, 4, 10]
+    """
+    packets = np.asarray(packets)
+    held = np.cumsum(_enough(int(packets.max(initial=0)), largest))
+    return np.where(packets > 0, np.searchsorted(held, packets) + 1, 0)
+
+
 def _enough(packets: int, largest: int) -> np.ndarray:
     """Windows that together hold at least ``packets``."""
     if largest < 1:

@@ -10,7 +10,8 @@ import numpy as np
 
 from mayfly.errors import MayflyError
 from mayfly.models.answer import finite
-from mayfly.models.tcp_latency import Latency, Path, Unloaded, latency, unloaded
+from mayfly.models.efd_flights import flight_count
+from mayfly.models.tcp_latency import MOST_PACKETS, Latency, Path, Unloaded, latency, unloaded
 from mayfly.models.tcp_laws import pftk_rate, square_root_rate
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class TcpAnswer:
         Returns
         -------
         dict
-            ``rtt_s, loss, throughput`` by law and ``sizes``, each with ``packets, flights, unloaded, latency``.
+            ``rtt_s, loss, throughput`` by law and ``sizes``, each with ``packets, flights, unloaded, latency``, and
+            the flights by Chen 2012, Eq. 5.10.
         """
         bits = self.packet_bytes * 8
         return {
@@ -61,11 +63,17 @@ class TcpAnswer:
             "sizes": [self._of(index) for index in range(self.alone.packets.size)],
         }
 
+    @property
+    def by_formula(self) -> np.ndarray:
+        """Flights by Chen 2012, Eq. 5.10, shape (n,): one packet first, windows of at most that of the receiver."""
+        return flight_count(self.alone.packets, int(min(self.path.window, MOST_PACKETS)))
+
     def _of(self, index: int) -> dict[str, Any]:
         parts = ("handshake_s", "slow_start_s", "first_loss_s", "avoidance_s", "delayed_ack_s", "total_s")
         return {
             "packets": int(self.alone.packets[index]),
             "flights": int(self.alone.flights[index]),
+            "flights_by_formula": int(self.by_formula[index]),
             "unloaded": {
                 "delivered_s": float(self.alone.delivered_s[index]),
                 "closed_s": float(self.alone.closed_s[index]),
@@ -88,18 +96,27 @@ class TcpAnswer:
         for law, rate in self.rates_pps.items():
             rates.add_row(law, f"{rate:.2f}", f"{rate * self.packet_bytes * 8e-6:.4g}")
         times = Table(title="Time of transfers (s)", box=box.SIMPLE_HEAD, title_justify="left")
-        heads = ("packets", "flights", "no loss: data there", "closed", "losses in bursts", "independent")
+        heads = (
+            "packets",
+            "flights",
+            "by Eq. 5.10",
+            "no loss: data there",
+            "closed",
+            "losses in bursts",
+            "independent",
+        )
         for head in heads:
             times.add_column(head, justify="right")
         columns = (self.alone.delivered_s, self.alone.closed_s, self.bursts.total_s, self.independent.total_s)
         for index, size in enumerate(self.alone.packets):
             cells = (f"{column[index]:.4g}" for column in columns)
-            times.add_row(f"{size:g}", str(self.alone.flights[index]), *cells)
+            times.add_row(f"{size:g}", str(self.alone.flights[index]), str(self.by_formula[index]), *cells)
         return [rates, times]
 
     def sentences(self) -> list[str]:
         """What the columns count."""
         return [
+            "flights: from the initial window; by Eq. 5.10: of Chen 2012, after Sikdar et al. 2001, from one packet",
             "data there: from the SYN to the arrival of the last packet; closed: to the end of the FIN exchange",
             "with loss: mean to the acknowledgement of the last packet (in bursts: Cardwell et al. 2000; independent: "
             "losses one by one, repaired by SACK)",
