@@ -31,7 +31,9 @@ told of the flows of the run, with its 95 % interval. *Law*: the same, told of t
 with what a flow takes alone beyond the time of its bytes on the link. *Jobs*: in place of the model the job-level
 simulation of its order of service, on the flows of the run. *Raw* and *filtered*: over the points of the figure,
 one for each size that occurs, as simulated and after the median filter over {WINDOW} sizes: the median with its
-sign, and the 90 % quantile of the magnitude. Above 400 MSS most sizes occur once, and a raw point is one flow."""
+sign, and the 90 % quantile of the magnitude. Above 400 MSS most sizes occur once, and a raw point is one flow:
+single response times lie below their mean more often than above, so that there the medians are above 0 where the
+means agree."""
 
 
 def error_tables(runs: Runs) -> str:
