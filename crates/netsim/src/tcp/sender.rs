@@ -332,6 +332,7 @@ impl Sender {
     pub(super) fn advance(&mut self, ack: u32) {
         self.board.advance(self.una, ack);
         self.attempts = 0;
+        self.limited = 0;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
     }

@@ -42,9 +42,6 @@ impl Sender {
     pub(in crate::tcp) fn on_dup_ack(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.dup_acks += 1;
         if self.dup_acks < DUP_THRESH {
-            if self.dup_acks == 1 {
-                self.limited = 0;
-            }
             if tcp.limited_transmit {
                 self.send_one(shape, tcp, net);
             }

@@ -57,9 +57,6 @@ impl Sender {
     /// Something was SACKed outside recovery (steps 1 to 4).
     fn on_sacked(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.dup_acks += 1;
-        if self.dup_acks == 1 {
-            self.limited = 0;
-        }
         if self.dup_acks < DUP_THRESH && !self.board.is_first_lost(self.una) {
             if tcp.limited_transmit {
                 self.send_beside_pipe(shape, tcp, net);

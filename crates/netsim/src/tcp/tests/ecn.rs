@@ -137,3 +137,19 @@ fn a_short_transfer_without_marks_ends_as_ever() {
     ];
     eight_of(1).play(&steps);
 }
+
+#[test]
+fn a_mark_after_a_repaired_loss_counts_all_that_is_in_flight() {
+    // Limited transmit sent 2 segments before the loss of segment 3 was found; long acknowledged when 1 is left.
+    let steps = [
+        Lose(Data(3)),
+        Mark(Data(13)),
+        Skip(399),
+        At(400),
+        // A flight of 1, at least 2 for the threshold (RFC 5681, Eq. 4).
+        Window(2.0, 2.0),
+        Skip(2000),
+    ];
+    let record = eight_of(13).with(|tcp| tcp.limited_transmit = true).play(&steps).record;
+    assert_eq!((record.retransmits, record.timeouts), (1, 0));
+}
