@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.integrate import quad
 
+from mayfly.errors import MayflyError
 from mayfly.models import levels
 from mayfly.models.law_spec import service_law
 from mayfly.models.mg1 import MG1
@@ -71,7 +72,11 @@ def main() -> None:
         x = queue.law.quantile(np.linspace(0.001, 0.9999, 1000))
         for row in POLICIES.values():
             taken = parameters(row, queue)
-            curve = fastest_ms(functools.partial(row.response, queue, x, **taken), given.runs)
+            try:
+                curve = fastest_ms(functools.partial(row.response, queue, x, **taken), given.runs)
+            except MayflyError as refused:
+                print(f"| `{row.id}` | `{spec}` | refused | | {refused}", flush=True)
+                continue
             mean = fastest_ms(functools.partial(row.mean, queue, **taken), given.runs)
             told = "" if curve <= AIM_MS else " above the aim"
             print(f"| `{row.id}` | `{spec}` | {curve:.1f} | {mean:.1f} |{told}", flush=True)
