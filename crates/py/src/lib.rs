@@ -2,6 +2,7 @@
 
 mod capture;
 mod disciplines;
+mod estimate;
 mod graph;
 mod jobs;
 mod scripts;
@@ -22,6 +23,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_standards, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate::estimator_lists, module)?)?;
     module.add_class::<jobs::JobServer>()?;
     module.add_function(wrap_pyfunction!(jobs::job_orders, module)?)?;
     Ok(())

@@ -1,0 +1,134 @@
+//! The adaptation: normalised Kaczmarz projection (Zhao 2004, Eq. 2.16).
+
+use crate::config::Settings;
+use crate::number::Number;
+
+/// Parameters β of K regressors.
+#[derive(Clone, Copy, Debug)]
+pub struct Adaptation<N, const K: usize> {
+    /// β, at least 0: numbers of flows and loads.
+    pub beta: [N; K],
+    is_bounded: bool,
+}
+
+impl<N: Number, const K: usize> Adaptation<N, K> {
+    /// Begins with `beta`.
+    pub fn from(beta: [N; K]) -> Self {
+        Adaptation { beta, is_bounded: false }
+    }
+
+    /// β <- β + e γ₂ W / (γ₁ + W'W), e = output - W'β. What would come below 0 stops there: fewer flows than none, or a
+    /// negative load, are no traffic.
+    #[inline]
+    pub fn update(&mut self, regressor: &[N; K], output: N, settings: &Settings<N>) {
+        let mut predicted = N::ZERO;
+        let mut square = settings.gamma_1;
+        for (&w, &beta) in regressor.iter().zip(&self.beta) {
+            predicted = predicted + w * beta;
+            square = square + w * w;
+        }
+        if square <= N::ZERO {
+            return;
+        }
+        let step = (output - predicted) * settings.gamma_2 / square;
+        self.is_bounded = false;
+        for (&w, beta) in regressor.iter().zip(&mut self.beta) {
+            let moved = *beta + step * w;
+            let held = moved.at_least(N::ZERO).at_most(N::LARGEST);
+            self.is_bounded |= held != moved;
+            *beta = held;
+        }
+    }
+
+    /// The last update was stopped at a bound.
+    pub fn is_bounded(&self) -> bool {
+        self.is_bounded
+    }
+}
+
+/// How much of the start is left.
+///
+/// W(t) = (1, -p/2) / R_0 hardly turns, so that β moves almost only along it: whatever the start, 2 N_s = p β₁ is
+/// reached soon, and where on that line, which is the load asked for, goes by the deviations of p from its mean alone.
+/// An update takes the share γ₂ d² / (γ₁ + W'W) of the distance across, d = (p - mean) / (2 R_0), if all is as the
+/// model says. The start has the weight e^-S, S being their sum.
+#[derive(Clone, Copy, Debug)]
+pub struct Excitation<N> {
+    /// Sum of d²: the shares themselves are too small for 14 bits.
+    squares: N,
+}
+
+/// S from which on an estimate counts as settled: a tenth of the start is left.
+pub const SETTLED: f64 = 2.3;
+
+impl<N: Number> Excitation<N> {
+    /// Nothing is known.
+    pub fn none() -> Self {
+        Excitation { squares: N::ZERO }
+    }
+
+    /// An update with drop probability `p`, `mean` of late, and `inverse` of the round-trip time, 1/s.
+    #[inline]
+    pub fn take(&mut self, p: N, mean: N, inverse: N) {
+        let across = ((p - mean) * inverse).per(2);
+        self.squares = (self.squares + across * across).at_most(N::LARGEST);
+    }
+
+    /// S is at least `bound`, with the present round-trip time.
+    #[inline]
+    pub fn reaches(&self, bound: N, inverse: N, settings: &Settings<N>) -> bool {
+        self.squares * settings.gamma_2 >= bound * (settings.gamma_1 + inverse * inverse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::fixed::Fixed;
+    use crate::number::Float;
+
+    fn settings<N: Number>() -> Settings<N> {
+        let given = [("gamma_1", 5.0), ("gamma_2", 0.5)];
+        Config::with_options(3500.0, 0.1, &given).expect("a configuration").settings()
+    }
+
+    #[test]
+    fn an_update_moves_along_the_regressor() {
+        let mut adaptation = Adaptation::from([Float(30.0), Float(900.0)]);
+        // W = (10, -0.25): predicted 300 - 225 = 75, W'W = 100.0625, e = 26.
+        adaptation.update(&[Float(10.0), Float(-0.25)], Float(101.0), &settings());
+        let step = 26.0 * 0.5 / 105.0625;
+        assert!((adaptation.beta[0].0 - (30.0 + 10.0 * step)).abs() < 1e-12);
+        assert!((adaptation.beta[1].0 - (900.0 - 0.25 * step)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_integer_update_is_worked_by_hand() {
+        let mut adaptation = Adaptation::from([Fixed::from_f64(30.0), Fixed::from_f64(900.0)]);
+        adaptation.update(&[Fixed::from_f64(10.0), Fixed::from_f64(-0.25)], Fixed::from_f64(101.0), &settings());
+        // e = 26 = 425984; times 0.5 = 212992; W'W + 5 = 105.0625 = 1721344;
+        // 212992 * 16384 / 1721344 = 2027.30 -> 2027; times 10 = 20270; times -0.25 = -506.75 -> -507.
+        assert_eq!(adaptation.beta, [Fixed(30 * 16384 + 20270), Fixed(900 * 16384 - 507)]);
+    }
+
+    #[test]
+    fn loads_do_not_become_negative() {
+        let mut adaptation = Adaptation::from([Float(1.0), Float(1.0)]);
+        adaptation.update(&[Float(10.0), Float(-0.1)], Float(-1e6), &settings());
+        assert_eq!(adaptation.beta[0], Float(0.0));
+        assert!(adaptation.is_bounded());
+    }
+
+    #[test]
+    fn the_start_fades_with_the_square_of_the_deviations() {
+        let mut excitation = Excitation::none();
+        for p in [0.02, 0.04] {
+            excitation.take(Float(p), Float(0.03), Float(10.0));
+        }
+        // d = 0.05 twice: 2 * 0.0025 * 0.5 / 105.
+        let sum = 0.0025 / 105.0;
+        assert!(excitation.reaches(Float(0.999 * sum), Float(10.0), &settings()));
+        assert!(!excitation.reaches(Float(1.001 * sum), Float(10.0), &settings()));
+    }
+}
