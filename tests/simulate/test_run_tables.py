@@ -196,7 +196,7 @@ def test_udp_packets_leave_at_the_rate_of_the_list():
     native = columns.native_flows(flows, 1500)
     assert native["gap_ns"].tolist() == [10_000_000, 0]
     assert native["packet_bytes"].tolist() == [1000, 1500]
-    assert native["flags"].tolist() == [4, 0]
+    assert native["flags"].tolist() == [12, 0]
     records = run(load_scenario("wired", {"duration": "5s"}), "fifo", flows).records
     udp = records.filter(protocol="udp").row(0, named=True)
     # 100 packets of 972 bytes, 10 ms apart, and the path of the last: 4 ms and three links.

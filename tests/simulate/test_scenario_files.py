@@ -32,6 +32,7 @@ FORMS = {
 
 BY_NAME = {
     "trace": ('[7, "game"]', ("7", "game")),
+    "nonresponsive": ('["stf"]', ("stf",)),
     "network.reverse_discipline": ("las", "las"),
     "network.loss": ("0.01", 0.01),
     "name": ("lab", "lab"),

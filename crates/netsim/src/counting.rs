@@ -16,6 +16,8 @@ pub struct Counting {
     pub warm_up: Time,
     /// Class of each flow, by index in the list, from 0 without gaps; empty for no classes.
     pub classes: Vec<u16>,
+    /// Which flows do not respond to drops, by index in the list: samples count their packets apart. Empty for none.
+    pub nonresponsive: Vec<bool>,
 }
 
 /// Packets of a class at the forward queue.
@@ -46,6 +48,9 @@ impl Counting {
         if !self.classes.is_empty() && self.classes.len() != flows {
             return Err(ConfigError::Value("classes", self.classes.len().to_string(), "one per flow"));
         }
+        if !self.nonresponsive.is_empty() && self.nonresponsive.len() != flows {
+            return Err(ConfigError::Value("nonresponsive", self.nonresponsive.len().to_string(), "one per flow"));
+        }
         Ok(())
     }
 }
@@ -54,7 +59,11 @@ impl Counting {
 #[derive(Debug)]
 pub(crate) struct Tally<'a> {
     classes: &'a [u16],
+    nonresponsive: &'a [bool],
     pub(crate) counts: Vec<ClassCount>,
+    /// Packets of flows that do not respond since the run began: offered and dropped.
+    pub(crate) nonresponsive_arrivals: u64,
+    pub(crate) nonresponsive_drops: u64,
     /// Waiting times of all packets sent after a warm-up; without one those of the flows add up to them.
     waits: Option<Waits>,
     /// What the counters held at the end of the warm-up, and when that was.
@@ -65,7 +74,21 @@ impl<'a> Tally<'a> {
     pub(crate) fn of(counting: &'a Counting) -> Tally<'a> {
         let classes = counting.classes.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let counts = vec![ClassCount::default(); classes];
-        Tally { classes: &counting.classes, counts, waits: None, before: Counters::default() }
+        Tally {
+            classes: &counting.classes,
+            nonresponsive: &counting.nonresponsive,
+            counts,
+            nonresponsive_arrivals: 0,
+            nonresponsive_drops: 0,
+            waits: None,
+            before: Counters::default(),
+        }
+    }
+
+    /// 1 for a packet of a flow that does not respond.
+    #[inline]
+    fn nonresponsive(&self, packet: &Packet) -> u64 {
+        u64::from(self.nonresponsive.get(packet.flow.connection() as usize) == Some(&true))
     }
 
     #[inline]
@@ -76,6 +99,7 @@ impl<'a> Tally<'a> {
 
     #[inline]
     pub(crate) fn on_arrival(&mut self, packet: &Packet) {
+        self.nonresponsive_arrivals += self.nonresponsive(packet);
         if let Some(count) = self.class(packet) {
             count.arrivals += 1;
         }
@@ -95,6 +119,7 @@ impl<'a> Tally<'a> {
     }
 
     pub(crate) fn on_drop(&mut self, packet: &Packet) {
+        self.nonresponsive_drops += self.nonresponsive(packet);
         if let Some(count) = self.class(packet) {
             count.drops += 1;
         }

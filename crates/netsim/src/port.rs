@@ -26,6 +26,8 @@ pub(crate) struct Port {
     flows: u64,
     backlog_area: u128,
     flows_area: u128,
+    /// `backlog_area` at the sample before, which may be before a restart: differences wrap.
+    sampled_area: u128,
     pub(crate) flows_max: u64,
     pub(crate) sent: u64,
     pub(crate) sent_bytes: u64,
@@ -49,6 +51,7 @@ impl Port {
             flows: 0,
             backlog_area: 0,
             flows_area: 0,
+            sampled_area: 0,
             flows_max: 0,
             sent: 0,
             sent_bytes: 0,
@@ -151,6 +154,7 @@ impl Port {
     /// Begins the averages and the largest size of the flow table anew.
     pub(crate) fn restart(&mut self, now: Time) {
         self.account(now);
+        self.sampled_area = self.sampled_area.wrapping_sub(self.backlog_area);
         (self.backlog_area, self.flows_area, self.flows_max) = (0, 0, self.flows);
         self.before = self.counted();
     }
@@ -180,6 +184,14 @@ impl Port {
             sent_bytes: now.sent_bytes - before.sent_bytes,
             queue_mean_packets: self.means(begin, end).0,
         }
+    }
+
+    /// Packets waiting times nanoseconds since the call before.
+    pub(crate) fn waiting_since_sample(&mut self, now: Time) -> u128 {
+        let area = self.backlog_area + u128::from((now - self.since).0) * u128::from(self.backlog);
+        let grown = area.wrapping_sub(self.sampled_area);
+        self.sampled_area = area;
+        grown
     }
 
     /// Time averages from `begin` to `end`: packets waiting and flow-table entries.

@@ -174,6 +174,12 @@ pub struct Samples {
     pub arrivals: Vec<u64>,
     /// Packets dropped since the run began.
     pub drops: Vec<u64>,
+    /// Packets waiting, mean over the time since the sample before.
+    pub queue_mean_packets: Vec<f64>,
+    /// Packets offered since the run began, of flows that do not respond to drops.
+    pub nonresponsive_arrivals: Vec<u64>,
+    /// Those of them that were dropped.
+    pub nonresponsive_drops: Vec<u64>,
     /// Bytes delivered by each watched flow, `(watched, time)`.
     pub progress: Vec<Vec<u64>>,
 }

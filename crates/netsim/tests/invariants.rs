@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use dumbbell::{datagrams, disciplines, go, ms, rate, transfer, wired};
 use netsim::config::{BackoffEnd, LossWindow, RecoveryExit};
-use netsim::{ConfigError, Control, FlowSpec, Output, Run, Tcp};
+use netsim::{ConfigError, Control, Counting, FlowSpec, Output, Run, Tcp};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use qdisc::Limit;
@@ -336,6 +336,31 @@ fn samples_add_up() {
     assert!(
         samples.backlog_bytes.iter().zip(&samples.backlog_packets).all(|(bytes, packets)| *bytes <= packets * 1500)
     );
+}
+
+#[test]
+fn mean_queues_of_samples_average_to_that_of_the_run_whatever_the_warm_up() {
+    let flows = [transfer(ms(0), 3_000_000), datagrams(ms(1000), 1, 5000, 1500, ms(1))];
+    for warm_up in [0, 2000] {
+        let counting = Counting { warm_up: ms(warm_up), ..Counting::default() };
+        let run = Run { sample_interval: ms(10), duration: ms(10_000), counting, ..wired("fifo") };
+        let output = go(&run, &flows);
+        let counted = &output.samples.queue_mean_packets[warm_up as usize / 10..];
+        let mean = counted.iter().sum::<f64>() / counted.len() as f64;
+        assert!((mean / output.counters.queue_mean_packets - 1.0).abs() < 1e-9, "{mean}");
+    }
+}
+
+#[test]
+fn packets_of_flows_that_do_not_respond_are_told_apart_over_the_whole_run() {
+    let flows = [transfer(ms(0), 3_000_000), datagrams(ms(1000), 1, 5000, 1500, ms(1))];
+    let counting = Counting { warm_up: ms(5000), nonresponsive: vec![false, true], ..Counting::default() };
+    let run = Run { sample_interval: ms(10), duration: ms(10_000), counting, ..wired("fifo") };
+    let output = go(&run, &flows);
+    let last = |series: &[u64]| series.last().copied();
+    assert_eq!(last(&output.samples.nonresponsive_arrivals), Some(output.records[1].packets_sent));
+    assert_eq!(last(&output.samples.nonresponsive_drops), Some(output.records[1].drops));
+    assert!(output.records[1].drops > 0 && last(&output.samples.drops) > Some(output.records[1].drops));
 }
 
 #[test]

@@ -119,7 +119,8 @@ struct TcpSettings {
     restart_after_idle: bool,
 }
 
-/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP; `stage`, `after`: 2^32 - 1 for none.
+/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond; `stage`, `after`: 2^32 - 1
+/// for none.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowColumns {
@@ -261,7 +262,7 @@ impl Settings {
             sample_interval: Time(self.sample_interval_ns),
             watched: self.watched,
             trace_drops: self.trace_drops,
-            counting: Counting { warm_up: Time(self.warm_up_ns), classes: Vec::new() },
+            counting: Counting { warm_up: Time(self.warm_up_ns), ..Counting::default() },
             traced: self.traced,
             trace_limit: self.trace_limit,
             subflows: self.subflows,
@@ -322,6 +323,7 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut run = settings.into_run()?;
     run.counting.classes = flows.class.to_vec(py)?;
+    run.counting.nonresponsive = flows.flags.to_vec(py)?.iter().map(|flags| flags & 8 != 0).collect();
     run.bursts = flows.bursts.rows(py)?;
     let mut rows = flows.rows(py)?;
     flows.scripts.hand_out(&mut run.scripts, &mut rows, py)?;
@@ -398,6 +400,9 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     samples.set_item("flow_table", column(&from.flow_table))?;
     samples.set_item("arrivals", column(&from.arrivals))?;
     samples.set_item("drops", column(&from.drops))?;
+    samples.set_item("queue_mean_packets", floats(py, from.queue_mean_packets.iter().copied()))?;
+    samples.set_item("nonresponsive_arrivals", column(&from.nonresponsive_arrivals))?;
+    samples.set_item("nonresponsive_drops", column(&from.nonresponsive_drops))?;
     samples.set_item("progress", PyList::new(py, from.progress.iter().map(|series| column(series)))?)?;
 
     let drops = PyDict::new(py);

@@ -1,5 +1,7 @@
 """Flow lists and results between polars and the native simulator."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -61,7 +63,10 @@ def nanoseconds(seconds: pl.Series) -> np.ndarray:
 
 
 def native_flows(
-    flows: pl.DataFrame, full_packet_bytes: int, ends: tuple[np.ndarray, np.ndarray] | None = None
+    flows: pl.DataFrame,
+    full_packet_bytes: int,
+    ends: tuple[np.ndarray, np.ndarray] | None = None,
+    nonresponsive: Sequence[str] = (),
 ) -> dict[str, np.ndarray]:
     """Columns of the flow list as the native module takes them.
 
@@ -73,16 +78,26 @@ def native_flows(
         Wire length of UDP packets whose list names none, bytes.
     ends : tuple of ndarray, optional
         Number of the sender and of the receiver of each flow; counted apart on each side when not given.
+    nonresponsive : sequence of str
+        Groups whose flows count as not responding to drops, as those of UDP do.
 
     Returns
     -------
     dict of ndarray, each of shape (n_flows,)
         Arrays by the names of the native module.
+
+    Raises
+    ------
+    MayflyError
+        No flow has such a group.
     """
     src, dst = hosts(flows) if ends is None else ends
     udp = (flows["protocol"] == "udp").to_numpy()
     flags = (
-        (flows["direction"] == "up").to_numpy() * 1 + (flows["opened_by"] == "receiver").to_numpy() * 2 + udp * 4
+        (flows["direction"] == "up").to_numpy() * 1
+        + (flows["opened_by"] == "receiver").to_numpy() * 2
+        + udp * 4
+        + (udp | _in_groups(flows, nonresponsive)) * 8
     ).astype(np.uint8)
     packet = flows["packet_bytes"].fill_null(full_packet_bytes).to_numpy()
     rate = flows["rate_bps"].fill_null(_DEFAULT_UDP_RATE_BPS).to_numpy()
@@ -101,6 +116,18 @@ def native_flows(
         "bursts": native_bursts(flows),
         "scripts": scripts.native(flows),
     }
+
+
+def _in_groups(flows: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
+    if not names:
+        return np.zeros(flows.height, dtype=bool)
+    groups = flows["group"]
+    for name in names:
+        if name not in groups:
+            known = f"groups are {', '.join(groups.drop_nulls().unique().sort()[:10])}"
+            known = "no flow has a group" if groups.null_count() == flows.height else known
+            raise MayflyError(f"nonresponsive = '{name}': must be a group of the flows; {known}")
+    return groups.is_in(list(names)).fill_null(False).to_numpy()
 
 
 def group_classes(flows: pl.DataFrame) -> tuple[list[str | None], np.ndarray]:
@@ -273,6 +300,9 @@ def samples_frame(samples: dict) -> pl.DataFrame:
         values = integers(samples[name])
         columns[name] = pl.Series(values) if len(values) == rows else pl.Series([None] * rows, dtype=pl.Int64)
     for name in ("arrivals", "drops"):
+        columns[name] = pl.Series(np.diff(integers(samples[name]), prepend=0))
+    columns["queue_mean_packets"] = pl.Series(np.frombuffer(samples["queue_mean_packets"], dtype="<f8"))
+    for name in ("nonresponsive_arrivals", "nonresponsive_drops"):
         columns[name] = pl.Series(np.diff(integers(samples[name]), prepend=0))
     for position in range(3):
         series = samples["progress"][position] if position < len(samples["progress"]) else None

@@ -254,6 +254,9 @@ class Scenario(Section):
     sample_interval: Seconds | None = Field(
         None, description="time between samples; a thousandth of the duration when absent, 0 for none"
     )
+    nonresponsive: Annotated[tuple[Name, ...], BeforeValidator(_as_names)] = Field(
+        (), description="groups of TCP flows that samples count with those of UDP as not responding to drops"
+    )
     trace: Annotated[tuple[Name, ...], BeforeValidator(_as_names)] = Field(
         (), description="flows whose packets are traced: flow_id, or name of a group"
     )

@@ -36,6 +36,11 @@ impl Sim<'_> {
         samples.flow_table.push(queues().map(|queue| queue.flow_table_len() as u64).sum());
         samples.arrivals.push(queues().map(|queue| queue.stats().received).sum());
         samples.drops.push(queues().map(|queue| queue.stats().dropped()).sum());
+        samples.nonresponsive_arrivals.push(self.tally.nonresponsive_arrivals);
+        samples.nonresponsive_drops.push(self.tally.nonresponsive_drops);
+        let waiting: u128 =
+            self.ports[self.watched.clone()].iter_mut().map(|port| port.waiting_since_sample(now)).sum();
+        samples.queue_mean_packets.push(waiting as f64 / self.run.sample_interval.0 as f64);
         if self.run.watched.is_empty() {
             return;
         }
