@@ -21,6 +21,7 @@ GIVEN = {
     "lognormal": {"mean": 10, "cov": 2},
     "weibull": {"shape": 0.7, "mean": 10},
     "exponential": {"mean": 10},
+    "hyperexponential": {"mean": 10, "cov": 2},
     "shifted-exponential": {"mean": 10, "minimum": 3},
     "constant": {"size": 10},
     "empirical": {"file": "sizes.csv"},
