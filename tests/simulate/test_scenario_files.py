@@ -38,6 +38,7 @@ BY_NAME = {
     "name": ("lab", "lab"),
     "title": ("a lab", "a lab"),
     "disciplines": ("fifo,efd(threshold=40000, high=las)", ("fifo", "efd(threshold=40000, high=las)")),
+    "tcp.congestion_of": ('{ slow = "iiad" }', {"slow": "iiad"}),
     "tcp.tick": ("10ms", 0.01),
     "tcp.delayed_ack": ("40ms", 0.04),
     "tcp.max_rto": ("300s", 300.0),

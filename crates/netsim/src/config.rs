@@ -228,6 +228,8 @@ pub struct FlowSpec {
     pub after: Option<u32>,
     /// What the ends say to each other, by number in the run's scripts; `size_bytes` is then what both say.
     pub script: Option<u32>,
+    /// Growth and reduction of the congestion window; `None` for [`Tcp::congestion`].
+    pub congestion: Option<Congestion>,
 }
 
 /// One run.
@@ -396,6 +398,13 @@ impl Run {
             Some((_, gap)) if gap == Time::ZERO || gap > LONGEST_GAP => "time between packets outside 1 ns to 1 day",
             Some((len, _)) if flow.size_bytes.div_ceil(u64::from(len - crate::udp::HEADER)) >= 1 << 40 => "too large",
             None if flow.size_bytes.div_ceil(self.tcp.mss.into()) > MOST_SEGMENTS => "more than 4292870144 segments",
+            _ if flow
+                .congestion
+                .is_some_and(|own| (own == Congestion::Bbr) != (self.tcp.congestion == Congestion::Bbr)) =>
+            {
+                "BBR beside a window rule"
+            }
+            _ if flow.congestion.is_some() && flow.script.is_some() => "a congestion rule of its own with a script",
             _ => return Ok(()),
         };
         Err(ConfigError::Flow(index, reason))

@@ -18,6 +18,15 @@ use crate::graph::GraphSettings;
 use crate::wlan::WlanSettings;
 use crate::{trace, waits, wlan};
 
+/// Window rules by name, in the order of their numbers in the flags of a flow.
+const RULES: [(&str, Congestion); 5] = [
+    ("aimd", Congestion::Aimd),
+    ("iiad", Congestion::Iiad),
+    ("sqrt", Congestion::Sqrt),
+    ("cubic", Congestion::Cubic),
+    ("bbr", Congestion::Bbr),
+];
+
 /// Lets another thread see how far a run is, and stop it.
 #[pyclass(frozen)]
 #[derive(Default)]
@@ -119,8 +128,8 @@ struct TcpSettings {
     restart_after_idle: bool,
 }
 
-/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond; `stage`, `after`: 2^32 - 1
-/// for none.
+/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond, 16 times (1 + number of its rule in [`RULES`]) for a
+/// window rule of its own; `stage`, `after`: 2^32 - 1 for none.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowColumns {
@@ -221,13 +230,7 @@ impl Settings {
                 ecn: tcp.ecn,
                 hystart: tcp.hystart,
                 byte_counting: tcp.byte_counting,
-                congestion: match tcp.congestion.as_str() {
-                    "iiad" => Congestion::Iiad,
-                    "sqrt" => Congestion::Sqrt,
-                    "cubic" => Congestion::Cubic,
-                    "bbr" => Congestion::Bbr,
-                    _ => Congestion::Aimd,
-                },
+                congestion: RULES.iter().find(|row| row.0 == tcp.congestion).map_or(Congestion::Aimd, |row| row.1),
                 lax_duplicates: tcp.lax_duplicates,
                 impatient: tcp.impatient,
                 recovery_burst: tcp.recovery_burst,
@@ -301,6 +304,7 @@ impl FlowColumns {
             stage: (stage[i] != u32::MAX).then_some(stage[i]),
             after: (after[i] != u32::MAX).then_some(after[i]),
             script: None,
+            congestion: usize::from(flags[i] >> 4).checked_sub(1).and_then(|rule| RULES.get(rule)).map(|row| row.1),
         };
         Ok((0..rows).map(flow).collect())
     }

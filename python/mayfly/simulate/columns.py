@@ -1,11 +1,12 @@
 """Flow lists and results between polars and the native simulator."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.simulate.transport import RULES
 from mayfly.workload import scripts, stages
 from mayfly.workload.bursts import native_bursts
 
@@ -67,6 +68,7 @@ def native_flows(
     full_packet_bytes: int,
     ends: tuple[np.ndarray, np.ndarray] | None = None,
     nonresponsive: Sequence[str] = (),
+    congestion_of: Mapping[str, str] | None = None,
 ) -> dict[str, np.ndarray]:
     """Columns of the flow list as the native module takes them.
 
@@ -80,6 +82,8 @@ def native_flows(
         Number of the sender and of the receiver of each flow; counted apart on each side when not given.
     nonresponsive : sequence of str
         Groups whose flows count as not responding to drops, as those of UDP do.
+    congestion_of : mapping, optional
+        Rule of the congestion window by group, one of `RULES`.
 
     Returns
     -------
@@ -97,8 +101,11 @@ def native_flows(
         (flows["direction"] == "up").to_numpy() * 1
         + (flows["opened_by"] == "receiver").to_numpy() * 2
         + udp * 4
-        + (udp | _in_groups(flows, nonresponsive)) * 8
+        + (udp | _in_groups(flows, nonresponsive, "nonresponsive")) * 8
     ).astype(np.uint8)
+    for number, rule in enumerate(RULES, start=1):
+        own = [name for name, given in (congestion_of or {}).items() if given == rule]
+        flags |= np.where(_in_groups(flows, own, "tcp.congestion_of"), number * 16, 0).astype(np.uint8)
     packet = flows["packet_bytes"].fill_null(full_packet_bytes).to_numpy()
     rate = flows["rate_bps"].fill_null(_DEFAULT_UDP_RATE_BPS).to_numpy()
     gap = np.where(udp, np.maximum(np.rint(packet * 8e9 / rate), 1), 0)
@@ -118,7 +125,7 @@ def native_flows(
     }
 
 
-def _in_groups(flows: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
+def _in_groups(flows: pl.DataFrame, names: Sequence[str], field: str) -> np.ndarray:
     if not names:
         return np.zeros(flows.height, dtype=bool)
     groups = flows["group"]
@@ -126,7 +133,7 @@ def _in_groups(flows: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
         if name not in groups:
             known = f"groups are {', '.join(groups.drop_nulls().unique().sort()[:10])}"
             known = "no flow has a group" if groups.null_count() == flows.height else known
-            raise MayflyError(f"nonresponsive = '{name}': must be a group of the flows; {known}")
+            raise MayflyError(f"{field} = '{name}': must be a group of the flows; {known}")
     return groups.is_in(list(names)).fill_null(False).to_numpy()
 
 

@@ -291,7 +291,9 @@ def run_one(
         numbers = None if ways is None else ways.numbers(flows)
         if cell is not None:
             settings["wlan"] = cell.native(flows)
-        native = columns.native_flows(flows, tcp.mss + tcp.headers_bytes, numbers, scenario.nonresponsive)
+        native = columns.native_flows(
+            flows, tcp.mss + tcp.headers_bytes, numbers, scenario.nonresponsive, tcp.congestion_of
+        )
         result = _native.run(settings, native, control or _native.Control())
     except ValueError as error:
         raise MayflyError(str(error)) from None

@@ -7,6 +7,9 @@ from pydantic import Field, model_validator
 from mayfly.simulate import presets
 from mayfly.simulate.fields import Seconds, Section, Whole
 
+RULES = ("aimd", "iiad", "sqrt", "cubic", "bbr")
+"""Rules of the congestion window, in the order of their numbers in the native module."""
+
 
 class Tcp(Section):
     """TCP: RFC 5681, 6582, 6675, 6298, 7323, 3042."""
@@ -28,9 +31,12 @@ class Tcp(Section):
     close_acks: Whole = Field(0, ge=0, le=10, description="bare ACKs of the receiver beside its FIN (ns-3: 2)")
     handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
     limited_transmit: bool = Field(True, description="RFC 3042")
-    congestion: Literal["aimd", "iiad", "sqrt", "cubic", "bbr"] = Field(
+    congestion: Literal[RULES] = Field(
         "aimd",
         description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), or BBR v1, which needs recovery = sack",
+    )
+    congestion_of: dict[str, Literal[RULES]] = Field(
+        {}, description="rule of the flows of a group, by its name, in place of congestion; no BBR beside others"
     )
     ecn: bool = Field(False, description="RFC 3168: data is ECT(0), a mark halves the window")
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")

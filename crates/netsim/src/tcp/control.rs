@@ -25,6 +25,8 @@ const AIMLESS: f64 = 1.0 / 20.0;
 pub(crate) struct Control {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
+    /// That of the run, unless the flow has its own.
+    pub(crate) rule: Congestion,
     cubic: Cubic,
 }
 
@@ -49,7 +51,7 @@ impl Control {
     /// Before the connection is established.
     pub(crate) fn idle(tcp: &Tcp) -> Control {
         let cubic = Cubic { peak: 0.0, prior: 0.0, reno: 0.0, plateau_s: 0.0, aimless: true, epoch: Time::NEVER };
-        Control { cwnd: 1.0, ssthresh: f64::from(tcp.receiver_window), cubic }
+        Control { cwnd: 1.0, ssthresh: f64::from(tcp.receiver_window), rule: tcp.congestion, cubic }
     }
 
     /// A new acknowledgement of `acked` segments outside recovery opens the window: once, or with byte counting
@@ -72,7 +74,7 @@ impl Control {
             self.cwnd += 1.0;
             return;
         }
-        match tcp.congestion {
+        match self.rule {
             Congestion::Aimd => self.cwnd += 1.0 / self.cwnd,
             Congestion::Bbr => {}
             // alpha / w^k in a round of w acknowledgements.
@@ -94,8 +96,8 @@ impl Control {
     }
 
     /// What a reduction leaves of `window`. Moves neither window nor threshold.
-    pub(crate) fn reduced(&mut self, window: f64, tcp: &Tcp) -> f64 {
-        match tcp.congestion {
+    pub(crate) fn reduced(&mut self, window: f64) -> f64 {
+        match self.rule {
             Congestion::Aimd => window / 2.0,
             Congestion::Bbr => window,
             // w - beta w^l. For small reductions 1/p packets per cycle give w = sqrt(alpha / (beta p)) for k + l = 1,
@@ -108,8 +110,8 @@ impl Control {
 
     /// Slow-start threshold for a window reduced to `window`: at least two segments (RFC 5681, Eq. 4), and whole
     /// ones where halving is meant to leave whole ones.
-    pub(crate) fn threshold(window: f64, tcp: &Tcp) -> f64 {
-        let window = if tcp.congestion == Congestion::Aimd { window.floor() } else { window };
+    pub(crate) fn threshold(&self, window: f64) -> f64 {
+        let window = if self.rule == Congestion::Aimd { window.floor() } else { window };
         window.max(2.0)
     }
 
@@ -191,7 +193,7 @@ mod tests {
     fn cubic_follows_its_curve() {
         let (mut control, tcp) = with(Congestion::Cubic);
         control.cwnd = 1000.0;
-        control.ssthresh = control.reduced(1000.0, &tcp);
+        control.ssthresh = control.reduced(1000.0);
         control.cwnd = control.ssthresh;
         assert!((control.cwnd - 700.0).abs() < 1e-9);
         let plateau = (300.0 / 0.4_f64).cbrt();
@@ -218,12 +220,12 @@ mod tests {
 
     #[test]
     fn cubic_releases_bandwidth_when_the_window_sinks() {
-        let (mut control, tcp) = with(Congestion::Cubic);
-        assert_eq!(control.reduced(100.0, &tcp), 70.0);
+        let (mut control, _) = with(Congestion::Cubic);
+        assert_eq!(control.reduced(100.0), 70.0);
         assert_eq!(control.cubic.peak, 100.0);
-        control.reduced(80.0, &tcp);
+        control.reduced(80.0);
         assert_eq!(control.cubic.peak, 80.0 * 0.85, "RFC 9438, 4.7");
-        control.reduced(90.0, &tcp);
+        control.reduced(90.0);
         assert_eq!(control.cubic.peak, 90.0);
     }
 
@@ -236,7 +238,7 @@ mod tests {
             let tcp = Tcp { hystart, ..tcp };
             (control.cwnd, control.ssthresh) = (100.0, 100.0);
             if reduced {
-                control.reduced(150.0, &tcp);
+                control.reduced(150.0);
                 control.cubic.peak = 100.0;
             }
             for round in 0..2_u64 {
@@ -253,7 +255,7 @@ mod tests {
     #[test]
     fn cubic_is_not_slower_than_reno() {
         let (mut control, tcp) = with(Congestion::Cubic);
-        control.cwnd = control.reduced(20.0, &tcp);
+        control.cwnd = control.reduced(20.0);
         control.ssthresh = control.cwnd;
         let mut now = Time::ZERO;
         for _ in 0..10 {
@@ -300,7 +302,7 @@ mod tests {
             }
             let added = control.cwnd - 100.0;
             assert!((added / per_round - 1.0).abs() < 0.01, "{rule:?}: {added}");
-            assert!((control.reduced(100.0, &tcp) - left).abs() < 1e-12, "{rule:?}");
+            assert!((control.reduced(100.0) - left).abs() < 1e-12, "{rule:?}");
         }
     }
 }

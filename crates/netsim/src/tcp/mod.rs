@@ -187,6 +187,7 @@ impl Connection {
         };
         self.sender.restart(tcp, history.clock_phase);
         self.sender.syn_lost = history.syn_lost;
+        self.sender.control.rule = spec.congestion.unwrap_or(tcp.congestion);
         self.receiver.restart(tcp);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);

@@ -230,8 +230,8 @@ impl Sender {
         }
         self.marked_below = self.max;
         self.owes_cwr = true;
-        let window = self.control.reduced(self.loss_window(tcp), tcp);
-        self.control.ssthresh = Control::threshold(window, tcp);
+        let window = self.control.reduced(self.loss_window(tcp));
+        self.control.ssthresh = self.control.threshold(window);
         self.control.cwnd = self.control.ssthresh;
     }
 
@@ -264,7 +264,7 @@ impl Sender {
         self.hystart = tcp.hystart.then(|| Box::new(HyStart::from(1)));
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
         self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
-        if tcp.congestion == Congestion::Bbr {
+        if self.control.rule == Congestion::Bbr {
             let model = Model::begin(self.control.cwnd, self.rtt.smoothed_s(tcp), shape.owner.flow, net.now);
             self.model = Some(Box::new(model));
         }
@@ -313,8 +313,8 @@ impl Sender {
             }
         } else if !(self.recovering && tcp.recovery == Recovery::Sack) {
             // A timeout during recovery ends the same loss: the threshold stays that of the recovery.
-            let window = self.control.reduced(self.loss_window(tcp), tcp);
-            self.control.ssthresh = Control::threshold(window, tcp);
+            let window = self.control.reduced(self.loss_window(tcp));
+            self.control.ssthresh = self.control.threshold(window);
         }
         self.recovering = false;
         self.control.on_timeout();

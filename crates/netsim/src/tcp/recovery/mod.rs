@@ -7,7 +7,6 @@ mod sack;
 use crate::config::{Congestion, LossWindow, Recovery, RecoveryExit, Tcp};
 use crate::net::Net;
 use crate::tcp::Shape;
-use crate::tcp::control::Control;
 use crate::tcp::sender::Sender;
 
 /// Duplicate acknowledgements that mean a loss.
@@ -30,8 +29,8 @@ impl Sender {
         if self.model.is_some() {
             self.model_recovers();
         } else if self.una >= self.marked_below {
-            let window = self.control.reduced(self.loss_window(tcp), tcp);
-            self.control.ssthresh = Control::threshold(window, tcp);
+            let window = self.control.reduced(self.loss_window(tcp));
+            self.control.ssthresh = self.control.threshold(window);
             self.control.cwnd = match tcp.recovery_exit {
                 RecoveryExit::AsIs => window.max(1.0),
                 RecoveryExit::Deflate => self.control.ssthresh,
@@ -69,7 +68,7 @@ impl Sender {
                 // Two cases where the data not yet acknowledged is a poor measure of what the network held: SACKed
                 // segments have left it, and between two losses close together there is up to a window of them; and a
                 // rule that takes off less than a segment must not lose the fraction the window has beyond it.
-                let exact = tcp.recovery == Recovery::Sack || tcp.congestion != Congestion::Aimd;
+                let exact = tcp.recovery == Recovery::Sack || self.control.rule != Congestion::Aimd;
                 if exact && f64::from(flight + 1) > cwnd { cwnd } else { f64::from(flight) }
             }
             LossWindow::Cwnd => cwnd.min(f64::from(tcp.receiver_window)),
