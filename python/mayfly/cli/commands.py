@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mayfly.cli import model
+from mayfly.cli import model, profile
 from mayfly.cli.session import Session
 
 if TYPE_CHECKING:
@@ -245,6 +245,7 @@ def disciplines(
 
 
 app.add_typer(model.app, name="model")
+app.add_typer(profile.app, name="profile")
 
 
 @app.callback(invoke_without_command=True)

@@ -107,24 +107,26 @@ def fits(gaps: np.ndarray | Sequence[float]) -> list[Fit]:
 
 
 def _judged(law: str, by: str, parameters: dict[str, float], ordered: np.ndarray, unit: float) -> Fit:
-    distribution = _distribution(law, parameters)
+    found = distribution(law, parameters)
     n = len(ordered)
-    log_likelihood = float(distribution.logpdf(ordered).sum()) - n * math.log(unit)
-    reached = distribution.cdf(ordered)
+    log_likelihood = float(found.logpdf(ordered).sum()) - n * math.log(unit)
+    reached = found.cdf(ordered)
     distance = max(float((np.arange(1, n + 1) / n - reached).max()), float((reached - np.arange(n) / n).max()))
-    scaled = {name: _scaled(name, value, unit) for name, value in parameters.items()}
-    final = _distribution(law, scaled)
+    whole = {name: scaled(name, value, unit) for name, value in parameters.items()}
+    final = distribution(law, whole)
     aic = 2 * len(parameters) - 2 * log_likelihood
-    return Fit(law, by, scaled, float(final.mean()), log_likelihood, aic, distance, final)
+    return Fit(law, by, whole, float(final.mean()), log_likelihood, aic, distance, final)
 
 
-def _scaled(name: str, value: float, unit: float) -> float:
+def scaled(name: str, value: float, unit: float) -> float:
+    """A parameter of the law of values in units, as one of the values themselves."""
     if name == "mu":
         return value + math.log(unit)
     return value * unit if name in ("mean", "scale") else value
 
 
-def _distribution(law: str, parameters: dict[str, float]) -> Any:
+def distribution(law: str, parameters: dict[str, float]) -> Any:
+    """The law as a frozen distribution of scipy; parameters as in :class:`Fit`."""
     from scipy import stats
 
     if law == "exponential":
@@ -182,6 +184,10 @@ def _weibull_of_mean(gaps: np.ndarray) -> dict[str, float]:
     bounds = tuple(math.log(shape) for shape in SHAPES)
     shape = math.exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x)
     return {"shape": shape, "scale": math.exp(-gammaln(1 + 1 / shape))}
+
+
+BY_LIKELIHOOD = {"exponential": _exponential, "lognormal": _lognormal, "weibull": _weibull}
+"""The parameters that make the likelihood largest, of values above 0 whose mean is 1."""
 
 
 def quantile_pairs(fit: Fit, gaps: np.ndarray | Sequence[float], points: int = 99) -> tuple[np.ndarray, np.ndarray]:

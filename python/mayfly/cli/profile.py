@@ -1,0 +1,92 @@
+"""`mayfly profile`: what is in a capture."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from mayfly.cli.session import Session
+
+if TYPE_CHECKING:
+    from click import Context
+
+
+class WithDefault(TyperGroup):
+    """Commands, and one that the first word need not name: a capture is profiled."""
+
+    default = "captures"
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Put the name of the default command before arguments that name none."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=WithDefault,
+    help="What is in a capture: classes, load, laws, hosts.",
+    epilog="Example:  mayfly profile captures/office.pcap.gz --internal 10.10.0.0/24 --bin 5s",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Captures = Annotated[
+    list[Path],
+    typer.Argument(metavar="CAPTURE...", help="Captures (pcap or pcapng, .gz too), or tables of connections (Parquet)"),
+]
+Internal = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CIDR", help="Network of the site; repeatable; inferred if absent"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
+
+
+@app.command(epilog="Example:  mayfly profile captures/office.pcap.gz --internal 10.10.0.0/24 --bin 5s")
+def captures(
+    captures: Captures,
+    internal: Internal = None,
+    hosts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Roles of local hosts: CSV with the header host,role")
+    ] = None,
+    bin_width: Annotated[str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load")] = "5min",
+    bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
+    ] = Path("mayfly-profile"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Profile captures; the name may be left out."""
+    session = Session(as_json, quiet, out)
+    from mayfly.profile.answer import profile
+    from mayfly.simulate.quantity import seconds
+
+    with session.progress(f"profile {captures[0].name}") as progress:
+        found = profile(
+            captures,
+            internal=internal,
+            hosts=hosts,
+            bin_s=seconds(bin_width),
+            bootstrap=bootstrap,
+            seed=seed,
+            progress=progress,
+        )
+    files = found.write(out)
+    _told(session, found, {"files": files})
+    if not as_json:
+        session.print("report: " + files["report"])
+
+
+def _told(session: Session, found: Any, more: dict[str, Any]) -> None:
+    """Tables and sentences, or the document."""
+    if session.as_json:
+        session.print_json(found.document() | more)
+        return
+    for table in found.tables():
+        session.print(table)
+    for sentence in found.sentences():
+        session.print(sentence)

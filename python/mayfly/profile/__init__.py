@@ -1,0 +1,4 @@
+"""What is in a capture: traffic by class, load over time, sizes, fits, hosts and their roles.
+
+Source: Chen 2012, ch. 8. Import the module you need; :func:`mayfly.profile.answer.profile` does all of it.
+"""

@@ -1,0 +1,231 @@
+"""Traffic by class (Chen 2012, 8.2, Table 8.2 and Fig. 8.1): who talks to whom, and which way the bytes go.
+
+Principle: each connection gets exactly one class, so that the classes add up to the table. The four classes of the
+paper do not add up to its own total (1,137,969 of 1,506,538 connections); what is in none of them is ``other`` here,
+by reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from mayfly.profile.sides import Sides
+
+CLASSES = ("lc-rp", "ls-rp", "lc-ls", "ls-ls", "other")
+"""Local client and remote peer, local server and remote peer, local client and local server, two local servers."""
+
+SIDES = ("external", "internal", "neither")
+"""Across the boundary of the site, inside it, or with no host of the site at both ends that is known."""
+
+MEASURES = ("connections", "bytes", "packets")
+
+UNFINISHED = ("half_open", "rejected")
+"""TCP connections that ended in the set-up stage."""
+
+
+def classified(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> pl.DataFrame:
+    """Give each connection its class.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Connections.
+    sides : Sides
+        Of the hosts.
+    roles : mapping of str
+        ``server`` or ``client`` of internal hosts; a host without one has an unknown role.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_connections, n_columns + 6)
+        With ``class`` (:data:`CLASSES`), ``side`` (:data:`SIDES`), ``reason`` (why it is ``other``, else null),
+        ``bytes`` and ``packets`` in both directions, and ``mature``: data came, and the connection got beyond its
+        set-up.
+    """
+    kinds = {host: "nobody" for host in sides.nobody}
+    kinds |= {host: "remote" for host in sides.external}
+    kinds |= {host: roles.get(host, "unknown") for host in sides.internal}
+    names = pl.Series(list(kinds), dtype=pl.String), pl.Series(list(kinds.values()), dtype=pl.String)
+    first = pl.col("opener").replace_strict(*names, return_dtype=pl.String)
+    second = pl.col("responder").replace_strict(*names, return_dtype=pl.String)
+    ends = pl.concat_list(pl.min_horizontal(first, second), pl.max_horizontal(first, second)).list.join(" ")
+    table = pl.DataFrame(
+        [(" ".join(sorted(pair)), *row) for pair, row in _RULES.items()],
+        schema={"ends": pl.String, "class": pl.String, "side": pl.String, "reason": pl.String},
+        orient="row",
+    )
+    data = pl.col("opener_distinct_bytes") + pl.col("responder_distinct_bytes") > 0
+    return (
+        frame.with_columns(ends.alias("ends"))
+        .join(table, on="ends", how="left", maintain_order="left")
+        .drop("ends")
+        .with_columns(
+            (pl.col("opener_wire_bytes") + pl.col("responder_wire_bytes")).alias("bytes"),
+            (pl.col("opener_packets") + pl.col("responder_packets")).alias("packets"),
+            (data & ~pl.col("state").is_in(UNFINISHED)).alias("mature"),
+        )
+    )
+
+
+def _rules() -> dict[tuple[str, str], tuple[str, str, str | None]]:
+    rules: dict[tuple[str, str], tuple[str, str, str | None]] = {
+        ("client", "remote"): ("lc-rp", "external", None),
+        ("remote", "server"): ("ls-rp", "external", None),
+        ("client", "server"): ("lc-ls", "internal", None),
+        ("server", "server"): ("ls-ls", "internal", None),
+        ("client", "client"): ("other", "internal", "two clients"),
+        ("remote", "unknown"): ("other", "external", "role unknown"),
+        ("remote", "remote"): ("other", "neither", "two remote hosts"),
+    }
+    rules |= {tuple(sorted((role, "unknown"))): ("other", "internal", "role unknown") for role in _INSIDE}
+    nobody = ("other", "neither", "multicast, broadcast or unspecified")
+    return rules | {tuple(sorted(("nobody", kind))): nobody for kind in (*_INSIDE, "remote", "nobody")}
+
+
+_INSIDE = ("server", "client", "unknown")
+_RULES = _rules()
+
+
+def composition(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Connections, bytes and packets of each class: Table 8.2.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Of :func:`classified`.
+
+    Returns
+    -------
+    list of dict
+        A row for each class of :data:`CLASSES` and side it occurs on, ``other`` once per side and reason: ``class``,
+        ``side``, ``reason``, the :data:`MEASURES`, for each its ``_share`` of all and ``_share_of_side`` (None of
+        nothing). The four classes of the paper are always there.
+    """
+    found = frame.group_by("class", "side", "reason").agg(
+        pl.len().cast(pl.Int64).alias("connections"), pl.col("bytes").sum(), pl.col("packets").sum()
+    )
+    always = [(name, "external" if name.endswith("rp") else "internal", None) for name in CLASSES[:4]]
+    rows = {(row["class"], row["side"], row["reason"]): row for row in found.iter_rows(named=True)}
+    others = sorted((key for key in rows if key[0] == "other"), key=lambda key: (SIDES.index(key[1]), key[2]))
+    listed = [
+        {"class": key[0], "side": key[1], "reason": key[2]}
+        | {name: rows.get(key, {}).get(name, 0) for name in MEASURES}
+        for key in (*always, *others)
+    ]
+    for name in MEASURES:
+        whole = sum(row[name] for row in listed)
+        by_side = {side: sum(row[name] for row in listed if row["side"] == side) for side in SIDES}
+        for row in listed:
+            row[f"{name}_share"] = share(row[name], whole)
+            row[f"{name}_share_of_side"] = share(row[name], by_side[row["side"]])
+    return listed
+
+
+def share(part: float, whole: float) -> float | None:
+    """Part of a whole, None of nothing.
+
+    Examples
+    --------
+    >>> share(1, 4), share(0, 0)
+    (0.25, None)
+    """
+    return part / whole if whole else None
+
+
+def directions(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> dict[str, Any]:
+    """Bytes and packets by direction: Fig. 8.1.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Of :func:`classified`.
+    sides, roles
+        As there.
+
+    Returns
+    -------
+    dict
+        ``bytes`` and ``packets`` of ``external up`` (leaving the site), ``external down``, ``internal up`` (client to
+        server), ``internal down`` and ``internal servers`` (between servers), each with its ``share``; ``left_out``
+        counts ``immature`` connections, ``other`` ones and their bytes. Without ``other`` and immature connections,
+        as in the paper.
+    """
+    near = [host for host in sides.internal]
+    clients = [host for host in near if roles.get(host) == "client"]
+    kept = frame.filter(pl.col("mature") & (pl.col("class") != "other"))
+    # The end whose sending is "up": the site of external traffic, the client of internal traffic.
+    up_is_opener = (
+        pl.when(pl.col("side") == "external")
+        .then(pl.col("opener").is_in(near))
+        .otherwise(pl.col("opener").is_in(clients))
+    )
+    name = (
+        pl.when(pl.col("class") == "ls-ls")
+        .then(pl.lit("internal servers"))
+        .otherwise(pl.col("side") + " " + pl.when(pl.col("up")).then(pl.lit("up")).otherwise(pl.lit("down")))
+    )
+    halves = pl.concat(
+        kept.select(
+            "class",
+            "side",
+            (up_is_opener == pl.lit(sender == "opener")).alias("up"),
+            pl.col(f"{sender}_wire_bytes").alias("bytes"),
+            pl.col(f"{sender}_packets").alias("packets"),
+        )
+        for sender in ("opener", "responder")
+    )
+    summed = halves.group_by(name.alias("name")).agg(pl.col("bytes").sum(), pl.col("packets").sum())
+    found = {row["name"]: row for row in summed.iter_rows(named=True)}
+    parts = ("external up", "external down", "internal up", "internal down", "internal servers")
+    answer: dict[str, Any] = {}
+    for measure in ("bytes", "packets"):
+        values = {part: found.get(part, {}).get(measure, 0) for part in parts}
+        whole = sum(values.values())
+        answer[measure] = {part: {measure: value, "share": share(value, whole)} for part, value in values.items()}
+    immature = frame.filter(~pl.col("mature"))
+    other = frame.filter(pl.col("mature") & (pl.col("class") == "other"))
+    answer["left_out"] = {
+        what: {"connections": part.height, "bytes": part["bytes"].sum(), "packets": part["packets"].sum()}
+        for what, part in (("immature", immature), ("other", other))
+    }
+    return answer
+
+
+def dataset(frame: pl.DataFrame, sides: Sides, duration_s: float, first_epoch_s: float | None) -> dict[str, Any]:
+    """What was captured: a column of Table 8.1.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Of :func:`classified`.
+    sides : Sides
+        Of the hosts.
+    duration_s : float
+        Of the capture.
+    first_epoch_s : float or None
+        When it began, s since 1970.
+
+    Returns
+    -------
+    dict
+        ``date`` (UTC, None when unknown), ``duration_s, connections, tcp, udp, bytes, packets, local_hosts,
+        remote_hosts``; bytes from the IP header on.
+    """
+    from datetime import UTC, datetime
+
+    began = None if first_epoch_s is None else datetime.fromtimestamp(first_epoch_s, UTC)
+    protocols = frame["protocol"].value_counts()
+    by_protocol = dict(protocols.iter_rows())
+    return {
+        "date": None if began is None else began.strftime("%Y-%m-%d %H:%M:%S"),
+        "duration_s": duration_s,
+        "connections": frame.height,
+        **{name: by_protocol.get(name, 0) for name in ("tcp", "udp")},
+        "bytes": frame["bytes"].sum(),
+        "packets": frame["packets"].sum(),
+        "local_hosts": len(sides.internal),
+        "remote_hosts": len(sides.external),
+    }

@@ -1,0 +1,96 @@
+"""Roles of hosts: from a file, or from who opens and who answers."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.profile.sides import Sides
+from mayfly.workload.lists import first_line
+
+ROLES = ("server", "client")
+"""What a host can be."""
+
+
+def answered() -> pl.Expr:
+    """Whether the responder took the connection: not refused, not left without an answer."""
+    return (pl.col("responder_packets") > 0) & ~pl.col("state").is_in(["rejected", "half_open", "one_way"])
+
+
+def read_hosts(path: str | os.PathLike) -> dict[str, str]:
+    """Read a file of hosts with their roles.
+
+    Parameters
+    ----------
+    path : path
+        CSV with the header ``host,role``; an address and ``server`` or ``client`` in each row. More columns are left
+        alone; so are rows whose role is empty.
+
+    Returns
+    -------
+    dict of str
+        Role of each address.
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be read, lacks a column, has an unknown role, no address where one should be, or one twice.
+    """
+    path = Path(path)
+    try:
+        frame = pl.read_csv(path, infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        raise MayflyError(f"{path}: cannot be read: {first_line(error)}") from None
+    for name in ("host", "role"):
+        if name not in frame.columns:
+            raise MayflyError(f"{path}: column {name} is missing: the header must be host,role")
+    roles: dict[str, str] = {}
+    for place, (host, role) in enumerate(frame.select("host", "role").iter_rows(), start=2):
+        if role is None:
+            continue
+        try:
+            name = str(ipaddress.ip_address((host or "").strip()))
+        except ValueError:
+            raise MayflyError(f"{path}, line {place}: host = {host}: must be an IP address") from None
+        if role.strip() not in ROLES:
+            raise MayflyError(f"{path}, line {place}: role = {role}: must be server or client")
+        if name in roles:
+            raise MayflyError(f"{path}, line {place}: host = {host}: is there twice")
+        roles[name] = role.strip()
+    return roles
+
+
+def roles_by_balance(frame: pl.DataFrame, sides: Sides) -> dict[str, str]:
+    """Roles of the hosts of a site by who opens connections: a stand-in where nobody knows them.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Connections.
+    sides : Sides
+        Only internal hosts get a role.
+
+    Returns
+    -------
+    dict of str
+        ``server`` for a host that answered more connections than it opened, ``client`` for one that opened as many or
+        more. A host that neither opened nor answered one is left out.
+    """
+    opened = frame.group_by(pl.col("opener").alias("host")).agg(pl.len().cast(pl.Int64).alias("out"))
+    taken = (
+        frame.filter(answered()).group_by(pl.col("responder").alias("host")).agg(pl.len().cast(pl.Int64).alias("in"))
+    )
+    both = opened.join(taken, on="host", how="full", coalesce=True).fill_null(0)
+    rows = both.filter(pl.col("host").is_in(list(sides.internal))).iter_rows(named=True)
+    return {row["host"]: "server" if row["in"] > row["out"] else "client" for row in rows}
+
+
+def counted(roles: Mapping[str, str], sides: Sides) -> dict[str, int]:
+    """How many hosts of the site have each role, or none."""
+    inside = [roles.get(host, "unknown") for host in sides.internal]
+    return {role: inside.count(role) for role in (*ROLES, "unknown")}

@@ -1,0 +1,191 @@
+"""Load over time by class (Chen 2012, 8.3.1, Fig. 8.2).
+
+Principle: a table of connections holds when each direction sent its first and last packet and how many bytes, not when
+each byte went. The bytes of a direction are spread evenly over that time; whole bytes go into bins so that no byte is
+lost or made. What this can get wrong is bounded by the bytes of the directions that reach over the edge of a bin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.profile.classes import CLASSES, SIDES, share
+
+BIN_S = 300.0
+"""Width of a bin in the paper, s."""
+
+MAX_BINS = 200_000
+"""Bins of a profile: a day in half seconds."""
+
+
+def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float = BIN_S) -> pl.DataFrame:
+    """Bytes and packets of each class in each bin.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Of :func:`mayfly.profile.classes.classified`.
+    duration_s : float
+        Of the capture; the last bin ends there.
+    bin_s : float
+        Width of a bin, s, above 0.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_bins * n_groups, 6)
+        ``start_s`` and ``covered_s`` of each bin, ``class``, ``side``, ``bytes``, ``packets``: sums over all bins are
+        those of the connections. Groups that do not occur are left out.
+
+    Raises
+    ------
+    MayflyError
+        The width is not above 0, or there would be too many bins.
+
+    Examples
+    --------
+    >>> from mayfly.profile.answer import profile
+    >>> load = profile(["captures/office.pcap.gz"], bin_s=10.0, bootstrap=0).load
+    >>> load["bytes"].sum(), load["packets"].sum(), load["start_s"].n_unique()
+    (56918367, 71390, 8)
+    """
+    if not (np.isfinite(bin_s) and bin_s > 0):
+        raise MayflyError(f"bin = {bin_s} s: must be above 0")
+    begin = min(frame["start_s"].min() or 0.0, 0.0) if frame.height else 0.0
+    bins = max(int(np.ceil(duration_s / bin_s)), 1)
+    if bins > MAX_BINS:
+        raise MayflyError(f"bin = {bin_s} s: must be at least {duration_s / MAX_BINS:.3g} s, for {MAX_BINS} bins")
+    starts = begin + bin_s * np.arange(bins)
+    covered = np.minimum(starts + bin_s, begin + duration_s) - starts
+    parts = []
+    for (name, side), group in frame.group_by("class", "side", maintain_order=True):
+        sums = {what: np.zeros(bins, dtype=np.int64) for what in ("bytes", "packets")}
+        for sender in ("opener", "responder"):
+            sent = group.filter(pl.col(f"{sender}_packets") > 0)
+            first, last = ((sent[f"{sender}_{end}"].to_numpy() - begin) / bin_s for end in ("first_s", "last_s"))
+            for what, column in (("bytes", "wire_bytes"), ("packets", "packets")):
+                sums[what] += spread(first, last, sent[f"{sender}_{column}"].to_numpy(), bins)
+        parts.append(pl.DataFrame({"start_s": starts, "covered_s": covered, "class": name, "side": side} | sums))
+    return pl.concat(parts) if parts else pl.DataFrame(schema=_SCHEMA)
+
+
+_SCHEMA = {
+    "start_s": pl.Float64,
+    "covered_s": pl.Float64,
+    "class": pl.String,
+    "side": pl.String,
+    "bytes": pl.Int64,
+    "packets": pl.Int64,
+}
+
+
+def spread(first: np.ndarray, last: np.ndarray, amounts: np.ndarray, bins: int) -> np.ndarray:
+    """Spread whole amounts evenly over spans of time, into bins.
+
+    Parameters
+    ----------
+    first, last : numpy.ndarray, shape (n,)
+        Ends of the spans, in widths of a bin from the start of the first.
+    amounts : numpy.ndarray of int, shape (n,)
+        What to spread.
+    bins : int
+        How many bins; what lies beyond the last goes into it.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (bins,)
+        Its sum is that of the amounts.
+
+    Examples
+    --------
+    >>> spread(np.array([0.5, 1.0]), np.array([2.5, 1.0]), np.array([101, 7]), 3).tolist()
+    [25, 57, 26]
+    """
+    begin = np.clip(np.floor(first).astype(np.int64), 0, bins - 1)
+    end = np.clip(np.floor(last).astype(np.int64), begin, bins - 1)
+    found = np.bincount(begin[end == begin], weights=None, minlength=bins) * 0
+    single = end == begin
+    np.add.at(found, begin[single], amounts[single])
+    many = np.flatnonzero(~single)
+    if not len(many):
+        return found
+    steps = end[many] - begin[many] + 1
+    rows = np.repeat(many, steps)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(steps) - steps, steps)
+    bin_of = begin[rows] + place
+    span = (last - first)[rows]
+    # Whole amounts sent by the end of each bin, and their differences.
+    by_end = np.floor(amounts[rows] * np.clip((bin_of + 1 - first[rows]) / span, 0.0, 1.0)).astype(np.int64)
+    by_end[bin_of == end[rows]] = amounts[rows][bin_of == end[rows]]
+    np.add.at(found, bin_of, by_end - np.where(place == 0, 0, np.roll(by_end, 1)))
+    return found
+
+
+def across_bins(frame: pl.DataFrame, bin_s: float) -> float | None:
+    """Share of the bytes in directions that reach over the edge of a bin: most that a bin can be wrong by.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Connections.
+    bin_s : float
+        Width of a bin, s.
+
+    Returns
+    -------
+    float or None
+        None without bytes.
+    """
+    begin = min(frame["start_s"].min() or 0.0, 0.0) if frame.height else 0.0
+    whole = crossing = 0
+    for sender in ("opener", "responder"):
+        at = [((pl.col(f"{sender}_{end}") - begin) / bin_s).floor() for end in ("first_s", "last_s")]
+        sent = frame.filter(pl.col(f"{sender}_packets") > 0)
+        whole += sent[f"{sender}_wire_bytes"].sum()
+        crossing += sent.filter(at[0] != at[1])[f"{sender}_wire_bytes"].sum()
+    return share(crossing, whole)
+
+
+def totals(load: pl.DataFrame, by: str) -> dict[str, np.ndarray]:
+    """Rate of each group in each bin.
+
+    Parameters
+    ----------
+    load : polars.DataFrame
+        Of :func:`load_by_class`.
+    by : str
+        ``class`` or ``side``.
+
+    Returns
+    -------
+    dict of numpy.ndarray, shape (n_bins,)
+        bit/s over the part of the bin that the capture covers, by group in the order of the paper, and ``all``.
+    """
+    order = CLASSES if by == "class" else SIDES
+    found = {}
+    for name in order:
+        part = load.filter(pl.col(by) == name)
+        if part.height:
+            found[name] = _rate(part)
+    return found | {"all": _rate(load)} if load.height else found
+
+
+def _rate(part: pl.DataFrame) -> np.ndarray:
+    summed = part.group_by("start_s").agg(pl.col("bytes").sum(), pl.col("covered_s").first()).sort("start_s")
+    return 8 * summed["bytes"].to_numpy() / summed["covered_s"].to_numpy()
+
+
+def load_document(load: pl.DataFrame, bin_s: float, crossing: float | None) -> dict[str, Any]:
+    """The bins for JSON: their starts, how much of each is covered, rates by class and by side in bit/s."""
+    times = load.select("start_s", "covered_s").unique().sort("start_s")
+    return {
+        "bin_s": bin_s,
+        "start_s": times["start_s"].to_list(),
+        "covered_s": times["covered_s"].to_list(),
+        "by_class_bps": {name: rate.tolist() for name, rate in totals(load, "class").items()},
+        "by_side_bps": {name: rate.tolist() for name, rate in totals(load, "side").items() if name != "all"},
+        "across_bins_share": crossing,
+    }

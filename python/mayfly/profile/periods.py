@@ -1,0 +1,206 @@
+"""Stationary and busy periods of a load (Chen 2012, 8.3.1), each found by a test.
+
+Principle: a period is stationary as long as the test of Kwiatkowski, Phillips, Schmidt and Shin (1992) for a constant
+level does not reject it. A rejected one is cut where its partial sums lie farthest from zero, which estimates where the
+level changes, and each half is tested again. A stationary period is busy when its bins are larger than all others by
+the test of Mann and Whitney (1947), with the correction of Holm (1979) for as many tests as there are periods.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+LEVEL = 0.05
+"""Level of the tests."""
+
+SHORTEST = 6
+"""Bins of the shortest period that is tested or cut off."""
+
+TESTS = {
+    "stationary": "KPSS test of a constant level (Kwiatkowski et al. 1992), cut where the partial sums are largest",
+    "busy": "Mann-Whitney test against all other bins, one-sided, Holm's correction",
+}
+"""What each finding comes from."""
+
+
+@dataclass(frozen=True)
+class Period:
+    """Bins of one level.
+
+    Parameters
+    ----------
+    begin, end : int
+        First bin, and the one after the last.
+    mean : float
+        Of the load.
+    statistic, p : float or None
+        Of the KPSS test; None where there are too few bins or all are equal.
+    stationary : bool or None
+        Whether the test leaves a constant level standing; None where it was not done.
+    busy_p : float or None
+        Of the Mann-Whitney test after correction; None where there is one period only, or it is not stationary.
+    """
+
+    begin: int
+    end: int
+    mean: float
+    statistic: float | None
+    p: float | None
+    stationary: bool | None
+    busy_p: float | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether its load is above that of the others."""
+        return self.busy_p is not None and self.busy_p < LEVEL
+
+
+def kpss(values: np.ndarray) -> tuple[float, float]:
+    """Test a series for a constant level.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        Load of consecutive bins, at least two different values.
+
+    Returns
+    -------
+    statistic, p : float
+        Sum of squares of the partial sums of the residuals over n^2 and the long-run variance; the probability of a
+        larger one when the level is constant.
+
+    Notes
+    -----
+    Long-run variance with Bartlett weights up to the lag floor(4 (n / 100)^(1/4)), their l4. Under a constant level the
+    statistic tends to the integral of a squared Brownian bridge, the law of Cramer and von Mises (:func:`bridge_tail`).
+
+    Examples
+    --------
+    >>> statistic, p = kpss(np.array([1.0, 2, 1, 2, 1, 2, 1, 2]))
+    >>> round(statistic, 4), round(p, 2)
+    (0.1875, 0.29)
+    """
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    residuals = values - values.mean()
+    # In units of their deviation: squares neither overflow nor vanish.
+    residuals = residuals / residuals.std()
+    variance = float((residuals**2).mean())
+    lags = int(4 * (n / 100) ** 0.25)
+    for lag in range(1, lags + 1):
+        variance += 2 * (1 - lag / (lags + 1)) * float(residuals[lag:] @ residuals[:-lag]) / n
+    statistic = float((np.cumsum(residuals) ** 2).sum()) / (n**2 * variance)
+    return statistic, bridge_tail(statistic)
+
+
+def bridge_tail(x: float) -> float:
+    """Probability that the integral of a squared Brownian bridge exceeds ``x``.
+
+    Parameters
+    ----------
+    x : float
+        Above 0.
+
+    Returns
+    -------
+    float
+        Anderson and Darling 1952, Eq. 4.35.
+
+    Examples
+    --------
+    >>> [round(bridge_tail(x), 3) for x in (0.347, 0.461, 0.743)]
+    [0.1, 0.05, 0.01]
+    """
+    from scipy.special import gammaln, kve
+
+    total = 0.0
+    for term in range(40):
+        step = 4 * term + 1
+        u = step * step / (16 * x)
+        # kve is exp(u) K(u): the exponentials of the series are joined.
+        total += math.exp(gammaln(term + 0.5) - gammaln(term + 1) - 2 * u) * math.sqrt(step) * float(kve(0.25, u))
+    return min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
+
+
+def periods_of(load: np.ndarray) -> list[Period]:
+    """Cut a load into stationary periods, and tell the busy ones.
+
+    Parameters
+    ----------
+    load : array_like, shape (n_bins,)
+        Load of consecutive whole bins.
+
+    Returns
+    -------
+    list of Period
+        In order, covering all bins; empty without bins.
+
+    Notes
+    -----
+    Each of the nested tests is at 5 %: of constant loads one in twenty is cut. A period of fewer than 12 bins that is
+    rejected is not cut further and is not stationary; one of fewer than 6 is not tested.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> found = periods_of(np.concatenate([rng.normal(10, 1, 60), rng.normal(30, 1, 40)]))
+    >>> [(period.begin, period.end, period.stationary, period.busy) for period in found]
+    [(0, 60, True, False), (60, 100, True, True)]
+    """
+    load = np.asarray(load, dtype=float)
+    found: list[Period] = []
+    waiting = [(0, len(load))] if len(load) else []
+    while waiting:
+        begin, end = waiting.pop()
+        part = load[begin:end]
+        statistic = p = stationary = None
+        if len(part) >= SHORTEST and part.min() < part.max():
+            statistic, p = kpss(part)
+            stationary = p >= LEVEL
+        elif len(part) >= SHORTEST:
+            stationary = True
+        if stationary is False and len(part) >= 2 * SHORTEST:
+            sums = np.abs(np.cumsum(part - part.mean()))[SHORTEST - 1 : len(part) - SHORTEST]
+            cut = begin + SHORTEST + int(np.argmax(sums))
+            waiting += [(cut, end), (begin, cut)]
+            continue
+        found.append(Period(begin, end, float(part.mean()), statistic, p, stationary))
+    return _with_busy(found, load)
+
+
+def _with_busy(periods: list[Period], load: np.ndarray) -> list[Period]:
+    from scipy.stats import mannwhitneyu
+
+    tested = [place for place, period in enumerate(periods) if period.stationary] if len(periods) > 1 else []
+    ps = {}
+    for place in tested:
+        inside = np.zeros(len(load), dtype=bool)
+        inside[periods[place].begin : periods[place].end] = True
+        ps[place] = float(mannwhitneyu(load[inside], load[~inside], alternative="greater").pvalue)
+    corrected, largest = {}, 0.0
+    for rank, place in enumerate(sorted(tested, key=ps.__getitem__)):
+        largest = max(largest, min(ps[place] * (len(tested) - rank), 1.0))
+        corrected[place] = largest
+    return [Period(**(asdict(period) | {"busy_p": corrected.get(place)})) for place, period in enumerate(periods)]
+
+
+def periods_document(periods: list[Period], starts_s: np.ndarray, bin_s: float) -> list[dict[str, Any]]:
+    """The periods for JSON, with their times in s and mean loads in bit/s."""
+    return [
+        {
+            "start_s": float(starts_s[period.begin]),
+            "end_s": float(starts_s[period.end - 1]) + bin_s,
+            "bins": period.end - period.begin,
+            "mean_bps": period.mean,
+            "kpss": period.statistic,
+            "kpss_p": period.p,
+            "stationary": period.stationary,
+            "busy_p": period.busy_p,
+            "busy": period.busy,
+        }
+        for period in periods
+    ]

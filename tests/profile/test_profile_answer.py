@@ -1,0 +1,236 @@
+"""The whole profile: of tables written by hand, of the committed capture, of real captures, and by command."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from rows import SILENT, connections, frame, row
+
+from mayfly.errors import MayflyError
+from mayfly.profile.answer import FILES, profile
+from mayfly.profile.classes import classified
+from mayfly.profile.distributions import cdf, mass_cdf, samples, summary
+from mayfly.profile.ratios import host_traffic, ratios_document
+from mayfly.profile.sides import sides_of
+from mayfly.profile.table import read_connections
+from mayfly.workload.capture import connections as of_capture
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+
+from invocation import mayfly_here, refused_here
+
+ROOT = Path(__file__).parents[2]
+OFFICE = ROOT / "captures" / "office.pcap.gz"
+TINY = ROOT / "tests" / "data" / "tiny.pcapng.gz"
+SHARED = ROOT.parent / "shared" / "data" / "pcap"
+ROLES = {"10.0.0.1": "client", "10.0.0.2": "client", "10.0.0.8": "server"}
+
+
+def shared(name):
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{name} is not beside the checkout")
+    return path
+
+
+def sizes(up, down):
+    return {"up": {"distinct_bytes": up, "payload_bytes": up}, "down": {"distinct_bytes": down, "payload_bytes": down}}
+
+
+MADE = [
+    row("10.0.0.1", "9.9.9.9", 0.0, 2.0, **sizes(10, 90), rtt_s=0.1),
+    row("10.0.0.1", "10.0.0.8", 1.0, 1.5, **sizes(100, 100), rtt_s=0.002),
+    row("10.0.0.2", "10.0.0.8", 1.0, 4.0, **sizes(0, 700), rtt_s=0.004),
+    # Begun before, not ended, never answered: each is missing where it must be.
+    row("10.0.0.1", "9.9.9.9", 3.0, 9.0, **sizes(1, 0), opener_from="port"),
+    row("10.0.0.2", "9.9.9.9", 7.0, 9.0, **sizes(5, 5), state="established"),
+    row("10.0.0.2", "9.9.9.9", 8.0, 8.0, state="half_open", up=sizes(0, 0)["up"], down=SILENT),
+]
+
+
+def made():
+    table = frame(MADE)
+    sides = sides_of(table, ["10.0.0.0/8"])
+    return classified(table, sides, ROLES), sides
+
+
+def test_samples_hold_what_they_should():
+    found = {name: table["value"].to_list() for name, table in samples(made()[0]).items()}
+    assert found["size_bytes"] == [100.0, 200.0, 700.0, 1.0, 10.0]
+    assert found["duration_s"] == [2.0, 0.5, 3.0]
+    assert found["gap_s"] == [1.0, 0.0, 6.0, 1.0]
+    assert found["rtt_s"] == [0.1, 0.002, 0.004]
+
+
+def test_document_of_a_table_written_by_hand():
+    found = profile(connections(MADE), internal=["10.0.0.0/8"], hosts=ROLES, bin_s=3.0).document()
+    assert found["size_bytes"]["all"]["n"] == 5 and found["size_bytes"]["internal"]["mean"] == 450.0
+    assert found["size_bytes"]["carried_by_largest_5_percent"] == pytest.approx(700 / 1011)
+    assert found["duration_s"]["begun_before"] == 1 and found["duration_s"]["not_ended"] == 1
+    assert found["rtt_s"]["lc-ls"]["q50"] == 0.002
+    assert found["gap_s"]["lc-ls"]["n"] == 1 and found["gap_s"]["external"]["mean"] == 4.0
+    assert found["load"]["start_s"] == [0.0, 3.0, 6.0] and found["periods"]["found"] == []
+    # Too few values for a law.
+    assert found["fits"] == {}
+    json.dumps(found, allow_nan=False)
+
+
+def test_retransmissions_are_copies_over_all_copies():
+    copies = {
+        "up": {"distinct_bytes": 900, "payload_bytes": 1000},
+        "down": {"distinct_bytes": 500, "payload_bytes": 500},
+    }
+    rows = [row("10.0.0.1", "9.9.9.9", **copies), row("10.0.0.1", "9.9.9.9", **copies, protocol="udp", state="two_way")]
+    found = profile(connections(rows), bootstrap=0).document()["retransmission"]
+    assert found["all"] == {"payload_bytes": 1500, "repeated_bytes": 100, "missing_bytes": 0, "rate": 100 / 1500}
+    assert found["lc-rp"] == found["external"] == found["all"] and "lc-ls" not in found
+
+
+def test_ratios_of_hosts():
+    rows = [
+        row("10.0.0.1", "9.9.9.9", up={"wire_bytes": 10, "packets": 1}, down={"wire_bytes": 100, "packets": 2}),
+        row("10.0.0.1", "10.0.0.8", up={"wire_bytes": 30, "packets": 4}, down={"wire_bytes": 300, "packets": 5}),
+        row("10.0.0.2", "10.0.0.8", up={"wire_bytes": 50, "packets": 1}, down={"wire_bytes": 25, "packets": 1}),
+        row("10.0.0.1", "224.0.0.1", protocol="udp", state="one_way", down=SILENT),
+    ]
+    table = frame(rows)
+    sides = sides_of(table, ["10.0.0.0/8"])
+    hosts = host_traffic(classified(table, sides, ROLES), sides, ROLES)
+    first, second, server = hosts.iter_rows(named=True)
+    assert (first["connections"], second["connections"], server["connections"]) == (3, 1, 2)
+    assert first["internal_external_bytes"] == 330 / 110 and first["internal_external_packets"] == 9 / 3
+    assert first["down_up_internal_bytes"] == 10.0 and first["down_up_external_packets"] == 2.0
+    assert second["internal_external_bytes"] is None and second["down_up_internal_bytes"] == 0.5
+    assert (server["internal_up_bytes"], server["internal_down_bytes"]) == (325, 80)
+    found = ratios_document(hosts)
+    assert (found["hosts"], found["clients"], found["chosen"]) == (3, 2, 1)
+    assert found["internal_external"]["bytes"]["q50"] == 3.0
+    assert found["down_up_internal"]["bytes"]["n"] == 2 and found["down_up_external"]["bytes"]["n"] == 1
+
+
+def test_thinned_curves_keep_their_ends_and_lie_on_the_whole():
+    values = np.random.default_rng(1).pareto(1.1, 50_000)
+    for function in (cdf, mass_cdf):
+        x, y = function(values)
+        whole = dict(zip(*(array.tolist() for array in function(values, 10**6)), strict=True))
+        assert len(x) <= 200 and (np.diff(y) > 0).all() and y[-1] == 1.0 and x[0] == values.min()
+        assert all(whole[at] == share for at, share in zip(x.tolist(), y.tolist(), strict=True))
+
+
+def test_summary_of_nothing():
+    assert summary([]) == dict.fromkeys(("mean", "cov", "min", "max", "q05", "q25", "q50", "q75", "q95")) | {"n": 0}
+
+
+class TestCaptures:
+    def test_office(self):
+        """Counts of captures/README.md; wire bytes there are frames, here IP packets: 14 bytes less for each."""
+        found = profile([OFFICE], internal=["10.10.0.0/24"], bin_s=5.0, bootstrap=0).document()
+        assert (found["dataset"]["tcp"], found["dataset"]["udp"]) == (523, 184)
+        assert found["dataset"]["packets"] == 71_394 - 4 and found["dataset"]["local_hosts"] == 6
+        assert found["dataset"]["bytes"] == 48_518_400 + 9_399_427 - 14 * 71_390
+        assert found["load"]["start_s"] == [5.0 * bin for bin in range(15)]
+        whole = sum(
+            rate * covered / 8
+            for rate, covered in zip(found["load"]["by_class_bps"]["all"], found["load"]["covered_s"], strict=True)
+        )
+        assert whole == pytest.approx(found["dataset"]["bytes"], rel=1e-9)
+
+    def test_two_captures_are_one_on_one_clock(self):
+        both = read_connections([TINY, OFFICE])
+        alone = [of_capture(path) for path in (OFFICE, TINY)]
+        assert both.frame.height == sum(table.height for table, _ in alone)
+        assert both.counts["packets"] == sum(count["packets"] for _, count in alone)
+        first = min(count["first_epoch_s"] for _, count in alone)
+        assert both.first_epoch_s == first
+        starts = sorted(
+            start + count["first_epoch_s"] - first for table, count in alone for start in table["start_s"].to_list()
+        )
+        assert both.frame["start_s"].to_list() == pytest.approx(starts, abs=1e-6)
+
+    def test_a_table_saved_is_the_profile_again(self, tmp_path):
+        one = profile([OFFICE], bootstrap=9)
+        files = one.write(tmp_path / "out")
+        again = profile([files["connections"]], bootstrap=9)
+        kept = set(one.document()) - {"captures", "counts", "dataset"}
+        assert {name: one.document()[name] for name in kept} == {name: again.document()[name] for name in kept}
+
+    def test_every_capture_at_hand(self):
+        for path in sorted(shared("echo_connections.pcap.gz").parent.glob("*.gz")):
+            if path.name.endswith("tar.gz"):
+                continue
+            read = read_connections([path])
+            found = profile(read, bootstrap=0, bin_s=max(read.duration_s / 1000, 1.0)).document()
+            json.dumps(found, allow_nan=False)
+            rows = found["composition"]
+            for measure in ("connections", "bytes", "packets"):
+                assert sum(row[measure] for row in rows) == found["dataset"][measure], path.name
+            if not read.counts["evicted"]:
+                assert found["dataset"]["packets"] == read.counts["decoded"], path.name
+
+    def test_the_lab_with_its_outside_server(self):
+        """README of the data: 172.18.38.0/23 is the site, 10.10.10.5 an outside server."""
+        found = profile([shared("enterprise_ad_lab.pcap.gz")], internal=["172.18.0.0/16"], bootstrap=0)
+        assert "10.10.10.5" in found.sides.external
+        assert {"172.18.38.5", "172.18.39.5", "172.18.39.6"} <= found.sides.internal
+        assert found.roles["172.18.38.5"] == "server"
+
+
+class TestCommand:
+    def test_files_table_and_document(self, tmp_path):
+        out = tmp_path / "out"
+        ended = mayfly_here(
+            "profile", OFFICE, "--internal", "10.10.0.0/24", "--bin", "5s", "--out", out, "--bootstrap", 0
+        )
+        assert ended.status == 0, ended.err
+        assert "lc-rp  external          707  100.0" in ended.out
+        assert sorted(os.listdir(out)) == sorted(FILES)
+        document = json.loads((out / "profile.json").read_text())
+        same = mayfly_here("profile", "--json", OFFICE, "--bin", "5s", "--out", out, "--bootstrap", "0").document
+        assert same["composition"] == document["composition"] and set(same["files"]) == {
+            "report",
+            "profile",
+            "connections",
+            "hosts",
+        }
+
+    def test_the_name_of_the_command_may_be_said(self, tmp_path):
+        ended = mayfly_here("profile", "captures", TINY, "--out", tmp_path, "--bootstrap", 0)
+        assert ended.status == 0 and "tiny.pcapng.gz" in ended.out
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["--internal", "10.0.0.0/99"], "internal = '10.0.0.0/99'"),
+            (["--bin", "0s"], "bin"),
+            (["--bin", "soon"], "soon"),
+            (["--bootstrap", "-1"], "bootstrap = -1: must be 0 or more"),
+            (["--hosts", "missing.csv"], "missing.csv: cannot be read"),
+        ],
+    )
+    def test_refused(self, tmp_path, arguments, said):
+        assert said in refused_here("profile", OFFICE, "--out", tmp_path / "out", *arguments)
+        assert not (tmp_path / "out").exists()
+
+    def test_files_refused(self, tmp_path):
+        table = tmp_path / "table.parquet"
+        pl.DataFrame({"a": [1]}).write_parquet(table)
+        assert "column protocol is missing" in refused_here("profile", table, "--out", tmp_path / "out")
+        assert "a table beside captures" in refused_here("profile", OFFICE, table, "--out", tmp_path / "out")
+        assert "cannot be read: No such file" in refused_here("profile", tmp_path / "x.pcap", "--out", tmp_path / "out")
+        frame(MADE).with_columns(pl.lit(None, pl.Int64).alias("opener_packets")).write_parquet(table)
+        assert "opener_packets has no value" in refused_here("profile", table, "--out", tmp_path / "out")
+        frame(MADE).with_columns(pl.lit("x").alias("opener_packets")).write_parquet(table)
+        assert "opener_packets holds String" in refused_here("profile", table, "--out", tmp_path / "out")
+        frame(MADE).clear().write_parquet(table)
+        assert "no connection to profile" in refused_here("profile", table, "--out", tmp_path / "out")
+        table.write_bytes(b"PAR1 and nothing")
+        assert "cannot be read as Parquet" in refused_here("profile", table, "--out", tmp_path / "out")
+
+
+def test_no_file():
+    with pytest.raises(MayflyError, match=r"captures = \[\]"):
+        profile([])
