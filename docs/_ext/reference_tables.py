@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from mayfly.estimate.estimate import doubts, methods, parameters
 from mayfly.models.law_spec import NAMES, OTHERS
 from mayfly.simulate import fields, scenario
 from mayfly.simulate.disciplines import by_family, slug
@@ -261,3 +262,29 @@ def _usage(param: typing.Any) -> str:
         return f"`{param.name.upper()}`{needed}"
     many = ", repeatable" if getattr(param, "multiple", False) else ""
     return ", ".join(f"`{flag}`" for flag in reversed(param.opts)) + needed + many
+
+
+def estimator_methods() -> str:
+    """List the methods of the estimator of traffic that does not respond."""
+    rows = ((f"`{row['id']}`", row["about"], row["source"]) for row in methods())
+    return table(("method", "what it does", "source"), rows)
+
+
+def estimator_parameters() -> str:
+    """List the parameters of the estimator, with defaults and bounds."""
+    rows = (
+        (
+            f"`{row['name']}`",
+            row["about"],
+            number(row["default"]),
+            f"{number(row['min'])} to {number(row['max'])}",
+            row["unit"],
+        )
+        for row in parameters()
+    )
+    return table(("parameter", "meaning", "default", "bounds", "unit"), rows)
+
+
+def estimator_doubts() -> str:
+    """List why an estimate may not be relied on."""
+    return table(("doubt", "meaning"), ((f"`{word}`", meaning) for word, meaning in doubts().items()))

@@ -15,6 +15,9 @@ TABLES = {
     "service-laws": reference_tables.service_laws,
     "policies": reference_tables.policies,
     "model-pages": reference_tables.model_pages,
+    "estimator-methods": reference_tables.estimator_methods,
+    "estimator-parameters": reference_tables.estimator_parameters,
+    "estimator-doubts": reference_tables.estimator_doubts,
 }
 
 

@@ -14,7 +14,7 @@ import pytest
 from invocation import COMMAND, PLAIN, mayfly, refused
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ["compare", "whatif", "simulate", "disciplines"]
+COMMANDS = ["compare", "whatif", "simulate", "estimate", "disciplines"]
 SHORT = ["--duration", "5s"]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mayfly.cli import model, profile
+from mayfly.cli.estimate import estimate
 from mayfly.cli.session import Session
 
 if TYPE_CHECKING:
@@ -244,6 +245,9 @@ def disciplines(
     session.print(discipline_detail(rows[0]) if len(rows) == 1 else DisciplinesList(rows))
 
 
+app.command(epilog="Example:  mayfly estimate samples.csv.gz --rate 28mbit --packet 1000B --rtt 100ms --from 100s")(
+    estimate
+)
 app.add_typer(model.app, name="model")
 app.add_typer(profile.app, name="profile")
 

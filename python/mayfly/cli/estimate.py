@@ -1,0 +1,81 @@
+"""`mayfly estimate`: how much of the traffic at a queue does not respond to drops."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.session import Session
+
+
+def estimate(
+    samples: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SAMPLES",
+            help="samples.parquet of `mayfly simulate`, CSV (time_s, queue_packets, arrivals, drops), or polls of "
+            "`tc -s qdisc`",
+        ),
+    ],
+    rate: Annotated[str, typer.Option(metavar="RATE", help="Of the link: 28mbit")],
+    rtt: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="Round-trip time without queueing: 100ms, or a range of flows: 24ms..176ms"),
+    ],
+    packet: Annotated[str, typer.Option(metavar="BYTES", help="Of a typical packet on the wire")] = "1000B",
+    method: Annotated[
+        str, typer.Option(metavar="ID", help="default, basic, p0, loss, multihop or cbr: docs/estimate/methods.md")
+    ] = "default",
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any parameter: gamma_2=0.25, sampling=33ms; repeatable"),
+    ] = None,
+    since: Annotated[
+        str, typer.Option("--from", metavar="TIME", help="Estimates from here on are shown and compared with the truth")
+    ] = "0s",
+    ticks: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Calculate with integers, as a kernel with a clock of N ticks per second"),
+    ] = None,
+    discipline: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="Whose samples, where the file has those of several")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--dev", metavar="NAME", help="Whose polls, where there are several interfaces")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "--plot", metavar="FILE", help="The series: .csv, or .html with plots against the truth"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
+    ] = False,
+) -> None:
+    """Estimate the share of traffic that ignores drops."""
+    session = Session(as_json, quiet=True, out=None if out is None else out.parent)
+    from mayfly.errors import MayflyError
+    from mayfly.estimate.estimate import estimate as run
+    from mayfly.estimate.estimate import packet_size
+    from mayfly.estimate.samples import read_samples
+    from mayfly.simulate.overrides import parse_override
+    from mayfly.simulate.quantity import seconds
+
+    if out is not None and out.suffix not in (".csv", ".html"):
+        raise MayflyError(f"out = {out}: must end in .csv or .html")
+    read = read_samples(samples, packet_bytes=packet_size(packet), run=discipline, device=device)
+    options = dict(parse_override(text) for text in overrides or ())
+    from_s = seconds(since, "from")
+    found = run(read, rate, rtt, packet, method=method, from_s=from_s, ticks=ticks, options=options)
+    files = {}
+    if out is not None:
+        from mayfly.report.estimate_page import write_estimates
+
+        files = {"files": {"series": str(write_estimates(out, found))}}
+    if as_json:
+        session.print_json(found.document() | files)
+        return
+    session.print(found.table())
+    for sentence in found.sentences():
+        session.print(sentence)
+    if files:
+        session.print(f"series: {out}")

@@ -1,0 +1,7 @@
+"""How much of the traffic at a queue does not respond to drops (PONRT, Zhao 2004), from samples of the queue."""
+
+from mayfly.estimate.estimate import Estimates, estimate, methods, parameters
+from mayfly.estimate.samples import Samples, read_samples
+from mayfly.estimate.score import Score, score
+
+__all__ = ["Estimates", "Samples", "Score", "estimate", "methods", "parameters", "read_samples", "score"]

@@ -1,0 +1,221 @@
+"""Samples of a queue: ours, those of ns-2, or polls of a real interface."""
+
+import gzip
+import io
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mayfly.errors import MayflyError
+from mayfly.estimate.polls import is_polls, polled
+from mayfly.simulate.quantity import shown
+
+QUEUES = ("queue_mean_packets", "mean_queue_pkts", "queue_packets", "backlog_packets", "inst_queue_pkts")
+"""Columns that may hold the queue, packets; a mean over the interval comes first."""
+
+RUN = ("discipline", "replication")
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What was seen of a queue since the sample before.
+
+    Parameters
+    ----------
+    time_s : numpy.ndarray, shape (n,)
+        Clock at the end of each interval, s.
+    queue_pkts : numpy.ndarray, shape (n,)
+        Mean queue of the interval where it is known, else at its end, packets.
+    arrivals, drops : numpy.ndarray, shape (n,)
+        Packets that came, those that were dropped included, and packets dropped.
+    nonresponsive : numpy.ndarray, shape (n,), optional
+        Of the arrivals, those of traffic that does not respond; None where nobody knows.
+    name : str
+        What they are of.
+
+    Notes
+    -----
+    Values need not be sane: the estimator counts what it refuses.
+    """
+
+    time_s: np.ndarray
+    queue_pkts: np.ndarray
+    arrivals: np.ndarray
+    drops: np.ndarray
+    nonresponsive: np.ndarray | None = None
+    name: str = ""
+
+    def interval_s(self) -> float:
+        """Median time between samples, s.
+
+        Raises
+        ------
+        MayflyError
+            The clock never moves on.
+
+        Examples
+        --------
+        >>> ones = np.ones(3)
+        >>> Samples(np.array([0.0, 0.5, 1.0]), ones, ones, ones).interval_s()
+        0.5
+        """
+        steps = np.diff(self.time_s)
+        steps = steps[np.isfinite(steps) & (steps > 0)]
+        if not steps.size:
+            raise MayflyError(f"{self.name or 'samples'}: must have two samples or more with a clock that moves on")
+        return float(np.median(steps))
+
+    def truth(self, begins_s: np.ndarray, ends_s: np.ndarray) -> np.ndarray | None:
+        """Share of the arrivals that did not respond, in intervals.
+
+        Parameters
+        ----------
+        begins_s, ends_s : numpy.ndarray, shape (m,)
+            Intervals, s: samples after the begin and up to the end count.
+
+        Returns
+        -------
+        numpy.ndarray, shape (m,), or None
+            NaN where nothing came; None where nobody knows, or the clock went back.
+
+        Examples
+        --------
+        >>> of = lambda *values: np.array(values, float)
+        >>> samples = Samples(of(1, 2, 3), of(0, 0, 0), of(4, 6, 10), of(0, 0, 0), of(1, 3, 9))
+        >>> samples.truth(of(0, 2), of(2, 3))
+        array([0.4, 0.9])
+        """
+        if self.nonresponsive is None or not (np.diff(self.time_s) > 0).all():
+            return None
+
+        def within(values: np.ndarray) -> np.ndarray:
+            total = np.concatenate([[0.0], np.cumsum(values)])
+            # Clocks of the estimator are rounded to its ticks.
+            slack = 0.01 * self.interval_s()
+            at = [np.searchsorted(self.time_s, times + slack, side="right") for times in (begins_s, ends_s)]
+            return total[at[1]] - total[at[0]]
+
+        came = within(self.arrivals)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(came > 0, within(self.nonresponsive) / came, np.nan)
+
+
+def read_samples(
+    path: str | os.PathLike, *, packet_bytes: int = 1000, run: str | None = None, device: str | None = None
+) -> Samples:
+    r"""Reads samples, whatever they are; told apart by content, not by name.
+
+    Parameters
+    ----------
+    path : path
+        CSV (also gzipped) or Parquet with ``time_s``, ``arrivals``, ``drops`` and a queue (:data:`QUEUES`), with the
+        truth in ``nonresponsive_arrivals`` (ours) or ``nonresp_fraction`` (ns-2) where it is known; or polls of
+        ``tc -s qdisc`` with the time before each (:mod:`mayfly.estimate.polls`).
+    packet_bytes : int
+        Of a typical packet: turns bytes of polls into packets.
+    run : str, optional
+        Discipline whose samples are taken, where the file has several.
+    device : str, optional
+        Interface whose polls are taken, where there are several.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    MayflyError
+        The file is missing or is no table of samples, or holds several runs and none is chosen.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "queue.csv")
+    >>> _ = path.write_text("time_s,queue_packets,arrivals,drops\n0.03,4,110,0\n0.06,9,115,2\n")
+    >>> read_samples(path).queue_pkts
+    array([4., 9.])
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+    except (OSError, EOFError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a whole gzip file"
+        raise MayflyError(f"{path}: cannot be read: {reason}") from None
+    name = printable_name(path)
+    if is_polls(content):
+        columns = polled(content, packet_bytes, device, name)
+        return Samples(*columns, name=name)
+    return _of_table(_table(content, name), name, run)
+
+
+def printable_name(path: Path) -> str:
+    """The file's name without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in path.name)
+
+
+def _table(content: bytes, name: str):
+    import polars as pl
+
+    try:
+        if content[:4] == b"PAR1":
+            return pl.read_parquet(io.BytesIO(content))
+        # As text: a word in a column of numbers is then told with its row.
+        return pl.read_csv(io.BytesIO(content), infer_schema=False)
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise MayflyError(f"{name}: cannot be read as a table: {shown(reason)}") from None
+
+
+def _of_table(table, name: str, run: str | None) -> Samples:
+    table = _one_run(table, name, run)
+    queue = next((column for column in QUEUES if column in table.columns), None)
+    needed = ["time_s", queue or QUEUES[0], "arrivals", "drops"]
+    if missing := [column for column in needed if column not in table.columns]:
+        raise MayflyError(
+            f"{name}: has no column {missing[0]}: must have time_s, a queue ({QUEUES[0]}), arrivals, drops"
+        )
+    if table.height < 2:
+        raise MayflyError(f"{name}: has {table.height} samples: must have 2 or more")
+    columns = [_numbers(table, column, name) for column in needed]
+    samples = Samples(*columns, name=name)
+    if "nonresponsive_arrivals" in table.columns:
+        return replace(samples, nonresponsive=_numbers(table, "nonresponsive_arrivals", name))
+    if "nonresp_fraction" in table.columns:
+        return replace(samples, nonresponsive=_numbers(table, "nonresp_fraction", name) * samples.arrivals)
+    return samples
+
+
+def _one_run(table, name: str, run: str | None):
+    """The rows of one discipline and its first replication."""
+    import polars as pl
+
+    if "discipline" in table.columns:
+        runs = table["discipline"].unique(maintain_order=True).to_list()
+        if run is None and len(runs) > 1:
+            raise MayflyError(f"{name}: has samples of {', '.join(map(str, runs))}: choose one with --discipline")
+        if run is not None and run not in runs:
+            raise MayflyError(f"discipline = {shown(run)}: must be one of {', '.join(map(str, runs))}")
+        if run is not None:
+            table = table.filter(pl.col("discipline") == run)
+    elif run is not None:
+        raise MayflyError(f"discipline = {shown(run)}: {name} does not say of which discipline its samples are")
+    if "replication" in table.columns and table.height:
+        table = table.filter(pl.col("replication") == pl.col("replication").min())
+    return table
+
+
+def _numbers(table, column: str, name: str) -> np.ndarray:
+    import polars as pl
+
+    values = table[column]
+    numbers = (values.str.strip_chars() if values.dtype == pl.String else values).cast(pl.Float64, strict=False)
+    # An empty cell is a missing value, a word is a mistake.
+    words = numbers.is_null() & values.is_not_null()
+    if words.any():
+        row = int(words.arg_true()[0])
+        raise MayflyError(f"{name}, row {row + 1}: {column} = {shown(values[row])}: must be a number")
+    return numbers.fill_null(np.nan).to_numpy().astype(float, order="C", copy=True)
