@@ -5,11 +5,27 @@ from inspect import Parameter, signature
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from mayfly.cli.session import Session
 from mayfly.models.policies import Policy
 
 EXAMPLE = "mayfly model {id} --law bounded-pareto:min=1,max=1e6,alpha=1.1 --rho 0.8 --at 1,10,1000{more}"
+
+PERCENTILES = "50,90,99"
+"""What `--percentiles` asks for when no list follows it."""
+
+
+class PolicyCommand(TyperCommand):
+    """A command whose `--percentiles` may stand without a list."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default list after an option without one."""
+        given = list(args)
+        for place, word in enumerate(args):
+            if word == "--percentiles" and (place + 1 == len(args) or args[place + 1].startswith("-")):
+                given[place] = f"--percentiles={PERCENTILES}"
+        return super().parse_args(ctx, given)
 
 
 def run(
@@ -27,6 +43,10 @@ def run(
     unit: Annotated[
         float, typer.Option(metavar="BYTES", help="Of a unit of size, with --rate: 1500 for packets")
     ] = 1.0,
+    percentiles: Annotated[
+        str | None,
+        typer.Option(metavar="[Q,...]", help=f"Of the response time too, by size and over all jobs: {PERCENTILES}"),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
     ] = False,
@@ -44,6 +64,7 @@ def run(
         numbers("at", at),
         rate_bps=None if rate is None else rate_bps(rate),
         unit_bytes=unit,
+        percentiles=numbers("percentiles", percentiles),
         **{name: numbers(name, value) for name, value in parameters.items()},
     )
     if as_json:
@@ -82,4 +103,4 @@ def add_to(app: typer.Typer, rows: list[Policy]) -> None:
     """Adds a command per policy."""
     for row in rows:
         more = " --threshold 20" if any(parameter.name == "threshold" for parameter in row.parameters) else ""
-        app.command(row.id, epilog="Example:  " + EXAMPLE.format(id=row.id, more=more))(command(row))
+        app.command(row.id, cls=PolicyCommand, epilog="Example:  " + EXAMPLE.format(id=row.id, more=more))(command(row))

@@ -47,6 +47,12 @@ class Answer:
         Time to serve one unit of size.
     seconds : bool
         Whether times are seconds.
+    asked : tuple of float
+        Percentiles asked for.
+    percentiles : numpy.ndarray, shape (n_percentiles, n), optional
+        Of the response time of each size, in the unit of ``response_time``.
+    overall_percentiles : numpy.ndarray, shape (n_percentiles,), optional
+        Of the response time of all jobs.
     """
 
     policy: Policy
@@ -58,6 +64,9 @@ class Answer:
     mean: float
     time_of_one: float
     seconds: bool
+    asked: tuple[float, ...] = ()
+    percentiles: np.ndarray | None = None
+    overall_percentiles: np.ndarray | None = None
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON; a time that is infinite is null.
@@ -66,7 +75,7 @@ class Answer:
         -------
         dict
             ``policy, law, rho, at, response_time, slowdown, mean, mean_size, cov, starves_above, unit``, and the
-            parameters.
+            parameters; where asked for, ``percentiles``, a list by size for each, and ``overall_percentiles``.
         """
         given = {name: np.asarray(value).tolist() for name, value in self.parameters.items()}
         return {
@@ -82,6 +91,18 @@ class Answer:
             "cov": finite(self.queue.law.cov),
             "starves_above": self.starves_above,
             "unit": "s" if self.seconds else "size",
+            **self._percentiles(),
+        }
+
+    def _percentiles(self) -> dict[str, Any]:
+        if self.percentiles is None or self.overall_percentiles is None:
+            return {}
+        names = [f"{value:g}" for value in self.asked]
+        by_size = [[finite(value) for value in row] for row in self.percentiles.tolist()]
+        overall = [finite(value) for value in self.overall_percentiles.tolist()]
+        return {
+            "percentiles": dict(zip(names, by_size, strict=True)),
+            "overall_percentiles": dict(zip(names, overall, strict=True)),
         }
 
     @cached_property
@@ -104,9 +125,14 @@ class Answer:
         found = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
         for header in ("size", "of jobs up to it", f"response time ({'s' if self.seconds else 'sizes'})", "slowdown"):
             found.add_column(header, justify="right")
+        for value in self.asked:
+            found.add_column(f"p{value:g}", justify="right")
         shares = self.queue.law.cdf(self.at)
-        for size, share, time, slow in zip(self.at, shares, self.response_time, self.slowdown, strict=True):
-            found.add_row(f"{size:g}", f"{share:.4%}", f"{time:.6g}", f"{slow:.4g}")
+        late = np.empty((0, len(self.at))) if self.percentiles is None else self.percentiles
+        for size, share, time, slow, *row in zip(
+            self.at, shares, self.response_time, self.slowdown, *late, strict=True
+        ):
+            found.add_row(f"{size:g}", f"{share:.4%}", f"{time:.6g}", f"{slow:.4g}", *(f"{value:.6g}" for value in row))
         return found
 
     def sentences(self) -> list[str]:
@@ -116,6 +142,12 @@ class Answer:
         told = [f"mean response time {self.mean:.6g}{unit}; {self.law}: mean size {law.mean:.6g}, CoV {law.cov:.4g}"]
         if self.starves_above is not None:
             told.append(f"the queue grows without end: {starving(self.starves_above, law)} wait without end")
+        if self.overall_percentiles is not None:
+            both = zip(self.asked, self.overall_percentiles.tolist(), strict=True)
+            listed = ", ".join(f"{value:.6g}{unit} (p{share:g})" for share, value in both)
+            told.append(
+                f"percentiles, the response time that such a share of the jobs does not exceed; of all: {listed}"
+            )
         source = f"after {self.policy.source}" if self.policy.source else ""
         return told + [", ".join(filter(None, (named, source)))] * bool(named or source)
 
@@ -138,6 +170,7 @@ def answer(
     *,
     rate_bps: float | None = None,
     unit_bytes: float = 1.0,
+    percentiles: Sequence[float] | None = None,
     **parameters: Any,
 ) -> Answer:
     """Response times under a policy.
@@ -156,6 +189,8 @@ def answer(
         Rate of the link, bit/s: times are then seconds.
     unit_bytes : float
         Bytes of a unit of size, above 0; counts with a rate only.
+    percentiles : sequence of float, optional
+        Of the response time, above 0, below 100; for policies that are rank functions.
     **parameters
         Of the policy; those that are None count as not given.
 
@@ -181,7 +216,14 @@ def answer(
         raise MayflyError(f"unit = {unit_bytes:g}: must be above 0 bytes")
     one = 1.0 if rate_bps is None else unit_bytes * 8 / rate_bps
     times = row.response(queue, sizes, **given) * one
-    return Answer(row, law, queue, given, sizes, times, row.mean(queue, **given) * one, one, rate_bps is not None)
+    mean = row.mean(queue, **given) * one
+    if percentiles is None:
+        return Answer(row, law, queue, given, sizes, times, mean, one, rate_bps is not None)
+    late, overall = row.percentiles(queue, sizes, percentiles, **given)
+    asked = tuple(float(value) for value in percentiles)
+    return Answer(
+        row, law, queue, given, sizes, times, mean, one, rate_bps is not None, asked, late * one, overall * one
+    )
 
 
 def numbers(name: str, text: str | None) -> list[float] | None:

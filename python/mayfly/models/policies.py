@@ -72,6 +72,7 @@ class Policy:
     source: str = ""
     discipline: str = ""
     stations: str = ""
+    unranked: str = ""
 
     def response(self, queue: MG1, x: np.ndarray | Sequence[float] | float, **given: Any) -> np.ndarray:
         """Mean response time of jobs of given sizes.
@@ -102,12 +103,53 @@ class Policy:
         >>> POLICIES["las"].response(MG1(service_law("exponential:mean=1"), 0.5), [1.0]).round(6).tolist()
         [1.744563]
         """
+        return self.function(queue, _sizes(x), **self.checked(given))
+
+    def percentiles(
+        self, queue: MG1, x: np.ndarray | Sequence[float] | float, q: Sequence[float], **given: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Percentiles of the response time of jobs of given sizes, and of all jobs.
+
+        Parameters
+        ----------
+        queue, x, **given
+            As for :meth:`response`, ``x`` of shape (n,).
+        q : sequence of float
+            Percentiles, above 0, below 100.
+
+        Returns
+        -------
+        by_size : numpy.ndarray, shape (n_percentiles, n)
+            Infinite where jobs never end.
+        overall : numpy.ndarray, shape (n_percentiles,)
+            Infinite where more jobs than that never end.
+
+        Raises
+        ------
+        MayflyError
+            The policy is no rank function, a value is out of its bounds, or the load is 1 or more and jobs get ahead
+            again.
+
+        Examples
+        --------
+        >>> from mayfly.models.law_spec import service_law
+        >>> from mayfly.models.mg1 import MG1
+        >>> by_size, overall = POLICIES["las"].percentiles(MG1(service_law("exponential:mean=1"), 0.5), [1.0], [90])
+        >>> by_size.round(2).tolist(), overall.round(2).tolist()
+        ([[3.12]], [5.01])
+        """
+        if self.unranked:
+            raise MayflyError(f"percentiles: {self.id} {self.unranked}; simulate its jobs, mayfly.models.jobs")
+        if wrong := [value for value in q if not 0 < value < 100]:
+            raise MayflyError(f"percentiles = {wrong[0]:g}: must be above 0 and below 100")
         import numpy as np
 
-        sizes = np.asarray(x, dtype=float)
-        if np.any(~(sizes >= 0)):
-            raise MayflyError(f"at = {sizes[~(sizes >= 0)].ravel()[0]:g}: a size must be 0 or more")
-        return self.function(queue, sizes, **self.checked(given))
+        from mayfly.models import soap_percentiles
+        from mayfly.models.policy_ranks import RANKS
+
+        rank, wanted = RANKS[self.id](queue.law, **self.checked(given)), np.asarray(q, dtype=float)
+        sizes = _sizes(x)
+        return soap_percentiles.percentiles(queue, sizes, rank, wanted), soap_percentiles.overall(queue, rank, wanted)
 
     @property
     def function(self) -> Response:
@@ -187,6 +229,15 @@ class Policy:
         return {name: _within(self.id, parameter, given.get(name)) for name, parameter in known.items()}
 
 
+def _sizes(x: np.ndarray | Sequence[float] | float) -> np.ndarray:
+    import numpy as np
+
+    sizes = np.asarray(x, dtype=float)
+    if np.any(~(sizes >= 0)):
+        raise MayflyError(f"at = {sizes[~(sizes >= 0)].ravel()[0]:g}: a size must be 0 or more")
+    return sizes
+
+
 def _within(policy: str, parameter: Parameter, value: Any) -> Any:
     value = parameter.default if value is None else value
     if value is None:
@@ -205,9 +256,12 @@ def _within(policy: str, parameter: Parameter, value: Any) -> Any:
     return values
 
 
+SHARED = "shares the server among jobs of any age, which is no rank"
+"""Why policies of processor sharing have no percentiles."""
+
 _ROWS = (
     Policy("fifo", "first come, first served", "fifo.response", (), "Chen 2012, Eq. 5.1", "fifo", "fcfs"),
-    Policy("ps", "processor sharing", "ps.response", (), "Chen 2012, Eq. 5.2", "scfq", "ps"),
+    Policy("ps", "processor sharing", "ps.response", (), "Chen 2012, Eq. 5.2", "scfq", "ps", SHARED),
     Policy("las", "least attained service", "las.response", (), "Chen 2012, Eq. 5.3", "las", "las"),
     Policy(
         "lasack",
@@ -219,6 +273,7 @@ _ROWS = (
         ),
         source="Urvoy-Keller 2007, Eq. 8",
         discipline="lasack",
+        unranked="has two kinds of jobs, and a rank function one",
     ),
     Policy(
         "run2c",
@@ -228,6 +283,7 @@ _ROWS = (
         source="Chen 2012, Eq. 5.5 and 5.6",
         discipline="run2c",
         stations="ps|ps",
+        unranked=SHARED,
     ),
     Policy(
         "levels",
@@ -237,6 +293,7 @@ _ROWS = (
         source="Kleinrock 1976, 4.7",
         discipline="pias",
         stations="ps*",
+        unranked=SHARED,
     ),
     Policy(
         "srpt", "shortest remaining processing time", "srpt.response", (), "Schrage and Miller 1966", "srpt", "srpt"

@@ -191,7 +191,7 @@ class Remaining(Rank):
 
 def law_panels(law: ServiceLaw, last: float, grid: Panels | None = None) -> Panels:
     """Panels from 0 to beyond ``last`` on which what a law's truncated moments make is smooth, or those given."""
-    if isinstance(law, Discrete):
+    if isinstance(law, Discrete) and grid is None:
         return Panels(np.unique(np.r_[0.0, law.values, max(last, law.largest)]), order=1)
     edges, order = (np.r_[0.0, law.edges[law.edges > 0]], 16) if grid is None else (grid.edges, grid.order)
     if last > edges[-1]:
