@@ -1,14 +1,23 @@
-//! One row of the connection table, and the state machine that labels it.
+//! One row of the connection table.
 
 use crate::decode::Endpoint;
+use crate::rtt::Samples;
+pub use crate::state::{State, ZeekState};
 
-/// Transport protocol of a connection.
+/// Protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// Transmission control protocol.
     Tcp,
     /// User datagram protocol.
     Udp,
+    /// Internet control message protocol, of IPv4 or IPv6.
+    Icmp,
+}
+
+impl Protocol {
+    /// Names, in the order of the variants.
+    pub const NAMES: [&'static str; 3] = ["tcp", "udp", "icmp"];
 }
 
 /// How the opener of a connection is known.
@@ -22,57 +31,24 @@ pub enum OpenerFrom {
     Port,
     /// It sent the first packet captured.
     FirstPacket,
+    /// Both ends sent a SYN, it the first one (RFC 9293, 3.5).
+    Simultaneous,
+    /// ICMP: it was sent a reply.
+    Reply,
 }
 
 impl OpenerFrom {
     /// Names, in the order of the variants.
-    pub const NAMES: [&'static str; 4] = ["syn", "syn_ack", "port", "first_packet"];
-}
-
-/// How far a connection got. The first row that applies:
-///
-/// | state | condition |
-/// |---|---|
-/// | `one_way`, `two_way` | UDP: packets in one, in both directions |
-/// | `rejected` | the responder answered the SYN with RST instead of SYN-ACK |
-/// | `reset` | RST before both directions sent FIN |
-/// | `complete` | FIN in both directions |
-/// | `half_closed` | FIN in one direction |
-/// | `established` | SYN-ACK, then anything but SYN from the opener |
-/// | `half_open` | SYN or SYN-ACK only |
-/// | `midstream` | neither SYN nor SYN-ACK captured |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// SYN without completed handshake.
-    HalfOpen,
-    /// SYN refused with RST.
-    Rejected,
-    /// Handshake completed, not closed.
-    Established,
-    /// FIN in one direction.
-    HalfClosed,
-    /// FIN in both directions.
-    Complete,
-    /// Ended by RST.
-    Reset,
-    /// Begun before the capture, not closed.
-    Midstream,
-    /// UDP in one direction.
-    OneWay,
-    /// UDP in both directions.
-    TwoWay,
-}
-
-impl State {
-    /// Names, in the order of the variants.
-    pub const NAMES: [&'static str; 9] =
-        ["half_open", "rejected", "established", "half_closed", "complete", "reset", "midstream", "one_way", "two_way"];
+    pub const NAMES: [&'static str; 6] = ["syn", "syn_ack", "port", "first_packet", "simultaneous", "reply"];
 }
 
 /// One direction of a connection; times in nanoseconds since the first packet of the capture.
+///
+/// A *data packet* has payload; a super-segment of segmentation or receive offload counts as the packets of the path's
+/// largest segment that it holds.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
-    /// Packets.
+    /// Packets as captured.
     pub packets: u64,
     /// Sum of IP packet lengths in bytes.
     pub wire_bytes: u64,
@@ -82,6 +58,30 @@ pub struct Side {
     pub distinct_bytes: u64,
     /// Sequence numbers between the first and the highest that were never captured.
     pub missing_bytes: u64,
+    /// Sequence numbers that the other end acknowledged and that were never captured: lost by the tap.
+    pub unseen_bytes: u64,
+    /// Payload of segments that had passed the tap before.
+    pub retransmitted_bytes: u64,
+    /// Data packets, every copy.
+    pub data_packets: u64,
+    /// Data packets with bytes that had not passed the tap before.
+    pub distinct_packets: u64,
+    /// Captured packets longer than the path's largest segment.
+    pub super_segments: u32,
+    /// Captured packets that only acknowledge.
+    pub acks: u32,
+    /// Keep-alive probes.
+    pub keep_alives: u32,
+    /// Captured packets that announce a window of 0.
+    pub zero_windows: u32,
+    /// Data packets with bytes that had passed the tap before: lost behind it, or sent again for nothing.
+    pub retransmits: u32,
+    /// Of these, those whose bytes had all been acknowledged when they passed again.
+    pub spurious: u32,
+    /// Data packets that filled a gap no sooner than their sender can know of a loss: lost before the tap.
+    pub lost_before: u32,
+    /// Data packets that filled a gap sooner: overtaken.
+    pub reordered: u32,
     /// Earliest packet.
     pub first_ns: Option<i64>,
     /// Latest packet.
@@ -94,13 +94,41 @@ pub struct Side {
     pub fin: bool,
     /// An RST was sent.
     pub rst: bool,
+    /// Data of this side passing the tap to its acknowledgement passing back: the path between the tap and the other end.
+    pub data_ack: Samples,
+    /// The same from the timestamp option (RFC 7323).
+    pub timestamp: Samples,
+    /// Trains, see [`Train`](crate::Train).
+    pub trains: u32,
+    /// Sum of the warm-ups of the side.
+    pub warm_up_ns: i64,
+    /// Time of the data phase within its trains.
+    pub transfer_ns: i64,
+    /// What an ideal transfer of its distinct data packets takes; None while no round-trip time is known.
+    pub theoretical_ns: Option<i64>,
 }
 
-/// One TCP connection or UDP flow; times in nanoseconds since the first packet of the capture,
-/// negative where the file is out of order.
+impl Side {
+    /// Time in its trains beyond the ideal transfer; negative where the ideal is slower.
+    pub fn pacing_ns(&self) -> Option<i64> {
+        self.theoretical_ns.map(|ideal| self.transfer_ns - ideal)
+    }
+}
+
+/// Times of a three-way handshake of which no part was repeated, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandshakeTimes {
+    /// SYN to SYN-ACK: between the tap and the responder, and back.
+    pub to_responder_ns: i64,
+    /// SYN-ACK to its ACK: between the tap and the opener, and back.
+    pub to_opener_ns: i64,
+}
+
+/// One TCP connection, UDP flow or exchange of ICMP messages; times in nanoseconds since the first packet of the
+/// capture, negative where the file is out of order.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// TCP or UDP.
+    /// TCP, UDP or ICMP.
     pub protocol: Protocol,
     /// Who opened it.
     pub opener: Endpoint,
@@ -115,8 +143,22 @@ pub struct Connection {
     /// Round-trip time of the handshake, SYN to the ACK of the SYN-ACK; known only when none of the
     /// three was repeated.
     pub rtt_ns: Option<i64>,
+    /// The two parts of `rtt_ns`.
+    pub handshake: Option<HandshakeTimes>,
     /// How far it got.
     pub state: State,
+    /// The same in Zeek's terms.
+    pub zeek_state: ZeekState,
+    /// Bit `n`: seen at tap `n` of [`Counts::taps`](crate::Counts); the last bit stands for all taps from there on.
+    pub taps: u64,
+    /// Largest payload of a packet on the path, from both ends' options, in bytes.
+    pub mss_bytes: Option<u16>,
+    /// First packet to first data packet; None when the beginning was not captured, or without data.
+    pub setup_ns: Option<i64>,
+    /// First to last data packet; None without data.
+    pub data_ns: Option<i64>,
+    /// Last data packet to last packet; None when neither FIN nor RST was captured, or without data.
+    pub teardown_ns: Option<i64>,
     /// Traffic sent by the opener.
     pub from_opener: Side,
     /// Traffic sent by the responder.

@@ -1,3 +1,6 @@
+use crate::clocks::Clock;
+use crate::tunnel::Tunnel;
+
 /// Why a packet is not in the connection table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
@@ -5,10 +8,10 @@ pub enum Skip {
     LinkType,
     /// The frame carries something else than IPv4 or IPv6.
     NotIp,
-    /// A fragment other than the first: it has no port numbers.
+    /// A fragment other than the first whose first one was not captured before it: it has no port numbers.
     Fragment,
-    /// The IP packet carries something else than TCP or UDP.
-    NotTransport,
+    /// The IP packet carries something else than TCP, UDP or ICMP.
+    Other,
     /// The captured bytes end before the ports and flags.
     Short,
     /// A header contradicts itself.
@@ -17,20 +20,42 @@ pub enum Skip {
     NoInterface,
     /// A block longer than the reader holds.
     Oversized,
+    /// A packet that another tap, or the same one, had captured before.
+    Duplicate,
 }
 
 impl Skip {
     /// Every reason with its name in tables.
-    pub const NAMES: [(Skip, &'static str); 8] = [
+    pub const NAMES: [(Skip, &'static str); 9] = [
         (Skip::LinkType, "link_type"),
         (Skip::NotIp, "not_ip"),
         (Skip::Fragment, "fragment"),
-        (Skip::NotTransport, "not_tcp_or_udp"),
+        (Skip::Other, "other_protocol"),
         (Skip::Short, "cut_header"),
         (Skip::Malformed, "malformed"),
         (Skip::NoInterface, "no_interface"),
         (Skip::Oversized, "oversized"),
+        (Skip::Duplicate, "duplicate"),
     ];
+}
+
+/// A place where packets were captured: an interface of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tap {
+    /// Number of the file, from 0 on.
+    pub file: u32,
+    /// Number of the interface in it.
+    pub interface: u32,
+    /// Packets captured there.
+    pub packets: u64,
+    /// Of these, packets that were left out as copies.
+    pub duplicates: u64,
+}
+
+impl Tap {
+    pub(crate) fn at(file: u32, interface: u32) -> Self {
+        Tap { file, interface, packets: 0, duplicates: 0 }
+    }
 }
 
 /// What was read, and what became of it: `packets = decoded + skipped`.
@@ -42,9 +67,21 @@ pub struct Counts {
     pub decoded: u64,
     /// Connections evicted because of the limit; their packets are in `decoded`.
     pub evicted: u64,
-    /// The file ends inside a record, or its framing breaks so that the rest cannot be read.
+    /// Of `decoded`, fragments other than the first.
+    pub fragments: u64,
+    /// Packets found inside tunnels, in the order of [`Tunnel::NAMES`]; each level of nesting counts.
+    pub tunnelled: [u64; Tunnel::NAMES.len()],
+    /// Packets further out of order than the reordering window, when packets are put into order.
+    pub late: u64,
+    /// Trains beyond the limit.
+    pub trains_left_out: u64,
+    /// Where packets were captured, in the order of first packets.
+    pub taps: Vec<Tap>,
+    /// Clock of each file beside the first one's; zeros when not estimated, empty when not read from files.
+    pub clocks: Vec<Clock>,
+    /// A file ends inside a record, or its framing breaks so that the rest cannot be read.
     pub truncated: bool,
-    /// Time of the first packet in the file, nanoseconds since 1970.
+    /// Time of the first packet in the file, nanoseconds since 1970; where packets were put into order, the earliest.
     pub first_ns: Option<i64>,
     earliest_ns: i64,
     latest_ns: i64,
@@ -65,6 +102,19 @@ impl Counts {
     /// Nanoseconds from the earliest to the latest packet; 0 without packets.
     pub fn duration_ns(&self) -> u64 {
         self.latest_ns.abs_diff(self.earliest_ns)
+    }
+
+    /// Adds a tap; returns its number.
+    pub(crate) fn add_tap(&mut self, tap: Tap) -> u32 {
+        self.taps.push(tap);
+        (self.taps.len() - 1) as u32
+    }
+
+    /// Times of packets that were put into order count from the earliest.
+    pub(crate) fn number_from(&mut self, sorted: bool) {
+        if sorted && self.first_ns.is_some() {
+            self.first_ns = Some(self.earliest_ns);
+        }
     }
 
     pub(crate) fn skip(&mut self, reason: Skip) {

@@ -1,26 +1,34 @@
-//! From a captured frame to the TCP or UDP header.
+//! From a captured frame to the transport header.
 //!
-//! Link headers are walked here (Ethernet with any VLAN tags, MPLS and PPPoE; raw IP; BSD loopback;
-//! Linux cooked); etherparse slices IP with lax lengths, because a capture keeps the first bytes of a
-//! packet only. Lengths come from the IP header, never from what was captured. Tunnels (GRE, VXLAN,
-//! GTP, IP in IP) are not entered: what loads a link is the outer packet.
+//! etherparse slices IP with lax lengths, because a capture keeps the first bytes of a packet only. Lengths come from
+//! the IP header, never from what was captured. Tunnels are entered on request: what loads a link is the outer packet,
+//! who talks to whom is inside.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::net::IpAddr;
 
-use etherparse::{Ipv6ExtensionSlice, LaxIpSlice, ip_number};
+use etherparse::{IpNumber, Ipv6ExtensionSlice, LaxIpSlice, ip_number};
 
+use crate::fragments::{Fragments, Packet};
+use crate::link::{be16, be32, ip_offset};
+use crate::options::TcpOptions;
+use crate::tunnel::{self, Tunnel};
 use crate::{Record, Skip};
+
+/// Bytes of the transport header that tell two packets apart.
+const IDENTITY_BYTES: usize = 40;
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
     /// IPv4 or IPv6 address.
     pub address: IpAddr,
-    /// TCP or UDP port.
+    /// TCP or UDP port; ICMP: see [`Transport::Icmp`].
     pub port: u16,
 }
 
-/// A TCP segment or UDP datagram, without its payload.
+/// A TCP segment, UDP datagram or ICMP message, without its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
     /// Sender.
@@ -33,39 +41,136 @@ pub struct Segment {
     pub payload_bytes: u64,
     /// What the transport header says.
     pub transport: Transport,
+    /// Keyed hash of what stays the same from tap to tap; 0 when not asked for.
+    pub identity: u64,
+    /// A fragment other than the first.
+    pub fragment: bool,
 }
 
 /// Fields of the transport header.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport {
     /// RFC 9293, 3.1.
-    Tcp {
-        /// Sequence number.
-        seq: u32,
-        /// Acknowledgement number; meaningful with the ACK flag.
-        ack: u32,
-        /// Flags, lowest bit FIN.
-        flags: u8,
-    },
+    Tcp(TcpHeader),
     /// RFC 768.
     Udp,
+    /// RFC 792 and 4443. The port of the sender is the type, that of the addressee the type of the message this one asks
+    /// for or answers (echo, timestamps, masks, solicitations), else the code.
+    Icmp {
+        /// It answers a message.
+        reply: bool,
+    },
 }
 
-const VLAN_TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
-const MPLS: [u16; 2] = [0x8847, 0x8848];
-const PPPOE_SESSION: u16 = 0x8864;
-/// AF_INET, and AF_INET6 of NetBSD/OpenBSD, FreeBSD, macOS and Linux.
-const ADDRESS_FAMILIES: [u32; 5] = [2, 24, 28, 30, 10];
+/// Header of a TCP segment.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpHeader {
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgement number; meaningful with the ACK flag.
+    pub ack: u32,
+    /// Flags, lowest bit FIN.
+    pub flags: u8,
+    /// Window field, not scaled.
+    pub window: u16,
+    /// Options, as far as they were captured.
+    pub options: TcpOptions,
+}
 
-/// Decodes one frame.
-///
-/// # Errors
-/// The reason why the frame is not in the connection table.
-pub fn decode(record: &Record<'_>) -> Result<Segment, Skip> {
-    let offset = ip_offset(record).map_err(|skip| cut_or(record, skip))?;
-    let packet = record.data.get(offset..).unwrap_or_default();
-    let wire = (record.original_bytes as usize).max(record.data.len()).saturating_sub(offset);
-    segment_of(packet, wire as u64).map_err(|skip| cut_or(record, skip))
+/// Decodes the frames of one capture.
+pub struct Decoder {
+    tunnels: bool,
+    identities: Option<RandomState>,
+    fragments: Fragments,
+    entered: [u64; Tunnel::NAMES.len()],
+}
+
+struct Ip<'a> {
+    addresses: [IpAddr; 2],
+    protocol: u8,
+    identification: u32,
+    /// Bytes of the IP payload before this fragment.
+    fragment_offset: u64,
+    more_fragments: bool,
+    wire_bytes: u64,
+    /// Bytes from the transport header to the end of the IP packet.
+    room: u64,
+    payload: &'a [u8],
+}
+
+impl Decoder {
+    /// `tunnels`: what is inside counts, not the outer packet. `identities`: keys of [`Segment::identity`].
+    pub fn with(tunnels: bool, identities: Option<RandomState>) -> Self {
+        Decoder { tunnels, identities, fragments: Fragments::new(), entered: Default::default() }
+    }
+
+    /// Packets found inside a tunnel of this kind; each level of nesting counts.
+    pub fn entered(&self, tunnel: Tunnel) -> u64 {
+        self.entered[tunnel as usize]
+    }
+
+    /// Decodes one frame.
+    ///
+    /// # Errors
+    /// The reason why the frame is not in the connection table.
+    pub fn decode(&mut self, record: &Record<'_>) -> Result<Segment, Skip> {
+        let offset = ip_offset(record).map_err(|skip| cut_or(record, skip))?;
+        let packet = record.data.get(offset..).unwrap_or_default();
+        let wire = (record.original_bytes as usize).max(record.data.len()).saturating_sub(offset) as u64;
+        self.packet(packet, wire, record.time_ns, 0).map_err(|skip| cut_or(record, skip))
+    }
+
+    fn packet(&mut self, packet: &[u8], wire_bytes: u64, time_ns: i64, depth: usize) -> Result<Segment, Skip> {
+        let ip = Ip::parse(packet, wire_bytes)?;
+        if self.tunnels && depth < tunnel::DEPTH_MAX && ip.fragment_offset == 0 {
+            match self.inner(&ip, time_ns, depth) {
+                // A datagram to the port of a tunnel that is none is a datagram.
+                Some(Err(_)) if ip.protocol == ip_number::UDP.0 => {}
+                Some(inner) => return inner,
+                None => {}
+            }
+        }
+        let id = Packet { addresses: ip.addresses, protocol: ip.protocol, identification: ip.identification };
+        if ip.fragment_offset > 0 {
+            let rest = self.fragments.rest(id, ip.fragment_offset, ip.room, ip.wire_bytes, time_ns);
+            let mut segment = rest.ok_or(Skip::Fragment)?;
+            segment.identity = self.identity(&ip);
+            segment.fragment = true;
+            return Ok(segment);
+        }
+        let (mut segment, header_bytes) = ip.segment()?;
+        if ip.more_fragments {
+            self.fragments.begin(id, segment, header_bytes, time_ns);
+        }
+        segment.identity = self.identity(&ip);
+        Ok(segment)
+    }
+
+    fn inner(&mut self, ip: &Ip<'_>, time_ns: i64, depth: usize) -> Option<Result<Segment, Skip>> {
+        let (kind, offset) = tunnel::inside(ip.protocol, ip.payload)?;
+        let inner = offset.and_then(|offset| {
+            let packet = ip.payload.get(offset..).ok_or(Skip::Short)?;
+            self.packet(packet, ip.room.saturating_sub(offset as u64), time_ns, depth + 1)
+        });
+        self.entered[kind as usize] += u64::from(inner.is_ok());
+        Some(inner)
+    }
+
+    /// TTL, type of service and checksums change on the way or are filled in by the network card.
+    fn identity(&self, ip: &Ip<'_>) -> u64 {
+        let Some(keys) = &self.identities else { return 0 };
+        let mut start = [0; IDENTITY_BYTES];
+        let held = ip.payload.len().min(ip.room as usize).min(IDENTITY_BYTES);
+        start[..held].copy_from_slice(&ip.payload[..held]);
+        if ip.fragment_offset == 0 {
+            match ip.protocol {
+                6 => start[16..18].fill(0),
+                17 => start[6..8].fill(0),
+                _ => {}
+            }
+        }
+        keys.hash_one((ip.addresses, ip.protocol, ip.identification, ip.fragment_offset, ip.wire_bytes, start))
+    }
 }
 
 /// A header that the snapshot length cut off is not malformed.
@@ -74,152 +179,113 @@ fn cut_or(record: &Record<'_>, skip: Skip) -> Skip {
     if skip == Skip::Short && complete { Skip::Malformed } else { skip }
 }
 
-fn ip_offset(record: &Record<'_>) -> Result<usize, Skip> {
-    let data = record.data;
-    match record.link_type {
-        1 => after_ether_type(data, 12),
-        12 | 14 | 101 | 228 | 229 => Ok(0),
-        0 | 108 => {
-            let family = u32::from(be16(data, 0)?) << 16 | u32::from(be16(data, 2)?);
-            // LINKTYPE_NULL is in the byte order of the capturing machine, which no field tells.
-            let known = ADDRESS_FAMILIES.contains(&family) || ADDRESS_FAMILIES.contains(&family.swap_bytes());
-            if known { Ok(4) } else { Err(Skip::NotIp) }
+impl<'a> Ip<'a> {
+    fn parse(packet: &'a [u8], wire_bytes: u64) -> Result<Self, Skip> {
+        let (ip, stopped) = LaxIpSlice::from_slice(packet).map_err(|error| match error {
+            etherparse::err::ip::LaxHeaderSliceError::Len(_) => Skip::Short,
+            etherparse::err::ip::LaxHeaderSliceError::Content(_) => Skip::Malformed,
+        })?;
+        if stopped.is_some() {
+            return Err(Skip::Short);
         }
-        113 => after_ether_type(data, 14),
-        276 => match be16(data, 0)? {
-            0x0800 | 0x86dd => Ok(20),
-            tag if VLAN_TAGS.contains(&tag) => after_ether_type(data, 22),
-            _ => Err(Skip::NotIp),
-        },
-        _ => Err(Skip::LinkType),
-    }
-}
-
-/// Offset of the IP header behind the EtherType at `at`.
-fn after_ether_type(data: &[u8], at: usize) -> Result<usize, Skip> {
-    let mut at = at;
-    loop {
-        match be16(data, at)? {
-            0x0800 | 0x86dd => return Ok(at + 2),
-            tag if VLAN_TAGS.contains(&tag) => at += 4,
-            label if MPLS.contains(&label) => return after_mpls(data, at + 2),
-            PPPOE_SESSION => {
-                return match be16(data, at + 8)? {
-                    0x0021 | 0x0057 => Ok(at + 10),
-                    _ => Err(Skip::NotIp),
-                };
+        let payload = ip.payload();
+        let transport_at = payload.payload.as_ptr().addr() - packet.as_ptr().addr();
+        let (declared, header_bytes, (units, more, identification)) = match &ip {
+            LaxIpSlice::Ipv4(v4) => {
+                let header = v4.header();
+                let fragment =
+                    (header.fragments_offset().value(), header.more_fragments(), header.identification().into());
+                (u64::from(header.total_len()), header.slice().len() as u64, fragment)
             }
-            _ => return Err(Skip::NotIp),
+            LaxIpSlice::Ipv6(v6) => {
+                let length = u64::from(v6.header().payload_length());
+                (if length == 0 { 0 } else { length + 40 }, 40, fragment_of(v6.extensions()))
+            }
+        };
+        // Segmentation offload and BIG TCP leave 0 in the length field; the frame tells the length.
+        let wire_bytes = if declared == 0 { wire_bytes } else { declared };
+        let room = wire_bytes.checked_sub(transport_at as u64);
+        if wire_bytes < header_bytes || (units == 0 && room.is_none()) {
+            return Err(Skip::Malformed);
         }
+        Ok(Ip {
+            addresses: [ip.source_addr(), ip.destination_addr()],
+            protocol: payload.ip_number.0,
+            identification,
+            fragment_offset: u64::from(units) * 8,
+            more_fragments: more,
+            wire_bytes,
+            room: room.unwrap_or(0),
+            payload: payload.payload,
+        })
     }
-}
 
-/// RFC 3032: 4-byte entries, the last has the bottom-of-stack bit; IP is recognised by its version.
-fn after_mpls(data: &[u8], at: usize) -> Result<usize, Skip> {
-    let mut at = at;
-    while be16(data, at + 2)? & 0x0100 == 0 {
-        at += 4;
+    /// The segment, and the length of its transport header.
+    fn segment(&self) -> Result<(Segment, u64), Skip> {
+        let (transport, ports, header_bytes) = match IpNumber::from(self.protocol) {
+            ip_number::TCP => self.tcp()?,
+            ip_number::UDP => {
+                be32(self.payload, 0)?;
+                (Transport::Udp, [be16(self.payload, 0)?, be16(self.payload, 2)?], 8)
+            }
+            ip_number::ICMP => self.icmp(ICMP_PAIRS)?,
+            ip_number::IPV6_ICMP => self.icmp(ICMPV6_PAIRS)?,
+            _ => return Err(Skip::Other),
+        };
+        let payload = self.room.checked_sub(header_bytes).ok_or(Skip::Malformed)?;
+        // The first fragment speaks for the whole datagram, also where others were not captured.
+        let datagram = be16(self.payload, 4).map_or(0, u64::from);
+        let whole = matches!(transport, Transport::Udp) && self.more_fragments && datagram >= 8;
+        let payload_bytes = if whole { datagram - 8 } else { payload };
+        let [source, destination] = [0, 1].map(|index| Endpoint { address: self.addresses[index], port: ports[index] });
+        let wire_bytes = self.wire_bytes;
+        let segment =
+            Segment { source, destination, wire_bytes, payload_bytes, transport, identity: 0, fragment: false };
+        Ok((segment, header_bytes))
     }
-    match data.get(at + 4).ok_or(Skip::Short)? >> 4 {
-        4 | 6 => Ok(at + 4),
-        _ => Err(Skip::NotIp),
-    }
-}
 
-fn be16(data: &[u8], at: usize) -> Result<u16, Skip> {
-    let bytes = data.get(at..at + 2).ok_or(Skip::Short)?;
-    Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
-}
-
-fn be32(data: &[u8], at: usize) -> Result<u32, Skip> {
-    Ok(u32::from(be16(data, at)?) << 16 | u32::from(be16(data, at + 2)?))
-}
-
-fn segment_of(packet: &[u8], wire_bytes: u64) -> Result<Segment, Skip> {
-    let (ip, stopped) = LaxIpSlice::from_slice(packet).map_err(|error| match error {
-        etherparse::err::ip::LaxHeaderSliceError::Len(_) => Skip::Short,
-        etherparse::err::ip::LaxHeaderSliceError::Content(_) => Skip::Malformed,
-    })?;
-    if stopped.is_some() {
-        return Err(Skip::Short);
-    }
-    let payload = ip.payload();
-    let transport_at = payload.payload.as_ptr().addr() - packet.as_ptr().addr();
-    let (declared, fragment_offset, header_bytes) = match &ip {
-        LaxIpSlice::Ipv4(v4) => {
-            let header = v4.header();
-            (u64::from(header.total_len()), header.fragments_offset().value(), header.slice().len() as u64)
-        }
-        LaxIpSlice::Ipv6(v6) => {
-            let length = u64::from(v6.header().payload_length());
-            let total = if length == 0 { 0 } else { length + 40 };
-            (total, first_fragment_offset(v6.extensions()), 40)
-        }
-    };
-    // Segmentation offload and BIG TCP leave 0 in the length field; the frame tells the length.
-    let length = if declared == 0 { wire_bytes } else { declared };
-    if length < header_bytes {
-        return Err(Skip::Malformed);
-    }
-    if fragment_offset != 0 {
-        return Err(Skip::Fragment);
-    }
-    let headers = Headers {
-        transport: payload.payload,
-        room: length.checked_sub(transport_at as u64),
-        fragmented: payload.fragmented,
-    };
-    let (transport, payload_bytes) = match payload.ip_number {
-        ip_number::TCP => headers.tcp()?,
-        ip_number::UDP => headers.udp()?,
-        _ => return Err(Skip::NotTransport),
-    };
-    let port = |at| be16(payload.payload, at);
-    Ok(Segment {
-        source: Endpoint { address: ip.source_addr(), port: port(0)? },
-        destination: Endpoint { address: ip.destination_addr(), port: port(2)? },
-        wire_bytes: length,
-        payload_bytes,
-        transport,
-    })
-}
-
-fn first_fragment_offset(extensions: &etherparse::Ipv6ExtensionsSlice<'_>) -> u16 {
-    if extensions.is_empty() {
-        return 0;
-    }
-    let offset = |extension| match extension {
-        Ipv6ExtensionSlice::Fragment(fragment) => Some(fragment.fragment_offset().value()),
-        _ => None,
-    };
-    extensions.clone().into_iter().find_map(offset).unwrap_or(0)
-}
-
-struct Headers<'a> {
-    transport: &'a [u8],
-    /// Bytes from the transport header to the end of the IP packet.
-    room: Option<u64>,
-    fragmented: bool,
-}
-
-impl Headers<'_> {
-    fn tcp(&self) -> Result<(Transport, u64), Skip> {
-        let flags = be16(self.transport, 12)?;
-        let header_bytes = u64::from(flags >> 12) * 4;
+    fn tcp(&self) -> Result<(Transport, [u16; 2], u64), Skip> {
+        let header = self.payload;
+        let flags = be16(header, 12)?;
+        let header_bytes = usize::from(flags >> 12) * 4;
         if header_bytes < 20 {
             return Err(Skip::Malformed);
         }
-        let payload = self.room.and_then(|room| room.checked_sub(header_bytes)).ok_or(Skip::Malformed)?;
-        let (seq, ack) = (be32(self.transport, 4)?, be32(self.transport, 8)?);
-        Ok((Transport::Tcp { seq, ack, flags: flags as u8 }, payload))
+        let options = header.get(20..header_bytes.min(header.len())).unwrap_or_default();
+        let tcp = TcpHeader {
+            seq: be32(header, 4)?,
+            ack: be32(header, 8)?,
+            flags: flags as u8,
+            // A snapshot may end behind the flags; then the window counts as open.
+            window: be16(header, 14).unwrap_or(u16::MAX),
+            options: TcpOptions::parse(options),
+        };
+        Ok((Transport::Tcp(tcp), [be16(header, 0)?, be16(header, 2)?], header_bytes as u64))
     }
 
-    fn udp(&self) -> Result<(Transport, u64), Skip> {
-        let payload = self.room.and_then(|room| room.checked_sub(8)).ok_or(Skip::Malformed)?;
-        be32(self.transport, 0)?;
-        // The first fragment speaks for the datagram: its other fragments carry no ports.
-        let datagram = be16(self.transport, 4).map_or(0, u64::from);
-        let whole = if self.fragmented && datagram >= 8 { datagram - 8 } else { payload };
-        Ok((Transport::Udp, whole))
+    fn icmp(&self, pairs: &[(u8, u8)]) -> Result<(Transport, [u16; 2], u64), Skip> {
+        let [kind, code] = be16(self.payload, 0)?.to_be_bytes();
+        let answered = pairs.iter().find(|(_, reply)| *reply == kind).map(|(request, _)| *request);
+        let asked = pairs.iter().find(|(request, _)| *request == kind).map(|(_, reply)| *reply);
+        let ports = [u16::from(kind), u16::from(answered.or(asked).unwrap_or(code))];
+        Ok((Transport::Icmp { reply: answered.is_some() }, ports, 8.min(self.room)))
     }
+}
+
+/// Type of a request and of its reply: echo, router discovery, timestamp, information, address mask.
+const ICMP_PAIRS: &[(u8, u8)] = &[(8, 0), (10, 9), (13, 14), (15, 16), (17, 18)];
+/// Echo, listener query and report, router and neighbour solicitation, node information.
+const ICMPV6_PAIRS: &[(u8, u8)] = &[(128, 129), (130, 131), (133, 134), (135, 136), (139, 140)];
+
+fn fragment_of(extensions: &etherparse::Ipv6ExtensionsSlice<'_>) -> (u16, bool, u32) {
+    if extensions.is_empty() {
+        return (0, false, 0);
+    }
+    let fragment = |extension| match extension {
+        Ipv6ExtensionSlice::Fragment(header) => {
+            Some((header.fragment_offset().value(), header.more_fragments(), header.identification()))
+        }
+        _ => None,
+    };
+    extensions.clone().into_iter().find_map(fragment).unwrap_or((0, false, 0))
 }

@@ -8,15 +8,35 @@ pub enum CaptureError {
     Io(io::Error),
     /// The file holds no byte.
     Empty,
-    /// The file starts with something else than pcap, pcapng or gzip of either.
+    /// The file starts with something else than pcap or pcapng, plain, in gzip or in Zstandard.
     NotCapture {
         /// What it starts with.
         found: String,
     },
     /// `max_flows` is 0.
     MaxFlows,
+    /// The standard input is named twice, or together with an estimate of clocks, which reads every file twice.
+    StdinTwice,
     /// The caller asked to stop.
     Cancelled,
+    /// In one of several files.
+    In {
+        /// Its name.
+        file: String,
+        /// What happened.
+        error: Box<CaptureError>,
+    },
+}
+
+impl CaptureError {
+    /// Names the file; a wish to stop has none.
+    pub(crate) fn inside(self, file: &str) -> Self {
+        match self {
+            CaptureError::Cancelled => self,
+            _ if file.is_empty() => self,
+            _ => CaptureError::In { file: file.to_owned(), error: Box::new(self) },
+        }
+    }
 }
 
 impl fmt::Display for CaptureError {
@@ -25,9 +45,13 @@ impl fmt::Display for CaptureError {
             CaptureError::Io(error) => write!(f, "{error}"),
             CaptureError::Empty => write!(f, "empty file, not a capture"),
             CaptureError::NotCapture { found } => {
-                write!(f, "not a capture: found {found}, expected pcap, pcapng or gzip of either")
+                write!(f, "not a capture: found {found}, expected pcap or pcapng, plain or in gzip or Zstandard")
             }
             CaptureError::MaxFlows => write!(f, "max_flows is 0, must be at least 1"),
+            CaptureError::StdinTwice => {
+                write!(f, "standard input (-) can be read only once: name it once, and not with an estimate of clocks")
+            }
+            CaptureError::In { file, error } => write!(f, "{file}: {error}"),
             CaptureError::Cancelled => write!(f, "reading was cancelled"),
         }
     }

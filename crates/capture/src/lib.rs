@@ -1,104 +1,222 @@
-//! Reads packet captures (pcap, pcapng, gzip of either) into a table of TCP connections and UDP
-//! flows.
+//! Reads packet captures (pcap, pcapng, plain, in gzip or Zstandard; several as one) into a table of TCP connections, UDP
+//! flows and ICMP exchanges, and takes each TCP transfer apart.
 //!
 //! One pass, bounded memory: one record is held at a time (at most [`MAX_BLOCK_BYTES`]) and at most
 //! [`Options::max_flows`] connections. Nothing in a file can make the reader panic; whatever it does
 //! not decode is counted under a [`Skip`] reason.
 
+mod clocks;
 mod connection;
 mod counts;
 mod decode;
+mod duplicates;
+mod entry;
 mod error;
+mod fragments;
+mod half;
+mod input;
+mod link;
+mod merge;
+mod options;
 mod reader;
+mod rtt;
 mod sequence;
+mod state;
 mod table;
+mod transfer;
+mod tunnel;
 
+use std::collections::hash_map::RandomState;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
-pub use connection::{Connection, OpenerFrom, Protocol, Side, State};
-pub use counts::{Counts, Skip};
-pub use decode::{Endpoint, Segment, Transport, decode};
+pub use clocks::Clock;
+pub use connection::{Connection, HandshakeTimes, OpenerFrom, Protocol, Side, State, ZeekState};
+pub use counts::{Counts, Skip, Tap};
+pub use decode::{Decoder, Endpoint, Segment, TcpHeader, Transport};
+pub use duplicates::Duplicates;
 pub use error::CaptureError;
+pub use options::TcpOptions;
 pub use reader::{Item, MAX_BLOCK_BYTES, Reader, Record};
-pub use table::{QUIET_NS, Table};
+pub use rtt::Samples;
+pub use table::{Finished, QUIET_NS, Table};
+pub use transfer::{Ideal, Train};
+pub use tunnel::Tunnel;
+
+use duplicates::Sightings;
+use merge::{Merge, Source, Step};
 
 /// Records between two calls of the caller's `proceed`.
 const POLL_EVERY: u64 = 16_384;
+/// Name of the standard input among files.
+const STDIN: &str = "-";
 
-/// Limits of one reading.
+/// Limits and choices of one reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Connections held at once, at least 1, about 0.7 kB each and 0.3 kB more at the end;
+    /// Connections held at once, at least 1, about 1 kB each;
     /// beyond, the one silent for longest is evicted and counted.
     pub max_flows: usize,
+    /// The packet inside a tunnel counts instead of the one outside.
+    pub tunnels: bool,
+    /// A file may be out of the order of time by this, in nanoseconds; 0 for a single file keeps its order.
+    pub window_ns: u64,
+    /// Which copies of a packet are left out.
+    pub duplicates: Duplicates,
+    /// Copies are no further apart than this, in nanoseconds.
+    pub duplicate_ns: u64,
+    /// The clocks of several files are estimated, in a pass of its own over each, and corrected.
+    pub clocks: bool,
+    /// Trains kept, see [`Capture::trains`].
+    pub max_trains: usize,
+    /// What a transfer is compared with.
+    pub ideal: Ideal,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_flows: 1_000_000 }
+        Options {
+            max_flows: 1_000_000,
+            tunnels: false,
+            window_ns: 0,
+            duplicates: Duplicates::Keep,
+            duplicate_ns: 100_000_000,
+            clocks: false,
+            max_trains: 0,
+            ideal: Ideal::default(),
+        }
     }
 }
 
 /// What one capture contains.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// Connections and UDP flows in the order of their first packets in the file.
+    /// Connections and flows in the order of their first packets.
     pub connections: Vec<Connection>,
+    /// Trains of the TCP connections, by connection and time.
+    pub trains: Vec<Train>,
     /// Packets read, skipped and evicted, and the time range.
     pub counts: Counts,
 }
 
-/// Reads the capture at `path`; `proceed` is asked every few thousand records whether to go on.
+type Bytes = Box<dyn Read + Send>;
+
+/// Reads the captures at `paths` as one, `-` being the standard input; `proceed` is asked every few thousand records
+/// whether to go on.
 ///
 /// # Errors
-/// [`CaptureError`] when the file cannot be read, is empty or is no capture, when `max_flows` is 0,
-/// and when `proceed` answers `false`.
-pub fn read_file(path: &Path, options: &Options, proceed: &mut dyn FnMut() -> bool) -> Result<Capture, CaptureError> {
-    read(File::open(path)?, options, proceed)
+/// [`CaptureError`] when a file cannot be read, is empty or is no capture, when `max_flows` is 0, when the standard input
+/// is to be read twice, and when `proceed` answers `false`.
+pub fn read_files(
+    paths: &[impl AsRef<Path>],
+    options: &Options,
+    proceed: &mut dyn FnMut() -> bool,
+) -> Result<Capture, CaptureError> {
+    let inputs = paths.iter().filter(|path| path.as_ref() == Path::new(STDIN)).count();
+    let clocks = options.clocks && paths.len() > 1;
+    if inputs > usize::from(!clocks) {
+        return Err(CaptureError::StdinTwice);
+    }
+    let name = |path: &Path| path.display().to_string();
+    let open = |path: &Path| -> Result<Reader<Bytes>, CaptureError> {
+        let bytes: Bytes = if path == Path::new(STDIN) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+        Reader::open(bytes)
+    };
+    let mut ahead = vec![Clock::default(); paths.len()];
+    if clocks {
+        let keys = RandomState::new();
+        let mut samples = Vec::new();
+        for path in paths {
+            let path = path.as_ref();
+            let sample = open(path).and_then(|reader| clocks::Sample::of(reader, keys.clone(), proceed));
+            samples.push(sample.map_err(|error| error.inside(&name(path)))?);
+        }
+        ahead = clocks::align(&samples);
+    }
+    let mut readers = Vec::new();
+    for (path, clock) in paths.iter().zip(&ahead) {
+        let path = path.as_ref();
+        let reader = open(path).map_err(|error| error.inside(&name(path)))?;
+        readers.push((reader, name(path), clock.ahead_ns));
+    }
+    let mut capture = read_all(readers, options, proceed)?;
+    capture.counts.clocks = ahead;
+    Ok(capture)
 }
 
-/// Reads a capture from `source`, as [`read_file`] does.
+/// Reads the capture at `path`, as [`read_files`] does.
 ///
 /// # Errors
-/// As [`read_file`].
+/// As [`read_files`].
+pub fn read_file(path: &Path, options: &Options, proceed: &mut dyn FnMut() -> bool) -> Result<Capture, CaptureError> {
+    read_files(&[path], options, proceed)
+}
+
+/// Reads a capture from `source`, as [`read_files`] does.
+///
+/// # Errors
+/// As [`read_files`].
 pub fn read<R: Read>(source: R, options: &Options, proceed: &mut dyn FnMut() -> bool) -> Result<Capture, CaptureError> {
+    read_all(vec![(Reader::open(source)?, String::new(), 0)], options, proceed)
+}
+
+/// Reads several captures as one, as [`read_files`] does; clocks are taken as they are.
+///
+/// # Errors
+/// As [`read_files`].
+pub fn read_merged<R: Read>(
+    sources: Vec<R>,
+    options: &Options,
+    proceed: &mut dyn FnMut() -> bool,
+) -> Result<Capture, CaptureError> {
+    let mut readers = Vec::new();
+    for source in sources {
+        readers.push((Reader::open(source)?, String::new(), 0));
+    }
+    read_all(readers, options, proceed)
+}
+
+fn read_all<R: Read>(
+    readers: Vec<(Reader<R>, String, i64)>,
+    options: &Options,
+    proceed: &mut dyn FnMut() -> bool,
+) -> Result<Capture, CaptureError> {
     if options.max_flows == 0 {
         return Err(CaptureError::MaxFlows);
     }
-    let mut reader = Reader::open(source)?;
-    let mut table = Table::with_limit(options.max_flows);
+    let identities = (options.duplicates != Duplicates::Keep).then(RandomState::new);
+    let source = |(file, (reader, name, ahead_ns))| {
+        Source::of(reader, Decoder::with(options.tunnels, identities.clone()), file, name, ahead_ns)
+    };
+    let mut merge = Merge::of((0..).zip(readers).map(source).collect(), options.window_ns);
+    let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns);
+    let mut table = Table::with_limits(options.max_flows, options.max_trains);
     let mut counts = Counts::default();
-    let mut blocks = 0_u64;
+    let mut steps = 0_u64;
     loop {
-        if blocks.is_multiple_of(POLL_EVERY) && !proceed() {
+        if steps.is_multiple_of(POLL_EVERY) && !proceed() {
             return Err(CaptureError::Cancelled);
         }
-        blocks += 1;
-        match reader.read_item()? {
-            Item::Packet(record) => {
-                counts.see(record.time_ns);
-                match decode(&record) {
-                    Ok(segment) => {
-                        counts.decoded += 1;
-                        table.add(&segment, record.time_ns);
-                    }
-                    Err(skip) => counts.skip(skip),
-                }
-            }
-            Item::Undated(skip) => {
-                counts.packets += 1;
-                counts.skip(skip);
-            }
-            Item::Other => {}
-            Item::End { truncated } => {
-                counts.truncated = truncated;
-                break;
-            }
+        steps += 1;
+        let arrival = match merge.step(&mut counts)? {
+            Step::Arrival(arrival) => arrival,
+            Step::Nothing => continue,
+            Step::End => break,
+        };
+        if sightings.repeats(arrival.segment.identity, arrival.tap, arrival.time_ns) {
+            counts.skip(Skip::Duplicate);
+            counts.taps[arrival.tap as usize].duplicates += 1;
+            table.add_copy(&arrival.segment, arrival.tap);
+            continue;
         }
+        counts.decoded += 1;
+        counts.fragments += u64::from(arrival.segment.fragment);
+        table.add(&arrival.segment, arrival.tap, arrival.time_ns);
     }
     counts.evicted = table.evicted();
-    let first_ns = counts.first_ns.unwrap_or(0);
-    Ok(Capture { connections: table.finish(first_ns), counts })
+    counts.number_from(merge.is_sorted());
+    let finished = table.finish(counts.first_ns.unwrap_or(0), &options.ideal);
+    counts.trains_left_out = finished.trains_left_out;
+    Ok(Capture { connections: finished.connections, trains: finished.trains, counts })
 }

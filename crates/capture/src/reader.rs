@@ -4,18 +4,17 @@
 //! whole, longer than [`MAX_BLOCK_BYTES`] or cut off by the end of the file; pcap-parser then parses
 //! a whole record. Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 
-use flate2::bufread::MultiGzDecoder;
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
 use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header};
 
+use crate::input::{CHUNK_BYTES, Input};
 use crate::{CaptureError, Skip};
 
 /// Longest record held in memory, in bytes; longer ones are passed over.
 pub const MAX_BLOCK_BYTES: usize = 8 << 20;
 
-const CHUNK_BYTES: usize = 1 << 16;
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACES_MAX: usize = 1 << 16;
 /// The upper bits of the link-type field hold the length of a frame check sequence.
@@ -26,6 +25,8 @@ const LINK_TYPE_MASK: i32 = 0x03ff_ffff;
 pub struct Record<'a> {
     /// LINKTYPE_ number of the frame.
     pub link_type: i32,
+    /// Number of the interface in its section of a pcapng file, 0 in pcap.
+    pub interface: u32,
     /// Nanoseconds since 1970.
     pub time_ns: i64,
     /// Bytes the frame had on the wire.
@@ -70,47 +71,19 @@ pub struct Reader<R: Read> {
     ended: bool,
 }
 
-enum Input<R: Read> {
-    Plain(BufReader<R>),
-    Gzip(Box<BufReader<MultiGzDecoder<BufReader<R>>>>),
-}
-
-impl<R: Read> Read for Input<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Input::Plain(input) => input.read(into),
-            Input::Gzip(input) => match input.read(into) {
-                // A damaged or cut gzip stream ends the capture where it stops being readable.
-                Err(error) if damaged(&error) => Ok(0),
-                outcome => outcome,
-            },
-        }
-    }
-}
-
-fn damaged(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
-}
-
 impl<R: Read> Reader<R> {
     /// Recognises the format of `source`.
     ///
     /// # Errors
     /// [`CaptureError`] when `source` cannot be read, is empty or is no capture.
     pub fn open(source: R) -> Result<Self, CaptureError> {
-        let mut plain = BufReader::with_capacity(CHUNK_BYTES, source);
-        let gzip = plain.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-        let input = if gzip {
-            let decoder = MultiGzDecoder::new(plain);
-            Input::Gzip(Box::new(BufReader::with_capacity(CHUNK_BYTES, decoder)))
-        } else {
-            Input::Plain(plain)
-        };
+        let input = Input::open(source)?;
+        let compression = input.compression();
         let format = Format::Pcapng { big_endian: false, interfaces: Vec::new() };
         let mut reader = Reader { input, format, block: Vec::new(), pending: 0, ended: false };
         let held = reader.fill(0, 24)?;
         let start = &reader.block[..held];
-        if held == 0 && !gzip {
+        if held == 0 && compression.is_none() {
             return Err(CaptureError::Empty);
         }
         if start.starts_with(&SECTION_HEADER.to_be_bytes()) {
@@ -124,8 +97,11 @@ impl<R: Read> Reader<R> {
             Ok((_, header)) => reader.format = Format::Pcap { header },
             Err(error) => {
                 let cut = error.is_incomplete() && held >= 4;
-                let found =
-                    if cut { format!("a pcap header cut off after {held} bytes") } else { describe(start, gzip) };
+                let found = if cut {
+                    format!("a pcap header cut off after {held} bytes")
+                } else {
+                    describe(start, compression)
+                };
                 return Err(CaptureError::NotCapture { found });
             }
         }
@@ -198,6 +174,7 @@ impl<R: Read> Reader<R> {
         let Ok((_, frame)) = parsed else { return Ok(Item::Undated(Skip::Malformed)) };
         Ok(Item::Packet(Record {
             link_type,
+            interface: 0,
             time_ns: i64::from(frame.ts_sec) * 1_000_000_000 + i64::from(frame.ts_usec) * unit_ns,
             original_bytes: frame.origlen,
             data: frame.data,
@@ -304,6 +281,7 @@ fn item_of<'a>(block: Block<'a>, interfaces: &mut Vec<Interface>, big_endian: bo
             let captured = packet.data.len().min(packet.caplen as usize);
             Item::Packet(Record {
                 link_type: interface.link_type,
+                interface: packet.if_id,
                 time_ns,
                 original_bytes: packet.origlen,
                 data: &packet.data[..captured],
@@ -331,7 +309,7 @@ impl Interface {
     }
 }
 
-fn describe(start: &[u8], gzip: bool) -> String {
+fn describe(start: &[u8], compression: Option<&str>) -> String {
     const KNOWN: [(&[u8], &str); 7] = [
         (&[0x1f, 0x8b], "gzip"),
         (&[0x28, 0xb5, 0x2f, 0xfd], "Zstandard data"),
@@ -341,7 +319,7 @@ fn describe(start: &[u8], gzip: bool) -> String {
         (b"PAR1", "a Parquet file"),
         (&[0x34, 0xcd, 0xb2, 0xa1], "a big-endian pcap of the 'modified' format"),
     ];
-    let inside = if gzip { " inside gzip" } else { "" };
+    let inside = compression.map_or_else(String::new, |name| format!(" inside {name}"));
     if let Some((_, name)) = KNOWN.iter().find(|(magic, _)| start.starts_with(magic)) {
         return format!("{name}{inside}");
     }

@@ -14,10 +14,27 @@ pub(crate) struct Sequence {
     span: Option<Span>,
     /// The first byte is known from a SYN: nothing below it is data.
     anchored: bool,
-    gaps: Vec<(i64, i64)>,
+    gaps: Vec<Gap>,
     distinct_bytes: u64,
     span_bytes: u64,
     stray_end: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    from: i64,
+    to: i64,
+    /// When the segment behind it passed.
+    since_ns: i64,
+}
+
+/// What a segment brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Brought {
+    /// Bytes that had not passed before.
+    pub(crate) fresh: u64,
+    /// It filled a gap that was there since this time; the oldest, where it filled several.
+    pub(crate) filled_since_ns: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,28 +74,36 @@ impl Sequence {
         (self.span_bytes + current).saturating_sub(self.distinct_bytes)
     }
 
-    /// Takes `bytes` of payload that start at `seq`.
-    pub(crate) fn add(&mut self, seq: u32, bytes: u64) {
+    /// Bytes below `ack` that were never captured: acknowledged, so the tap lost them and not the network.
+    pub(crate) fn missing_below(&self, ack: u32) -> u64 {
+        let Some(span) = self.span else { return 0 };
+        let ack = span.end + i64::from(ack.wrapping_sub(span.end as u32) as i32);
+        let behind = (ack - span.end).clamp(0, WINDOW_BYTES);
+        let within: i64 = self.gaps.iter().map(|gap| (gap.to.min(ack) - gap.from).max(0)).sum();
+        (within + behind) as u64
+    }
+
+    /// Takes `bytes` of payload that start at `seq` and passed at `time_ns`.
+    pub(crate) fn add(&mut self, seq: u32, bytes: u64, time_ns: i64) -> Brought {
         let bytes = bytes.min(WINDOW_BYTES as u64) as i64;
         let fresh = Span { start: i64::from(seq) + (1 << 32), end: i64::from(seq) + (1 << 32) };
         let span = *self.span.get_or_insert(fresh);
         let start = span.end + i64::from(seq.wrapping_sub(span.end as u32) as i32);
         if (start - span.end).abs() > WINDOW_BYTES {
-            self.add_stray(seq, bytes);
-            return;
+            return self.add_stray(seq, bytes, time_ns);
         }
         self.stray_end = None;
         let end = start + bytes;
         let start = if self.anchored { start.max(span.start) } else { start };
-        self.cover(span, start, end.max(start));
+        self.cover(span, start, end.max(start), time_ns)
     }
 
     /// A number out of every window is noise, unless the next segment continues it: then the
     /// connection was reused without a SYN in the capture, and counting goes on from there.
-    fn add_stray(&mut self, seq: u32, bytes: i64) {
+    fn add_stray(&mut self, seq: u32, bytes: i64, time_ns: i64) -> Brought {
         if self.stray_end != Some(seq) {
             self.stray_end = Some(seq.wrapping_add(bytes as u32));
-            return;
+            return Brought::default();
         }
         if let Some(span) = self.span.take() {
             self.span_bytes += (span.end - span.start) as u64;
@@ -87,26 +112,29 @@ impl Sequence {
         self.stray_end = None;
         self.anchored = false;
         let at = i64::from(seq) + (1 << 32);
-        self.cover(Span { start: at, end: at }, at, at + bytes);
+        self.cover(Span { start: at, end: at }, at, at + bytes, time_ns)
     }
 
-    fn cover(&mut self, span: Span, start: i64, end: i64) {
+    fn cover(&mut self, span: Span, start: i64, end: i64, time_ns: i64) -> Brought {
         let mut fresh = 0;
+        let mut filled_since_ns = None;
         for index in (0..self.gaps.len()).rev() {
-            let (from, to) = self.gaps[index];
+            let Gap { from, to, since_ns } = self.gaps[index];
             let (low, high) = (start.max(from), end.min(to));
             if low >= high {
                 continue;
             }
             fresh += high - low;
+            filled_since_ns = Some(filled_since_ns.map_or(since_ns, |since: i64| since.min(since_ns)));
             self.gaps.remove(index);
-            self.gaps.extend([(from, low), (high, to)].into_iter().filter(|(a, b)| a < b));
+            let rest = [(from, low), (high, to)].into_iter().filter(|(a, b)| a < b);
+            self.gaps.extend(rest.map(|(from, to)| Gap { from, to, since_ns }));
         }
         if start > span.end {
-            self.gaps.push((span.end, start));
+            self.gaps.push(Gap { from: span.end, to: start, since_ns: time_ns });
         }
         if end < span.start {
-            self.gaps.push((end, span.start));
+            self.gaps.push(Gap { from: end, to: span.start, since_ns: time_ns });
         }
         fresh += (end - start.max(span.end)).max(0) + (end.min(span.start) - start).max(0);
         if self.gaps.len() > GAPS_MAX {
@@ -114,6 +142,7 @@ impl Sequence {
         }
         self.distinct_bytes += fresh as u64;
         self.span = Some(Span { start: span.start.min(start), end: span.end.max(end) });
+        Brought { fresh: fresh as u64, filled_since_ns }
     }
 }
 
@@ -127,7 +156,7 @@ mod tests {
             sequence.anchor(seq);
         }
         for &(seq, bytes) in segments {
-            sequence.add(seq, bytes);
+            sequence.add(seq, bytes, 0);
         }
         sequence
     }
@@ -150,7 +179,7 @@ mod tests {
     fn more_than_four_gigabytes_are_counted() {
         let mut sequence = after(Some(7), &[]);
         for index in 0..6_000_u64 {
-            sequence.add((7 + index * 1_000_000) as u32, 1_000_000);
+            sequence.add((7 + index * 1_000_000) as u32, 1_000_000, 0);
         }
         assert_eq!(sequence.distinct_bytes(), 6_000_000_000);
     }
@@ -159,8 +188,21 @@ mod tests {
     fn a_gap_is_missing_until_it_is_filled() {
         let mut sequence = after(Some(1), &[(1, 10), (31, 10)]);
         assert_eq!((sequence.distinct_bytes(), sequence.missing_bytes()), (20, 20));
-        sequence.add(5, 30);
+        sequence.add(5, 30, 0);
         assert_eq!((sequence.distinct_bytes(), sequence.missing_bytes()), (40, 0));
+    }
+
+    #[test]
+    fn what_a_segment_brings_is_told() {
+        let mut sequence = after(Some(1), &[(1, 10)]);
+        let brought = |fresh, filled_since_ns| Brought { fresh, filled_since_ns };
+        assert_eq!(sequence.add(21, 10, 5), brought(10, None));
+        assert_eq!(sequence.add(41, 10, 7), brought(10, None));
+        assert_eq!(sequence.missing_below(36), 15);
+        assert_eq!(sequence.missing_below(60), 20 + 9);
+        assert_eq!(sequence.add(21, 10, 8), brought(0, None));
+        assert_eq!(sequence.add(11, 25, 9), brought(15, Some(5)));
+        assert_eq!(sequence.add(46, 10, 9), brought(5, None));
     }
 
     #[test]
@@ -183,7 +225,7 @@ mod tests {
     fn gaps_stay_bounded() {
         let mut sequence = after(Some(0), &[]);
         for index in 0..10_000 {
-            sequence.add(index * 20 + 10, 10);
+            sequence.add(index * 20 + 10, 10, 0);
         }
         assert!(sequence.gaps.len() <= GAPS_MAX);
         assert_eq!((sequence.distinct_bytes(), sequence.missing_bytes()), (100_000, 100_000));

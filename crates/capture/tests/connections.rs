@@ -197,7 +197,7 @@ fn the_flow_silent_for_longest_is_evicted_and_counted() {
     frames.push(udp(10, host(0), SERVER, 1));
     frames.push(udp(11, host(9), SERVER, 1));
     let file = pcap(&frames, 1, false, false);
-    let read = read(&file[..], &Options { max_flows: 3 }, &mut || true).expect("a capture");
+    let read = read(&file[..], &Options { max_flows: 3, ..Options::default() }, &mut || true).expect("a capture");
     let kept: Vec<String> = read.connections.iter().map(|flow| flow.opener.address.to_string()).collect();
     assert_eq!(kept, ["10.0.0.4", "10.0.0.0", "10.0.0.9"]);
     assert_eq!((read.counts.evicted, read.counts.decoded), (4, 7));

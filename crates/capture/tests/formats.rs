@@ -22,6 +22,22 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
+/// Frames of raw blocks (RFC 8878, 3.1.1) of at most `part` bytes, and a skippable frame in front.
+fn zstd(bytes: &[u8], part: usize) -> Vec<u8> {
+    let mut file = [&0x184d_2a51_u32.to_le_bytes()[..], &[3, 0, 0, 0, 9, 9, 9]].concat();
+    for frame in bytes.chunks(part * 2) {
+        // No checksum, no size; a window of 128 KiB.
+        file.extend([0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3]);
+        let blocks = frame.len().div_ceil(part);
+        for (index, block) in frame.chunks(part).enumerate() {
+            let header = (block.len() << 3 | usize::from(index + 1 == blocks)) as u32;
+            file.extend(&header.to_le_bytes()[..3]);
+            file.extend(block);
+        }
+    }
+    file
+}
+
 fn refusal(file: &[u8]) -> String {
     read(file, &Options::default(), &mut || true).expect_err("no capture").to_string()
 }
@@ -44,6 +60,7 @@ fn every_pcap_and_pcapng_variant_reads_the_same() {
             let label = format!("pcap, big-endian {big_endian}, nanoseconds {nanoseconds}");
             assert_is_exchange(&read_bytes(&file), &label);
             assert_is_exchange(&read_bytes(&gzip(&file)), &label);
+            assert_is_exchange(&read_bytes(&zstd(&file, 33)), &label);
         }
         for exponent in [3, 6, 9, 12] {
             let file = pcapng(&exchange(), 1, big_endian, exponent, 1_000);
@@ -70,6 +87,8 @@ fn every_link_type_leads_to_the_same_packet() {
         (1, ethernet(0x88a8, &[&tag(0x8100)[..], &tag(0x0800), &packet].concat())),
         (1, ethernet(0x8847, &[&[0, 1, 0, 64][..], &[0, 2, 1, 64], &packet].concat())),
         (1, ethernet(0x8864, &[&[0x11, 0, 0, 1, 0, 52, 0, 0x21][..], &packet].concat())),
+        (1, ethernet(0x8864, &[&[0x11, 0, 0, 1, 0, 51, 0x21][..], &packet].concat())),
+        (9, [&[0xff, 3, 0, 0x21][..], &packet].concat()),
         (101, packet.clone()),
         (228, packet.clone()),
         (12, packet.clone()),
@@ -96,7 +115,7 @@ fn what_is_not_decoded_is_counted_by_reason() {
         at(0, ethernet(0x0806, &[0; 28])),
         at(0, ethernet(0x0800, &ipv4([1; 4], [2; 4], 6, &body, None, 0x0001))),
         at(0, ethernet(0x86dd, &ipv6(44, &[&[6, 0, 0, 8, 0, 0, 0, 1][..], &body].concat(), 28))),
-        at(0, ethernet(0x0800, &ipv4([1; 4], [2; 4], 1, &[8; 8], None, 0))),
+        at(0, ethernet(0x0800, &ipv4([1; 4], [2; 4], 50, &[8; 8], None, 0))),
         at(0, ethernet(0x0800, &ipv4([1; 4], [2; 4], 6, &body, Some(10), 0))),
         at(0, ethernet(0x0800, &[0x41; 30])),
         cut,
@@ -105,7 +124,7 @@ fn what_is_not_decoded_is_counted_by_reason() {
     let expected = [
         (Skip::NotIp, 1),
         (Skip::Fragment, 2),
-        (Skip::NotTransport, 1),
+        (Skip::Other, 1),
         (Skip::Malformed, 2),
         (Skip::Short, 1),
         (Skip::LinkType, 0),
@@ -155,6 +174,8 @@ fn a_file_cut_anywhere_gives_what_was_whole() {
     }
     let zipped = gzip(&pcap(&exchange(), 1, false, false));
     assert!(read_bytes(&zipped[..zipped.len() - 30]).counts.truncated);
+    let zipped = zstd(&pcap(&exchange(), 1, false, false), 50);
+    assert!(read_bytes(&zipped[..zipped.len() - 30]).counts.truncated);
 }
 
 #[test]
@@ -192,12 +213,21 @@ fn pcapng_packets_without_interface_or_time_are_counted() {
 fn what_is_no_capture_is_refused_in_one_line() {
     let cases: [(&[u8], &str); 5] = [
         (b"", "empty file, not a capture"),
-        (b"start_s,size", "not a capture: found text starting \"start_s,\", expected pcap, pcapng or gzip of either"),
-        (b"\x00\x01\x02\x03", "not a capture: found bytes 00 01 02 03, expected pcap, pcapng or gzip of either"),
-        (b"PK\x03\x04zip", "not a capture: found a zip archive, expected pcap, pcapng or gzip of either"),
+        (
+            b"start_s,size",
+            "not a capture: found text starting \"start_s,\", expected pcap or pcapng, plain or in gzip or Zstandard",
+        ),
+        (
+            b"\x00\x01\x02\x03",
+            "not a capture: found bytes 00 01 02 03, expected pcap or pcapng, plain or in gzip or Zstandard",
+        ),
+        (
+            b"PK\x03\x04zip",
+            "not a capture: found a zip archive, expected pcap or pcapng, plain or in gzip or Zstandard",
+        ),
         (
             &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0],
-            "not a capture: found a pcap header cut off after 6 bytes, expected pcap, pcapng or gzip of either",
+            "not a capture: found a pcap header cut off after 6 bytes, expected pcap or pcapng, plain or in gzip or Zstandard",
         ),
     ];
     for (file, message) in cases {
@@ -205,6 +235,8 @@ fn what_is_no_capture_is_refused_in_one_line() {
     }
     assert!(refusal(&gzip(&gzip(b"x"))).contains("found gzip inside gzip"));
     assert!(refusal(&gzip(b"hello, w")).contains("inside gzip"));
+    assert!(refusal(&zstd(b"hello, w", 8)).contains("text starting \"hello, w\" inside Zstandard"));
+    assert!(refusal(&[0x28, 0xb5, 0x2f, 0xfd, 0xff]).contains("nothing readable inside Zstandard"));
     assert!(refusal(b"\n\r\r\nplain text").contains("broken pcapng section header"));
 }
 
@@ -213,6 +245,6 @@ fn the_caller_can_stop_the_reading_and_bounds_are_checked() {
     let file = pcap(&exchange(), 1, false, false);
     let stopped = read(&file[..], &Options::default(), &mut || false);
     assert!(matches!(stopped, Err(CaptureError::Cancelled)));
-    let none = read(&file[..], &Options { max_flows: 0 }, &mut || true);
+    let none = read(&file[..], &Options { max_flows: 0, ..Options::default() }, &mut || true);
     assert_eq!(none.expect_err("bound").to_string(), "max_flows is 0, must be at least 1");
 }

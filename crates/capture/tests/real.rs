@@ -116,7 +116,7 @@ fn no_malformed_file_panics_or_loses_packets() {
         let files = members(archive);
         assert!(files.is_empty() || files.len() >= least, "{archive}: {} files", files.len());
         for (name, bytes) in files {
-            match read(&bytes[..], &Options { max_flows: 100 }, &mut || true) {
+            match read(&bytes[..], &Options { max_flows: 100, ..Options::default() }, &mut || true) {
                 Ok(read) => {
                     let counts = read.counts;
                     assert_eq!(counts.packets, counts.decoded + counts.skipped_total(), "{name}");

@@ -1,7 +1,7 @@
-"""Packet captures: their connections, and the flow list that replays them through a bottleneck.
+"""Flow lists made of packet captures, which replay them through a bottleneck.
 
-Principle: ``mayfly._native`` reads the file once and returns one row per TCP connection or UDP flow; everything here
-is a polars expression over these rows. What a capture cannot tell (round-trip time of a connection begun before it,
+Principle: :mod:`mayfly.workload.connections` has one row per TCP connection or UDP flow; everything here is a polars
+expression over these rows. What a capture cannot tell (round-trip time of a connection begun before it,
 rate of a single datagram) is filled in by the rules stated at :func:`flows_of_capture`.
 """
 
@@ -12,37 +12,9 @@ from collections.abc import Iterable
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.workload.connections import COLUMNS, SIDE, connections
 
-SIDE = {
-    "packets": pl.Int64,
-    "wire_bytes": pl.Int64,
-    "payload_bytes": pl.Int64,
-    "distinct_bytes": pl.Int64,
-    "missing_bytes": pl.Int64,
-    "first_s": pl.Float64,
-    "last_s": pl.Float64,
-    "first_data_s": pl.Float64,
-    "last_data_s": pl.Float64,
-    "fin": pl.Boolean,
-    "rst": pl.Boolean,
-}
-"""Columns of one direction of a connection, prefixed with ``opener_`` or ``responder_``."""
-
-COLUMNS = {
-    "protocol": pl.String,
-    "opener": pl.String,
-    "opener_port": pl.Int64,
-    "responder": pl.String,
-    "responder_port": pl.Int64,
-    "opener_from": pl.String,
-    "state": pl.String,
-    "start_s": pl.Float64,
-    "end_s": pl.Float64,
-    "rtt_s": pl.Float64,
-    **{f"opener_{name}": dtype for name, dtype in SIDE.items()},
-    **{f"responder_{name}": dtype for name, dtype in SIDE.items()},
-}
-"""Columns that :func:`connections` returns after ``connection_id``."""
+__all__ = ["COLUMNS", "SIDE", "connections", "flows_of_capture", "flows_of_connections"]
 
 PRIVATE = tuple(
     ipaddress.ip_network(cidr)
@@ -72,77 +44,6 @@ RATE_BOUNDS_BPS = (1.0, 1e12)
 
 RTT_BOUNDS_S = (1e-9, 60.0)
 """Round-trip times a flow list may hold, s; a handshake outside them counts as not measured."""
-
-
-def connections(path: str | os.PathLike, *, max_flows: int = 1_000_000) -> tuple[pl.DataFrame, dict]:
-    """Read the connection table of a capture.
-
-    Parameters
-    ----------
-    path : path
-        pcap, pcapng or gzip of either; told apart by content.
-    max_flows : int
-        Connections held at once, at least 1; beyond, the one silent for longest is given up and counted.
-
-    Returns
-    -------
-    frame : polars.DataFrame, shape (n_connections, 33)
-        ``connection_id`` and :data:`COLUMNS`, in the order of first packets. Times are seconds since the first packet
-        of the file, null where nothing was seen. ``opener_from`` is ``syn``, ``syn_ack``, ``port`` (the lower port is
-        taken for the server's) or ``first_packet``. ``rtt_s`` is the time from SYN to the ACK of the SYN-ACK, null
-        unless each was seen exactly once. ``state`` is for TCP ``complete`` (both FINs), ``half_closed`` (one),
-        ``reset`` (RST before both FINs), ``rejected`` (SYN answered by RST), ``established``, ``half_open`` (no
-        completed handshake) or ``midstream`` (neither SYN nor SYN-ACK captured), for UDP ``one_way`` or ``two_way``.
-        ``distinct_bytes`` counts each sequence number once, ``payload_bytes`` every copy, ``missing_bytes`` the gaps
-        never captured; keep-alive probes are in none of them.
-    counts : dict
-        ``packets`` = ``decoded`` + the sum of ``skipped`` (by reason); ``evicted`` connections; ``truncated`` (the
-        file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since 1970, None without packets).
-
-    Raises
-    ------
-    MayflyError
-        The file cannot be read, is empty or no capture, or ``max_flows`` is below 1; one line.
-    """
-    # Here, so that the rules below can be used without the compiled module.
-    from mayfly import _native
-
-    if not 1 <= max_flows < 2**32 - 1:
-        raise MayflyError(f"max_flows = {max_flows}: must be 1 to {2**32 - 2}")
-    try:
-        columns, counts = _native.read_capture(os.fspath(path), max_flows)
-    except ValueError as error:
-        raise MayflyError(" ".join(str(error).split())) from None
-    return frame_of(columns), counts
-
-
-def frame_of(columns: dict) -> pl.DataFrame:
-    """Make the connection table from the columns of ``_native.read_capture``."""
-    series = [
-        column_of(name, dtype, columns[name], columns["names"].get(name)).alias(name) for name, dtype in COLUMNS.items()
-    ]
-    return pl.DataFrame(series).with_row_index("connection_id").with_columns(pl.col("connection_id").cast(pl.Int64))
-
-
-def column_of(name: str, dtype: type[pl.DataType], values: bytes | list[str], words: list[str] | None) -> pl.Series:
-    """One column: strings as they are, indices into ``words``, flags, or little-endian numbers (NaN for null)."""
-    if isinstance(values, list):
-        return pl.Series(name, values, dtype=pl.String)
-    if words is not None:
-        return pl.Series(words, dtype=pl.String).gather(numbers(values, pl.UInt8))
-    if dtype is pl.Boolean:
-        return numbers(values, pl.UInt8).cast(pl.Boolean)
-    column = numbers(values, dtype)
-    return column.fill_nan(None) if dtype is pl.Float64 else column
-
-
-def numbers(values: bytes, dtype: type[pl.DataType]) -> pl.Series:
-    """Little-endian numbers of one type."""
-    width = 1 if dtype is pl.UInt8 else 8
-    if not values:
-        return pl.Series([], dtype=dtype)
-    shape = pl.Array(dtype, len(values) // width)
-    return pl.Series([values], dtype=pl.Binary).bin.reinterpret(dtype=shape, endianness="little").explode()
 
 
 def flows_of_capture(
@@ -191,6 +92,7 @@ def flows_of_connections(frame: pl.DataFrame, networks: list | None = None) -> p
 
     Notes
     -----
+    - ICMP is left out.
     - TCP: a row for each direction with payload; ``size_bytes`` is its distinct payload. ``start_s`` is one
       round-trip time before the first payload of the direction, not before the connection. An idle connection is not
       split.
@@ -201,6 +103,7 @@ def flows_of_connections(frame: pl.DataFrame, networks: list | None = None) -> p
     - ``direction``: ``up`` from internal to external, ``down`` from external to internal; where both ends are on the
       same side, ``down`` towards the opener.
     """
+    frame = frame.filter(pl.col("protocol") != "icmp")
     hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
     measured = pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s")
     known = frame.with_columns(measured.alias("rtt_s"))

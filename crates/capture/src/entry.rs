@@ -1,0 +1,345 @@
+//! A connection under construction: who opened it, its handshake, and what each segment changes.
+
+use crate::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol};
+use crate::decode::{Endpoint, Segment, TcpHeader, Transport};
+use crate::half::{Data, Half};
+use crate::state::{Evidence, State, ZeekState};
+use crate::table::{ACK, FIN, Key, NONE, QUIET_NS, RST, SYN};
+use crate::transfer::{Ideal, Train, Transfer};
+
+/// Lag behind which a segment that fills a gap counts as sent again where no round-trip time is known yet (tshark's).
+const USUAL_NOTICE_NS: i64 = 3_000_000;
+/// Taps are bits of a word; the last one stands for all from there on.
+const TAPS_MAX: u32 = 63;
+
+/// Times of the handshake, as long as no part of it was repeated.
+#[derive(Clone, Copy, Debug, Default)]
+struct Handshake {
+    syn_ns: Option<i64>,
+    syn_ack_ns: Option<i64>,
+    spoiled: bool,
+    answered: bool,
+    times: Option<HandshakeTimes>,
+}
+
+pub(crate) struct Entry {
+    pub(crate) key: Key,
+    pub(crate) newer: u32,
+    pub(crate) older: u32,
+    pub(crate) serial: u64,
+    /// In the order of `key.ends`.
+    halves: [Half; 2],
+    transfer: Transfer,
+    opener: usize,
+    opener_from: OpenerFrom,
+    last_ns: i64,
+    handshake: Handshake,
+    taps: u64,
+    rejected: bool,
+    reset: bool,
+}
+
+/// A train and which end of the key sent it.
+pub(crate) type Ended = Option<(usize, Train)>;
+
+impl Entry {
+    pub(crate) fn begun_by(key: Key, segment: &Segment, from: usize, serial: u64, time_ns: i64) -> Self {
+        let (opener, opener_from) = Entry::opener_of(segment, from);
+        Entry {
+            key,
+            newer: NONE,
+            older: NONE,
+            serial,
+            halves: Default::default(),
+            transfer: Transfer::default(),
+            opener,
+            opener_from,
+            last_ns: time_ns,
+            handshake: Handshake::default(),
+            taps: 0,
+            rejected: false,
+            reset: false,
+        }
+    }
+
+    fn opener_of(segment: &Segment, from: usize) -> (usize, OpenerFrom) {
+        let header = match segment.transport {
+            Transport::Udp => return (from, OpenerFrom::FirstPacket),
+            Transport::Icmp { reply: false } => return (from, OpenerFrom::FirstPacket),
+            Transport::Icmp { reply: true } => return (1 - from, OpenerFrom::Reply),
+            Transport::Tcp(header) => header,
+        };
+        if header.flags & SYN != 0 {
+            return if header.flags & ACK != 0 { (1 - from, OpenerFrom::SynAck) } else { (from, OpenerFrom::Syn) };
+        }
+        match segment.source.port.cmp(&segment.destination.port) {
+            std::cmp::Ordering::Greater => (from, OpenerFrom::Port),
+            std::cmp::Ordering::Less => (1 - from, OpenerFrom::Port),
+            std::cmp::Ordering::Equal => (from, OpenerFrom::FirstPacket),
+        }
+    }
+
+    /// Whether `segment` is the SYN (or SYN-ACK) of a later connection on the same 5-tuple.
+    pub(crate) fn is_succeeded_by(&self, segment: &Segment, from: usize, time_ns: i64) -> bool {
+        let Transport::Tcp(TcpHeader { seq, flags, .. }) = segment.transport else { return false };
+        if flags & SYN == 0 || flags & RST != 0 {
+            return false;
+        }
+        let half = &self.halves[from];
+        let over =
+            self.halves.iter().any(|half| half.sent.fin || half.sent.rst) || time_ns.abs_diff(self.last_ns) >= QUIET_NS;
+        match (half.isn, half.first_seq) {
+            (Some(isn), _) if isn == seq => false,
+            (Some(_), _) => over || (from == self.opener && self.halves[1 - self.opener].packets == 0),
+            // Reordered by the tap: a segment, then the SYN in front of it.
+            (None, Some(first)) => first != seq.wrapping_add(1),
+            (None, None) => over,
+        }
+    }
+
+    /// Accounts a segment; returns the train that it ended.
+    pub(crate) fn add(&mut self, segment: &Segment, from: usize, tap: u32, time_ns: i64) -> Ended {
+        self.passed(tap);
+        self.last_ns = time_ns;
+        self.halves[from].see(segment, time_ns);
+        match &segment.transport {
+            Transport::Tcp(header) => {
+                self.add_flags(header, segment.payload_bytes, from, time_ns);
+                self.add_payload(segment, header, from, time_ns)
+            }
+            Transport::Udp | Transport::Icmp { .. } => {
+                self.halves[from].see_datagram(segment, time_ns);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn passed(&mut self, tap: u32) {
+        self.taps |= 1 << tap.min(TAPS_MAX);
+    }
+
+    fn add_flags(&mut self, header: &TcpHeader, bytes: u64, from: usize, time_ns: i64) {
+        let TcpHeader { seq, ack, flags, .. } = *header;
+        if flags & RST != 0 {
+            let unheard = self.halves[from].sequence.first().is_none();
+            self.rejected |= from != self.opener && unheard && self.halves[self.opener].isn.is_some();
+            self.reset |= !self.halves.iter().all(|half| half.sent.fin);
+            self.halves[from].sent.rst = true;
+            return;
+        }
+        if flags & SYN != 0 {
+            self.add_syn(header, from);
+        } else {
+            self.halves[from].first_seq.get_or_insert(seq);
+        }
+        self.halves[from].see_control(header, bytes);
+        if flags & FIN != 0 {
+            self.halves[from].sent.fin = true;
+        }
+        if flags & ACK != 0 {
+            self.acknowledge(header, from, time_ns);
+        }
+        self.time_handshake(ack, flags, from, time_ns);
+    }
+
+    fn add_syn(&mut self, header: &TcpHeader, from: usize) {
+        let TcpHeader { seq, ack, flags, .. } = *header;
+        // A responder that kept no state (SYN cookies) may answer again with another number.
+        let answers_again = flags & ACK != 0 && !self.handshake.answered;
+        let half = &mut self.halves[from];
+        if answers_again && half.sequence.distinct_bytes() == 0 {
+            (half.isn, half.sequence) = (None, Default::default());
+        }
+        half.isn.get_or_insert(seq);
+        half.sequence.anchor(seq.wrapping_add(1));
+        half.mss = header.options.mss.unwrap_or(half.mss);
+        half.sent.syn |= flags & ACK == 0;
+        half.sent.syn_ack |= flags & ACK != 0;
+        if flags & ACK != 0 {
+            self.halves[1 - from].isn.get_or_insert(ack.wrapping_sub(1));
+            self.halves[1 - from].sequence.anchor(ack);
+        }
+        self.name_opener(from, flags);
+    }
+
+    /// A SYN or SYN-ACK that comes late corrects an opener that was only inferred.
+    fn name_opener(&mut self, from: usize, flags: u8) {
+        let by_syn = matches!(self.opener_from, OpenerFrom::Syn | OpenerFrom::Simultaneous);
+        if flags & ACK == 0 && !by_syn {
+            (self.opener, self.opener_from) = (from, OpenerFrom::Syn);
+        } else if flags & ACK == 0 && from != self.opener {
+            self.opener_from = OpenerFrom::Simultaneous;
+        } else if flags & ACK != 0 && matches!(self.opener_from, OpenerFrom::Port | OpenerFrom::FirstPacket) {
+            (self.opener, self.opener_from) = (1 - from, OpenerFrom::SynAck);
+        }
+    }
+
+    fn acknowledge(&mut self, header: &TcpHeader, from: usize, time_ns: i64) {
+        let [mine, theirs] = self.pair(from);
+        mine.ack = Some(header.ack);
+        if mine.highest_ack.is_none_or(|highest| header.ack.wrapping_sub(highest) as i32 > 0) {
+            mine.highest_ack = Some(header.ack);
+            theirs.echoes.acknowledge(header.ack, time_ns);
+        }
+        if let Some((_, echo)) = header.options.timestamps {
+            theirs.echoes.echo(echo, time_ns);
+        }
+    }
+
+    /// The direction `from` and the other one.
+    fn pair(&mut self, from: usize) -> [&mut Half; 2] {
+        let [one, two] = &mut self.halves;
+        if from == 0 { [one, two] } else { [two, one] }
+    }
+
+    fn time_handshake(&mut self, ack: u32, flags: u8, from: usize, time_ns: i64) {
+        let answer_end = self.halves[1 - self.opener].isn.map(|isn| isn.wrapping_add(1));
+        let handshake = &mut self.handshake;
+        if flags & SYN != 0 {
+            let expected = match (from == self.opener, flags & ACK != 0) {
+                (true, false) if handshake.syn_ack_ns.is_none() => &mut handshake.syn_ns,
+                (false, true) => &mut handshake.syn_ack_ns,
+                _ => {
+                    handshake.spoiled = true;
+                    return;
+                }
+            };
+            handshake.spoiled |= expected.replace(time_ns).is_some();
+            return;
+        }
+        if from != self.opener || flags & ACK == 0 || handshake.answered || handshake.syn_ack_ns.is_none() {
+            return;
+        }
+        handshake.answered = true;
+        let (Some(syn_ns), Some(syn_ack_ns)) = (handshake.syn_ns, handshake.syn_ack_ns) else { return };
+        let (Some(to_responder_ns), Some(to_opener_ns)) =
+            (syn_ack_ns.checked_sub(syn_ns), time_ns.checked_sub(syn_ack_ns))
+        else {
+            return;
+        };
+        let ordered = to_responder_ns >= 0 && to_opener_ns >= 0;
+        if ordered && !handshake.spoiled && answer_end == Some(ack) {
+            handshake.times = Some(HandshakeTimes { to_responder_ns, to_opener_ns });
+        }
+    }
+
+    fn add_payload(&mut self, segment: &Segment, header: &TcpHeader, from: usize, time_ns: i64) -> Ended {
+        let (bytes, flags) = (segment.payload_bytes, header.flags);
+        // Payload of an RST is a diagnostic (RFC 9293, 3.5.3), not data.
+        if flags & RST != 0 {
+            return None;
+        }
+        let start = if flags & SYN != 0 { header.seq.wrapping_add(1) } else { header.seq };
+        if flags & FIN != 0 {
+            self.halves[from].fin_seq = Some(start.wrapping_add(bytes as u32));
+        }
+        if bytes == 0 {
+            return None;
+        }
+        let (mss, notice_ns) = (self.mss(), self.notice_ns());
+        let [mine, theirs] = self.pair(from);
+        if bytes == 1 && flags & (SYN | FIN) == 0 && mine.is_keep_alive(start, theirs.ack) {
+            mine.see_keep_alive();
+            return None;
+        }
+        let packets = mine.packets_in(segment, header, mss);
+        let data = Data { header, start, bytes, packets, time_ns };
+        let fresh = mine.see_data(data, theirs.highest_ack, notice_ns);
+        self.transfer.see(from, time_ns, fresh, packets)
+    }
+
+    fn mss(&self) -> Option<u16> {
+        self.halves.iter().map(|half| half.mss).filter(|mss| *mss > 0).min()
+    }
+
+    /// A segment that follows a lost one passes the tap, its acknowledgement passes back, and the lost one comes again: a
+    /// whole round-trip time.
+    fn notice_ns(&self) -> i64 {
+        let shook_ns = self.handshake.times.map(|times| times.to_responder_ns + times.to_opener_ns);
+        let [one, two] = [0, 1].map(|index| self.halves[index].echoes.acknowledged.least_ns());
+        let acknowledged_ns = one.zip(two).map(|(one, two)| one + two);
+        shook_ns.into_iter().chain(acknowledged_ns).min().unwrap_or(USUAL_NOTICE_NS)
+    }
+
+    /// Round-trip time of the whole path: of data, else of the handshake.
+    fn rtt_ns(&self) -> Option<i64> {
+        let [one, two] = [0, 1].map(|index| self.halves[index].echoes.acknowledged.mean_ns());
+        let shook_ns = self.handshake.times.map(|times| times.to_responder_ns + times.to_opener_ns);
+        one.zip(two).map(|(one, two)| (one + two).round() as i64).or(shook_ns)
+    }
+
+    /// The train that runs, as it stands.
+    pub(crate) fn last_train(&self) -> Ended {
+        self.transfer.last_train()
+    }
+
+    /// Whether end `side` of the key is the opener.
+    pub(crate) fn is_opener(&self, side: usize) -> bool {
+        side == self.opener
+    }
+
+    fn evidence(&self) -> Evidence {
+        Evidence {
+            ends: [self.opener, 1 - self.opener].map(|end| self.halves[end].sent),
+            rejected: self.rejected,
+            reset: self.reset,
+            answered: self.handshake.answered,
+            begun: self.halves.iter().any(|half| half.isn.is_some()),
+        }
+    }
+
+    fn states(&self) -> (State, ZeekState) {
+        let both = self.halves.iter().all(|half| half.packets > 0);
+        match (self.key.protocol, both) {
+            (Protocol::Tcp, _) => (self.evidence().state(), self.evidence().zeek()),
+            (Protocol::Udp, true) => (State::TwoWay, ZeekState::Sf),
+            (Protocol::Udp, false) => (State::OneWay, ZeekState::S0),
+            (Protocol::Icmp, both) => (if both { State::TwoWay } else { State::OneWay }, ZeekState::Oth),
+        }
+    }
+
+    /// The row of the table; times relative to `first_ns`.
+    pub(crate) fn connection(&self, first_ns: i64, ideal: &Ideal) -> Connection {
+        let (state, zeek_state) = self.states();
+        let [opener, responder] = [self.opener, 1 - self.opener];
+        let ends: [Endpoint; 2] = self.key.ends;
+        let tcp = self.key.protocol == Protocol::Tcp;
+        let side = |index: usize| {
+            let half = &self.halves[index];
+            let share = self.transfer.shares[index];
+            let mut side = half.side(first_ns, tcp, self.halves[1 - index].highest_ack);
+            (side.trains, side.warm_up_ns, side.transfer_ns) = (share.trains, share.warm_up_ns, share.transfer_ns);
+            if tcp && self.transfer.span().is_some() {
+                let single = half.distinct_packets <= u64::from(ideal.initial_window);
+                let rtt_ns = if single { Some(0) } else { self.rtt_ns() };
+                side.theoretical_ns = rtt_ns.map(|rtt_ns| ideal.time_ns(half.distinct_packets, rtt_ns));
+            }
+            side
+        };
+        let (from_opener, from_responder) = (side(opener), side(responder));
+        let start_ns = from_opener.first_ns.into_iter().chain(from_responder.first_ns).min().unwrap_or(0);
+        let end_ns = from_opener.last_ns.into_iter().chain(from_responder.last_ns).max().unwrap_or(0);
+        let data = self.transfer.span().map(|(first, last)| (first - first_ns, last - first_ns));
+        let begun = self.halves.iter().any(|half| half.sent.syn || half.sent.syn_ack);
+        let closed = self.halves.iter().any(|half| half.sent.fin || half.sent.rst);
+        Connection {
+            protocol: self.key.protocol,
+            opener: ends[opener],
+            responder: ends[responder],
+            opener_from: self.opener_from,
+            start_ns,
+            end_ns,
+            rtt_ns: self.handshake.times.map(|times| times.to_responder_ns + times.to_opener_ns),
+            handshake: self.handshake.times,
+            state,
+            zeek_state,
+            taps: self.taps,
+            mss_bytes: self.mss(),
+            setup_ns: data.filter(|_| begun).map(|(first, _)| first - start_ns),
+            data_ns: data.map(|(first, last)| last - first),
+            teardown_ns: data.filter(|_| closed).map(|(_, last)| end_ns - last),
+            from_opener,
+            from_responder,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Several captures as one, in the order of time.
+//!
+//! Each file may be out of order by the reordering window: a packet is let go when every file has been read that far
+//! beyond it. Cost per packet: O(log held + files); at most [`HELD_MAX`] packets are held.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::io::Read;
+
+use hashbrown::HashMap;
+
+use crate::counts::{Counts, Tap};
+use crate::decode::{Decoder, Segment};
+use crate::reader::{Item, Reader};
+use crate::{CaptureError, Tunnel};
+
+const HELD_MAX: usize = 1 << 16;
+
+/// A decoded packet.
+pub(crate) struct Arrival {
+    pub(crate) time_ns: i64,
+    pub(crate) tap: u32,
+    pub(crate) segment: Segment,
+}
+
+/// What one step came to.
+pub(crate) enum Step {
+    Arrival(Arrival),
+    Nothing,
+    End,
+}
+
+/// One file.
+pub(crate) struct Source<R: Read> {
+    reader: Reader<R>,
+    decoder: Decoder,
+    file: u32,
+    name: String,
+    /// Its clock is ahead by this.
+    ahead_ns: i64,
+    newest_ns: Option<i64>,
+    /// Interface and number of the tap; the last one used first.
+    taps: HashMap<u32, u32>,
+    last: Option<(u32, u32)>,
+}
+
+impl<R: Read> Source<R> {
+    pub(crate) fn of(reader: Reader<R>, decoder: Decoder, file: u32, name: String, ahead_ns: i64) -> Self {
+        Source { reader, decoder, file, name, ahead_ns, newest_ns: None, taps: HashMap::new(), last: None }
+    }
+
+    fn step(&mut self, counts: &mut Counts) -> Result<Step, CaptureError> {
+        let record = match self.reader.read_item().map_err(|error| error.inside(&self.name))? {
+            Item::Packet(record) => record,
+            Item::Undated(skip) => {
+                counts.packets += 1;
+                counts.skip(skip);
+                return Ok(Step::Nothing);
+            }
+            Item::Other => return Ok(Step::Nothing),
+            Item::End { truncated } => {
+                counts.truncated |= truncated;
+                for (tunnel, _) in Tunnel::NAMES {
+                    counts.tunnelled[tunnel as usize] += self.decoder.entered(tunnel);
+                }
+                return Ok(Step::End);
+            }
+        };
+        let time_ns = record.time_ns.saturating_sub(self.ahead_ns);
+        self.newest_ns = Some(self.newest_ns.map_or(time_ns, |newest| newest.max(time_ns)));
+        counts.see(time_ns);
+        let tap = match self.last {
+            Some((interface, tap)) if interface == record.interface => tap,
+            _ => {
+                let (interface, file) = (record.interface, self.file);
+                let tap = *self.taps.entry(interface).or_insert_with(|| counts.add_tap(Tap::at(file, interface)));
+                self.last = Some((interface, tap));
+                tap
+            }
+        };
+        counts.taps[tap as usize].packets += 1;
+        match self.decoder.decode(&record) {
+            Ok(segment) => Ok(Step::Arrival(Arrival { time_ns, tap, segment })),
+            Err(skip) => {
+                counts.skip(skip);
+                Ok(Step::Nothing)
+            }
+        }
+    }
+}
+
+/// All files together.
+pub(crate) struct Merge<R: Read> {
+    live: Vec<Source<R>>,
+    /// None: the order of a single file is kept as it is.
+    window_ns: Option<i64>,
+    held: BinaryHeap<Reverse<Held>>,
+    serial: u64,
+    released_ns: i64,
+}
+
+struct Held {
+    serial: u64,
+    arrival: Arrival,
+}
+
+impl<R: Read> Merge<R> {
+    /// `window_ns` 0 for a single file keeps its order.
+    pub(crate) fn of(live: Vec<Source<R>>, window_ns: u64) -> Self {
+        let sorted = live.len() > 1 || window_ns > 0;
+        let window_ns = i64::try_from(window_ns).unwrap_or(i64::MAX);
+        let window_ns = sorted.then_some(window_ns);
+        Merge { live, window_ns, held: BinaryHeap::new(), serial: 0, released_ns: i64::MIN }
+    }
+
+    /// Whether packets are put into the order of time.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.window_ns.is_some()
+    }
+
+    /// One step: a packet, if one may go.
+    pub(crate) fn step(&mut self, counts: &mut Counts) -> Result<Step, CaptureError> {
+        let Some(window_ns) = self.window_ns else {
+            return self.live.first_mut().map_or(Ok(Step::End), |source| source.step(counts));
+        };
+        let behind = self.live.iter().enumerate().min_by_key(|(_, source)| source.newest_ns);
+        let horizon_ns = match behind {
+            Some((_, source)) => source.newest_ns.map_or(i64::MIN, |newest| newest.saturating_sub(window_ns)),
+            None => i64::MAX,
+        };
+        let due = self.held.peek().is_some_and(|Reverse(held)| held.arrival.time_ns <= horizon_ns);
+        if due || self.held.len() >= HELD_MAX {
+            return Ok(self.release(counts));
+        }
+        let Some(index) = behind.map(|(index, _)| index) else { return Ok(Step::End) };
+        match self.live[index].step(counts)? {
+            Step::Arrival(arrival) => {
+                self.held.push(Reverse(Held { serial: self.serial, arrival }));
+                self.serial += 1;
+            }
+            Step::Nothing => {}
+            Step::End => {
+                self.live.remove(index);
+            }
+        }
+        Ok(Step::Nothing)
+    }
+
+    fn release(&mut self, counts: &mut Counts) -> Step {
+        let Some(Reverse(Held { arrival, .. })) = self.held.pop() else { return Step::End };
+        counts.late += u64::from(arrival.time_ns < self.released_ns);
+        self.released_ns = self.released_ns.max(arrival.time_ns);
+        Step::Arrival(arrival)
+    }
+}
+
+impl Ord for Held {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.arrival.time_ns, self.serial).cmp(&(other.arrival.time_ns, other.serial))
+    }
+}
+
+impl PartialOrd for Held {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Held {}

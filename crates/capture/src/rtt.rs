@@ -1,0 +1,130 @@
+//! Round-trip times between the tap and one end: data seen on its way there, and the answer seen on its way back.
+//!
+//! Cost per segment: O(1) amortised; at most [`FLIGHT_MAX`] segments wait for their acknowledgement.
+
+use std::collections::VecDeque;
+
+/// Segments remembered per direction until acknowledged; further ones are not timed.
+const FLIGHT_MAX: usize = 128;
+/// Room that a drained queue may keep.
+const KEPT: usize = 4;
+
+/// Summary of samples, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Samples {
+    /// How many.
+    pub count: u32,
+    /// Smallest; 0 without samples.
+    pub min_ns: i64,
+    /// Largest; 0 without samples.
+    pub max_ns: i64,
+    /// Sum of all.
+    pub sum_ns: i64,
+}
+
+impl Samples {
+    /// Arithmetic mean; None without samples.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / f64::from(self.count))
+    }
+
+    /// Smallest sample; None without samples.
+    pub fn least_ns(&self) -> Option<i64> {
+        (self.count > 0).then_some(self.min_ns)
+    }
+
+    /// Largest sample; None without samples.
+    pub fn most_ns(&self) -> Option<i64> {
+        (self.count > 0).then_some(self.max_ns)
+    }
+
+    /// Times that went backwards are no samples.
+    fn add(&mut self, sample_ns: i64) {
+        if sample_ns < 0 {
+            return;
+        }
+        self.min_ns = if self.count == 0 { sample_ns } else { self.min_ns.min(sample_ns) };
+        self.max_ns = self.max_ns.max(sample_ns);
+        self.sum_ns = self.sum_ns.saturating_add(sample_ns);
+        self.count = self.count.saturating_add(1);
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    end: u32,
+    clean: bool,
+    time_ns: i64,
+}
+
+/// Timed segments of one direction, and what the other end's answers gave.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Echoes {
+    waiting: VecDeque<Waiting>,
+    /// TSval that is being timed, and when it first passed.
+    stamp: Option<(u32, i64)>,
+    last_stamp: Option<u32>,
+    pub(crate) acknowledged: Samples,
+    pub(crate) stamped: Samples,
+}
+
+impl Echoes {
+    /// Data up to `end` passed for the first time, in order.
+    pub(crate) fn sent(&mut self, end: u32, stamp: Option<u32>, time_ns: i64) {
+        if self.waiting.len() < FLIGHT_MAX {
+            self.waiting.push_back(Waiting { end, clean: true, time_ns });
+        }
+        self.stamped(stamp, time_ns);
+    }
+
+    /// Data was sent again or came out of order: what waits is not timed any more (Karn's algorithm, RFC 6298, 3), since
+    /// its acknowledgement may answer either copy or have waited for the hole to be filled. A timestamp tells copies apart.
+    pub(crate) fn repeated(&mut self, stamp: Option<u32>, time_ns: i64) {
+        for waiting in &mut self.waiting {
+            waiting.clean = false;
+        }
+        self.stamped(stamp, time_ns);
+    }
+
+    /// The clock of TSval may tick more slowly than segments pass: the first one with a value is timed (RFC 7323, 4.3).
+    fn stamped(&mut self, stamp: Option<u32>, time_ns: i64) {
+        let Some(value) = stamp else { return };
+        if self.last_stamp.replace(value) != Some(value) && self.stamp.is_none() {
+            self.stamp = Some((value, time_ns));
+        }
+    }
+
+    /// The other end acknowledged everything before `ack`. A sample needs the acknowledgement of exactly one segment's
+    /// end: in the middle of a super-segment it answers a packet whose time is unknown.
+    pub(crate) fn acknowledge(&mut self, ack: u32, time_ns: i64) {
+        let mut clean = true;
+        let mut last = None;
+        while let Some(waiting) = self.waiting.front()
+            && ack.wrapping_sub(waiting.end) as i32 >= 0
+        {
+            clean &= waiting.clean;
+            last = self.waiting.pop_front();
+        }
+        if let Some(last) = last
+            && clean
+            && last.end == ack
+        {
+            self.acknowledged.add(time_ns.saturating_sub(last.time_ns));
+        }
+        if self.waiting.is_empty() && self.waiting.capacity() > KEPT {
+            self.waiting = VecDeque::new();
+        }
+    }
+
+    /// The other end echoed `echo` as TSecr.
+    pub(crate) fn echo(&mut self, echo: u32, time_ns: i64) {
+        let Some((value, since_ns)) = self.stamp else { return };
+        if echo == value {
+            self.stamped.add(time_ns.saturating_sub(since_ns));
+        }
+        // A later echo says that this one was never sent.
+        if echo.wrapping_sub(value) as i32 >= 0 {
+            self.stamp = None;
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! A transfer in its parts: set-up, data phase, tear-down, and within the data phase trains, warm-ups and pacing.
+//!
+//! Source: Chen 2012, 9.2.1, after Hafsaoui, Collange and Urvoy-Keller 2009. Every nanosecond between the first and the
+//! last data packet is given to exactly one side, so that the parts add up without remainder. Cost per packet: O(1).
+
+/// One train: data packets of one side, until the other side sends data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Train {
+    /// Row of the connection in the table.
+    pub connection: u64,
+    /// Sent by the opener of the connection.
+    pub from_opener: bool,
+    /// First data packet, nanoseconds since the first packet of the capture.
+    pub start_ns: i64,
+    /// Last data packet.
+    pub end_ns: i64,
+    /// Data packets, each once, super-segments by the packets in them.
+    pub packets: u64,
+    /// Distinct payload.
+    pub bytes: u64,
+    /// Since the last data packet before the train; 0 for the first train.
+    pub warm_up_ns: i64,
+}
+
+/// One side of the data phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) trains: u32,
+    /// Between the other side's last data packet and the first of a train.
+    pub(crate) warm_up_ns: i64,
+    /// Between data packets of a train, and before retransmissions into the other side's.
+    pub(crate) transfer_ns: i64,
+}
+
+/// The data phase of a connection under construction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Transfer {
+    /// In the order of the table's key.
+    pub(crate) shares: [Share; 2],
+    span: Option<(i64, i64)>,
+    side: usize,
+    train: Running,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Running {
+    start_ns: i64,
+    end_ns: i64,
+    packets: u64,
+    bytes: u64,
+    warm_up_ns: i64,
+}
+
+impl Transfer {
+    /// A data packet of `side`, with `fresh` bytes that were not seen before in `packets` packets. Returns the train it
+    /// ended, if any; `connection` and `from_opener` of it are for the caller to fill in, the latter from the side.
+    pub(crate) fn see(&mut self, side: usize, time_ns: i64, fresh: u64, packets: u64) -> Option<(usize, Train)> {
+        let Some((first_ns, last_ns)) = self.span else {
+            self.span = Some((time_ns, time_ns));
+            self.begin(side, time_ns, 0);
+            self.grow(fresh, packets, time_ns);
+            return None;
+        };
+        // Packets out of the order of time widen the phase but never count time twice.
+        let (before_ns, after_ns) = ((first_ns - time_ns).max(0), (time_ns - last_ns).max(0));
+        self.span = Some((first_ns.min(time_ns), last_ns.max(time_ns)));
+        let mut ended = None;
+        if side == self.side || fresh == 0 {
+            self.shares[side].transfer_ns += before_ns + after_ns;
+        } else {
+            ended = Some((self.side, self.train_of()));
+            self.shares[side].warm_up_ns += after_ns;
+            self.shares[side].transfer_ns += before_ns;
+            self.begin(side, time_ns.max(last_ns), after_ns);
+        }
+        if side == self.side {
+            self.grow(fresh, packets, time_ns);
+        }
+        ended
+    }
+
+    /// The train that runs, as it stands.
+    pub(crate) fn last_train(&self) -> Option<(usize, Train)> {
+        self.span.map(|_| (self.side, self.train_of()))
+    }
+
+    /// First and last data packet.
+    pub(crate) fn span(&self) -> Option<(i64, i64)> {
+        self.span
+    }
+
+    fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64) {
+        self.side = side;
+        self.shares[side].trains = self.shares[side].trains.saturating_add(1);
+        self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0 };
+    }
+
+    fn grow(&mut self, fresh: u64, packets: u64, time_ns: i64) {
+        self.train.end_ns = self.train.end_ns.max(time_ns);
+        self.train.bytes += fresh;
+        self.train.packets += if fresh > 0 { packets } else { 0 };
+    }
+
+    fn train_of(&self) -> Train {
+        let Running { start_ns, end_ns, packets, bytes, warm_up_ns } = self.train;
+        Train { connection: 0, from_opener: false, start_ns, end_ns, packets, bytes, warm_up_ns }
+    }
+}
+
+/// The ideal transfer beside which pacing is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ideal {
+    /// Packets of the first flight, at least 1.
+    pub initial_window: u32,
+    /// The receiver acknowledges every second packet: windows grow as Chen 2012, Eq. 5.10, else they double.
+    pub delayed_ack: bool,
+}
+
+impl Default for Ideal {
+    /// Chen 2012, 9.2.1.
+    fn default() -> Self {
+        Ideal { initial_window: 1, delayed_ack: true }
+    }
+}
+
+impl Ideal {
+    /// Flights that `packets` packets take; 0 for none.
+    ///
+    /// After the first flight come the windows of Eq. 5.10 above it: 1, 2, 3, 4, 6, 9, 13, ... and 10, 13, 19, ...
+    pub fn flights(&self, packets: u64) -> u32 {
+        let mut window = u64::from(self.initial_window.max(1));
+        let (mut sent, mut flights, mut step) = (0_u64, 0, 1);
+        while sent < packets {
+            sent = sent.saturating_add(window);
+            flights += 1;
+            if !self.delayed_ack {
+                window = window.saturating_mul(2);
+                continue;
+            }
+            let mut next = eq_5_10(step);
+            while next <= window && step < STEPS_MAX {
+                step += 1;
+                next = eq_5_10(step);
+            }
+            window = window.max(next);
+        }
+        flights
+    }
+
+    /// From the first to the last packet of an ideal transfer of `packets` packets over a path of infinite capacity: a
+    /// round-trip time between flights. At the tap the first and the last packet of a real one are seen the same way.
+    pub fn time_ns(&self, packets: u64, rtt_ns: i64) -> i64 {
+        i64::from(self.flights(packets).saturating_sub(1)).saturating_mul(rtt_ns)
+    }
+}
+
+/// Where windows stop to grow: 2^50 packets hold any capture.
+const STEPS_MAX: u32 = 100;
+
+/// floor(2^((n-1)/2) + 2^((n-2)/2)) for n from 1: the floor is that of sqrt(2^(n-1)) + sqrt(2^(n-2)).
+fn eq_5_10(n: u32) -> u64 {
+    let n = f64::from(n);
+    (((n - 1.0) / 2.0).exp2() + ((n - 2.0) / 2.0).exp2()).floor() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_those_printed_with_eq_5_10() {
+        let printed = [1, 2, 3, 4, 6, 9, 13, 19, 27, 38, 54];
+        assert_eq!(printed.to_vec(), (1..=11).map(eq_5_10).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn flights_are_counted_from_every_initial_window() {
+        let cases = [
+            (1, true, [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (6, 3), (7, 4), (10, 4), (11, 5)].to_vec()),
+            (2, true, [(2, 1), (3, 2), (5, 2), (6, 3), (9, 3), (10, 4)].to_vec()),
+            (4, true, [(4, 1), (5, 2), (10, 2), (11, 3), (19, 3), (20, 4)].to_vec()),
+            (10, true, [(10, 1), (11, 2), (23, 2), (24, 3), (42, 3), (43, 4)].to_vec()),
+            (1, false, [(1, 1), (3, 2), (7, 3), (8, 4)].to_vec()),
+            (10, false, [(10, 1), (30, 2), (31, 3)].to_vec()),
+        ];
+        for (initial_window, delayed_ack, expected) in cases {
+            let ideal = Ideal { initial_window, delayed_ack };
+            for (packets, flights) in expected {
+                assert_eq!(ideal.flights(packets), flights, "{ideal:?}, {packets}");
+            }
+        }
+        assert_eq!(Ideal::default().flights(u64::MAX), Ideal::default().flights(u64::MAX - 1));
+    }
+
+    #[test]
+    fn the_ideal_time_is_a_round_trip_between_flights() {
+        assert_eq!(Ideal::default().time_ns(0, 50), 0);
+        assert_eq!(Ideal::default().time_ns(1, 50), 0);
+        assert_eq!(Ideal::default().time_ns(10, 50), 150);
+    }
+
+    #[test]
+    fn every_moment_of_the_data_phase_is_given_to_one_side() {
+        let mut transfer = Transfer::default();
+        // Side 0 asks twice, side 1 answers, side 0 repeats itself into the answer.
+        let packets = [(0, 0, 10), (0, 5, 10), (1, 25, 100), (0, 30, 0), (1, 45, 100), (0, 65, 1), (1, 60, 1)];
+        let ended: Vec<_> = packets.iter().filter_map(|&(side, at, fresh)| transfer.see(side, at, fresh, 1)).collect();
+        let shares = transfer.shares;
+        assert_eq!(shares[0], Share { trains: 2, warm_up_ns: 20, transfer_ns: 5 + 5 });
+        assert_eq!(shares[1], Share { trains: 2, warm_up_ns: 20, transfer_ns: 15 });
+        assert_eq!(transfer.span(), Some((0, 65)));
+        let sum: i64 = shares.iter().map(|share| share.warm_up_ns + share.transfer_ns).sum();
+        assert_eq!(sum, 65);
+        let sizes: Vec<_> = ended.iter().map(|(side, train)| (*side, train.packets, train.bytes)).collect();
+        assert_eq!(sizes, [(0, 2, 20), (1, 2, 200), (0, 1, 1)]);
+    }
+}

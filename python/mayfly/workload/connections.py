@@ -1,0 +1,379 @@
+"""The connection table of packet captures: what it holds, how it is read and kept.
+
+Principle: ``mayfly._native`` reads the files once and returns one row per TCP connection, UDP flow or ICMP exchange;
+``docs/tables.md`` says what each column means. Kept as Parquet, the table carries the version of its columns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+
+SCHEMA = 2
+"""Version of the columns; 1 was the table before it had one."""
+
+SIDE = {
+    "packets": pl.Int64,
+    "wire_bytes": pl.Int64,
+    "payload_bytes": pl.Int64,
+    "distinct_bytes": pl.Int64,
+    "missing_bytes": pl.Int64,
+    "unseen_bytes": pl.Int64,
+    "retransmitted_bytes": pl.Int64,
+    "data_packets": pl.Int64,
+    "distinct_packets": pl.Int64,
+    "super_segments": pl.Int64,
+    "acks": pl.Int64,
+    "keep_alives": pl.Int64,
+    "zero_windows": pl.Int64,
+    "retransmits": pl.Int64,
+    "spurious": pl.Int64,
+    "lost_before": pl.Int64,
+    "reordered": pl.Int64,
+    "first_s": pl.Float64,
+    "last_s": pl.Float64,
+    "first_data_s": pl.Float64,
+    "last_data_s": pl.Float64,
+    "fin": pl.Boolean,
+    "rst": pl.Boolean,
+    "trains": pl.Int64,
+    "warm_up_s": pl.Float64,
+    "transfer_s": pl.Float64,
+    "theoretical_s": pl.Float64,
+    "pacing_s": pl.Float64,
+}
+"""Columns of one direction of a connection, prefixed with ``opener_`` or ``responder_``, its sender."""
+
+RTT = {"samples": pl.Int64, "min_s": pl.Float64, "mean_s": pl.Float64, "max_s": pl.Float64}
+"""Columns of round-trip times of one kind between the tap and one end."""
+
+COLUMNS = {
+    "protocol": pl.String,
+    "opener": pl.String,
+    "opener_port": pl.Int64,
+    "responder": pl.String,
+    "responder_port": pl.Int64,
+    "opener_from": pl.String,
+    "state": pl.String,
+    "zeek_state": pl.String,
+    "taps": pl.List(pl.Int64),
+    "start_s": pl.Float64,
+    "end_s": pl.Float64,
+    "mss_bytes": pl.Int64,
+    "rtt_s": pl.Float64,
+    "handshake_to_opener_s": pl.Float64,
+    "handshake_to_responder_s": pl.Float64,
+    **{
+        f"{kind}_to_{end}_{name}": dtype
+        for kind in ("data_ack", "timestamp")
+        for end in ("opener", "responder")
+        for name, dtype in RTT.items()
+    },
+    "setup_s": pl.Float64,
+    "data_s": pl.Float64,
+    "teardown_s": pl.Float64,
+    **{f"{end}_{name}": dtype for end in ("opener", "responder") for name, dtype in SIDE.items()},
+}
+"""Columns of the table after ``connection_id``."""
+
+TRAINS = {
+    "connection_id": pl.Int64,
+    "side": pl.String,
+    "start_s": pl.Float64,
+    "end_s": pl.Float64,
+    "packets": pl.Int64,
+    "bytes": pl.Int64,
+    "warm_up_s": pl.Float64,
+}
+"""Columns of the table of trains."""
+
+MAX_ROWS = 2**32 - 2
+LAST_TAP = 63
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How captures are read.
+
+    Parameters
+    ----------
+    max_flows : int
+        Connections held at once, 1 to 2^32 - 2; beyond, the one silent for longest is given up and counted.
+    tunnels : bool
+        The packet inside GRE, VXLAN, Geneve, GTP-U or IP in IP counts instead of the one outside.
+    window_s : float, optional
+        Packets are put into the order of time, each file being out of it by at most this, 0 to 60 s. None: 10 ms for
+        several files, and the order of the file for one.
+    duplicates : str, optional
+        Packets left out as copies: ``keep`` for none, ``taps`` for those another interface or file captured, ``all``
+        for those the same one did, too. None: ``taps`` for several files, ``keep`` for one.
+    duplicate_s : float
+        Copies are no further apart, 0 to 60 s. Below the least retransmission timeout in use, 0.2 s.
+    clocks : bool, optional
+        Offsets between the clocks of several files are estimated, in a pass of its own, and corrected. None: where
+        there are several and none is the standard input.
+    max_trains : int
+        Trains kept, 0 to 2^32 - 2; further ones are counted.
+    initial_window : int
+        Packets of the first flight of the ideal transfer, 1 to 1000.
+    delayed_ack : bool
+        Whether its receiver acknowledges every second packet: windows of Chen 2012, Eq. 5.10; else they double.
+
+    Raises
+    ------
+    MayflyError
+        A value beyond its bounds.
+
+    Examples
+    --------
+    >>> ReadOptions(initial_window=0)
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: initial_window = 0: must be 1 to 1000
+    """
+
+    max_flows: int = 1_000_000
+    tunnels: bool = False
+    window_s: float | None = None
+    duplicates: str | None = None
+    duplicate_s: float = 0.1
+    clocks: bool | None = None
+    max_trains: int = 0
+    initial_window: int = 1
+    delayed_ack: bool = True
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "max_flows": (1, MAX_ROWS),
+            "window_s": (0, 60),
+            "duplicate_s": (0, 60),
+            "max_trains": (0, MAX_ROWS),
+            "initial_window": (1, 1000),
+        }
+        for name, (least, most) in bounds.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise MayflyError(f"{name} = {value}: must be {least} to {most}")
+        if self.duplicates not in (None, "keep", "taps", "all"):
+            raise MayflyError(f"duplicates = {self.duplicates!r}: must be keep, taps or all")
+
+    def for_files(self, paths: Sequence[str]) -> dict:
+        """What ``mayfly._native.read_capture`` takes, with the defaults for that many files."""
+        several = len(paths) > 1
+        window_s = (0.01 if several else 0.0) if self.window_s is None else self.window_s
+        duplicates = ("taps" if several else "keep") if self.duplicates is None else self.duplicates
+        clocks = (several and "-" not in paths) if self.clocks is None else self.clocks
+        return {
+            "max_flows": self.max_flows,
+            "tunnels": self.tunnels,
+            "window_ns": round(window_s * 1e9),
+            "duplicates": duplicates,
+            "duplicate_ns": round(self.duplicate_s * 1e9),
+            "clocks": clocks,
+            "max_trains": self.max_trains,
+            "initial_window": self.initial_window,
+            "delayed_ack": self.delayed_ack,
+        }
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What captures hold.
+
+    Parameters
+    ----------
+    connections : polars.DataFrame, shape (n_connections, n_columns)
+        ``connection_id`` and :data:`COLUMNS`, in the order of first packets.
+    trains : polars.DataFrame, shape (n_trains, 7)
+        :data:`TRAINS`, by connection and time; empty unless ``max_trains`` allows some.
+    counts : dict
+        As :func:`connections` returns it.
+    """
+
+    connections: pl.DataFrame
+    trains: pl.DataFrame
+    counts: dict
+
+
+def read_captures(
+    paths: str | os.PathLike | Sequence[str | os.PathLike], options: ReadOptions | None = None
+) -> Reading:
+    """Read captures as one.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        pcap or pcapng, plain, in gzip or in Zstandard, told apart by content; ``-`` is the standard input.
+    options : ReadOptions, optional
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    MayflyError
+        No file is given, or one cannot be read, is empty or no capture; one line.
+
+    Examples
+    --------
+    >>> reading = read_captures("captures/office.pcap.gz", ReadOptions(max_trains=10**6))
+    >>> reading.trains.height == reading.connections.select("opener_trains", "responder_trains").sum_horizontal().sum()
+    True
+    """
+    # Here, so that flow lists can be made of tables without the compiled module.
+    from mayfly import _native
+
+    files = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
+    if not files:
+        raise MayflyError("no capture given: name at least one file, or - for the standard input")
+    try:
+        columns, trains, counts = _native.read_capture(files, (options or ReadOptions()).for_files(files))
+    except ValueError as error:
+        raise MayflyError(" ".join(str(error).split())) from None
+    return Reading(frame_of(columns), trains_of(trains), counts)
+
+
+def connections(
+    paths: str | os.PathLike | Sequence[str | os.PathLike], *, max_flows: int = 1_000_000
+) -> tuple[pl.DataFrame, dict]:
+    """Read the connection table of captures.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        As for :func:`read_captures`.
+    max_flows : int
+        Connections held at once, at least 1; beyond, the one silent for longest is given up and counted.
+
+    Returns
+    -------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        ``connection_id`` and :data:`COLUMNS`, in the order of first packets. Times are seconds since the first packet
+        of the file, null where nothing was seen; ``docs/tables.md`` explains each column.
+    counts : dict
+        ``packets`` = ``decoded`` + the sum of ``skipped`` (by reason); ``fragments`` (of ``decoded``, those other than
+        the first); ``tunnelled`` (packets inside tunnels, by kind); ``late`` (packets beyond the reordering window);
+        ``evicted`` connections; ``trains_left_out``; ``taps`` (``file``, ``interface``, ``packets``, ``duplicates`` of
+        each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of the error, packets in ``common``);
+        ``truncated`` (a file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since 1970, None without
+        packets).
+
+    Raises
+    ------
+    MayflyError
+        As :func:`read_captures`, or ``max_flows`` is out of bounds.
+    """
+    reading = read_captures(paths, ReadOptions(max_flows=max_flows))
+    return reading.connections, reading.counts
+
+
+def frame_of(columns: dict) -> pl.DataFrame:
+    """Make the connection table from the columns of ``_native.read_capture``."""
+    names = columns["names"]
+    series = [
+        taps_of(columns[name]) if name == "taps" else column_of(name, dtype, columns[name], names.get(name))
+        for name, dtype in COLUMNS.items()
+    ]
+    frame = pl.DataFrame(series).with_columns(pl.col("mss_bytes").replace(0, None))
+    return frame.with_row_index("connection_id").with_columns(pl.col("connection_id").cast(pl.Int64))
+
+
+def trains_of(columns: dict) -> pl.DataFrame:
+    """Make the table of trains from the columns of ``_native.read_capture``."""
+    names = columns["names"]
+    return pl.DataFrame([column_of(name, dtype, columns[name], names.get(name)) for name, dtype in TRAINS.items()])
+
+
+def taps_of(values: bytes) -> pl.Series:
+    """Lists of the bits that are set; there are few different ones."""
+    masks = numbers(values, pl.UInt64)
+    few = masks.unique(maintain_order=True)
+    lists = [[bit for bit in range(LAST_TAP + 1) if mask >> bit & 1] for mask in few]
+    places = masks.to_frame("mask").join(
+        pl.DataFrame({"mask": few, "place": range(few.len())}, schema={"mask": pl.UInt64, "place": pl.UInt32}),
+        on="mask",
+        how="left",
+        maintain_order="left",
+    )
+    return pl.Series("taps", lists, dtype=pl.List(pl.Int64)).gather(places["place"])
+
+
+def column_of(name: str, dtype: type[pl.DataType], values: bytes | list[str], words: list[str] | None) -> pl.Series:
+    """One column: strings as they are, indices into ``words``, flags, or little-endian numbers (NaN for null)."""
+    if isinstance(values, list):
+        return pl.Series(name, values, dtype=pl.String)
+    if words is not None:
+        return pl.Series(name, words, dtype=pl.String).gather(numbers(values, pl.UInt8))
+    if dtype is pl.Boolean:
+        return numbers(values, pl.UInt8).cast(pl.Boolean).alias(name)
+    column = numbers(values, dtype).alias(name)
+    return column.fill_nan(None) if dtype is pl.Float64 else column
+
+
+def numbers(values: bytes, dtype: type[pl.DataType]) -> pl.Series:
+    """Little-endian numbers of one type."""
+    width = 1 if dtype is pl.UInt8 else 8
+    if not values:
+        return pl.Series([], dtype=dtype)
+    shape = pl.Array(dtype, len(values) // width)
+    return pl.Series([values], dtype=pl.Binary).bin.reinterpret(dtype=shape, endianness="little").explode()
+
+
+def write_connections(frame: pl.DataFrame, counts: dict, path: str | os.PathLike) -> None:
+    """Keep a connection table as Parquet, with the version of its columns and what was counted.
+
+    Parameters
+    ----------
+    frame, counts
+        As :func:`connections` returns them.
+    path : path
+        File to write; nothing is left under this name when writing fails.
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be written.
+    """
+    part = f"{os.fspath(path)}.part"
+    metadata = {"mayfly.table": "connections", "mayfly.schema": str(SCHEMA), "mayfly.counts": json.dumps(counts)}
+    try:
+        frame.write_parquet(part, compression_level=1, metadata=metadata)
+        os.replace(part, path)
+    except OSError as error:
+        raise MayflyError(f"{os.fspath(path)}: {error.strerror or error}") from None
+
+
+def read_connections(path: str | os.PathLike) -> tuple[pl.DataFrame, dict]:
+    """Read back what :func:`write_connections` kept.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    frame, counts
+        As :func:`connections` returns them.
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be read, is no connection table, or one of another version.
+    """
+    name = os.fspath(path)
+    try:
+        metadata = pl.read_parquet_metadata(name)
+        if metadata.get("mayfly.table") != "connections":
+            raise MayflyError(f"{name}: not a connection table: write one with mayfly.workload.connections")
+        version = metadata.get("mayfly.schema")
+        if version != str(SCHEMA):
+            raise MayflyError(f"{name}: connection table of schema {version}, must be {SCHEMA}: read the capture again")
+        return pl.read_parquet(name), json.loads(metadata["mayfly.counts"])
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise MayflyError(f"{name}: {' '.join(str(error).split())}") from None
