@@ -99,7 +99,7 @@ def test_samples_that_cannot_be_used_are_counted_and_told():
         ({"rtt": "0s"}, "propagation = 0: must be a number from 0.00001 to 100 s"),
         ({"rtt": "5ms..5ms"}, "an ascending range"),
         ({"packet": "20B"}, "packet = '20B': must be from 29B"),
-        ({"method": "best"}, "unknown method 'best': choose from default, basic"),
+        ({"method": "best"}, "unknown method 'best': choose from default, response, basic"),
         ({"ticks": 0}, "ticks = 0"),
         ({"options": {"gamma_2": 2}}, "gamma_2 = 2: must be a number from 0.0001 to 1.999"),
         ({"options": {"gama_2": 1}}, "parameter = gama_2: must be one of rtt, "),

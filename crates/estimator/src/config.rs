@@ -22,7 +22,7 @@ pub struct Param {
 }
 
 /// Every parameter beside the link itself, with the defaults of Zhao 2004, II.B and II.C, where it has one.
-pub const PARAMS: [Param; 11] = [
+pub const PARAMS: [Param; 12] = [
     Param {
         name: "rtt",
         unit: "s",
@@ -95,6 +95,14 @@ pub const PARAMS: [Param; 11] = [
         default: 0.5,
         min: 0.0,
         max: 0.99,
+    },
+    Param {
+        name: "per_ack",
+        unit: "packets",
+        about: "packets that an acknowledgement covers (b): 2 with delayed acknowledgements; method response",
+        default: 1.0,
+        min: 1.0,
+        max: 16.0,
     },
     Param {
         name: "start",
@@ -181,6 +189,7 @@ impl Config {
             zero_intervals: self.value("zero_intervals").round() as u32,
             smoothing: of("smoothing"),
             start_share: of("start_share"),
+            per_ack: of("per_ack"),
         }
     }
 }
@@ -219,4 +228,6 @@ pub struct Settings<N> {
     pub smoothing: N,
     /// Share that does not respond at the start.
     pub start_share: N,
+    /// b.
+    pub per_ack: N,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Interval<N> {
     pub(crate) follows: bool,
 }
 
-/// Gathers samples until a sampling interval has passed: "the difference to the last finish time is larger than RTT/3
+/// Gathers samples until a sampling interval has passed, to the nearest sample: "the difference to the last finish time is larger than RTT/3
 /// and a multiple of" a tick (Zhao 2004, III.A.2).
 #[derive(Debug)]
 pub(crate) struct Intake<N> {
@@ -126,7 +126,8 @@ impl<N: Number> Intake<N> {
         self.weighted = self.weighted + sample.queue.times(step);
         self.arrivals = self.arrivals + sample.arrivals;
         self.drops = self.drops + sample.drops;
-        if self.elapsed < self.wanted {
+        // The sample nearest to the end ends it: polls of 33 ms where 33.3 ms are wanted are not to become 66 ms.
+        if self.elapsed.saturating_add(step / 2) < self.wanted {
             return None;
         }
         if self.elapsed != self.measures.0 {

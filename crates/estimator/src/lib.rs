@@ -15,6 +15,7 @@ mod estimator;
 mod fixed;
 mod intake;
 mod kaczmarz;
+mod line;
 mod methods;
 mod number;
 mod registry;

@@ -33,6 +33,7 @@ macro_rules! methods {
 
 methods! {
     Default(crate::methods::default::Default<N>),
+    Response(crate::methods::response::Response<N>),
     Basic(crate::methods::basic::Basic<N>),
     P0(crate::methods::p0::P0<N>),
     Loss(crate::methods::loss::Loss<N>),

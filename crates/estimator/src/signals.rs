@@ -9,6 +9,10 @@ use crate::number::Number;
 pub struct Signals<N> {
     /// Length of the sampling interval (T), s.
     pub length: N,
+    /// One over it, 1/s.
+    pub frequency: N,
+    /// Mean queue of the interval, unfiltered, packets.
+    pub queue: N,
     /// Slope of the filtered queue (q'), packets/s.
     pub slope: N,
     /// Slope of the slope, packets/s².
@@ -33,6 +37,8 @@ pub struct Signals<N> {
     pub drops_slope: N,
     /// Arrivals per second, mean over the last intervals.
     pub arrival_rate: N,
+    /// It is adjacent to the interval before.
+    pub follows: bool,
     /// The differences are those of adjacent intervals.
     pub is_whole: bool,
 }
@@ -141,6 +147,8 @@ impl<N: Number> Filters<N> {
 
         Signals {
             length: interval.length,
+            frequency,
+            queue: interval.queue,
             slope,
             curvature,
             round_trip: queue / settings.capacity + settings.propagation,
@@ -153,6 +161,7 @@ impl<N: Number> Filters<N> {
             without_drops: self.without_drops,
             drops_slope,
             arrival_rate: self.arrival_rate.take(interval.arrivals * frequency),
+            follows: interval.follows,
             is_whole: self.since_gap > 2,
         }
     }

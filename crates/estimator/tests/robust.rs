@@ -89,5 +89,5 @@ fn impossible_parameters_are_refused_in_a_line() {
     assert!(refused(3500.0, 0.1, &[("gama_2", 1.0)]).starts_with("parameter = gama_2: must be one of rtt, "));
     let config = Config::with_options(3500.0, 0.1, &[]).expect("a configuration");
     let unknown = Estimator::<Float>::from_config("best", &config, 1000).expect_err("refused").to_string();
-    assert!(unknown.starts_with("unknown method 'best': choose from default, basic"));
+    assert!(unknown.starts_with("unknown method 'best': choose from default, response, basic"));
 }

@@ -24,7 +24,10 @@ def estimate(
     ],
     packet: Annotated[str, typer.Option(metavar="BYTES", help="Of a typical packet on the wire")] = "1000B",
     method: Annotated[
-        str, typer.Option(metavar="ID", help="default, basic, p0, loss, multihop or cbr: docs/estimate/methods.md")
+        str,
+        typer.Option(
+            metavar="ID", help="default, response, basic, p0, loss, multihop or cbr: docs/estimate/methods.md"
+        ),
     ] = "default",
     overrides: Annotated[
         list[str] | None,

@@ -25,7 +25,7 @@ def methods() -> list[dict[str, str]]:
     Examples
     --------
     >>> [row["id"] for row in methods()][:2]
-    ['default', 'basic']
+    ['default', 'response']
     """
     return _native.estimator_lists()["methods"]
 

@@ -1,6 +1,7 @@
-//! What is taken when no method is named: `p0`, the form that Zhao 2004 uses from II.C.2 on.
+//! What is taken when no method is named: `response`. The published methods depend on their start for longer than most
+//! runs last (`docs/estimate/why-biased.md`).
 
-use super::p0::P0;
+use super::response::Response;
 use super::{Loads, Method, MethodSpec};
 use crate::config::Settings;
 use crate::number::Number;
@@ -8,14 +9,17 @@ use crate::signals::Signals;
 
 /// See the head of the file.
 #[derive(Debug)]
-pub(crate) struct Default<N>(P0<N>);
+pub(crate) struct Default<N>(Response<N>);
 
 impl<N: Number> Method<N> for Default<N> {
-    const SPEC: MethodSpec =
-        MethodSpec { id: "default", about: "p0: basic while packets are dropped", source: "Zhao 2004, II.C.2" };
+    const SPEC: MethodSpec = MethodSpec {
+        id: "default",
+        about: "response: how arrivals answer drops",
+        source: "Zhao 2004, Eq. 2.13, A.2 and A.8; Padhye et al. 1998",
+    };
 
     fn with(settings: &Settings<N>) -> Self {
-        Default(P0::with(settings))
+        Default(Response::with(settings))
     }
 
     #[inline]

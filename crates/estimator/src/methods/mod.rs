@@ -6,6 +6,7 @@ pub(crate) mod default;
 pub(crate) mod loss;
 pub(crate) mod multihop;
 pub(crate) mod p0;
+pub(crate) mod response;
 mod responsive;
 
 use crate::config::Settings;
