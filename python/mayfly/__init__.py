@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mayfly.errors import MayflyError
+    from mayfly.packs.flood import flood
     from mayfly.packs.gaming import gaming
     from mayfly.simulate.comparison import Comparison, compare, run
     from mayfly.simulate.disciplines import disciplines
@@ -25,6 +26,7 @@ _HOMES = {
     "compare": "mayfly.simulate.comparison",
     "disciplines": "mayfly.simulate.disciplines",
     "flows_of_capture": "mayfly.workload.capture",
+    "flood": "mayfly.packs.flood",
     "gaming": "mayfly.packs.gaming",
     "load_scenario": "mayfly.simulate.scenario",
     "read_flows": "mayfly.workload.lists",
@@ -38,6 +40,7 @@ __all__ = [
     "Scenario",
     "compare",
     "disciplines",
+    "flood",
     "flows_of_capture",
     "gaming",
     "load_scenario",

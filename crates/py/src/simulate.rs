@@ -128,8 +128,8 @@ struct TcpSettings {
     restart_after_idle: bool,
 }
 
-/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond, 16 times (1 + number of its rule in [`RULES`]) for a
-/// window rule of its own; `stage`, `after`: 2^32 - 1 for none.
+/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond, 16 times (1 + number in
+/// [`RULES`]) for a window rule of its own; `stage`, `after`: 2^32 - 1 for none.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowColumns {

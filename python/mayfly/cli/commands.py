@@ -268,4 +268,5 @@ def start(
 
 
 # Its options are those above.
+import mayfly.cli.flood  # noqa: E402
 import mayfly.cli.gaming  # noqa: E402, F401

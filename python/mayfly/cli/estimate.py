@@ -46,6 +46,13 @@ def estimate(
     device: Annotated[
         str | None, typer.Option("--dev", metavar="NAME", help="Whose polls, where there are several interfaces")
     ] = None,
+    alarm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ABOVE[,BELOW]",
+            help="Tell when three estimates in a row that may be relied on were above, until three below: 0.7,0.6",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "--plot", metavar="FILE", help="The series: .csv, or .html with plots against the truth"),
@@ -57,6 +64,7 @@ def estimate(
     """Estimate the share of traffic that ignores drops."""
     session = Session(as_json, quiet=True, out=None if out is None else out.parent)
     from mayfly.errors import MayflyError
+    from mayfly.estimate.alarm import bounds
     from mayfly.estimate.estimate import estimate as run
     from mayfly.estimate.estimate import packet_size
     from mayfly.estimate.samples import read_samples
@@ -74,11 +82,17 @@ def estimate(
         from mayfly.report.estimate_page import write_estimates
 
         files = {"files": {"series": str(write_estimates(out, found))}}
+    raised = None if alarm is None else found.alarms(*bounds(alarm))
     if as_json:
-        session.print_json(found.document() | files)
+        told = {} if raised is None else {"alarms": [one.document() for one in raised]}
+        session.print_json(found.document() | told | files)
         return
     session.print(found.table())
     for sentence in found.sentences():
         session.print(sentence)
+    for one in raised or ():
+        session.print(f"alarm: {one}")
+    if raised == []:
+        session.print("no alarm")
     if files:
         session.print(f"series: {out}")

@@ -1,7 +1,19 @@
 """How much of the traffic at a queue does not respond to drops (PONRT, Zhao 2004), from samples of the queue."""
 
+from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.estimate import Estimates, estimate, methods, parameters
 from mayfly.estimate.samples import Samples, read_samples
 from mayfly.estimate.score import Score, score
 
-__all__ = ["Estimates", "Samples", "Score", "estimate", "methods", "parameters", "read_samples", "score"]
+__all__ = [
+    "Alarm",
+    "Estimates",
+    "Samples",
+    "Score",
+    "alarms",
+    "estimate",
+    "methods",
+    "parameters",
+    "read_samples",
+    "score",
+]

@@ -11,6 +11,7 @@ import numpy as np
 
 from mayfly import _native
 from mayfly.errors import MayflyError
+from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.samples import Samples
 from mayfly.estimate.score import Score, score
 from mayfly.simulate.quantity import bare, buffer, rate_bps, seconds, shown
@@ -95,6 +96,12 @@ class Estimates:
         if self.actual is None:
             return None
         return score(np.array(self.columns["share"])[self.counted], self.actual[self.counted])
+
+    def alarms(self, above: float, below: float | None = None, *, hold: int = 3) -> list[Alarm]:
+        """Alarms over the estimates that may be relied on, from ``from_s`` on (:func:`mayfly.estimate.alarms`)."""
+        at = np.flatnonzero(self.counted).tolist()
+        times, shares, doubts = ([self.columns[name][i] for i in at] for name in ("time_s", "share", "doubt"))
+        return alarms(times, shares, above, below, hold=hold, trusted=[doubt is None for doubt in doubts])
 
     def document(self) -> dict[str, Any]:
         """Everything for JSON: no NaN; the series from ``from_s`` on."""

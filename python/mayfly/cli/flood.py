@@ -1,0 +1,39 @@
+"""The command ``mayfly flood``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.commands import AsJson, Duration, Quiet, Replications, Seed, _overrides, app
+from mayfly.cli.session import Session
+
+
+@app.command(epilog="Example:  mayfly flood --disciplines fifo,red,fq_codel,cake,efd")
+def flood(
+    disciplines: Annotated[
+        str | None, typer.Option("--disciplines", "-d", help="As of compare; those of the scenario flood when absent")
+    ] = None,
+    duration: Duration = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for flood.parquet, summary.json")] = Path(
+        "mayfly-flood"
+    ),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Flood a link with UDP: what each discipline leaves to TCP."""
+    session = Session(as_json, quiet, out)
+    from mayfly.packs.flood import flood as run
+
+    given = _overrides(None, duration=duration, seed=seed, replications=replications)
+    with session.progress("flood") as progress:
+        result = run(disciplines, progress=progress, **given)
+    files = result.write(out)
+    if as_json:
+        session.print_json(result.summary | {"files": files})
+        return
+    for table in result.tables():
+        session.print(table)
+    session.print("table: " + files["table"])
