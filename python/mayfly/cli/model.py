@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mayfly.cli.model_compare import compare
-from mayfly.cli.model_efd import efd, gaps
+from mayfly.cli.model_efd import efd, efd_sizes, gaps
 from mayfly.cli.model_fluid import fluid
 from mayfly.cli.model_law import law
 from mayfly.cli.model_policy import add_to
@@ -28,6 +28,10 @@ app.command(epilog="Example:  mayfly model fluid --rate 28mbit --tcp 30 --rtt 50
 app.command(epilog="Example:  mayfly model tcp --size 20,100,1000 --rtt 100ms --loss 1%")(tcp)
 app.command(epilog="Example:  mayfly model sampling --p 0.02 --at 10,50,100")(sampling)
 app.command(epilog="Example:  mayfly model efd --law zipf:min=6,mean=40,cov=6 --rho 0.5 --at 6,20")(efd)
+app.command(
+    "efd-sizes",
+    epilog="Example:  mayfly model efd-sizes --law zipf:min=6,mean=40,cov=6 --rho 0.7 --rtt 20ms --at 6,1000",
+)(efd_sizes)
 app.command(epilog="Example:  mayfly model gaps out/subflows.parquet --since 100s")(gaps)
 
 

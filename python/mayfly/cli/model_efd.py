@@ -1,4 +1,4 @@
-"""`mayfly model efd` and `mayfly model gaps`: sub-flows of EFD."""
+"""`mayfly model efd`, `efd-sizes` and `gaps`: EFD and its sub-flows."""
 
 from pathlib import Path
 from typing import Annotated
@@ -64,6 +64,57 @@ def efd(
         return
     for table in found.tables():
         session.print(table)
+    for sentence in found.sentences():
+        session.print(sentence)
+
+
+def efd_sizes(
+    law: Annotated[
+        str, typer.Option(metavar="LAW", help="Flow sizes in packets: zipf:min=6,mean=40,cov=6, sample:FILE")
+    ],
+    rho: Annotated[float, typer.Option(metavar="LOAD", help="Offered load of the packets, above 0, below 1")],
+    threshold: Annotated[int, typer.Option(metavar="PACKETS", help="Of a sub-flow that go to the high queue")] = 20,
+    at: Annotated[
+        str | None, typer.Option(metavar="PACKETS,...", help="Sizes of flows; quantiles of the law when absent")
+    ] = None,
+    rtt: Annotated[str, typer.Option(metavar="TIME", help="Propagation there and back")] = "0s",
+    rate: Annotated[str, typer.Option(metavar="RATE", help="Of the link")] = "10mbit",
+    access_rate: Annotated[str, typer.Option(metavar="RATE", help="Of the access links")] = "100mbit",
+    buffer: Annotated[float, typer.Option(metavar="PACKETS", help="Places of the queue")] = 300.0,
+    packet: Annotated[float, typer.Option(metavar="BYTES", help="Of a packet with data, on the wire")] = 1500.0,
+    header: Annotated[float, typer.Option(metavar="BYTES", help="Of a packet without data, on the wire")] = 40.0,
+    initial_window: Annotated[int, typer.Option(metavar="PACKETS", help="First window")] = 3,
+    window: Annotated[int, typer.Option(metavar="PACKETS", help="Of the receiver")] = 43,
+    per_ack: Annotated[int, typer.Option(metavar="N", help="Packets that an acknowledgement covers")] = 2,
+    delayed_ack: Annotated[
+        str, typer.Option(metavar="TIME", help="What a receiver waits for as many packets")
+    ] = "200ms",
+    as_json: AsJson = False,
+) -> None:
+    """EFD for flows of all sizes: response times over a path, set-up to tear-down."""
+    session = Session(as_json, quiet=True)
+    from mayfly.models.answer import numbers
+    from mayfly.models.efd_sizes import Dumbbell
+    from mayfly.models.efd_sizes_answer import efd_sizes_answer
+    from mayfly.simulate.quantity import rate_bps, seconds
+
+    network = Dumbbell.of_rates(
+        rate_bps(rate),
+        seconds(rtt, "rtt"),
+        access_bps=rate_bps(access_rate, "access-rate"),
+        packet_bytes=packet,
+        header_bytes=header,
+        buffer=buffer,
+        initial_window=initial_window,
+        window=window,
+        per_ack=per_ack,
+        delayed_ack_s=seconds(delayed_ack, "delayed-ack"),
+    )
+    found = efd_sizes_answer(law, rho, threshold, network, numbers("at", at), rtt_s=seconds(rtt, "rtt"))
+    if as_json:
+        session.print_json(found.document())
+        return
+    session.print(found.table())
     for sentence in found.sentences():
         session.print(sentence)
 

@@ -8,6 +8,7 @@ Sources: Cardwell, Savage and Anderson 2000; Sikdar, Kalyanaraman and Vastola 20
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,26 +145,53 @@ def unloaded(packets: np.ndarray | int, path: Path) -> Unloaded:
     wrong = sizes[~((sizes >= 1) & (sizes <= MOST_PACKETS) & (sizes == np.floor(sizes)))]
     if wrong.size:
         raise MayflyError(f"packets = {wrong[0]:g}: must be whole numbers from 1 to {MOST_PACKETS}")
-    arrivals, flight = _arrivals(int(sizes.max()) + 1, path)
+    arrivals, flight = follow(int(sizes.max()) + 1, path)
     at = sizes.astype(int) - 1
     # The FIN takes the place of a packet in the window, and no time on the link.
     ended = np.maximum(arrivals[at], arrivals[at + 1] - path.packet_s)
     return Unloaded(sizes, arrivals[at], ended + path.rtt_s, flight[at])
 
 
-def _arrivals(most: int, path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Arrival of each packet, s after the SYN, and the flight it was sent in."""
+def follow(
+    most: int, path: Path, link: Callable[[float], float] | None = None, opened_s: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Send packets without loss, one by one.
+
+    Parameters
+    ----------
+    most : int
+        Packets, from 1.
+    path : Path
+        Round-trip time and TCP.
+    link : callable, optional
+        When the links are through with a packet that is sent at a time, ahead of all delay, s; called in order. When
+        absent, the slowest link of the path, that nobody else uses.
+    opened_s : float, optional
+        First data, s after the SYN; a round trip when absent.
+
+    Returns
+    -------
+    arrivals : numpy.ndarray, shape (most,)
+        Of each packet at the receiver, s after the SYN.
+    flight : numpy.ndarray, shape (most,)
+        In which it was sent.
+
+    Examples
+    --------
+    >>> follow(3, Path(rtt_s=0.1, initial_window=2, per_ack=1))[0].round(3).tolist()
+    [0.15, 0.15, 0.25]
+    """
     arrivals, flight = np.empty(most), np.empty(most, dtype=int)
     half, per_ack, limit = path.rtt_s / 2, path.per_ack, min(path.window, 1e9)
     # Acknowledgements on their way: when they reach the sender, up to which packet, of which flight.
     acks: list[tuple[float, int, int]] = []
-    free, sent, window, waiting, deadline = 0.0, 0, float(path.initial_window), 0, math.inf
+    sent, window, waiting, deadline = 0, float(path.initial_window), 0, math.inf
+    through = _alone(path.packet_s) if link is None else link
 
     def send(now: float, upto: int, number: int) -> None:
-        nonlocal free, sent, waiting, deadline
+        nonlocal sent, waiting, deadline
         for index in range(sent, min(upto, most)):
-            free = max(free, now) + path.packet_s
-            arrival = free + half
+            arrival = through(now) + half
             if waiting and arrival > deadline:
                 acks.append((deadline + half, index, flight[index - 1]))
                 waiting = 0
@@ -176,7 +204,7 @@ def _arrivals(most: int, path: Path) -> tuple[np.ndarray, np.ndarray]:
                 deadline = arrival + path.delayed_ack_s
         sent = max(sent, min(upto, most))
 
-    send(path.rtt_s, int(window), 1)
+    send(path.rtt_s if opened_s is None else opened_s, int(window), 1)
     done = 0
     while sent < most:
         if done == len(acks):
@@ -187,6 +215,18 @@ def _arrivals(most: int, path: Path) -> tuple[np.ndarray, np.ndarray]:
         window = min(window + 1, limit)
         send(at, acknowledged + int(window), number + 1)
     return arrivals, flight
+
+
+def _alone(packet_s: float) -> Callable[[float], float]:
+    """A link that sends a packet at a time, for one transfer."""
+    free = 0.0
+
+    def through(now: float) -> float:
+        nonlocal free
+        free = max(free, now) + packet_s
+        return free
+
+    return through
 
 
 @dataclass(frozen=True)
@@ -334,7 +374,7 @@ def _waiting(d: np.ndarray, path: Path, slow_start: str) -> np.ndarray:
 def _counted(d: np.ndarray, path: Path) -> np.ndarray:
     """Time from the first data to the acknowledgement of the first lost packet, or of the last, s, on average."""
     most = int(min(np.ceil(d.max()), MOST_PACKETS, 50 / path.loss if path.loss > 0 else math.inf))
-    arrivals, _ = _arrivals(max(most, 1), path)
+    arrivals, _ = follow(max(most, 1), path)
     times = arrivals - path.rtt_s / 2
     if path.loss == 0:
         return times[np.minimum(np.ceil(d), most).astype(int) - 1]
