@@ -12,9 +12,8 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use qdisc::Limit;
 use units::{BitRate, Time};
 
-use crate::scripts::{self, ScriptColumns};
-
 use crate::graph::GraphSettings;
+use crate::scripts::{self, ScriptColumns};
 use crate::wlan::WlanSettings;
 use crate::{trace, waits, wlan};
 

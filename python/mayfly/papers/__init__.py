@@ -16,6 +16,8 @@ from mayfly.papers import (
     chen2012_wlan_mixed,
     chen2012_wlan_tables,
     formulas,
+    ponrt_scenarios,
+    ponrt_tables,
     queue_figures,
     queue_tables,
     rai2003,
@@ -26,6 +28,8 @@ from mayfly.papers import (
     urvoy_keller2007_figures,
     urvoy_keller2007_tables,
     zhao2004,
+    zhao2004_ponrt,
+    zhao2004_ponrt_figures,
 )
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
 from mayfly.papers.page import markdown as page_markdown
@@ -122,6 +126,15 @@ ITEMS = (
         introduction=zhao2004.INTRODUCTION,
         claims=zhao2004.CLAIMS,
         experiments=zhao2004.EXPERIMENTS,
+    ),
+    Item(
+        id="zhao-2004-ponrt",
+        title="Zhao 2004, II.C and II.D: estimating traffic that does not respond",
+        introduction=zhao2004_ponrt.INTRODUCTION,
+        claims=zhao2004_ponrt.CLAIMS,
+        experiments=ponrt_scenarios.EXPERIMENTS,
+        sections=(ponrt_tables.error_tables,),
+        pictures=(zhao2004_ponrt_figures.pictures,),
     ),
     Item(
         id="formulas",

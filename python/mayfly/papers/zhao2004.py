@@ -1,7 +1,7 @@
 """Zhao 2004, Table III and chapter IV (Tables VIII to X, Fig. 29): DropTail, RED and RED-ECN under mixed loads.
 
 Printed values and the declarations that hold ours beside them. Table V, VI and VII are the settings; the estimator of
-chapter II is not here.
+chapter II is in `zhao2004_ponrt`.
 """
 
 from mayfly.papers.declaration import Claim, Experiment, Measures, Printed, Row, Runs, Values
