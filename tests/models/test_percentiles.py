@@ -5,15 +5,17 @@ import math
 
 import numpy as np
 import pytest
+from test_soap import brute
 
 from mayfly.errors import MayflyError
 from mayfly.models import soap
 from mayfly.models.age_rank import AgeRank, table
 from mayfly.models.gittins import ATOMS
 from mayfly.models.inversion import TERMS, euler, invert, quantiles
-from mayfly.models.jobs import played, poisson_jobs, simulate_jobs
+from mayfly.models.jobs import JobRun, played, poisson_jobs, simulate_jobs
 from mayfly.models.law_spec import service_law
 from mayfly.models.mg1 import MG1
+from mayfly.models.point_masses import COARSE
 from mayfly.models.policies import POLICIES, policy
 from mayfly.models.policy_ranks import RANKS
 from mayfly.models.ranks import Constant, Part, Remaining
@@ -145,12 +147,46 @@ def test_percentiles_of_all_jobs_agree_with_jobs(name, spec):
     check(run, np.array([0.0, np.inf]), np.broadcast_to(late[:, None], (3, len(run.sizes))), shares)
 
 
-def check(run, edges, late, shares):
+@pytest.mark.parametrize("law", [FEW, UNEVEN], ids=["lattice", "uneven"])
+@pytest.mark.parametrize("ages, values", [([0, 1.5, 4], [0, 2, 1]), ([0, 1, 3, 10], [1, 0, 2, -1])])
+def test_jobs_that_get_ahead_again_agree_with_a_simulation(law, ages, values):
+    """Gittins on discrete laws is such a table; its rank falls between the steps besides."""
+    rank, shares = table(ages, values), np.array([50.0, 90.0, 99.0])
+    arrivals, sizes = poisson_jobs(law, 0.7, 60_000, 8)
+    run = JobRun(arrivals, sizes, brute(rank, arrivals.tolist(), sizes.tolist()), np.full(len(sizes), -1))
+    late = percentiles(MG1(law, 0.7), law.values, rank, shares)
+    check(run, np.r_[0.0, law.values], late[:, np.searchsorted(law.values, sizes)], shares)
+
+
+@pytest.mark.parametrize("name", ["las", "psjf", "srpt"])
+def test_sizes_that_are_multiples_of_nothing_are_rounded(name):
+    law = Discrete([1.0, 2.0**0.5, math.e, 13.7], [0.4, 0.3, 0.2, 0.1])
+    run, rank = simulated(name, law, 0.7, 200_000, 9)
+    shares = np.array([50.0, 75.0, 90.0, 99.0])
+    late = percentiles(MG1(law, 0.7), law.values, rank, shares)
+    # A step for each of up to three jobs that come meanwhile.
+    slack = 3 * law.smallest / COARSE
+    check(run, np.r_[0.0, law.values], late[:, np.searchsorted(law.values, run.sizes)], shares, slack)
+
+
+def test_a_wrong_model_is_found_out():
+    """A load 3 % off is not the load, and what remains is not the size."""
+    run, rank = simulated("psjf", FEW, 0.7, 200_000, 5)
+    shares = np.array([90.0, 99.0])
+    for wrong, rho in ((rank, 0.68), (RANKS["srpt"](FEW), 0.7)):
+        late = percentiles(MG1(FEW, rho), FEW.values, wrong, shares)
+        with pytest.raises(AssertionError):
+            check(run, np.r_[0.0, FEW.values], late[:, np.searchsorted(FEW.values, run.sizes)], shares)
+
+
+def check(run, edges, late, shares, wide=0.0):
     """As many jobs are done by a percentile as it says, and no more before it: jumps may lie at it."""
     for q, times in zip(shares, late, strict=True):
         by, before = (
-            run.mean_by_size(edges, (run.response_time <= times * (1 + slack)).astype(float), level=SURE)
-            for slack in (1e-5, -1e-5)
+            run.mean_by_size(
+                edges, (run.response_time <= times * (1 + 1e-5 * way) + wide * way).astype(float), level=SURE
+            )
+            for way in (1, -1)
         )
         assert np.all(by.mean + by.half_width >= q / 100), (q, by)
         assert np.all(before.mean - before.half_width <= q / 100), (q, before)

@@ -10,14 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-COUNT = 128
-"""Masses looked at: jumps beyond so many steps are left to the inversion, which smooths them."""
+COUNT = 256
+"""Masses looked at: jumps beyond so many steps are left to the inversion, which blurs them."""
+
+COARSE = 30
+"""Steps in the least amount where amounts are multiples of none: they are rounded to it."""
 
 FINEST = 60
 """Steps in the least amount, at most, up to which amounts count as multiples of a step."""
 
 LEAST = 1e-9
 """Mass that is left to the inversion."""
+
+SPARSE = 0.2
+"""Share of the multiples with a mass up to which each is a term; a polynomial is summed otherwise."""
 
 WRAP = 1e-10
 """What a mass as many steps on again adds to one, relative to that mass."""
@@ -48,10 +54,15 @@ class PointMasses:
         mass = self.mass[row]
         if mass.shape[1] == 0:
             return np.zeros(s.shape, complex)
-        turn = np.exp(-s * self.step[row][:, None])
-        found = np.zeros(s.shape, complex)
-        for each in mass.T[::-1]:
-            found = (found + each[:, None]) * turn
+        step, found = self.step[row][:, None], np.zeros(s.shape, complex)
+        used = np.flatnonzero(np.any(mass > 0, axis=0))
+        if len(used) < SPARSE * mass.shape[1]:
+            for place in used:
+                found += mass[:, place, None] * np.exp(-s * step * (place + 1))
+        else:
+            turn = np.exp(-s * step)
+            for each in mass.T[::-1]:
+                found = (found + each[:, None]) * turn
         return mass.sum(axis=1)[:, None] - found
 
     def beyond(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
@@ -74,12 +85,13 @@ def step_of(amounts: np.ndarray, count: int = COUNT) -> float:
     Returns
     -------
     float
-        The least amount or a whole part of it; NaN where there is none.
+        The least amount or a whole part of it, one in :data:`COARSE` where they are multiples of none; NaN where there
+        is no amount.
 
     Examples
     --------
-    >>> step_of(np.array([6.0, 7.0, 15.0])), step_of(np.array([2.0, 4.0])), step_of(np.array([1.0, 2.0**0.5]))
-    (1.0, 2.0, nan)
+    >>> step_of(np.array([6.0, 7.0, 15.0])), step_of(np.array([2.0, 4.0])), step_of(np.array([3.0, 18.0**0.5]))
+    (1.0, 2.0, 0.1)
     """
     if len(amounts) == 0:
         return np.nan
@@ -88,7 +100,7 @@ def step_of(amounts: np.ndarray, count: int = COUNT) -> float:
         multiples = amounts[amounts <= count * least / parts] * parts / least
         if np.all(np.abs(multiples - np.rint(multiples)) < 1e-9 * multiples):
             return least / parts
-    return np.nan
+    return least / COARSE
 
 
 def masses(transform: Callable[[np.ndarray], np.ndarray], step: np.ndarray, count: int = COUNT) -> PointMasses:

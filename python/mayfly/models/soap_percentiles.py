@@ -24,6 +24,9 @@ from mayfly.models.work_transform import nodes, panel_edges
 WIDE = 2.2
 """Upper over lower end of a panel of the mean over sizes, at least."""
 
+TOO_MANY = 2000
+"""Worst ranks of all sizes from which on the table is made without a look at which size has which."""
+
 ORDER = 4
 """Sizes of a panel."""
 
@@ -42,8 +45,19 @@ OVERALL = 1e-6
 
 def times(queue: MG1, rank: Rank, sizes: np.ndarray) -> Response:
     """Response times of jobs of given sizes, by the way that suits the rank."""
+    if len(rank.residence(queue.law, sizes)[0]) > TOO_MANY:
+        return Tabled(queue, rank, sizes)
     found = Response(queue, rank, sizes)
     return Tabled(queue, rank, sizes) if found.busy_periods() > MANY else found
+
+
+def _alike(queue: MG1, rank: Rank, sizes: np.ndarray) -> tuple[Response, np.ndarray]:
+    """Response times of sizes that are delayed differently, and which of them each size is like."""
+    found = times(queue, rank, sizes)
+    first, kind = found.alike()
+    if len(first) == len(sizes):
+        return found, np.arange(len(sizes))
+    return times(queue, rank, sizes[first]), kind
 
 
 def percentiles(queue: MG1, x: np.ndarray, rank: Rank, q: np.ndarray) -> np.ndarray:
@@ -85,11 +99,10 @@ def percentiles(queue: MG1, x: np.ndarray, rank: Rank, q: np.ndarray) -> np.ndar
     which = np.flatnonzero(Response(queue, rank, sizes).ends)
     if len(which) == 0:
         return found
-    first, place = Response(queue, rank, sizes[which]).alike()
-    some = times(queue, rank, sizes[which][first])
+    some, place = _alike(queue, rank, sizes[which])
     mean = response(queue, some.sizes, rank) - some.sizes
     guess = np.where(np.isfinite(mean) & (mean > 0), mean, queue.law.mean)
-    wanted = np.broadcast_to(shares, (len(first), len(shares)))
+    wanted = np.broadcast_to(shares, (len(some.sizes), len(shares)))
     late = quantiles(some.tail, wanted, some.at_once, guess)
     found[:, which] = (sizes[which][:, None] + late[place]).T
     return found
@@ -157,8 +170,7 @@ class _Mixture:
         self.mass = float(share.sum())
         self.endless = float(share[~base.ends].sum()) / self.mass
         self.at, self.share = at[base.ends], share[base.ends] / self.mass
-        first, self.kind = Response(queue, rank, self.at).alike()
-        self.some = times(queue, rank, self.at[first])
+        self.some, self.kind = _alike(queue, rank, self.at)
         self.jumps = self._jumps() if len(self.edges) and self.some.points.mass.shape[1] else None
 
     def tail(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:

@@ -168,7 +168,7 @@ class Response:
     def ends(self) -> np.ndarray:
         """Whether jobs of each size end, shape (n,)."""
         worst, place = self._worst
-        return ((self._waiting[2] > 0) & (self._arriving[1][: len(worst)] < 1))[place]
+        return ((self._waiting[2] > 0) & (load(self.queue, self.rank.arriving(worst)) < 1))[place]
 
     @cached_property
     def at_once(self) -> np.ndarray:
@@ -275,6 +275,8 @@ class Response:
     @cached_property
     def points(self) -> PointMasses:
         """Jumps of the law: no work was found, and only jobs of some amounts come."""
+        from scipy.sparse import coo_array
+
         worst, place = self._worst
         arriving, _ = self._arriving
         jumps = arriving.jumps()
@@ -287,11 +289,12 @@ class Response:
 
         def transform(s: np.ndarray) -> np.ndarray:
             job, rank = np.nonzero(shares)
-            at = rank + len(worst)
+            # Sizes of the same step share their busy periods.
+            _, first, pair = np.unique(np.c_[rank, step[job]], axis=0, return_index=True, return_inverse=True)
+            at, of = rank[first] + len(worst), job[first]
             # A job of another amount ends it: as if its busy period never did.
-            sigma = busy(jumps.take(at), s[job] + others[at, None], load[at])
-            found = np.zeros(s.shape, complex)
-            np.add.at(found, job, shares[job, rank][:, None] * (sigma - s[job]))
+            sigma = busy(jumps.take(at).rounded(step[of]), s[of] + others[at, None], load[at])
+            found = coo_array((shares[job, rank], (job, pair)), shape=(len(s), len(first))).tocsr() @ (sigma - s[of])
             return self._waiting[2][place][:, None] * np.exp(-found)
 
         return masses(transform, step) if np.any(np.isfinite(step)) else PointMasses.none(len(self.sizes))

@@ -44,10 +44,13 @@ FEW = 64
 SPREAD = 9.0
 """Largest modulus of the arguments over the least real part, up to which nodes are joined: 8.2 in Euler's summation."""
 
-GONE = 40.0
+GONE = 28.0
 """Exponent beyond which e^(-x) is nothing."""
 
-JOINED = 4
+NARROW = 4.0
+"""Modulus of an exponent up to which jobs are joined."""
+
+JOINED = 8
 """Nodes that stand for all that the arguments do not tell from a polynomial."""
 
 BLOCK = 1 << 18
@@ -103,6 +106,12 @@ class Work:
                 found &= np.isclose(one, another, rtol=1e-14, atol=0.0)
         return found
 
+    def rounded(self, step: np.ndarray) -> Work:
+        """The same with amounts that are multiples of a step, shape (n,), where there is one."""
+        wide = np.where(np.isfinite(step), step, 1.0)[:, None]
+        amounts = np.where(np.isfinite(step)[:, None], np.rint(self.amounts / wide) * wide, self.amounts)
+        return Work(amounts, self.rates, self.phases, self.atoms)
+
     def load(self) -> np.ndarray:
         """Work per unit of time of the amounts, phases apart, shape (n,)."""
         return np.sum(self.amounts * self.rates, axis=1)
@@ -123,14 +132,17 @@ class Work:
 
         Notes
         -----
-        With |s| W <= 1 four nodes of Gauss are right to 1 / (8! 2^7) or 2 10^-7 of what they stand for, and mostly far
-        better; beyond Re(s) W = 40 nothing is left of e^(-s W).
+        With |s| W <= 4 eight nodes of Gauss are right to 2^16 / (16! 2^15) or 10^-13 of the jobs they stand for; beyond
+        Re(s) W = 28 of e^(-s W) as much is left.
         """
         if self.amounts.shape[1] <= FEW:
             return self
         lists = []
-        for at, rate, free in zip(self.amounts, self.rates, 1 - load, strict=True):
-            small, large = at < free / (2 * SPREAD * 2.0**octave), at > GONE / 2.0**octave
+        modulus = 2 * SPREAD * 2.0**octave
+        # In busy periods arguments grow by what arrives, and by no more than 1 / (1 - load).
+        grown = np.minimum(modulus / np.maximum(1 - load, 1e-300), modulus + 2 * self.jobs())
+        for at, rate, most in zip(self.amounts, self.rates, grown, strict=True):
+            small, large = at < NARROW / most, at > GONE / 2.0**octave
             kept = ~(small | large) & (rate > 0)
             found = [(at[kept], rate[kept])]
             few = small & (rate > 0)
