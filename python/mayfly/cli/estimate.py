@@ -20,7 +20,10 @@ def estimate(
     rate: Annotated[str, typer.Option(metavar="RATE", help="Of the link: 28mbit")],
     rtt: Annotated[
         str,
-        typer.Option(metavar="TIME", help="Round-trip time without queueing: 100ms, or a range of flows: 24ms..176ms"),
+        typer.Option(
+            metavar="TIME",
+            help="Round-trip time without queueing: 100ms, a range of flows: 24ms..176ms, or auto, from the samples",
+        ),
     ],
     packet: Annotated[str, typer.Option(metavar="BYTES", help="Of a typical packet on the wire")] = "1000B",
     method: Annotated[

@@ -12,6 +12,7 @@ import numpy as np
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.estimate.alarm import Alarm, alarms
+from mayfly.estimate.echo import propagation_s
 from mayfly.estimate.samples import Samples
 from mayfly.estimate.score import Score, score
 from mayfly.simulate.quantity import bare, buffer, rate_bps, seconds, shown
@@ -191,7 +192,8 @@ def estimate(
     rate : str or number
         Of the link, bit/s: ``28mbit``.
     rtt : str or number
-        Round-trip time without queueing: ``100ms``, or the range of that of several flows: ``24ms..176ms``.
+        Round-trip time without queueing: ``100ms``, the range of that of several flows: ``24ms..176ms``, or ``auto``:
+        by the :func:`mayfly.estimate.echo.echo` of the arrivals.
     packet : str or number
         Of a typical packet on the wire: ``1000B``.
     method : str
@@ -230,7 +232,7 @@ def estimate(
     bits, packet_bytes = rate_bps(rate), packet_size(packet)
     capacity = bits / packet_bytes / 8
     queue_s = _mean(samples.queue_pkts) / capacity
-    propagation = _round_trip(rtt, queue_s)
+    propagation = propagation_s(samples, queue_s) if rtt == AUTO else _round_trip(rtt, queue_s)
     given = _options(options or {})
     step = samples.interval_s()
     given.setdefault("sampling", max(1, round(propagation / 3 / step)) * step * (1 - 1e-6))
@@ -288,6 +290,10 @@ def packet_size(packet) -> int:
     if unit != "bytes" or not 29 <= size <= 65_535:
         raise MayflyError(f"packet = {shown(packet)}: must be from 29B to 65535B")
     return size
+
+
+AUTO = "auto"
+"""The round trip is taken from the samples."""
 
 
 def _round_trip(rtt, queue_s: float) -> float:
