@@ -10,6 +10,9 @@ SHARES = {
     "payload_bytes": 600,
     "distinct_bytes": 600,
     "missing_bytes": 0,
+    "data_packets": 5,
+    "retransmits": 0,
+    "lost_before": 0,
 }
 
 

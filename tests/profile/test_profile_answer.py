@@ -17,7 +17,8 @@ from mayfly.profile.distributions import cdf, mass_cdf, samples, summary
 from mayfly.profile.ratios import host_traffic, ratios_document
 from mayfly.profile.sides import sides_of
 from mayfly.profile.table import read_connections
-from mayfly.workload.capture import connections as of_capture
+from mayfly.workload.connections import connections as of_capture
+from mayfly.workload.connections import write_connections
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 
@@ -79,14 +80,12 @@ def test_document_of_a_table_written_by_hand():
     json.dumps(found, allow_nan=False)
 
 
-def test_retransmissions_are_copies_over_all_copies():
-    copies = {
-        "up": {"distinct_bytes": 900, "payload_bytes": 1000},
-        "down": {"distinct_bytes": 500, "payload_bytes": 500},
-    }
+def test_retransmissions_are_those_seen_twice_and_those_lost_before():
+    copies = {"up": {"data_packets": 30, "retransmits": 1, "lost_before": 2}, "down": {"data_packets": 10}}
     rows = [row("10.0.0.1", "9.9.9.9", **copies), row("10.0.0.1", "9.9.9.9", **copies, protocol="udp", state="two_way")]
     found = profile(connections(rows), bootstrap=0).document()["retransmission"]
-    assert found["all"] == {"payload_bytes": 1500, "repeated_bytes": 100, "missing_bytes": 0, "rate": 100 / 1500}
+    counts = {"data_packets": 40, "retransmits": 1, "lost_before": 2, "missing_bytes": 0}
+    assert found["all"] == counts | {"rate": 3 / 40}
     assert found["lc-rp"] == found["external"] == found["all"] and "lc-ls" not in found
 
 
@@ -139,23 +138,19 @@ class TestCaptures:
         )
         assert whole == pytest.approx(found["dataset"]["bytes"], rel=1e-9)
 
-    def test_two_captures_are_one_on_one_clock(self):
+    def test_two_captures_are_one(self):
         both = read_connections([TINY, OFFICE])
         alone = [of_capture(path) for path in (OFFICE, TINY)]
         assert both.frame.height == sum(table.height for table, _ in alone)
         assert both.counts["packets"] == sum(count["packets"] for _, count in alone)
-        first = min(count["first_epoch_s"] for _, count in alone)
-        assert both.first_epoch_s == first
-        starts = sorted(
-            start + count["first_epoch_s"] - first for table, count in alone for start in table["start_s"].to_list()
-        )
-        assert both.frame["start_s"].to_list() == pytest.approx(starts, abs=1e-6)
+        assert both.first_epoch_s == pytest.approx(min(count["first_epoch_s"] for _, count in alone), abs=1e-6)
+        assert both.sources == (TINY.name, OFFICE.name)
 
     def test_a_table_saved_is_the_profile_again(self, tmp_path):
         one = profile([OFFICE], bootstrap=9)
         files = one.write(tmp_path / "out")
         again = profile([files["connections"]], bootstrap=9)
-        kept = set(one.document()) - {"captures", "counts", "dataset"}
+        kept = set(one.document()) - {"captures"}
         assert {name: one.document()[name] for name in kept} == {name: again.document()[name] for name in kept}
 
     def test_every_capture_at_hand(self):
@@ -168,7 +163,7 @@ class TestCaptures:
             rows = found["composition"]
             for measure in ("connections", "bytes", "packets"):
                 assert sum(row[measure] for row in rows) == found["dataset"][measure], path.name
-            if not read.counts["evicted"]:
+            if not read.counts["evicted"] and not read.counts["fragments"]:
                 assert found["dataset"]["packets"] == read.counts["decoded"], path.name
 
     def test_the_lab_with_its_outside_server(self):
@@ -216,19 +211,24 @@ class TestCommand:
         assert not (tmp_path / "out").exists()
 
     def test_files_refused(self, tmp_path):
-        table = tmp_path / "table.parquet"
+        table, out = tmp_path / "table.parquet", tmp_path / "out"
         pl.DataFrame({"a": [1]}).write_parquet(table)
-        assert "column protocol is missing" in refused_here("profile", table, "--out", tmp_path / "out")
-        assert "a table beside captures" in refused_here("profile", OFFICE, table, "--out", tmp_path / "out")
-        assert "cannot be read: No such file" in refused_here("profile", tmp_path / "x.pcap", "--out", tmp_path / "out")
-        frame(MADE).with_columns(pl.lit(None, pl.Int64).alias("opener_packets")).write_parquet(table)
-        assert "opener_packets has no value" in refused_here("profile", table, "--out", tmp_path / "out")
-        frame(MADE).with_columns(pl.lit("x").alias("opener_packets")).write_parquet(table)
-        assert "opener_packets holds String" in refused_here("profile", table, "--out", tmp_path / "out")
-        frame(MADE).clear().write_parquet(table)
-        assert "no connection to profile" in refused_here("profile", table, "--out", tmp_path / "out")
+        assert "not a connection table" in refused_here("profile", table, "--out", out)
+        assert "a table beside other files" in refused_here("profile", OFFICE, table, "--out", out)
+        assert "cannot be read: No such file" in refused_here("profile", tmp_path / "x.pcap", "--out", out)
+        write_connections(frame(MADE).drop("opener_packets"), {}, table)
+        assert "column opener_packets is missing" in refused_here("profile", table, "--out", out)
+        write_connections(frame(MADE).clear(), {}, table)
+        assert "no connection to profile" in refused_here("profile", table, "--out", out)
         table.write_bytes(b"PAR1 and nothing")
-        assert "cannot be read as Parquet" in refused_here("profile", table, "--out", tmp_path / "out")
+        assert "table.parquet" in refused_here("profile", table, "--out", out)
+        assert not out.exists()
+
+    def test_a_table_without_counts(self, tmp_path):
+        table = tmp_path / "table.parquet"
+        write_connections(frame(MADE), {}, table)
+        found = mayfly_here("profile", table, "--out", tmp_path / "out", "--json").document
+        assert found["dataset"]["date"] is None and found["dataset"]["duration_s"] == 9.0
 
 
 def test_no_file():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from mayfly.cli import profile_roles
 from mayfly.cli.session import Session
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def captures(
     hosts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Roles of local hosts: CSV with the header host,role")
     ] = None,
+    roles: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="Roles of the other local hosts: of mayfly profile roles train")
+    ] = None,
     bin_width: Annotated[str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load")] = "5min",
     bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
     seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
@@ -70,6 +74,7 @@ def captures(
             captures,
             internal=internal,
             hosts=hosts,
+            model=roles,
             bin_s=seconds(bin_width),
             bootstrap=bootstrap,
             seed=seed,
@@ -79,6 +84,9 @@ def captures(
     _told(session, found, {"files": files})
     if not as_json:
         session.print("report: " + files["report"])
+
+
+app.add_typer(profile_roles.app, name="roles")
 
 
 def _told(session: Session, found: Any, more: dict[str, Any]) -> None:

@@ -9,14 +9,15 @@ import numpy as np
 from mayfly.models.law_spec import service_law
 from mayfly.models.law_summary import LawMap, law_map, mass_of_largest
 from mayfly.models.sampling import misclassified, packets_until_sampled, sampling_probability
+from mayfly.papers import chen2012_roles
 from mayfly.papers.declaration import Claim, Difference, Row, Verdict
 from mayfly.papers.rows import Quantity, at_least, at_most, below, within
 
 INTRODUCTION = """\
-Sampling of packets (Chen 2012, 3.2) and laws of sizes (Urvoy-Keller 2007, 5.1.1; Rai 2003, 4.2). Written by
-`python -m mayfly.papers formulas`; `tests/papers/test_formulas.py` checks the same claims. Ours are formulas, so
-intervals have no width. Numbers that a text reads off its figures are compared within a factor that was written down
-before; what *noticeable* and *high* mean too."""
+Sampling of packets (Chen 2012, 3.2), laws of sizes (Urvoy-Keller 2007, 5.1.1; Rai 2003, 4.2), intervals of success
+rates (Chen 2012, 8.4.2). Written by `python -m mayfly.papers formulas`; `tests/papers/test_formulas.py` checks the
+same claims. Ours are formulas, so intervals have no width. Numbers that a text reads off its figures are compared
+within a factor that was written down before; what *noticeable* and *high* mean too."""
 
 PRINTED_LAW = "zipf:min=1,max=1e6,alpha=1.1"
 SAMPLES = (1, 5, 25, 50)
@@ -179,5 +180,13 @@ def mass_of_the_law() -> Claim:
     )
 
 
-CLAIMS = (misclassification(), figure_3_1(), figure_3_2(), figure_7(), figure_8(), mass_of_the_law())
+CLAIMS = (
+    misclassification(),
+    figure_3_1(),
+    figure_3_2(),
+    figure_7(),
+    figure_8(),
+    mass_of_the_law(),
+    *chen2012_roles.CLAIMS,
+)
 """All of them."""

@@ -30,6 +30,7 @@ from mayfly.profile.ratios import host_traffic, ratios_document
 from mayfly.profile.sides import Sides, sides_of
 from mayfly.profile.table import Connections, read_connections
 from mayfly.simulate.folder import filled
+from mayfly.workload.connections import write_connections
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,7 +60,7 @@ class Profile:
     roles : mapping of str
         Of the hosts of the site.
     roles_from : str
-        ``hosts file`` or ``balance``.
+        ``hosts file``, ``model``, ``hosts file and model`` or ``balance``.
     bin_s : float
         Width of a bin of the load, s.
     load, hosts : polars.DataFrame
@@ -162,7 +163,7 @@ class Profile:
         with filled(folder, FILES) as partial:
             page.write(partial / "report.html", profile_page(self))
             (partial / "profile.json").write_text(json.dumps(self.document(), allow_nan=False), encoding="utf-8")
-            self.frame.write_parquet(partial / "connections.parquet")
+            write_connections(self.frame, self.connections.counts, partial / "connections.parquet")
             self.hosts.write_parquet(partial / "hosts.parquet")
         return {name.partition(".")[0]: os.path.join(folder, name) for name in FILES}
 
@@ -172,6 +173,7 @@ def profile(
     *,
     internal: Sequence[str] | None = None,
     hosts: str | os.PathLike | Mapping[str, str] | None = None,
+    model: str | os.PathLike | None = None,
     bin_s: float = BIN_S,
     bootstrap: int = BOOTSTRAP,
     seed: int = 1,
@@ -187,7 +189,10 @@ def profile(
         CIDRs of the site; as :func:`mayfly.profile.sides.sides_of` when absent.
     hosts : path or mapping of str, optional
         Roles of the hosts of the site, or the file of them (:func:`mayfly.profile.hosts.read_hosts`); hosts that are
-        not in it have an unknown role. When absent, :func:`mayfly.profile.hosts.roles_by_balance`.
+        not in it have an unknown role. Without these and a model, :func:`mayfly.profile.hosts.roles_by_balance`.
+    model : path, optional
+        Trained model of roles (:func:`mayfly.profile.roles.model.read_model`), for hosts that are not in the file;
+        those with too little traffic for it have an unknown role.
     bin_s : float
         Width of a bin of the load, s.
     bootstrap : int
@@ -216,12 +221,7 @@ def profile(
 
         raise MayflyError(f"{', '.join(read.sources)}: no connection to profile")
     sides = sides_of(read.frame, internal)
-    if isinstance(hosts, Mapping):
-        roles, roles_from = dict(hosts), "hosts file"
-    elif hosts is not None:
-        roles, roles_from = read_hosts(hosts), "hosts file"
-    else:
-        roles, roles_from = roles_by_balance(read.frame, sides), "balance"
+    roles, roles_from = _roles(read.frame, sides, hosts, model)
     frame = classified(read.frame, sides, roles)
     load = load_by_class(frame, read.duration_s, bin_s)
     values = samples(frame)
@@ -238,3 +238,22 @@ def profile(
     periods = periods_of(whole) if len(whole) >= SHORTEST else []
     traffic = host_traffic(frame, sides, roles)
     return Profile(read, frame, sides, roles, roles_from, bin_s, load, traffic, values, periods, fits)
+
+
+def _roles(
+    frame: pl.DataFrame,
+    sides: Sides,
+    hosts: str | os.PathLike | Mapping[str, str] | None,
+    model: str | os.PathLike | None,
+) -> tuple[dict[str, str], str]:
+    """Roles of the hosts of the site, and where they come from."""
+    if hosts is None and model is None:
+        return roles_by_balance(frame, sides), "balance"
+    known = {} if hosts is None else dict(hosts) if isinstance(hosts, Mapping) else read_hosts(hosts)
+    if model is None:
+        return known, "hosts file"
+    from mayfly.profile.roles.features import host_features
+    from mayfly.profile.roles.model import read_model
+
+    told = read_model(model).apply(host_features(frame, sides.internal)).drop_nulls("probability")
+    return dict(told.select("host", "role").iter_rows()) | known, "model" if hosts is None else "hosts file and model"

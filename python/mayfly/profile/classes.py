@@ -211,7 +211,7 @@ def dataset(frame: pl.DataFrame, sides: Sides, duration_s: float, first_epoch_s:
     Returns
     -------
     dict
-        ``date`` (UTC, None when unknown), ``duration_s, connections, tcp, udp, bytes, packets, local_hosts,
+        ``date`` (UTC, None when unknown), ``duration_s, connections, tcp, udp, icmp, bytes, packets, local_hosts,
         remote_hosts``; bytes from the IP header on.
     """
     from datetime import UTC, datetime
@@ -223,7 +223,7 @@ def dataset(frame: pl.DataFrame, sides: Sides, duration_s: float, first_epoch_s:
         "date": None if began is None else began.strftime("%Y-%m-%d %H:%M:%S"),
         "duration_s": duration_s,
         "connections": frame.height,
-        **{name: by_protocol.get(name, 0) for name in ("tcp", "udp")},
+        **{name: by_protocol.get(name, 0) for name in ("tcp", "udp", "icmp")},
         "bytes": frame["bytes"].sum(),
         "packets": frame["packets"].sum(),
         "local_hosts": len(sides.internal),

@@ -25,7 +25,11 @@ OVER = {
 
 def begun() -> pl.Expr:
     """Whether the start of a connection is in the capture: its SYN or SYN-ACK, or any UDP."""
-    return (pl.col("protocol") != "tcp") | pl.col("opener_from").is_in(["syn", "syn_ack"])
+    return (pl.col("protocol") != "tcp") | pl.col("opener_from").is_in(["syn", "syn_ack", "simultaneous"])
+
+
+def _flows(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.filter(pl.col("protocol") != "icmp")
 
 
 def samples(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -39,7 +43,7 @@ def samples(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
     Returns
     -------
     dict of polars.DataFrame
-        Each with ``class``, ``side`` and ``value``:
+        Each with ``class``, ``side`` and ``value``, of TCP and UDP:
 
         ``size_bytes`` of mature connections: payload of both directions, each byte once.
         ``packets`` of mature connections, both directions.
@@ -48,6 +52,7 @@ def samples(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
         that of the later one. Zeros (within the resolution of the clock) are among them.
         ``rtt_s`` of handshakes.
     """
+    frame = _flows(frame)
     mature = frame.filter(pl.col("mature"))
     size = pl.col("opener_distinct_bytes") + pl.col("responder_distinct_bytes")
     over = pl.col("state").is_in([*OVER["udp"], *OVER["tcp"]])
@@ -78,7 +83,7 @@ def gaps_within(frame: pl.DataFrame, by: str) -> dict[str, np.ndarray]:
     dict of numpy.ndarray
         s, in the order of arrival, by group; groups with fewer than two arrivals are left out.
     """
-    arrivals = frame.filter(begun()).sort("start_s")
+    arrivals = _flows(frame).filter(begun()).sort("start_s")
     order = CLASSES if by == "class" else SIDES
     found = {name: np.diff(arrivals.filter(pl.col(by) == name)["start_s"].to_numpy()) for name in order}
     return {name: values for name, values in found.items() if len(values)}
@@ -231,7 +236,7 @@ def summaries(table: pl.DataFrame) -> dict[str, Any]:
 
 
 def retransmission(frame: pl.DataFrame) -> dict[str, Any]:
-    """Payload of TCP that was seen more than once, over all that was seen.
+    """Data packets of TCP that had been sent before, over all.
 
     Parameters
     ----------
@@ -241,33 +246,26 @@ def retransmission(frame: pl.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        For ``all``, and each side and class with TCP: ``payload_bytes``, ``repeated_bytes``, their ratio ``rate``
-        (None without payload), and ``missing_bytes`` never captured. What was lost before the tap was sent twice and
-        seen once: it is in none of them.
+        For ``all``, and each side and class with TCP: ``data_packets``; of these ``retransmits``, seen twice, and
+        ``lost_before``, sent twice and seen once since the first was lost before the tap; the share of both, ``rate``
+        (None without data); ``missing_bytes`` never captured. docs/captures.md says how they are told.
     """
     tcp = frame.filter(pl.col("protocol") == "tcp")
-
-    def told(part: pl.DataFrame) -> dict[str, Any]:
-        payload, distinct, missing = (
-            int(part[f"opener_{what}"].sum() + part[f"responder_{what}"].sum())
-            for what in ("payload_bytes", "distinct_bytes", "missing_bytes")
-        )
-        repeated = payload - distinct
-        return {
-            "payload_bytes": payload,
-            "repeated_bytes": repeated,
-            "missing_bytes": missing,
-            "rate": share(repeated, payload),
-        }
-
-    parts = {name: tcp.filter(pl.col("side") == name) for name in SIDES}
+    parts = {"all": tcp}
+    parts |= {name: tcp.filter(pl.col("side") == name) for name in SIDES}
     parts |= {name: tcp.filter(pl.col("class") == name) for name in CLASSES}
-    return {"all": told(tcp)} | {name: told(part) for name, part in parts.items() if part.height}
+    return {name: _retransmitted(part) for name, part in parts.items() if part.height or name == "all"}
+
+
+def _retransmitted(tcp: pl.DataFrame) -> dict[str, Any]:
+    names = ("data_packets", "retransmits", "lost_before", "missing_bytes")
+    found = {name: int(tcp[f"opener_{name}"].sum() + tcp[f"responder_{name}"].sum()) for name in names}
+    return found | {"rate": share(found["retransmits"] + found["lost_before"], found["data_packets"])}
 
 
 def unseen(frame: pl.DataFrame) -> dict[str, int]:
     """Connections that the durations leave out: begun before the capture, or not ended in it."""
-    mature = frame.filter(pl.col("mature"))
+    mature = _flows(frame).filter(pl.col("mature"))
     before = mature.filter(~begun()).height
     over = pl.col("state").is_in([*OVER["udp"], *OVER["tcp"]])
     return {"begun_before": before, "not_ended": mature.filter(begun() & ~over).height}

@@ -1,7 +1,7 @@
 """Connections as the profile reads them: the one place that knows where they come from.
 
-Principle: captures are read by :mod:`mayfly.workload.capture`; a table saved earlier is read from Parquet. Nothing
-else in this package opens a file of connections, so that a richer table is a change of this module alone.
+Principle: captures are read and tables kept by :mod:`mayfly.workload.connections`. Nothing else in this package opens a
+file of connections, so that another table is a change of this module alone.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.workload import capture
-from mayfly.workload.lists import first_line
+from mayfly.workload import connections as kept
 
-READ = ("packets", "wire_bytes", "payload_bytes", "distinct_bytes", "missing_bytes", "first_s", "last_s")
+SIDE = (
+    *("packets", "wire_bytes", "payload_bytes", "distinct_bytes", "missing_bytes"),
+    *("data_packets", "retransmits", "lost_before", "first_s", "last_s"),
+)
 """What is read of each direction."""
 
-COLUMNS = {
-    **{name: kind for name, kind in capture.COLUMNS.items() if not name.startswith(("opener_", "responder_"))},
-    **{
-        name: capture.COLUMNS[name]
-        for side in ("opener", "responder")
-        for name in (f"{side}_port", *(f"{side}_{what}" for what in READ))
-    },
-    "opener_from": capture.COLUMNS["opener_from"],
-}
-"""Columns a table must have, and their types; it may have more."""
+READ = (
+    *("protocol", "opener", "opener_port", "responder", "responder_port", "opener_from", "state"),
+    *("start_s", "end_s", "rtt_s"),
+    *(f"{end}_{name}" for end in ("opener", "responder") for name in SIDE),
+)
+"""Columns of a connection that are read; a table has more."""
 
-NEVER_NULL = [name for name in COLUMNS if name != "rtt_s" and not name.endswith(("first_s", "last_s"))]
+COLUMNS = {name: kept.COLUMNS[name] for name in READ}
+"""Their types."""
 
 PARQUET = b"PAR1"
 
@@ -43,13 +42,11 @@ class Connections:
     Parameters
     ----------
     frame : polars.DataFrame, shape (n_connections, n_columns)
-        ``connection_id`` from 0, the columns of :data:`COLUMNS`, and what else the source has. Times in s since the
-        first packet of the earliest capture.
+        ``connection_id``, the columns of :data:`COLUMNS`, and more of the source. Times in s since the first packet.
     sources : tuple of str
         Names of the files, without folders.
-    counts : dict of int
-        Sums over the captures: ``packets``, ``decoded``, ``evicted``, ``truncated`` captures, and packets left out by
-        reason in ``skipped``. Empty when a table has been read, which does not hold them.
+    counts : dict
+        As :func:`mayfly.workload.connections.connections` returns it; empty for a table made by hand.
     first_epoch_s : float or None
         Seconds since 1970 of time 0, where a capture tells.
     duration_s : float
@@ -66,25 +63,25 @@ class Connections:
 def read_connections(
     paths: Sequence[str | os.PathLike], *, progress: Callable[[float], None] | None = None
 ) -> Connections:
-    """Read captures, or tables of connections, as one.
+    """Read captures as one, or a table of connections.
 
     Parameters
     ----------
     paths : sequence of path
-        Captures (:func:`mayfly.workload.capture.connections`) or Parquet tables with the columns of :data:`COLUMNS`.
+        Captures (:func:`mayfly.workload.connections.read_captures`; ``-`` is the standard input), or one table that
+        :func:`mayfly.workload.connections.write_connections` kept.
     progress : callable, optional
-        Called with the fraction done, by the size of the files.
+        Called with 1 when all is read.
 
     Returns
     -------
     Connections
-        Ordered by start. A connection that goes on in the next capture counts in both. Tables begin at the same time 0,
-        captures at their own clock.
+        In the order of first packets.
 
     Raises
     ------
     MayflyError
-        No file, one that cannot be read, captures and tables together, or a table without a column.
+        No file, one that cannot be read, or a table beside other files.
 
     Examples
     --------
@@ -94,65 +91,28 @@ def read_connections(
     """
     if not paths:
         raise MayflyError("captures = []: must be at least one file")
-    files = [Path(path) for path in paths]
-    kinds = [_is_table(file) for file in files]
-    if len(set(kinds)) > 1:
-        raise MayflyError(f"{files[kinds.index(True)]}: a table beside captures; profile the one or the other")
-    sizes = [max(file.stat().st_size, 1) if file.is_file() else 1 for file in files]
-    frames, counts = [], []
-    for place, file in enumerate(files):
-        frame, count = (_table(file), {}) if kinds[0] else capture.connections(file)
-        frames.append(frame)
-        counts.append(count)
-        if progress is not None:
-            progress(sum(sizes[: place + 1]) / sum(sizes))
-    return _joined(frames, counts, tuple(file.name for file in files))
+    names = [os.fspath(path) for path in paths]
+    tables = [name for name in names if name != "-" and _is_table(name)]
+    if tables and len(names) > 1:
+        raise MayflyError(f"{tables[0]}: a table beside other files; profile it alone, or the captures")
+    frame, counts = kept.read_connections(names[0]) if tables else kept.connections(names)
+    if missing := [name for name in READ if name not in frame.columns]:
+        raise MayflyError(f"{names[0]}: column {missing[0]} is missing: read the capture again")
+    # What an earlier profile added is found anew.
+    frame = frame.select(name for name in frame.columns if name == "connection_id" or name in kept.COLUMNS)
+    if progress is not None:
+        progress(1.0)
+    sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
+    return Connections(frame, sources, counts, counts.get("first_epoch_s"), counts.get("duration_s", _span(frame)))
 
 
-def _joined(frames: list[pl.DataFrame], counts: list[dict], sources: tuple[str, ...]) -> Connections:
-    epochs = [count.get("first_epoch_s") for count in counts]
-    known = [epoch for epoch in epochs if epoch is not None]
-    first = min(known, default=None)
-    times = [name for name in frames[0].columns if name.endswith("_s") and name != "rtt_s"]
-    shifted = []
-    ends = []
-    for frame, count, epoch in zip(frames, counts, epochs, strict=True):
-        shift = 0.0 if epoch is None or first is None else epoch - first
-        shifted.append(frame.with_columns(pl.col(times) + shift) if shift else frame)
-        ends.append(shift + count["duration_s"] if "duration_s" in count else (frame["end_s"].max() or 0.0))
-    frame = pl.concat(shifted, how="diagonal").drop("connection_id", strict=False)
-    frame = frame.sort("start_s", maintain_order=True).with_row_index("connection_id")
-    frame = frame.with_columns(pl.col("connection_id").cast(pl.Int64))
-    summed: dict = {}
-    if counts[0]:
-        summed = {name: sum(count[name] for count in counts) for name in ("packets", "decoded", "evicted")}
-        summed["truncated"] = sum(bool(count["truncated"]) for count in counts)
-        reasons = counts[0]["skipped"]
-        summed["skipped"] = {reason: sum(count["skipped"][reason] for count in counts) for reason in reasons}
-    start = min(frame["start_s"].min() or 0.0, 0.0) if frame.height else 0.0
-    return Connections(frame, sources, summed, first, max(ends) - start)
+def _span(frame: pl.DataFrame) -> float:
+    return float(frame["end_s"].max() - frame["start_s"].min()) if frame.height else 0.0
 
 
-def _is_table(file: Path) -> bool:
+def _is_table(name: str) -> bool:
     try:
-        with file.open("rb") as stream:
+        with open(name, "rb") as stream:
             return stream.read(len(PARQUET)) == PARQUET
     except OSError as error:
-        raise MayflyError(f"{file}: cannot be read: {error.strerror or error}") from None
-
-
-def _table(file: Path) -> pl.DataFrame:
-    try:
-        frame = pl.read_parquet(file)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise MayflyError(f"{file}: cannot be read as Parquet: {first_line(error)}") from None
-    for name, kind in COLUMNS.items():
-        if name not in frame.columns:
-            raise MayflyError(f"{file}: column {name} is missing: not a table of connections")
-        try:
-            frame = frame.with_columns(pl.col(name).cast(kind))
-        except pl.exceptions.PolarsError:
-            raise MayflyError(f"{file}: column {name} holds {frame[name].dtype}: must be {kind}") from None
-        if name in NEVER_NULL and frame[name].null_count():
-            raise MayflyError(f"{file}: column {name} has no value in some row")
-    return frame
+        raise MayflyError(f"{name}: cannot be read: {error.strerror or error}") from None

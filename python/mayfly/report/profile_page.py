@@ -79,7 +79,7 @@ def _facts(document: Mapping[str, Any]) -> str:
 
 
 def _classes_table(document: Mapping[str, Any], colours: Mapping[str, Style]) -> str:
-    heads = ["class", "connections", "bytes", "packets", "median size", "median duration", "median RTT", "repeated"]
+    heads = ["class", "connections", "bytes", "packets", "median size", "median duration", "median RTT", "sent again"]
     lines = []
     for name, style in colours.items():
         rows = [row for row in document["composition"] if row["class"] == name]
@@ -96,8 +96,8 @@ def _classes_table(document: Mapping[str, Any], colours: Mapping[str, Style]) ->
         lines.append(line(name, style, cells))
     reasons = [row for row in document["composition"] if row["reason"]]
     caption = (
-        "lc: local client, ls: local server, rp: remote peer (Chen 2012, Table 8.2). Repeated: share of the TCP "
-        "payload that was seen twice or more. "
+        "lc: local client, ls: local server, rp: remote peer (Chen 2012, Table 8.2). Sent again: share of "
+        "the TCP data packets that had been sent before. "
     )
     if reasons:
         parts = ", ".join(f"{row['connections']:,} {row['reason']} ({row['side']})" for row in reasons)

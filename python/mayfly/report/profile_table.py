@@ -95,7 +95,7 @@ def _percent(part: float | None) -> str:
 
 def measures_table(document: Mapping[str, Any]) -> Table:
     """Medians of what connections are like, by side and class."""
-    heads = ["", "flows", "size median", "95 %", "duration median", "95 %", "gap median", "RTT median", "repeated"]
+    heads = ["", "flows", "size median", "95 %", "duration median", "95 %", "gap median", "RTT median", "sent again"]
     table = _table("Connections", heads)
     for group in GROUPS:
         sizes = document["size_bytes"].get(group)

@@ -48,6 +48,8 @@ def _site(document: Mapping[str, Any]) -> list[str]:
     roles = f"{site['server']:,} servers, {site['client']:,} clients, {site['unknown']:,} unknown"
     source = {
         "hosts file": "by the file of hosts",
+        "model": "by the model of roles",
+        "hosts file and model": "by the file of hosts and the model of roles",
         "balance": "by whether a host answered more connections than it opened, a stand-in for knowing them",
     }
     return [f"{told}{roles}, {source.get(site['roles_from'], site['roles_from'])}"]
@@ -81,7 +83,7 @@ def _flows(document: Mapping[str, Any]) -> list[str]:
         )
     rate = document["retransmission"]["all"]["rate"]
     if rate is not None:
-        told.append(f"{100 * rate:.2f} % of the TCP payload was seen twice or more")
+        told.append(f"{100 * rate:.2f} % of the TCP data packets had been sent before")
     return told
 
 

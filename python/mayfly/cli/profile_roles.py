@@ -1,0 +1,121 @@
+"""`mayfly profile roles`: servers and clients by what their connections look like."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.session import Session
+
+app = typer.Typer(
+    help="Servers and clients by what their connections look like: train, apply.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Captures = Annotated[
+    list[Path],
+    typer.Argument(metavar="CAPTURE...", help="Captures (pcap or pcapng, .gz too), or tables of connections (Parquet)"),
+]
+Internal = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CIDR", help="Network of the site; repeatable; inferred if absent"),
+]
+Normalisation = Annotated[
+    str, typer.Option(metavar="HOW", help="Of the features over the hosts of a trace: linear, student or none")
+]
+Least = Annotated[int, typer.Option("--least", metavar="N", help="Fewest connections of a host that is judged")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
+
+
+@app.command(epilog="Example:  mayfly profile roles train site.pcap.gz --hosts hosts.csv --out roles.json")
+def train(
+    captures: Captures,
+    hosts: Annotated[Path, typer.Option(metavar="FILE", help="Known roles: CSV with the header host,role")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The model, JSON")] = Path("roles.json"),
+    internal: Internal = None,
+    method: Annotated[str, typer.Option(metavar="NAME", help="c45 or naive-bayes")] = "c45",
+    normalisation: Normalisation = "linear",
+    least: Least = 10,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the parts that are held out")] = 1,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn roles from a site whose hosts are known."""
+    session = Session(as_json, quiet, out.parent)
+    from mayfly.profile.roles.answer import trained
+
+    with session.progress("profile roles train") as progress:
+        found = trained(
+            captures,
+            hosts,
+            internal=internal,
+            method=method,
+            normalisation=normalisation,
+            least=least,
+            seed=seed,
+            progress=progress,
+        )
+    file = found.write(out)
+    if as_json:
+        session.print_json(found.document() | {"files": {"model": file}})
+        return
+    for table in found.tables():
+        session.print(table)
+    for sentence in found.sentences():
+        session.print(sentence)
+    session.print(f"model: {file}")
+
+
+@app.command(epilog="Example:  mayfly profile roles apply roles.json monday.pcap.gz tuesday.pcap.gz --out hosts.csv")
+def apply(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What train wrote")],
+    captures: Captures,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The hosts with their roles, CSV")] = Path("roles.csv"),
+    internal: Internal = None,
+    hosts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Known roles to compare with: CSV with the header host,role")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Tell the roles of the hosts of another site; each capture is a trace of its own."""
+    session = Session(as_json, quiet, out.parent)
+    from mayfly.profile.roles.answer import applied
+
+    with session.progress("profile roles apply") as progress:
+        found = applied(model, captures, internal=internal, hosts=hosts, progress=progress)
+    file = found.write(out)
+    if as_json:
+        session.print_json(found.document() | {"files": {"hosts": file}})
+        return
+    for table in found.tables():
+        session.print(table)
+    for sentence in found.sentences():
+        session.print(sentence)
+    session.print(f"hosts: {file}")
+
+
+@app.command(epilog="Example:  mayfly profile roles features site.pcap.gz --hosts hosts.csv --out site.arff")
+def features(
+    captures: Captures,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="CSV, or .arff for Weka")] = Path("features.csv"),
+    hosts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Known roles: CSV with the header host,role")
+    ] = None,
+    internal: Internal = None,
+    normalisation: Normalisation = "linear",
+    least: Least = 10,
+    quiet: Quiet = False,
+) -> None:
+    """Write the features of the hosts for other programs."""
+    session = Session(False, quiet, out.parent)
+    from mayfly.profile.hosts import read_hosts
+    from mayfly.profile.roles.answer import features_of, write_features
+
+    known = {} if hosts is None else read_hosts(hosts)
+    with session.progress("profile roles features") as progress:
+        measured = features_of(captures, internal, progress)
+    count = write_features(out, measured, known, normalisation, least)
+    session.print(f"{count} hosts: {out}")
