@@ -169,6 +169,11 @@ impl Config {
         self.values[place.expect("a name of PARAMS")]
     }
 
+    /// Round-trip time without queueing, s.
+    pub fn propagation_s(&self) -> f64 {
+        self.propagation
+    }
+
     /// Sampling interval, s.
     pub fn sampling_s(&self) -> f64 {
         let given = self.value("sampling");

@@ -42,6 +42,6 @@ methods! {
 }
 
 /// Descriptions of all methods, the default first.
-pub fn methods() -> &'static [MethodSpec] {
+pub const fn methods() -> &'static [MethodSpec] {
     AnyMethod::<crate::number::Float>::SPECS
 }

@@ -169,6 +169,7 @@ impl Port {
             sent: self.sent,
             sent_bytes: self.sent_bytes,
             queue_mean_packets: 0.0,
+            nonresponsive_estimate: self.queue.nonresponsive().map(|estimate| estimate.share),
         }
     }
 
@@ -183,6 +184,7 @@ impl Port {
             sent: now.sent - before.sent,
             sent_bytes: now.sent_bytes - before.sent_bytes,
             queue_mean_packets: self.means(begin, end).0,
+            nonresponsive_estimate: now.nonresponsive_estimate,
         }
     }
 

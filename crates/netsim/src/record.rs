@@ -155,6 +155,8 @@ pub struct InterfaceCounts {
     pub sent_bytes: u64,
     /// Time average of the packets waiting.
     pub queue_mean_packets: f64,
+    /// Last estimate of the share of arrivals that does not respond to drops, of a discipline with an estimator.
+    pub nonresponsive_estimate: Option<f64>,
 }
 
 /// Samples of the forward queue, one value per sampling instant.
@@ -176,6 +178,11 @@ pub struct Samples {
     pub drops: Vec<u64>,
     /// Packets waiting, mean over the time since the sample before.
     pub queue_mean_packets: Vec<f64>,
+    /// The last estimate of the share of arrivals that does not respond to drops; `None` before the first, and for
+    /// disciplines without an estimator.
+    pub nonresponsive_estimate: Vec<Option<f64>>,
+    /// Why that estimate should not be relied on.
+    pub nonresponsive_doubt: Vec<Option<&'static str>>,
     /// Packets offered since the run began, of flows that do not respond to drops.
     pub nonresponsive_arrivals: Vec<u64>,
     /// Those of them that were dropped.

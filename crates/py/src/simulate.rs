@@ -404,6 +404,11 @@ fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, P
     samples.set_item("arrivals", column(&from.arrivals))?;
     samples.set_item("drops", column(&from.drops))?;
     samples.set_item("queue_mean_packets", floats(py, from.queue_mean_packets.iter().copied()))?;
+    samples.set_item(
+        "nonresponsive_estimate",
+        floats(py, from.nonresponsive_estimate.iter().map(|share| share.unwrap_or(f64::NAN))),
+    )?;
+    samples.set_item("nonresponsive_doubt", PyList::new(py, &from.nonresponsive_doubt)?)?;
     samples.set_item("nonresponsive_arrivals", column(&from.nonresponsive_arrivals))?;
     samples.set_item("nonresponsive_drops", column(&from.nonresponsive_drops))?;
     samples.set_item("progress", PyList::new(py, from.progress.iter().map(|series| column(series)))?)?;
@@ -494,6 +499,7 @@ fn interfaces<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyLi
             row.set_item(name, value)?;
         }
         row.set_item("queue_mean_packets", from.queue_mean_packets)?;
+        row.set_item("nonresponsive_estimate", from.nonresponsive_estimate)?;
         rows.append(row)?;
     }
     Ok(rows)

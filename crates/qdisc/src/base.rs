@@ -202,6 +202,19 @@ impl Env {
     }
 }
 
+/// What a discipline with an estimator says of the traffic that does not respond to drops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nonresponsive {
+    /// End of the estimation interval.
+    pub at: Time,
+    /// Its share of what arrives, 0 to 1.
+    pub share: f64,
+    /// Responsive flows; 0 while unknown.
+    pub flows: f64,
+    /// Why it should not be relied on, in a word; `None` when it may be.
+    pub doubt: Option<&'static str>,
+}
+
 /// A queueing discipline: the order of service and the choice of victims.
 ///
 /// In `enqueue` each arriving packet must be passed to exactly one of [`Env::accept`] and
@@ -242,6 +255,11 @@ pub trait Discipline {
 
     /// Packets waiting with high priority, for disciplines that have two classes.
     fn high_backlog(&self) -> Option<usize> {
+        None
+    }
+
+    /// The last estimate of the traffic that does not respond, for disciplines that have an estimator.
+    fn nonresponsive(&self) -> Option<Nonresponsive> {
         None
     }
 
@@ -374,6 +392,11 @@ impl Qdisc {
     /// Packets waiting with high priority, for disciplines that have two classes.
     pub fn high_backlog(&self) -> Option<usize> {
         self.discipline.high_backlog()
+    }
+
+    /// The last estimate of the traffic that does not respond, for disciplines that have an estimator.
+    pub fn nonresponsive(&self) -> Option<Nonresponsive> {
+        self.discipline.nonresponsive()
     }
 
     /// When a time-driven discipline wants `dequeue` called again.

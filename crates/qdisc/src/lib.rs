@@ -36,6 +36,7 @@ pub mod drr;
 pub mod dualpi2;
 pub mod efd;
 pub mod efdack;
+mod estmred;
 pub mod fifo;
 pub mod fq;
 pub mod fq_codel;
@@ -55,6 +56,6 @@ pub mod sift;
 pub mod srpt;
 pub mod xprotect;
 
-pub use base::{Discipline, DropReason, Env, Fate, Limit, Qdisc, Sorted, Stats};
+pub use base::{Discipline, DropReason, Env, Fate, Limit, Nonresponsive, Qdisc, Sorted, Stats};
 pub use packet::{Ecn, Kind, Packet};
 pub use spec::{Family, OptionError, Options, Param, Spec, Value};

@@ -3,7 +3,7 @@
 
 use units::Stream;
 
-use crate::base::{Discipline, Env};
+use crate::base::{Discipline, Env, Nonresponsive};
 use crate::packet::Packet;
 use crate::spec::{OptionError, Options, Spec};
 
@@ -74,6 +74,10 @@ macro_rules! disciplines {
                 match self { $(AnyDiscipline::$variant(d) => d.high_backlog()),* }
             }
 
+            pub(crate) fn nonresponsive(&self) -> Option<Nonresponsive> {
+                match self { $(AnyDiscipline::$variant(d) => d.nonresponsive()),* }
+            }
+
             #[inline]
             pub(crate) fn poll_at(&self) -> Option<units::Time> {
                 match self { $(AnyDiscipline::$variant(d) => d.poll_at()),* }
@@ -85,6 +89,7 @@ macro_rules! disciplines {
 disciplines! {
     Fifo(crate::fifo::Fifo),
     Red(crate::red::Red),
+    EstmRed(crate::estmred::EstmRed),
     Choke(crate::choke::Choke),
     Codel(crate::codel::Codel),
     Pie(crate::pie::Pie),

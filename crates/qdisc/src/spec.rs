@@ -50,7 +50,7 @@ pub struct Spec {
 }
 
 /// One parameter of a discipline.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// Name on the command line and in scenario files.
     pub name: &'static str,
@@ -63,7 +63,7 @@ pub struct Param {
 }
 
 /// Default and bounds of a parameter.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Value {
     /// A number in `[min, max]`.
     Number {

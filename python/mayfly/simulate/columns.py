@@ -311,6 +311,9 @@ def samples_frame(samples: dict) -> pl.DataFrame:
     columns["queue_mean_packets"] = pl.Series(np.frombuffer(samples["queue_mean_packets"], dtype="<f8"))
     for name in ("nonresponsive_arrivals", "nonresponsive_drops"):
         columns[name] = pl.Series(np.diff(integers(samples[name]), prepend=0))
+    estimates = pl.Series(np.frombuffer(samples["nonresponsive_estimate"], dtype="<f8"))
+    columns["nonresponsive_estimate"] = estimates.fill_nan(None)
+    columns["nonresponsive_doubt"] = pl.Series(samples["nonresponsive_doubt"], dtype=pl.String)
     for position in range(3):
         series = samples["progress"][position] if position < len(samples["progress"]) else None
         values = pl.Series([None] * rows, dtype=pl.Int64) if series is None else pl.Series(integers(series))

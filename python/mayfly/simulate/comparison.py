@@ -294,6 +294,7 @@ def gather(
     """
     from mayfly.metrics import cell_row, class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
     from mayfly.metrics.congestion import congestion_row, with_delays
+    from mayfly.metrics.estimates import estimate_row
     from mayfly.metrics.groups import has_groups
     from mayfly.metrics.pages import page_rows
     from mayfly.workload.mix import offered
@@ -333,6 +334,8 @@ def gather(
             row["pages"] = pages
         if own[0].interfaces:
             row["interfaces"] = over_replications([run.interfaces for run in own])
+        if estimates := estimate_row(pl.concat([run.samples for run in own]), span["begin_s"]):
+            row["nonresponsive"] = estimates
         if own[0].cell is not None:
             wlan, times = scenario.network.wlan, {name: span[name] for name in ("end_s", "begin_s")}
             packets = {name: link[name] for name in ("mss", "header_bytes")}

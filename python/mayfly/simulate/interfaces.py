@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from mayfly.simulate.topology import Topology
 
+MEANS = ("utilisation", "queue_mean_packets", "nonresponsive_estimate")
+"""What is no count."""
+
 
 def totals(topology: Topology, native: Sequence[dict], counters: dict) -> list[dict]:
     """What each interface did.
@@ -21,7 +24,8 @@ def totals(topology: Topology, native: Sequence[dict], counters: dict) -> list[d
     -------
     list of dict
         ``name``, ``rate_bps``, ``arrivals``, ``drops``, ``marks``, ``lost``, ``sent`` (packets), ``sent_bytes``,
-        ``utilisation`` (of the rate) and ``queue_mean_packets``, after the warm-up.
+        ``utilisation`` (of the rate) and ``queue_mean_packets``, after the warm-up;
+        ``nonresponsive_estimate``, the last estimate of a discipline with an estimator, else None.
     """
     seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     return [
@@ -31,7 +35,7 @@ def totals(topology: Topology, native: Sequence[dict], counters: dict) -> list[d
 
 
 def over_replications(runs: Sequence[Sequence[dict]]) -> list[dict]:
-    """Interfaces of several replications as one: counts are summed, utilisation and queue are means.
+    """Interfaces of several replications as one: counts are summed, utilisation, queue and estimate are means.
 
     Parameters
     ----------
@@ -53,7 +57,7 @@ def over_replications(runs: Sequence[Sequence[dict]]) -> list[dict]:
     for rows in zip(*runs, strict=True):
         one = dict(rows[0])
         for key in one.keys() - {"name", "rate_bps"}:
-            total = sum(row[key] for row in rows)
-            one[key] = total / len(rows) if key in ("utilisation", "queue_mean_packets") else total
+            known = [row[key] for row in rows if row[key] is not None]
+            one[key] = (sum(known) / len(known) if key in MEANS else sum(known)) if known else None
         merged.append(one)
     return merged

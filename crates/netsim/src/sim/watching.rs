@@ -36,6 +36,9 @@ impl Sim<'_> {
         samples.flow_table.push(queues().map(|queue| queue.flow_table_len() as u64).sum());
         samples.arrivals.push(queues().map(|queue| queue.stats().received).sum());
         samples.drops.push(queues().map(|queue| queue.stats().dropped()).sum());
+        let estimate = queues().find_map(Qdisc::nonresponsive);
+        samples.nonresponsive_estimate.push(estimate.map(|estimate| estimate.share));
+        samples.nonresponsive_doubt.push(estimate.and_then(|estimate| estimate.doubt));
         samples.nonresponsive_arrivals.push(self.tally.nonresponsive_arrivals);
         samples.nonresponsive_drops.push(self.tally.nonresponsive_drops);
         let waiting: u128 =
