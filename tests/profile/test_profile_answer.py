@@ -108,6 +108,8 @@ def test_ratios_of_hosts():
     found = ratios_document(hosts)
     assert (found["hosts"], found["clients"], found["chosen"]) == (3, 2, 1)
     assert found["internal_external"]["bytes"]["q50"] == 3.0
+    assert [found["traffic_bytes"][name] for name in ("n", "min", "q50", "max")] == [3, 75.0, 405.0, 440.0]
+    assert found["traffic_bytes"]["below_1_MB"] == 1.0
     assert found["down_up_internal"]["bytes"]["n"] == 2 and found["down_up_external"]["bytes"]["n"] == 1
 
 

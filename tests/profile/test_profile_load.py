@@ -115,6 +115,31 @@ def test_one_constant_load_in_twenty_is_cut():
     assert 0.04 - noise < rejected / runs < 0.05 + noise
 
 
+@pytest.mark.slow
+def test_loads_whose_bins_hang_together_are_cut_more_often():
+    """The shares that docs/profile.md tells, within four standard errors of 1000 series."""
+    rng = np.random.default_rng(1)
+    lags = np.arange(288)
+    powers = [np.abs(lags + step) ** 1.4 for step in (1, 0, -1)]
+    covariance = (powers[0] - 2 * powers[1] + powers[2]) / 2
+    root = np.linalg.cholesky(covariance[np.abs(lags[:, None] - lags)])
+
+    def autoregressive(coefficient):
+        noise = rng.normal(size=388)
+        for place in range(1, 388):
+            noise[place] += coefficient * noise[place - 1]
+        return noise[100:]
+
+    told = {
+        0.09: lambda: autoregressive(0.5),
+        0.24: lambda: autoregressive(0.8),
+        0.30: lambda: root @ rng.normal(size=288),
+    }
+    for share, draw in told.items():
+        found = np.mean([kpss(draw())[1] < 0.05 for _ in range(1000)])
+        assert abs(found - share) < 4 * math.sqrt(share * (1 - share) / 1000) + 0.005
+
+
 def test_a_working_day_is_found():
     rng = np.random.default_rng(3)
     night, day = 5.0, 50.0

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from mayfly.profile.classes import share
 from mayfly.profile.distributions import summary
 from mayfly.profile.sides import Sides
 
@@ -18,6 +20,9 @@ RATIOS = {
 """Side above and below the line of each ratio, and which way: received by the host is down, sent is up."""
 
 MEASURES = ("bytes", "packets")
+
+LITTLE_BYTES = 1_000_000
+"""Traffic below which most hosts stay in the traces where the roles of the paper fail (Chen 2012, 8.4.3)."""
 
 
 def host_traffic(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> pl.DataFrame:
@@ -92,16 +97,27 @@ def ratios_document(hosts: pl.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``hosts``, ``chosen`` (clients with internal and external traffic), and by ratio and measure a
+        ``hosts``, ``clients``, ``traffic_bytes`` of each host of the site (Fig. 8.13) and the share of the hosts
+        ``below_1_MB``, ``chosen`` (clients with internal and external traffic), and by ratio and measure a
         :func:`mayfly.profile.distributions.summary`; ``down_up`` ratios are of all clients with traffic of that side.
     """
     clients = hosts.filter(pl.col("role") == "client")
     both = clients.filter(pl.all_horizontal(_traffic(side) > 0 for side in ("internal", "external")))
+    traffic = traffic_bytes(hosts)
     answer: dict[str, Any] = {"hosts": hosts.height, "clients": clients.height, "chosen": both.height}
+    answer["traffic_bytes"] = summary(traffic) | {
+        "below_1_MB": share(int((traffic < LITTLE_BYTES).sum()), len(traffic))
+    }
     for name, (above, below, *_) in RATIOS.items():
         part = both if above != below else clients.filter(_traffic(above) > 0)
         answer[name] = {measure: summary(part[f"{name}_{measure}"].drop_nulls().to_numpy()) for measure in MEASURES}
     return answer
+
+
+def traffic_bytes(hosts: pl.DataFrame) -> np.ndarray:
+    """What each host sent and received, inside and across, shape (n_hosts,)."""
+    names = [f"{side}_{way}_bytes" for side in ("internal", "external") for way in ("up", "down")]
+    return hosts.select(pl.sum_horizontal(names)).to_series().to_numpy()
 
 
 def _traffic(side: str) -> pl.Expr:

@@ -13,9 +13,9 @@
     modeBarButtonsToRemove: ["lasso2d", "select2d"] };
   var faded = 0.12;
 
-  // The table says which disciplines there are, and its boxes which of them are drawn.
+  // The table says which disciplines there are, and its boxes which of them are drawn; a page may have none.
   var body = document.querySelector("#disciplines tbody");
-  var lines = Array.from(body.querySelectorAll("tr"));
+  var lines = body ? Array.from(body.querySelectorAll("tr")) : [];
   var rows = lines.filter(function (line) { return line.dataset.discipline !== undefined; });
   var rowOf = {}, first = [], pinned = null, pointed = null;
   rows.forEach(function (row) {

@@ -11,6 +11,7 @@ import numpy as np
 from mayfly.profile.classes import CLASSES
 from mayfly.profile.distributions import cdf, gaps_within, mass_cdf
 from mayfly.profile.load import totals
+from mayfly.profile.ratios import traffic_bytes
 
 from . import page
 from .figures import Figure, axis, curve, figures_of, shown, values_of
@@ -177,6 +178,7 @@ def _plots(found: Profile, document: Mapping[str, Any], colours: Mapping[str, St
             "rtts", "Round-trip times", "RTT of the handshake (s)", rtts, colours, "From SYN to the ACK of the SYN-ACK."
         ),
         _ratios(found.hosts),
+        _traffic(found.hosts),
         *fits,
     ]
 
@@ -316,6 +318,30 @@ def _ratios(hosts: pl.DataFrame) -> Figure:
     }
     caption = "As Fig. 8.7 to 8.10: each client's internal to external traffic, and what it received to what it sent."
     return Figure("ratios", "Ratios of the clients", caption, data, layout)
+
+
+def _traffic(hosts: pl.DataFrame) -> Figure:
+    values = traffic_bytes(hosts)
+    data = []
+    if (values > 0).any():
+        x, y = cdf(np.maximum(values, 1))
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": "local hosts",
+                "x": figures_of(x),
+                "y": figures_of(y),
+                "line": {"color": "#4269d0", "width": 2, "shape": "hv"},
+                "marker": {"size": 4, "color": "#4269d0"},
+                "hovertemplate": "%{y:.3~g} of the hosts up to %{x:.4~g} bytes",
+            }
+        )
+    layout = {"xaxis": axis("traffic of a host (bytes)", True, values_of(data, "x")), "yaxis": axis("share up to")}
+    caption = (
+        "As Fig. 8.13: sent and received, inside and across. Hosts of little traffic have no role that can be told."
+    )
+    return Figure("host-traffic", "Traffic of the local hosts", caption, data, layout)
 
 
 def _qq(name: str, fits: Sequence[Mapping[str, Any]]) -> Figure:
