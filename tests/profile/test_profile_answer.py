@@ -205,6 +205,7 @@ class TestCommand:
             (["--bin", "0s"], "bin"),
             (["--bin", "soon"], "soon"),
             (["--bootstrap", "-1"], "bootstrap = -1: must be 0 or more"),
+            (["--seed", "-1"], "seed = -1: must be 0 or more"),
             (["--hosts", "missing.csv"], "missing.csv: cannot be read"),
         ],
     )

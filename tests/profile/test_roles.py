@@ -369,6 +369,7 @@ class TestCommands:
         [
             (["--method", "svm"], "method = svm: must be c45 or naive-bayes"),
             (["--normalisation", "log"], "normalisation = log"),
+            (["--seed", "-1"], "seed = -1: must be 0 or more"),
             (["--least", "0"], "least connections = 0"),
             (["--least", "1000"], "no labelled client with at least 1000 connections"),
         ],

@@ -97,7 +97,7 @@ def fits_of(
     Raises
     ------
     MayflyError
-        Too few values, one that is not above 0, or a negative ``bootstrap``.
+        Too few values, one that is not above 0, or a negative ``bootstrap`` or ``seed``.
 
     Notes
     -----
@@ -119,6 +119,8 @@ def fits_of(
         raise MayflyError(f"{len(values)} values to fit: must be at least eight, two of them different")
     if bootstrap < 0:
         raise MayflyError(f"bootstrap = {bootstrap}: must be 0 or more samples")
+    if seed < 0:
+        raise MayflyError(f"seed = {seed}: must be 0 or more")
     unit = float(values.mean())
     ordered = np.sort(values / unit)
     rng = np.random.default_rng(seed)

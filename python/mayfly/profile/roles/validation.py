@@ -78,9 +78,11 @@ def hold_out(
     Raises
     ------
     MayflyError
-        Too few rows, or one class only.
+        Too few rows, one class only, or a negative ``seed``.
     """
     data = data.labelled()
+    if seed < 0:
+        raise MayflyError(f"seed = {seed}: must be 0 or more")
     if not 2 <= parts <= len(data):
         raise MayflyError(f"{len(data)} labelled hosts: must be at least {max(parts, 2)} for {parts} parts")
     if len(set(data.labels.tolist())) < 2:
