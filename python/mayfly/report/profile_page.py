@@ -203,7 +203,7 @@ def _load(found: Profile, colours: Mapping[str, Style]) -> Figure:
             "%{y:.4~g} Mbit/s from %{x:.4~g} " + name,
             mode="lines+markers",
             line={"color": style.colour, "dash": style.dash, "width": style.width, "shape": "hv"},
-            marker={"size": 3, "color": style.colour},
+            marker={"size": 3 if len(starts) > 1 else 9, "color": style.colour},
         )
         for label, style in colours.items()
         if label in rates
