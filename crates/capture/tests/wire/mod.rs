@@ -1,6 +1,8 @@
 //! Builds frames and capture files byte by byte, so that the tests do not trust the code they test.
 #![allow(dead_code)]
 
+pub mod script;
+
 use capture::{Capture, Options, read};
 
 pub const FIN: u8 = 1;
