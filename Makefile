@@ -53,15 +53,20 @@ docs: build
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
+# Ethernet captures to make a million packets of.
+CAPTURES ?= captures/office.pcap.gz
+
 bench: build
 	cargo build --release --quiet -p mayfly-netsim --example flow_list
 	cargo build --release --quiet -p mayfly-qdisc --examples
+	cargo build --release --quiet -p mayfly-capture --example connections
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/queues.py
 	$(BIN)/python benchmarks/permanent.py
 	$(BIN)/python benchmarks/wlan.py
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/jobs.py
+	$(BIN)/python benchmarks/captures.py $(CAPTURES)
 
 clean:
 	rm -rf $(VENV) target docs/_build

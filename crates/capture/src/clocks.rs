@@ -120,7 +120,7 @@ impl Sample {
             return Some(clock);
         }
         let ahead_ns = low / 2 + high / 2;
-        Some(Clock { ahead_ns, bound_ns: Some((high / 2 - low / 2).abs()), ..clock })
+        Some(Clock { ahead_ns, bound_ns: Some((high / 2).abs_diff(low / 2) as i64), ..clock })
     }
 }
 
@@ -142,9 +142,10 @@ pub(crate) fn align(samples: &[Sample]) -> Vec<Clock> {
                 let Some(clock) = samples[index].beside(&samples[reference]) else { continue };
                 let bound_ns = match reference == root {
                     true => clock.bound_ns,
-                    false => clock.bound_ns.zip(base.bound_ns).map(|(one, two)| one + two),
+                    false => clock.bound_ns.zip(base.bound_ns).map(|(one, two)| one.saturating_add(two)),
                 };
-                clocks[index] = Some(Clock { ahead_ns: clock.ahead_ns + base.ahead_ns, bound_ns, ..clock });
+                clocks[index] =
+                    Some(Clock { ahead_ns: clock.ahead_ns.saturating_add(base.ahead_ns), bound_ns, ..clock });
                 known.push(index);
             }
         }

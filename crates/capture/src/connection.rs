@@ -111,7 +111,7 @@ pub struct Side {
 impl Side {
     /// Time in its trains beyond the ideal transfer; negative where the ideal is slower.
     pub fn pacing_ns(&self) -> Option<i64> {
-        self.theoretical_ns.map(|ideal| self.transfer_ns - ideal)
+        self.theoretical_ns.map(|ideal| self.transfer_ns.saturating_sub(ideal))
     }
 }
 

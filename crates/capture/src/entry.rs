@@ -15,11 +15,28 @@ const TAPS_MAX: u32 = 63;
 /// Times of the handshake, as long as no part of it was repeated.
 #[derive(Clone, Copy, Debug, Default)]
 struct Handshake {
-    syn_ns: Option<i64>,
-    syn_ack_ns: Option<i64>,
-    spoiled: bool,
+    syn_ns: i64,
+    syn_ack_ns: i64,
+    ack_ns: i64,
+    syn: bool,
+    syn_ack: bool,
     answered: bool,
-    times: Option<HandshakeTimes>,
+    spoiled: bool,
+    whole: bool,
+}
+
+impl Handshake {
+    /// Known when each part passed once and in order.
+    fn times(&self) -> Option<HandshakeTimes> {
+        self.whole.then(|| HandshakeTimes {
+            to_responder_ns: self.syn_ack_ns - self.syn_ns,
+            to_opener_ns: self.ack_ns - self.syn_ack_ns,
+        })
+    }
+
+    fn rtt_ns(&self) -> Option<i64> {
+        self.times().map(|times| times.to_responder_ns + times.to_opener_ns)
+    }
 }
 
 pub(crate) struct Entry {
@@ -30,7 +47,7 @@ pub(crate) struct Entry {
     /// In the order of `key.ends`.
     halves: [Half; 2],
     transfer: Transfer,
-    opener: usize,
+    opener: u8,
     opener_from: OpenerFrom,
     last_ns: i64,
     handshake: Handshake,
@@ -52,7 +69,7 @@ impl Entry {
             serial,
             halves: Default::default(),
             transfer: Transfer::default(),
-            opener,
+            opener: opener as u8,
             opener_from,
             last_ns: time_ns,
             handshake: Handshake::default(),
@@ -90,7 +107,7 @@ impl Entry {
             self.halves.iter().any(|half| half.sent.fin || half.sent.rst) || time_ns.abs_diff(self.last_ns) >= QUIET_NS;
         match (half.isn, half.first_seq) {
             (Some(isn), _) if isn == seq => false,
-            (Some(_), _) => over || (from == self.opener && self.halves[1 - self.opener].packets == 0),
+            (Some(_), _) => over || (from == self.opener() && self.halves[1 - self.opener()].packets == 0),
             // Reordered by the tap: a segment, then the SYN in front of it.
             (None, Some(first)) => first != seq.wrapping_add(1),
             (None, None) => over,
@@ -122,7 +139,7 @@ impl Entry {
         let TcpHeader { seq, ack, flags, .. } = *header;
         if flags & RST != 0 {
             let unheard = self.halves[from].sequence.first().is_none();
-            self.rejected |= from != self.opener && unheard && self.halves[self.opener].isn.is_some();
+            self.rejected |= from != self.opener() && unheard && self.halves[self.opener()].isn.is_some();
             self.reset |= !self.halves.iter().all(|half| half.sent.fin);
             self.halves[from].sent.rst = true;
             return;
@@ -166,17 +183,16 @@ impl Entry {
     fn name_opener(&mut self, from: usize, flags: u8) {
         let by_syn = matches!(self.opener_from, OpenerFrom::Syn | OpenerFrom::Simultaneous);
         if flags & ACK == 0 && !by_syn {
-            (self.opener, self.opener_from) = (from, OpenerFrom::Syn);
-        } else if flags & ACK == 0 && from != self.opener {
+            (self.opener, self.opener_from) = (from as u8, OpenerFrom::Syn);
+        } else if flags & ACK == 0 && from != self.opener() {
             self.opener_from = OpenerFrom::Simultaneous;
         } else if flags & ACK != 0 && matches!(self.opener_from, OpenerFrom::Port | OpenerFrom::FirstPacket) {
-            (self.opener, self.opener_from) = (1 - from, OpenerFrom::SynAck);
+            (self.opener, self.opener_from) = (1 - from as u8, OpenerFrom::SynAck);
         }
     }
 
     fn acknowledge(&mut self, header: &TcpHeader, from: usize, time_ns: i64) {
         let [mine, theirs] = self.pair(from);
-        mine.ack = Some(header.ack);
         if mine.highest_ack.is_none_or(|highest| header.ack.wrapping_sub(highest) as i32 > 0) {
             mine.highest_ack = Some(header.ack);
             theirs.echoes.acknowledge(header.ack, time_ns);
@@ -186,6 +202,10 @@ impl Entry {
         }
     }
 
+    fn opener(&self) -> usize {
+        usize::from(self.opener)
+    }
+
     /// The direction `from` and the other one.
     fn pair(&mut self, from: usize) -> [&mut Half; 2] {
         let [one, two] = &mut self.halves;
@@ -193,34 +213,30 @@ impl Entry {
     }
 
     fn time_handshake(&mut self, ack: u32, flags: u8, from: usize, time_ns: i64) {
-        let answer_end = self.halves[1 - self.opener].isn.map(|isn| isn.wrapping_add(1));
+        let opener = self.opener();
+        let answer_end = self.halves[1 - opener].isn.map(|isn| isn.wrapping_add(1));
         let handshake = &mut self.handshake;
         if flags & SYN != 0 {
-            let expected = match (from == self.opener, flags & ACK != 0) {
-                (true, false) if handshake.syn_ack_ns.is_none() => &mut handshake.syn_ns,
-                (false, true) => &mut handshake.syn_ack_ns,
+            let (seen, at_ns) = match (from == opener, flags & ACK != 0) {
+                (true, false) if !handshake.syn_ack => (&mut handshake.syn, &mut handshake.syn_ns),
+                (false, true) => (&mut handshake.syn_ack, &mut handshake.syn_ack_ns),
                 _ => {
                     handshake.spoiled = true;
                     return;
                 }
             };
-            handshake.spoiled |= expected.replace(time_ns).is_some();
+            handshake.spoiled |= std::mem::replace(seen, true);
+            *at_ns = time_ns;
             return;
         }
-        if from != self.opener || flags & ACK == 0 || handshake.answered || handshake.syn_ack_ns.is_none() {
+        if from != opener || flags & ACK == 0 || handshake.answered || !handshake.syn_ack {
             return;
         }
-        handshake.answered = true;
-        let (Some(syn_ns), Some(syn_ack_ns)) = (handshake.syn_ns, handshake.syn_ack_ns) else { return };
-        let (Some(to_responder_ns), Some(to_opener_ns)) =
-            (syn_ack_ns.checked_sub(syn_ns), time_ns.checked_sub(syn_ack_ns))
-        else {
-            return;
-        };
-        let ordered = to_responder_ns >= 0 && to_opener_ns >= 0;
-        if ordered && !handshake.spoiled && answer_end == Some(ack) {
-            handshake.times = Some(HandshakeTimes { to_responder_ns, to_opener_ns });
-        }
+        (handshake.answered, handshake.ack_ns) = (true, time_ns);
+        let ordered = handshake.syn_ns <= handshake.syn_ack_ns && handshake.syn_ack_ns <= time_ns;
+        // A span beyond 292 years has no place in a time stamp.
+        let near = time_ns.checked_sub(handshake.syn_ns).is_some();
+        handshake.whole = handshake.syn && ordered && near && !handshake.spoiled && answer_end == Some(ack);
     }
 
     fn add_payload(&mut self, segment: &Segment, header: &TcpHeader, from: usize, time_ns: i64) -> Ended {
@@ -238,7 +254,7 @@ impl Entry {
         }
         let (mss, notice_ns) = (self.mss(), self.notice_ns());
         let [mine, theirs] = self.pair(from);
-        if bytes == 1 && flags & (SYN | FIN) == 0 && mine.is_keep_alive(start, theirs.ack) {
+        if bytes == 1 && flags & (SYN | FIN) == 0 && mine.is_keep_alive(start, theirs.highest_ack) {
             mine.see_keep_alive();
             return None;
         }
@@ -255,7 +271,7 @@ impl Entry {
     /// A segment that follows a lost one passes the tap, its acknowledgement passes back, and the lost one comes again: a
     /// whole round-trip time.
     fn notice_ns(&self) -> i64 {
-        let shook_ns = self.handshake.times.map(|times| times.to_responder_ns + times.to_opener_ns);
+        let shook_ns = self.handshake.rtt_ns();
         let [one, two] = [0, 1].map(|index| self.halves[index].echoes.acknowledged.least_ns());
         let acknowledged_ns = one.zip(two).map(|(one, two)| one + two);
         shook_ns.into_iter().chain(acknowledged_ns).min().unwrap_or(USUAL_NOTICE_NS)
@@ -264,7 +280,7 @@ impl Entry {
     /// Round-trip time of the whole path: of data, else of the handshake.
     fn rtt_ns(&self) -> Option<i64> {
         let [one, two] = [0, 1].map(|index| self.halves[index].echoes.acknowledged.mean_ns());
-        let shook_ns = self.handshake.times.map(|times| times.to_responder_ns + times.to_opener_ns);
+        let shook_ns = self.handshake.rtt_ns();
         one.zip(two).map(|(one, two)| (one + two).round() as i64).or(shook_ns)
     }
 
@@ -275,12 +291,12 @@ impl Entry {
 
     /// Whether end `side` of the key is the opener.
     pub(crate) fn is_opener(&self, side: usize) -> bool {
-        side == self.opener
+        side == self.opener()
     }
 
     fn evidence(&self) -> Evidence {
         Evidence {
-            ends: [self.opener, 1 - self.opener].map(|end| self.halves[end].sent),
+            ends: [self.opener(), 1 - self.opener()].map(|end| self.halves[end].sent),
             rejected: self.rejected,
             reset: self.reset,
             answered: self.handshake.answered,
@@ -301,7 +317,7 @@ impl Entry {
     /// The row of the table; times relative to `first_ns`.
     pub(crate) fn connection(&self, first_ns: i64, ideal: &Ideal) -> Connection {
         let (state, zeek_state) = self.states();
-        let [opener, responder] = [self.opener, 1 - self.opener];
+        let [opener, responder] = [self.opener(), 1 - self.opener()];
         let ends: [Endpoint; 2] = self.key.ends;
         let tcp = self.key.protocol == Protocol::Tcp;
         let side = |index: usize| {
@@ -319,7 +335,8 @@ impl Entry {
         let (from_opener, from_responder) = (side(opener), side(responder));
         let start_ns = from_opener.first_ns.into_iter().chain(from_responder.first_ns).min().unwrap_or(0);
         let end_ns = from_opener.last_ns.into_iter().chain(from_responder.last_ns).max().unwrap_or(0);
-        let data = self.transfer.span().map(|(first, last)| (first - first_ns, last - first_ns));
+        let data =
+            self.transfer.span().map(|(first, last)| (first.saturating_sub(first_ns), last.saturating_sub(first_ns)));
         let begun = self.halves.iter().any(|half| half.sent.syn || half.sent.syn_ack);
         let closed = self.halves.iter().any(|half| half.sent.fin || half.sent.rst);
         Connection {
@@ -329,15 +346,15 @@ impl Entry {
             opener_from: self.opener_from,
             start_ns,
             end_ns,
-            rtt_ns: self.handshake.times.map(|times| times.to_responder_ns + times.to_opener_ns),
-            handshake: self.handshake.times,
+            rtt_ns: self.handshake.rtt_ns(),
+            handshake: self.handshake.times(),
             state,
             zeek_state,
             taps: self.taps,
             mss_bytes: self.mss(),
-            setup_ns: data.filter(|_| begun).map(|(first, _)| first - start_ns),
-            data_ns: data.map(|(first, last)| last - first),
-            teardown_ns: data.filter(|_| closed).map(|(_, last)| end_ns - last),
+            setup_ns: data.filter(|_| begun).map(|(first, _)| first.saturating_sub(start_ns)),
+            data_ns: data.map(|(first, last)| last.saturating_sub(first)),
+            teardown_ns: data.filter(|_| closed).map(|(_, last)| end_ns.saturating_sub(last)),
             from_opener,
             from_responder,
         }

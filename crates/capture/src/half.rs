@@ -58,8 +58,7 @@ pub(crate) struct Half {
     /// Sequence number of the first segment without SYN and RST.
     pub(crate) first_seq: Option<u32>,
     pub(crate) fin_seq: Option<u32>,
-    /// Last acknowledgement sent, and the highest.
-    pub(crate) ack: Option<u32>,
+    /// Highest acknowledgement sent.
     pub(crate) highest_ack: Option<u32>,
     /// Of its SYN; 0 when none was told.
     pub(crate) mss: u16,

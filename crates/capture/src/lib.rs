@@ -55,7 +55,7 @@ const STDIN: &str = "-";
 /// Limits and choices of one reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Connections held at once, at least 1, about 1 kB each;
+    /// Connections held at once, at least 1, less than 1 kB each;
     /// beyond, the one silent for longest is evicted and counted.
     pub max_flows: usize,
     /// The packet inside a tunnel counts instead of the one outside.

@@ -61,11 +61,14 @@ struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Echoes {
     waiting: VecDeque<Waiting>,
-    /// TSval that is being timed, and when it first passed.
-    stamp: Option<(u32, i64)>,
-    last_stamp: Option<u32>,
     pub(crate) acknowledged: Samples,
     pub(crate) stamped: Samples,
+    /// When the TSval that is being timed first passed.
+    since_ns: i64,
+    stamp: u32,
+    last_stamp: u32,
+    timing: bool,
+    any_stamp: bool,
 }
 
 impl Echoes {
@@ -89,8 +92,10 @@ impl Echoes {
     /// The clock of TSval may tick more slowly than segments pass: the first one with a value is timed (RFC 7323, 4.3).
     fn stamped(&mut self, stamp: Option<u32>, time_ns: i64) {
         let Some(value) = stamp else { return };
-        if self.last_stamp.replace(value) != Some(value) && self.stamp.is_none() {
-            self.stamp = Some((value, time_ns));
+        let first = !self.any_stamp || self.last_stamp != value;
+        (self.last_stamp, self.any_stamp) = (value, true);
+        if first && !self.timing {
+            (self.stamp, self.since_ns, self.timing) = (value, time_ns, true);
         }
     }
 
@@ -118,13 +123,13 @@ impl Echoes {
 
     /// The other end echoed `echo` as TSecr.
     pub(crate) fn echo(&mut self, echo: u32, time_ns: i64) {
-        let Some((value, since_ns)) = self.stamp else { return };
-        if echo == value {
-            self.stamped.add(time_ns.saturating_sub(since_ns));
+        if !self.timing {
+            return;
+        }
+        if echo == self.stamp {
+            self.stamped.add(time_ns.saturating_sub(self.since_ns));
         }
         // A later echo says that this one was never sent.
-        if echo.wrapping_sub(value) as i32 >= 0 {
-            self.stamp = None;
-        }
+        self.timing = (echo.wrapping_sub(self.stamp) as i32) < 0;
     }
 }

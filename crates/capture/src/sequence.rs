@@ -11,11 +11,19 @@ const WINDOW_BYTES: i64 = 1 << 30;
 /// Which bytes of a direction have been captured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sequence {
-    span: Option<Span>,
+    span: Span,
+    known: bool,
     /// The first byte is known from a SYN: nothing below it is data.
     anchored: bool,
-    gaps: Vec<Gap>,
     distinct_bytes: u64,
+    /// What most directions never need.
+    rare: Option<Box<Rare>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rare {
+    gaps: Vec<Gap>,
+    /// Of spans before the numbers jumped.
     span_bytes: u64,
     stray_end: Option<u32>,
 }
@@ -37,7 +45,7 @@ pub(crate) struct Brought {
     pub(crate) filled_since_ns: Option<i64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Span {
     start: i64,
     end: i64,
@@ -47,20 +55,20 @@ impl Sequence {
     /// `seq` is the number of the first payload byte: the initial sequence number plus one.
     pub(crate) fn anchor(&mut self, seq: u32) {
         self.anchored = true;
-        if self.span.is_none() {
+        if !self.known {
             let at = i64::from(seq) + (1 << 32);
-            self.span = Some(Span { start: at, end: at });
+            (self.span, self.known) = (Span { start: at, end: at }, true);
         }
     }
 
     /// Sequence number of the first payload byte known.
     pub(crate) fn first(&self) -> Option<u32> {
-        self.span.map(|span| span.start as u32)
+        self.known.then_some(self.span.start as u32)
     }
 
     /// Sequence number behind the highest payload byte.
     pub(crate) fn next(&self) -> Option<u32> {
-        self.span.map(|span| span.end as u32)
+        self.known.then_some(self.span.end as u32)
     }
 
     /// Payload bytes captured, each once.
@@ -70,29 +78,39 @@ impl Sequence {
 
     /// Bytes between the first and the highest that were never captured.
     pub(crate) fn missing_bytes(&self) -> u64 {
-        let current = self.span.map_or(0, |span| (span.end - span.start) as u64);
-        (self.span_bytes + current).saturating_sub(self.distinct_bytes)
+        let before = self.rare.as_ref().map_or(0, |rare| rare.span_bytes);
+        (before + (self.span.end - self.span.start) as u64).saturating_sub(self.distinct_bytes)
     }
 
     /// Bytes below `ack` that were never captured: acknowledged, so the tap lost them and not the network.
     pub(crate) fn missing_below(&self, ack: u32) -> u64 {
-        let Some(span) = self.span else { return 0 };
+        if !self.known {
+            return 0;
+        }
+        let span = self.span;
         let ack = span.end + i64::from(ack.wrapping_sub(span.end as u32) as i32);
-        let behind = (ack - span.end).clamp(0, WINDOW_BYTES);
-        let within: i64 = self.gaps.iter().map(|gap| (gap.to.min(ack) - gap.from).max(0)).sum();
+        // Further ahead it acknowledges what was never sent.
+        let behind = if ack - span.end > WINDOW_BYTES { 0 } else { (ack - span.end).max(0) };
+        let gaps = self.rare.iter().flat_map(|rare| &rare.gaps);
+        let within: i64 = gaps.map(|gap| (gap.to.min(ack) - gap.from).max(0)).sum();
         (within + behind) as u64
     }
 
     /// Takes `bytes` of payload that start at `seq` and passed at `time_ns`.
     pub(crate) fn add(&mut self, seq: u32, bytes: u64, time_ns: i64) -> Brought {
         let bytes = bytes.min(WINDOW_BYTES as u64) as i64;
-        let fresh = Span { start: i64::from(seq) + (1 << 32), end: i64::from(seq) + (1 << 32) };
-        let span = *self.span.get_or_insert(fresh);
+        if !self.known {
+            let at = i64::from(seq) + (1 << 32);
+            (self.span, self.known) = (Span { start: at, end: at }, true);
+        }
+        let span = self.span;
         let start = span.end + i64::from(seq.wrapping_sub(span.end as u32) as i32);
         if (start - span.end).abs() > WINDOW_BYTES {
             return self.add_stray(seq, bytes, time_ns);
         }
-        self.stray_end = None;
+        if let Some(rare) = &mut self.rare {
+            rare.stray_end = None;
+        }
         let end = start + bytes;
         let start = if self.anchored { start.max(span.start) } else { start };
         self.cover(span, start, end.max(start), time_ns)
@@ -101,48 +119,66 @@ impl Sequence {
     /// A number out of every window is noise, unless the next segment continues it: then the
     /// connection was reused without a SYN in the capture, and counting goes on from there.
     fn add_stray(&mut self, seq: u32, bytes: i64, time_ns: i64) -> Brought {
-        if self.stray_end != Some(seq) {
-            self.stray_end = Some(seq.wrapping_add(bytes as u32));
+        let rare = self.rare.get_or_insert_default();
+        if rare.stray_end != Some(seq) {
+            rare.stray_end = Some(seq.wrapping_add(bytes as u32));
             return Brought::default();
         }
-        if let Some(span) = self.span.take() {
-            self.span_bytes += (span.end - span.start) as u64;
-        }
-        self.gaps.clear();
-        self.stray_end = None;
+        rare.span_bytes += (self.span.end - self.span.start) as u64;
+        rare.gaps.clear();
+        rare.stray_end = None;
         self.anchored = false;
         let at = i64::from(seq) + (1 << 32);
         self.cover(Span { start: at, end: at }, at, at + bytes, time_ns)
     }
 
     fn cover(&mut self, span: Span, start: i64, end: i64, time_ns: i64) -> Brought {
-        let mut fresh = 0;
+        let mut fresh = (end - start.max(span.end)).max(0) + (end.min(span.start) - start).max(0);
         let mut filled_since_ns = None;
+        let apart = start > span.end || end < span.start;
+        if let Some(rare) = self.rare_if(apart) {
+            let (filled, since_ns) = rare.fill(start, end);
+            (fresh, filled_since_ns) = (fresh + filled, since_ns);
+            if start > span.end {
+                rare.gaps.push(Gap { from: span.end, to: start, since_ns: time_ns });
+            }
+            if end < span.start {
+                rare.gaps.push(Gap { from: end, to: span.start, since_ns: time_ns });
+            }
+            if rare.gaps.len() > GAPS_MAX {
+                rare.gaps.remove(0);
+            }
+        }
+        self.distinct_bytes += fresh as u64;
+        self.span = Span { start: span.start.min(start), end: span.end.max(end) };
+        Brought { fresh: fresh as u64, filled_since_ns }
+    }
+
+    fn rare_if(&mut self, needed: bool) -> Option<&mut Rare> {
+        if needed {
+            return Some(self.rare.get_or_insert_default());
+        }
+        self.rare.as_deref_mut()
+    }
+}
+
+impl Rare {
+    /// Closes gaps between `start` and `end`: bytes filled, and since when the oldest of these gaps was there.
+    fn fill(&mut self, start: i64, end: i64) -> (i64, Option<i64>) {
+        let (mut filled, mut filled_since_ns) = (0, None);
         for index in (0..self.gaps.len()).rev() {
             let Gap { from, to, since_ns } = self.gaps[index];
             let (low, high) = (start.max(from), end.min(to));
             if low >= high {
                 continue;
             }
-            fresh += high - low;
+            filled += high - low;
             filled_since_ns = Some(filled_since_ns.map_or(since_ns, |since: i64| since.min(since_ns)));
             self.gaps.remove(index);
             let rest = [(from, low), (high, to)].into_iter().filter(|(a, b)| a < b);
             self.gaps.extend(rest.map(|(from, to)| Gap { from, to, since_ns }));
         }
-        if start > span.end {
-            self.gaps.push(Gap { from: span.end, to: start, since_ns: time_ns });
-        }
-        if end < span.start {
-            self.gaps.push(Gap { from: end, to: span.start, since_ns: time_ns });
-        }
-        fresh += (end - start.max(span.end)).max(0) + (end.min(span.start) - start).max(0);
-        if self.gaps.len() > GAPS_MAX {
-            self.gaps.remove(0);
-        }
-        self.distinct_bytes += fresh as u64;
-        self.span = Some(Span { start: span.start.min(start), end: span.end.max(end) });
-        Brought { fresh: fresh as u64, filled_since_ns }
+        (filled, filled_since_ns)
     }
 }
 
@@ -227,7 +263,7 @@ mod tests {
         for index in 0..10_000 {
             sequence.add(index * 20 + 10, 10, 0);
         }
-        assert!(sequence.gaps.len() <= GAPS_MAX);
+        assert!(sequence.rare.as_ref().is_some_and(|rare| rare.gaps.len() <= GAPS_MAX));
         assert_eq!((sequence.distinct_bytes(), sequence.missing_bytes()), (100_000, 100_000));
     }
 }

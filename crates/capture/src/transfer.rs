@@ -32,14 +32,24 @@ pub(crate) struct Share {
     pub(crate) transfer_ns: i64,
 }
 
+impl Share {
+    /// Time stamps of strangers may span more than a sum holds.
+    fn move_on(&mut self, transfer_ns: i64, warm_up_ns: i64) {
+        self.transfer_ns = self.transfer_ns.saturating_add(transfer_ns);
+        self.warm_up_ns = self.warm_up_ns.saturating_add(warm_up_ns);
+    }
+}
+
 /// The data phase of a connection under construction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transfer {
     /// In the order of the table's key.
     pub(crate) shares: [Share; 2],
-    span: Option<(i64, i64)>,
-    side: usize,
+    first_ns: i64,
+    last_ns: i64,
     train: Running,
+    side: u8,
+    begun: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,25 +65,25 @@ impl Transfer {
     /// A data packet of `side`, with `fresh` bytes that were not seen before in `packets` packets. Returns the train it
     /// ended, if any; `connection` and `from_opener` of it are for the caller to fill in, the latter from the side.
     pub(crate) fn see(&mut self, side: usize, time_ns: i64, fresh: u64, packets: u64) -> Option<(usize, Train)> {
-        let Some((first_ns, last_ns)) = self.span else {
-            self.span = Some((time_ns, time_ns));
+        if !self.begun {
+            (self.first_ns, self.last_ns, self.begun) = (time_ns, time_ns, true);
             self.begin(side, time_ns, 0);
             self.grow(fresh, packets, time_ns);
             return None;
-        };
+        }
+        let (first_ns, last_ns, current) = (self.first_ns, self.last_ns, usize::from(self.side));
         // Packets out of the order of time widen the phase but never count time twice.
-        let (before_ns, after_ns) = ((first_ns - time_ns).max(0), (time_ns - last_ns).max(0));
-        self.span = Some((first_ns.min(time_ns), last_ns.max(time_ns)));
+        let (before_ns, after_ns) = (first_ns.saturating_sub(time_ns).max(0), time_ns.saturating_sub(last_ns).max(0));
+        (self.first_ns, self.last_ns) = (first_ns.min(time_ns), last_ns.max(time_ns));
         let mut ended = None;
-        if side == self.side || fresh == 0 {
-            self.shares[side].transfer_ns += before_ns + after_ns;
+        if side == current || fresh == 0 {
+            self.shares[side].move_on(before_ns.saturating_add(after_ns), 0);
         } else {
-            ended = Some((self.side, self.train_of()));
-            self.shares[side].warm_up_ns += after_ns;
-            self.shares[side].transfer_ns += before_ns;
+            ended = Some((current, self.train_of()));
+            self.shares[side].move_on(before_ns, after_ns);
             self.begin(side, time_ns.max(last_ns), after_ns);
         }
-        if side == self.side {
+        if side == usize::from(self.side) {
             self.grow(fresh, packets, time_ns);
         }
         ended
@@ -81,16 +91,16 @@ impl Transfer {
 
     /// The train that runs, as it stands.
     pub(crate) fn last_train(&self) -> Option<(usize, Train)> {
-        self.span.map(|_| (self.side, self.train_of()))
+        self.begun.then(|| (usize::from(self.side), self.train_of()))
     }
 
     /// First and last data packet.
     pub(crate) fn span(&self) -> Option<(i64, i64)> {
-        self.span
+        self.begun.then_some((self.first_ns, self.last_ns))
     }
 
     fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64) {
-        self.side = side;
+        self.side = side as u8;
         self.shares[side].trains = self.shares[side].trains.saturating_add(1);
         self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0 };
     }

@@ -42,7 +42,16 @@ fn check(file: &[u8]) -> Option<Capture> {
     let packets: u64 = sides().map(|side| side.packets).sum();
     assert!(packets <= counts.decoded);
     assert!(counts.evicted > 0 || packets == counts.decoded);
+    for flow in &capture.connections {
+        let Some(data_ns) = flow.data_ns else { continue };
+        let parts =
+            [&flow.from_opener, &flow.from_responder].map(|side| i128::from(side.warm_up_ns + side.transfer_ns));
+        assert_eq!(parts.iter().sum::<i128>(), i128::from(data_ns), "{flow:?}");
+    }
     for side in sides() {
+        assert!(side.distinct_packets <= side.data_packets && side.spurious <= side.retransmits, "{side:?}");
+        assert!(u64::from(side.reordered) + u64::from(side.lost_before) <= side.distinct_packets, "{side:?}");
+        assert!(side.unseen_bytes <= side.missing_bytes + (1 << 30), "{side:?}");
         assert!(side.distinct_bytes <= side.payload_bytes, "{side:?}");
         assert_eq!(side.first_data_ns.is_some(), side.payload_bytes > 0);
     }
@@ -92,6 +101,32 @@ proptest! {
         }).collect();
         let read = check(&pcap(&frames, 1, false, false)).expect("a capture");
         prop_assert_eq!(read.counts.decoded, frames.len() as u64);
+    }
+
+    #[test]
+    fn whatever_is_sent_when_the_parts_add_up_and_trains_hold_everything(
+        segments in proptest::collection::vec((any::<bool>(), 0..40_u32, 0..4_u32, 0..5_000_000_u64), 1..60),
+        window_ms in 0..5_000_u64,
+    ) {
+        let frames: Vec<Frame> = segments.iter().map(|&(forth, seq, parts, time_us)| {
+            let (from, to) = if forth { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
+            tcp(time_us, from, to, 1_000 + seq * 100, 1, ACK, 100 * parts as usize)
+        }).collect();
+        let options = Options { max_trains: usize::MAX, window_ns: window_ms * 1_000_000, ..Options::default() };
+        let read = read(&pcap(&frames, 1, false, false)[..], &options, &mut || true).expect("a capture");
+        prop_assert_eq!(read.connections.len(), 1);
+        let row = &read.connections[0];
+        let sides = [&row.from_opener, &row.from_responder];
+        let parts: i64 = sides.iter().map(|side| side.warm_up_ns + side.transfer_ns).sum();
+        prop_assert_eq!(row.data_ns.unwrap_or(0), parts);
+        for (from_opener, side) in [(true, sides[0]), (false, sides[1])] {
+            let trains: Vec<_> = read.trains.iter().filter(|train| train.from_opener == from_opener).collect();
+            prop_assert_eq!(trains.len(), side.trains as usize);
+            prop_assert_eq!(trains.iter().map(|train| train.warm_up_ns).sum::<i64>(), side.warm_up_ns);
+            prop_assert!(trains.iter().map(|train| train.bytes).sum::<u64>() <= side.distinct_bytes);
+        }
+        let all: u64 = read.trains.iter().map(|train| train.bytes).sum();
+        prop_assert_eq!(all, sides[0].distinct_bytes + sides[1].distinct_bytes);
     }
 
     #[test]

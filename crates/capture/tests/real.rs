@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use capture::{CaptureError, Counts, Options, Protocol, Skip, State, read, read_file};
+use capture::{CaptureError, Connection, Counts, Duplicates, Options, Protocol, Skip, State, Train, read, read_file};
 
 fn shared(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pcap").join(name);
@@ -68,6 +68,82 @@ fn every_echo_connection_is_complete_and_carries_its_52_bytes() {
     assert!(read.connections.iter().all(|row| row.from_responder.distinct_bytes == 52));
     // tshark: the SYN or SYN-ACK of 158 connections was repeated.
     assert_eq!(read.connections.iter().filter(|row| row.rtt_ns.is_some()).count(), 500 - 158);
+}
+
+/// The direction of packets that bring new bytes, from tshark's fields (`tcp.stream`, `tcp.seq_raw`, `tcp.len`).
+#[test]
+fn trains_are_those_counted_from_the_packets() {
+    let expected = [("echo_connections.pcap.gz", 52_000), ("tcptrace_http.dmp.gz", 212), ("smb_scanner.pcap.gz", 772)];
+    for (name, trains) in expected {
+        let Some(path) = shared(name) else { continue };
+        let options = Options { max_trains: usize::MAX, ..Options::default() };
+        let read = read_file(&path, &options, &mut || true).expect("a capture");
+        assert_eq!(read.trains.len(), trains, "{name}");
+        let sides = |row: &Connection| u64::from(row.from_opener.trains + row.from_responder.trains);
+        assert_eq!(read.connections.iter().map(sides).sum::<u64>(), trains as u64, "{name}");
+        if name.starts_with("echo") {
+            let each = |train: &Train| (train.packets, train.bytes) == (1, 1);
+            assert!(read.connections.iter().all(|row| (row.from_opener.trains, row.from_responder.trains) == (52, 52)));
+            assert!(read.trains.iter().all(each));
+        }
+    }
+}
+
+#[test]
+fn the_parts_of_every_transfer_add_up_to_the_nanosecond() {
+    for name in
+        ["access_app_mix.pcap.gz", "enterprise_ad_lab.pcap.gz", "tcptrace_urgent.dmp.gz", "ndt_speedtest_v6.pcap.gz"]
+    {
+        let Some(path) = shared(name) else { continue };
+        let read = read_file(&path, &Options::default(), &mut || true).expect("a capture");
+        let mut transfers = 0;
+        for row in &read.connections {
+            let Some(data_ns) = row.data_ns else { continue };
+            let parts = [&row.from_opener, &row.from_responder].map(|side| {
+                assert_eq!(
+                    side.pacing_ns().zip(side.theoretical_ns).map(|(one, two)| one + two).unwrap_or(side.transfer_ns),
+                    side.transfer_ns
+                );
+                side.warm_up_ns + side.transfer_ns
+            });
+            assert_eq!(parts.iter().sum::<i64>(), data_ns, "{name}: {row:?}");
+            if let (Some(setup_ns), Some(teardown_ns)) = (row.setup_ns, row.teardown_ns) {
+                assert_eq!(setup_ns + data_ns + teardown_ns, row.end_ns - row.start_ns, "{name}");
+            }
+            transfers += 1;
+        }
+        assert!(transfers > 0, "{name}");
+    }
+}
+
+#[test]
+fn segments_of_offload_count_as_packets() {
+    let Some(path) = shared("ndt_speedtest_v6.pcap.gz") else { return };
+    let read = read_file(&path, &Options::default(), &mut || true).expect("a capture");
+    let row = &read.connections[0];
+    let sides = [&row.from_opener, &row.from_responder];
+    assert_eq!(row.mss_bytes, Some(1_440));
+    // tshark: tcp.len over 1,428 (12 bytes of timestamps), rounded up, of every frame.
+    let packets: u64 = sides.iter().map(|side| side.data_packets).sum();
+    let supers: u32 = sides.iter().map(|side| side.super_segments).sum();
+    assert_eq!((sides[0].packets + sides[1].packets, packets, supers), (5_180, 57_580, 3_275));
+}
+
+#[test]
+fn tunnels_lead_to_the_conversations_that_tshark_finds_inside() {
+    let Some(path) = shared("access_app_mix.pcap.gz") else { return };
+    let read = read_file(&path, &Options { tunnels: true, ..Options::default() }, &mut || true).expect("a capture");
+    // tshark: 4,862. Its UDP conversations are those of both layers.
+    assert_eq!(read.connections.iter().filter(|row| row.protocol == Protocol::Tcp).count(), 4_862);
+}
+
+#[test]
+fn copies_of_two_hosts_are_left_out() {
+    let Some(path) = shared("enterprise_ad_lab.pcap.gz") else { return };
+    let options = Options { duplicates: Duplicates::All, ..Options::default() };
+    let read = read_file(&path, &options, &mut || true).expect("a capture");
+    // tshark: 1,010 of IPv4 with equal addresses, identification, length, ports, numbers, window and options.
+    assert_eq!(read.counts.skipped(Skip::Duplicate), 1_020);
 }
 
 #[test]

@@ -1,0 +1,144 @@
+"""Speed and memory of reading captures, beside tcptrace, argus and tshark.
+
+A file of a million packets is made of captures by repeating them with shifted addresses and times, so that each copy
+has connections of its own; another one of connections that open, ask once and stay open, a million by default, shows
+what each costs in memory.
+
+    python benchmarks/captures.py CAPTURE...
+"""
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PROGRAM = ROOT / "target" / "release" / "examples" / "connections"
+RUNS = 3
+HEADER = struct.Struct("<IHHiIII")
+RECORD = struct.Struct("<IIII")
+PEERS = {
+    "tcptrace": ["tcptrace", "-l", "-r", "-n"],
+    "argus": ["argus", "-X", "-w", os.devnull, "-r"],
+    "tshark": ["tshark", "-q", "-z", "conv,tcp", "-r"],
+}
+
+
+def records(path: Path) -> list[tuple[int, bytes, int]]:
+    """Microseconds since 1970, captured bytes and original length of each packet of an Ethernet pcap."""
+    data = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read()
+    magic, *_, link = HEADER.unpack_from(data)
+    if magic != 0xA1B2C3D4 or link != 1:
+        raise SystemExit(f"{path}: must be a little-endian pcap of Ethernet frames with microseconds")
+    found, at = [], HEADER.size
+    while at + RECORD.size <= len(data):
+        seconds, fraction, captured, original = RECORD.unpack_from(data, at)
+        at += RECORD.size
+        found.append((seconds * 1_000_000 + fraction, data[at : at + captured], original))
+        at += captured
+    return found
+
+
+def shifted(frame: bytes, copy: int) -> bytes:
+    """The frame between other hosts: `copy` is mixed into a byte of both addresses of the outermost IP header."""
+    at = 12
+    while frame[at : at + 2] in (b"\x81\x00", b"\x88\xa8"):
+        at += 4
+    kind, changed = frame[at : at + 2], bytearray(frame)
+    places = {b"\x08\x00": (at + 15, at + 19), b"\x86\xdd": (at + 11, at + 27)}.get(bytes(kind), ())
+    for place in places:
+        if place < len(changed):
+            changed[place] ^= copy
+    return bytes(changed)
+
+
+def repeated(captures: list[Path], packets: int, path: Path) -> int:
+    """Write at least `packets` packets; returns how many."""
+    sources = [records(capture) for capture in captures]
+    written, copy = 0, 0
+    with path.open("wb") as out:
+        out.write(HEADER.pack(0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        while written < packets:
+            for source in sources:
+                for time_us, frame, original in source:
+                    seconds, fraction = divmod(time_us + copy * 3_600_000_000, 1_000_000)
+                    out.write(RECORD.pack(seconds, fraction, len(frame), original) + shifted(frame, copy))
+                written += len(source)
+            copy += 1
+    return written
+
+
+def opened(connections: int) -> Iterator[bytes]:
+    """Records of connections that shake hands, ask and go on living, interleaved."""
+    steps = ((0, 2, 0, 0), (1, 18, 0, 1), (0, 16, 1, 1), (0, 24, 1, 1))
+    for step, (back, flags, seq, ack) in enumerate(steps):
+        payload = 100 if step == 3 else 0
+        for index in range(connections):
+            client = struct.pack(">I", 0x0A000000 + index // 60_000)
+            ends = (client, bytes((192, 0, 2, 1)))
+            ports = (1024 + index % 60_000, 443)
+            if back:
+                ends, ports = ends[::-1], ports[::-1]
+            total = 40 + payload
+            ip = struct.pack(">BBHHHBBH", 0x45, 0, total, index & 0xFFFF, 0, 64, 6, 0) + ends[0] + ends[1]
+            tcp = struct.pack(">HHIIBBHHH", *ports, seq, ack, 0x50, flags, 65535, 0, 0)
+            time_us = step * 10_000_000 + index
+            header = RECORD.pack(time_us // 1_000_000, time_us % 1_000_000, 54, 14 + total)
+            yield header + bytes(12) + b"\x08\x00" + ip + tcp
+
+
+def run(command: list[str], cwd: str) -> tuple[float, int, str]:
+    """User and system time, s; largest resident set, bytes; and what was printed, of one run."""
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(command, cwd=cwd, stdout=out, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read().decode(errors="replace")
+    if child.returncode != 0:
+        raise RuntimeError(f"{command[0]} ended with status {child.returncode}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("captures", nargs="+", type=Path, metavar="CAPTURE")
+    parser.add_argument("--packets", type=int, default=1_000_000)
+    parser.add_argument("--connections", type=int, default=1_000_000)
+    given = parser.parse_args()
+    if not PROGRAM.exists():
+        raise SystemExit("cargo build --release -p mayfly-capture --example connections, first")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "repeated.pcap"
+        packets = repeated(given.captures, given.packets, path)
+        for name, command in {"mayfly": [str(PROGRAM)], **PEERS}.items():
+            if name != "mayfly" and shutil.which(command[0]) is None:
+                print(f"{name}: not installed", file=sys.stderr)
+                continue
+            try:
+                runs = [run([*command, str(path)], folder) for _ in range(RUNS if name == "mayfly" else 1)]
+            except RuntimeError as error:
+                print(error, file=sys.stderr)
+                continue
+            cpu_s, _, text = min(runs)
+            row = {"program": name, "packets": packets, "cpu_s": cpu_s, "packets_per_cpu_s": packets / cpu_s}
+            print(json.dumps(row | (json.loads(text) if name == "mayfly" else {})), flush=True)
+        path.unlink()
+        with path.open("wb") as out:
+            out.write(HEADER.pack(0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+            out.writelines(opened(given.connections))
+        # What this program held when it forked counts as the child's: far less than a million connections take.
+        cpu_s, memory, text = run([str(PROGRAM), str(path)], folder)
+        row = {"program": "mayfly", "cpu_s": cpu_s, "memory_bytes": memory, **json.loads(text)}
+        print(json.dumps(row | {"bytes_per_connection": memory / row["connections"]}))
+
+
+if __name__ == "__main__":
+    main()
