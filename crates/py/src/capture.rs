@@ -234,6 +234,12 @@ fn side_columns(
         let values = rows.iter().map(|row| time(side(row)).filter(|_| !phase || row.data_ns.is_some()));
         dict.set_item(format!("{prefix}_{name}"), seconds(py, values))?;
     }
+    let per_packet = |side: &Side| match (side.pacing_ns(), side.distinct_packets) {
+        (Some(pacing_ns), packets @ 1..) => pacing_ns as f64 * 1e-9 / packets as f64,
+        _ => f64::NAN,
+    };
+    let paced = float64(py, rows.iter().map(|row| per_packet(side(row))));
+    dict.set_item(format!("{prefix}_pacing_per_packet_s"), paced)?;
     let flags: [Column<bool>; 2] = [("fin", |side| side.fin), ("rst", |side| side.rst)];
     for (name, flag) in flags {
         let values: Vec<u8> = rows.iter().map(|row| u8::from(flag(side(row)))).collect();

@@ -144,7 +144,9 @@ def compare(
     epilog="Example:  mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24"
 )
 def whatif(
-    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz too")],
+    capture: Annotated[
+        Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
+    ],
     rate: Annotated[
         str, typer.Option(metavar="RATE", help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s)")
     ],

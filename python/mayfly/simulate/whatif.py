@@ -30,7 +30,7 @@ def whatif(
     Parameters
     ----------
     capture : path
-        pcap or pcapng, gzip too.
+        pcap or pcapng, plain, in gzip or in Zstandard; ``-`` is the standard input.
     rate : str or int
         Bottleneck rate, each direction: ``10mbit`` or bit/s.
     buffer : str or int

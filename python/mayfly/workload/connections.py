@@ -47,6 +47,7 @@ SIDE = {
     "transfer_s": pl.Float64,
     "theoretical_s": pl.Float64,
     "pacing_s": pl.Float64,
+    "pacing_per_packet_s": pl.Float64,
 }
 """Columns of one direction of a connection, prefixed with ``opener_`` or ``responder_``, its sender."""
 
