@@ -153,6 +153,12 @@ def test_a_working_day_is_found():
     assert busy[98:238].all() and not busy[:94].any() and not busy[242:].any()
 
 
+def test_a_trickle_beside_nothing_is_not_busy():
+    rng = np.random.default_rng(4)
+    found = periods_of(np.concatenate([rng.normal(1000, 10, 40), rng.normal(5, 1, 40), np.zeros(120)]))
+    assert [(period.begin, period.busy) for period in found if period.begin in (0, 40)] == [(0, True), (40, False)]
+
+
 def test_short_and_constant_loads():
     assert periods_of([]) == []
     (short,) = periods_of([1.0, 2.0, 3.0])

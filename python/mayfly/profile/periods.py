@@ -1,9 +1,10 @@
 """Stationary and busy periods of a load (Chen 2012, 8.3.1), each found by a test.
 
 Principle: a period is stationary as long as the test of Kwiatkowski, Phillips, Schmidt and Shin (1992) for a constant
-level does not reject it. A rejected one is cut where its partial sums lie farthest from zero, which estimates where the
-level changes, and each half is tested again. A stationary period is busy when its bins are larger than all others by
-the test of Mann and Whitney (1947), with the correction of Holm (1979) for as many tests as there are periods.
+level does not reject it. A rejected one is cut where its partial sums lie farthest from zero, which estimates where
+the level changes, and each half is tested again. A stationary period of a mean above that of all is busy when its bins
+are larger than all others by the test of Mann and Whitney (1947), with the correction of Holm (1979) for as many tests
+as there are periods.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SHORTEST = 6
 
 TESTS = {
     "stationary": "KPSS test of a constant level (Kwiatkowski et al. 1992), cut where the partial sums are largest",
-    "busy": "Mann-Whitney test against all other bins, one-sided, Holm's correction",
+    "busy": "mean above that of all bins; Mann-Whitney test against the others, one-sided, Holm's correction",
 }
 """What each finding comes from."""
 
@@ -42,7 +43,8 @@ class Period:
     stationary : bool or None
         Whether the test leaves a constant level standing; None where it was not done.
     busy_p : float or None
-        Of the Mann-Whitney test after correction; None where there is one period only, or it is not stationary.
+        Of the Mann-Whitney test after correction; None where there is one period only, or it is not
+        stationary, or its mean is not above that of all bins.
     """
 
     begin: int
@@ -175,7 +177,9 @@ def periods_of(load: np.ndarray) -> list[Period]:
 def _with_busy(periods: list[Period], load: np.ndarray) -> list[Period]:
     from scipy.stats import mannwhitneyu
 
-    tested = [place for place, period in enumerate(periods) if period.stationary] if len(periods) > 1 else []
+    # Ranks alone would call the smallest trickle busy beside bins of nothing.
+    high = [place for place, period in enumerate(periods) if period.stationary and period.mean > load.mean()]
+    tested = high if len(periods) > 1 else []
     ps = {}
     for place in tested:
         inside = np.zeros(len(load), dtype=bool)

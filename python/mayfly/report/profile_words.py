@@ -45,7 +45,7 @@ def _site(document: Mapping[str, Any]) -> list[str]:
     site = document["site"]
     networks = f" ({', '.join(site['networks'])})" if site["networks"] else ""
     told = f"{document['dataset']['local_hosts']:,} local hosts, found {FOUND_BY[site['found_by']]}{networks}: "
-    roles = f"{site['server']:,} servers, {site['client']:,} clients, {site['unknown']:,} unknown"
+    roles = f"{_several(site['server'], 'server')}, {_several(site['client'], 'client')}, {site['unknown']:,} unknown"
     source = {
         "hosts file": "by the file of hosts",
         "model": "by the model of roles",
