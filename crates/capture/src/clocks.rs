@@ -3,7 +3,7 @@
 //! A packet that passes tap A and then tap B has time `t_B - t_A = offset + delay` on their clocks, one on its way back
 //! `offset - delay`; no delay is negative, so the offset lies between the largest difference one way and the smallest
 //! the other way. Like NTP (RFC 5905, 8) the middle is taken; half the width bounds the error of clocks that do not
-//! drift. Memory: at most [`HELD_MAX`] packets of each file, the same ones in all of them.
+//! drift. Memory: at most [`HELD_MAX`] packets of all files together, the same ones in all of them.
 
 use std::collections::hash_map::RandomState;
 use std::io::Read;
@@ -15,7 +15,7 @@ use crate::CaptureError;
 use crate::decode::{Decoder, Transport};
 use crate::reader::{Item, Reader};
 
-const HELD_MAX: usize = 1 << 16;
+const HELD_MAX: usize = 1 << 20;
 /// Packets in common below which two files are taken for pieces of one capture or strangers.
 const COMMON_MIN: usize = 8;
 /// Differences of true copies lie together; those of packets that only look alike do not.
@@ -37,6 +37,7 @@ pub(crate) struct Sample {
     held: HashMap<u64, Seen>,
     /// Identities with any of these bits are left out.
     mask: u64,
+    limit: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -50,11 +51,14 @@ struct Seen {
 impl Sample {
     pub(crate) fn of<R: Read>(
         mut reader: Reader<R>,
+        files: usize,
         keys: RandomState,
         proceed: &mut dyn FnMut() -> bool,
     ) -> Result<Self, CaptureError> {
         let mut decoder = Decoder::with(false, Some(keys));
-        let mut sample = Sample { held: HashMap::new(), mask: 0 };
+        // Few of many would find no packets in common: 64 at least.
+        let limit = (HELD_MAX / files.max(1)).max(64);
+        let mut sample = Sample { held: HashMap::new(), mask: 0, limit };
         let mut steps = 0_u64;
         loop {
             if steps.is_multiple_of(crate::POLL_EVERY) && !proceed() {
@@ -82,7 +86,7 @@ impl Sample {
             return;
         }
         self.held.entry(identity).and_modify(|held| held.once = false).or_insert(seen);
-        if self.held.len() > HELD_MAX {
+        if self.held.len() > self.limit {
             self.mask = self.mask << 1 | 1;
             let mask = self.mask;
             self.held.retain(|identity, _| identity & mask == 0);

@@ -129,7 +129,7 @@ pub fn read_files(
         let mut samples = Vec::new();
         for path in paths {
             let path = path.as_ref();
-            let sample = open(path).and_then(|reader| clocks::Sample::of(reader, keys.clone(), proceed));
+            let sample = open(path).and_then(|reader| clocks::Sample::of(reader, paths.len(), keys.clone(), proceed));
             samples.push(sample.map_err(|error| error.inside(&name(path)))?);
         }
         ahead = clocks::align(&samples);
