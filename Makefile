@@ -58,10 +58,11 @@ CAPTURES ?= captures/office.pcap.gz
 
 bench: build
 	cargo build --release --quiet -p mayfly-netsim --example flow_list
-	cargo build --release --quiet -p mayfly-qdisc --examples
+	cargo build --release --quiet -p mayfly-qdisc -p mayfly-estimator --examples
 	cargo build --release --quiet -p mayfly-capture --example connections
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/queues.py
+	$(BIN)/python benchmarks/estimator.py
 	$(BIN)/python benchmarks/permanent.py
 	$(BIN)/python benchmarks/wlan.py
 	$(BIN)/python benchmarks/models.py
