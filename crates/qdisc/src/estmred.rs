@@ -1,7 +1,8 @@
 //! RED that also estimates what share of its traffic does not respond to drops.
 //!
 //! Principle: every packet is treated as by RED; beside it, mean queue, arrivals and drops of each sampling interval, a
-//! third of the round-trip time, go to the estimator. The estimate changes nothing here: it is told.
+//! third of the round-trip time, go to the estimator. The estimate is told, and moves the thresholds where a bound asks
+//! for it ([`crate::regulator`]).
 //! In bytes over the length of a typical packet (Zhao 2004, III.A.2). Cost per packet: that of RED, a few additions, and
 //! 0.2 µs per sampling interval. Source: Zhao 2004, II and III.
 
@@ -13,6 +14,7 @@ use units::{Stream, Time};
 use crate::base::{Discipline, Env, Nonresponsive};
 use crate::packet::Packet;
 use crate::red::{self, Detector};
+use crate::regulator::{self, Regulator};
 use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
 
 /// Ids of the estimator's methods.
@@ -26,34 +28,49 @@ const METHODS: [&str; estimator::methods().len()] = {
     ids
 };
 
-/// Those of RED, and what the estimator must know.
-const PARAMS: [Param; red::PARAMS.len() + 4] = {
-    let own = [
-        Param {
-            name: "rate",
-            unit: "bit/s",
-            about: "of the link, for the estimator; 0: measured from the first departures",
-            value: Value::Number { default: 0.0, min: 0.0, max: 4e11 },
-        },
-        Param {
-            name: "rtt",
-            unit: "s",
-            about: "round-trip time of the flows without queueing (T_p)",
-            value: Value::Number { default: 0.1, min: 1e-4, max: 60.0 },
-        },
-        Param { name: "method", unit: "", about: "of the estimator", value: Value::Choice(&METHODS) },
-        Param {
-            name: "ticks",
-            unit: "per second",
-            about: "clock of the estimator, which calculates with integers as in a kernel; 0: floating point",
-            value: Value::Whole { default: 1000, min: 0, max: 1_000_000 },
-        },
-    ];
-    let mut all = [const { Param { name: "", unit: "", about: "", value: Value::Choice(&[]) } }; red::PARAMS.len() + 4];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = if at < red::PARAMS.len() { red::PARAMS[at] } else { own[at - red::PARAMS.len()] };
-        at += 1;
+/// What the estimator must know.
+const OWN: [Param; 5] = [
+    Param {
+        name: "rate",
+        unit: "bit/s",
+        about: "of the link, for the estimator; 0: measured from the first departures",
+        value: Value::Number { default: 0.0, min: 0.0, max: 4e11 },
+    },
+    Param {
+        name: "rtt",
+        unit: "s",
+        about: "round-trip time of the flows without queueing (T_p)",
+        value: Value::Number { default: 0.1, min: 1e-4, max: 60.0 },
+    },
+    Param {
+        name: "per_ack",
+        unit: "packets",
+        about: "of the flows that an acknowledgement tells of: 2 with delayed acknowledgements",
+        value: Value::Number { default: 1.0, min: 1.0, max: 16.0 },
+    },
+    Param { name: "method", unit: "", about: "of the estimator", value: Value::Choice(&METHODS) },
+    Param {
+        name: "ticks",
+        unit: "per second",
+        about: "clock of the estimator, which calculates with integers as in a kernel; 0: floating point",
+        value: Value::Whole { default: 1000, min: 0, max: 1_000_000 },
+    },
+];
+
+/// Those of RED, of the estimator and of the regulator.
+const PARAMS: [Param; red::PARAMS.len() + OWN.len() + regulator::PARAMS.len()] = {
+    let mut all = [const { Param { name: "", unit: "", about: "", value: Value::Choice(&[]) } };
+        red::PARAMS.len() + OWN.len() + regulator::PARAMS.len()];
+    let parts: [&[Param]; 3] = [&red::PARAMS, &OWN, &regulator::PARAMS];
+    let (mut part, mut from) = (0, 0);
+    while part < parts.len() {
+        let mut at = 0;
+        while at < parts[part].len() {
+            all[from + at] = parts[part][at];
+            at += 1;
+        }
+        from += at;
+        part += 1;
     }
     all
 };
@@ -118,6 +135,8 @@ struct Watch {
     arrivals: u64,
     drops: u64,
     last: Option<Nonresponsive>,
+    regulator: Regulator,
+    is_tail: bool,
 }
 
 fn told<N: Number>(estimate: &Estimate<N>, now: Time) -> Nonresponsive {
@@ -135,7 +154,8 @@ impl Watch {
         let rate = options.number("rate") / 8.0;
         // A rate that is still to be measured cannot be out of the estimator's bounds by its option.
         let capacity = if rate > 0.0 { rate / mean_packet } else { 1.0 };
-        let config = Config::with_options(capacity, rtt, &[]);
+        let per_ack = options.number("per_ack");
+        let config = Config::with_options(capacity, rtt, &[("per_ack", per_ack)]);
         let config = config.map_err(|error| options.refuse("rate", &format!("such that {error}")))?;
         let length = (config.sampling_s() * 1e9).round().max(1.0) as u64;
         Ok(Watch {
@@ -153,6 +173,8 @@ impl Watch {
             arrivals: 0,
             drops: 0,
             last: None,
+            regulator: Regulator::with_options(options)?,
+            is_tail: false,
         })
     }
 
@@ -161,8 +183,10 @@ impl Watch {
     fn begin(&mut self) {
         if self.rate == 0.0 {
             let Some(rate) = self.meter.rate() else { return };
-            let rtt = self.config.propagation_s();
-            let Ok(config) = Config::with_options((rate / self.mean_packet).clamp(0.1, 1e9), rtt, &[]) else { return };
+            let (rtt, options) = (self.config.propagation_s(), [("per_ack", self.config.value("per_ack"))]);
+            let Ok(config) = Config::with_options((rate / self.mean_packet).clamp(0.1, 1e9), rtt, &options) else {
+                return;
+            };
             (self.rate, self.config) = (rate, config);
         }
         // The ids are those of the registry.
@@ -203,7 +227,7 @@ impl Watch {
             self.begin();
         }
         let (end, packet, arrivals, drops) = (self.end, self.mean_packet, self.arrivals, self.drops);
-        self.last = match &mut self.running {
+        let found = match &mut self.running {
             None => return,
             Some(Running::Float(estimator)) => {
                 let of = |bytes: u64| Float(bytes as f64 / packet);
@@ -216,8 +240,11 @@ impl Watch {
                 let sample = Sample { ticks, queue: of(queue), arrivals: of(arrivals), drops: of(drops) };
                 estimator.take(sample).map(|estimate| told(&estimate, end))
             }
+        };
+        if let Some(found) = found {
+            self.is_tail = self.regulator.told(found.share, found.doubt.is_some());
+            self.last = Some(found);
         }
-        .or(self.last);
     }
 }
 
@@ -249,6 +276,7 @@ impl Discipline for EstmRed {
     #[inline]
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
         self.watch.advance(env.now(), env.stats().backlog_bytes());
+        self.detector.is_tail = self.watch.is_tail;
         let (len, before) = (u64::from(packet.len), env.stats().dropped_before_bytes);
         self.detector.arrive(env);
         self.queue.extend(self.detector.admit(packet, env));
@@ -381,6 +409,15 @@ mod tests {
     }
 
     #[test]
+    fn doubtful_estimates_leave_the_thresholds_where_they_are() {
+        let options = ["min_th=5", "max_th=15", "rate=40e6", "method=basic"];
+        let (queue, red) = drive("estmred", &options, 30_000, 300_000, 330_000);
+        assert!(queue.nonresponsive().is_some_and(|found| found.share > 0.0 && found.doubt.is_some()));
+        let (_, bound) = drive("estmred", &[&options[..], &["above=0"]].concat(), 30_000, 300_000, 330_000);
+        assert_eq!(red, bound);
+    }
+
+    #[test]
     fn options_of_the_estimator_are_checked() {
         let refused = |name: &str, value: &str| {
             let options = [(name.to_owned(), value.to_owned())];
@@ -390,5 +427,7 @@ mod tests {
         assert!(refused("method", "best").starts_with("method = 'best': must be one of default, "));
         assert_eq!(refused("rtt", "0"), "rtt = '0': must be a number from 0.0001 to 60 s");
         assert!(refused("rate", "1").contains("capacity"), "a packet in two hours");
+        assert_eq!(refused("per_ack", "0"), "per_ack = '0': must be a number from 1 to 16 packets");
+        assert_eq!(refused("above", "2"), "above = '2': must be a number from 0 to 1 share");
     }
 }

@@ -48,6 +48,7 @@ pub mod pefd;
 pub mod pias;
 pub mod pie;
 pub mod red;
+mod regulator;
 pub mod run2c;
 pub mod run2cack;
 pub mod scfq;

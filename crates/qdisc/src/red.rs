@@ -113,6 +113,8 @@ pub(crate) struct Detector {
     average: f64,
     /// Typical packets since the last drop or mark, or since the average came above `min_th`.
     since: f64,
+    /// Nothing is dropped early, as with both thresholds at the end of the buffer.
+    pub(crate) is_tail: bool,
     /// Time to send a byte, ns; zero while it is not known.
     per_byte: f64,
     is_measured: bool,
@@ -158,6 +160,7 @@ impl Detector {
             mean_packet,
             average: 0.0,
             since: 0.0,
+            is_tail: false,
             per_byte: transmission * 1e9 / mean_packet,
             is_measured: transmission == 0.0,
             departed: Time::ZERO,
@@ -213,7 +216,7 @@ impl Detector {
     /// early, as in ns-2: an average that outlives the queue would make the link idle.
     #[inline]
     pub(crate) fn is_congested(&self, env: &Env) -> bool {
-        self.average >= self.min_th && env.stats().backlog() > 1
+        self.average >= self.min_th && env.stats().backlog() > 1 && !self.is_tail
     }
 
     /// p_b: Floyd and Jacobson 1993, Equation 2, and Floyd 2000 beyond `max_th`.

@@ -32,8 +32,8 @@ LONG, MIXED = 22, 14
 SHORT = {"sources": 1040, "size": 10, "period": "10s", "spread": "10s", "users": 50, "group": "short"}
 """30 % of the link: 1300 sources at 35 Mb/s in Table VII."""
 
-_WARM_UP = 6
-"""Part of the run that does not count, as in the scenario: one of so many."""
+_WARM_UP = 2
+"""Part of the run that does not count, as in the scenario: one of so many. An estimator needs a minute or two."""
 
 _HEADS = ("long, Mb/s", "short, s", "short lost", "long lost", "flood, Mb/s", "flood lost", "delay, ms")
 
@@ -219,7 +219,7 @@ def flood(
     disciplines : str or sequence of str, optional
         Such as ``"fifo,efd"``; those of the scenario `flood` when not given.
     duration : str or float, optional
-        End of each run; that of the scenario when not given. The first sixth does not count.
+        End of each run; that of the scenario when not given. The first half does not count.
     seed, replications : int, optional
         As the fields of a scenario.
     progress : callable, optional
