@@ -131,4 +131,51 @@ mod tests {
         assert!(excitation.reaches(Float(0.999 * sum), Float(10.0), &settings()));
         assert!(!excitation.reaches(Float(1.001 * sum), Float(10.0), &settings()));
     }
+
+    /// 35 flows of 280 packets beside 400 packets a round trip, and their regression (Zhao 2004, A.6): drops swing between
+    /// 0 and 0.8, the queue by 3 packets a millisecond. What β is after `updates` with the output off by up to `noise`.
+    fn identified<N: Number>(updates: u32, gamma_2: f64, noise: f64) -> [f64; 3] {
+        let given = [("gamma_1", 0.0), ("gamma_2", gamma_2)];
+        let settings: Settings<N> = Config::with_options(3500.0, 0.1, &given).expect("a configuration").settings();
+        let truth = [35.0, 280.0 * 280.0 / 35.0, 400.0];
+        let mut adaptation = Adaptation::from([N::from_f64(10.0), N::from_f64(500.0), N::ZERO]);
+        let mut state = 1_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for _ in 0..updates {
+            let (drops, slope) = (0.8 * random(), 3000.0 * (2.0 * random() - 1.0));
+            let regressor = [10.0, -10.0 * drops / 2.0, slope / 3500.0];
+            let exact: f64 = regressor.iter().zip(&truth).map(|(w, beta)| w * beta).sum();
+            let output = exact + noise * (2.0 * random() - 1.0);
+            adaptation.update(&regressor.map(N::from_f64), N::from_f64(output), &settings);
+        }
+        adaptation.beta.map(N::to_f64)
+    }
+
+    #[test]
+    fn flows_load_and_other_traffic_of_the_model_itself_are_recovered_exactly() {
+        let [flows, square, other] = identified::<Float>(100_000, 1.0, 0.0);
+        let load = (flows * square).sqrt();
+        assert!((flows - 35.0).abs() < 1e-8 && (load - 280.0).abs() < 1e-8 && (other - 400.0).abs() < 1e-8);
+    }
+
+    #[test]
+    fn noise_is_taken_in_as_far_as_the_gain_lets_it() {
+        // An element settles where what an update forgets of its error, 2 g w^2 / W'W, is what the noise adds,
+        // g^2 w^2 s^2 / (W'W)^2: a standard deviation of s sqrt(g / 2 W'W), here 11.5 sqrt(0.05 / 208) = 0.18.
+        let deviation = 20.0 / 3.0_f64.sqrt() * (0.05_f64 / 208.0).sqrt();
+        let [flows, square, other] = identified::<Float>(400_000, 0.05, 20.0);
+        for off in [flows - 35.0, square - 2240.0, other - 400.0] {
+            assert!(off.abs() < 4.0 * deviation, "{off}");
+        }
+    }
+
+    #[test]
+    fn integers_recover_the_model_to_a_part_in_a_thousand() {
+        let [flows, square, other] = identified::<Fixed>(100_000, 1.0, 0.0);
+        assert!((flows / 35.0 - 1.0).abs() < 1e-3 && ((flows * square).sqrt() / 280.0 - 1.0).abs() < 1e-3);
+        assert!((other / 400.0 - 1.0).abs() < 1e-3, "{flows} {square} {other}");
+    }
 }
