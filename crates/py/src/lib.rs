@@ -5,6 +5,7 @@ mod disciplines;
 mod estimate;
 mod graph;
 mod jobs;
+mod output;
 mod scripts;
 mod simulate;
 mod trace;

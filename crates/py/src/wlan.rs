@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use units::Time;
 
-use crate::simulate::integers;
+use crate::output::integers;
 
 /// A cell; times in nanoseconds.
 #[derive(FromPyObject)]
