@@ -86,16 +86,8 @@ def estimate(
 
         files = {"files": {"series": str(write_estimates(out, found))}}
     raised = None if alarm is None else found.alarms(*bounds(alarm))
-    if as_json:
-        told = {} if raised is None else {"alarms": [one.document() for one in raised]}
-        session.print_json(found.document() | told | files)
-        return
-    session.print(found.table())
-    for sentence in found.sentences():
-        session.print(sentence)
-    for one in raised or ():
-        session.print(f"alarm: {one}")
-    if raised == []:
-        session.print("no alarm")
-    if files:
-        session.print(f"series: {out}")
+    told = {} if raised is None else {"alarms": [one.document() for one in raised]}
+    lines = [f"alarm: {one}" for one in raised or ()]
+    lines += ["no alarm"] if raised == [] else []
+    lines += [f"series: {out}"] if files else []
+    session.tell(found, told | files, lines)

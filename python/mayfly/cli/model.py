@@ -81,9 +81,4 @@ def pias(
     else:
         sizes, offered = spelled(law, unit, load, flows)
     found = optimise(sizes, levels, offered if load is None else load, objective=objective, minimise=minimise)
-    if as_json:
-        session.print_json(found.document())
-        return
-    session.print(found.table())
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)

@@ -61,12 +61,4 @@ def compare(
         from mayfly.report.model_page import write_model_page
 
         files = {"files": {"page": str(write_model_page(out, found))}}
-    if as_json:
-        session.print_json(found.document() | files)
-        return
-    for table in found.tables():
-        session.print(table)
-    for sentence in found.sentences():
-        session.print(sentence)
-    if files:
-        session.print(f"page: {out}")
+    session.tell(found, files, [f"page: {out}"] if files else ())

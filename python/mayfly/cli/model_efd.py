@@ -59,13 +59,7 @@ def efd(
         rate_bps=None if rate is None else rate_bps(rate),
         packet_bytes=packet,
     )
-    if as_json:
-        session.print_json(found.document())
-        return
-    for table in found.tables():
-        session.print(table)
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)
 
 
 def efd_sizes(
@@ -111,12 +105,7 @@ def efd_sizes(
         delayed_ack_s=seconds(delayed_ack, "delayed-ack"),
     )
     found = efd_sizes_answer(law, rho, threshold, network, numbers("at", at), rtt_s=seconds(rtt, "rtt"))
-    if as_json:
-        session.print_json(found.document())
-        return
-    session.print(found.table())
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)
 
 
 def gaps(
@@ -131,9 +120,4 @@ def gaps(
     from mayfly.simulate.quantity import seconds
 
     found = gaps_answer(file, discipline, seconds(since))
-    if as_json:
-        session.print_json(found.document())
-        return
-    session.print(found.table())
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)

@@ -75,11 +75,4 @@ def fluid(
         from mayfly.report.fluid_page import write_trajectory
 
         files = {"files": {"trajectory": str(write_trajectory(trajectory, found))}}
-    if as_json:
-        session.print_json(found.document() | files)
-        return
-    session.print(found.table())
-    for sentence in found.sentences():
-        session.print(sentence)
-    if files:
-        session.print(f"trajectory: {trajectory}")
+    session.tell(found, files, [f"trajectory: {trajectory}"] if files else ())

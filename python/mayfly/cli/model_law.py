@@ -26,9 +26,4 @@ def law(
     from mayfly.models.law_summary import has_ranges, law_map, law_summary
 
     found = law_map(spec, steps) if has_ranges(spec) else law_summary(spec, numbers("at", at))
-    if as_json:
-        session.print_json(found.document())
-        return
-    session.print(found.table())
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)

@@ -67,12 +67,7 @@ def run(
         percentiles=numbers("percentiles", percentiles),
         **{name: numbers(name, value) for name, value in parameters.items()},
     )
-    if as_json:
-        session.print_json(found.document())
-        return
-    session.print(found.table())
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)
 
 
 def command(row: Policy) -> Callable[..., None]:

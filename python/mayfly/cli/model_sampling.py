@@ -30,9 +30,4 @@ def sampling(
     from mayfly.models.sampling_curves import curves
 
     found = curves(numbers("at", at), numbers("p", p), numbers("ts", ts), threshold=threshold, law=law)
-    if as_json:
-        session.print_json(found.document())
-        return
-    session.print(found.table())
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)

@@ -50,10 +50,4 @@ def tcp(
         probability(syn_loss, "syn-loss"),
     )
     found = tcp_answer(numbers("size", size), path, packet)
-    if as_json:
-        session.print_json(found.document())
-        return
-    for table in found.tables():
-        session.print(table)
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)

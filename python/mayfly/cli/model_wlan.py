@@ -79,10 +79,4 @@ def wlan(
         arrivals=numbers("arrivals", arrivals) or (),
         smallest_packets=smallest,
     )
-    if as_json:
-        session.print_json(found.document())
-        return
-    for table in found.tables():
-        session.print(table)
-    for sentence in found.sentences():
-        session.print(sentence)
+    session.tell(found)

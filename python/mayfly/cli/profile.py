@@ -1,12 +1,13 @@
 """`mayfly profile`: what is in a capture."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
 
 from mayfly.cli import profile_roles
+from mayfly.cli.profile_roles import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
 if TYPE_CHECKING:
@@ -32,17 +33,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
-Captures = Annotated[
-    list[Path],
-    typer.Argument(metavar="CAPTURE...", help="Captures (pcap or pcapng, .gz too), or tables of connections (Parquet)"),
-]
-Internal = Annotated[
-    list[str] | None,
-    typer.Option(metavar="CIDR", help="Network of the site; repeatable; inferred if absent"),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
 
 @app.command(epilog="Example:  mayfly profile captures/office.pcap.gz --internal 10.10.0.0/24 --bin 5s")
@@ -81,20 +71,7 @@ def captures(
             progress=progress,
         )
     files = found.write(out)
-    _told(session, found, {"files": files})
-    if not as_json:
-        session.print("report: " + files["report"])
+    session.tell(found, {"files": files}, ["report: " + files["report"]])
 
 
 app.add_typer(profile_roles.app, name="roles")
-
-
-def _told(session: Session, found: Any, more: dict[str, Any]) -> None:
-    """Tables and sentences, or the document."""
-    if session.as_json:
-        session.print_json(found.document() | more)
-        return
-    for table in found.tables():
-        session.print(table)
-    for sentence in found.sentences():
-        session.print(sentence)

@@ -58,14 +58,7 @@ def train(
             progress=progress,
         )
     file = found.write(out)
-    if as_json:
-        session.print_json(found.document() | {"files": {"model": file}})
-        return
-    for table in found.tables():
-        session.print(table)
-    for sentence in found.sentences():
-        session.print(sentence)
-    session.print(f"model: {file}")
+    session.tell(found, {"files": {"model": file}}, [f"model: {file}"])
 
 
 @app.command(epilog="Example:  mayfly profile roles apply roles.json monday.pcap.gz tuesday.pcap.gz --out hosts.csv")
@@ -87,14 +80,7 @@ def apply(
     with session.progress("profile roles apply") as progress:
         found = applied(model, captures, internal=internal, hosts=hosts, progress=progress)
     file = found.write(out)
-    if as_json:
-        session.print_json(found.document() | {"files": {"hosts": file}})
-        return
-    for table in found.tables():
-        session.print(table)
-    for sentence in found.sentences():
-        session.print(sentence)
-    session.print(f"hosts: {file}")
+    session.tell(found, {"files": {"hosts": file}}, [f"hosts: {file}"])
 
 
 @app.command(epilog="Example:  mayfly profile roles features site.pcap.gz --hosts hosts.csv --out site.arff")

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +110,25 @@ class Session:
         for note in (*result.summary.get("notes", []), *result.model_notes()):
             self.print(f"note: {note}")
         self.print("report: " + files["report"] if report else "records: " + files["flows"])
+
+    def tell(self, found: Any, more: dict[str, Any] | None = None, lines: Sequence[str] = ()) -> None:
+        """Prints the tables and sentences of an answer, or its document as JSON.
+
+        Parameters
+        ----------
+        found : object
+            With ``document()``, ``sentences()``, and ``tables()`` or ``table()``.
+        more : dict, optional
+            What the document of the command has beside that of the answer.
+        lines : sequence of str
+            Printed after the sentences, where there is no JSON.
+        """
+        if self.as_json:
+            self.print_json(found.document() | (more or {}))
+            return
+        tables = found.tables() if hasattr(found, "tables") else [found.table()]
+        for part in (*tables, *found.sentences(), *lines):
+            self.print(part)
 
     def print(self, what: object) -> None:
         """Prints to standard output, as wide as the terminal.
