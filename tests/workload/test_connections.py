@@ -170,3 +170,11 @@ def test_a_cut_stream_says_so(tmp_path):
     buffer = io.BytesIO(whole[: -struct.calcsize("<IIII")])
     (tmp_path / "b.pcap").write_bytes(buffer.getvalue())
     assert read_captures(Path(tmp_path / "b.pcap")).counts["truncated"]
+
+
+def test_a_table_that_cannot_be_written_leaves_nothing(tmp_path):
+    frame, counts = table.connections(write(tmp_path / "a.pcap", download()))
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(MayflyError, match="taken: "):
+        table.write_connections(frame, counts, tmp_path / "taken")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.pcap", "taken"]

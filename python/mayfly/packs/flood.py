@@ -4,19 +4,16 @@ Cases: the link without a flood, 22 CBR flows of 1 Mb/s beside long TCP flows, a
 CBR sources that start in step and staggered ones: drop-tail depends on it (docs/validation.md, the phase effect).
 """
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from mayfly.metrics.intervals import student_ci95
+from mayfly.packs.files import progress_of, write_pack
 from mayfly.simulate.comparison import SCHEMA, Comparison, compare
-from mayfly.simulate.folder import filled
 from mayfly.simulate.run import Progress
 from mayfly.simulate.scenario import Scenario, load_scenario
 
@@ -175,17 +172,7 @@ class Flood:
         MayflyError
             The folder cannot be written.
         """
-        names = {"table": "flood.parquet", "summary": "summary.json"}
-        files = {key: str(Path(folder) / name) for key, name in names.items()}
-        with filled(folder, names.values()) as made:
-            try:
-                self.table.write_parquet(made / names["table"], metadata={"mayfly.schema": str(SCHEMA)})
-            except pl.exceptions.PolarsError as error:
-                # A full disk is told as a mistake of the computation.
-                raise OSError(str(error)) from None
-            text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
-            (made / names["summary"]).write_text(text + "\n", encoding="utf-8")
-        return files
+        return write_pack(folder, self.table, "flood.parquet", self.summary)
 
 
 def _cells(of: dict[str, dict]) -> list[str]:
@@ -245,7 +232,7 @@ def flood(
     chosen = cases(**{name: value for name, value in given.items() if value is not None})
     rows, documents = [], []
     for place, case in enumerate(chosen):
-        part = None if progress is None else partial(_part_of, progress, place, len(chosen))
+        part = progress_of(progress, place, len(chosen))
         run = disciplines or case.scenario.disciplines
         found = compare(case.scenario, run, progress=part, command="flood")
         own = _rows(case, found)
@@ -262,10 +249,6 @@ def flood(
         "cases": documents,
     }
     return Flood(pl.DataFrame(rows, schema=_SCHEMA), {case.id: case.label for case in chosen}, summary)
-
-
-def _part_of(progress: Progress, place: int, count: int, fraction: float) -> None:
-    progress((place + fraction) / count)
 
 
 def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:

@@ -4,20 +4,18 @@ Three attacks, each a ready scenario that is varied: a sender who spaces its pac
 transfer split over many connections, and short transfers that offer more than the link carries.
 """
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.metrics import batch_response
+from mayfly.packs.files import progress_of, write_pack
 from mayfly.simulate.comparison import SCHEMA, Comparison, compare
-from mayfly.simulate.folder import filled
 from mayfly.simulate.run import Progress
 from mayfly.simulate.scenario import Scenario, load_scenario
 
@@ -200,18 +198,7 @@ class Gaming:
         """
         from mayfly.report.gaming import gaming_page
 
-        names = {"table": "gaming.parquet", "report": "report.html", "summary": "summary.json"}
-        files = {key: str(Path(folder) / name) for key, name in names.items()}
-        with filled(folder, names.values()) as made:
-            try:
-                self.table.write_parquet(made / names["table"], metadata={"mayfly.schema": str(SCHEMA)})
-            except pl.exceptions.PolarsError as error:
-                # A full disk is told as a mistake of the computation.
-                raise OSError(str(error)) from None
-            (made / names["report"]).write_text(gaming_page(self), encoding="utf-8")
-            text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
-            (made / names["summary"]).write_text(text + "\n", encoding="utf-8")
-        return files
+        return write_pack(folder, self.table, "gaming.parquet", self.summary, {"report": partial(gaming_page, self)})
 
 
 def gaming(
@@ -258,9 +245,7 @@ def gaming(
     chosen = cases(parts, **{name: value for name, value in given.items() if value is not None})
     rows, documents = [], []
     for place, case in enumerate(chosen):
-        part = None
-        if progress is not None:
-            part = partial(_part_of, progress, place, len(chosen))
+        part = progress_of(progress, place, len(chosen))
         found = compare(case.scenario, disciplines, progress=part, command="gaming")
         rows += _rows(case, found)
         documents.append(_document(case, found))
@@ -276,10 +261,6 @@ def gaming(
         "cases": documents,
     }
     return Gaming(table, shown, summary)
-
-
-def _part_of(progress: Progress, place: int, count: int, fraction: float) -> None:
-    progress((place + fraction) / count)
 
 
 def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ from mayfly.profile.periods import SHORTEST, TESTS, Period, periods_document, pe
 from mayfly.profile.ratios import host_traffic, ratios_document
 from mayfly.profile.sides import Sides, sides_of
 from mayfly.profile.table import Connections, read_connections
-from mayfly.simulate.folder import filled
+from mayfly.simulate.folder import filled, write_table
 from mayfly.workload.connections import write_connections
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Profile:
             page.write(partial / "report.html", profile_page(self))
             (partial / "profile.json").write_text(json.dumps(self.document(), allow_nan=False), encoding="utf-8")
             write_connections(self.frame, self.connections.counts, partial / "connections.parquet")
-            self.hosts.write_parquet(partial / "hosts.parquet")
+            write_table(self.hosts, partial / "hosts.parquet")
         return {name.partition(".")[0]: os.path.join(folder, name) for name in FILES}
 
 

@@ -1,20 +1,20 @@
 """Estimates of traffic that does not respond: a table, or one HTML page with plots that opens without a network."""
 
 import os
-from html import escape
 from pathlib import Path
 
 import polars as pl
 
 from mayfly.estimate import Estimates
 from mayfly.estimate.estimate import doubts
-from mayfly.simulate.folder import filled
 
-from . import page
 from .figures import Figure, axis, figures_of, shown
+from .series_page import POINTS, series_page, write_series
 
-POINTS = 2000
-"""Most points of a curve that is drawn."""
+ABOUT = (
+    "Share of the packets that come to a queue whose senders do not respond to drops "
+    "(PONRT, Zhao 2004, ch. II), for each estimation interval."
+)
 
 
 def write_estimates(path: str | os.PathLike[str], found: Estimates) -> Path:
@@ -36,13 +36,7 @@ def write_estimates(path: str | os.PathLike[str], found: Estimates) -> Path:
     MayflyError
         It cannot be written.
     """
-    path = Path(path)
-    with filled(path.parent, [path.name]) as partial:
-        if path.suffix == ".csv":
-            pl.DataFrame(found.document()["series"]).write_csv(partial / path.name)
-        else:
-            page.write(partial / path.name, estimates_page(found))
-    return path
+    return write_series(path, lambda: pl.DataFrame(found.document()["series"]), lambda: estimates_page(found))
 
 
 def estimates_page(found: Estimates) -> str:
@@ -57,18 +51,7 @@ def estimates_page(found: Estimates) -> str:
     str
         HTML.
     """
-    title = f"Traffic that does not respond: {found.method}"
-    plots = _figures(found)
-    data = [{"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in plots]
-    body = [
-        f"<h1>{escape(title)}</h1>",
-        '<p class="soft">Share of the packets that come to a queue whose senders do not respond to drops (PONRT, Zhao '
-        "2004, ch. II), for each estimation interval.</p>",
-        f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
-        *(page.place(plot.key, page.LAYOUT["height"], plot.title, plot.caption) for plot in plots),
-        '<footer class="soft">Made by Mayfly.</footer>',
-    ]
-    return page.document(title, body, data)
+    return series_page(f"Traffic that does not respond: {found.method}", ABOUT, found.sentences(), _figures(found))
 
 
 def _figures(found: Estimates) -> list[Figure]:

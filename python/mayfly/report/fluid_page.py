@@ -1,17 +1,14 @@
 """The trajectory of the fluid model: a table, or one HTML page with plots that opens without a network."""
 
 import os
-from html import escape
 from pathlib import Path
 
 from mayfly.models.fluid_answer import FluidAnswer
-from mayfly.simulate.folder import filled
 
-from . import page
 from .figures import Figure, axis, figures_of, shown
+from .series_page import POINTS, series_page, write_series
 
-POINTS = 2000
-"""Most points of a curve that is drawn."""
+ABOUT = "Zhao 2004, Eq. 2.2 to 2.9 and 2.18, from windows of one packet and an empty queue."
 
 
 def write_trajectory(path: str | os.PathLike[str], found: FluidAnswer) -> Path:
@@ -34,13 +31,7 @@ def write_trajectory(path: str | os.PathLike[str], found: FluidAnswer) -> Path:
     MayflyError
         It cannot be written.
     """
-    path = Path(path)
-    with filled(path.parent, [path.name]) as partial:
-        if path.suffix == ".csv":
-            found.samples().write_csv(partial / path.name)
-        else:
-            page.write(partial / path.name, trajectory_page(found))
-    return path
+    return write_series(path, found.samples, lambda: trajectory_page(found))
 
 
 def trajectory_page(found: FluidAnswer) -> str:
@@ -56,16 +47,7 @@ def trajectory_page(found: FluidAnswer) -> str:
     str
         HTML.
     """
-    plots = _figures(found)
-    data = [{"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in plots]
-    body = [
-        "<h1>TCP as a fluid</h1>",
-        '<p class="soft">Zhao 2004, Eq. 2.2 to 2.9 and 2.18, from windows of one packet and an empty queue.</p>',
-        f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
-        *(page.place(plot.key, page.LAYOUT["height"], plot.title, plot.caption) for plot in plots),
-        '<footer class="soft">Made by Mayfly.</footer>',
-    ]
-    return page.document("TCP as a fluid", body, data)
+    return series_page("TCP as a fluid", ABOUT, found.sentences(), _figures(found))
 
 
 def _figures(found: FluidAnswer) -> list[Figure]:

@@ -16,6 +16,7 @@ from mayfly.profile.ratios import traffic_bytes
 from . import page
 from .figures import Figure, axis, curve, figures_of, shown, values_of
 from .palette import Style, styles
+from .profile_table import dataset_facts
 from .profile_words import NAMES, profile_sentences
 from .quantity import MISSING, bytes_text, count_text, time_text
 from .table import Cell, framed, line
@@ -66,16 +67,7 @@ def profile_page(found: Profile) -> str:
 
 
 def _facts(document: Mapping[str, Any]) -> str:
-    of = document["dataset"]
-    facts = {
-        "date (UTC)": of["date"] or MISSING,
-        "duration": time_text(of["duration_s"]),
-        "connections": count_text(of["connections"]),
-        "bytes": bytes_text(of["bytes"]),
-        "packets": count_text(of["packets"]),
-        "local hosts": count_text(of["local_hosts"]),
-        "remote hosts": count_text(of["remote_hosts"]),
-    }
+    facts = dataset_facts(document)
     return f'<dl class="facts">{"".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in facts.items())}</dl>'
 
 

@@ -39,11 +39,10 @@ def _table(title: str, heads: list[str], left: int = 1) -> Table:
     return table
 
 
-def dataset_table(document: Mapping[str, Any]) -> Table:
-    """What was captured, in the form of Table 8.1."""
+def dataset_facts(document: Mapping[str, Any]) -> dict[str, str]:
+    """What was captured: texts by name, with units."""
     of = document["dataset"]
-    table = _table("Dataset", ["", ", ".join(document["captures"])])
-    rows = {
+    return {
         "date (UTC)": of["date"] or MISSING,
         "duration": time_text(of["duration_s"]),
         "connections": count_text(of["connections"]),
@@ -52,7 +51,12 @@ def dataset_table(document: Mapping[str, Any]) -> Table:
         "local hosts": count_text(of["local_hosts"]),
         "remote hosts": count_text(of["remote_hosts"]),
     }
-    for name, value in rows.items():
+
+
+def dataset_table(document: Mapping[str, Any]) -> Table:
+    """What was captured, in the form of Table 8.1."""
+    table = _table("Dataset", ["", ", ".join(document["captures"])])
+    for name, value in dataset_facts(document).items():
         table.add_row(Text(name), Text(value))
     return table
 

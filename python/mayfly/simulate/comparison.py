@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.simulate.folder import filled
+from mayfly.simulate.folder import filled, write_table
 from mayfly.simulate.interfaces import over_replications
 from mayfly.simulate.queue_delay import propagation_rtt_s
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
@@ -151,8 +151,10 @@ class Comparison:
             tables = {"flows": self.records, "samples": self.samples, "drops": self.drops}
             tables |= {"packets": self.packets, "timeouts": self.timeouts, "trains": self.trains}
             tables |= {"subflows": self.subflows}
+            metadata = {"mayfly.schema": str(SCHEMA)}
             for key in tables.keys() & names.keys():
-                _write_table(tables[key], partial / names[key])
+                # Higher levels take twice the time and save one part in a hundred.
+                write_table(tables[key], partial / names[key], compression_level=1, metadata=metadata)
             if report:
                 from mayfly.report.html import write_report
 
@@ -161,15 +163,6 @@ class Comparison:
             text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
             (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
         return files
-
-
-def _write_table(table: pl.DataFrame, path: Path) -> None:
-    try:
-        # Higher levels take twice the time and save one part in a hundred.
-        table.write_parquet(path, compression_level=1, metadata={"mayfly.schema": str(SCHEMA)})
-    except pl.exceptions.PolarsError as error:
-        # A full disk is told as a mistake of the computation.
-        raise OSError(str(error)) from None
 
 
 def compare(

@@ -9,8 +9,12 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def refuse_unwritable(folder: str | os.PathLike) -> None:
@@ -81,6 +85,31 @@ def filled(folder: str | os.PathLike, names: Iterable[str]) -> Iterator[Path]:
             for path in () if done else absent:
                 with suppress(OSError):
                     path.rmdir()
+
+
+def write_table(table: "pl.DataFrame", path: str | os.PathLike, **how: Any) -> None:
+    """Writes a table as Parquet, in the body of :func:`filled`.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+    path : path
+        File to write.
+    **how
+        As ``polars.DataFrame.write_parquet`` takes it.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    from polars.exceptions import PolarsError
+
+    try:
+        table.write_parquet(path, **how)
+    except PolarsError as error:
+        # A full disk is told as a mistake of the computation.
+        raise OSError(str(error)) from None
 
 
 def _refused(folder: str | os.PathLike, error: Exception) -> MayflyError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import polars as pl
@@ -346,8 +347,11 @@ def write_connections(frame: pl.DataFrame, counts: dict, path: str | os.PathLike
     try:
         frame.write_parquet(part, compression_level=1, metadata=metadata)
         os.replace(part, path)
-    except OSError as error:
-        raise MayflyError(f"{os.fspath(path)}: {error.strerror or error}") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        # Polars tells a full disk as a mistake of the computation.
+        with suppress(OSError):
+            os.unlink(part)
+        raise MayflyError(f"{os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def read_connections(path: str | os.PathLike) -> tuple[pl.DataFrame, dict]:
