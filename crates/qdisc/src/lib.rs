@@ -27,6 +27,7 @@ mod spec;
 mod trial;
 mod turns;
 mod volume;
+mod watch;
 mod ways;
 
 pub mod cake;
