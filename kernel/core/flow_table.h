@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Flows by their key, in a table of fixed size made beforehand.
+ *
+ * Principle: entries in an array, chains over their indices. The keys are
+ * 64-bit keyed hashes of 5-tuples: that two flows share one is as good as
+ * impossible, and who does not know the key cannot make them.
+ * Cost per packet: one look-up, of about one entry and a half.
+ */
+#ifndef MAYFLY_FLOW_TABLE_H
+#define MAYFLY_FLOW_TABLE_H
+
+#include "volume.h"
+
+/**
+ * struct mf_flow - what is known of a flow; one cache line
+ * @key: its key
+ * @volume: what it has moved
+ * @last_ns: when it was last seen, for who forgets idle flows
+ * @queued: packets that wait and keep it in the table
+ * @next: the next one in the chain, or of the free ones
+ * @newer: the flow seen next after it, for who lists them by age
+ * @older: the flow seen last before it
+ */
+struct mf_flow {
+	u64 key;
+	struct mf_volume volume;
+	u64 last_ns;
+	u32 queued;
+	u32 next;
+	u32 newer;
+	u32 older;
+};
+
+/**
+ * struct mf_flow_table - flows by their key
+ * @flows: @room + 1 entries, the first one never used
+ * @buckets: heads of the chains
+ * @shift: a hash shifted right by it is the index of a bucket
+ * @room: entries of @flows that may be used
+ * @size: most flows in it, @room or less
+ * @used: entries that were used at any time: those up to this index
+ * @free: first of the used ones that are free
+ * @len: flows in it
+ * @most: flows in it at any time
+ */
+struct mf_flow_table {
+	struct mf_flow *flows;
+	u32 *buckets;
+	u32 shift;
+	u32 room;
+	u32 size;
+	u32 used;
+	u32 free;
+	u32 len;
+	u32 most;
+};
+
+int mf_flow_table_init(struct mf_flow_table *table, u32 size);
+void mf_flow_table_free(struct mf_flow_table *table);
+void mf_flow_table_reset(struct mf_flow_table *table);
+void mf_flow_table_move(struct mf_flow_table *table,
+			struct mf_flow_table *larger);
+u32 mf_flow_find(const struct mf_flow_table *table, u64 key);
+u32 mf_flow_insert(struct mf_flow_table *table, u64 key);
+void mf_flow_remove(struct mf_flow_table *table, u32 index);
+
+static inline struct mf_flow *mf_flow_entry(const struct mf_flow_table *table,
+					    u32 index)
+{
+	return &table->flows[index];
+}
+
+static inline bool mf_flow_table_is_full(const struct mf_flow_table *table)
+{
+	return table->len >= table->size;
+}
+
+#endif

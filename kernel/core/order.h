@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Waiting packets, in a pool made beforehand, in order of arrival or sorted by
+ * a key: what crates/qdisc/src/order.rs and the queues of classes.rs are.
+ *
+ * Principle: a doubly linked list over the indices of the pool; where it is
+ * sorted, with a treap beside it, a search tree by key that is a heap by
+ * random weights. A packet goes behind those of equal key.
+ * Cost per packet: O(1) at either end; sorted, O(log n) expected to insert.
+ */
+#ifndef MAYFLY_ORDER_H
+#define MAYFLY_ORDER_H
+
+#include "packet.h"
+
+/**
+ * struct mf_entry - a packet that waits
+ * @packet: its descriptor
+ * @key: what it is sorted by
+ * @flow: its entry in the flow table, MF_NONE where it has none
+ * @prev: the packet before it
+ * @next: the packet behind it; in a free entry, the next free one
+ * @left: root of the packets before it, below it in the treap
+ * @right: root of the packets behind it, below it in the treap
+ * @parent: the entry above it in the treap
+ * @weight: not above that of the parent
+ */
+struct mf_entry {
+	struct mf_packet packet;
+	u64 key;
+	u32 flow;
+	u32 prev;
+	u32 next;
+	u32 left;
+	u32 right;
+	u32 parent;
+	u32 weight;
+};
+
+/**
+ * struct mf_pool - entries for the packets of one queue
+ * @entries: @size + 1 of them, the first one never used
+ * @size: packets it holds
+ * @used: entries that were used at any time: those up to this index
+ * @free: first of the used ones that are free
+ */
+struct mf_pool {
+	struct mf_entry *entries;
+	u32 size;
+	u32 used;
+	u32 free;
+};
+
+int mf_pool_init(struct mf_pool *pool, u32 size);
+void mf_pool_free(struct mf_pool *pool);
+void mf_pool_reset(struct mf_pool *pool);
+void mf_pool_move(struct mf_pool *pool, struct mf_pool *larger);
+u32 mf_pool_take(struct mf_pool *pool, const struct mf_packet *packet);
+void mf_pool_give(struct mf_pool *pool, u32 slot);
+
+/**
+ * struct mf_order - packets of a pool in their order
+ * @pool: where they are; several orders may share one
+ * @first: to be sent next
+ * @last: to be dropped first
+ * @len: packets
+ * @root: of the treap, where sorted
+ * @random: state of the generator of weights
+ * @sorted: by key, else in order of arrival
+ */
+struct mf_order {
+	struct mf_pool *pool;
+	u32 first;
+	u32 last;
+	u32 len;
+	u32 root;
+	u32 random;
+	bool sorted;
+};
+
+void mf_order_init(struct mf_order *order, struct mf_pool *pool, bool sorted,
+		   u32 seed);
+void mf_order_push(struct mf_order *order, u32 slot, u64 key);
+u32 mf_order_pop_first(struct mf_order *order);
+u32 mf_order_pop_last(struct mf_order *order);
+
+static inline struct mf_entry *mf_pool_entry(const struct mf_pool *pool,
+					     u32 slot)
+{
+	return &pool->entries[slot];
+}
+
+#endif

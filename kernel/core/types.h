@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the cores need of their surroundings, kernel or user space: integers
+ * and memory. The only file of core/ that knows which of the two it is.
+ */
+#ifndef MAYFLY_TYPES_H
+#define MAYFLY_TYPES_H
+
+#ifdef __KERNEL__
+
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+/* Zeroed memory; never called on the packet path. */
+static inline void *mf_alloc(size_t count, size_t size)
+{
+	return kvcalloc(count, size, GFP_KERNEL);
+}
+
+static inline void mf_free(const void *memory)
+{
+	kvfree(memory);
+}
+
+#else
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+
+#define U32_MAX UINT32_MAX
+#define U64_MAX UINT64_MAX
+
+static inline void *mf_alloc(size_t count, size_t size)
+{
+	return calloc(count, size);
+}
+
+static inline void mf_free(void *memory)
+{
+	free(memory);
+}
+
+#endif
+
+/* Index that stands for none, in pools and tables: zeroed ones are empty. */
+#define MF_NONE 0U
+
+#endif

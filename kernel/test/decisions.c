@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs a core over a trace and prints what it decides about each packet:
+ *
+ *	decisions ID LIMIT [NAME=VALUE ...] <TRACE
+ *
+ * LIMIT is 300p for packets or 45000b for bytes; options and units are those
+ * of crates/qdisc, whose example of the same name prints the same lines.
+ * A line of the trace is a call at a time in ns that does not decrease:
+ *
+ *	+ TIME FLOW HANDLE PROGRESS LENGTH KIND ECN	a packet comes
+ *	- TIME						one is to be sent
+ *
+ * KIND is d (data), a (acknowledgement) or u (UDP); ECN is 0 (not-ECT), 1, 2
+ * (ECT(0), ECT(1)) or 3 (CE). Lines out, - for what there is not:
+ *
+ *	+ HANDLE FATE CLASS DROPPED PACKETS BYTES FLOWS HIGH
+ *	- HANDLE ECN PEEKED DROPPED PACKETS BYTES FLOWS HIGH
+ *
+ * CLASS is h or l, with f where an entry of the flow table began; DROPPED are
+ * handles with reasons; then what waits, entries of the flow table and packets
+ * of the high class; PEEKED is what peek had said before the call.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "decisions.h"
+
+static const struct discipline *const disciplines[] = {
+	&efd_discipline,
+	&pefd_discipline,
+	&efdack_discipline,
+};
+
+static const char *const fates[] = {
+	[MF_QUEUED] = "queued",
+	[MF_FULL] = "full",
+	[MF_PUSHED_OUT] = "pushed_out",
+	[MF_EARLY] = "early",
+};
+
+/* Victims of the present call, written as they go. */
+static char *victims;
+static size_t victims_size, victims_len;
+
+void fail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fprintf(stderr, "decisions: ");
+	vfprintf(stderr, format, arguments);
+	fprintf(stderr, "\n");
+	va_end(arguments);
+	exit(2);
+}
+
+double option_number(const struct option *option)
+{
+	char *end;
+	double number = strtod(option->value, &end);
+
+	if (end == option->value || *end)
+		fail("%s: a number, not %s", option->name, option->value);
+	return number;
+}
+
+static u64 handle_of(const struct mf_packet *packet)
+{
+	return (uintptr_t)packet->handle;
+}
+
+static void note_victim(struct mf_queue *queue, const struct mf_packet *victim,
+			enum mf_fate reason)
+{
+	(void)queue;
+	if (victims_size < victims_len + 64) {
+		victims_size = 2 * victims_size + 64;
+		victims = realloc(victims, victims_size);
+		if (!victims)
+			fail("no memory for the victims of a call");
+	}
+	victims_len += sprintf(victims + victims_len, "%s%" PRIu64 ":%s",
+			       victims_len ? "," : "", handle_of(victim), fates[reason]);
+}
+
+static void print_state(const struct discipline *discipline, const void *core)
+{
+	const struct mf_queue *queue = core;
+
+	printf(" %s %" PRIu64 " %" PRIu64, victims_len ? victims : "-",
+	       mf_queue_pkts(queue), mf_queue_bytes(queue));
+	printf(" %u", discipline->flows ? discipline->flows(core) : 0);
+	if (discipline->high)
+		printf(" %u", discipline->high(core));
+	else
+		printf(" -");
+	if (discipline->extra)
+		discipline->extra(core, stdout);
+	putchar('\n');
+}
+
+static void arrive(const struct discipline *discipline, void *core, const char *line)
+{
+	const struct mf_queue *queue = core;
+	struct mf_packet packet = { 0 };
+	u64 now, handle;
+	unsigned int ecn;
+	char kind;
+	enum mf_fate fate;
+
+	if (sscanf(line, "+ %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %u %c %u", &now,
+		   &packet.flow, &handle, &packet.progress, &packet.len, &kind, &ecn) != 7 ||
+	    ecn > MF_CE || !strchr("dau", kind))
+		fail("not a packet: %s", line);
+	packet.handle = (void *)(uintptr_t)handle;
+	packet.kind = kind == 'd' ? MF_DATA : kind == 'a' ? MF_ACK : MF_UDP;
+	packet.ecn = ecn;
+	fate = discipline->enqueue(core, &packet, now);
+	printf("+ %" PRIu64 " %s ", handle, fates[fate]);
+	if (fate == MF_QUEUED && queue->sorted)
+		printf("%s%s", queue->high ? "h" : "l", queue->fresh ? "f" : "");
+	else
+		putchar('-');
+	print_state(discipline, core);
+}
+
+static void depart(const struct discipline *discipline, void *core, const char *line)
+{
+	const struct mf_packet *peeked = discipline->peek(core);
+	struct mf_packet packet;
+	char next[24] = "-";
+	u64 now;
+
+	if (sscanf(line, "- %" SCNu64, &now) != 1)
+		fail("not a departure: %s", line);
+	if (peeked)
+		snprintf(next, sizeof(next), "%" PRIu64, handle_of(peeked));
+	if (discipline->dequeue(core, now, &packet))
+		printf("- %" PRIu64 " %u %s", handle_of(&packet), packet.ecn, next);
+	else
+		printf("- - - %s", next);
+	print_state(discipline, core);
+}
+
+static const struct discipline *find(const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(disciplines) / sizeof(*disciplines); i++)
+		if (!strcmp(disciplines[i]->id, id))
+			return disciplines[i];
+	fail("there is no core for %s", id);
+}
+
+static void read_setup(struct setup *setup, int argc, char **argv)
+{
+	char *unit;
+	int i;
+
+	setup->limit = strtoull(argv[2], &unit, 10);
+	if (!setup->limit || (strcmp(unit, "p") && strcmp(unit, "b")))
+		fail("limit: above 0 with a unit, as 300p or 45000b, not %s", argv[2]);
+	setup->limit_in_bytes = *unit == 'b';
+	setup->options = calloc(argc, sizeof(*setup->options));
+	if (!setup->options)
+		fail("no memory for %d options", argc - 3);
+	for (i = 3; i < argc; i++) {
+		char *value = strchr(argv[i], '=');
+
+		if (!value)
+			fail("an option is NAME=VALUE, not %s", argv[i]);
+		*value = '\0';
+		setup->options[i - 3] = (struct option){ argv[i], value + 1 };
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct setup setup = { .discard = note_victim };
+	const struct discipline *discipline;
+	char line[256];
+	void *core;
+
+	if (argc < 3)
+		fail("usage: decisions ID LIMIT [NAME=VALUE ...] <TRACE");
+	discipline = find(argv[1]);
+	read_setup(&setup, argc, argv);
+	core = discipline->make(&setup);
+	while (fgets(line, sizeof(line), stdin)) {
+		victims_len = 0;
+		if (*line == '+')
+			arrive(discipline, core, line);
+		else if (*line == '-')
+			depart(discipline, core, line);
+		else
+			fail("a line begins with + or -: %s", line);
+	}
+	discipline->free(core);
+	free(setup.options);
+	free(victims);
+	return 0;
+}

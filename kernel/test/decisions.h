@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a core has to offer to be run over a trace by decisions.c. */
+#ifndef MAYFLY_DECISIONS_H
+#define MAYFLY_DECISIONS_H
+
+#include <stdio.h>
+
+#include "../core/queue.h"
+
+/**
+ * struct setup - what the command line asks for
+ * @limit: of the buffer
+ * @limit_in_bytes: the limit is in bytes, else in packets
+ * @options: names and values, ended by a NULL name
+ * @discard: to be given to the core
+ */
+struct setup {
+	u64 limit;
+	bool limit_in_bytes;
+	struct option {
+		const char *name;
+		const char *value;
+	} *options;
+	mf_discard_t discard;
+};
+
+/**
+ * struct discipline - a core behind functions of one kind
+ * @id: as in the registry of crates/qdisc
+ * @make: the core, struct mf_queue its first member; bad options end the program
+ * @free: its memory
+ * @enqueue: takes a packet
+ * @dequeue: hands one out
+ * @peek: what it would hand out
+ * @flows: entries in the flow table; NULL where there is none
+ * @high: packets in the high class; NULL where there is none
+ * @extra: more of its state at the end of a line; NULL where there is no more
+ */
+struct discipline {
+	const char *id;
+	void *(*make)(const struct setup *setup);
+	void (*free)(void *core);
+	enum mf_fate (*enqueue)(void *core, struct mf_packet *packet, u64 now);
+	bool (*dequeue)(void *core, u64 now, struct mf_packet *packet);
+	const struct mf_packet *(*peek)(const void *core);
+	u32 (*flows)(const void *core);
+	u32 (*high)(const void *core);
+	void (*extra)(const void *core, FILE *out);
+};
+
+extern const struct discipline efd_discipline;
+extern const struct discipline pefd_discipline;
+extern const struct discipline efdack_discipline;
+
+void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+double option_number(const struct option *option);
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/* EFD, PEFD and EFDACK for decisions.c. */
+#include <math.h>
+
+#include "../core/early_discard.h"
+#include "decisions.h"
+
+static bool is_las(const struct option *option)
+{
+	if (strcmp(option->value, "las") && strcmp(option->value, "fifo"))
+		fail("%s: fifo or las, not %s", option->name, option->value);
+	return !strcmp(option->value, "las");
+}
+
+static void *make(const struct setup *setup, enum mf_measure measure, u64 threshold)
+{
+	struct mf_efd_options options = {
+		.limit = setup->limit,
+		.limit_in_bytes = setup->limit_in_bytes,
+		.measure = measure,
+		.threshold = threshold,
+	};
+	struct mf_efd *efd = malloc(sizeof(*efd));
+	const struct option *option;
+
+	for (option = setup->options; option->name; option++) {
+		if (!strcmp(option->name, "threshold"))
+			options.threshold = ceil(option_number(option));
+		else if (!strcmp(option->name, "high"))
+			options.high_sorted = is_las(option);
+		else if (!strcmp(option->name, "low"))
+			options.low_sorted = is_las(option);
+		else
+			fail("efd has no option %s", option->name);
+	}
+	if (!efd || mf_efd_init(efd, &options, setup->discard, 1))
+		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
+	return efd;
+}
+
+static void *make_efd(const struct setup *setup)
+{
+	return make(setup, MF_BYTES, 30000);
+}
+
+static void *make_pefd(const struct setup *setup)
+{
+	return make(setup, MF_PACKETS, 20);
+}
+
+static void *make_efdack(const struct setup *setup)
+{
+	return make(setup, MF_ADVANCE, 30000);
+}
+
+static void release(void *core)
+{
+	mf_efd_free(core);
+	free(core);
+}
+
+static enum mf_fate enqueue(void *core, struct mf_packet *packet, u64 now)
+{
+	return mf_efd_enqueue(core, packet, now);
+}
+
+static bool dequeue(void *core, u64 now, struct mf_packet *packet)
+{
+	return mf_efd_dequeue(core, now, packet);
+}
+
+static const struct mf_packet *peek(const void *core)
+{
+	return mf_efd_peek(core);
+}
+
+static u32 flows(const void *core)
+{
+	return ((const struct mf_efd *)core)->flows.len;
+}
+
+static u32 high(const void *core)
+{
+	return ((const struct mf_efd *)core)->classes.high.len;
+}
+
+#define EFD_DISCIPLINE(name)			\
+const struct discipline name##_discipline = {	\
+	.id = #name,				\
+	.make = make_##name,			\
+	.free = release,			\
+	.enqueue = enqueue,			\
+	.dequeue = dequeue,			\
+	.peek = peek,				\
+	.flows = flows,				\
+	.high = high,				\
+}
+
+EFD_DISCIPLINE(efd);
+EFD_DISCIPLINE(pefd);
+EFD_DISCIPLINE(efdack);
