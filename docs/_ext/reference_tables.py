@@ -15,6 +15,7 @@ from mayfly.models.law_spec import NAMES, OTHERS
 from mayfly.simulate import fields, scenario
 from mayfly.simulate.disciplines import by_family, slug
 from mayfly.simulate.sizes import Sizes
+from mayfly.workload.formats.registry import rows as formats
 from mayfly.workload.laws import LAWS
 
 _KINDS = {
@@ -156,6 +157,23 @@ def sources() -> str:
     ]
     rows = ((f"`{header}`", (model.__doc__ or "").strip().partition("\n")[0]) for header, model in found)
     return table(("section", "what"), rows)
+
+
+def flow_formats() -> str:
+    """List the formats of flow lists."""
+    header = ("id", "what it is", "read", "written by the endings", "holds", "defined by")
+    rows = (
+        (
+            f"`{row['id']}`",
+            row["title"],
+            "yes" if row["read"] else "no",
+            " ".join(f"`{end}`" for end in row["suffixes"]) or "`--to` only" if row["write"] else "no",
+            row["holds"],
+            row["source"],
+        )
+        for row in formats()
+    )
+    return table(header, rows)
 
 
 def sections(

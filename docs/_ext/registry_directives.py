@@ -12,6 +12,7 @@ TABLES = {
     "commands": reference_tables.commands,
     "laws": reference_tables.laws,
     "sources": reference_tables.sources,
+    "flow-formats": reference_tables.flow_formats,
     "service-laws": reference_tables.service_laws,
     "policies": reference_tables.policies,
     "model-pages": reference_tables.model_pages,

@@ -9,6 +9,7 @@ import pytest
 import mayfly
 from mayfly.models.policies import POLICIES
 from mayfly.simulate.scenario import Workload, field_names
+from mayfly.workload.formats.registry import FORMATS
 from mayfly.workload.laws import LAWS
 
 ROOT = Path(__file__).parents[2]
@@ -108,3 +109,9 @@ def test_every_command_lists_its_options(tables):
 
 def test_bars_and_stars_in_a_cell_do_not_break_the_table(tables):
     assert tables.table(("a",), [("x|y *z*",)]).splitlines()[-1] == "| x\\|y \\*z\\* |"
+
+
+def test_every_format_of_flows_has_a_row(tables):
+    text = tables.flow_formats()
+    assert first_cells(text) == set(FORMATS)
+    assert "`.parquet`" in text and "| no |" in text

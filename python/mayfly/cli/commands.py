@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mayfly.cli import model, profile
+from mayfly.cli import model, profile, workload
 from mayfly.cli.estimate import estimate
 from mayfly.cli.session import Session
 
@@ -40,7 +40,7 @@ Disciplines = Annotated[
 ]
 Flows = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Flow list (CSV, CSV.gz, Parquet) in place of the scenario's workload"),
+    typer.Option(metavar="FILE", help="Flows of any format of mayfly workload formats, in place of the workload"),
 ]
 Duration = Annotated[
     str | None,
@@ -252,6 +252,7 @@ app.command(epilog="Example:  mayfly estimate samples.csv.gz --rate 28mbit --pac
 )
 app.add_typer(model.app, name="model")
 app.add_typer(profile.app, name="profile")
+app.add_typer(workload.app, name="workload")
 
 
 @app.callback(invoke_without_command=True)

@@ -47,7 +47,9 @@ def pias(
     ] = "wired",
     flows: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Flow list (CSV, CSV.gz, Parquet): its sizes in place of the law"),
+        typer.Option(
+            metavar="FILE", help="File of any format of mayfly workload formats: its sizes in place of the law"
+        ),
     ] = None,
     law: Annotated[
         str | None,

@@ -371,10 +371,10 @@ def offered_by(scenario: Scenario, flows: str | os.PathLike | None = None) -> tu
 
     given, mss, header, rate = scenario.workload, scenario.tcp.mss, scenario.tcp.headers_bytes, scenario.network.rate
     if flows is not None:
-        from mayfly.workload.lists import read_flows
+        from mayfly.workload.formats.registry import read_flows_any
         from mayfly.workload.mix import offered
 
-        listed = ended(read_flows(flows, mss=mss), "down")
+        listed = ended(read_flows_any(flows, mss=mss), "down")
         mbps = offered(listed, mss=mss, header_bytes=header)["down"]["mbps"]
         return FlowSizes.of_flows(listed, mss=mss, header_bytes=header), math.inf if mbps is None else mbps * 1e6 / rate
     if given.load is None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.profile.sides import Sides
-from mayfly.workload.lists import first_line
+from mayfly.workload.files import first_line
 
 ROLES = ("server", "client")
 """What a host can be."""

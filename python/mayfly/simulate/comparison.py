@@ -213,14 +213,16 @@ def _loaded(
     scenario: Scenario | str | os.PathLike, flows: pl.DataFrame | str | os.PathLike | None
 ) -> tuple[Scenario, pl.DataFrame | None]:
     from mayfly.simulate.scenario import load_scenario
-    from mayfly.workload.lists import flow_list, read_flows
+    from mayfly.workload.lists import flow_list
 
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     if isinstance(flows, pl.DataFrame):
         flows = flow_list(flows, mss=scenario.tcp.mss)
     elif flows is not None:
-        flows = read_flows(flows, mss=scenario.tcp.mss)
+        from mayfly.workload.formats.registry import read_flows_any
+
+        flows = read_flows_any(flows, mss=scenario.tcp.mss)
     return scenario, flows
 
 

@@ -27,6 +27,7 @@ from mayfly.workload.column_kinds import (
     printable,
     refuse,
 )
+from mayfly.workload.files import first_line, when_complete
 
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""
@@ -188,18 +189,12 @@ def write_flows(flows: pl.DataFrame, path: str | os.PathLike) -> None:
     ending = next((ending for ending in endings if path.name.lower().endswith(ending)), None)
     if ending is None:
         raise MayflyError(f"{source}: the name must end in {' or '.join(endings)}")
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
+    with when_complete(path) as partial:
         if ending == ".parquet":
             flows.write_parquet(partial)
         else:
             compression = "gzip" if ending == ".csv.gz" else "uncompressed"
             flows.write_csv(partial, compression=compression, check_extension=False)
-        partial.replace(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise MayflyError(f"{source}: cannot be written: {first_line(error)}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def csv_table(path: Path, source: str) -> pl.DataFrame:
@@ -391,8 +386,3 @@ def refuse_missing(name: str, columns: dict[str, pl.Series], source: str) -> Non
     """Raise for the first row without a value."""
     row = columns[name].is_null().arg_max() if name in columns else 0
     raise MayflyError(f"{source}: row {row + 1}: {name} is missing: must be {COLUMNS[name].domain()}")
-
-
-def first_line(error: BaseException) -> str:
-    """Cut the complaint of a library to its first line."""
-    return printable((str(error).strip().splitlines() or [type(error).__name__])[0])

@@ -1,0 +1,46 @@
+"""Files that appear under their name only when complete."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.workload.column_kinds import printable
+
+
+@contextmanager
+def when_complete(path: str | os.PathLike) -> Iterator[Path]:
+    """A file to write beside ``path``, which takes its name at the end; nothing is left when writing fails.
+
+    Parameters
+    ----------
+    path : path
+        Name of the complete file.
+
+    Yields
+    ------
+    pathlib.Path
+        To be written.
+
+    Raises
+    ------
+    MayflyError
+        The place cannot be written.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise MayflyError(f"{printable(path)}: cannot be written: {first_line(error)}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def first_line(error: BaseException) -> str:
+    """Cut the complaint of a library to its first line."""
+    return printable((str(error).strip().splitlines() or [type(error).__name__])[0])

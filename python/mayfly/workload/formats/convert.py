@@ -1,0 +1,89 @@
+"""Flows from one file into another, of any two formats."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from mayfly.workload.formats.registry import read_flows_any, write_flows_as
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What went from one file into the other.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        A normalised flow list.
+    target : str
+        File that was written.
+    lost : list of str
+        What its format could not hold, a sentence each.
+    """
+
+    flows: pl.DataFrame
+    target: str
+    lost: list[str]
+
+    def document(self) -> dict[str, Any]:
+        """What was written, for JSON."""
+        starts = self.flows["start_s"]
+        return {
+            "flows": self.flows.height,
+            "tcp": int((self.flows["protocol"] == "tcp").sum()),
+            "udp": int((self.flows["protocol"] == "udp").sum()),
+            "scripts": self.flows["script"].count() if "script" in self.flows.columns else 0,
+            "bytes": int(self.flows["size_bytes"].sum()),
+            "first_s": starts.min(),
+            "last_s": starts.max(),
+            "lost": self.lost,
+            "files": {"flows": self.target},
+        }
+
+    def tables(self) -> list:
+        """None: the sentences say it."""
+        return []
+
+    def sentences(self) -> list[str]:
+        """What was written, in words."""
+        found = self.document()
+        kinds = [f"{found[kind]} {word}" for kind, word in (("tcp", "TCP"), ("udp", "UDP")) if found[kind]]
+        scripts = f", {found['scripts']} with a script" if found["scripts"] else ""
+        span = f"starting from {found['first_s']:.6g} s to {found['last_s']:.6g} s"
+        first = f"{found['flows']} flows ({', '.join(kinds)}{scripts}) of {found['bytes']} bytes, {span}: {self.target}"
+        return [first, *(f"note: {sentence}" for sentence in self.lost)]
+
+
+def converted(
+    source: str | os.PathLike,
+    target: str | os.PathLike,
+    from_format: str | None = None,
+    to_format: str | None = None,
+    *,
+    mss: int = 1460,
+    internal: list[str] | None = None,
+) -> Converted:
+    """Read flows from one file and write them to another.
+
+    Parameters
+    ----------
+    source, target : path
+        The files.
+    from_format, to_format : str, optional
+        Ids of their formats; told by content and by ending when None.
+    mss, internal
+        As for :func:`mayfly.workload.formats.registry.read_flows_any`.
+
+    Returns
+    -------
+    Converted
+
+    Raises
+    ------
+    MayflyError
+        As the reading and the writing.
+    """
+    flows = read_flows_any(source, from_format, mss=mss, internal=internal)
+    return Converted(flows, os.fspath(target), write_flows_as(flows, target, to_format))

@@ -1,0 +1,44 @@
+"""Our own flow lists, CSV and Parquet: :mod:`mayfly.workload.lists`."""
+
+from pathlib import Path
+
+import polars as pl
+
+from mayfly.workload import lists
+from mayfly.workload.formats.format import Format, Rules, first_words
+
+
+def _read(path: Path, rules: Rules) -> pl.DataFrame:
+    return lists.read_flows(path, mss=rules.mss)
+
+
+def _is_csv(head: bytes) -> bool:
+    found = first_words(head)
+    return bool(found) and "start_s" in [name.strip().strip('"') for name in found[0].split(",")]
+
+
+def _write_csv(flows: pl.DataFrame, path: Path, name: str) -> None:
+    flows.write_csv(path, compression="gzip" if name.endswith(".gz") else "uncompressed", check_extension=False)
+
+
+CSV = Format(
+    id="csv",
+    title="flow list, CSV",
+    holds="everything, scripts and bursts too",
+    suffixes=(".csv", ".csv.gz"),
+    sniff=_is_csv,
+    read=_read,
+    write=_write_csv,
+    source="[](../tables.md#flow-list-input)",
+)
+
+PARQUET = Format(
+    id="parquet",
+    title="flow list, Parquet",
+    holds="everything, scripts and bursts too",
+    suffixes=(".parquet",),
+    sniff=lambda head: head.startswith(b"PAR1"),
+    read=_read,
+    write=lambda flows, path, _: flows.write_parquet(path),
+    source="[](../tables.md#flow-list-input)",
+)

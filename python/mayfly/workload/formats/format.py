@@ -1,0 +1,106 @@
+"""What a format of flow lists is, and what its reader is told."""
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.workload.column_kinds import printable
+from mayfly.workload.files import first_line
+
+HEAD_BYTES = 65536
+"""Bytes of a file that tell its format."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What turns the rows of a file into flows.
+
+    Parameters
+    ----------
+    mss : int
+        Payload of a full packet, bytes, 1 to 65535: where sizes are counted in packets.
+    networks : list of ip_network, optional
+        The near side of the link, for formats of connections; inferred when None.
+    """
+
+    mss: int = 1460
+    networks: list | None = None
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format.
+
+    Parameters
+    ----------
+    id : str
+        Name on the command line.
+    title : str
+        What it is, in a line.
+    holds : str
+        What of a flow it can hold, in a line.
+    suffixes : tuple of str
+        Endings of a name that choose it for writing; the longest that fits counts.
+    sniff : callable
+        Whether the first :data:`HEAD_BYTES` of a file, uncompressed, are of it.
+    read : callable, optional
+        From path and :class:`Rules` to a normalised flow list.
+    write : callable, optional
+        Writes a normalised flow list to an open path that will get the name in its second argument.
+    source : str
+        Who defines it.
+    """
+
+    id: str
+    title: str
+    holds: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[bytes], bool]
+    read: Callable[[Path, Rules], pl.DataFrame] | None = None
+    write: Callable[[pl.DataFrame, Path, str], None] | None = None
+    source: str = ""
+
+
+def head_of(path: str | os.PathLike) -> bytes:
+    """First bytes of a file, out of gzip where it is in gzip.
+
+    Raises
+    ------
+    MayflyError
+        It is missing, no regular file, or cannot be read; one line.
+    """
+    path, source = Path(path), printable(path)
+    try:
+        if not path.exists():
+            raise MayflyError(f"{source}: no such file")
+        if not path.is_file():
+            raise MayflyError(f"{source}: not a regular file")
+        with opened(path) as file:
+            return file.read(HEAD_BYTES)
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        raise MayflyError(f"{source}: cannot be read: {first_line(error)}") from None
+
+
+def opened(path: Path) -> IO[bytes]:
+    """A file open for reading, out of gzip where it is in gzip."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if packed else path.open("rb")
+
+
+def lines(path: Path) -> io.TextIOWrapper:
+    """The same as lines of text; bytes that are no UTF-8 become marks that no parser takes for a number."""
+    return io.TextIOWrapper(opened(path), encoding="utf-8", errors="replace", newline=None)
+
+
+def first_words(head: bytes) -> list[str]:
+    """Lines of the head that hold something, without blanks around them."""
+    return [line for line in (line.strip() for line in head.decode("utf-8", "replace").splitlines()) if line]

@@ -1,0 +1,39 @@
+"""Packet captures: every direction of a connection that carried payload is a flow."""
+
+from pathlib import Path
+
+import polars as pl
+
+from mayfly.workload.formats.format import Format, Rules
+from mayfly.workload.lists import flow_list
+
+MAGIC = (
+    b"\xa1\xb2\xc3\xd4",
+    b"\xd4\xc3\xb2\xa1",
+    b"\xa1\xb2\x3c\x4d",
+    b"\x4d\x3c\xb2\xa1",
+    b"\x34\xcd\xb2\xa1",
+    b"\x0a\x0d\x0d\x0a",
+    # Zstandard: of the formats here only captures may be in it.
+    b"\x28\xb5\x2f\xfd",
+)
+"""First bytes of pcap (microseconds, nanoseconds, modified, in both byte orders), pcapng and Zstandard."""
+
+
+def _read(path: Path, rules: Rules) -> pl.DataFrame:
+    from mayfly.workload.capture import flows_of_connections
+    from mayfly.workload.connections import connections
+
+    flows = flows_of_connections(connections(path)[0], rules.networks)
+    return flow_list(flows.drop("connection_id"), mss=rules.mss, source=str(path))
+
+
+PCAP = Format(
+    id="pcap",
+    title="packet capture: pcap, pcapng, also in gzip or Zstandard",
+    holds="connections; a flow per direction that carried payload",
+    suffixes=(),
+    sniff=lambda head: head.startswith(MAGIC),
+    read=_read,
+    source="[](../captures.md)",
+)

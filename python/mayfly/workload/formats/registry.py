@@ -1,0 +1,143 @@
+"""Every format of flow lists: a row here and a file beside it; nothing else names them."""
+
+import os
+from pathlib import Path
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.workload.column_kinds import printable
+from mayfly.workload.files import when_complete
+from mayfly.workload.formats import flow_list, packets
+from mayfly.workload.formats.format import Format, Rules, head_of
+from mayfly.workload.lists import flow_list as normalised
+
+FORMATS = {row.id: row for row in (flow_list.CSV, flow_list.PARQUET, packets.PCAP)}
+"""By id, in the order in which content is asked."""
+
+
+def read_flows_any(
+    path: str | os.PathLike, format: str | None = None, *, mss: int = 1460, internal: list[str] | None = None
+) -> pl.DataFrame:
+    r"""Read the flows of a file of any readable format.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    format : str, optional
+        Id of its format; told by content when None.
+    mss : int
+        Payload of a full packet, bytes, 1 to 65535: where the file counts packets.
+    internal : list of str, optional
+        CIDRs of the near side of the link, for captures and logs of connections.
+
+    Returns
+    -------
+    polars.DataFrame
+        As :func:`mayfly.workload.lists.flow_list` returns it.
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be read, is of no known format, or a row is refused; one line with file, row and value.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "flows.txt")
+    >>> _ = path.write_text("start_s,size_packets\n0.5,10\n")
+    >>> read_flows_any(path).select("start_s", "size_bytes").rows()
+    [(0.5, 14600)]
+    """
+    from mayfly.workload.capture import networks_of
+
+    if not 1 <= mss <= 65535:
+        raise MayflyError(f"mss = {printable(mss)}: must be a whole number from 1 to 65535 bytes")
+    rules = Rules(mss, None if internal is None else networks_of(internal))
+    head = head_of(path)
+    found = named(format, "read") if format is not None else sniffed(head)
+    # What is none of the others is told, column by column, as a flow list.
+    return (found or flow_list.CSV).read(Path(path), rules)
+
+
+def write_flows_as(flows: pl.DataFrame, path: str | os.PathLike, format: str | None = None) -> list[str]:
+    """Write flows in any writable format; the file appears under its name only when complete.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        A table that :func:`mayfly.workload.lists.flow_list` takes.
+    path : path
+        The file.
+    format : str, optional
+        Id of its format; told by the ending of the name when None.
+
+    Returns
+    -------
+    list of str
+        What the format could not hold, a sentence each.
+
+    Raises
+    ------
+    MayflyError
+        The format cannot be written, none is known by this ending, or the place cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "flows.csv")
+    >>> write_flows_as(pl.DataFrame({"start_s": [0.0], "size_bytes": [100]}), path)
+    []
+    >>> read_flows_any(path)["size_bytes"].to_list()
+    [100]
+    """
+    found = by_ending(path) if format is None else named(format, "write")
+    flows = normalised(flows, source="flows")
+    with when_complete(path) as partial:
+        return found.write(flows, partial, Path(path).name) or []
+
+
+def named(format: str, what: str) -> Format:
+    """The format of this id that has ``what``, ``read`` or ``write``."""
+    able = {row.id: row for row in FORMATS.values() if getattr(row, what) is not None}
+    if format not in able:
+        raise MayflyError(f"format = {printable(format)}: must be one of {', '.join(able)} to {what}")
+    return able[format]
+
+
+def sniffed(head: bytes) -> Format | None:
+    """The readable format of a file that begins with these bytes; None where none knows them."""
+    return next((row for row in FORMATS.values() if row.read is not None and row.sniff(head)), None)
+
+
+def by_ending(path: str | os.PathLike) -> Format:
+    """The writable format with the longest ending that the name has."""
+    name = Path(path).name.lower()
+    fits = [(len(end), row) for row in FORMATS.values() if row.write for end in row.suffixes if name.endswith(end)]
+    if not fits:
+        endings = [end for row in FORMATS.values() if row.write for end in row.suffixes]
+        raise MayflyError(f"{printable(path)}: the name must end in {' or '.join(endings)}, or the format be named")
+    return max(fits, key=lambda fit: fit[0])[1]
+
+
+def rows() -> list[dict]:
+    """The formats as rows of a table.
+
+    Returns
+    -------
+    list of dict
+        ``id, title, holds, suffixes, read, write, source``.
+    """
+    return [
+        {
+            "id": row.id,
+            "title": row.title,
+            "holds": row.holds,
+            "suffixes": list(row.suffixes),
+            "read": row.read is not None,
+            "write": row.write is not None,
+            "source": row.source,
+        }
+        for row in FORMATS.values()
+    ]
