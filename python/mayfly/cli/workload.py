@@ -1,14 +1,15 @@
-"""`mayfly workload`: flow lists from and to files of other programs."""
+"""`mayfly workload`: flow lists from and to files of other programs, and drawn from what was measured."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from mayfly.cli import workload_profile
 from mayfly.cli.session import Session
 
 app = typer.Typer(
-    help="Flow lists: convert between formats.",
+    help="Flow lists: convert between formats, measure in captures, draw.",
     epilog="Example:  mayfly workload convert captures/office.pcap.gz flows.csv.gz",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -49,3 +50,6 @@ def formats(as_json: AsJson = False) -> None:
     from mayfly.report.formats_table import formats_table
 
     session.print(formats_table(rows()))
+
+
+workload_profile.add_to(app)

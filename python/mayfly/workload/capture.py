@@ -75,7 +75,7 @@ def flows_of_capture(
     return flows_of_connections(connections(path, max_flows=max_flows)[0], networks)
 
 
-def flows_of_connections(frame: pl.DataFrame, networks: list | None = None) -> pl.DataFrame:
+def flows_of_connections(frame: pl.DataFrame, networks: list | None = None, *, from_zero: bool = True) -> pl.DataFrame:
     """Make the flow list of a connection table: one row per direction that carried something.
 
     Parameters
@@ -84,11 +84,13 @@ def flows_of_connections(frame: pl.DataFrame, networks: list | None = None) -> p
         As :func:`connections` returns it.
     networks : list of ip_network, optional
         Internal side; inferred by :func:`internal_hosts` when None.
+    from_zero : bool
+        Whether the first flow starts at 0, or times are those of the connections.
 
     Returns
     -------
     polars.DataFrame, shape (n_flows, 12)
-        The columns of ``docs/tables.md`` and ``connection_id``, sorted by ``start_s``; the first flow starts at 0.
+        The columns of ``docs/tables.md`` and ``connection_id``, sorted by ``start_s``.
 
     Notes
     -----
@@ -113,7 +115,7 @@ def flows_of_connections(frame: pl.DataFrame, networks: list | None = None) -> p
     up = pl.when(source_inside != target_inside).then(source_inside).otherwise(pl.col("opened_by") == "sender")
     flows = flows.with_columns(
         pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction"),
-        (pl.col("start_s") - pl.col("start_s").min()).alias("start_s"),
+        (pl.col("start_s") - (pl.col("start_s").min() if from_zero else 0.0)).alias("start_s"),
     ).sort("start_s", "connection_id", "opened_by", descending=[False, False, True])
     return flows.with_row_index("flow_id").select(
         pl.col("flow_id").cast(pl.Int64),

@@ -1,0 +1,304 @@
+"""A workload measured: from a profile, or from a flow list whose groups are classes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.profile.answer import Profile, profile
+from mayfly.profile.classes import CLASSES, SIDES
+from mayfly.profile.distributions import begun
+from mayfly.profile.load import BIN_S
+from mayfly.profile.workload.draw import HEADER, MSS
+from mayfly.profile.workload.laws import Fitted, Measured, fitted, measured
+from mayfly.profile.workload.schema import Class, Datagrams, Ends, Period, Workload
+from mayfly.workload.capture import RTT_BOUNDS_S, flows_of_connections, networks_of
+from mayfly.workload.mix import offered
+
+MEASURES = ("gap", "size", "rtt")
+"""What a law may be fitted to."""
+
+POINTS = 400
+"""Most steps of a measured law."""
+
+FEWEST_GAPS = 8
+"""Times between arrivals below which they are taken for exponential."""
+
+MOST_PAIRS = 2000
+"""Pairs of hosts that are kept per class."""
+
+
+def fit_list(text: str | None) -> tuple[str, ...]:
+    """Measures named in a list with commas; ``all`` are all of them.
+
+    Examples
+    --------
+    >>> fit_list("size,gap"), fit_list("all"), fit_list(None)
+    (('size', 'gap'), ('gap', 'size', 'rtt'), ())
+    """
+    if text is None:
+        return ()
+    return MEASURES if text.strip() == "all" else tuple(name.strip() for name in text.split(","))
+
+
+def workload_of(found: Profile, *, fit: Iterable[str] = (), points: int = POINTS) -> Workload:
+    """Make a workload of a profile.
+
+    Parameters
+    ----------
+    found : Profile
+        Of :func:`mayfly.profile.answer.profile`.
+    fit : iterable of str
+        Which of :data:`MEASURES` get the law that fits best by AIC; the others are as measured.
+    points : int
+        Most steps of a measured law, at least 2.
+
+    Returns
+    -------
+    Workload
+
+    Raises
+    ------
+    MayflyError
+        An unknown measure, too few points, or no flow that began in the capture.
+    """
+    networks = networks_of(found.sides.networks) if found.sides.networks else None
+    flows = flows_of_connections(found.frame, networks, from_zero=False)
+    known = found.frame.select(
+        "connection_id",
+        "class",
+        "side",
+        pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s").alias("measured_rtt_s"),
+        begun().alias("begun"),
+    )
+    flows = flows.join(known, on="connection_id", how="left", maintain_order="left")
+    flows = flows.with_columns(pl.col("measured_rtt_s").alias("rtt_s"), pl.col("class").alias("group"))
+    inside, before = flows.filter("begun"), flows.filter(~pl.col("begun"))
+    left_out = {"flows": before.height, "bytes": int(before["size_bytes"].sum() or 0)}
+    duration_s = max(found.connections.duration_s, float(inside["start_s"].max() or 0) * (1 + 1e-9))
+    if not inside.height or not duration_s > 0:
+        raise MayflyError(f"{', '.join(found.connections.sources)}: no flow that began in the capture, in 0 s or more")
+    periods = _periods(found, duration_s)
+    return workload_of_flows(
+        inside,
+        duration_s,
+        sources=found.connections.sources,
+        periods=periods,
+        left_out=left_out,
+        fit=fit,
+        points=points,
+    )
+
+
+def _periods(found: Profile, duration_s: float) -> list[Period]:
+    """Those of the load; the last one lasts to the end."""
+    if not found.periods:
+        total = 8 * found.load["bytes"].sum() / duration_s
+        return [Period(start_s=0.0, end_s=duration_s, mean_bps=total)]
+    begins = [found.bin_s * period.begin for period in found.periods]
+    ends = [*begins[1:], duration_s]
+    return [
+        Period(
+            start_s=begin,
+            end_s=end,
+            mean_bps=period.mean,
+            stationary=period.stationary,
+            busy=bool(period.busy),
+        )
+        for begin, end, period in zip(begins, ends, found.periods, strict=True)
+    ]
+
+
+def workload_of_flows(
+    flows: pl.DataFrame,
+    duration_s: float,
+    *,
+    sources: Sequence[str] = (),
+    periods: Sequence[Period] | None = None,
+    left_out: dict[str, int] | None = None,
+    fit: Iterable[str] = (),
+    points: int = POINTS,
+) -> Workload:
+    """Make a workload of a flow list.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        A normalised flow list whose ``group`` is one of :data:`mayfly.profile.classes.CLASSES`; ``side`` may tell the
+        side, and else follows the class.
+    duration_s : float
+        Time over which the flows arrived, s.
+    sources, left_out
+        As in :class:`Workload`.
+    periods : sequence of Period, optional
+        That cover the duration; one when not given.
+    fit, points
+        As for :func:`workload_of`.
+
+    Returns
+    -------
+    Workload
+
+    Raises
+    ------
+    MayflyError
+        As :func:`workload_of`; or a flow without a class.
+    """
+    fit = tuple(fit)
+    if wrong := [name for name in fit if name not in MEASURES]:
+        raise MayflyError(f"fit = {wrong[0]}: must be one of {', '.join(MEASURES)}")
+    if points < 2:
+        raise MayflyError(f"points = {points}: must be at least 2")
+    if not flows["group"].is_in(list(CLASSES)).fill_null(False).all():
+        raise MayflyError(f"group: must be one of {', '.join(CLASSES)} for every flow")
+    if "side" not in flows.columns:
+        outside = pl.col("group").str.ends_with("rp")
+        flows = flows.with_columns(
+            pl.when(outside).then(pl.lit("external")).otherwise(pl.lit("internal")).alias("side")
+        )
+    if periods is None:
+        loads = offered(flows, mss=MSS, header_bytes=HEADER, span_s=duration_s)
+        total = sum(loads[way]["mbps"] for way in ("down", "up")) * 1e6
+        periods = [Period(start_s=0.0, end_s=duration_s, mean_bps=total)]
+    order = [(name, side, way, protocol) for name in CLASSES for side in SIDES for way in _WAYS for protocol in _WIRES]
+    groups = flows.sort("start_s", maintain_order=True).partition_by(*_KEY, as_dict=True)
+    return Workload(
+        sources=list(sources),
+        duration_s=duration_s,
+        left_out=left_out or {},
+        period=list(periods),
+        class_=[_class(key, groups[key], duration_s, periods, fit, points) for key in order if key in groups],
+    )
+
+
+_KEY, _WAYS, _WIRES = ("group", "side", "direction", "protocol"), ("down", "up"), ("tcp", "udp")
+
+
+def _class(
+    key: tuple, flows: pl.DataFrame, duration_s: float, periods: Sequence[Period], fit: tuple[str, ...], points: int
+) -> Class:
+    name, side, direction, protocol = key
+
+    def law(measure: str, values: np.ndarray) -> Measured | Fitted:
+        return (fitted if measure in fit else measured)(values, points)
+
+    starts = flows["start_s"].to_numpy()
+    counts = np.histogram(starts, [0.0, *(period.end_s for period in periods)])[0]
+    lengths = np.array([period.end_s - period.start_s for period in periods])
+    rate = flows.height / duration_s
+    activity = counts / lengths / rate
+    runs = np.concatenate([[0.0], np.cumsum(activity * lengths)])
+    gaps = np.diff(np.interp(starts, np.concatenate([[0.0], np.cumsum(lengths)]), runs))
+    if len(gaps) < FEWEST_GAPS or not gaps.any():
+        # Too few to say more of them than their mean; the largest that a law of this mean would show in ten million.
+        gap: Measured | Fitted = Fitted(law="exponential", parameters={"mean": 1 / rate}, maximum=16 / rate)
+    else:
+        gap = law("gap", gaps)
+    more: dict[str, Any] = {}
+    if protocol == "udp":
+        more["datagrams"] = _datagrams(flows, points)
+    else:
+        more["size"] = law("size", flows["size_bytes"].to_numpy())
+        rtts = flows["rtt_s"].drop_nulls().to_numpy()
+        more["rtt"] = law("rtt", rtts) if len(rtts) else None
+    load = offered(flows, mss=MSS, header_bytes=HEADER, span_s=duration_s)[direction]["mbps"] * 1e6
+    return Class(
+        name=name,
+        side=side,
+        direction=direction,
+        protocol=protocol,
+        flows=flows.height,
+        rate=rate,
+        mean_bps=load,
+        opened_by_sender=float((flows["opened_by"] == "sender").mean()),
+        activity=activity.tolist(),
+        gap=gap,
+        ends=_ends(flows),
+        **more,
+    )
+
+
+def _ends(flows: pl.DataFrame) -> Ends:
+    pairs = flows.group_by("src", "dst").len().sort("len", "src", "dst", descending=[True, False, False])
+    kept = pairs.head(MOST_PAIRS)
+    return Ends(
+        src=kept["src"].cast(pl.String).to_list(),
+        dst=kept["dst"].cast(pl.String).to_list(),
+        weights=kept["len"].cast(pl.Float64).to_list(),
+        left_out=1 - kept["len"].sum() / pairs["len"].sum(),
+    )
+
+
+def _datagrams(flows: pl.DataFrame, points: int) -> Datagrams:
+    """Different flows with their number; of more than ``points``, one of those next to each other stands for them."""
+    columns = ("size_bytes", "packet_bytes", "rate_bps")
+    rows = flows.group_by(columns).len().sort(columns)
+    weights = rows["len"].cast(pl.Float64).to_numpy()
+    if rows.height > points:
+        parts = np.array_split(np.arange(rows.height), points)
+        weights = np.array([weights[part].sum() for part in parts])
+        rows = rows[[int(part[len(part) // 2]) for part in parts]]
+    return Datagrams(**{name: rows[name].to_list() for name in columns}, weights=weights.tolist())
+
+
+def workload_from(
+    captures: Sequence[str | os.PathLike],
+    *,
+    internal: Sequence[str] | None = None,
+    hosts: str | os.PathLike | None = None,
+    fit: Iterable[str] = (),
+    points: int = POINTS,
+    bin_s: float = BIN_S,
+    progress: Callable[[float], None] | None = None,
+) -> Workload:
+    """Make a workload of captures, of a table of connections, or of what ``mayfly profile`` wrote.
+
+    Parameters
+    ----------
+    captures : sequence of path
+        As :func:`mayfly.profile.table.read_connections` takes them; or the folder or the ``profile.json`` of a profile:
+        its connections, networks, roles and width of bins are then taken.
+    internal, hosts, bin_s, progress
+        As for :func:`mayfly.profile.answer.profile`.
+    fit, points
+        As for :func:`workload_of`.
+
+    Returns
+    -------
+    Workload
+
+    Raises
+    ------
+    MayflyError
+        As those functions.
+    """
+    if len(captures) == 1 and (folder := _profile_folder(captures[0])) is not None:
+        captures, more = [folder / "connections.parquet"], _as_profiled(folder)
+        internal, hosts, bin_s = internal or more["internal"], hosts or more["hosts"], more["bin_s"]
+    found = profile(captures, internal=internal, hosts=hosts, bin_s=bin_s, bootstrap=0, progress=progress)
+    return workload_of(found, fit=fit, points=points)
+
+
+def _profile_folder(path: str | os.PathLike) -> Path | None:
+    path = Path(path)
+    return path if path.is_dir() else path.parent if path.name == "profile.json" else None
+
+
+def _as_profiled(folder: Path) -> dict[str, Any]:
+    """Networks, roles and width of bins of a profile that was written."""
+    import json
+
+    try:
+        document = json.loads((folder / "profile.json").read_text(encoding="utf-8"))
+        roles = pl.read_parquet(folder / "hosts.parquet", columns=["host", "role"]).drop_nulls()
+        internal, bin_s = list(document["site"]["networks"]), float(document["load"]["bin_s"])
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
+        raise MayflyError(f"{folder}: no folder that mayfly profile wrote: {reason}") from None
+    return {"internal": internal or None, "hosts": dict(roles.iter_rows()), "bin_s": bin_s}
