@@ -1,7 +1,7 @@
 #!/bin/bash
 # build.sh CACHE: builds the User Mode Linux test kernel once and prints the path of the binary.
 # Source: Debian's linux-source-6.1, installed or downloaded by apt; no root needed. Exit status 77: it cannot be built here, the
-# last line says why. Cached by source version and configuration. What modules need stays beside the binary:
+# last line says why. Cached by source version, configuration and patches. What modules need stays beside the binary:
 # make -C CACHE/uml-.../build ARCH=um M=DIR modules
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,8 +15,8 @@ skip() {
 }
 
 [ "$(uname -m)" = x86_64 ] || skip "User Mode Linux with time travel is built for x86_64, this is $(uname -m)"
-for tool in gcc make flex bison bc xz dpkg-query apt-cache ip tc ethtool; do
-  command -v "$tool" >/dev/null || skip "$tool is missing; on Debian: apt-get install gcc make flex bison bc xz-utils iproute2 ethtool $package"
+for tool in gcc make patch flex bison bc xz dpkg-query apt-cache ip tc ethtool; do
+  command -v "$tool" >/dev/null || skip "$tool is missing; on Debian: apt-get install gcc make patch flex bison bc xz-utils iproute2 ethtool $package"
 done
 
 archive=/usr/src/$package.tar.xz
@@ -26,7 +26,7 @@ else
   version=$(apt-cache policy "$package" 2>/dev/null | awk '/Candidate:/ { print $2 }')
   [ -n "$version" ] && [ "$version" != "(none)" ] || skip "apt knows no package $package; try apt-get update"
 fi
-key=$( (echo "$version"; cat "$here/config") | sha256sum | cut -c1-12)
+key=$( (echo "$version"; cat "$here/config" "$here"/*.patch) | sha256sum | cut -c1-12)
 home=$cache/uml-${version//[^0-9a-zA-Z.]/_}-$key
 [ -x "$home/linux" ] && { echo "$home/linux"; exit 0; }
 
@@ -44,6 +44,9 @@ tree=$home/source build=$home/build
 rm -rf "$tree" "$build"
 mkdir -p "$tree" "$build"
 tar -C "$tree" --strip-components=1 -xf "$archive"
+for change in "$here"/*.patch; do
+  patch -s -d "$tree" -p1 <"$change" >&2
+done
 rm -rf "$home/package" "$home"/$package*.deb
 echo "building $home/linux, once: about 6 minutes of CPU" >&2
 make -s -C "$tree" O="$build" ARCH=um KCONFIG_ALLCONFIG="$here/config" allnoconfig >"$home/build.log" 2>&1
