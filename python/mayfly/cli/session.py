@@ -97,6 +97,7 @@ class Session:
             result.models_table(),
             *cell,
             result.pages_table(),
+            result.group_transfers_table(),
             result.groups_table(),
             result.interfaces_table(),
         ):

@@ -13,6 +13,7 @@ from mayfly.errors import MayflyError
 
 from .active import active_flows
 from .fairness import ENDLESS_BYTES
+from .groups import group_classes
 from .intervals import student_ci95
 from .jain import jain_index
 from .size_classes import classes
@@ -57,7 +58,7 @@ def cell_row(
         ``up_down_ratio``, None when one of them is 0;
         ``access_point`` of :func:`queue_losses`; ``directions`` with ``down`` and ``up`` of :func:`direction_row`;
         ``mac`` of :func:`mac_row`; ``jain`` of :func:`fairness_row`; ``stations`` of :func:`station_rows`; ``groups``
-        of :func:`group_classes`.
+        of :func:`mayfly.metrics.groups.group_classes`.
 
     Raises
     ------
@@ -193,44 +194,6 @@ def direction_row(
         "timeouts": int(tcp["timeouts"].sum()),
         "drops": int(flows["drops"].sum()),
     }
-
-
-def group_classes(records: pl.DataFrame, replications: int) -> list[dict[str, Any]]:
-    """Response times of each group of flows in each direction (Chen 2012, Fig. 9.12).
-
-    Parameters
-    ----------
-    records : polars.DataFrame
-        Flow records of one discipline.
-    replications : int
-        Number of runs.
-
-    Returns
-    -------
-    list of dict
-        By name, flows without a group last: ``group``, ``direction``, ``flows``, ``completed``, ``short`` and ``long``,
-        classed within group and direction. TCP flows that can end; empty when none of them has a group.
-    """
-    able = records.filter((pl.col("protocol") == "tcp") & (pl.col("size_bytes") < ENDLESS_BYTES))
-    if "group" not in able.columns or able["group"].null_count() == able.height:
-        return []
-    rows = []
-    for group in able["group"].unique().sort(nulls_last=True):
-        for way in DIRECTIONS:
-            own = able.filter(pl.col("group").eq_missing(pl.lit(group, pl.String)), direction=way)
-            if own.height == 0:
-                continue
-            classed = own.with_columns(classes(own))
-            rows.append(
-                {
-                    "group": group,
-                    "direction": way,
-                    "flows": own.height,
-                    "completed": own.height - own["finish_s"].null_count(),
-                    **{name: class_row(classed, name, replications) for name in ("short", "long")},
-                }
-            )
-    return rows
 
 
 def offered_twice(tcp: pl.DataFrame, mss: int, header_bytes: int) -> tuple[int, int]:

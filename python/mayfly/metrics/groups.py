@@ -9,7 +9,8 @@ from mayfly.errors import MayflyError
 
 from .fairness import ENDLESS_BYTES, fair_service, wire_bytes
 from .progress import PROGRESS_COLUMNS, plateaus
-from .size_classes import run_keys
+from .size_classes import classes, run_keys
+from .summary import class_row
 
 PERCENTILES = (50, 95, 99)
 
@@ -175,6 +176,44 @@ def group_rows(
                 "unfinished": able["finish_s"].null_count(),
             }
         )
+    return rows
+
+
+def group_classes(records: pl.DataFrame, replications: int) -> list[dict[str, Any]]:
+    """Response times of each group of flows in each direction (Chen 2012, Fig. 9.12).
+
+    Parameters
+    ----------
+    records : polars.DataFrame
+        Flow records of one discipline.
+    replications : int
+        Number of runs.
+
+    Returns
+    -------
+    list of dict
+        By name, flows without a group last: ``group``, ``direction``, ``flows``, ``completed``, ``short`` and ``long``,
+        classed within group and direction. TCP flows that can end; empty when none of them has a group.
+    """
+    able = records.filter((pl.col("protocol") == "tcp") & (pl.col("size_bytes") < ENDLESS_BYTES))
+    if "group" not in able.columns or able["group"].null_count() == able.height:
+        return []
+    rows = []
+    for group in able["group"].unique().sort(nulls_last=True):
+        for way in ("down", "up"):
+            own = able.filter(pl.col("group").eq_missing(pl.lit(group, pl.String)), direction=way)
+            if own.height == 0:
+                continue
+            classed = own.with_columns(classes(own))
+            rows.append(
+                {
+                    "group": group,
+                    "direction": way,
+                    "flows": own.height,
+                    "completed": own.height - own["finish_s"].null_count(),
+                    **{name: class_row(classed, name, replications) for name in ("short", "long")},
+                }
+            )
     return rows
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from rich.table import Table
 
+from .group_transfers import group_lines
 from .lines_table import Line, lines_html, lines_table
-from .quantity import MISSING, count_text, digits, share_text, spread_text, time_text
+from .quantity import MISSING, count_text, digits, share_text, time_text
 
 TITLE = "Wireless cell: downloads and uploads"
 GROUPS = "Wireless cell: transfers by group"
@@ -127,19 +128,7 @@ def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
 
 
 def _groups(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:
-    heads = ("flows", "un-\nfinished", "short flows", "long flows")
-    lines = []
-    for row in rows:
-        for position, own in enumerate(row["wlan"]["groups"]):
-            cells = (
-                count_text(own["flows"]),
-                count_text(own["flows"] - own["completed"]),
-                spread_text(own["short"]["mean_s"], own["short"]["ci95"]),
-                spread_text(own["long"]["mean_s"], own["long"]["ci95"]),
-            )
-            name = f"{own['group'] or MISSING}, {own['direction']}"
-            lines.append(Line(row["label"] if position == 0 else "", name, cells))
-    return heads, lines
+    return group_lines([(row["label"], row["wlan"]["groups"]) for row in rows])
 
 
 def _sent(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[Line]]:

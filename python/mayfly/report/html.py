@@ -15,6 +15,7 @@ from .cell_table import cell_html
 from .choice import MANY, family, grouped, leading, leading_sentences
 from .congestion_table import congestion_html
 from .gaming import groups_html
+from .group_transfers import transfers_html
 from .interfaces_table import interfaces_html
 from .pages_table import pages_html
 from .palette import Style, styles
@@ -92,6 +93,7 @@ def page_text(
         *([models_section.models_html(summary)] if "models" in summary else []),
         cell_html(rows),
         pages_html(rows),
+        transfers_html(rows),
         groups_html(rows),
         interfaces_html(rows),
         congestion_html(rows),

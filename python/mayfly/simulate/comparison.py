@@ -68,6 +68,14 @@ class Comparison:
 
         return groups_table(self.summary["disciplines"])
 
+    def group_transfers_table(self) -> "Table | None":
+        """Transfers of each group in each direction, as a rich table; None where none of them go up, and in a cell."""
+        if not any("group_transfers" in row for row in self.summary["disciplines"]):
+            return None
+        from mayfly.report.group_transfers import transfers_table
+
+        return transfers_table(self.summary["disciplines"])
+
     def interfaces_table(self) -> "Table | None":
         """What each interface did, as a rich table; None for a dumbbell."""
         if not any("interfaces" in row for row in self.summary["disciplines"]):
@@ -290,7 +298,7 @@ def gather(
     from mayfly.metrics import cell_row, class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
     from mayfly.metrics.congestion import congestion_row, with_delays
     from mayfly.metrics.estimates import estimate_row
-    from mayfly.metrics.groups import has_groups
+    from mayfly.metrics.groups import group_classes, has_groups
     from mayfly.metrics.pages import page_rows
     from mayfly.workload.mix import offered
     from mayfly.workload.stages import is_closed_loop
@@ -320,6 +328,9 @@ def gather(
             spans = [(run.counters["end_ns"] - run.counters["begin_ns"]) * 1e-9 for run in own]
             row["classes"] = class_rows([run.classes for run in own], spans, link["rate_bps"])
             row["classes"] = with_delays(row["classes"], [run.classes for run in own])
+            ways = group_classes(records, len(own)) if own[0].cell is None else []
+            if any(of["direction"] == "up" for of in ways):
+                row["group_transfers"] = ways
             # What is fair is said of a single link.
             if not own[0].interfaces and own[0].cell is None:
                 # The same flows under every discipline, unless some wait for others.
