@@ -38,6 +38,7 @@ static inline void mf_free(const void *memory)
 typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int32_t s32;
 typedef int64_t s64;
 
 #define U32_MAX UINT32_MAX

@@ -1,7 +1,10 @@
 """Programs in a real Linux kernel: User Mode Linux in virtual time (kernel/uml)."""
 
+import fcntl
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-UML = Path(__file__).resolve().parents[2] / "kernel" / "uml"
+KERNEL = Path(__file__).resolve().parents[2] / "kernel"
+UML = KERNEL / "uml"
 CACHE = Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
 LIMIT_S = 600
 """Wall time of one run: some seconds on an idle machine. A process that spins stops the guest's clock."""
@@ -27,10 +31,40 @@ def kernel() -> str:
     return built.stdout.strip()
 
 
-def run(module: str, settings: dict, keep: Path | None = None) -> dict:
+def make(*arguments: str | Path) -> None:
+    made = subprocess.run(["make", "-s", "-C", KERNEL, *arguments], capture_output=True, text=True)
+    assert made.returncode == 0 and "warning:" not in made.stderr, made.stdout + made.stderr
+
+
+@cache
+def built() -> Path:
+    """Folder with our kernel modules and plug-ins of tc, built for the test kernel if they are not in the cache."""
+    tree = Path(kernel()).parent
+    sources = [path for path in KERNEL.rglob("*") if path.suffix in (".c", ".h") or path.name in ("Kbuild", "Makefile")]
+    digest = hashlib.sha256(tree.name.encode())
+    for path in sorted(sources):
+        digest.update(str(path.relative_to(KERNEL)).encode() + b"\0" + path.read_bytes())
+    home = CACHE / f"modules-{digest.hexdigest()[:12]}"
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{home}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not home.exists():
+            with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+                part = Path(folder) / "part"
+                make("modules", "ARCH=um", f"KDIR={tree / 'build'}", f"OUT={folder}")
+                make("plugins", f"OUT={folder}")
+                part.mkdir()
+                for path in (*Path(folder).glob("modules/*.ko"), *Path(folder).glob("tc/*.so")):
+                    shutil.copy(path, part)
+                part.rename(home)
+    return home
+
+
+def run(module: str, settings: dict, keep: Path | None = None, modules: tuple[str, ...] = ()) -> dict:
     """Calls `run(settings)` of a module of kernel/uml in the guest, and returns what it returns.
 
-    `keep` is the folder for files of the run, captures for example; a temporary one when not given.
+    `keep` is the folder for files of the run, captures for example; a temporary one when not given. `modules` are
+    those of our kernel modules that are loaded before, ``sch_efd`` for one; tc finds their plug-ins.
     """
     linux = kernel()
     with tempfile.TemporaryDirectory() as folder:
@@ -39,6 +73,12 @@ def run(module: str, settings: dict, keep: Path | None = None) -> dict:
         command = [linux, "mem=256M", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
         command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
         command += ["--", str(UML / "init.py"), str(out), str(UML / module)]
+        own = "-"
+        if modules:
+            own = Path(folder) / "modules"
+            shutil.copytree(built(), own)
+            (own / "load").write_text("\n".join(("mayfly_common", *modules)))
+        command.append(str(own))
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
         failure = out / "failure.txt"
         assert not failure.exists(), failure.read_text()

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the modules use of the cores, all of them in mayfly_common. */
+#include <linux/export.h>
+
+#include "core/connections.h"
+#include "core/early_discard.h"
+
+EXPORT_SYMBOL_GPL(mf_connections_free);
+EXPORT_SYMBOL_GPL(mf_connections_reset);
+EXPORT_SYMBOL_GPL(mf_limit_pkts);
+EXPORT_SYMBOL_GPL(mf_efd_init);
+EXPORT_SYMBOL_GPL(mf_efd_free);
+EXPORT_SYMBOL_GPL(mf_efd_reset);
+EXPORT_SYMBOL_GPL(mf_efd_spare_init);
+EXPORT_SYMBOL_GPL(mf_efd_spare_free);
+EXPORT_SYMBOL_GPL(mf_efd_change);
+EXPORT_SYMBOL_GPL(mf_efd_enqueue);
+EXPORT_SYMBOL_GPL(mf_efd_dequeue);
+EXPORT_SYMBOL_GPL(mf_efd_peek);

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What Mayfly's queue disciplines share between the kernel and their cores. */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <linux/tcp.h>
+#include <net/flow_dissector.h>
+#if __has_include(<net/gso.h>)
+#include <net/gso.h>
+#endif
+
+#include "sch_common.h"
+
+/* Without a packet for so long, a connection is learned anew. */
+#define MF_CONNECTION_IDLE_NS (300ULL * NSEC_PER_SEC)
+/* Connections per packet of the buffer: they live on while none of them waits. */
+#define MF_CONNECTIONS_PER_PKT 8U
+#define MF_MIN_CONNECTIONS 4096U
+#define MF_MAX_CONNECTIONS (1U << 18)
+
+struct netlink_range_validation mf_limit_range = {
+	.min = 1,
+	.max = MF_MAX_PKTS,
+};
+EXPORT_SYMBOL_GPL(mf_limit_range);
+
+struct netlink_range_validation mf_flows_range = {
+	.max = MF_MAX_PKTS,
+};
+EXPORT_SYMBOL_GPL(mf_flows_range);
+
+/**
+ * mf_sch_init() - first of every init()
+ * @common: of the queue discipline, all zero
+ * @sch: the queue discipline
+ */
+void mf_sch_init(struct mf_sch *common, struct Qdisc *sch)
+{
+	common->sch = sch;
+	common->split = true;
+	get_random_bytes(&common->key, sizeof(common->key));
+}
+EXPORT_SYMBOL_GPL(mf_sch_init);
+
+/**
+ * mf_sch_free() - last of every destroy()
+ * @common: of the queue discipline, initialised or all zero
+ */
+void mf_sch_free(struct mf_sch *common)
+{
+	mf_connections_free(&common->connections);
+}
+EXPORT_SYMBOL_GPL(mf_sch_free);
+
+/**
+ * mf_sch_connections() - allocates a table of connections
+ * @connections: the table
+ * @pkts: that the buffer holds
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int mf_sch_connections(struct mf_connections *connections, u32 pkts)
+{
+	u32 size = clamp(pkts, MF_MIN_CONNECTIONS / MF_CONNECTIONS_PER_PKT,
+			 MF_MAX_CONNECTIONS / MF_CONNECTIONS_PER_PKT);
+
+	return mf_connections_init(connections, size * MF_CONNECTIONS_PER_PKT,
+				   MF_CONNECTION_IDLE_NS);
+}
+EXPORT_SYMBOL_GPL(mf_sch_connections);
+
+/* Hash of the two ends in their order, and which of them sends. */
+static u64 mf_sch_key(const struct mf_sch *common, u64 ports_and_protocol,
+		      bool swapped, const void *low, const void *high,
+		      size_t len)
+{
+	u64 ends[5] = { ports_and_protocol };
+	u64 hash;
+
+	memcpy(&ends[1], low, len);
+	memcpy((u8 *)&ends[1] + len, high, len);
+	hash = siphash(ends, sizeof(ends[0]) + 2 * len, &common->key);
+	return hash << 1 | swapped;
+}
+
+/* The flow of a packet: of both directions the same but for the lowest bit. */
+static u64 mf_sch_flow(const struct mf_sch *common, const struct flow_keys *keys)
+{
+	u32 source = ntohs(keys->ports.src), destination = ntohs(keys->ports.dst);
+	const void *from = NULL, *to = NULL;
+	bool swapped = false;
+	size_t len = 0;
+	u64 rest;
+	int order;
+
+	if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS) {
+		from = &keys->addrs.v4addrs.src;
+		to = &keys->addrs.v4addrs.dst;
+		len = sizeof(keys->addrs.v4addrs.src);
+	} else if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV6_ADDRS) {
+		from = &keys->addrs.v6addrs.src;
+		to = &keys->addrs.v6addrs.dst;
+		len = sizeof(keys->addrs.v6addrs.src);
+	}
+	if (len) {
+		order = memcmp(from, to, len);
+		swapped = order > 0 || (!order && source > destination);
+	}
+	if (swapped) {
+		swap(from, to);
+		swap(source, destination);
+	}
+	rest = (u64)source << 48 | (u64)destination << 32 |
+	       (u64)keys->basic.ip_proto << 16 |
+	       (__force u16)keys->basic.n_proto;
+	return mf_sch_key(common, rest, swapped, from, to, len);
+}
+
+static u8 mf_sch_ecn(const struct sk_buff *skb, __be16 protocol)
+{
+	static const u8 ecn[] = { MF_NOT_ECT, MF_ECT_1, MF_ECT_0, MF_CE };
+	u8 head[2];
+	const u8 *ip = skb_header_pointer(skb, skb_network_offset(skb),
+					  sizeof(head), head);
+
+	if (!ip)
+		return MF_NOT_ECT;
+	if (protocol == htons(ETH_P_IP))
+		return ecn[ip[1] & 3];
+	if (protocol == htons(ETH_P_IPV6))
+		return ecn[ip[1] >> 4 & 3];
+	return MF_NOT_ECT;
+}
+
+/* Payload behind a TCP header at @offset, bytes; padding is none. */
+static s32 mf_sch_payload(const struct sk_buff *skb, __be16 protocol,
+			  u32 offset)
+{
+	u32 start = skb_network_offset(skb);
+	u32 end = skb->len;
+	struct ipv6hdr ip6;
+	struct iphdr ip4;
+	const void *ip;
+	u32 len = 0;
+
+	if (protocol == htons(ETH_P_IP)) {
+		ip = skb_header_pointer(skb, start, sizeof(ip4), &ip4);
+		if (ip)
+			len = ntohs(((const struct iphdr *)ip)->tot_len);
+	} else if (protocol == htons(ETH_P_IPV6)) {
+		ip = skb_header_pointer(skb, start, sizeof(ip6), &ip6);
+		if (ip)
+			len = ntohs(((const struct ipv6hdr *)ip)->payload_len);
+		if (len)
+			len += sizeof(ip6);
+	}
+	/* Super-packets above 64 kB have no length. */
+	if (len && start + len < end)
+		end = start + len;
+	return (s32)end - (s32)offset;
+}
+
+/* Reads a TCP header: kind, and progress where there is a table for it. */
+static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
+		       __be16 protocol, u32 offset, struct mf_packet *packet,
+		       u64 now_ns)
+{
+	struct mf_segment segment;
+	const struct tcphdr *tcp;
+	struct tcphdr header;
+	s32 payload;
+
+	tcp = skb_header_pointer(skb, offset, sizeof(header), &header);
+	if (!tcp || tcp->doff < sizeof(header) / 4)
+		return;
+	payload = mf_sch_payload(skb, protocol, offset + tcp->doff * 4);
+	segment = (struct mf_segment){
+		.flow = packet->flow,
+		.seq = ntohl(tcp->seq),
+		.ack = ntohl(tcp->ack_seq),
+		.syn = tcp->syn,
+		.acks = tcp->ack,
+		.occupies = tcp->syn || tcp->fin || payload > 0,
+	};
+	if (!segment.occupies && !segment.acks)
+		return;
+	packet->kind = segment.occupies ? MF_DATA : MF_ACK;
+	if (common->connections.entries && !tcp->rst)
+		packet->progress = mf_connections_progress(&common->connections,
+							   &segment, now_ns);
+}
+
+/**
+ * mf_sch_describe() - tells the core about a packet
+ * @common: of the queue discipline
+ * @skb: the packet
+ * @packet: its descriptor
+ * @now_ns: present time; without a table of connections anything
+ *
+ * Fragments and tunnels are plain flows between their addresses.
+ */
+void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
+		     struct mf_packet *packet, u64 now_ns)
+{
+	struct flow_keys keys;
+	__be16 protocol = 0;
+
+	skb_flow_dissect_flow_keys(skb, &keys, FLOW_DISSECTOR_F_STOP_AT_ENCAP);
+	/* Behind a VLAN tag in the packet the IP header is elsewhere. */
+	if (skb->protocol == keys.basic.n_proto)
+		protocol = skb->protocol;
+	*packet = (struct mf_packet){
+		.handle = (void *)skb,
+		.flow = mf_sch_flow(common, &keys),
+		.len = qdisc_pkt_len(skb),
+		.kind = MF_UDP,
+		.ecn = mf_sch_ecn(skb, protocol),
+	};
+	if (keys.basic.ip_proto == IPPROTO_TCP && keys.control.addr_type &&
+	    !(keys.control.flags & FLOW_DIS_IS_FRAGMENT))
+		mf_sch_tcp(common, skb, protocol, keys.control.thoff, packet,
+			   now_ns);
+}
+EXPORT_SYMBOL_GPL(mf_sch_describe);
+
+/**
+ * mf_sch_victim() - a packet that waited is dropped
+ * @common: of the queue discipline
+ * @victim: the packet
+ *
+ * Called from the core's discard; mf_sch_settle() follows.
+ */
+void mf_sch_victim(struct mf_sch *common, const struct mf_packet *victim)
+{
+	struct sk_buff *skb = victim->handle;
+	struct Qdisc *sch = common->sch;
+
+	qdisc_qstats_backlog_dec(sch, skb);
+	sch->q.qlen--;
+	common->pushed_out++;
+	common->gone_pkts++;
+	common->gone_bytes += qdisc_pkt_len(skb);
+	if (common->to_free)
+		qdisc_drop(skb, sch, common->to_free);
+	else
+		rtnl_qdisc_drop(skb, sch);
+}
+EXPORT_SYMBOL_GPL(mf_sch_victim);
+
+/**
+ * mf_sch_settle() - tells the parents about victims
+ * @common: of the queue discipline
+ *
+ * Once the arriving packet waits: parents that see their child empty in
+ * between take it off their lists.
+ */
+void mf_sch_settle(struct mf_sch *common)
+{
+	u32 pkts = common->gone_pkts, bytes = common->gone_bytes;
+
+	common->gone_pkts = 0;
+	common->gone_bytes = 0;
+	qdisc_tree_reduce_backlog(common->sch, pkts, bytes);
+}
+EXPORT_SYMBOL_GPL(mf_sch_settle);
+
+/**
+ * mf_sch_split() - offers the packets that a super-packet stands for
+ * @common: of the queue discipline
+ * @skb: the super-packet
+ * @now_ns: present time
+ * @take: the core's enqueue
+ *
+ * Return: NET_XMIT_SUCCESS if any of them waits, else NET_XMIT_DROP.
+ */
+int mf_sch_split(struct mf_sch *common, struct sk_buff *skb, u64 now_ns,
+		 mf_sch_take_t take)
+{
+	netdev_features_t features = netif_skb_features(skb);
+	struct Qdisc *sch = common->sch;
+	struct sk_buff *segment, *next;
+	u32 pkts = 0, bytes = 0, len;
+
+	segment = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segment))
+		return qdisc_drop(skb, sch, common->to_free);
+	skb_list_walk_safe(segment, segment, next) {
+		skb_mark_not_on_list(segment);
+		/* As tbf has it: the size table of a parent is not reached. */
+		qdisc_skb_cb(segment)->pkt_len = segment->len;
+		len = qdisc_pkt_len(segment);
+		if (mf_sch_offer(common, segment, now_ns, take) == NET_XMIT_SUCCESS) {
+			pkts++;
+			bytes += len;
+		}
+	}
+	if (pkts) {
+		/* The parents count one packet of the old length. */
+		qdisc_tree_reduce_backlog(sch, 1 - (int)pkts,
+					  (int)(qdisc_pkt_len(skb) - bytes));
+	}
+	consume_skb(skb);
+	return pkts ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+}
+EXPORT_SYMBOL_GPL(mf_sch_split);
+
+MODULE_DESCRIPTION("What Mayfly's queue disciplines share");
+MODULE_LICENSE("GPL");

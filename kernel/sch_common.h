@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What Mayfly's queue disciplines share between the kernel and their cores:
+ * flow keys, progress, super-packets, victims, counters.
+ */
+#ifndef MAYFLY_SCH_COMMON_H
+#define MAYFLY_SCH_COMMON_H
+
+#include <linux/ktime.h>
+#include <linux/siphash.h>
+#include <linux/skbuff.h>
+#include <net/netlink.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+
+#include "core/connections.h"
+#include "core/queue.h"
+
+/**
+ * struct mf_sch - part of the private data of every queue discipline
+ * @sch: the queue discipline
+ * @key: of the flow hash, random
+ * @connections: progress of TCP connections, where the core asks for it
+ * @to_free: list for packets dropped during the present enqueue, else NULL
+ * @pushed_out: packets that had to make room
+ * @gone_pkts: victims that the parents do not know of yet
+ * @gone_bytes: of these
+ * @split: super-packets are split into packets of the wire
+ */
+struct mf_sch {
+	struct Qdisc *sch;
+	siphash_key_t key;
+	struct mf_connections connections;
+	struct sk_buff **to_free;
+	u64 pushed_out;
+	u32 gone_pkts;
+	u32 gone_bytes;
+	bool split;
+};
+
+/* The core's enqueue. */
+typedef enum mf_fate (*mf_sch_take_t)(struct Qdisc *sch,
+				      struct mf_packet *packet, u64 now_ns);
+
+/* Bounds of options that all have: packets, flows. */
+extern struct netlink_range_validation mf_limit_range;
+extern struct netlink_range_validation mf_flows_range;
+
+void mf_sch_init(struct mf_sch *common, struct Qdisc *sch);
+void mf_sch_free(struct mf_sch *common);
+int mf_sch_connections(struct mf_connections *connections, u32 pkts);
+void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
+		     struct mf_packet *packet, u64 now_ns);
+void mf_sch_victim(struct mf_sch *common, const struct mf_packet *victim);
+void mf_sch_settle(struct mf_sch *common);
+int mf_sch_split(struct mf_sch *common, struct sk_buff *skb, u64 now_ns,
+		 mf_sch_take_t take);
+
+/* Time for the core; free of charge where only connections would ask for it. */
+static inline u64 mf_sch_now_ns(const struct mf_sch *common, bool timed)
+{
+	return timed || common->connections.entries ? ktime_get_ns() : 0;
+}
+
+/* Offers one packet, of the wire, to the core; returns NET_XMIT_. */
+static __always_inline int mf_sch_offer(struct mf_sch *common,
+					struct sk_buff *skb, u64 now_ns,
+					mf_sch_take_t take)
+{
+	struct Qdisc *sch = common->sch;
+	struct mf_packet packet;
+
+	mf_sch_describe(common, skb, &packet, now_ns);
+	if (take(sch, &packet, now_ns) != MF_QUEUED) {
+		qdisc_qstats_overlimit(sch);
+		return qdisc_drop(skb, sch, common->to_free);
+	}
+	qdisc_qstats_backlog_inc(sch, skb);
+	sch->q.qlen++;
+	return NET_XMIT_SUCCESS;
+}
+
+/**
+ * mf_sch_enqueue() - all that an enqueue() does
+ * @common: of the queue discipline
+ * @skb: the packet
+ * @to_free: list of packets to be freed once no lock is held
+ * @timed: the core asks for the time
+ * @take: the core's enqueue
+ *
+ * Return: NET_XMIT_SUCCESS or NET_XMIT_DROP.
+ */
+static __always_inline int mf_sch_enqueue(struct mf_sch *common,
+					  struct sk_buff *skb,
+					  struct sk_buff **to_free, bool timed,
+					  mf_sch_take_t take)
+{
+	u64 now_ns = mf_sch_now_ns(common, timed);
+	int result;
+
+	common->to_free = to_free;
+	if (common->split && skb_is_gso(skb))
+		result = mf_sch_split(common, skb, now_ns, take);
+	else
+		result = mf_sch_offer(common, skb, now_ns, take);
+	if (unlikely(common->gone_pkts))
+		mf_sch_settle(common);
+	common->to_free = NULL;
+	return result;
+}
+
+/* A packet that the core hands out leaves to be sent. */
+static inline struct sk_buff *mf_sch_depart(struct mf_sch *common,
+					    const struct mf_packet *packet)
+{
+	struct sk_buff *skb = packet->handle;
+	struct Qdisc *sch = common->sch;
+
+	qdisc_qstats_backlog_dec(sch, skb);
+	sch->q.qlen--;
+	qdisc_bstats_update(sch, skb);
+	return skb;
+}
+
+#endif
