@@ -1,6 +1,7 @@
 """Files that appear under their name only when complete."""
 
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,3 +45,23 @@ def when_complete(path: str | os.PathLike) -> Iterator[Path]:
 def first_line(error: BaseException) -> str:
     """Cut the complaint of a library to its first line."""
     return printable((str(error).strip().splitlines() or [type(error).__name__])[0])
+
+
+@contextmanager
+def reading(source: str) -> Iterator[None]:
+    """What fails while a file is read, its compression included, becomes one line.
+
+    Parameters
+    ----------
+    source : str
+        What messages call the file.
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be read.
+    """
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise MayflyError(f"{source}: cannot be read: {first_line(error)}") from None

@@ -3,7 +3,6 @@
 import gzip
 import io
 import os
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.workload.column_kinds import printable
-from mayfly.workload.files import first_line
+from mayfly.workload.files import reading
 
 HEAD_BYTES = 65536
 """Bytes of a file that tell its format."""
@@ -78,15 +77,13 @@ def head_of(path: str | os.PathLike) -> bytes:
         It is missing, no regular file, or cannot be read; one line.
     """
     path, source = Path(path), printable(path)
-    try:
+    with reading(source):
         if not path.exists():
             raise MayflyError(f"{source}: no such file")
         if not path.is_file():
             raise MayflyError(f"{source}: not a regular file")
         with opened(path) as file:
             return file.read(HEAD_BYTES)
-    except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise MayflyError(f"{source}: cannot be read: {first_line(error)}") from None
 
 
 def opened(path: Path) -> IO[bytes]:

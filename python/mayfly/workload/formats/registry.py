@@ -8,11 +8,23 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.workload.column_kinds import printable
 from mayfly.workload.files import when_complete
-from mayfly.workload.formats import flow_list, packets
+from mayfly.workload.formats import flow_list, nfdump, ns3, packets, tmix, zeek
 from mayfly.workload.formats.format import Format, Rules, head_of
 from mayfly.workload.lists import flow_list as normalised
 
-FORMATS = {row.id: row for row in (flow_list.CSV, flow_list.PARQUET, packets.PCAP)}
+FORMATS = {
+    row.id: row
+    for row in (
+        flow_list.CSV,
+        flow_list.PARQUET,
+        packets.PCAP,
+        tmix.ORIGINAL,
+        tmix.ALTERNATE,
+        ns3.CSV,
+        zeek.CONN_LOG,
+        nfdump.CSV,
+    )
+}
 """By id, in the order in which content is asked."""
 
 

@@ -1,0 +1,130 @@
+"""Logs of connections (Zeek, NetFlow) as flow lists, by the rules of :mod:`mayfly.workload.capture`."""
+
+import ipaddress
+import math
+from pathlib import Path
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.workload.capture import flows_of_connections
+from mayfly.workload.column_kinds import printable
+from mayfly.workload.formats.format import Rules
+from mayfly.workload.lists import flow_list
+
+SIDE = {"packets": pl.Int64, "wire_bytes": pl.Int64, "distinct_bytes": pl.Int64}
+"""What a log says of one direction, prefixed with ``opener_`` or ``responder_``."""
+
+MOST = 2**53
+"""Largest count: beyond it a number of JSON is not exact."""
+
+LATEST_S = 1e11
+"""Latest time of a log, s since 1970."""
+
+
+def number(text: object, row: int, name: str, source: str, most: float = MOST) -> float:
+    """A number of a row, 0 to ``most``.
+
+    Raises
+    ------
+    MayflyError
+        It is none, or out of its bounds; with file, row, column and bound.
+    """
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 <= value <= most or isinstance(text, bool):
+        raise refused(source, row, name, text, f"a number from 0 to {most:.17g}")
+    return value
+
+
+def count(text: object, row: int, name: str, source: str) -> int:
+    """A whole number of a row, 0 to 2^53."""
+    value = number(text, row, name, source)
+    if value != int(value):
+        raise refused(source, row, name, text, f"a whole number from 0 to {MOST}")
+    return int(value)
+
+
+def port(text: object, row: int, name: str, source: str) -> int:
+    """A port of a row, 0 to 65535."""
+    value = number(text, row, name, source, 65535)
+    if value != int(value):
+        raise refused(source, row, name, text, "a whole number from 0 to 65535")
+    return int(value)
+
+
+class Addresses:
+    """Addresses that were seen, so that each is checked once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def checked(self, text: object, row: int, name: str, source: str) -> str:
+        """The address in its shortest spelling.
+
+        Raises
+        ------
+        MayflyError
+            It is neither IPv4 nor IPv6.
+        """
+        if isinstance(text, str) and text in self._known:
+            return self._known[text]
+        try:
+            address = str(ipaddress.ip_address(text)) if isinstance(text, str) else None
+        except ValueError:
+            address = None
+        if address is None:
+            raise refused(source, row, name, text, "an IPv4 or IPv6 address")
+        return self._known.setdefault(text, address)
+
+
+def refused(source: str, row: int, name: str, text: object, bound: str) -> MayflyError:
+    """What to raise for a value of a row."""
+    said = "is missing" if text is None or text == "" else f"= {printable(text)}"
+    return MayflyError(f"{source}: row {row}: {name} {said}: must be {bound}")
+
+
+def flows_of_log(rows: dict[str, list], path: Path, rules: Rules) -> pl.DataFrame:
+    """Make the flow list of a log.
+
+    Parameters
+    ----------
+    rows : dict of list, each of shape (n_connections,)
+        ``protocol`` (``tcp`` or ``udp``), ``opener``, ``responder``, ``start_s`` and ``end_s`` (s since any time), and
+        :data:`SIDE` of both.
+    path : path
+        For messages.
+    rules : Rules
+        The near side.
+
+    Returns
+    -------
+    polars.DataFrame
+        A normalised flow list.
+
+    Raises
+    ------
+    MayflyError
+        No connection carried anything.
+
+    Notes
+    -----
+    A log has no round-trip times and no time of the first payload: both directions of a TCP connection start with it.
+    """
+    types = {"protocol": pl.String, "opener": pl.String, "responder": pl.String, "start_s": pl.Float64}
+    types |= {"end_s": pl.Float64} | {f"{end}_{name}": t for end in ("opener", "responder") for name, t in SIDE.items()}
+    frame = pl.DataFrame({name: pl.Series(rows[name], dtype=dtype) for name, dtype in types.items()})
+    first_s = frame["start_s"].min()
+    frame = frame.with_columns(
+        (pl.col("start_s") - first_s), (pl.col("end_s") - first_s), pl.lit(None, dtype=pl.Float64).alias("rtt_s")
+    ).with_columns(
+        *(pl.col("start_s").alias(f"{end}_{name}") for end in ("opener", "responder") for name in ("first_s",)),
+        *(pl.col("start_s").alias(f"{end}_first_data_s") for end in ("opener", "responder")),
+        *(pl.col("end_s").alias(f"{end}_last_s") for end in ("opener", "responder")),
+    )
+    flows = flows_of_connections(frame.with_row_index("connection_id"), rules.networks)
+    if flows.height == 0:
+        raise MayflyError(f"{printable(path)}: no TCP or UDP connection carried anything: must hold at least one")
+    return flow_list(flows.drop("connection_id"), mss=rules.mss, source=printable(path))
