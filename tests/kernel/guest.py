@@ -1,7 +1,5 @@
 """Programs in a real Linux kernel: User Mode Linux in virtual time (kernel/uml)."""
 
-import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -12,6 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from mayfly.engines import modules as modules_of
 
 KERNEL = Path(__file__).resolve().parents[2] / "kernel"
 UML = KERNEL / "uml"
@@ -31,33 +31,10 @@ def kernel() -> str:
     return built.stdout.strip()
 
 
-def make(*arguments: str | Path) -> None:
-    made = subprocess.run(["make", "-s", "-C", KERNEL, *arguments], capture_output=True, text=True)
-    assert made.returncode == 0 and "warning:" not in made.stderr, made.stdout + made.stderr
-
-
 @cache
 def built() -> Path:
     """Folder with our kernel modules and plug-ins of tc, built for the test kernel if they are not in the cache."""
-    tree = Path(kernel()).parent
-    sources = [path for path in KERNEL.rglob("*") if path.suffix in (".c", ".h") or path.name in ("Kbuild", "Makefile")]
-    digest = hashlib.sha256(tree.name.encode())
-    for path in sorted(sources):
-        digest.update(str(path.relative_to(KERNEL)).encode() + b"\0" + path.read_bytes())
-    home = CACHE / f"modules-{digest.hexdigest()[:12]}"
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{home}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not home.exists():
-            with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-                part = Path(folder) / "part"
-                make("modules", "ARCH=um", f"KDIR={tree / 'build'}", f"OUT={folder}")
-                make("plugins", f"OUT={folder}")
-                part.mkdir()
-                for path in (*Path(folder).glob("modules/*.ko"), *Path(folder).glob("tc/*.so")):
-                    shutil.copy(path, part)
-                part.rename(home)
-    return home
+    return modules_of.built(KERNEL, Path(kernel()), CACHE)
 
 
 def run(module: str, settings: dict, keep: Path | None = None, modules: tuple[str, ...] = ()) -> dict:

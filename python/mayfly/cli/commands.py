@@ -75,6 +75,13 @@ ModelsPath = Annotated[
     bool,
     typer.Option("--models-path", help="As --models, and what each flow takes alone: round trips, slow start"),
 ]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What runs it: simulator; linux, TCP and disciplines of a real kernel in virtual time; both, side by side",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
@@ -121,6 +128,7 @@ def compare(
     replications: Replications = None,
     overrides: Overrides = None,
     trace_flow: TraceFlow = None,
+    engine: Engine = "simulator",
     models: Models = False,
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-compare"),
@@ -136,7 +144,7 @@ def compare(
     loaded = load_scenario(scenario, _with_traces(changed, trace_flow))
     _for_models(loaded, models or models_path)
     with session.progress(f"compare {loaded.name}") as progress:
-        result = run(loaded, disciplines, flows, progress=progress)
+        result = run(loaded, disciplines, flows, progress=progress, engine=engine)
     session.finish(_with_models(result, models, models_path))
 
 

@@ -94,6 +94,7 @@ class Session:
         self.print(result.table())
         cell = (result.cell_table(), result.cell_groups_table())
         for table in (
+            result.engines_table(),
             result.models_table(),
             *cell,
             result.pages_table(),

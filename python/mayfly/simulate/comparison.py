@@ -100,6 +100,14 @@ class Comparison:
 
         return cell_groups_table(self.summary["disciplines"])
 
+    def engines_table(self) -> "Table | None":
+        """The kernel beside the simulator, as a rich table; None unless both ran."""
+        if not self.summary.get("engines"):
+            return None
+        from mayfly.report.engines_table import engines_table
+
+        return engines_table(self.summary["engines"])
+
     def pages_table(self) -> "Table | None":
         """Page load times, as a rich table; None without pages."""
         if not any("pages" in row for row in self.summary["disciplines"]):
@@ -180,6 +188,7 @@ def compare(
     *,
     progress: Progress | None = None,
     command: str = "compare",
+    engine: str = "simulator",
 ) -> Comparison:
     """Runs the same workload under each discipline.
 
@@ -195,6 +204,9 @@ def compare(
         Called with the fraction done.
     command : str
         Noted in the summary.
+    engine : str
+        ``simulator``; ``linux``, TCP and disciplines of a kernel in virtual time (docs/kernel/engine.md); or ``both``,
+        side by side.
 
     Returns
     -------
@@ -214,6 +226,10 @@ def compare(
     """
     scenario, flows = _loaded(scenario, flows)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
+    if engine != "simulator":
+        from mayfly.engines.beside import engines_compared
+
+        return engines_compared(scenario, chosen, flows, progress, command, engine)
     return gather(scenario, run_many(scenario, chosen, flows, progress), command)
 
 
@@ -376,14 +392,18 @@ def gather(
     if beyond := sum(run.counters["beyond_subflows"] for run in runs):
         limit = f"sub-flows are cut at trace_limit = {scenario.trace_limit} in a run: {beyond} packets are in none"
         summary["notes"] = [*summary.get("notes", ()), limit]
-    traces = [run.drops for run in runs if run.drops is not None]
     return Comparison(
         pl.concat([run.records for run in runs]),
         pl.concat([run.samples for run in runs]),
         summary,
-        pl.concat(traces) if traces else pl.DataFrame(),
-        pl.concat([run.packets for run in runs]),
-        pl.concat([run.timeouts for run in runs]),
-        pl.concat([run.trains for run in runs]),
-        pl.concat([run.subflows for run in runs]),
+        *(
+            _together([getattr(run, name) for run in runs])
+            for name in ("drops", "packets", "timeouts", "trains", "subflows")
+        ),
     )
+
+
+def _together(tables: Iterable[pl.DataFrame | None]) -> pl.DataFrame:
+    """The tables of runs as one; the kernel keeps no traces, and those are without columns."""
+    kept = [table for table in tables if table is not None and table.width]
+    return pl.concat(kept) if kept else pl.DataFrame()

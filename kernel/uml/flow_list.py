@@ -1,0 +1,213 @@
+"""A flow list over a dumbbell, in the kernel: `run` sets the path up, opens every flow at its time and watches the queue.
+
+One process has the sockets of all hosts, and waits for all of them at once: a socket stays in the namespace in which it
+was made. Times are those of CLOCK_MONOTONIC, which all namespaces share, in seconds since the start of the run. With
+``time-travel=inf-cpu`` processes take no time: an event is seen when it happens.
+"""
+
+import ctypes
+import heapq
+import json
+import os
+import resource
+import select
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import dumbbell
+from flow_sockets import Tcp, Udp, listener
+from queue_counters import Queue
+
+LEAD_NS = 10**9  # between the set-up and the start of the run
+TFD_TIMER_ABSTIME = 1
+MOST_FILES = 1_000_000
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Alarm:
+    """A timer as a file: epoll's own timeout counts whole milliseconds."""
+
+    def __init__(self):
+        self.file = libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK)
+        if self.file < 0:
+            raise OSError(ctypes.get_errno(), "timerfd_create")
+
+    def set(self, at_ns: int) -> None:
+        """To expire at that time of CLOCK_MONOTONIC."""
+        value = struct.pack("=qqqq", 0, 0, *divmod(at_ns, 10**9))
+        if libc.timerfd_settime(self.file, TFD_TIMER_ABSTIME, value, None):
+            raise OSError(ctypes.get_errno(), "timerfd_settime")
+
+
+class Run:
+    """All flows of a list, and what is to happen when."""
+
+    def __init__(self, settings: dict, hosts: list[dumbbell.Host]):
+        self.settings = settings
+        self.hosts = hosts
+        self.poll = select.epoll()
+        self.files: dict[int, object] = {}
+        self.flows: list = []
+        self.accepting: dict[tuple[str, int], Tcp] = {}
+        self.agenda: list = []
+        self.count = 0
+        self.inside = ""
+        self.samples: list[dict] = []
+        self.looks: list[int] = []
+        self.ended = 0
+        self.stopped = False
+        dumbbell.enter("r1")
+        self.queue = Queue("to_r2", 0x10)
+        dumbbell.enter("r2")
+        self.reverse = Queue("to_r1", 0x10)
+        self.listeners = []
+        for host in hosts:
+            self.enter(host)
+            self.listeners.append(listener())
+        for found in self.listeners:
+            self.poll.register(found, select.EPOLLIN)
+            self.files[found.fileno()] = found
+        self.alarm = Alarm()
+        self.poll.register(self.alarm.file, select.EPOLLIN)
+        for row in settings["flows"]:
+            flow = (Udp if row["udp"] else Tcp)(self, row)
+            self.flows.append(flow)
+            self.at(row["start_s"], flow.start)
+
+    @property
+    def now(self) -> float:
+        """Seconds since the start of the run."""
+        return self.now_ns * 1e-9
+
+    @property
+    def now_ns(self) -> int:
+        """The same in whole nanoseconds: what is due is told by them, or a rounding error stops the clock."""
+        return time.monotonic_ns() - self.zero_ns
+
+    def enter(self, host: dumbbell.Host) -> None:
+        """Sockets are made at `host` from now on."""
+        if self.inside != host.name:
+            dumbbell.enter(host.name)
+            self.inside = host.name
+
+    def at(self, instant: float, action) -> None:
+        """Has `action` called, that many seconds after the start of the run."""
+        self.count += 1
+        heapq.heappush(self.agenda, (round(instant * 1e9), self.count, action))
+
+    def watch(self, socket, owner) -> None:
+        """Tells `owner` of every change of the socket: what is there is read or sent at once, to the end."""
+        self.files[socket.fileno()] = owner
+        self.poll.register(socket, select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET)
+
+    def forget(self, socket) -> None:
+        del self.files[socket.fileno()]
+        socket.close()
+
+    def has_ended(self) -> None:
+        """A flow is over."""
+        self.ended += 1
+        if self.settings["stop_when_idle"] and self.ended == len(self.flows):
+            self.stop()
+
+    def stop(self) -> None:
+        """The end of the run, with a last look."""
+        self.stopped = True
+        self.end_s = self.now
+        self.last = self.counters()
+
+    def begin(self) -> None:
+        """The end of the warm-up."""
+        self.first = self.counters()
+
+    def counters(self) -> dict:
+        return {"forward": self.queue.look(), "reverse": self.reverse.look()}
+
+    def look(self) -> None:
+        self.looks.append(self.queue.look()["backlog_packets"])
+
+    def sample(self) -> None:
+        """A row of samples; the queue's mean length is that of the looks since the row before."""
+        self.look()
+        progress = [self.flows[row].received for row in self.settings["watched"]]
+        mean = sum(self.looks) / len(self.looks)
+        row = {"time_s": self.now, "queue_mean_packets": mean, "progress": progress}
+        self.samples.append(row | self.queue.look())
+        self.looks = []
+
+    def plan_samples(self) -> None:
+        """Samples at every interval, looks at the queue between them."""
+        interval, looks = self.settings["sample_interval_s"], self.settings["looks"]
+        if not interval:
+            return
+        for k in range(1, round(self.settings["duration_s"] / interval * looks) + 1):
+            self.at(k * interval / looks, self.sample if k % looks == 0 else self.look)
+
+    def accept(self, listener) -> None:
+        while True:
+            try:
+                connection, peer = listener.accept()
+            except BlockingIOError:
+                return
+            connection.setblocking(False)
+            self.accepting.pop(peer).accepted(connection)
+
+    def go(self) -> None:
+        """Runs to the end of the run."""
+        self.zero_ns = time.monotonic_ns() + LEAD_NS
+        self.at(self.settings["warm_up_s"], self.begin)
+        self.plan_samples()
+        self.at(self.settings["duration_s"], self.stop)
+        while not self.stopped:
+            self.alarm.set(self.zero_ns + self.agenda[0][0])
+            for file, events in self.poll.poll():
+                owner = self.files.get(file)
+                if file == self.alarm.file:
+                    os.read(file, 8)
+                elif isinstance(owner, socket.socket):
+                    self.accept(owner)
+                elif owner is not None:
+                    owner.ready(file, events)
+            while not self.stopped and self.agenda[0][0] <= self.now_ns:
+                heapq.heappop(self.agenda)[2]()
+
+
+def run(settings: dict) -> dict:
+    """One run.
+
+    Parameters
+    ----------
+    settings : dict
+        Path: ``hosts``, ``rate_bps``, ``reverse_rate_bps``, ``delay_s``, ``overhead_bytes``, ``mtu``, ``leaf``,
+        ``reverse_leaf`` (as tc takes them), ``route`` (options of the hosts' routes), ``sysctl`` (of the hosts),
+        ``module_parameters``. Run: ``duration_s``, ``warm_up_s``, ``stop_when_idle``, ``sample_interval_s``, ``looks`` (at the queue, per
+        sample), ``watched`` (flows). ``flows``: rows with ``start_s``, ``src``, ``dst`` (numbers of hosts),
+        ``udp``; TCP: ``size_bytes``, ``receiver_opens``, ``congestion``, ``paced``; UDP: ``packets``, ``payload_bytes``,
+        ``gap_s``.
+
+    Returns
+    -------
+    dict
+        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples``; counters of the queues, ``forward`` and ``reverse``, at the
+        end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that tc tells of the forward one.
+    """
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
+    Path("/proc/sys/net/core/somaxconn").write_text("65535")
+    hosts = dumbbell.set_up(settings)
+    found = Run(settings, hosts)
+    found.go()
+    shown = json.loads(dumbbell.shell("tc -s -j -n r1 qdisc show dev to_r2"))
+    return {
+        "kernel": os.uname().release,
+        "end_s": found.end_s,
+        "flows": [flow.told() for flow in found.flows],
+        "samples": found.samples,
+        "first": found.first,
+        "last": found.last,
+        "leaf": next(row for row in shown if row["handle"] == dumbbell.LEAF),
+    }

@@ -1,0 +1,1 @@
+"""What runs a scenario in place of the simulator: the Linux kernel, TCP and disciplines, in virtual time."""

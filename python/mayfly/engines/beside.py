@@ -1,0 +1,106 @@
+"""A scenario by the kernel, or by simulator and kernel side by side."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from mayfly.engines import linux
+from mayfly.errors import MayflyError
+from mayfly.simulate.comparison import Comparison, gather
+from mayfly.simulate.disciplines import Discipline
+from mayfly.simulate.run import Progress, run_many
+from mayfly.simulate.scenario import Scenario
+
+ENGINES = ("simulator", "linux", "both")
+
+
+def engines_compared(
+    scenario: Scenario,
+    chosen: Sequence[Discipline],
+    flows: pl.DataFrame | None,
+    progress: Progress | None,
+    command: str,
+    engine: str,
+) -> Comparison:
+    """A comparison by the kernel, alone or beside the simulator.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to run.
+    chosen : sequence of Discipline
+        What to compare.
+    flows : polars.DataFrame or None
+        In place of the scenario's workload.
+    progress : callable or None
+        Called with the fraction done.
+    command : str
+        Noted in the summary.
+    engine : str
+        ``linux`` or ``both``.
+
+    Returns
+    -------
+    Comparison
+        With the key ``engines`` in the summary when both ran.
+
+    Raises
+    ------
+    MayflyError
+        No such engine, or what the kernel does not have.
+    """
+    if engine not in ENGINES[1:]:
+        raise MayflyError(f"engine = {engine}: must be one of {', '.join(ENGINES)}")
+    kernel, notes = linux.run_many(scenario, chosen, flows, progress)
+    if engine == "linux":
+        return gather(scenario, kernel, command, {"engine": engine, "notes": notes})
+    here = run_many(scenario, chosen, flows)
+    # Each discipline of the kernel after the simulator's.
+    size = scenario.replications
+    pairs = [
+        run
+        for k in range(len(chosen))
+        for run in (*here[k * size : k * size + size], *kernel[k * size : k * size + size])
+    ]
+    result = gather(scenario, pairs, command, {"engine": engine, "notes": notes})
+    result.summary["engines"] = ratios(result.summary["disciplines"])
+    return result
+
+
+def ratios(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The kernel over the simulator.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary: those of the simulator, each before that of the kernel.
+
+    Returns
+    -------
+    list of dict
+        ``label``, and the ratios ``short``, ``long`` (mean response times), ``utilisation``, ``drops``,
+        ``queue_mean_packets`` and ``flows_unfinished``: kernel over simulator, None where one has no value or the
+        simulator's is 0.
+
+    Examples
+    --------
+    >>> row = {"label": "fifo", "short": {"mean_s": 0.2}, "long": {"mean_s": None}, "drops": 0}
+    >>> row |= {"utilisation": 0.8, "queue_mean_packets": 10.0, "flows_unfinished": 2}
+    >>> found = ratios([row, row | {"label": "fifo (linux)", "short": {"mean_s": 0.1}}])[0]
+    >>> found["short"], found["drops"], found["utilisation"]
+    (0.5, None, 1.0)
+    """
+    found = []
+    for here, kernel in zip(rows[::2], rows[1::2], strict=True):
+        one = {"label": here["label"]}
+        for name in ("short", "long"):
+            one[name] = _ratio(kernel[name]["mean_s"], here[name]["mean_s"])
+        for name in ("utilisation", "drops", "queue_mean_packets", "flows_unfinished"):
+            one[name] = _ratio(kernel[name], here[name])
+        found.append(one)
+    return found
+
+
+def _ratio(kernel: float | None, here: float | None) -> float | None:
+    return None if kernel is None or not here else kernel / here

@@ -1,0 +1,351 @@
+"""Disciplines of the registry as leaves of the kernel, in the words of tc.
+
+A leaf takes the options that the kernel's discipline has, in the kernel's units. Where that has one way only, another
+one that the user asks for is refused by name, and a default of ours that is another one is told among the differences.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from mayfly.errors import MayflyError
+from mayfly.simulate.disciplines import Discipline, disciplines
+
+Words = Callable[[str], str]
+"""Value of an option of the registry to words of tc."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a leaf goes: its limit in ``packets`` or ``bytes``, a full packet, the link."""
+
+    limit: int
+    unit: str
+    full_packet_bytes: int
+    rate_bps: int
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A discipline of the registry in the kernel.
+
+    Parameters
+    ----------
+    kind : str
+        Its name for tc.
+    options : mapping
+        By option of the registry, its words; of options that are not given, those of Mayfly's default.
+    fixed : mapping
+        By option of the registry, the only value there is in the kernel.
+    together : callable, optional
+        From place and options: the words for the limit and for options that only go together, which `taken` names.
+    taken : tuple of str
+        Options that `together` reads.
+    in_bytes : str
+        Name of the qdisc for limits in bytes; empty when there is none.
+    differs : str
+        What the kernel's discipline does differently; empty when nothing but the fixed options is known.
+    module : str
+        Name of our kernel module; empty for what Linux has.
+    """
+
+    kind: str
+    options: Mapping[str, Words] = field(default_factory=dict)
+    fixed: Mapping[str, object] = field(default_factory=dict)
+    together: Callable[[Place, Mapping[str, str]], str] | None = None
+    taken: tuple[str, ...] = ()
+    in_bytes: str = ""
+    differs: str = ""
+    module: str = ""
+
+
+def _time(name: str) -> Words:
+    """Seconds as microseconds."""
+    return lambda value: f"{name} {round(float(value) * 1e6)}us"
+
+
+def _whole(name: str) -> Words:
+    return lambda value: f"{name} {int(float(value))}"
+
+
+def _switch(on: str, off: str) -> Words:
+    return lambda value: on if value == "on" else off
+
+
+def _seconds(name: str) -> Words:
+    """Whole seconds."""
+
+    def words(value: str) -> str:
+        if float(value) != int(float(value)):
+            raise MayflyError(f"{name} = {value}: the kernel takes whole seconds")
+        return f"{name} {int(float(value))}"
+
+    return words
+
+
+def _sixteenths(name: str) -> Words:
+    """A gain of PIE, 1/s."""
+
+    def words(value: str) -> str:
+        count = float(value) * 16
+        if count != int(count) or not 0 <= count <= 32:
+            raise MayflyError(f"{name} = {value}: the kernel takes sixteenths up to 2")
+        return f"{name} {int(count)}"
+
+    return words
+
+
+def burst_of(weight: float, threshold_packets: float) -> int:
+    """Burst for tc that gives RED's average the weight nearest to one.
+
+    Parameters
+    ----------
+    weight : float
+        Of the present queue in the average, 0 to 1.
+    threshold_packets : float
+        Lower threshold, average packets.
+
+    Returns
+    -------
+    int
+        Packets.
+
+    Raises
+    ------
+    MayflyError
+        No burst gives it.
+
+    Notes
+    -----
+    iproute2, ``tc_red_eval_ewma``: the weight is the first W = 2^-n, n from 1 on, for which
+    burst + 1 - threshold <= (1 - (1 - W)^burst) / W.
+
+    Examples
+    --------
+    >>> burst_of(0.002, 75.0)
+    224
+    """
+    wanted = round(-math.log2(weight))
+    for burst in range(math.ceil(threshold_packets), 1_000_000):
+        found = _weight_log(burst, threshold_packets)
+        if found == wanted:
+            return burst
+        if found > wanted:
+            break
+    raise MayflyError(f"weight = {weight}: tc has no burst for 2^-{wanted} with min_th = {threshold_packets:g} packets")
+
+
+def _weight_log(burst: int, threshold_packets: float) -> int:
+    for log in range(1, 32):
+        weight = 2.0**-log
+        if burst + 1 - threshold_packets <= (1 - (1 - weight) ** burst) / weight:
+            return log
+    return 32
+
+
+def _thresholds(place: Place, options: Mapping[str, str], mean_bytes: float) -> tuple[float, float]:
+    """Thresholds in packets of the mean length, with the defaults of docs/disciplines/red.md."""
+    length = mean_bytes if options["mode"] == "bytes" else 1.0
+    low, high = (float(options[name]) / length for name in ("min_th", "max_th"))
+    count = place.limit if place.unit == "packets" else place.limit / mean_bytes
+    low = low or (high / 3 if high else count / 4)
+    return low, high or 3 * low
+
+
+def _red(place: Place, options: Mapping[str, str]) -> str:
+    """The kernel counts bytes: thresholds in packets are full packets."""
+    mean = float(options["mean_packet"]) if options["mode"] == "bytes" else place.full_packet_bytes
+    low, high = _thresholds(place, options, mean)
+    limit = place.limit * (1 if place.unit == "bytes" else place.full_packet_bytes)
+    burst, rate = burst_of(float(options["weight"]), low), f"bandwidth {place.rate_bps}bit"
+    return f"limit {limit} min {round(low * mean)} max {round(high * mean)} avpkt {round(mean)} burst {burst} {rate}"
+
+
+def _choke(place: Place, options: Mapping[str, str]) -> str:
+    low, high = _thresholds(place, options, place.full_packet_bytes)
+    burst, rate = burst_of(float(options["weight"]), low), f"bandwidth {place.rate_bps}bit"
+    average = f"avpkt {place.full_packet_bytes} burst {burst} {rate}"
+    return f"limit {place.limit} min {round(low)} max {round(high)} {average}"
+
+
+def _sfq(place: Place, options: Mapping[str, str]) -> str:
+    divisor = int(float(options["divisor"]))
+    if divisor & (divisor - 1):
+        raise MayflyError(f"divisor = {divisor}: the kernel takes powers of two")
+    return f"limit {place.limit} divisor {divisor} flows {divisor}"
+
+
+def _cake(place: Place, options: Mapping[str, str]) -> str:
+    if not math.isclose(float(options["target"]) * 20, float(options["interval"])):
+        raise MayflyError(f"target = {options['target']}: the kernel's cake takes a twentieth of interval")
+    memory = place.limit * (1 if place.unit == "bytes" else PACKET_MEMORY_BYTES)
+    return f"unlimited besteffort raw no-split-gso memlimit {memory} rtt {round(float(options['interval']) * 1e6)}us"
+
+
+PACKET_MEMORY_BYTES = 2304
+"""Memory of a packet of 1500 bytes in Linux 6.1 (``skb->truesize``), which cake's limit counts."""
+
+_RED_TAKEN = ("min_th", "max_th", "mode", "weight", "mean_packet")
+_RED_OPTIONS = {"max_p": lambda value: f"probability {float(value):g}", "ecn": _switch("ecn", "")}
+_RED_FIXED = {"gentle": "off", "spacing": "uniform", "mark_max": 1.0, "transmission": 0.0}
+_CODEL = {"target": _time("target"), "interval": _time("interval"), "ecn": _switch("ecn", "noecn")}
+_PIE = {
+    "target": _time("target"),
+    "update": _time("tupdate"),
+    "alpha": _sixteenths("alpha"),
+    "beta": _sixteenths("beta"),
+    "ecn": _switch("ecn", "noecn"),
+}
+_PIE_FIXED = {"burst": 0.15, "mean_packet": 1500.0, "derandomize": "on", "high_delay": 0.25}
+
+LEAVES: dict[str, Leaf] = {
+    "fifo": Leaf("pfifo", in_bytes="bfifo"),
+    "red": Leaf(
+        "red",
+        _RED_OPTIONS,
+        _RED_FIXED,
+        _red,
+        _RED_TAKEN,
+        in_bytes="red",
+        differs="average, thresholds and limit are in bytes, the weight is a power of two",
+    ),
+    "choke": Leaf(
+        "choke",
+        _RED_OPTIONS,
+        _RED_FIXED | {"mode": "packets"},
+        _choke,
+        tuple(name for name in _RED_TAKEN if name != "mode"),
+        differs="the weight is a power of two",
+    ),
+    "sfq": Leaf(
+        "sfq",
+        {"quantum": _whole("quantum"), "depth": _whole("depth"), "perturb": _seconds("perturb")},
+        {},
+        _sfq,
+        ("divisor",),
+        differs="of equally long queues another one loses",
+    ),
+    "fq": Leaf(
+        "fq",
+        {
+            "quantum": _whole("quantum"),
+            "initial_quantum": _whole("initial_quantum"),
+            "flow_limit": _whole("flow_limit"),
+            "refill": _time("refill_delay"),
+        },
+        {"timeout": 3.0},
+        differs="flows of forwarded packets are hashed onto 1024",
+    ),
+    "codel": Leaf("codel", _CODEL, {"mtu": 1514}),
+    "fq_codel": Leaf(
+        "fq_codel",
+        _CODEL | {"flows": _whole("flows"), "quantum": _whole("quantum"), "drop_batch": _whole("drop_batch")},
+        {"mtu": 1514},
+    ),
+    "pie": Leaf("pie", _PIE, _PIE_FIXED | {"ecn_max": 0.1}),
+    "fq_pie": Leaf(
+        "fq_pie",
+        _PIE
+        | {
+            "flows": _whole("flows"),
+            "quantum": _whole("quantum"),
+            "ecn_max": lambda value: f"ecn_prob {round(float(value) * 100)}",
+        },
+        _PIE_FIXED,
+    ),
+    "cake": Leaf(
+        "cake",
+        {"isolation": {"triple": "triple-isolate", "src": "dual-srchost", "dst": "dual-dsthost", "flow": "flows"}.get},
+        {"quantum": 1514},
+        _cake,
+        ("target", "interval"),
+        in_bytes="cake",
+        differs="its limit counts the memory of packets",
+    ),
+}
+"""Disciplines that the kernel has, by id."""
+
+
+def leaf_words(discipline: Discipline, place: Place) -> str:
+    """A discipline as ``tc qdisc add ...`` takes it.
+
+    Parameters
+    ----------
+    discipline : Discipline
+        With options of the registry.
+    place : Place
+        Its limit and its link.
+
+    Returns
+    -------
+    str
+        Name of the qdisc and its options.
+
+    Raises
+    ------
+    MayflyError
+        The kernel has no such discipline, option or unit of the limit.
+
+    Examples
+    --------
+    >>> from mayfly.simulate.disciplines import parse
+    >>> leaf_words(parse("fifo"), Place(300, "packets", 1500, 10**7))
+    'pfifo limit 300'
+    """
+    leaf = leaf_of(discipline)
+    if place.unit == "bytes" and not leaf.in_bytes:
+        raise MayflyError(f"buffer = {place.limit} bytes: the kernel's {leaf.kind} counts packets")
+    given, defaults = discipline.options, _defaults(discipline.id)
+    values = defaults | given
+    for name, only in leaf.fixed.items():
+        if name in given and not _same(given[name], only):
+            raise MayflyError(f"{discipline.label}: {name} = {given[name]}: the kernel's {leaf.kind} has {only} only")
+    try:
+        words = [words(values[name]) for name, words in leaf.options.items()]
+        together = leaf.together(place, values) if leaf.together else f"limit {place.limit}"
+    except MayflyError as error:
+        raise MayflyError(f"{discipline.label}: {error}") from None
+    return " ".join(filter(None, (leaf.kind if place.unit == "packets" else leaf.in_bytes, together, *words)))
+
+
+def leaf_of(discipline: Discipline) -> Leaf:
+    """The leaf of a discipline.
+
+    Raises
+    ------
+    MayflyError
+        The kernel has none; options that it does not know of.
+    """
+    if discipline.id not in LEAVES:
+        raise MayflyError(f"{discipline.id}: not in the kernel: must be one of {', '.join(LEAVES)} with --engine linux")
+    leaf = LEAVES[discipline.id]
+    for name in discipline.options:
+        if name not in (*leaf.options, *leaf.fixed, *leaf.taken):
+            raise MayflyError(f"{discipline.label}: {name}: the kernel's {leaf.kind} has no such option")
+    return leaf
+
+
+def differences(discipline: Discipline) -> str:
+    """What the kernel's discipline does differently, in words; empty when nothing is known.
+
+    Examples
+    --------
+    >>> from mayfly.simulate.disciplines import parse
+    >>> differences(parse("choke"))
+    'gentle = off; the weight is a power of two'
+    """
+    leaf, values = leaf_of(discipline), _defaults(discipline.id)
+    other = [f"{name} = {only}" for name, only in leaf.fixed.items() if not _same(values.get(name, ""), only)]
+    return "; ".join(filter(None, (*other, leaf.differs)))
+
+
+def _defaults(id: str) -> dict[str, str]:
+    row = next(row for row in disciplines() if row["id"] == id)
+    return {param["name"]: str(param["default"]) for param in row["params"]}
+
+
+def _same(value: str, only: object) -> bool:
+    try:
+        return float(value) == float(only)
+    except (TypeError, ValueError):
+        return value == only

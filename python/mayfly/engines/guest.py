@@ -1,0 +1,112 @@
+"""Runs in a guest: User Mode Linux in virtual time, from a checkout and with a kernel built before (``kernel/uml``)."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from mayfly.engines import modules
+from mayfly.errors import MayflyError
+
+MEMORY = "1500M"
+"""Of the guest; taken from the host as it is used."""
+
+PROGRAM = "flow_list.py"
+
+
+def sources() -> Path:
+    """Folder ``kernel`` of the checkout.
+
+    Raises
+    ------
+    MayflyError
+        The package is not in a checkout.
+    """
+    found = Path(__file__).resolve().parents[3] / "kernel"
+    if not (found / "uml" / PROGRAM).is_file():
+        raise MayflyError("no kernel sources beside the package: --engine linux needs a checkout of Mayfly")
+    return found
+
+
+def cached() -> Path:
+    """Folder in which kernels and modules are kept."""
+    return Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
+
+
+def kernel() -> Path:
+    """The test kernel: of those in the cache the newest.
+
+    Raises
+    ------
+    MayflyError
+        None is built.
+    """
+    cache = cached()
+    built = sorted(cache.glob("uml-*/linux"), key=lambda path: path.stat().st_mtime)
+    if not built:
+        script = sources() / "uml" / "build.sh"
+        raise MayflyError(f"no test kernel in {cache}: build it once, 6 minutes of CPU: {script} {cache}")
+    return built[-1]
+
+
+def run(settings: dict, module: str = "") -> dict:
+    """Runs a flow list in the kernel.
+
+    Parameters
+    ----------
+    settings : dict
+        As ``kernel/uml/flow_list.py`` takes them.
+    module : str
+        That of our kernel modules which is needed, such as ``sch_efd``; built before its first run.
+
+    Returns
+    -------
+    dict
+        As it returns them.
+
+    Raises
+    ------
+    MayflyError
+        No kernel, or the guest failed: the last line of what it said.
+    """
+    init, linux = sources() / "uml" / "init.py", kernel()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder)
+        (out / "settings.json").write_text(json.dumps(settings))
+        command = [str(linux), f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
+        command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
+        command += ["--", str(init), str(out), str(init.with_name(PROGRAM)), _own_modules(Path(folder), linux, module)]
+        done = _finished(command)
+        failure, result = out / "failure.txt", out / "result.json"
+        if failure.exists():
+            raise MayflyError(f"the guest failed: {failure.read_text().strip().splitlines()[-1]}")
+        if not result.exists():
+            last = (done.strip().splitlines() or ["it said nothing"])[-1]
+            raise MayflyError(f"the guest left no result: {last}")
+        return json.loads(result.read_text())
+
+
+def _own_modules(folder: Path, linux: Path, module: str) -> str:
+    """Folder with our modules, and in it the names of those to load."""
+    if not module:
+        return "-"
+    own = folder / "modules"
+    shutil.copytree(modules.built(sources(), linux, cached()), own)
+    (own / "load").write_text(f"{modules.COMMON}\n{module}")
+    return str(own)
+
+
+def _finished(command: list[str]) -> str:
+    """What the guest said; it is ended with us."""
+    guest = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        return guest.communicate()[0]
+    except BaseException:
+        guest.terminate()
+        guest.wait()
+        raise

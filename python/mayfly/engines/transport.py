@@ -1,0 +1,174 @@
+"""The section ``[tcp]`` of a scenario in the kernel: sysctls, options of routes and sockets, and what it has not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mayfly.errors import MayflyError
+from mayfly.simulate.presets import TIMESTAMPS_BYTES
+from mayfly.simulate.transport import Tcp
+
+ALGORITHMS = {"aimd": "reno", "cubic": "cubic", "bbr": "bbr"}
+"""Linux's names of the rules of the congestion window."""
+
+LARGEST_WINDOW_BYTES = 3_145_728
+"""Window that Linux advertises at most with its own settings: half of the 6 MB of tcp_rmem."""
+
+MOST_SYN_RETRIES = 127
+
+CONSTANT: dict[str, Any] = {
+    "initial_rto": 1.0,
+    "max_rto": 120.0,
+    "delayed_ack": 0.04,
+    "rto_rule": "linux",
+    "tick": 1e-9,
+    "quick_acks": 16,
+    "fin_on_data": True,
+    "close_acks": 0,
+    "handshake_ack": True,
+    "limited_transmit": True,
+    "byte_counting": True,
+    "lax_duplicates": False,
+    "impatient": None,
+    "recovery_burst": 0,
+    "loss_window": None,
+    "recovery_exit": None,
+    "repair_end_opens": True,
+    "backoff_ends": "sample",
+    "time_repeated_syn": False,
+    "syn_loss_lowers_ssthresh": False,
+    "recycled_senders": False,
+    "retries": 15,
+    "restart_after_idle": None,
+}
+"""What the kernel does one way only: its value of each field, None where the field says nothing about it."""
+
+
+@dataclass(frozen=True)
+class Transport:
+    """The kernel's settings of TCP.
+
+    Parameters
+    ----------
+    mtu_bytes : int
+        Of all devices: with it a full segment has the scenario's MSS.
+    overhead_bytes : int
+        What the scenario counts per packet beyond an Ethernet frame; negative when less.
+    route : str
+        Options of the hosts' routes.
+    sysctl : dict
+        Of the hosts.
+    module_parameters : dict
+        By ``module/parameter``.
+    congestion : str
+        Linux's name of the rule of flows in no group that has its own.
+    congestion_of : dict
+        The same by group.
+    paced : bool
+        Whether TCP spaces its segments.
+    other : list of str
+        Fields that the kernel has otherwise: ``tcp.initial_rto = 3 s (1 s)``.
+    """
+
+    mtu_bytes: int
+    overhead_bytes: int
+    route: str
+    sysctl: dict[str, str]
+    module_parameters: dict[str, str]
+    congestion: str
+    congestion_of: dict[str, str] = field(default_factory=dict)
+    paced: bool = False
+    other: list[str] = field(default_factory=list)
+
+
+def transport_of(tcp: Tcp) -> Transport:
+    """The kernel's settings for a scenario.
+
+    Parameters
+    ----------
+    tcp : Tcp
+        Section ``[tcp]``.
+
+    Returns
+    -------
+    Transport
+
+    Raises
+    ------
+    MayflyError
+        A rule of the congestion window that the kernel has not.
+
+    Notes
+    -----
+    IP and TCP have 40 bytes of headers, Ethernet 14; ``tcp.header`` beyond or below that is overhead of every packet.
+
+    Examples
+    --------
+    >>> from mayfly.simulate.transport import Tcp
+    >>> transport_of(Tcp(preset="linux")).other
+    ['tcp.fin_on_data = false (true)']
+    """
+    window_bytes = tcp.receiver_window * tcp.mss
+    route = f"initcwnd {tcp.initial_window} rto_min {round(tcp.min_rto * 1e3)}ms"
+    # Two segments for an acknowledgement, or one.
+    route += " quickack 1" if tcp.delayed_ack == 0 else ""
+    bounded = window_bytes + tcp.mss <= LARGEST_WINDOW_BYTES
+    route += f" window {window_bytes}" if bounded else ""
+    sack = "1" if tcp.recovery == "sack" else "0"
+    sysctl = {
+        # Without it a connection starts from what earlier ones to the same host left behind.
+        "net.ipv4.tcp_no_metrics_save": "1",
+        "net.ipv4.tcp_sack": sack,
+        "net.ipv4.tcp_recovery": sack,
+        "net.ipv4.tcp_timestamps": "1" if tcp.timestamps else "0",
+        "net.ipv4.tcp_ecn": "1" if tcp.ecn else "0",
+        "net.ipv4.tcp_syn_retries": str(_syn_retries(tcp)),
+        "net.ipv4.tcp_synack_retries": str(_syn_retries(tcp)),
+    }
+    return Transport(
+        mtu_bytes=tcp.mss + 40 + (TIMESTAMPS_BYTES if tcp.timestamps else 0),
+        overhead_bytes=tcp.header - 54,
+        route=route,
+        sysctl=sysctl,
+        module_parameters={"tcp_cubic/hystart": "1" if tcp.hystart else "0"},
+        congestion=_algorithm(tcp.congestion, "tcp.congestion"),
+        congestion_of={
+            group: _algorithm(rule, f"tcp.congestion_of.{group}") for group, rule in tcp.congestion_of.items()
+        },
+        paced=tcp.pacing,
+        other=_other(tcp, bounded),
+    )
+
+
+def _algorithm(rule: str, name: str) -> str:
+    if rule not in ALGORITHMS:
+        raise MayflyError(f"{name} = {rule}: the kernel has {', '.join(ALGORITHMS)}")
+    return ALGORITHMS[rule]
+
+
+def _syn_retries(tcp: Tcp) -> int:
+    """Repetitions of a SYN: as many as Linux can count where the scenario has no bound."""
+    return MOST_SYN_RETRIES if tcp.syn_retries is None else min(tcp.syn_retries, MOST_SYN_RETRIES)
+
+
+def _other(tcp: Tcp, bounded: bool) -> list[str]:
+    """Fields of which the kernel has another value, in the order of the section."""
+    kernel: Mapping[str, Any] = CONSTANT
+    if tcp.delayed_ack == 0:
+        kernel = kernel | {"delayed_ack": 0.0, "quick_acks": None}
+    found = []
+    for name in type(tcp).model_fields:
+        if name == "receiver_window" and not bounded:
+            if tcp.receiver_window * tcp.mss - LARGEST_WINDOW_BYTES >= tcp.mss:
+                found.append(f"tcp.receiver_window = {tcp.receiver_window} ({LARGEST_WINDOW_BYTES // tcp.mss})")
+        elif name == "recovery" and tcp.recovery == "reno":
+            found.append("tcp.recovery = reno (newreno)")
+        elif kernel.get(name) is not None and getattr(tcp, name) != kernel[name]:
+            found.append(f"tcp.{name} = {_shown(getattr(tcp, name))} ({_shown(kernel[name])})")
+    return found
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

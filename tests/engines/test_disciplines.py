@@ -1,0 +1,77 @@
+"""Disciplines of the registry in the words of tc."""
+
+import pytest
+
+from mayfly.engines.disciplines import LEAVES, Leaf, Place, burst_of, differences, leaf_words
+from mayfly.errors import MayflyError
+from mayfly.simulate.disciplines import disciplines, parse
+
+PACKETS = Place(300, "packets", 1500, 10**7)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("fifo", "pfifo limit 300"),
+        ("codel(target=10ms, ecn=off)", "codel limit 300 target 10000us interval 100000us noecn"),
+        ("fq(refill=20ms)", "fq limit 300 quantum 3028 initial_quantum 15140 flow_limit 100 refill_delay 20000us"),
+        ("pie(alpha=0.25)", "pie limit 300 target 15000us tupdate 15000us alpha 4 beta 20 ecn"),
+        ("cake(isolation=flow)", "cake unlimited besteffort raw no-split-gso memlimit 691200 rtt 100000us flows"),
+    ],
+)
+def test_options_become_words_of_tc_in_its_units(written, words):
+    assert leaf_words(parse(written), PACKETS) == words
+
+
+def test_thresholds_of_red_in_packets_become_bytes_of_full_packets():
+    # A quarter of the limit and three times that, as the discipline has it.
+    words = leaf_words(parse("red"), PACKETS)
+    assert words.startswith("red limit 450000 min 112500 max 337500 avpkt 1500 burst 224 bandwidth 10000000bit")
+    given = leaf_words(parse("red(mode=bytes, min_th=30000, mean_packet=500, weight=0.004)"), PACKETS)
+    assert "min 30000 max 90000 avpkt 500" in given
+
+
+@pytest.mark.parametrize(("weight", "threshold", "log"), [(0.002, 75.0, 9), (0.004, 15.0, 8), (0.5, 5.0, 1)])
+def test_tc_reckons_the_weight_nearest_to_the_one_wanted(weight, threshold, log):
+    # iproute2's rule by hand: a burst starting at zero brings the average to the threshold with 2^-log and not before.
+    burst, left = burst_of(weight, threshold), None
+    left = burst + 1 - threshold
+    assert left <= (1 - (1 - 2.0**-log) ** burst) * 2**log
+    assert log == 1 or left > (1 - (1 - 2.0 ** -(log - 1)) ** burst) * 2 ** (log - 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "place", "message"),
+    [
+        ("srpt", PACKETS, "srpt: not in the kernel: must be one of fifo, "),
+        ("red(gentle=on)", PACKETS, "red(gentle=on): gentle = on: the kernel's red has off only"),
+        ("fq(timeout=1s)", PACKETS, "fq(timeout=1s): timeout = 1: the kernel's fq has 3.0 only"),
+        ("pie(alpha=0.1)", PACKETS, "pie(alpha=0.1): alpha = 0.1: the kernel takes sixteenths up to 2"),
+        ("sfq(divisor=1000)", PACKETS, "sfq(divisor=1000): divisor = 1000: the kernel takes powers of two"),
+        ("sfq(perturb=500ms)", PACKETS, "sfq(perturb=500ms): perturb = 0.5: the kernel takes whole seconds"),
+        (
+            "cake(target=20ms)",
+            PACKETS,
+            "cake(target=20ms): target = 0.02: the kernel's cake takes a twentieth of interval",
+        ),
+        ("codel", Place(10**5, "bytes", 1500, 10**7), "buffer = 100000 bytes: the kernel's codel counts packets"),
+    ],
+)
+def test_what_the_kernel_has_not_is_refused_by_name(written, place, message):
+    with pytest.raises(MayflyError) as refusal:
+        leaf_words(parse(written), place)
+    assert str(refusal.value).startswith(message)
+
+
+def test_a_default_that_the_kernel_has_otherwise_is_told():
+    assert differences(parse("choke")) == "gentle = off; the weight is a power of two"
+    assert differences(parse("fifo")) == ""
+
+
+@pytest.mark.parametrize("id", LEAVES)
+def test_every_option_of_a_leaf_is_one_of_the_registry(id):
+    leaf: Leaf = LEAVES[id]
+    known = {param["name"] for row in disciplines() if row["id"] == id for param in row["params"]}
+    named = [*leaf.options, *leaf.fixed, *leaf.taken]
+    # Each once, and none that the kernel's discipline says nothing about.
+    assert sorted(named) == sorted(known)

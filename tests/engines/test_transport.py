@@ -1,0 +1,50 @@
+"""The section [tcp] in the kernel's terms."""
+
+import pytest
+
+from mayfly.engines.transport import CONSTANT, transport_of
+from mayfly.errors import MayflyError
+from mayfly.simulate.transport import Tcp
+
+
+def test_the_preset_linux_is_what_the_kernel_does():
+    found = transport_of(Tcp(preset="linux"))
+    assert found.other == ["tcp.fin_on_data = false (true)"]
+    assert found.route == "initcwnd 10 rto_min 200ms"
+    assert (found.mtu_bytes, found.overhead_bytes, found.congestion) == (1500, -14, "cubic")
+    assert found.sysctl["net.ipv4.tcp_sack"] == found.sysctl["net.ipv4.tcp_timestamps"] == "1"
+    assert found.module_parameters == {"tcp_cubic/hystart": "1"}
+
+
+def test_settings_of_a_time_before_are_those_that_the_kernel_can_have():
+    found = transport_of(Tcp(preset="qualnet-4.5-like"))
+    assert found.route == "initcwnd 3 rto_min 1000ms window 62780"
+    assert (found.mtu_bytes, found.congestion) == (1500, "reno")
+    assert {found.sysctl[f"net.ipv4.tcp_{name}"] for name in ("sack", "recovery", "timestamps", "ecn")} == {"0"}
+    assert "tcp.initial_rto = 3 (1)" in found.other and "tcp.delayed_ack = 0.2 (0.04)" in found.other
+
+
+def test_without_delayed_acknowledgements_every_segment_is_acknowledged_at_once():
+    found = transport_of(Tcp(preset="linux", delayed_ack=0))
+    assert "quickack 1" in found.route
+    assert not any("delayed_ack" in field or "quick_acks" in field for field in found.other)
+
+
+def test_headers_beyond_those_of_ip_and_tcp_are_overhead_of_every_packet():
+    assert transport_of(Tcp(header=54)).overhead_bytes == 0
+    assert transport_of(Tcp(header=58)).overhead_bytes == 4
+
+
+def test_a_rule_of_the_window_that_the_kernel_has_not_is_refused():
+    with pytest.raises(MayflyError, match=r"tcp.congestion = iiad: the kernel has aimd, cubic, bbr"):
+        transport_of(Tcp(congestion="iiad"))
+    with pytest.raises(MayflyError, match=r"tcp.congestion_of.bulk = sqrt: "):
+        transport_of(Tcp(congestion_of={"bulk": "sqrt"}))
+
+
+def test_every_field_is_set_or_told_of():
+    set_by_us = {
+        *("mss", "header", "initial_window", "receiver_window", "min_rto", "congestion", "congestion_of", "ecn"),
+        *("hystart", "recovery", "timestamps", "pacing", "syn_retries", "fin", "preset"),
+    }
+    assert set(Tcp.model_fields) == set_by_us | set(CONSTANT)
