@@ -49,6 +49,7 @@ pub mod pefd;
 pub mod pias;
 pub mod pie;
 pub mod red;
+mod red_fixed;
 mod regulator;
 pub mod run2c;
 pub mod run2cack;

@@ -20,8 +20,15 @@ const METHODS: [&str; estimator::methods().len()] = {
     ids
 };
 
-/// What the estimator must know.
-pub(crate) const PARAMS: [Param; 5] = [
+/// What the estimator must know of the link and its clock.
+const OWN: [Param; 7] = [
+    Param { name: "estimate", unit: "", about: "off: RED alone", value: Value::Choice(&["on", "off"]) },
+    Param {
+        name: "arithmetic",
+        unit: "",
+        about: "of RED; integers: what the kernel module decides, packet for packet",
+        value: Value::Choice(&["float", "integers"]),
+    },
     Param {
         name: "rate",
         unit: "bit/s",
@@ -34,12 +41,6 @@ pub(crate) const PARAMS: [Param; 5] = [
         about: "round-trip time of the flows without queueing (T_p)",
         value: Value::Number { default: 0.1, min: 1e-4, max: 60.0 },
     },
-    Param {
-        name: "per_ack",
-        unit: "packets",
-        about: "of the flows that an acknowledgement tells of: 2 with delayed acknowledgements",
-        value: Value::Number { default: 1.0, min: 1.0, max: 16.0 },
-    },
     Param { name: "method", unit: "", about: "of the estimator", value: Value::Choice(&METHODS) },
     Param {
         name: "ticks",
@@ -47,7 +48,30 @@ pub(crate) const PARAMS: [Param; 5] = [
         about: "clock of the estimator, which calculates with integers as in a kernel; 0: floating point",
         value: Value::Whole { default: 1000, min: 0, max: 1_000_000 },
     },
+    Param {
+        name: "queued_rtt",
+        unit: "s",
+        about: "round-trip time with the queue (R_0); 0: the propagation delay and the mean queue",
+        value: Value::Number { default: 0.0, min: 0.0, max: 100.0 },
+    },
 ];
+
+/// Gains, filters and the like: those of the estimator, but for the first, which has the name of another here.
+pub(crate) const PARAMS: [Param; OWN.len() + estimator::PARAMS.len() - 1] = {
+    let mut all = [OWN[0]; OWN.len() + estimator::PARAMS.len() - 1];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < OWN.len() {
+            OWN[at]
+        } else {
+            let estimator::Param { name, unit, about, default, min, max } = estimator::PARAMS[at - OWN.len() + 1];
+            let unit = if unit.is_empty() { "gain" } else { unit };
+            Param { name, unit, about, value: Value::Number { default, min, max } }
+        };
+        at += 1;
+    }
+    all
+};
 
 /// Gaps between departures from which the rate is taken.
 const GAPS: u64 = 256;
@@ -75,9 +99,10 @@ impl Meter {
         self.departed = leaves_some.then_some((now, len));
     }
 
-    /// Bytes per second, once it is known.
+    /// Whole bytes per second, once it is known.
     fn rate(&self) -> Option<f64> {
-        (self.gaps >= GAPS && self.time > 0).then(|| self.bytes as f64 * 1e9 / self.time as f64)
+        let rate = || u128::from(self.bytes) * u128::from(NANOSECONDS) / u128::from(self.time);
+        (self.gaps >= GAPS && self.time > 0).then(|| rate() as f64)
     }
 }
 
@@ -92,11 +117,13 @@ enum Running {
 #[derive(Debug)]
 pub(crate) struct Watch {
     config: Config,
+    /// What of its parameters is given.
+    given: Vec<(&'static str, f64)>,
     method: &'static str,
     ticks: u32,
     mean_packet: f64,
-    /// Bytes per second; 0 while it is measured.
-    rate: f64,
+    /// It is still to be measured.
+    is_measured: bool,
     running: Option<Running>,
     pub(crate) meter: Meter,
     /// Length of a sampling interval, ns, and the end of this one.
@@ -104,13 +131,20 @@ pub(crate) struct Watch {
     end: Time,
     /// Until when the mean queue is known, and the bytes that waited in this interval, times ns.
     seen: Time,
-    area: u128,
+    area: u64,
+    /// Longest queue whose product with an interval fits, bytes.
+    longest: u64,
     /// Bytes that came and that were dropped in it.
     pub(crate) arrivals: u64,
     pub(crate) drops: u64,
     pub(crate) last: Option<Nonresponsive>,
     regulator: Regulator,
     pub(crate) is_tail: bool,
+}
+
+/// Packets per second of a link of `rate` bytes per second: in integers for both, it is a number of 14 bits.
+fn capacity(rate: f64, mean_packet: f64, in_integers: bool) -> f64 {
+    if in_integers { Fixed::from_ratio(rate as i64, mean_packet as i64).to_f64() } else { rate / mean_packet }
 }
 
 fn told<N: Number>(estimate: &Estimate<N>, now: Time) -> Nonresponsive {
@@ -123,45 +157,50 @@ fn told<N: Number>(estimate: &Estimate<N>, now: Time) -> Nonresponsive {
 }
 
 impl Watch {
-    pub(crate) fn with_options(options: &Options) -> Result<Watch, OptionError> {
-        let (rtt, mean_packet) = (options.number("rtt"), options.number("mean_packet"));
+    /// Nothing when no estimate is asked for.
+    pub(crate) fn with_options(options: &Options) -> Result<Option<Watch>, OptionError> {
+        let regulator = Regulator::with_options(options)?;
+        let (rtt, mean_packet, ticks) = (options.number("rtt"), options.number("mean_packet"), options.whole("ticks"));
+        // The integer form has a typical packet of whole bytes.
+        let mean_packet = if ticks > 0 { mean_packet.round().max(1.0) } else { mean_packet };
         let rate = options.number("rate") / 8.0;
+        let own = estimator::PARAMS[1..].iter().map(|param| (param.name, options.number(param.name)));
+        let given: Vec<_> = own.chain([("rtt", options.number("queued_rtt"))]).collect();
         // A rate that is still to be measured cannot be out of the estimator's bounds by its option.
-        let capacity = if rate > 0.0 { rate / mean_packet } else { 1.0 };
-        let per_ack = options.number("per_ack");
-        let config = Config::with_options(capacity, rtt, &[("per_ack", per_ack)]);
+        let capacity = if rate > 0.0 { capacity(rate, mean_packet, ticks > 0) } else { 1.0 };
+        let config = Config::with_options(capacity, rtt, &given);
         let config = config.map_err(|error| options.refuse("rate", &format!("such that {error}")))?;
         let length = (config.sampling_s() * 1e9).round().max(1.0) as u64;
-        Ok(Watch {
+        Ok((options.choice("estimate") == "on").then(|| Watch {
             config,
+            given,
             method: options.choice("method"),
-            ticks: options.whole("ticks") as u32,
+            ticks: ticks as u32,
             mean_packet,
-            rate,
+            is_measured: rate == 0.0,
             running: None,
             meter: Meter::default(),
             length,
             end: Time(length),
             seen: Time::ZERO,
             area: 0,
+            longest: i64::MAX as u64 / length,
             arrivals: 0,
             drops: 0,
             last: None,
-            regulator: Regulator::with_options(options)?,
+            regulator,
             is_tail: false,
-        })
+        }))
     }
 
     /// Begins as soon as the rate is known.
     #[cold]
     fn begin(&mut self) {
-        if self.rate == 0.0 {
+        if self.is_measured {
             let Some(rate) = self.meter.rate() else { return };
-            let (rtt, options) = (self.config.propagation_s(), [("per_ack", self.config.value("per_ack"))]);
-            let Ok(config) = Config::with_options((rate / self.mean_packet).clamp(0.1, 1e9), rtt, &options) else {
-                return;
-            };
-            (self.rate, self.config) = (rate, config);
+            let capacity = capacity(rate, self.mean_packet, self.ticks > 0).clamp(0.125, 1e9);
+            let Ok(config) = Config::with_options(capacity, self.config.propagation_s(), &self.given) else { return };
+            (self.is_measured, self.config) = (false, config);
         }
         // The ids are those of the registry.
         self.running = match self.ticks {
@@ -177,7 +216,7 @@ impl Watch {
         if now >= self.end {
             self.tell(now, backlog);
         }
-        self.area += u128::from(backlog) * u128::from(now.saturating_sub(self.seen).0);
+        self.area += backlog.min(self.longest) * now.saturating_sub(self.seen).0;
         self.seen = now;
     }
 
@@ -185,9 +224,9 @@ impl Watch {
     fn tell(&mut self, now: Time, backlog: u64) {
         let ended = (now.0 - self.end.0) / self.length + 1;
         for _ in 0..ended.min(MOST_AT_ONCE) {
-            self.area += u128::from(backlog) * u128::from(self.end.saturating_sub(self.seen).0);
+            self.area += backlog.min(self.longest) * self.end.saturating_sub(self.seen).0;
             self.seen = self.end;
-            self.sample((self.area / u128::from(self.length)) as u64);
+            self.sample(self.area / self.length);
             (self.area, self.arrivals, self.drops) = (0, 0, 0);
             self.end = Time(self.end.0.saturating_add(self.length));
         }
