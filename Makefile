@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: all build demo test test-rust test-python test-papers test-kernel lint docs bench clean
+.PHONY: all build demo test test-rust test-python test-papers test-kernel test-kernel-debian lint docs bench clean
 
 all: build
 
@@ -42,6 +42,10 @@ KERNEL_TESTS ?= tests/kernel
 
 test-kernel: build
 	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -m kernel $(KERNEL_TESTS)
+
+# Debian's kernels are unpacked there, some 600 MB each, and emulated.
+test-kernel-debian: build
+	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -m kernel tests/kernel_debian
 
 lint: build
 	cargo fmt --all --check
