@@ -17,6 +17,9 @@ PACKETS = Place(300, "packets", 1500, 10**7)
         ("fq(refill=20ms)", "fq limit 300 quantum 3028 initial_quantum 15140 flow_limit 100 refill_delay 20000us"),
         ("pie(alpha=0.25)", "pie limit 300 target 15000us tupdate 15000us alpha 4 beta 20 ecn"),
         ("cake(isolation=flow)", "cake unlimited besteffort raw no-split-gso memlimit 691200 rtt 100000us flows"),
+        ("efd(threshold=40kB)", "efd limit 300p threshold 40000b count bytes high fifo low fifo"),
+        ("pefd(high=las)", "efd limit 300p threshold 20p count packets high las low fifo"),
+        ("efdack", "efd limit 300p threshold 30000b count acked high fifo low fifo"),
     ],
 )
 def test_options_become_words_of_tc_in_its_units(written, words):

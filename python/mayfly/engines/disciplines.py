@@ -72,6 +72,10 @@ def _switch(on: str, off: str) -> Words:
     return lambda value: on if value == "on" else off
 
 
+def _word(name: str) -> Words:
+    return lambda value: f"{name} {value}"
+
+
 def _seconds(name: str) -> Words:
     """Whole seconds."""
 
@@ -185,6 +189,28 @@ def _cake(place: Place, options: Mapping[str, str]) -> str:
 PACKET_MEMORY_BYTES = 2304
 """Memory of a packet of 1500 bytes in Linux 6.1 (``skb->truesize``), which cake's limit counts."""
 
+
+def _ours(place: Place, options: Mapping[str, str]) -> str:
+    """A limit as our plug-ins take it."""
+    return f"limit {place.limit}{'p' if place.unit == 'packets' else 'b'}"
+
+
+def _efd(count: str) -> Leaf:
+    """EFD, its volumes counted in bytes, packets or bytes acknowledged too."""
+    unit = "p" if count == "packets" else "b"
+    return Leaf(
+        "efd",
+        {
+            "threshold": lambda value: f"threshold {round(float(value))}{unit} count {count}",
+            "high": _word("high"),
+            "low": _word("low"),
+        },
+        together=_ours,
+        in_bytes="efd",
+        module="sch_efd",
+    )
+
+
 _RED_TAKEN = ("min_th", "max_th", "mode", "weight", "mean_packet")
 _RED_OPTIONS = {"max_p": lambda value: f"probability {float(value):g}", "ecn": _switch("ecn", "")}
 _RED_FIXED = {"gentle": "off", "spacing": "uniform", "mark_max": 1.0, "transmission": 0.0}
@@ -262,6 +288,9 @@ LEAVES: dict[str, Leaf] = {
         in_bytes="cake",
         differs="its limit counts the memory of packets",
     ),
+    "efd": _efd("bytes"),
+    "pefd": _efd("packets"),
+    "efdack": _efd("acked"),
 }
 """Disciplines that the kernel has, by id."""
 
