@@ -75,6 +75,8 @@ pub struct Counts {
     pub late: u64,
     /// Trains beyond the limit.
     pub trains_left_out: u64,
+    /// Packets beyond the limit.
+    pub packets_left_out: u64,
     /// Where packets were captured, in the order of first packets.
     pub taps: Vec<Tap>,
     /// Clock of each file beside the first one's; zeros when not estimated, empty when not read from files.

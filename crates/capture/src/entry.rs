@@ -9,6 +9,8 @@ use crate::transfer::{Ideal, Train, Transfer};
 
 /// Lag behind which a segment that fills a gap counts as sent again where no round-trip time is known yet (tshark's).
 const USUAL_NOTICE_NS: i64 = 3_000_000;
+/// Silence that is a pause where no round-trip time is known: the least retransmission timeout in use, Linux's.
+const USUAL_PAUSE_NS: i64 = 200_000_000;
 /// Taps are bits of a word; the last one stands for all from there on.
 const TAPS_MAX: u32 = 63;
 
@@ -58,6 +60,14 @@ pub(crate) struct Entry {
 
 /// A train and which end of the key sent it.
 pub(crate) type Ended = Option<(usize, Train)>;
+
+/// What a segment brought beside its counts.
+#[derive(Default)]
+pub(crate) struct Brought {
+    pub(crate) ended: Ended,
+    /// Packets of the path with something new in them.
+    pub(crate) packets: u64,
+}
 
 impl Entry {
     pub(crate) fn begun_by(key: Key, segment: &Segment, from: usize, serial: u64, time_ns: i64) -> Self {
@@ -114,19 +124,19 @@ impl Entry {
         }
     }
 
-    /// Accounts a segment; returns the train that it ended.
-    pub(crate) fn add(&mut self, segment: &Segment, from: usize, tap: u32, time_ns: i64) -> Ended {
+    /// Accounts a segment; with `pauses` they end trains, too.
+    pub(crate) fn add(&mut self, segment: &Segment, from: usize, tap: u32, time_ns: i64, pauses: bool) -> Brought {
         self.passed(tap);
         self.last_ns = time_ns;
         self.halves[from].see(segment, time_ns);
         match &segment.transport {
             Transport::Tcp(header) => {
                 self.add_flags(header, segment.payload_bytes, from, time_ns);
-                self.add_payload(segment, header, from, time_ns)
+                self.add_payload(segment, header, from, time_ns, pauses)
             }
             Transport::Udp | Transport::Icmp { .. } => {
                 self.halves[from].see_datagram(segment, time_ns);
-                None
+                Brought { ended: None, packets: 1 }
             }
         }
     }
@@ -194,7 +204,7 @@ impl Entry {
     fn acknowledge(&mut self, header: &TcpHeader, from: usize, time_ns: i64) {
         let [mine, theirs] = self.pair(from);
         if mine.highest_ack.is_none_or(|highest| header.ack.wrapping_sub(highest) as i32 > 0) {
-            mine.highest_ack = Some(header.ack);
+            (mine.highest_ack, mine.highest_ack_ns) = (Some(header.ack), time_ns);
             theirs.echoes.acknowledge(header.ack, time_ns);
         }
         if let Some((_, echo)) = header.options.timestamps {
@@ -239,29 +249,41 @@ impl Entry {
         handshake.whole = handshake.syn && ordered && near && !handshake.spoiled && answer_end == Some(ack);
     }
 
-    fn add_payload(&mut self, segment: &Segment, header: &TcpHeader, from: usize, time_ns: i64) -> Ended {
+    fn add_payload(
+        &mut self,
+        segment: &Segment,
+        header: &TcpHeader,
+        from: usize,
+        time_ns: i64,
+        pauses: bool,
+    ) -> Brought {
         let (bytes, flags) = (segment.payload_bytes, header.flags);
         // Payload of an RST is a diagnostic (RFC 9293, 3.5.3), not data.
         if flags & RST != 0 {
-            return None;
+            return Brought::default();
         }
         let start = if flags & SYN != 0 { header.seq.wrapping_add(1) } else { header.seq };
         if flags & FIN != 0 {
             self.halves[from].fin_seq = Some(start.wrapping_add(bytes as u32));
         }
         if bytes == 0 {
-            return None;
+            return Brought::default();
         }
         let (mss, notice_ns) = (self.mss(), self.notice_ns());
+        let pause_ns = self.least_rtt_ns().unwrap_or(USUAL_PAUSE_NS);
         let [mine, theirs] = self.pair(from);
         if bytes == 1 && flags & (SYN | FIN) == 0 && mine.is_keep_alive(start, theirs.highest_ack) {
             mine.see_keep_alive();
-            return None;
+            return Brought::default();
         }
+        // TCP would have sent it before, a round-trip time after it had nothing under way any more.
+        let settled = mine.sequence.next().zip(theirs.highest_ack).is_some_and(|(next, ack)| next == ack);
+        let paused = pauses && settled && time_ns.saturating_sub(theirs.highest_ack_ns) >= pause_ns;
         let packets = mine.packets_in(segment, header, mss);
         let data = Data { header, start, bytes, packets, time_ns };
         let fresh = mine.see_data(data, theirs.highest_ack, notice_ns);
-        self.transfer.see(from, time_ns, fresh, packets)
+        let ended = self.transfer.see(from, time_ns, fresh, packets, paused);
+        Brought { ended, packets: if fresh > 0 { packets } else { 0 } }
     }
 
     fn mss(&self) -> Option<u16> {
@@ -271,14 +293,18 @@ impl Entry {
     /// A segment that follows a lost one passes the tap, its acknowledgement passes back, and the lost one comes again: a
     /// whole round-trip time.
     fn notice_ns(&self) -> i64 {
+        self.least_rtt_ns().unwrap_or(USUAL_NOTICE_NS)
+    }
+
+    fn least_rtt_ns(&self) -> Option<i64> {
         let shook_ns = self.handshake.rtt_ns();
         let [one, two] = [0, 1].map(|index| self.halves[index].echoes.acknowledged.least_ns());
         let acknowledged_ns = one.zip(two).map(|(one, two)| one + two);
-        shook_ns.into_iter().chain(acknowledged_ns).min().unwrap_or(USUAL_NOTICE_NS)
+        shook_ns.into_iter().chain(acknowledged_ns).min()
     }
 
     /// Round-trip time of the whole path: of data, else of the handshake.
-    fn rtt_ns(&self) -> Option<i64> {
+    pub(crate) fn rtt_ns(&self) -> Option<i64> {
         let [one, two] = [0, 1].map(|index| self.halves[index].echoes.acknowledged.mean_ns());
         let shook_ns = self.handshake.rtt_ns();
         one.zip(two).map(|(one, two)| (one + two).round() as i64).or(shook_ns)
@@ -326,9 +352,7 @@ impl Entry {
             let mut side = half.side(first_ns, tcp, self.halves[1 - index].highest_ack);
             (side.trains, side.warm_up_ns, side.transfer_ns) = (share.trains, share.warm_up_ns, share.transfer_ns);
             if tcp && self.transfer.span().is_some() {
-                let single = half.distinct_packets <= u64::from(ideal.initial_window);
-                let rtt_ns = if single { Some(0) } else { self.rtt_ns() };
-                side.theoretical_ns = rtt_ns.map(|rtt_ns| ideal.time_ns(half.distinct_packets, rtt_ns));
+                side.theoretical_ns = ideal.known_ns(half.distinct_packets, self.rtt_ns());
             }
             side
         };

@@ -60,6 +60,8 @@ pub(crate) struct Half {
     pub(crate) fin_seq: Option<u32>,
     /// Highest acknowledgement sent.
     pub(crate) highest_ack: Option<u32>,
+    /// When it passed.
+    pub(crate) highest_ack_ns: i64,
     /// Of its SYN; 0 when none was told.
     pub(crate) mss: u16,
     pub(crate) sent: Sent,

@@ -40,7 +40,7 @@ pub use error::CaptureError;
 pub use options::TcpOptions;
 pub use reader::{Item, MAX_BLOCK_BYTES, Reader, Record};
 pub use rtt::Samples;
-pub use table::{Finished, QUIET_NS, Table};
+pub use table::{Finished, Packet, QUIET_NS, Table};
 pub use transfer::{Ideal, Train};
 pub use tunnel::Tunnel;
 
@@ -70,6 +70,10 @@ pub struct Options {
     pub clocks: bool,
     /// Trains kept, see [`Capture::trains`].
     pub max_trains: usize,
+    /// A train ends also where its side, all of its data being acknowledged, sends nothing for a round-trip time.
+    pub pauses: bool,
+    /// Packets kept, see [`Capture::packets`].
+    pub max_packets: usize,
     /// What a transfer is compared with.
     pub ideal: Ideal,
 }
@@ -84,6 +88,8 @@ impl Default for Options {
             duplicate_ns: 100_000_000,
             clocks: false,
             max_trains: 0,
+            pauses: false,
+            max_packets: 0,
             ideal: Ideal::default(),
         }
     }
@@ -96,6 +102,8 @@ pub struct Capture {
     pub connections: Vec<Connection>,
     /// Trains of the TCP connections, by connection and time.
     pub trains: Vec<Train>,
+    /// Packets of UDP flows, and data packets of TCP with new bytes, by connection and time.
+    pub packets: Vec<Packet>,
     /// Packets read, skipped and evicted, and the time range.
     pub counts: Counts,
 }
@@ -191,7 +199,8 @@ fn read_all<R: Read>(
     };
     let mut merge = Merge::of((0..).zip(readers).map(source).collect(), options.window_ns);
     let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns);
-    let mut table = Table::with_limits(options.max_flows, options.max_trains);
+    let table = Table::with_limits(options.max_flows, options.max_trains);
+    let mut table = table.for_replay(options.pauses, options.max_packets);
     let mut counts = Counts::default();
     let mut steps = 0_u64;
     loop {
@@ -218,5 +227,7 @@ fn read_all<R: Read>(
     counts.number_from(merge.is_sorted());
     let finished = table.finish(counts.first_ns.unwrap_or(0), &options.ideal);
     counts.trains_left_out = finished.trains_left_out;
-    Ok(Capture { connections: finished.connections, trains: finished.trains, counts })
+    counts.packets_left_out = finished.packets_left_out;
+    let Finished { connections, trains, packets, .. } = finished;
+    Ok(Capture { connections, trains, packets, counts })
 }

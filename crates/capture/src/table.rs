@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 
 use crate::connection::{Connection, Protocol};
 use crate::decode::{Endpoint, Segment, Transport};
-use crate::entry::{Ended, Entry};
+use crate::entry::{Brought, Ended, Entry};
 use crate::transfer::{Ideal, Train};
 
 /// Silence after which a SYN with another initial number begins a new connection: twice a maximum
@@ -55,6 +55,29 @@ struct Trains {
     left_out: u64,
 }
 
+/// A packet of a UDP flow, or a data packet of a TCP connection with bytes that had not passed before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Row of the connection in the table.
+    pub connection: u64,
+    /// When it passed, nanoseconds since the first packet of the capture.
+    pub time_ns: i64,
+    /// IP packet length in bytes, as captured.
+    pub wire_bytes: u64,
+    /// Packets of the path in it.
+    pub packets: u32,
+    /// Sent by the opener of the connection.
+    pub from_opener: bool,
+}
+
+/// Packets, as far as they are kept; `connection` and `from_opener` as in [`Trains`].
+#[derive(Default)]
+struct Packets {
+    limit: usize,
+    kept: Vec<Packet>,
+    left_out: u64,
+}
+
 /// Connections under construction.
 pub struct Table {
     limit: usize,
@@ -67,6 +90,8 @@ pub struct Table {
     created: u64,
     evicted: u64,
     trains: Trains,
+    pauses: bool,
+    packets: Packets,
 }
 
 /// What a table came to.
@@ -77,6 +102,10 @@ pub struct Finished {
     pub trains: Vec<Train>,
     /// Trains beyond the limit.
     pub trains_left_out: u64,
+    /// Packets that carried something, by connection and time.
+    pub packets: Vec<Packet>,
+    /// Packets beyond the limit.
+    pub packets_left_out: u64,
 }
 
 impl Table {
@@ -92,7 +121,14 @@ impl Table {
             created: 0,
             evicted: 0,
             trains: Trains { limit: trains, ..Trains::default() },
+            pauses: false,
+            packets: Packets::default(),
         }
+    }
+
+    /// The same for replays: trains end at pauses too if `pauses`, and at most `packets` packets are kept.
+    pub fn for_replay(self, pauses: bool, packets: usize) -> Self {
+        Table { pauses, packets: Packets { limit: packets, ..Packets::default() }, ..self }
     }
 
     /// Connections given up because the table was full.
@@ -125,8 +161,14 @@ impl Table {
             }
         };
         let entry = &mut self.entries[index as usize];
-        let ended = entry.add(segment, from, tap, time_ns);
+        let Brought { ended, packets } = entry.add(segment, from, tap, time_ns, self.pauses);
         self.trains.keep(entry.serial, ended);
+        if packets > 0 && key.protocol != Protocol::Icmp {
+            let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+            let wire_bytes = segment.wire_bytes;
+            let packet = Packet { connection: entry.serial, time_ns, wire_bytes, packets, from_opener: from == 0 };
+            self.packets.keep(packet);
+        }
     }
 
     /// Every connection and train; times become relative to `first_ns`.
@@ -138,18 +180,34 @@ impl Table {
             trains.keep(entry.serial, entry.last_train());
         }
         let entries = &self.entries;
+        // Of an evicted connection there is no row.
+        let row_of = |serial: u64| entries.binary_search_by_key(&serial, |entry| entry.serial).ok();
         trains.kept.retain_mut(|train| {
-            // Of an evicted connection there is no row.
-            let Ok(row) = entries.binary_search_by_key(&train.connection, |entry| entry.serial) else { return false };
+            let Some(row) = row_of(train.connection) else { return false };
             train.connection = row as u64;
             train.from_opener = entries[row].is_opener(usize::from(!train.from_opener));
+            train.theoretical_ns = ideal.known_ns(train.packets, entries[row].rtt_ns());
             train.start_ns = train.start_ns.saturating_sub(first_ns);
             train.end_ns = train.end_ns.saturating_sub(first_ns);
             true
         });
         trains.kept.sort_unstable_by_key(|train| (train.connection, train.start_ns, train.end_ns));
-        let connections = rows_of(self.entries, first_ns, ideal);
-        Finished { connections, trains: trains.kept, trains_left_out: trains.left_out }
+        let mut packets = self.packets;
+        packets.kept.retain_mut(|packet| {
+            let Some(row) = row_of(packet.connection) else { return false };
+            packet.connection = row as u64;
+            packet.from_opener = entries[row].is_opener(usize::from(!packet.from_opener));
+            packet.time_ns = packet.time_ns.saturating_sub(first_ns);
+            true
+        });
+        packets.kept.sort_by_key(|packet| (packet.connection, packet.time_ns));
+        Finished {
+            connections: rows_of(self.entries, first_ns, ideal),
+            trains: trains.kept,
+            trains_left_out: trains.left_out,
+            packets: packets.kept,
+            packets_left_out: packets.left_out,
+        }
     }
 
     fn open(&mut self, entry: Entry, hash: u64) -> u32 {
@@ -226,6 +284,16 @@ fn rows_of(mut entries: Vec<Entry>, first_ns: i64, ideal: &Ideal) -> Vec<Connect
     }
     rows.reverse();
     rows
+}
+
+impl Packets {
+    fn keep(&mut self, packet: Packet) {
+        if self.kept.len() < self.limit {
+            self.kept.push(packet);
+        } else {
+            self.left_out += u64::from(self.limit > 0);
+        }
+    }
 }
 
 impl Trains {

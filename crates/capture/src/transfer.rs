@@ -3,7 +3,7 @@
 //! Source: Chen 2012, 9.2.1, after Hafsaoui, Collange and Urvoy-Keller 2009. Every nanosecond between the first and the
 //! last data packet is given to exactly one side, so that the parts add up without remainder. Cost per packet: O(1).
 
-/// One train: data packets of one side, until the other side sends data.
+/// One train: data packets of one side, until the other side sends data or, on request, until a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Train {
     /// Row of the connection in the table.
@@ -20,6 +20,8 @@ pub struct Train {
     pub bytes: u64,
     /// Since the last data packet before the train; 0 for the first train.
     pub warm_up_ns: i64,
+    /// What an ideal transfer of its packets takes; None while no round-trip time is known.
+    pub theoretical_ns: Option<i64>,
 }
 
 /// One side of the data phase.
@@ -62,11 +64,19 @@ struct Running {
 }
 
 impl Transfer {
-    /// A data packet of `side`, with `fresh` bytes that were not seen before in `packets` packets. Returns the train it
-    /// ended, if any; `connection` and `from_opener` of it are for the caller to fill in, the latter from the side.
-    pub(crate) fn see(&mut self, side: usize, time_ns: i64, fresh: u64, packets: u64) -> Option<(usize, Train)> {
+    /// A data packet of `side`, with `fresh` bytes that were not seen before in `packets` packets; `paused` when it is cut
+    /// off from the side's packets before it. Returns the train it ended, if any; `connection` and `from_opener` of it are for the caller to fill in, the latter from the side.
+    pub(crate) fn see(
+        &mut self,
+        side: usize,
+        time_ns: i64,
+        fresh: u64,
+        packets: u64,
+        paused: bool,
+    ) -> Option<(usize, Train)> {
         if !self.begun {
             (self.first_ns, self.last_ns, self.begun) = (time_ns, time_ns, true);
+            self.shares[side].trains = 1;
             self.begin(side, time_ns, 0);
             self.grow(fresh, packets, time_ns);
             return None;
@@ -78,9 +88,14 @@ impl Transfer {
         let mut ended = None;
         if side == current || fresh == 0 {
             self.shares[side].move_on(before_ns.saturating_add(after_ns), 0);
+            if paused && fresh > 0 {
+                ended = Some((current, self.train_of()));
+                self.begin(side, time_ns.max(last_ns), after_ns);
+            }
         } else {
             ended = Some((current, self.train_of()));
             self.shares[side].move_on(before_ns, after_ns);
+            self.shares[side].trains = self.shares[side].trains.saturating_add(1);
             self.begin(side, time_ns.max(last_ns), after_ns);
         }
         if side == usize::from(self.side) {
@@ -101,7 +116,6 @@ impl Transfer {
 
     fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64) {
         self.side = side as u8;
-        self.shares[side].trains = self.shares[side].trains.saturating_add(1);
         self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0 };
     }
 
@@ -113,7 +127,7 @@ impl Transfer {
 
     fn train_of(&self) -> Train {
         let Running { start_ns, end_ns, packets, bytes, warm_up_ns } = self.train;
-        Train { connection: 0, from_opener: false, start_ns, end_ns, packets, bytes, warm_up_ns }
+        Train { connection: 0, from_opener: false, start_ns, end_ns, packets, bytes, warm_up_ns, theoretical_ns: None }
     }
 }
 
@@ -161,6 +175,12 @@ impl Ideal {
     /// round-trip time between flights. At the tap the first and the last packet of a real one are seen the same way.
     pub fn time_ns(&self, packets: u64, rtt_ns: i64) -> i64 {
         i64::from(self.flights(packets).saturating_sub(1)).saturating_mul(rtt_ns)
+    }
+
+    /// [`Ideal::time_ns`] as far as it can be told: a single flight needs no round-trip time.
+    pub(crate) fn known_ns(&self, packets: u64, rtt_ns: Option<i64>) -> Option<i64> {
+        let single = packets <= u64::from(self.initial_window);
+        rtt_ns.or(single.then_some(0)).map(|rtt_ns| self.time_ns(packets, rtt_ns))
     }
 }
 
@@ -214,7 +234,8 @@ mod tests {
         let mut transfer = Transfer::default();
         // Side 0 asks twice, side 1 answers, side 0 repeats itself into the answer.
         let packets = [(0, 0, 10), (0, 5, 10), (1, 25, 100), (0, 30, 0), (1, 45, 100), (0, 65, 1), (1, 60, 1)];
-        let ended: Vec<_> = packets.iter().filter_map(|&(side, at, fresh)| transfer.see(side, at, fresh, 1)).collect();
+        let ended: Vec<_> =
+            packets.iter().filter_map(|&(side, at, fresh)| transfer.see(side, at, fresh, 1, false)).collect();
         let shares = transfer.shares;
         assert_eq!(shares[0], Share { trains: 2, warm_up_ns: 20, transfer_ns: 5 + 5 });
         assert_eq!(shares[1], Share { trains: 2, warm_up_ns: 20, transfer_ns: 15 });
@@ -223,5 +244,17 @@ mod tests {
         assert_eq!(sum, 65);
         let sizes: Vec<_> = ended.iter().map(|(side, train)| (*side, train.packets, train.bytes)).collect();
         assert_eq!(sizes, [(0, 2, 20), (1, 2, 200), (0, 1, 1)]);
+    }
+
+    #[test]
+    fn a_pause_cuts_a_train_and_leaves_the_sums_as_they_are() {
+        let mut transfer = Transfer::default();
+        let packets = [(0, 0, 10, true), (0, 5, 10, false), (0, 65, 7, true), (0, 70, 0, true), (1, 90, 1, true)];
+        let ended: Vec<_> =
+            packets.iter().filter_map(|&(side, at, fresh, cut)| transfer.see(side, at, fresh, 1, cut)).collect();
+        let told = |(_, train): &(usize, Train)| (train.bytes, train.start_ns, train.end_ns, train.warm_up_ns);
+        assert_eq!(ended.iter().map(told).collect::<Vec<_>>(), [(20, 0, 5, 0), (7, 65, 70, 60)]);
+        assert_eq!(transfer.shares[0], Share { trains: 1, warm_up_ns: 0, transfer_ns: 70 });
+        assert_eq!(transfer.shares[1], Share { trains: 1, warm_up_ns: 20, transfer_ns: 0 });
     }
 }

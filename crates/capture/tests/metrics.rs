@@ -352,3 +352,41 @@ fn numbers_that_wrap_change_nothing() {
     assert_eq!(losses(side), [1, 1, 1, 0]);
     assert_eq!(side.data_ack, samples(&[40, 40]));
 }
+
+#[test]
+fn a_pause_ends_a_train_where_nothing_was_under_way() {
+    let lines = [
+        HELLO,
+        "
+        61  > A 1+100 ack=1
+        101 < A 1 ack=101
+        # 59 ms after the acknowledgement: within a round-trip time.
+        160 > A 101+100 ack=1
+        # Not acknowledged, however long.
+        300 > A 201+100 ack=1
+        340 < A 1 ack=301
+        # A round-trip time after all was acknowledged.
+        400 > A 301+100 ack=1
+        440 < A 1 ack=401
+        500 < A 1+50 ack=401
+    ",
+    ];
+    let file = pcap(&script(&lines.join("\n")), 1, false, false);
+    let options = capture::Options { max_trains: 10, pauses: true, max_packets: 3, ..Default::default() };
+    let read = capture::read(&file[..], &options, &mut || true).expect("a capture");
+    let told: Vec<_> = read
+        .trains
+        .iter()
+        .map(|t| (t.from_opener, t.bytes, t.start_ns / MS, t.end_ns / MS, t.warm_up_ns / MS))
+        .collect();
+    assert_eq!(told, [(true, 300, 61, 300, 0), (true, 100, 400, 400, 100), (false, 50, 500, 500, 100)]);
+    let row = &read.connections[0];
+    assert_eq!((row.from_opener.trains, row.from_opener.transfer_ns), (1, 339 * MS));
+    let packets: Vec<_> = read.packets.iter().map(|p| (p.time_ns / MS, p.wire_bytes, p.packets)).collect();
+    assert_eq!(packets, [(61, 140, 1), (160, 140, 1), (300, 140, 1)]);
+    assert_eq!(read.counts.packets_left_out, 2);
+    // Three packets are two flights of the ideal, all four are three: a round-trip time each behind the first.
+    let trains: Vec<_> = read.trains.iter().map(|train| train.theoretical_ns).collect();
+    assert_eq!(trains, [Some(60 * MS), Some(0), Some(0)]);
+    assert_eq!(row.from_opener.theoretical_ns, Some(120 * MS));
+}

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use capture::{
-    Connection, Counts, Duplicates, Ideal, OpenerFrom, Options, Protocol, Samples, Side, Skip, State, Train, Tunnel,
-    ZeekState, read_files,
+    Connection, Counts, Duplicates, Ideal, OpenerFrom, Options, Packet, Protocol, Samples, Side, Skip, State, Train,
+    Tunnel, ZeekState, read_files,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 type Field<R, T> = (&'static str, fn(&R) -> T);
 /// Name and value of a column of one direction.
 type Column<T> = Field<Side, T>;
+type Dict<'py> = Bound<'py, PyDict>;
 
 /// Items of a dictionary, as [`Options`]; `duplicates` is `keep`, `taps` or `all`.
 #[derive(FromPyObject)]
@@ -26,15 +27,17 @@ pub struct ReadOptions {
     duplicate_ns: u64,
     clocks: bool,
     max_trains: usize,
+    pauses: bool,
+    max_packets: usize,
     initial_window: u32,
     delayed_ack: bool,
 }
 
-/// Reads the captures at `paths` as one into `(columns, trains, counts)`.
+/// Reads the captures at `paths` as one into `(columns, trains, packets, counts)`.
 ///
 /// `columns` maps a name to its values: little-endian `int64` or `float64` as bytes (float NaN for
 /// null), one byte per row for booleans and for indices into `names`, lists of strings for
-/// addresses. `taps` is a mask, `mss_bytes` 0 for null. `trains` has columns of the same kinds. `counts` is a dictionary
+/// addresses. `taps` is a mask, `mss_bytes` 0 for null. `trains` and `packets` have columns of the same kinds. `counts` is a dictionary
 /// of numbers; `skipped` inside it counts packets by reason.
 ///
 /// # Errors
@@ -45,7 +48,7 @@ pub fn read_capture<'py>(
     py: Python<'py>,
     paths: Vec<PathBuf>,
     options: ReadOptions,
-) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+) -> PyResult<(Dict<'py>, Dict<'py>, Dict<'py>, Dict<'py>)> {
     let options = options.checked()?;
     let mut interrupted = None;
     let outcome = py.detach(|| {
@@ -61,7 +64,8 @@ pub fn read_capture<'py>(
         return Err(error);
     }
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((columns(py, &read.connections)?, trains(py, &read.trains)?, counts(py, &read.counts)?))
+    let (connections, trains) = (columns(py, &read.connections)?, trains(py, &read.trains)?);
+    Ok((connections, trains, packets(py, &read.packets)?, counts(py, &read.counts)?))
 }
 
 impl ReadOptions {
@@ -80,6 +84,8 @@ impl ReadOptions {
             duplicate_ns: self.duplicate_ns,
             clocks: self.clocks,
             max_trains: self.max_trains,
+            pauses: self.pauses,
+            max_packets: self.max_packets,
             ideal: Ideal { initial_window: self.initial_window, delayed_ack: self.delayed_ack },
         })
     }
@@ -120,6 +126,7 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("late", counts.late)?;
     dict.set_item("evicted", counts.evicted)?;
     dict.set_item("trains_left_out", counts.trains_left_out)?;
+    dict.set_item("packets_left_out", counts.packets_left_out)?;
     dict.set_item("taps", taps)?;
     dict.set_item("clocks", clocks)?;
     dict.set_item("truncated", counts.truncated)?;
@@ -265,6 +272,26 @@ fn trains<'py>(py: Python<'py>, rows: &[Train]) -> PyResult<Bound<'py, PyDict>> 
     for (name, time) in times {
         dict.set_item(name, seconds(py, rows.iter().map(|row| Some(time(row)))))?;
     }
+    dict.set_item("theoretical_s", seconds(py, rows.iter().map(|row| row.theoretical_ns)))?;
+    Ok(dict)
+}
+
+fn packets<'py>(py: Python<'py>, rows: &[Packet]) -> PyResult<Dict<'py>> {
+    let dict = PyDict::new(py);
+    let names = PyDict::new(py);
+    names.set_item("side", ["responder", "opener"])?;
+    dict.set_item("names", names)?;
+    dict.set_item("side", PyBytes::new(py, &rows.iter().map(|row| u8::from(row.from_opener)).collect::<Vec<u8>>()))?;
+    let numbers: [Field<Packet, u64>; 3] = [
+        ("connection_id", |row| row.connection),
+        ("wire_bytes", |row| row.wire_bytes),
+        ("packets", |row| row.packets.into()),
+    ];
+    for (name, number) in numbers {
+        let values = rows.iter().map(|row| i64::try_from(number(row)).unwrap_or(i64::MAX));
+        dict.set_item(name, int64(py, values))?;
+    }
+    dict.set_item("time_s", seconds(py, rows.iter().map(|row| Some(row.time_ns))))?;
     Ok(dict)
 }
 

@@ -172,6 +172,12 @@ def whatif(
             help="Scale time so that the busier direction is offered this share of the rate, such as 0.8 (0.01 to 10)",
         ),
     ] = None,
+    apps: Annotated[
+        bool, typer.Option("--apps", help="Replay what connections do inside: trains, think times, paces")
+    ] = False,
+    apps_udp: Annotated[
+        bool, typer.Option("--apps-udp", help="Replay every packet when it was captured, as UDP")
+    ] = False,
     disciplines: Disciplines = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -185,8 +191,11 @@ def whatif(
 ) -> None:
     """Replay a capture's flows over a bottleneck, per discipline."""
     session = Session(as_json, quiet, out)
+    from mayfly.errors import MayflyError
     from mayfly.simulate.whatif import whatif as run
 
+    if apps and apps_udp:
+        raise MayflyError("--apps and --apps-udp: must be one of them")
     changed = _overrides(overrides, duration=duration, seed=seed, replications=replications)
     with session.progress(f"whatif {capture.name}") as progress:
         result = run(
@@ -195,6 +204,7 @@ def whatif(
             buffer,
             internal=internal,
             load=load,
+            apps="udp" if apps_udp else "tcp" if apps else None,
             disciplines=disciplines,
             overrides=changed,
             progress=progress,

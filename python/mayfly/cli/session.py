@@ -99,6 +99,7 @@ class Session:
             *cell,
             result.pages_table(),
             result.group_transfers_table(),
+            result.trains_table(),
             result.groups_table(),
             result.interfaces_table(),
         ):

@@ -21,6 +21,7 @@ from .pages_table import pages_html
 from .palette import Style, styles
 from .quantity import bytes_text, count_text, digits, rate_text
 from .table import disciplines_table
+from .trains_table import trains_html
 
 
 def write_report(
@@ -94,6 +95,7 @@ def page_text(
         cell_html(rows),
         pages_html(rows),
         transfers_html(rows),
+        trains_html(rows),
         groups_html(rows),
         interfaces_html(rows),
         congestion_html(rows),

@@ -116,6 +116,14 @@ class Comparison:
 
         return pages_table(self.summary["disciplines"])
 
+    def trains_table(self) -> "Table | None":
+        """Times of trains or recorded flows, as a rich table; None unless a capture was replayed so."""
+        if not any("trains" in row or "recorded" in row for row in self.summary["disciplines"]):
+            return None
+        from mayfly.report.trains_table import trains_table
+
+        return trains_table(self.summary["disciplines"])
+
     def models_table(self) -> "Table | None":
         """What models expect beside what was simulated, as a rich table; None without models."""
         if not self.summary.get("models"):

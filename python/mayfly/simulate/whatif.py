@@ -4,14 +4,18 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import polars as pl
+
 from mayfly.errors import MayflyError
 from mayfly.simulate import quantity
 from mayfly.simulate.comparison import Comparison, gather
 from mayfly.simulate.run import Progress, named, run_many
-from mayfly.simulate.scenario import load_scenario
+from mayfly.simulate.scenario import Scenario, load_scenario
 
 _DRAIN_S = 60.0
 """Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer."""
+
+_APPS = ("tcp", "udp")
 
 
 def whatif(
@@ -21,6 +25,7 @@ def whatif(
     *,
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
+    apps: str | None = None,
     disciplines: str | Sequence[str] | None = None,
     overrides: dict[str, Any] | None = None,
     progress: Progress | None = None,
@@ -39,6 +44,9 @@ def whatif(
         Networks (CIDR) on the near side of the bottleneck; inferred when not given.
     load : float or str, optional
         Scales time so that the busier direction is offered this share of the rate, 0.01 to 10.
+    apps : str, optional
+        What connections do inside is replayed, too: ``tcp``, their trains, think times and paces; ``udp``, every packet
+        when it was captured, whatever becomes of those before.
     disciplines : str or sequence of str, optional
         What to compare; the whole registry when not given.
     overrides : dict, optional
@@ -59,10 +67,10 @@ def whatif(
     Notes
     -----
     Each direction of a TCP connection that carried payload becomes a transfer of its own: start, size and round-trip
-    time as measured, the sender always having data. What a connection waited for (users, servers) is not replayed.
+    time as measured, the sender always having data. What a connection waited for (users, servers) is replayed with
+    ``apps`` only (:mod:`mayfly.workload.apps`); the answer is then about trains instead of transfers.
     """
     from mayfly.metrics import answer
-    from mayfly.workload.capture import flows_of_capture
     from mayfly.workload.mix import offered, scale_load
 
     quantity.rate_bps(rate, "--rate")
@@ -70,7 +78,7 @@ def whatif(
     load = None if load is None else quantity.share(load, "--load")
     fixed = {"network.rate": rate, "network.buffer": buffer} | (overrides or {})
     scenario = load_scenario("whatif", fixed)
-    flows = flows_of_capture(capture, internal=internal)
+    flows = _flows(capture, internal, apps, scenario)
     if flows.height == 0:
         raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay")
     packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
@@ -92,6 +100,45 @@ def whatif(
         "offered_up_mbps": span["up"]["mbps"],
         "load": busier * 1e6 / scenario.network.rate,
         "scaled_to_load": load,
+        "apps": apps,
     }
-    result.summary["answer"] = answer(result.records)
+    result.summary["answer"] = answer(_judged(result, apps))
     return result
+
+
+def _flows(
+    capture: str | os.PathLike, internal: Sequence[str] | None, apps: str | None, scenario: Scenario
+) -> pl.DataFrame:
+    """The capture's flows in the form asked for."""
+    from mayfly.workload import apps as forms
+    from mayfly.workload.capture import flows_of_capture, networks_of
+    from mayfly.workload.connections import read_captures
+
+    if apps not in (None, *_APPS):
+        raise MayflyError(f"apps = {apps!r}: must be {' or '.join(_APPS)}")
+    if apps is None:
+        return flows_of_capture(capture, internal=internal)
+    networks = None if internal is None else networks_of(internal)
+    tcp = scenario.tcp
+    ideal = {"initial_window": tcp.initial_window, "delayed_ack": tcp.delayed_ack > 0}
+    reading = read_captures(capture, forms.read_options(**ideal))
+    if apps == "tcp":
+        return forms.scripted_flows(reading, networks, mss=tcp.mss)
+    return forms.recorded_flows(reading, networks)
+
+
+def _judged(result: Comparison, apps: str | None) -> pl.DataFrame:
+    """Records that the answer is about; times of trains or recorded flows go into the summary."""
+    from mayfly.metrics.trains import time_row, train_records
+
+    if apps is None:
+        return result.records
+    kind = {"tcp": "trains", "udp": "recorded"}[apps]
+    judged = result.records if result.trains.width == 0 else train_records(result.records, result.trains)
+    if apps == "udp":
+        whole = pl.when(pl.col("drops") + pl.col("lost") == 0)
+        judged = judged.with_columns(whole.then("response_time_s"), whole.then("finish_s"))
+    for row in result.summary["disciplines"]:
+        own = judged.filter(discipline=row["label"], protocol=apps)
+        row[kind] = time_row(own)
+    return judged

@@ -92,8 +92,18 @@ TRAINS = {
     "packets": pl.Int64,
     "bytes": pl.Int64,
     "warm_up_s": pl.Float64,
+    "theoretical_s": pl.Float64,
 }
 """Columns of the table of trains."""
+
+PACKETS = {
+    "connection_id": pl.Int64,
+    "side": pl.String,
+    "time_s": pl.Float64,
+    "wire_bytes": pl.Int64,
+    "packets": pl.Int64,
+}
+"""Columns of the table of packets."""
 
 MAX_ROWS = 2**32 - 2
 LAST_TAP = 63
@@ -122,6 +132,10 @@ class ReadOptions:
         there are several and none is the standard input.
     max_trains : int
         Trains kept, 0 to 2^32 - 2; further ones are counted.
+    pauses : bool
+        A train ends also where its side sends nothing for a round-trip time after all of its data was acknowledged.
+    max_packets : int
+        Packets kept, 0 to 2^32 - 2; further ones are counted.
     initial_window : int
         Packets of the first flight of the ideal transfer, 1 to 1000.
     delayed_ack : bool
@@ -146,6 +160,8 @@ class ReadOptions:
     duplicate_s: float = 0.1
     clocks: bool | None = None
     max_trains: int = 0
+    pauses: bool = False
+    max_packets: int = 0
     initial_window: int = 1
     delayed_ack: bool = True
 
@@ -155,6 +171,7 @@ class ReadOptions:
             "window_s": (0, 60),
             "duplicate_s": (0, 60),
             "max_trains": (0, MAX_ROWS),
+            "max_packets": (0, MAX_ROWS),
             "initial_window": (1, 1000),
         }
         for name, (least, most) in bounds.items():
@@ -178,6 +195,8 @@ class ReadOptions:
             "duplicate_ns": round(self.duplicate_s * 1e9),
             "clocks": clocks,
             "max_trains": self.max_trains,
+            "pauses": self.pauses,
+            "max_packets": self.max_packets,
             "initial_window": self.initial_window,
             "delayed_ack": self.delayed_ack,
         }
@@ -191,14 +210,18 @@ class Reading:
     ----------
     connections : polars.DataFrame, shape (n_connections, n_columns)
         ``connection_id`` and :data:`COLUMNS`, in the order of first packets.
-    trains : polars.DataFrame, shape (n_trains, 7)
+    trains : polars.DataFrame, shape (n_trains, 8)
         :data:`TRAINS`, by connection and time; empty unless ``max_trains`` allows some.
+    packets : polars.DataFrame, shape (n_packets, 5)
+        :data:`PACKETS`, those of UDP and those with new data of TCP, by connection and time; empty unless
+        ``max_packets`` allows some.
     counts : dict
         As :func:`connections` returns it.
     """
 
     connections: pl.DataFrame
     trains: pl.DataFrame
+    packets: pl.DataFrame
     counts: dict
 
 
@@ -235,10 +258,10 @@ def read_captures(
     if not files:
         raise MayflyError("no capture given: name at least one file, or - for the standard input")
     try:
-        columns, trains, counts = _native.read_capture(files, (options or ReadOptions()).for_files(files))
+        columns, trains, packets, counts = _native.read_capture(files, (options or ReadOptions()).for_files(files))
     except ValueError as error:
         raise MayflyError(" ".join(str(error).split())) from None
-    return Reading(frame_of(columns), trains_of(trains), counts)
+    return Reading(frame_of(columns), rows_of(trains, TRAINS), rows_of(packets, PACKETS), counts)
 
 
 def connections(
@@ -261,10 +284,10 @@ def connections(
     counts : dict
         ``packets`` = ``decoded`` + the sum of ``skipped`` (by reason); ``fragments`` (of ``decoded``, those other than
         the first); ``tunnelled`` (packets inside tunnels, by kind); ``late`` (packets beyond the reordering window);
-        ``evicted`` connections; ``trains_left_out``; ``taps`` (``file``, ``interface``, ``packets``, ``duplicates`` of
-        each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of the error, packets in ``common``);
-        ``truncated`` (a file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since 1970, None without
-        packets).
+        ``evicted`` connections; ``trains_left_out``, ``packets_left_out``; ``taps`` (``file``, ``interface``,
+        ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of the error,
+        packets in ``common``); ``truncated`` (a file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since
+        1970, None without packets).
 
     Raises
     ------
@@ -286,10 +309,10 @@ def frame_of(columns: dict) -> pl.DataFrame:
     return frame.with_row_index("connection_id").with_columns(pl.col("connection_id").cast(pl.Int64))
 
 
-def trains_of(columns: dict) -> pl.DataFrame:
-    """Make the table of trains from the columns of ``_native.read_capture``."""
+def rows_of(columns: dict, kinds: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """Make the table of trains or packets from the columns of ``_native.read_capture``."""
     names = columns["names"]
-    return pl.DataFrame([column_of(name, dtype, columns[name], names.get(name)) for name, dtype in TRAINS.items()])
+    return pl.DataFrame([column_of(name, dtype, columns[name], names.get(name)) for name, dtype in kinds.items()])
 
 
 def taps_of(values: bytes) -> pl.Series:

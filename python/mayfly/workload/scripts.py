@@ -238,10 +238,14 @@ def trains_frame(trains: dict[str, np.ndarray], flows: pl.DataFrame) -> pl.DataF
 
     Returns
     -------
-    polars.DataFrame, shape (n_trains, 6)
-        ``flow_id``, ``train``, ``part`` (null for all of the train), ``direction``, ``start_s``, ``end_s``.
+    polars.DataFrame, shape (n_trains, 7)
+        ``flow_id``, ``train``, ``part`` (null for all of the train), ``direction``, ``size_bytes`` (of a part: up to
+        its end), ``start_s``, ``end_s``.
     """
-    rows = trains["flow"]
+    rows, sizes, known = trains["flow"], [], {}
+    for text, train, part in zip(flows["script"].gather(rows), trains["train"], trains["part"], strict=True):
+        own = (known.get(text) or known.setdefault(text, parsed(text)))[train]
+        sizes.append(own.parts[part - 1] if part else own.size_bytes)
     down = (flows["direction"].gather(rows) == "down") == pl.Series(trains["forward"]).cast(pl.Boolean)
     end_s = np.where(trains["end_ns"] < 0, np.nan, trains["end_ns"] * 1e-9)
     return pl.DataFrame(
@@ -250,6 +254,7 @@ def trains_frame(trains: dict[str, np.ndarray], flows: pl.DataFrame) -> pl.DataF
             "train": pl.Series(trains["train"], dtype=pl.Int64),
             "part": pl.Series(trains["part"], dtype=pl.Int64).replace(0, None),
             "direction": pl.select(pl.when(down).then(pl.lit("down")).otherwise(pl.lit("up"))).to_series(),
+            "size_bytes": pl.Series(sizes, dtype=pl.Int64),
             "start_s": pl.Series(trains["start_ns"] * 1e-9, dtype=pl.Float64),
             "end_s": pl.Series(end_s, nan_to_null=True, dtype=pl.Float64),
         }
