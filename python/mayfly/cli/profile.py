@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from mayfly.cli import profile_roles
+from mayfly.cli.profile_compare import compare
 from mayfly.cli.profile_roles import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
@@ -74,4 +75,5 @@ def captures(
     session.tell(found, {"files": files}, ["report: " + files["report"]])
 
 
+app.command(epilog="Example:  mayfly profile compare captures/office.pcap.gz tcptrace.csv --tolerance 0.01")(compare)
 app.add_typer(profile_roles.app, name="roles")

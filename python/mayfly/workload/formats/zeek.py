@@ -12,10 +12,8 @@ from mayfly.errors import MayflyError
 from mayfly.workload.column_kinds import printable
 from mayfly.workload.files import reading
 from mayfly.workload.formats.format import Format, Rules, first_words, lines
-from mayfly.workload.formats.log import LATEST_S, Addresses, count, flows_of_log, number, refused
+from mayfly.workload.formats.log import LATEST_S, Addresses, count, flows_of_log, number, port, refused
 
-FIELDS = ("ts", "id.orig_h", "id.resp_h", "proto", "duration", "orig_bytes", "resp_bytes")
-PACKETS = ("orig_pkts", "orig_ip_bytes", "resp_pkts", "resp_ip_bytes")
 SIDES = (("opener", "orig"), ("responder", "resp"))
 
 
@@ -76,28 +74,51 @@ def time_of(value: object, row: int, source: str) -> float:
     return number(value, row, "ts", source, LATEST_S)
 
 
-def _read(path: Path, rules: Rules) -> pl.DataFrame:
+def connections(path: Path) -> dict[str, list]:
+    """Connections of TCP and UDP.
+
+    Parameters
+    ----------
+    path : path
+        The log.
+
+    Returns
+    -------
+    dict of list, each of shape (n_connections,)
+        As :func:`mayfly.workload.formats.log.flows_of_log` takes it, and the ports.
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be read, or a value is refused; with its row.
+    """
     source, addresses = printable(path), Addresses()
-    rows: dict[str, list] = {name: [] for name in ("protocol", "opener", "responder", "start_s", "end_s")}
+    names = ("protocol", "opener", "opener_port", "responder", "responder_port", "start_s", "end_s")
+    rows: dict[str, list] = {name: [] for name in names}
     rows |= {f"{end}_{name}": [] for end, _ in SIDES for name in ("packets", "wire_bytes", "distinct_bytes")}
     for row, record in records(path):
         protocol = record.get("proto")
         if protocol is None:
             raise refused(source, row, "proto", None, "tcp, udp, icmp or unknown_transport")
+        if protocol not in ("tcp", "udp"):
+            continue
         start_s = time_of(record.get("ts"), row, source)
         lasted_s = number(record.get("duration", 0), row, "duration", source, LATEST_S)
-        ends = [addresses.checked(record.get(f"id.{side}_h"), row, f"id.{side}_h", source) for _, side in SIDES]
-        counts = {}
+        found = {"protocol": protocol, "start_s": start_s, "end_s": start_s + lasted_s}
         for end, side in SIDES:
+            found[end] = addresses.checked(record.get(f"id.{side}_h"), row, f"id.{side}_h", source)
+            found[f"{end}_port"] = port(record.get(f"id.{side}_p"), row, f"id.{side}_p", source)
             for name, field in (("packets", "pkts"), ("wire_bytes", "ip_bytes"), ("distinct_bytes", "bytes")):
-                counts[f"{end}_{name}"] = count(record.get(f"{side}_{field}", 0), row, f"{side}_{field}", source)
-            if protocol == "udp" and f"{side}_pkts" not in record and counts[f"{end}_distinct_bytes"]:
+                found[f"{end}_{name}"] = count(record.get(f"{side}_{field}", 0), row, f"{side}_{field}", source)
+            if protocol == "udp" and f"{side}_pkts" not in record and found[f"{end}_distinct_bytes"]:
                 raise refused(source, row, f"{side}_pkts", None, "there where UDP carried payload")
-        if protocol in ("tcp", "udp"):
-            found = {"protocol": protocol, "opener": ends[0], "responder": ends[1], "start_s": start_s}
-            for name, value in (found | {"end_s": start_s + lasted_s} | counts).items():
-                rows[name].append(value)
-    return flows_of_log(rows, path, rules)
+        for name, value in found.items():
+            rows[name].append(value)
+    return rows
+
+
+def _read(path: Path, rules: Rules) -> pl.DataFrame:
+    return flows_of_log(connections(path), path, rules)
 
 
 def _is_zeek(head: bytes) -> bool:
