@@ -1,7 +1,7 @@
 """Tables for the terminal, in the form of Chen 2012, Table 4.2."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -11,6 +11,9 @@ from rich.text import Text
 
 from .choice import MANY, grouped, marks
 from .quantity import bytes_text, count_text, interval_text, memory_text, share_text, spread_text, time_text
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _NARROW = 76
 _LABEL = 26
@@ -165,3 +168,22 @@ def _unfinished_cell(row: Mapping[str, Any], marked: Mapping[str, Mapping[str, s
     if row["flows_unfinished"]:
         cell.append("\n" + bytes_text(row["unfinished_bytes"]), style="not bold default dim")
     return cell
+
+
+def plain_table(frame: "pl.DataFrame") -> Table:
+    """Any table, numbers with four digits.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    table = Table(box=None, pad_edge=False)
+    for name, kind in frame.schema.items():
+        table.add_column(Text(name), justify="right" if kind.is_numeric() else "left")
+    for row in frame.iter_rows():
+        table.add_row(*(Text("" if v is None else f"{v:.4g}" if isinstance(v, float) else str(v)) for v in row))
+    return table

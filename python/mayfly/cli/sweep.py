@@ -1,0 +1,128 @@
+"""The commands of ``mayfly sweep``."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from mayfly.cli.session import Session
+
+
+class FileFirst(TyperGroup):
+    """`mayfly sweep FILE` runs the file: what is no command of the group is the argument of `run`."""
+
+    def parse_args(self, context, arguments):
+        if arguments and arguments[0] not in self.commands and arguments[0] not in ("--help", "-h"):
+            arguments = ["run", *arguments]
+        return super().parse_args(context, arguments)
+
+
+app = typer.Typer(
+    cls=FileFirst,
+    help="Many runs: over scenario fields, disciplines and seeds. `mayfly sweep FILE` runs a file.",
+    epilog="Example:  mayfly sweep scenarios/sweep-buffer.toml --out sweep",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Sweep (TOML): docs/how-to/sweeps.md")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder of the results; what is in it does not run again")]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", metavar="NAME", help="Figure to show, such as short.mean_s; repeatable"),
+]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A scenario field at every point; repeatable")
+]
+Duration = Annotated[str | None, typer.Option(metavar="TIME", help="End of every run in simulated time")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
+
+
+def _plan(file: Path, overrides: list[str] | None, duration: str | None):
+    from mayfly.simulate.overrides import merged
+    from mayfly.sweep.plan import load_plan
+
+    return load_plan(file, merged(overrides or (), {"duration": duration}))
+
+
+@app.command(epilog="Example:  mayfly sweep sweep.toml --out results --shard 1/4")
+def run(
+    file: File,
+    out: Out = Path("mayfly-sweep"),
+    metrics: Metrics = None,
+    overrides: Overrides = None,
+    duration: Duration = None,
+    shard: Annotated[
+        str, typer.Option(metavar="I/N", help="Only the I-th of N parts, for job arrays; all may share one folder")
+    ] = "1/1",
+    workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; as many as cores when absent")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="dask://HOST:PORT", help="Run on the workers of this Dask scheduler")
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run what is not in the folder yet, and write the report."""
+    session = Session(as_json, quiet, out)
+    from mayfly.sweep.command import run_sweep
+    from mayfly.sweep.run import shard_of
+    from mayfly.sweep.workers import workers as chosen
+
+    make, part, plan = chosen(workers, cluster), shard_of(shard), _plan(file, overrides, duration)
+    how = {"metrics": metrics, "shard": part, "make_workers": make, "retry_failed": retry_failed}
+    with session.progress(f"sweep {file.name}") as progress:
+        found, files = run_sweep(plan, out, f"Sweep {file.stem}", **how, progress=progress)
+    where = (
+        [f"report: {files['report']}"]
+        if files
+        else [f"results: {out}; `mayfly sweep report` makes the report of all parts"]
+    )
+    session.tell(found, {"files": files}, where)
+
+
+@app.command(epilog="Example:  mayfly sweep report sweep.toml --out results")
+def report(
+    file: File,
+    out: Out = Path("mayfly-sweep"),
+    metrics: Metrics = None,
+    overrides: Overrides = None,
+    duration: Duration = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the report of what is in the folder; nothing runs."""
+    session = Session(as_json, quiet=True, out=out)
+    from mayfly.sweep.command import found_so_far, write_answer
+
+    found, missing = found_so_far(_plan(file, overrides, duration), out, metrics)
+    files = write_answer(found, out, f"Sweep {file.stem}")
+    session.tell(
+        found, {"files": files, "missing": missing}, [f"{missing:,} runs are missing", f"report: {files['report']}"]
+    )
+
+
+@app.command(epilog="""Example:  mayfly sweep query results "select discipline, avg(drops) from results group by 1" """)
+def query(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a sweep")],
+    sql: Annotated[
+        str, typer.Argument(metavar="SQL", help="Over the table results, and records where they are kept (DuckDB)")
+    ] = "from results",
+    csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the results by SQL."""
+    session = Session(as_json, quiet=True)
+    from mayfly.sweep.answer import query as ask
+
+    found = ask(folder, sql)
+    if as_json:
+        session.print_json({"columns": found.columns, "rows": json.loads(found.write_json())})
+    elif csv:
+        session.print(found.write_csv().rstrip("\n"))
+    else:
+        from mayfly.report.terminal import plain_table
+
+        session.print(plain_table(found))

@@ -1,0 +1,229 @@
+"""What a sweep found: figures at each point, and results by SQL."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.metrics.intervals import student_ci95
+from mayfly.sweep.run import Swept, written_plan
+from mayfly.sweep.store import Store
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+METRICS = ("short.mean_s", "long.mean_s", "utilisation", "drops")
+"""Figures shown when no others are asked for."""
+
+SHOWN = 60
+"""Rows of the table in a terminal."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Figures of a sweep, the mean over the seeds at each point.
+
+    Parameters
+    ----------
+    swept : Swept
+    metrics : tuple of str
+    folder : str
+        Of the results.
+    """
+
+    swept: Swept
+    metrics: tuple[str, ...]
+    folder: str
+
+    def figures(self) -> list[dict[str, Any]]:
+        """One row for each point and discipline, in the order of the plan.
+
+        ``fields, discipline, seeds, failed``, and by figure ``mean`` and ``ci95`` (Student's t over the seeds).
+        """
+        names = [f"field.{name}" for name in self.swept.plan.names]
+        parts: dict[tuple, list[dict]] = {}
+        for row in self.swept.rows:
+            parts.setdefault((*(row.get(name) for name in names), row["discipline"]), []).append(row)
+        order = {
+            (*(point.get(name) for name in self.swept.plan.names), label): (place, rank)
+            for place, point in enumerate(self.swept.plan.points)
+            for rank, label in enumerate(self.swept.plan.disciplines)
+        }
+        return [
+            _figures(self, key, parts[key]) for key in sorted(parts, key=lambda key: order.get(key, (len(order), 0)))
+        ]
+
+    def failures(self) -> list[dict[str, Any]]:
+        """Runs that failed, with the reason."""
+        names = ("key", "discipline", "seed", "error")
+        fields = [f"field.{name}" for name in self.swept.plan.names]
+        failed = [row for row in self.swept.rows if row["status"] == "failed"]
+        return [{name: row.get(name) for name in (*names, *fields)} for row in failed]
+
+    def document(self) -> dict[str, Any]:
+        """The answer as JSON."""
+        return {
+            **written_plan(self.swept.plan),
+            "ran": self.swept.ran,
+            "found": self.swept.found,
+            "metrics": list(self.metrics),
+            "rows": self.figures(),
+            "failures": self.failures(),
+            "folder": self.folder,
+        }
+
+    def table(self) -> "Table":
+        """Figures by point and discipline."""
+        from rich.table import Table
+
+        from mayfly.report.quantity import digits
+
+        title = "Means over the seeds ± half of the 95 % interval"
+        table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+        names = self.swept.plan.names
+        ends = [name.rpartition(".")[2] for name in names]
+        # The last part of a name, where no other field has the same.
+        heads = [end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)]
+        for name in (*heads, "discipline"):
+            table.add_column(name)
+        table.add_column("seeds", justify="right")
+        for name in self.metrics:
+            table.add_column(name, justify="right")
+        for row in self.figures()[:SHOWN]:
+            cells = [str(row["fields"].get(name, "")) for name in self.swept.plan.names]
+            values = []
+            for name in self.metrics:
+                mean, interval = row[name]["mean"], row[name]["ci95"]
+                text = "" if mean is None else digits(mean)
+                values.append(text if interval is None else f"{text} ±{digits((interval[1] - interval[0]) / 2)}")
+            table.add_row(*cells, row["discipline"], str(row["seeds"]), *values)
+        return table
+
+    def sentences(self) -> list[str]:
+        """What happened, in words."""
+        swept, said = self.swept, []
+        said.append(f"{swept.ran:,} runs made, {swept.found:,} were there")
+        if len(self.figures()) > SHOWN:
+            said.append(
+                f"{SHOWN} of {len(self.figures()):,} rows are shown: the report and `mayfly sweep query` have all"
+            )
+        if swept.seeds:
+            needed = sorted(swept.seeds.values())
+            said.append(
+                f"seeds needed at a point: {needed[0]} to {needed[-1]}, half of them at most {needed[len(needed) // 2]}"
+            )
+        if failed := self.failures():
+            first = failed[0]
+            where = f"{first['discipline']}, seed {first['seed']}"
+            said.append(f"{len(failed):,} runs failed, the first ({where}): {first['error']}")
+        return said
+
+
+def _figures(found: Found, key: tuple, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    done = [row for row in rows if row["status"] == "done"]
+    fields = dict(zip(found.swept.plan.names, key, strict=False))
+    row: dict[str, Any] = {"fields": fields, "discipline": key[-1], "seeds": len(done), "failed": len(rows) - len(done)}
+    for name in found.metrics:
+        values = [r[name] for r in done if r.get(name) is not None]
+        row[name] = {"mean": sum(values) / len(values) if values else None, "ci95": student_ci95(values)}
+    return row
+
+
+def answer(swept: Swept, folder: str | os.PathLike, metrics: Sequence[str] | None = None) -> Found:
+    """The figures of a sweep.
+
+    Parameters
+    ----------
+    swept : Swept
+    folder : path
+        Of the results.
+    metrics : sequence of str, optional
+        Figures, as the results name them.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    MayflyError
+        No run has such a figure.
+    """
+    metrics = tuple(metrics) if metrics else METRICS
+    known = {
+        name for row in swept.rows if row["status"] == "done" for name, v in row.items() if isinstance(v, int | float)
+    }
+    if known and (absent := [name for name in metrics if name not in known]) and metrics != METRICS:
+        import difflib
+
+        near = difflib.get_close_matches(absent[0], known, n=1, cutoff=0.3)
+        raise MayflyError(f"--metric {absent[0]}: no run has it" + (f"; did you mean {near[0]}?" if near else ""))
+    return Found(swept, metrics, str(folder))
+
+
+def query(folder: str | os.PathLike, sql: str) -> pl.DataFrame:
+    """Results by SQL.
+
+    Parameters
+    ----------
+    folder : path
+        Of a sweep.
+    sql : str
+        In DuckDB's dialect, over the table ``results``, and ``records`` where flow records are kept.
+
+    Returns
+    -------
+    polars.DataFrame
+
+    Raises
+    ------
+    MayflyError
+        No such folder, or a statement that DuckDB refuses.
+
+    Notes
+    -----
+    The statement sees the results and no other file.
+    """
+    import duckdb
+
+    store = Store(folder)
+    results = store.table()
+    if not results.width:
+        raise MayflyError(f"{folder}: has no result yet")
+    connection = duckdb.connect(":memory:")
+    try:
+        with tempfile.TemporaryDirectory(prefix="mayfly-") as place:
+            results.write_parquet(Path(place) / "results.parquet")
+            connection.execute("create table results as from read_parquet(?)", [str(Path(place) / "results.parquet")])
+        if any((store.folder / "records").glob("*.parquet")):
+            # The name of a file is the address of its run.
+            pattern = str(store.folder / "records" / "*.parquet").replace("'", "''")
+            rows = f"read_parquet('{pattern}', filename = true, union_by_name = true)"
+            key = "regexp_extract(filename, '([0-9a-f]+)\\.parquet$', 1) as key"
+            connection.execute(f"create table records as select * exclude (filename), {key} from {rows}")
+        connection.execute("set enable_external_access = false")
+        found = connection.execute(sql)
+        if found.description is None:
+            raise MayflyError("the statement gives no table: it must be a select")
+        names = [column[0] for column in found.description]
+        return pl.DataFrame(found.fetchall(), schema=_told_apart(names), orient="row", infer_schema_length=None)
+    except duckdb.Error as error:
+        reason = (str(error).splitlines() or ["?"])[0]
+        raise MayflyError(f"query: {reason}; the columns are {_some(results.columns)}") from None
+    finally:
+        connection.close()
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Names of columns, a second one of a name with its place."""
+    return [name if name not in names[:place] else f"{name}_{place + 1}" for place, name in enumerate(names)]
+
+
+def _some(names: Sequence[str]) -> str:
+    first = [name if name.isidentifier() else f'"{name}"' for name in names[:24]]
+    return ", ".join(first) + (f" and {len(names) - 24} more" if len(names) > 24 else "")

@@ -1,0 +1,122 @@
+"""A sweep from its file to the files of its answer."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mayfly.report.sweep_page import sweep_page
+from mayfly.simulate.folder import filled
+from mayfly.simulate.run import Progress
+from mayfly.sweep.answer import Found, answer
+from mayfly.sweep.plan import Plan
+from mayfly.sweep.run import Swept, sweep
+from mayfly.sweep.schedule import Schedule
+from mayfly.sweep.store import Store
+from mayfly.sweep.workers import Workers
+
+
+def run_sweep(
+    plan: Plan,
+    folder: str | os.PathLike,
+    title: str,
+    *,
+    metrics: Sequence[str] | None = None,
+    shard: tuple[int, int] = (0, 1),
+    make_workers: Callable[[], Workers],
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Found, dict[str, str]]:
+    """Runs a sweep and writes its report; a part of one only runs.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : path
+        Of the results.
+    title : str
+        Of the report.
+    metrics : sequence of str, optional
+        Figures shown.
+    shard, make_workers, retry_failed, progress
+        As :func:`mayfly.sweep.run.sweep` takes them.
+
+    Returns
+    -------
+    found : Found
+        The figures.
+    files : dict of str
+        Paths of what was written.
+
+    Raises
+    ------
+    MayflyError
+        Whatever is refused, in one line.
+    """
+    how = {"shard": shard, "make_workers": make_workers, "retry_failed": retry_failed, "progress": progress}
+    found = answer(sweep(plan, folder, **how), folder, metrics)
+    files = write_answer(found, folder, title) if shard[1] == 1 else {}
+    return found, files
+
+
+def found_so_far(plan: Plan, folder: str | os.PathLike, metrics: Sequence[str] | None = None) -> tuple[Found, int]:
+    """The figures of the runs that are in a folder already; nothing runs.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : path
+    metrics : sequence of str, optional
+
+    Returns
+    -------
+    found : Found
+    missing : int
+        Runs that are not there yet; where seeds are added as needed, those known of so far.
+
+    Raises
+    ------
+    MayflyError
+        No such folder, or no such figure.
+    """
+    from mayfly.sweep.run import results_of
+
+    known, schedule = Store(folder).rows(), Schedule(plan)
+    rows, missing = [], 0
+    while (taken := schedule.take()) is not None:
+        point, job = taken
+        row = known.get(job.key)
+        if row is None:
+            missing += 1
+            continue
+        rows.append(results_of(row, job))
+        schedule.told(point, row)
+    return answer(Swept(plan, rows, 0, len(rows), schedule.ended), folder, metrics), missing
+
+
+def write_answer(found: Found, folder: str | os.PathLike, title: str) -> dict[str, str]:
+    """Writes ``report.html`` and ``summary.json``.
+
+    Parameters
+    ----------
+    found : Found
+    folder : path
+    title : str
+
+    Returns
+    -------
+    dict of str
+        Path of each file.
+
+    Raises
+    ------
+    MayflyError
+        The folder cannot be written.
+    """
+    names = {"report": "report.html", "summary": "summary.json"}
+    files = {key: str(Path(folder) / name) for key, name in names.items()}
+    with filled(folder, names.values()) as partial:
+        (partial / names["report"]).write_text(sweep_page(found, title), encoding="utf-8")
+        text = json.dumps({**found.document(), "files": files}, indent=1, allow_nan=False)
+        (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
+    return files

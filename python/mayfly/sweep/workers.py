@@ -1,0 +1,200 @@
+"""Who runs the jobs: processes of this machine, or workers of a Dask cluster. One that is lost costs its run's time."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Protocol
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.sweep.job import Job, run_job
+
+AHEAD = 2
+"""Jobs handed out for each worker: the one that runs, and one that waits."""
+
+LOST = "the worker that ran it died, and a second one too; out of memory?"
+
+Done = tuple[dict[str, Any], pl.DataFrame | None]
+"""A row and, where kept, the flow records."""
+
+
+class Workers(Protocol):
+    """Takes jobs and gives results in the order they end."""
+
+    def room(self) -> bool:
+        """Whether one more job should be handed out."""
+
+    def submit(self, job: Job, key: str) -> None:
+        """Hands out a job."""
+
+    def wait(self) -> Iterator[tuple[str, Done]]:
+        """Results that came, by address; waits for one, or half a second."""
+
+    def busy(self) -> bool:
+        """Whether a job is handed out."""
+
+    def close(self) -> None:
+        """Stops whatever runs."""
+
+
+def _lost(job: Job, key: str) -> Done:
+    row = {"key": key, "status": "failed", "error": LOST, "discipline": job.label, "variant": job.discipline}
+    return row | {"seed": job.seed} | {f"field.{name}": value for name, value in job.point.items()}, None
+
+
+def _start() -> None:
+    """Of a worker: an interrupt is for the process that keeps the results."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class Local:
+    """Processes of this machine.
+
+    Parameters
+    ----------
+    count : int, optional
+        As many as cores when not given.
+    """
+
+    def __init__(self, count: int | None = None):
+        self.count = count or os.cpu_count() or 1
+        self._jobs: dict[Future, tuple[Job, str]] = {}
+        self._suspects: list[tuple[Job, str]] = []
+        self._pool = self._made()
+
+    def _made(self) -> ProcessPoolExecutor:
+        # Threads run here: a fork would copy their locks.
+        return ProcessPoolExecutor(self.count, multiprocessing.get_context("spawn"), initializer=_start)
+
+    def room(self) -> bool:
+        return not self._suspects and len(self._jobs) < AHEAD * self.count
+
+    def busy(self) -> bool:
+        return bool(self._jobs or self._suspects)
+
+    def submit(self, job: Job, key: str) -> None:
+        self._jobs[self._pool.submit(run_job, job, key)] = (job, key)
+
+    def wait(self) -> Iterator[tuple[str, Done]]:
+        # After a death nobody knows whose it was: the jobs that were out run again, one at a time.
+        alone = bool(self._suspects) and not self._jobs
+        if alone:
+            self.submit(*self._suspects.pop())
+        done, _ = wait(self._jobs, timeout=None if alone else 0.5, return_when=FIRST_COMPLETED)
+        broken = []
+        for future in done:
+            job, key = self._jobs.pop(future)
+            try:
+                yield key, future.result()
+            except BrokenProcessPool:
+                broken.append((job, key))
+        if not broken:
+            return
+        broken += self._jobs.values()
+        self._jobs.clear()
+        self._pool.shutdown(wait=False)
+        self._pool = self._made()
+        if alone:
+            yield broken[0][1], _lost(*broken[0])
+        else:
+            self._suspects += broken
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+
+
+class Dask:
+    """Workers of a cluster of dask.distributed; Dask runs the jobs of a lost worker on another.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, as ``dask://HOST:PORT``.
+
+    Raises
+    ------
+    MayflyError
+        Dask is not installed, or nobody answers there.
+    """
+
+    def __init__(self, address: str):
+        try:
+            from distributed import Client, as_completed
+        except ImportError:
+            raise MayflyError("--cluster needs dask.distributed: pip install 'mayfly[cluster]'") from None
+        where = "tcp://" + address.removeprefix("dask://")
+        try:
+            self._client = Client(where, timeout=10, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise MayflyError(f"--cluster {address}: no scheduler answers: {error}") from None
+        self._results = as_completed(loop=self._client.loop)
+        self._jobs: dict[str, tuple[Job, str]] = {}
+
+    def room(self) -> bool:
+        threads = sum(self._client.nthreads().values()) or 1
+        return len(self._jobs) < AHEAD * threads
+
+    def busy(self) -> bool:
+        return bool(self._jobs)
+
+    def submit(self, job: Job, key: str) -> None:
+        future = self._client.submit(run_job, job, key, key=f"mayfly-{key}", pure=False, retries=1)
+        self._jobs[future.key] = (job, key)
+        self._results.add(future)
+
+    def wait(self) -> Iterator[tuple[str, Done]]:
+        from distributed import KilledWorker
+
+        future = next(self._results)
+        job, key = self._jobs.pop(future.key)
+        try:
+            found = future.result()
+        except KilledWorker:
+            found = _lost(job, key)
+        except (OSError, ImportError) as error:
+            # Of the cluster: no such file there, or another version of Mayfly.
+            row, _ = _lost(job, key)
+            found = row | {"error": f"{type(error).__name__}: {error}"}, None
+        future.release()
+        yield key, found
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=2)
+
+
+def workers(count: int | None = None, cluster: str | None = None) -> Callable[[], Workers]:
+    """What makes the workers a user asks for.
+
+    Parameters
+    ----------
+    count : int, optional
+        Processes of this machine.
+    cluster : str, optional
+        ``dask://HOST:PORT``.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    MayflyError
+        Both, or neither known.
+    """
+    if cluster is None:
+        if count is not None and not 1 <= count <= 4096:
+            raise MayflyError(f"--workers {count}: must be from 1 to 4096")
+        return lambda: Local(count)
+    if count is not None:
+        raise MayflyError(f"--workers {count}: must be left out with --cluster, whose workers run the jobs")
+    if not cluster.startswith("dask://") or len(cluster) <= len("dask://"):
+        raise MayflyError(f"--cluster {cluster}: must be dask://HOST:PORT, the address of a Dask scheduler")
+    return lambda: Dask(cluster)

@@ -1,0 +1,108 @@
+"""Kill -9 of the sweep, and of one of its workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from files import grid, start
+
+from mayfly.sweep.job import Job
+from mayfly.sweep.plan import load_plan
+from mayfly.sweep.run import sweep
+from mayfly.sweep.store import Store
+from mayfly.sweep.workers import Dask, Local
+
+PATIENCE_S = 120
+
+
+def wait_for(what, said: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not what():
+        assert time.monotonic() < end, said
+        time.sleep(0.02)
+
+
+def test_after_kill_9_nothing_is_lost_and_nothing_runs_twice(tmp_path):
+    path, out = grid(tmp_path, seeds=8, duration="60s"), tmp_path / "out"
+    runs = out / "runs"
+    process = start(path, "--out", out, "--workers", 2, "--quiet")
+    wait_for(lambda: runs.is_dir() and len(list(runs.glob("*.json"))) >= 4, "no run ended")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    before = Store(out).rows()
+    assert 4 <= len(before) < 64
+    swept = sweep(load_plan(path), out, make_workers=lambda: Local(2))
+    after = Store(out).rows()
+    assert (swept.found, swept.ran) == (len(before), 64 - len(before))
+    assert len(after) == 64 and all(after[key]["cpu_s"] == row["cpu_s"] for key, row in before.items())
+
+
+class Dying(Local):
+    """Kills the process of the second job that is handed out, once."""
+
+    def submit(self, job: Job, key: str) -> None:
+        super().submit(job, key)
+        if len(self._jobs) == 2 and not getattr(self, "killed", False):
+            wait_for(lambda: self._pool._processes, "no worker started")
+            self.killed = True
+            os.kill(next(iter(self._pool._processes)), signal.SIGKILL)
+
+
+def test_a_worker_that_dies_costs_its_time_only(tmp_path):
+    done = sweep(load_plan(grid(tmp_path)), tmp_path / "out", make_workers=lambda: Dying(2))
+    assert done.ran == 16 and all(row["status"] == "done" for row in done.rows)
+
+
+def _end_of_the_process(job: Job, key: str) -> None:
+    os._exit(9)
+
+
+def test_a_job_that_kills_its_worker_is_a_failure_and_not_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("mayfly.sweep.workers.run_job", _end_of_the_process)
+    done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "out", make_workers=lambda: Local(2))
+    assert done.ran == 8 and {row["error"] for row in done.rows} == {
+        "the worker that ran it died, and a second one too; out of memory?"
+    }
+
+
+def test_two_at_once_in_one_folder_are_refused(tmp_path):
+    path, out = grid(tmp_path, seeds=8, duration="60s"), tmp_path / "out"
+    process = start(path, "--out", out, "--workers", 1, "--quiet")
+    wait_for(lambda: (out / "runs").is_dir() and list((out / "runs").glob("*.json")), "no run ended")
+    done = subprocess.run(
+        [sys.executable, "-m", "mayfly.cli", "sweep", path, "--out", out], capture_output=True, text=True
+    )
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait() == 130
+    assert done.returncode == 2 and "another process runs this sweep there" in done.stderr
+    # What had ended before the interrupt counts.
+    assert Store(out).rows()
+
+
+def test_a_cluster_loses_a_worker_in_mid_run(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    path, out = grid(tmp_path, seeds=4, duration="20s"), tmp_path / "out"
+    how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**how) as cluster:
+        address = "dask://" + cluster.scheduler_address.removeprefix("tcp://")
+
+        class Losing(Dask):
+            """Kills a worker when the first results are there."""
+
+            seen = 0
+
+            def wait(self):
+                for result in super().wait():
+                    self.seen += 1
+                    if self.seen == 3:
+                        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+                    yield result
+
+        done = sweep(load_plan(path), out, make_workers=lambda: Losing(address))
+    assert done.ran == 32 and all(row["status"] == "done" for row in done.rows)
+    alone = sweep(load_plan(path), tmp_path / "alone", make_workers=lambda: Local(2))
+    same = {row["key"]: row["short.mean_s"] for row in alone.rows}
+    assert {row["key"]: row["short.mean_s"] for row in done.rows} == same
