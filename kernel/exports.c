@@ -4,6 +4,7 @@
 
 #include "core/connections.h"
 #include "core/early_discard.h"
+#include "core/estmred.h"
 
 EXPORT_SYMBOL_GPL(mf_connections_free);
 EXPORT_SYMBOL_GPL(mf_connections_reset);
@@ -17,3 +18,13 @@ EXPORT_SYMBOL_GPL(mf_efd_change);
 EXPORT_SYMBOL_GPL(mf_efd_enqueue);
 EXPORT_SYMBOL_GPL(mf_efd_dequeue);
 EXPORT_SYMBOL_GPL(mf_efd_peek);
+EXPORT_SYMBOL_GPL(mf_estmred_init);
+EXPORT_SYMBOL_GPL(mf_estmred_free);
+EXPORT_SYMBOL_GPL(mf_estmred_reset);
+EXPORT_SYMBOL_GPL(mf_estmred_spare_init);
+EXPORT_SYMBOL_GPL(mf_estmred_spare_free);
+EXPORT_SYMBOL_GPL(mf_estmred_change);
+EXPORT_SYMBOL_GPL(mf_estmred_enqueue);
+EXPORT_SYMBOL_GPL(mf_estmred_dequeue);
+EXPORT_SYMBOL_GPL(mf_estmred_peek);
+EXPORT_SYMBOL_GPL(mf_watch_tell);

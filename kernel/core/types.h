@@ -8,10 +8,13 @@
 
 #ifdef __KERNEL__
 
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -43,6 +46,27 @@ typedef int64_t s64;
 
 #define U32_MAX UINT32_MAX
 #define U64_MAX UINT64_MAX
+#define S64_MAX INT64_MAX
+
+#define check_add_overflow(a, b, d) __builtin_add_overflow(a, b, d)
+#define check_sub_overflow(a, b, d) __builtin_sub_overflow(a, b, d)
+#define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
+
+static inline u64 div64_u64(u64 over, u64 under)
+{
+	return over / under;
+}
+
+/* Bits of @value: 0 of 0. */
+static inline int fls64(u64 value)
+{
+	return value ? 64 - __builtin_clzll(value) : 0;
+}
+
+static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
+{
+	return ((unsigned __int128)a * b) >> shift;
+}
 
 static inline void *mf_alloc(size_t count, size_t size)
 {

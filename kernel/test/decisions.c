@@ -19,7 +19,9 @@
  *
  * CLASS is h or l, with f where an entry of the flow table began; DROPPED are
  * handles with reasons; then what waits, entries of the flow table and packets
- * of the high class; PEEKED is what peek had said before the call.
+ * of the high class; PEEKED is what peek had said before the call. Behind them,
+ * once estmred has told one: time, share and flows times 2^14 of the estimate,
+ * and why it is doubted.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -30,6 +32,7 @@ static const struct discipline *const disciplines[] = {
 	&efd_discipline,
 	&pefd_discipline,
 	&efdack_discipline,
+	&estmred_discipline,
 };
 
 static const char *const fates[] = {

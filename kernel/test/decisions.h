@@ -51,6 +51,7 @@ struct discipline {
 extern const struct discipline efd_discipline;
 extern const struct discipline pefd_discipline;
 extern const struct discipline efdack_discipline;
+extern const struct discipline estmred_discipline;
 
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 double option_number(const struct option *option);

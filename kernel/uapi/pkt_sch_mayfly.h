@@ -47,4 +47,87 @@ struct tc_efd_xstats {
 	__u32 low_pkts;
 };
 
+/* ESTMRED: RED with an estimator of the traffic that does not respond to drops */
+
+/* All attributes are u64. */
+enum {
+	TCA_ESTMRED_UNSPEC,
+	TCA_ESTMRED_PAD,
+	TCA_ESTMRED_LIMIT_BYTES, /* 0 or 1: the limit is in bytes */
+	TCA_ESTMRED_LIMIT,	/* packets or bytes */
+	TCA_ESTMRED_BYTES,	/* 0 or 1: thresholds are in bytes, else in packets */
+	TCA_ESTMRED_MIN,	/* packets or bytes; 0: by the limit */
+	TCA_ESTMRED_MAX_TH,	/* packets or bytes; 0: three times the other */
+	TCA_ESTMRED_AVPKT,	/* bytes */
+	TCA_ESTMRED_PROBABILITY, /* at the upper threshold, times 2^31 */
+	TCA_ESTMRED_WEIGHT,	/* of the present queue, times 2^31 */
+	TCA_ESTMRED_GENTLE,	/* 0 or 1 */
+	TCA_ESTMRED_WAIT,	/* 0 or 1: drops are 1/p to 2/p packets apart */
+	TCA_ESTMRED_ECN,	/* 0 or 1 */
+	TCA_ESTMRED_MARK_MAX,	/* probability above which none is marked, times 2^31 */
+	TCA_ESTMRED_SPLIT,	/* 0 or 1 */
+	TCA_ESTMRED_ESTIMATE,	/* 0 or 1 */
+	TCA_ESTMRED_METHOD,	/* enum tc_estmred_method */
+	TCA_ESTMRED_RATE,	/* bytes per second; 0: measured */
+	TCA_ESTMRED_RTT,	/* without queueing, ns */
+	TCA_ESTMRED_QUEUED_RTT,	/* ns; 0: by the mean queue */
+	TCA_ESTMRED_SAMPLING,	/* ns; 0: a third of the round trip */
+	TCA_ESTMRED_PER_ESTIMATE, /* sampling intervals */
+	TCA_ESTMRED_START,	/* ns */
+	TCA_ESTMRED_TICKS,	/* per second */
+	TCA_ESTMRED_QUEUE_FILTER, /* share of the old value, times 2^14, as all below */
+	TCA_ESTMRED_DROP_FILTER,
+	TCA_ESTMRED_SMOOTHING,
+	TCA_ESTMRED_GAMMA_1,
+	TCA_ESTMRED_GAMMA_2,
+	TCA_ESTMRED_START_SHARE,
+	TCA_ESTMRED_PER_ACK,
+	TCA_ESTMRED_ABOVE,
+	TCA_ESTMRED_BELOW,
+	TCA_ESTMRED_ZERO_INTERVALS, /* sampling intervals */
+	__TCA_ESTMRED_MAX
+};
+
+#define TCA_ESTMRED_MAX (__TCA_ESTMRED_MAX - 1)
+
+enum tc_estmred_method {
+	TC_ESTMRED_DEFAULT,
+	TC_ESTMRED_RESPONSE,
+	TC_ESTMRED_BASIC,
+	TC_ESTMRED_P0,
+	TC_ESTMRED_LOSS,
+	TC_ESTMRED_MULTIHOP,
+	TC_ESTMRED_CBR,
+	__TC_ESTMRED_METHOD_MAX
+};
+
+/* Why an estimate should not be relied on. */
+enum tc_estmred_doubt {
+	TC_ESTMRED_SURE,
+	TC_ESTMRED_NO_ARRIVALS,
+	TC_ESTMRED_NEVER_DROPPED,
+	TC_ESTMRED_NO_DROPS,
+	TC_ESTMRED_START,
+	TC_ESTMRED_UNCERTAIN,
+	TC_ESTMRED_COLLINEAR,
+	TC_ESTMRED_BOUNDED,
+	TC_ESTMRED_COARSE,
+	TC_ESTMRED_FAULTY,
+	__TC_ESTMRED_DOUBT_MAX
+};
+
+struct tc_estmred_xstats {
+	__u64 marked;		/* packets */
+	__u64 early;		/* dropped before the buffer was full */
+	__u64 pdrop;		/* dropped because it was */
+	__u64 other;		/* dropped by a change of the limit */
+	__u64 average;		/* queue, packets or bytes, times 2^20 */
+	__u64 estimates;	/* told so far */
+	__u64 flows;		/* responsive ones, times 2^14 */
+	__u32 estm;		/* share that does not respond, times 2^14 */
+	__u8 doubt;		/* enum tc_estmred_doubt */
+	__u8 tail;		/* early drops have ended */
+	__u16 reserved;
+};
+
 #endif

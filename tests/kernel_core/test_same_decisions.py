@@ -13,10 +13,32 @@ ROOT = Path(__file__).resolve().parents[2]
 SANITIZE = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 EFD = [(f"high={high}", f"low={low}") for high in ("fifo", "las") for low in ("fifo", "las")]
+METHODS = ("default", "response", "basic", "p0", "loss", "multihop", "cbr")
+ESTMRED = [
+    ("estimate=off",),
+    ("estimate=off", "mode=bytes", "ecn=on", "gentle=off", "weight=0.1", "min_th=2000"),
+    (
+        "estimate=off",
+        "spacing=wait",
+        "ecn=on",
+        "mark_max=0.05",
+        "max_p=0.5",
+        "max_th=9",
+        "weight=1",
+        "transmission=0.003",
+    ),
+    *(("rtt=0.03", "rate=6e6", f"method={method}", "weight=0.02", "per_estimate=7") for method in METHODS),
+    ("mode=bytes", "mean_packet=700.4", "rtt=0.0101", "ticks=100", "per_ack=2", "weight=0.05", "queued_rtt=0.05"),
+    ("method=p0", "gamma_1=0", "gamma_2=1.9", "queue_filter=0.8", "drop_filter=0.23", "smoothing=0.975", "weight=1"),
+    ("rate=8e9", "mean_packet=1", "rtt=60", "ticks=1000000", "mode=bytes", "per_estimate=1", "method=loss"),
+    ("rate=8e9", "mean_packet=1", "rtt=0.0001", "gamma_1=1e6", "per_ack=16"),
+    ("rtt=0.02", "above=0.05", "below=0.01", "start=60", "start_share=0.2", "zero_intervals=1", "sampling=0.004"),
+]
 ROWS = [
     *(("efd", (*order, f"threshold={threshold}")) for order in EFD for threshold in (1, 1500.5, 30_000)),
     *(("pefd", (*order, f"threshold={threshold}")) for order in EFD for threshold in (1, 20)),
     *(("efdack", (*order, f"threshold={threshold}")) for order in EFD for threshold in (1, 30_000)),
+    *(("estmred", ("arithmetic=integers", *options)) for options in ESTMRED),
 ]
 """Disciplines with options: every core, every option."""
 
@@ -40,8 +62,10 @@ def programs(tmp_path_factory) -> tuple[Path, Path]:
     return out / "decisions", ROOT / "target" / "debug" / "examples" / "decisions"
 
 
-def compare(programs: tuple[Path, Path], discipline: str, limit: str, options: tuple[str, ...], trace: Iterator[str]):
-    """Fails at the first line in which the two differ."""
+def compare(
+    programs: tuple[Path, Path], discipline: str, limit: str, options: tuple[str, ...], trace: Iterator[str]
+) -> list[str]:
+    """The lines of both; fails at the first in which they differ."""
     text = "\n".join(trace) + "\n"
     lines = []
     for program in programs:
@@ -51,7 +75,7 @@ def compare(programs: tuple[Path, Path], discipline: str, limit: str, options: t
     core, crate = lines
     assert len(core) == len(crate) == text.count("\n")
     if core == crate:
-        return
+        return core
     at = next(k for k, (a, b) in enumerate(zip(core, crate, strict=True)) if a != b)
     before = "\n".join(text.splitlines()[max(at - 3, 0) : at + 1])
     pytest.fail(f"{discipline} {limit} {options}, line {at + 1}:\ncore  {core[at]}\ncrate {crate[at]}\nafter\n{before}")
@@ -77,6 +101,16 @@ def test_a_recorded_capture(programs, discipline):
     own = [options for other, options in ROWS if other == discipline]
     for options in (own[0], own[-1]):
         compare(programs, discipline, "100p", options, traces.recorded(2e6))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_estimates_of_a_congested_link(programs, method):
+    options = ("arithmetic=integers", "rtt=0.03", "rate=6e6", "per_ack=2", f"method={method}", "above=0.7")
+    lines = compare(programs, "estmred", "60p", options, traces.congested(50_000))
+    # Behind nine fields: time, share and flows times 2^14, doubt. 67 s over 20 sampling intervals of 10 ms.
+    estimates = {tuple(line.split()[9:]) for line in lines} - {()}
+    assert len(estimates) > 300
+    assert sum("early" in line for line in lines) > 1000
 
 
 @pytest.mark.parametrize("arguments", [["efd", "0p"], ["efd", "5"], ["none", "5p"], ["efd", "5p", "x=1"]])

@@ -1,6 +1,7 @@
 """Traces for kernel/test/decisions.c and its like in crates/qdisc: random, adversarial, recorded."""
 
 import gzip
+import math
 import random
 import socket
 import struct
@@ -118,4 +119,20 @@ def recorded(rate_bps: float, path: Path = OFFICE) -> Iterator[str]:
             first.setdefault(flow ^ 1, number)
             progress = (sequence - first[flow] if kind == "d" else number - first[flow ^ 1]) % (1 << 32)
         yield f"+ {time - start} {flow} {handle} {progress} {length} {kind} {(0, 2, 1, 3)[frame[15] & 3]}"
+        handle += 1
+
+
+def congested(calls: int, rate_bps: float = 6e6, length: int = 1000) -> Iterator[str]:
+    """A link that is mostly busy: arrivals swing around its rate, by the minute and every few round trips."""
+    rng = random.Random(calls)
+    gap = round(8e9 * length / rate_bps)
+    now = free = handle = 0
+    while handle < calls:
+        seconds = now / 1e9
+        load = 1.05 + 0.25 * math.sin(seconds / 3) + 0.1 * math.sin(seconds / 0.15)
+        now += round(rng.expovariate(load) * gap)
+        while free <= now:
+            yield f"- {free}"
+            free += gap
+        yield f"+ {now} {handle % 40 << 1} {handle} 0 {rng.choice((40, length, 2 * length - 40))} u {handle % 4}"
         handle += 1

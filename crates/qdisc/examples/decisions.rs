@@ -55,6 +55,11 @@ fn state(queue: &Qdisc, own: Option<u64>) -> String {
     }
     let high = queue.high_backlog().map_or("-".to_owned(), |packets| packets.to_string());
     let _ = write!(line, " {} {} {} {high}", queue.backlog(), queue.stats().backlog_bytes(), queue.flow_table_len());
+    if let Some(told) = queue.nonresponsive() {
+        let fixed = |value: f64| value * f64::from(1 << 14);
+        let _ = write!(line, " {} {}", told.at.0, fixed(told.share));
+        let _ = write!(line, " {} {}", fixed(told.flows), told.doubt.unwrap_or("-"));
+    }
     line
 }
 

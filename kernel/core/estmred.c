@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* RED with an estimator of the traffic that does not respond to drops. */
+#include "estmred.h"
+
+/* Begins both anew: averages, counts and what was learned are forgotten. */
+static void mf_estmred_begin(struct mf_estmred *estmred)
+{
+	const struct mf_estmred_options *options = &estmred->options;
+
+	mf_red_init(&estmred->red, &options->red, options->limit, options->limit_in_bytes);
+	if (estmred->watch)
+		mf_watch_init(estmred->watch, &options->watch);
+}
+
+/**
+ * mf_estmred_spare_init() - allocates what a queue with other options needs
+ * @spare: for mf_estmred_change()
+ * @estmred: the queue, whose pool is kept where it is large enough
+ * @options: the other options
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int mf_estmred_spare_init(struct mf_estmred_spare *spare, const struct mf_estmred *estmred,
+			  const struct mf_estmred_options *options)
+{
+	u32 pkts = mf_limit_pkts(options->limit, options->limit_in_bytes);
+
+	*spare = (struct mf_estmred_spare){ 0 };
+	if (pkts > estmred->pool.size && mf_pool_init(&spare->pool, pkts))
+		return -ENOMEM;
+	if (!options->estimate || estmred->watch)
+		return 0;
+	spare->watch = mf_alloc(1, sizeof(*spare->watch));
+	if (spare->watch)
+		return 0;
+	mf_estmred_spare_free(spare);
+	return -ENOMEM;
+}
+
+/**
+ * mf_estmred_spare_free() - frees what is left of it
+ * @spare: as made, or as mf_estmred_change() left it
+ */
+void mf_estmred_spare_free(struct mf_estmred_spare *spare)
+{
+	mf_pool_free(&spare->pool);
+	mf_free(spare->watch);
+	spare->watch = NULL;
+}
+
+/**
+ * mf_estmred_init() - an empty queue
+ * @estmred: the queue, all zero
+ * @options: within their bounds
+ * @discard: takes packets that a change drops
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int mf_estmred_init(struct mf_estmred *estmred, const struct mf_estmred_options *options,
+		    mf_discard_t discard)
+{
+	struct mf_estmred_spare spare;
+
+	*estmred = (struct mf_estmred){ .options = *options };
+	if (mf_estmred_spare_init(&spare, estmred, options))
+		return -ENOMEM;
+	estmred->queue.discard = discard;
+	estmred->pool = spare.pool;
+	estmred->watch = spare.watch;
+	mf_queue_limit(&estmred->queue, options->limit, options->limit_in_bytes);
+	mf_order_init(&estmred->order, &estmred->pool, false, 1);
+	mf_estmred_begin(estmred);
+	return 0;
+}
+
+/**
+ * mf_estmred_free() - frees the memory of an empty queue
+ * @estmred: the queue, initialised or all zero
+ */
+void mf_estmred_free(struct mf_estmred *estmred)
+{
+	mf_pool_free(&estmred->pool);
+	mf_free(estmred->watch);
+	estmred->watch = NULL;
+}
+
+/**
+ * mf_estmred_reset() - as good as new
+ * @estmred: the queue; nothing may wait
+ */
+void mf_estmred_reset(struct mf_estmred *estmred)
+{
+	estmred->queue.stats = (struct mf_stats){ 0 };
+	mf_order_init(&estmred->order, &estmred->pool, false, 1);
+	mf_pool_reset(&estmred->pool);
+	mf_estmred_begin(estmred);
+}
+
+/**
+ * mf_estmred_change() - gives a queue other options, packets waiting or not
+ * @estmred: the queue
+ * @options: the other options, each within its bounds
+ * @spare: made for them; to be freed once no lock is held
+ *
+ * The last packets that exceed a lower limit are dropped. Averages and the
+ * estimator begin anew.
+ */
+void mf_estmred_change(struct mf_estmred *estmred, const struct mf_estmred_options *options,
+		       struct mf_estmred_spare *spare)
+{
+	struct mf_packet victim;
+	struct mf_watch *watch;
+	u32 slot;
+
+	if (spare->pool.size)
+		mf_pool_move(&estmred->pool, &spare->pool);
+	if (spare->watch || !options->estimate) {
+		watch = estmred->watch;
+		estmred->watch = spare->watch;
+		spare->watch = watch;
+	}
+	mf_queue_limit(&estmred->queue, options->limit, options->limit_in_bytes);
+	while (mf_queue_is_over(&estmred->queue)) {
+		slot = mf_order_pop_last(&estmred->order);
+		victim = mf_pool_entry(&estmred->pool, slot)->packet;
+		mf_pool_give(&estmred->pool, slot);
+		mf_queue_discard(&estmred->queue, &victim, MF_PUSHED_OUT);
+	}
+	estmred->options = *options;
+	mf_estmred_begin(estmred);
+}
+
+/**
+ * mf_estmred_enqueue() - takes an arriving packet
+ * @estmred: the queue
+ * @packet: the packet, marked perhaps
+ * @now_ns: time of the call
+ *
+ * Return: MF_QUEUED, or MF_FULL or MF_EARLY: then the packet is the caller's.
+ */
+enum mf_fate mf_estmred_enqueue(struct mf_estmred *estmred, struct mf_packet *packet,
+				u64 now_ns)
+{
+	struct mf_queue *queue = &estmred->queue;
+	struct mf_watch *watch = estmred->watch;
+	enum mf_fate fate = mf_queue_receive(queue, packet, now_ns);
+
+	if (fate != MF_QUEUED)
+		return fate;
+	if (watch) {
+		mf_watch_advance(watch, now_ns, mf_queue_bytes(queue));
+		watch->arrivals += packet->len;
+		estmred->red.is_tail = watch->is_tail;
+	}
+	mf_red_arrive(&estmred->red, queue);
+	fate = mf_red_admit(&estmred->red, queue, packet);
+	if (fate == MF_QUEUED)
+		mf_order_push(&estmred->order, mf_pool_take(&estmred->pool, packet), 0);
+	else if (watch)
+		watch->drops += packet->len;
+	return fate;
+}
+
+/**
+ * mf_estmred_dequeue() - hands out the next packet to send
+ * @estmred: the queue
+ * @now_ns: time of the call
+ * @packet: where it goes
+ *
+ * Return: whether there was one.
+ */
+bool mf_estmred_dequeue(struct mf_estmred *estmred, u64 now_ns, struct mf_packet *packet)
+{
+	u32 slot = mf_order_pop_first(&estmred->order);
+	bool leaves_some = estmred->order.first != MF_NONE;
+
+	estmred->queue.now_ns = now_ns;
+	if (!slot)
+		return false;
+	*packet = mf_pool_entry(&estmred->pool, slot)->packet;
+	mf_pool_give(&estmred->pool, slot);
+	if (estmred->watch) {
+		/* The counters still have the packet among those that wait. */
+		mf_watch_advance(estmred->watch, now_ns, mf_queue_bytes(&estmred->queue));
+		mf_watch_depart(estmred->watch, packet->len, leaves_some, now_ns);
+	}
+	mf_red_depart(&estmred->red, packet->len, leaves_some, now_ns);
+	mf_queue_depart(&estmred->queue, packet);
+	return true;
+}
+
+/**
+ * mf_estmred_peek() - the packet that would be handed out now
+ * @estmred: the queue
+ *
+ * Return: the packet, NULL when none waits.
+ */
+const struct mf_packet *mf_estmred_peek(const struct mf_estmred *estmred)
+{
+	u32 slot = estmred->order.first;
+
+	return slot ? &mf_pool_entry(&estmred->pool, slot)->packet : NULL;
+}

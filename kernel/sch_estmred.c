@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ESTMRED: random early detection that also estimates what share of its traffic
+ * does not respond to drops, and moves to drop-tail while that is much.
+ *
+ * Cost per packet: that of RED; the estimator runs once per sampling interval,
+ * driven by the packets. No flow table.
+ * Source: Zhao 2004, ch. II and III; core/estmred.c decides.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <net/inet_ecn.h>
+#include <net/netlink.h>
+
+#include "core/estmred.h"
+#include "sch_common.h"
+#include "uapi/pkt_sch_mayfly.h"
+
+#define ESTMRED_SHARE MF_FX_ONE		/* 1 times 2^14 */
+#define ESTMRED_OLD_MAX 16368		/* 0.999 */
+#define ESTMRED_LONGEST_NS (100ULL * NSEC_PER_SEC)
+
+/* What the options are: one value for each attribute. */
+struct estmred_values {
+	u64 of[TCA_ESTMRED_MAX + 1];
+};
+
+struct estmred_sched_data {
+	struct mf_sch common;
+	struct mf_estmred core;
+	struct estmred_values values;
+	u64 epoch_ns;		/* the core's time 0 */
+	u64 early;
+	u64 pdrop;
+	u64 other;
+};
+
+/* The defaults are those of Zhao 2004, Fig. 19, and of crates/estimator. */
+static const struct {
+	u64 least;
+	u64 most;
+	u64 initial;
+} estmred_bounds[TCA_ESTMRED_MAX + 1] = {
+	[TCA_ESTMRED_LIMIT_BYTES] = { 0, 1, 1 },
+	[TCA_ESTMRED_LIMIT] = { 1, U32_MAX, 60000 },
+	[TCA_ESTMRED_BYTES] = { 0, 1, 1 },
+	[TCA_ESTMRED_MIN] = { 0, U32_MAX, 0 },
+	[TCA_ESTMRED_MAX_TH] = { 0, U32_MAX, 0 },
+	[TCA_ESTMRED_AVPKT] = { 1, MF_RED_MEAN_PACKET_MAX, 1000 },
+	[TCA_ESTMRED_PROBABILITY] = { 1, MF_RED_ONE, MF_RED_ONE / 10 },
+	[TCA_ESTMRED_WEIGHT] = { 1, MF_RED_ONE, MF_RED_ONE / 500 },
+	[TCA_ESTMRED_GENTLE] = { 0, 1, 1 },
+	[TCA_ESTMRED_WAIT] = { 0, 1, 0 },
+	[TCA_ESTMRED_ECN] = { 0, 1, 0 },
+	[TCA_ESTMRED_MARK_MAX] = { 0, MF_RED_ONE, MF_RED_ONE },
+	[TCA_ESTMRED_SPLIT] = { 0, 1, 1 },
+	[TCA_ESTMRED_ESTIMATE] = { 0, 1, 1 },
+	[TCA_ESTMRED_METHOD] = { 0, __TC_ESTMRED_METHOD_MAX - 1, TC_ESTMRED_DEFAULT },
+	[TCA_ESTMRED_RATE] = { 0, 50000000000ULL, 0 },
+	[TCA_ESTMRED_RTT] = { 100000, 60ULL * NSEC_PER_SEC, NSEC_PER_SEC / 10 },
+	[TCA_ESTMRED_QUEUED_RTT] = { 0, ESTMRED_LONGEST_NS, 0 },
+	[TCA_ESTMRED_SAMPLING] = { 0, ESTMRED_LONGEST_NS, 0 },
+	[TCA_ESTMRED_PER_ESTIMATE] = { 1, 1000000, 20 },
+	[TCA_ESTMRED_START] = { 0, NSEC_PER_SEC * 1000000000ULL, 0 },
+	[TCA_ESTMRED_TICKS] = { 1, 1000000, 1000 },
+	[TCA_ESTMRED_QUEUE_FILTER] = { 0, ESTMRED_OLD_MAX, 6554 },
+	[TCA_ESTMRED_DROP_FILTER] = { 0, ESTMRED_OLD_MAX, 9830 },
+	[TCA_ESTMRED_SMOOTHING] = { 0, ESTMRED_OLD_MAX, 0 },
+	[TCA_ESTMRED_GAMMA_1] = { 0, 1000000 * ESTMRED_SHARE, 5 * ESTMRED_SHARE },
+	[TCA_ESTMRED_GAMMA_2] = { 2, 2 * ESTMRED_SHARE - 1, 7373 },
+	[TCA_ESTMRED_START_SHARE] = { 0, 16220, ESTMRED_SHARE / 2 },
+	[TCA_ESTMRED_PER_ACK] = { ESTMRED_SHARE, 16 * ESTMRED_SHARE, ESTMRED_SHARE },
+	[TCA_ESTMRED_ABOVE] = { 0, ESTMRED_SHARE, ESTMRED_SHARE },
+	[TCA_ESTMRED_BELOW] = { 0, ESTMRED_SHARE, 0 },
+	[TCA_ESTMRED_ZERO_INTERVALS] = { 1, 1000000, 3 },
+};
+
+static void estmred_discard(struct mf_queue *queue, const struct mf_packet *victim,
+			    enum mf_fate reason)
+{
+	struct estmred_sched_data *q =
+		container_of(queue, struct estmred_sched_data, core.queue);
+
+	q->other++;
+	mf_sch_victim(&q->common, victim);
+}
+
+static enum mf_fate estmred_take(struct Qdisc *sch, struct mf_packet *packet,
+				 u64 now_ns)
+{
+	struct estmred_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = packet->handle;
+	u8 ecn = packet->ecn;
+	enum mf_fate fate;
+
+	/* Whether it can be marked is known before it waits: a shared header cannot. */
+	if (q->values.of[TCA_ESTMRED_ECN] && ecn != MF_NOT_ECT &&
+	    skb_try_make_writable(skb, skb_network_offset(skb) + sizeof(struct iphdr)))
+		packet->ecn = MF_NOT_ECT;
+	ecn = packet->ecn;
+	fate = mf_estmred_enqueue(&q->core, packet, now_ns - q->epoch_ns);
+	if (fate == MF_QUEUED && packet->ecn != ecn)
+		INET_ECN_set_ce(skb);
+	else if (fate == MF_EARLY)
+		q->early++;
+	else if (fate == MF_FULL)
+		q->pdrop++;
+	return fate;
+}
+
+static int estmred_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+			   struct sk_buff **to_free)
+{
+	struct estmred_sched_data *q = qdisc_priv(sch);
+
+	return mf_sch_enqueue(&q->common, skb, to_free, true, estmred_take);
+}
+
+static struct sk_buff *estmred_dequeue(struct Qdisc *sch)
+{
+	struct estmred_sched_data *q = qdisc_priv(sch);
+	struct mf_packet packet;
+
+	if (!mf_estmred_dequeue(&q->core, ktime_get_ns() - q->epoch_ns, &packet))
+		return NULL;
+	return mf_sch_depart(&q->common, &packet);
+}
+
+static struct sk_buff *estmred_peek(struct Qdisc *sch)
+{
+	const struct estmred_sched_data *q = qdisc_priv(sch);
+	const struct mf_packet *packet = mf_estmred_peek(&q->core);
+
+	return packet ? packet->handle : NULL;
+}
+
+/* Puts what @opt says in place of what is in @values. */
+static int estmred_parse(struct nlattr *opt, struct estmred_values *values,
+			 struct netlink_ext_ack *extack)
+{
+	struct nla_policy policy[TCA_ESTMRED_MAX + 1] = { };
+	struct nlattr *tb[TCA_ESTMRED_MAX + 1];
+	int err, i;
+	u64 value;
+
+	for (i = TCA_ESTMRED_LIMIT_BYTES; i <= TCA_ESTMRED_MAX; i++)
+		policy[i].type = NLA_U64;
+	err = nla_parse_nested(tb, TCA_ESTMRED_MAX, opt, policy, extack);
+	if (err < 0)
+		return err;
+	for (i = TCA_ESTMRED_LIMIT_BYTES; i <= TCA_ESTMRED_MAX; i++) {
+		if (!tb[i])
+			continue;
+		value = nla_get_u64(tb[i]);
+		if (value < estmred_bounds[i].least || value > estmred_bounds[i].most) {
+			NL_SET_ERR_MSG_ATTR(extack, tb[i], "estmred: option out of its bounds");
+			return -ERANGE;
+		}
+		/* Thresholds in another unit are others. */
+		if (i == TCA_ESTMRED_BYTES && value != values->of[i]) {
+			values->of[TCA_ESTMRED_MIN] = 0;
+			values->of[TCA_ESTMRED_MAX_TH] = 0;
+		}
+		values->of[i] = value;
+	}
+	return 0;
+}
+
+/* Values that each are within their bounds but do not go together. */
+static int estmred_check(const struct estmred_values *values, struct netlink_ext_ack *extack)
+{
+	const u64 *of = values->of;
+
+	if (of[TCA_ESTMRED_MAX_TH] && of[TCA_ESTMRED_MIN] > of[TCA_ESTMRED_MAX_TH]) {
+		NL_SET_ERR_MSG(extack, "estmred: min must be at most max");
+		return -EINVAL;
+	}
+	if (!of[TCA_ESTMRED_LIMIT_BYTES] && of[TCA_ESTMRED_LIMIT] > MF_MAX_PKTS) {
+		NL_SET_ERR_MSG(extack, "estmred: limit above 1048576 packets");
+		return -EINVAL;
+	}
+	if (of[TCA_ESTMRED_BELOW] > of[TCA_ESTMRED_ABOVE]) {
+		NL_SET_ERR_MSG(extack, "estmred: below must be at most above");
+		return -EINVAL;
+	}
+	if (of[TCA_ESTMRED_RATE] && of[TCA_ESTMRED_RATE] * 8 < of[TCA_ESTMRED_AVPKT]) {
+		NL_SET_ERR_MSG(extack, "estmred: bandwidth below a packet of avpkt in 8 s");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* @time_ns in seconds times 2^14, to the nearest. */
+static s64 estmred_seconds(u64 time_ns)
+{
+	return div64_u64(time_ns * MF_FX_ONE + NSEC_PER_SEC / 2, NSEC_PER_SEC);
+}
+
+static void estmred_red(const u64 *of, struct mf_red_options *red)
+{
+	*red = (struct mf_red_options){
+		.min_th = of[TCA_ESTMRED_MIN] << MF_RED_AVERAGE_BITS,
+		.max_th = of[TCA_ESTMRED_MAX_TH] << MF_RED_AVERAGE_BITS,
+		.in_bytes = of[TCA_ESTMRED_BYTES],
+		.gentle = of[TCA_ESTMRED_GENTLE],
+		.wait = of[TCA_ESTMRED_WAIT],
+		.ecn = of[TCA_ESTMRED_ECN],
+		.max_p = of[TCA_ESTMRED_PROBABILITY],
+		.mark_max = of[TCA_ESTMRED_MARK_MAX],
+		.weight = of[TCA_ESTMRED_WEIGHT],
+		.mean_packet = of[TCA_ESTMRED_AVPKT],
+		.seed = get_random_u64(),
+	};
+	/* With a bandwidth the time of idle packets is known from the start. */
+	if (of[TCA_ESTMRED_RATE])
+		red->transmission_ns = div64_u64(of[TCA_ESTMRED_AVPKT] * NSEC_PER_SEC,
+						 of[TCA_ESTMRED_RATE]) ?: 1;
+}
+
+static void estmred_options(const struct estmred_values *values,
+			    struct mf_estmred_options *options)
+{
+	const u64 *of = values->of;
+
+	*options = (struct mf_estmred_options){
+		.limit = of[TCA_ESTMRED_LIMIT],
+		.limit_in_bytes = of[TCA_ESTMRED_LIMIT_BYTES],
+		.estimate = of[TCA_ESTMRED_ESTIMATE],
+		.watch = {
+			.method = of[TCA_ESTMRED_METHOD],
+			.rate_bytes = of[TCA_ESTMRED_RATE],
+			.mean_packet = of[TCA_ESTMRED_AVPKT],
+			.sampling_ns = of[TCA_ESTMRED_SAMPLING] ?:
+				       div64_u64(of[TCA_ESTMRED_RTT] + 1, 3),
+			.start_ns = of[TCA_ESTMRED_START],
+			.ticks = of[TCA_ESTMRED_TICKS],
+			.above = of[TCA_ESTMRED_ABOVE],
+			.below = of[TCA_ESTMRED_BELOW],
+			.settings = {
+				.propagation = estmred_seconds(of[TCA_ESTMRED_RTT]),
+				.rtt = estmred_seconds(of[TCA_ESTMRED_QUEUED_RTT]),
+				.per_estimate = of[TCA_ESTMRED_PER_ESTIMATE],
+				.queue_filter = of[TCA_ESTMRED_QUEUE_FILTER],
+				.drop_filter = of[TCA_ESTMRED_DROP_FILTER],
+				.gamma_1 = of[TCA_ESTMRED_GAMMA_1],
+				.gamma_2 = of[TCA_ESTMRED_GAMMA_2],
+				.zero_intervals = of[TCA_ESTMRED_ZERO_INTERVALS],
+				.smoothing = of[TCA_ESTMRED_SMOOTHING],
+				.start_share = of[TCA_ESTMRED_START_SHARE],
+				.per_ack = of[TCA_ESTMRED_PER_ACK],
+			},
+		},
+	};
+	/* Without a lower bound it is a tenth below the upper one. */
+	if (!of[TCA_ESTMRED_BELOW] && of[TCA_ESTMRED_ABOVE] > ESTMRED_SHARE / 10)
+		options->watch.below = of[TCA_ESTMRED_ABOVE] - ESTMRED_SHARE / 10;
+	estmred_red(of, &options->red);
+}
+
+static int estmred_change(struct Qdisc *sch, struct nlattr *opt,
+			  struct netlink_ext_ack *extack)
+{
+	struct estmred_sched_data *q = qdisc_priv(sch);
+	struct estmred_values values = q->values;
+	struct mf_estmred_options options;
+	struct mf_estmred_spare spare;
+	int err;
+
+	if (!opt)
+		return 0;
+	err = estmred_parse(opt, &values, extack) ?: estmred_check(&values, extack);
+	if (err)
+		return err;
+	estmred_options(&values, &options);
+	err = mf_estmred_spare_init(&spare, &q->core, &options);
+	if (err)
+		return err;
+	sch_tree_lock(sch);
+	q->values = values;
+	q->common.split = values.of[TCA_ESTMRED_SPLIT];
+	q->epoch_ns = ktime_get_ns();
+	mf_estmred_change(&q->core, &options, &spare);
+	mf_sch_settle(&q->common);
+	sch_tree_unlock(sch);
+	mf_estmred_spare_free(&spare);
+	return 0;
+}
+
+static int estmred_init(struct Qdisc *sch, struct nlattr *opt,
+			struct netlink_ext_ack *extack)
+{
+	struct estmred_sched_data *q = qdisc_priv(sch);
+	struct mf_estmred_options options;
+	int err = 0, i;
+
+	mf_sch_init(&q->common, sch);
+	for (i = 0; i <= TCA_ESTMRED_MAX; i++)
+		q->values.of[i] = estmred_bounds[i].initial;
+	if (opt)
+		err = estmred_parse(opt, &q->values, extack) ?: estmred_check(&q->values, extack);
+	if (err)
+		return err;
+	q->common.split = q->values.of[TCA_ESTMRED_SPLIT];
+	q->epoch_ns = ktime_get_ns();
+	estmred_options(&q->values, &options);
+	return mf_estmred_init(&q->core, &options, estmred_discard);
+}
+
+static void estmred_reset(struct Qdisc *sch)
+{
+	struct estmred_sched_data *q = qdisc_priv(sch);
+	struct mf_packet packet;
+
+	while (mf_estmred_dequeue(&q->core, ktime_get_ns() - q->epoch_ns, &packet))
+		rtnl_kfree_skbs(packet.handle, packet.handle);
+	mf_estmred_reset(&q->core);
+	q->epoch_ns = ktime_get_ns();
+	q->common.pushed_out = 0;
+	q->early = 0;
+	q->pdrop = 0;
+	q->other = 0;
+	sch->q.qlen = 0;
+	sch->qstats.backlog = 0;
+}
+
+static void estmred_destroy(struct Qdisc *sch)
+{
+	struct estmred_sched_data *q = qdisc_priv(sch);
+
+	mf_estmred_free(&q->core);
+	mf_sch_free(&q->common);
+}
+
+static int estmred_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	const struct estmred_sched_data *q = qdisc_priv(sch);
+	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = TCA_ESTMRED_LIMIT_BYTES; i <= TCA_ESTMRED_MAX; i++) {
+		if (nla_put_u64_64bit(skb, i, q->values.of[i], TCA_ESTMRED_PAD)) {
+			nla_nest_cancel(skb, nest);
+			return -EMSGSIZE;
+		}
+	}
+	return nla_nest_end(skb, nest);
+}
+
+static int estmred_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
+{
+	struct estmred_sched_data *q = qdisc_priv(sch);
+	struct mf_watch *watch = q->core.watch;
+	struct tc_estmred_xstats stats;
+
+	sch_tree_lock(sch);
+	stats = (struct tc_estmred_xstats){
+		.marked = q->core.queue.stats.marked.pkts,
+		.early = q->early,
+		.pdrop = q->pdrop,
+		.other = q->other,
+		.average = q->core.red.average,
+	};
+	if (watch) {
+		/* Intervals without a packet have ended too. */
+		mf_watch_advance(watch, ktime_get_ns() - q->epoch_ns,
+				 mf_queue_bytes(&q->core.queue));
+		stats.estimates = watch->estimates;
+		stats.estm = watch->last.share;
+		stats.flows = watch->last.flows;
+		stats.doubt = watch->last.doubt;
+		stats.tail = watch->is_tail;
+	}
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(dump, &stats, sizeof(stats));
+}
+
+static struct Qdisc_ops estmred_qdisc_ops __read_mostly = {
+	.id = "estmred",
+	.priv_size = sizeof(struct estmred_sched_data),
+	.enqueue = estmred_enqueue,
+	.dequeue = estmred_dequeue,
+	.peek = estmred_peek,
+	.init = estmred_init,
+	.reset = estmred_reset,
+	.destroy = estmred_destroy,
+	.change = estmred_change,
+	.dump = estmred_dump,
+	.dump_stats = estmred_dump_stats,
+	.owner = THIS_MODULE,
+};
+
+static int __init estmred_module_init(void)
+{
+	BUILD_BUG_ON((int)MF_METHODS != (int)__TC_ESTMRED_METHOD_MAX);
+	BUILD_BUG_ON((int)MF_DOUBTS != (int)__TC_ESTMRED_DOUBT_MAX);
+	return register_qdisc(&estmred_qdisc_ops);
+}
+
+static void __exit estmred_module_exit(void)
+{
+	unregister_qdisc(&estmred_qdisc_ops);
+}
+
+module_init(estmred_module_init)
+module_exit(estmred_module_exit)
+MODULE_ALIAS("sch_estmred");
+MODULE_DESCRIPTION("RED that estimates what does not respond to drops");
+MODULE_LICENSE("GPL");

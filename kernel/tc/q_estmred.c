@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Options and statistics of sch_estmred for tc. */
+#include <math.h>
+
+#include "../uapi/pkt_sch_mayfly.h"
+#include "tc_plugin.h"
+
+#define MAX_PKTS (1U << 20)
+#define SECOND 1000000000ULL
+
+extern int show_details;
+bool is_json_context(void);
+int addattr64(struct nlmsghdr *message, int size, int type, __u64 data);
+int get_rate64(__u64 *rate, const char *text);
+int get_time64(__s64 *time, const char *text);
+int print_color_float(enum output_type type, enum color_attr color, const char *key,
+		      const char *format, double value);
+
+static const struct plugin_word methods[] = {
+	{ "default", TC_ESTMRED_DEFAULT },
+	{ "response", TC_ESTMRED_RESPONSE },
+	{ "basic", TC_ESTMRED_BASIC },
+	{ "p0", TC_ESTMRED_P0 },
+	{ "loss", TC_ESTMRED_LOSS },
+	{ "multihop", TC_ESTMRED_MULTIHOP },
+	{ "cbr", TC_ESTMRED_CBR },
+	{ 0 }
+};
+
+static const struct plugin_word doubts[] = {
+	{ "sure", TC_ESTMRED_SURE },
+	{ "no-arrivals", TC_ESTMRED_NO_ARRIVALS },
+	{ "never-dropped", TC_ESTMRED_NEVER_DROPPED },
+	{ "no-drops", TC_ESTMRED_NO_DROPS },
+	{ "start", TC_ESTMRED_START },
+	{ "uncertain", TC_ESTMRED_UNCERTAIN },
+	{ "collinear", TC_ESTMRED_COLLINEAR },
+	{ "bounded", TC_ESTMRED_BOUNDED },
+	{ "coarse", TC_ESTMRED_COARSE },
+	{ "faulty", TC_ESTMRED_FAULTY },
+	{ 0 }
+};
+
+static const struct plugin_word switches[] = { { "off", 0 }, { "on", 1 }, { 0 } };
+static const struct plugin_word spacings[] = { { "uniform", 0 }, { "wait", 1 }, { 0 } };
+
+/* How a value is written. */
+enum kind { SIZE, WORD, COUNT, RATE, TIME, NUMBER };
+
+/* An option: its attribute; of a NUMBER the bits behind the point and its bounds. */
+struct option {
+	const char *name;
+	int attribute;
+	enum kind kind;
+	const struct plugin_word *words;
+	unsigned int bits;
+	double least;
+	double most;
+};
+
+static const struct option options[] = {
+	{ "limit", TCA_ESTMRED_LIMIT, SIZE, NULL, 0, 0, 0 },
+	{ "min", TCA_ESTMRED_MIN, SIZE, NULL, 0, 0, 0 },
+	{ "max", TCA_ESTMRED_MAX_TH, SIZE, NULL, 0, 0, 0 },
+	{ "avpkt", TCA_ESTMRED_AVPKT, SIZE, NULL, 0, 0, 0 },
+	{ "bandwidth", TCA_ESTMRED_RATE, RATE, NULL, 0, 0, 50e9 },
+	{ "rtt", TCA_ESTMRED_RTT, TIME, NULL, 0, 1e-4, 60 },
+	{ "estimate", TCA_ESTMRED_ESTIMATE, WORD, switches, 0, 0, 0 },
+	{ "method", TCA_ESTMRED_METHOD, WORD, methods, 0, 0, 0 },
+	{ "probability", TCA_ESTMRED_PROBABILITY, NUMBER, NULL, 31, 1e-6, 1 },
+	{ "weight", TCA_ESTMRED_WEIGHT, NUMBER, NULL, 31, 1e-6, 1 },
+	{ "gentle", TCA_ESTMRED_GENTLE, WORD, switches, 0, 0, 0 },
+	{ "spacing", TCA_ESTMRED_WAIT, WORD, spacings, 0, 0, 0 },
+	{ "ecn", TCA_ESTMRED_ECN, WORD, switches, 0, 0, 0 },
+	{ "mark_max", TCA_ESTMRED_MARK_MAX, NUMBER, NULL, 31, 0, 1 },
+	{ "queued_rtt", TCA_ESTMRED_QUEUED_RTT, TIME, NULL, 0, 0, 100 },
+	{ "sampling", TCA_ESTMRED_SAMPLING, TIME, NULL, 0, 0, 100 },
+	{ "per_estimate", TCA_ESTMRED_PER_ESTIMATE, COUNT, NULL, 0, 1, 1e6 },
+	{ "start", TCA_ESTMRED_START, TIME, NULL, 0, 0, 1e9 },
+	{ "ticks", TCA_ESTMRED_TICKS, COUNT, NULL, 0, 1, 1e6 },
+	{ "queue_filter", TCA_ESTMRED_QUEUE_FILTER, NUMBER, NULL, 14, 0, 0.999 },
+	{ "drop_filter", TCA_ESTMRED_DROP_FILTER, NUMBER, NULL, 14, 0, 0.999 },
+	{ "smoothing", TCA_ESTMRED_SMOOTHING, NUMBER, NULL, 14, 0, 0.999 },
+	{ "gamma_1", TCA_ESTMRED_GAMMA_1, NUMBER, NULL, 14, 0, 1e6 },
+	{ "gamma_2", TCA_ESTMRED_GAMMA_2, NUMBER, NULL, 14, 0.0002, 1.999 },
+	{ "zero_intervals", TCA_ESTMRED_ZERO_INTERVALS, COUNT, NULL, 0, 1, 1e6 },
+	{ "start_share", TCA_ESTMRED_START_SHARE, NUMBER, NULL, 14, 0, 0.99 },
+	{ "per_ack", TCA_ESTMRED_PER_ACK, NUMBER, NULL, 14, 1, 16 },
+	{ "above", TCA_ESTMRED_ABOVE, NUMBER, NULL, 14, 0, 1 },
+	{ "below", TCA_ESTMRED_BELOW, NUMBER, NULL, 14, 0, 1 },
+	{ NULL, 0, SIZE, NULL, 0, 0, 0 }
+};
+
+static int usage(void)
+{
+	fputs("Usage: ... estmred [ limit PACKETS|SIZE ] [ min PACKETS|SIZE ] [ max PACKETS|SIZE ]\n"
+	      "                   [ avpkt BYTES ] [ bandwidth RATE ] [ rtt TIME | delay TIME ]\n"
+	      "                   [ estimate on|off ] [ method NAME ] [ above SHARE ] [ below SHARE ]\n"
+	      "                   [ RED ] [ ESTIMATOR ] [ split | nosplit ]\n"
+	      "RED := [ probability P ] [ weight W ] [ gentle on|off ] [ spacing uniform|wait ]\n"
+	      "       [ ecn on|off ] [ mark_max P ]\n"
+	      "ESTIMATOR := [ queued_rtt TIME ] [ sampling TIME ] [ per_estimate N ] [ start TIME ]\n"
+	      "       [ ticks N ] [ queue_filter A ] [ drop_filter A ] [ smoothing A ] [ gamma_1 G ]\n"
+	      "       [ gamma_2 G ] [ zero_intervals N ] [ start_share SHARE ] [ per_ack N ]\n"
+	      "limit        most that waits: 60 or 60p packets, 60000b bytes; default 60000b\n"
+	      "min, max     thresholds of the average, both in packets (15) or both in bytes (15000b);\n"
+	      "             default a quarter and three quarters of the limit, in bytes\n"
+	      "avpkt        length of a typical packet; default 1000b\n"
+	      "bandwidth    of the link; default: measured from the first departures\n"
+	      "rtt, delay   of the flows without queueing, there and back, or one way; default 100ms\n"
+	      "estimate     off: RED alone\n"
+	      "above        share that does not respond above which it is drop-tail; default 1: never\n"
+	      "below        share below which it is RED again; default 0.1 less than above\n",
+	      stderr);
+	return -1;
+}
+
+/* What the command line said. */
+struct request {
+	bool given[TCA_ESTMRED_MAX + 1];
+	__u64 values[TCA_ESTMRED_MAX + 1];
+};
+
+static void give(struct request *request, int attribute, __u64 value)
+{
+	request->given[attribute] = true;
+	request->values[attribute] = value;
+}
+
+/* The unit of limit and of thresholds is one of its own. */
+static int parse_size(struct request *request, const struct option *option, const char *text)
+{
+	bool limit = option->attribute == TCA_ESTMRED_LIMIT;
+	int unit = limit ? TCA_ESTMRED_LIMIT_BYTES : TCA_ESTMRED_BYTES;
+	bool pkts = plugin_is_pkts(text);
+	__u32 size;
+
+	if (option->attribute == TCA_ESTMRED_AVPKT) {
+		if (plugin_bytes("estmred", option->name, text, &size))
+			return -1;
+		give(request, option->attribute, size);
+		return 0;
+	}
+	if (pkts ? plugin_pkts("estmred", option->name, text, limit, MAX_PKTS, &size) :
+		   plugin_bytes("estmred", option->name, text, &size))
+		return -1;
+	if (!limit && request->given[unit] && request->values[unit] != !pkts)
+		return plugin_fail("estmred", "%s: min and max in one unit, not %s",
+				   option->name, text);
+	give(request, unit, !pkts);
+	give(request, option->attribute, size);
+	return 0;
+}
+
+static int parse_number(struct request *request, const struct option *option, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= option->least && value <= option->most) ||
+	    (option->kind == COUNT && value != floor(value)))
+		return plugin_fail("estmred", "%s: a%s number from %g to %g, not %s", option->name,
+				   option->kind == COUNT ? " whole" : "", option->least,
+				   option->most, text);
+	/* Shares are compared: above is cut, below is filled, as where they are not scaled. */
+	value = ldexp(value, option->bits);
+	if (option->attribute == TCA_ESTMRED_BELOW)
+		value = ceil(value);
+	else if (option->attribute != TCA_ESTMRED_ABOVE)
+		value = round(value);
+	give(request, option->attribute, value);
+	return 0;
+}
+
+static int parse_time(struct request *request, const struct option *option, const char *text)
+{
+	__s64 time;
+
+	if (get_time64(&time, text) || time < option->least * SECOND ||
+	    time > option->most * SECOND)
+		return plugin_fail("estmred", "%s: a time from %gms to %gs, as 50ms, not %s",
+				   option->name, 1e3 * option->least, option->most, text);
+	give(request, option->attribute, time);
+	return 0;
+}
+
+static int parse_value(struct request *request, const char *name, const char *text)
+{
+	const struct option *option = options;
+	__u64 rate;
+	__u8 word;
+
+	if (!strcmp(name, "delay")) {
+		static const struct option delay = { "delay", TCA_ESTMRED_RTT, TIME, NULL, 0,
+						     5e-5, 30 };
+
+		if (parse_time(request, &delay, text))
+			return -1;
+		request->values[TCA_ESTMRED_RTT] *= 2;
+		return 0;
+	}
+	while (option->name && strcmp(option->name, name))
+		option++;
+	if (!option->name)
+		return plugin_fail("estmred", "no option %s; tc qdisc add estmred help", name);
+	switch (option->kind) {
+	case SIZE:
+		return parse_size(request, option, text);
+	case WORD:
+		if (plugin_word("estmred", name, text, option->words, &word))
+			return -1;
+		give(request, option->attribute, word);
+		return 0;
+	case RATE:
+		if (get_rate64(&rate, text) || rate > option->most)
+			return plugin_fail("estmred", "%s: a rate up to 400gbit, as 10mbit, not %s",
+					   name, text);
+		give(request, option->attribute, rate);
+		return 0;
+	case TIME:
+		return parse_time(request, option, text);
+	default:
+		return parse_number(request, option, text);
+	}
+}
+
+static int parse_options(const struct qdisc_util *util, int argc, char **argv,
+			 struct nlmsghdr *message, const char *device)
+{
+	struct request request = { 0 };
+	struct rtattr *nest;
+	int attribute;
+
+	for (; argc > 0; argc--, argv++) {
+		if (!strcmp(*argv, "help"))
+			return usage();
+		if (!strcmp(*argv, "split") || !strcmp(*argv, "nosplit")) {
+			give(&request, TCA_ESTMRED_SPLIT, **argv == 's');
+			continue;
+		}
+		if (argc < 2)
+			return plugin_fail("estmred",
+					   "%s: without a value; tc qdisc add estmred help", *argv);
+		if (parse_value(&request, argv[0], argv[1]))
+			return -1;
+		argc--, argv++;
+	}
+	nest = plugin_begin(message);
+	for (attribute = 1; attribute <= TCA_ESTMRED_MAX; attribute++)
+		if (request.given[attribute])
+			addattr64(message, PLUGIN_MESSAGE_SIZE, attribute,
+				  request.values[attribute]);
+	addattr_nest_end(message, nest);
+	return 0;
+}
+
+static void print_number(const char *name, const char *format, double value)
+{
+	print_color_float(PRINT_JSON, COLOR_NONE, name, NULL, value);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", name);
+	print_color_float(PRINT_FP, COLOR_NONE, NULL, format, value);
+}
+
+static void print_option(const struct option *option, __u64 value, bool bytes)
+{
+	bool named = bytes && option->attribute != TCA_ESTMRED_AVPKT;
+	char text[64], key[64];
+
+	switch (option->kind) {
+	case SIZE:
+		snprintf(text, sizeof(text), "%s %%llu%s ", option->name, bytes ? "b" : "p");
+		snprintf(key, sizeof(key), "%s%s", option->name, named ? "_bytes" : "");
+		plugin_print_u64(key, text, value);
+		break;
+	case WORD:
+		snprintf(text, sizeof(text), "%s %%s ", option->name);
+		plugin_print_string(option->name, text, plugin_name(option->words, value));
+		break;
+	case RATE:
+		print_color_u64(PRINT_JSON, COLOR_NONE, option->name, NULL, 8 * value);
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
+		print_color_float(PRINT_FP, COLOR_NONE, NULL, "%gMbit ", 8e-6 * value);
+		break;
+	case TIME:
+		print_color_float(PRINT_JSON, COLOR_NONE, option->name, NULL, 1e-9 * value);
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
+		print_color_float(PRINT_FP, COLOR_NONE, NULL, "%gms ", 1e-6 * value);
+		break;
+	case COUNT:
+		snprintf(text, sizeof(text), "%s %%llu ", option->name);
+		plugin_print_u64(option->name, text, value);
+		break;
+	case NUMBER:
+		print_number(option->name, "%.4g ", ldexp(value, -(int)option->bits));
+		break;
+	}
+}
+
+static int print_options(const struct qdisc_util *util, FILE *file, struct rtattr *nest)
+{
+	struct rtattr *tb[TCA_ESTMRED_MAX + 1] = { 0 };
+	__u64 values[TCA_ESTMRED_MAX + 1] = { 0 };
+	const struct option *option;
+	int attribute;
+
+	if (!nest)
+		return 0;
+	plugin_parse(tb, TCA_ESTMRED_MAX, nest);
+	for (attribute = 1; attribute <= TCA_ESTMRED_MAX; attribute++)
+		if (tb[attribute])
+			memcpy(&values[attribute], RTA_DATA(tb[attribute]), sizeof(values[0]));
+	for (option = options; option->name; option++) {
+		bool bytes = option->attribute == TCA_ESTMRED_AVPKT ||
+			     values[option->attribute == TCA_ESTMRED_LIMIT ?
+				    TCA_ESTMRED_LIMIT_BYTES : TCA_ESTMRED_BYTES];
+
+		/* The first eight are all that Zhao 2004, Fig. 19 has. */
+		if (option - options >= 8 && !show_details && !is_json_context())
+			break;
+		if (tb[option->attribute])
+			print_option(option, values[option->attribute], bytes);
+	}
+	if (tb[TCA_ESTMRED_SPLIT])
+		plugin_print_bool("split", "split", "nosplit", values[TCA_ESTMRED_SPLIT]);
+	return 0;
+}
+
+static int print_xstats(const struct qdisc_util *util, FILE *file, struct rtattr *xstats)
+{
+	struct tc_estmred_xstats stats = { 0 };
+	size_t len;
+
+	if (!xstats)
+		return 0;
+	len = RTA_PAYLOAD(xstats);
+	memcpy(&stats, RTA_DATA(xstats), len < sizeof(stats) ? len : sizeof(stats));
+	plugin_print_u64("marked", " marked %llu", stats.marked);
+	plugin_print_u64("early", " early %llu", stats.early);
+	plugin_print_u64("pdrop", " pdrop %llu", stats.pdrop);
+	plugin_print_u64("other", " other %llu", stats.other);
+	print_color_float(PRINT_ANY, COLOR_NONE, "average", " average %.1f",
+			  ldexp(stats.average, -20));
+	if (!stats.estimates)
+		return 0;
+	/* As in Zhao 2004, Fig. 19, and what it stands for. */
+	plugin_print_uint("estm", " estm %u", stats.estm);
+	print_color_float(PRINT_ANY, COLOR_NONE, "share", " = %.3f", ldexp(stats.estm, -14));
+	plugin_print_string("doubt", " %s", plugin_name(doubts, stats.doubt));
+	print_color_float(PRINT_ANY, COLOR_NONE, "responsive_flows", " flows %.1f",
+			  ldexp(stats.flows, -14));
+	plugin_print_u64("estimates", " estimates %llu", stats.estimates);
+	print_color_bool(PRINT_JSON, COLOR_NONE, "tail", NULL, stats.tail);
+	if (stats.tail)
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", " tail");
+	return 0;
+}
+
+struct qdisc_util estmred_qdisc_util = {
+	.id = "estmred",
+	.parse_qopt = parse_options,
+	.print_qopt = print_options,
+	.print_xstats = print_xstats,
+};
