@@ -77,7 +77,8 @@ class Wiring:
         number = f"{self.count >> 8:02x}:{self.count & 255:02x}"
         ends = [(*end, f"02:00:00:{number}:0{k}") for k, end in enumerate((left, right))]
         (one, device, _, mac), (two, peer, _, peer_mac) = ends
-        shell(f"ip link add {device} netns {one} address {mac} type veth peer name {peer} address {peer_mac} netns {two}")
+        far = f"peer name {peer} address {peer_mac} netns {two}"
+        shell(f"ip link add {device} netns {one} address {mac} type veth {far}")
         for (name, device, address, _), (_, _, other, other_mac) in (ends, ends[::-1]):
             self.commands.setdefault(name, []).extend(
                 (

@@ -1,4 +1,4 @@
-"""A flow list over a dumbbell, in the kernel: `run` sets the path up, opens every flow at its time and watches the queue.
+"""A flow list over a dumbbell, in the kernel: `run` sets the path up, opens every flow at its time, watches the queue.
 
 One process has the sockets of all hosts, and waits for all of them at once: a socket stays in the namespace in which it
 was made. Times are those of CLOCK_MONOTONIC, which all namespaces share, in seconds since the start of the run. With
@@ -68,7 +68,7 @@ class Run:
         self.listeners = []
         for host in hosts:
             self.enter(host)
-            self.listeners.append(listener())
+            self.listeners.append(listener(settings["window_bytes"]))
         for found in self.listeners:
             self.poll.register(found, select.EPOLLIN)
             self.files[found.fileno()] = found
@@ -183,18 +183,18 @@ def run(settings: dict) -> dict:
     Parameters
     ----------
     settings : dict
-        Path: ``hosts``, ``rate_bps``, ``reverse_rate_bps``, ``delay_s``, ``overhead_bytes``, ``mtu``, ``leaf``,
-        ``reverse_leaf`` (as tc takes them), ``route`` (options of the hosts' routes), ``sysctl`` (of the hosts),
-        ``module_parameters``. Run: ``duration_s``, ``warm_up_s``, ``stop_when_idle``, ``sample_interval_s``, ``looks`` (at the queue, per
-        sample), ``watched`` (flows). ``flows``: rows with ``start_s``, ``src``, ``dst`` (numbers of hosts),
-        ``udp``; TCP: ``size_bytes``, ``receiver_opens``, ``congestion``, ``paced``; UDP: ``packets``, ``payload_bytes``,
-        ``gap_s``.
+        Path: ``hosts``, ``rate_bps``, ``reverse_rate_bps``, ``delay_s``, ``overhead_bytes``, ``mtu``, ``mss``,
+        ``window_bytes`` (0: the kernel's own), ``leaf``, ``reverse_leaf`` (as tc takes them), ``route`` (options of the
+        hosts' routes), ``sysctl`` (of the hosts), ``module_parameters``. Run: ``duration_s``, ``warm_up_s``,
+        ``stop_when_idle``, ``sample_interval_s``, ``looks`` (at the queue, per sample), ``watched`` (flows). ``flows``:
+        rows with ``start_s``, ``src``, ``dst`` (numbers of hosts), ``udp``; TCP: ``size_bytes``, ``receiver_opens``,
+        ``congestion``, ``paced``; UDP: ``packets``, ``payload_bytes``, ``gap_s``.
 
     Returns
     -------
     dict
-        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples``; counters of the queues, ``forward`` and ``reverse``, at the
-        end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that tc tells of the forward one.
+        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples``; counters of the queues, ``forward`` and ``reverse``,
+        at the end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that tc tells of the forward one.
     """
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
     Path("/proc/sys/net/core/somaxconn").write_text("65535")

@@ -10,7 +10,8 @@ TCP_CLOSE = 7
 SETTLED_S = 5.0  # after its last packet a UDP flow that lost some counts as ended
 CHUNK = bytes(1 << 18)
 BUFFER = bytearray(1 << 18)
-SO_MAX_PACING_RATE = 47
+SO_RCVBUFFORCE, SO_MAX_PACING_RATE = 33, 47
+BUFFER_BYTES = 16 << 20
 INFO_BYTES = 232
 FIELDS = {"rtt": 68, "cwnd": 80, "total_retrans": 100, "segs_out": 136, "segs_in": 140, "delivered_ce": 196}
 """Offsets of unsigned 32-bit fields in struct tcp_info (linux/tcp.h)."""
@@ -21,8 +22,19 @@ def info(connection: socket.socket) -> dict[str, int]:
     return {"state": raw[0]} | {name: struct.unpack_from("=I", raw, offset)[0] for name, offset in FIELDS.items()}
 
 
-def listener() -> socket.socket:
-    found = socket.socket()
+def bounded(found: socket.socket, window_bytes: int) -> socket.socket:
+    """Has the socket advertise that window at most; 0 leaves it to the kernel.
+
+    The kernel raises a bound, the route's too, as it tunes the receive buffer: so that is fixed, and large.
+    """
+    if window_bytes:
+        found.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window_bytes)
+    return found
+
+
+def listener(window_bytes: int) -> socket.socket:
+    found = bounded(socket.socket(), window_bytes)
     found.bind(("", LISTEN_PORT))
     found.listen(65535)
     found.setblocking(False)
@@ -56,7 +68,7 @@ class Tcp:
             raise RuntimeError(f"host {host.name} opens more than {LAST_PORT - FIRST_PORT + 1} connections")
         Tcp.ports[number] = port + 1
         self.run.enter(host)
-        connection = socket.socket()
+        connection = bounded(socket.socket(), self.run.settings["window_bytes"])
         connection.setblocking(False)
         connection.bind((host.address, port))
         self.has(connection, opener)
@@ -89,9 +101,11 @@ class Tcp:
     def send(self) -> None:
         if error := self.sender.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
             raise OSError(error, "")
+        # Whole segments at a time: the end of what is handed over may leave in a short one.
+        most = len(CHUNK) // self.run.settings["mss"] * self.run.settings["mss"]
         try:
             while self.left:
-                self.left -= self.sender.send(memoryview(CHUNK)[: min(self.left, len(CHUNK))])
+                self.left -= self.sender.send(memoryview(CHUNK)[: min(self.left, most)])
                 if not self.left:
                     self.sender.shutdown(socket.SHUT_WR)
         except BlockingIOError:

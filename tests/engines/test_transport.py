@@ -10,7 +10,7 @@ from mayfly.simulate.transport import Tcp
 def test_the_preset_linux_is_what_the_kernel_does():
     found = transport_of(Tcp(preset="linux"))
     assert found.other == ["tcp.fin_on_data = false (true)"]
-    assert found.route == "initcwnd 10 rto_min 200ms"
+    assert (found.route, found.window_bytes) == ("initcwnd 10 rto_min 200ms", 0)
     assert (found.mtu_bytes, found.overhead_bytes, found.congestion) == (1500, -14, "cubic")
     assert found.sysctl["net.ipv4.tcp_sack"] == found.sysctl["net.ipv4.tcp_timestamps"] == "1"
     assert found.module_parameters == {"tcp_cubic/hystart": "1"}
@@ -18,7 +18,7 @@ def test_the_preset_linux_is_what_the_kernel_does():
 
 def test_settings_of_a_time_before_are_those_that_the_kernel_can_have():
     found = transport_of(Tcp(preset="qualnet-4.5-like"))
-    assert found.route == "initcwnd 3 rto_min 1000ms window 62780"
+    assert (found.route, found.window_bytes) == ("initcwnd 3 rto_min 1000ms", 62_780)
     assert (found.mtu_bytes, found.congestion) == (1500, "reno")
     assert {found.sysctl[f"net.ipv4.tcp_{name}"] for name in ("sack", "recovery", "timestamps", "ecn")} == {"0"}
     assert "tcp.initial_rto = 3 (1)" in found.other and "tcp.delayed_ack = 0.2 (0.04)" in found.other

@@ -126,6 +126,8 @@ def guest_settings(scenario: Scenario, discipline: Discipline, flows: pl.DataFra
         "overhead_bytes": transport.overhead_bytes,
         # Room for UDP packets: TCP's segments are bounded by the route.
         "mtu": max(transport.mtu_bytes, longest - scenario.tcp.header + 40),
+        "mss": scenario.tcp.mss,
+        "window_bytes": transport.window_bytes,
         "leaf": leaf_words(discipline, _place(scenario, network.buffer, network.rate)),
         "reverse_leaf": leaf_words(reverse, _place(scenario, network.reverse_buffer or network.buffer, reverse_rate)),
         "route": transport.route,

@@ -14,6 +14,8 @@ ALGORITHMS = {"aimd": "reno", "cubic": "cubic", "bbr": "bbr"}
 LARGEST_WINDOW_BYTES = 3_145_728
 """Window that Linux advertises at most with its own settings: half of the 6 MB of tcp_rmem."""
 
+LARGEST_UNSCALED_BYTES = 65_535
+
 MOST_SYN_RETRIES = 127
 
 CONSTANT: dict[str, Any] = {
@@ -54,6 +56,8 @@ class Transport:
         Of all devices: with it a full segment has the scenario's MSS.
     overhead_bytes : int
         What the scenario counts per packet beyond an Ethernet frame; negative when less.
+    window_bytes : int
+        That sockets advertise at most; 0 for the kernel's own.
     route : str
         Options of the hosts' routes.
     sysctl : dict
@@ -72,6 +76,7 @@ class Transport:
 
     mtu_bytes: int
     overhead_bytes: int
+    window_bytes: int
     route: str
     sysctl: dict[str, str]
     module_parameters: dict[str, str]
@@ -113,7 +118,6 @@ def transport_of(tcp: Tcp) -> Transport:
     # Two segments for an acknowledgement, or one.
     route += " quickack 1" if tcp.delayed_ack == 0 else ""
     bounded = window_bytes + tcp.mss <= LARGEST_WINDOW_BYTES
-    route += f" window {window_bytes}" if bounded else ""
     sack = "1" if tcp.recovery == "sack" else "0"
     sysctl = {
         # Without it a connection starts from what earlier ones to the same host left behind.
@@ -121,6 +125,8 @@ def transport_of(tcp: Tcp) -> Transport:
         "net.ipv4.tcp_sack": sack,
         "net.ipv4.tcp_recovery": sack,
         "net.ipv4.tcp_timestamps": "1" if tcp.timestamps else "0",
+        # A window that needs no scale is not rounded by it.
+        "net.ipv4.tcp_window_scaling": "0" if window_bytes <= LARGEST_UNSCALED_BYTES else "1",
         "net.ipv4.tcp_ecn": "1" if tcp.ecn else "0",
         "net.ipv4.tcp_syn_retries": str(_syn_retries(tcp)),
         "net.ipv4.tcp_synack_retries": str(_syn_retries(tcp)),
@@ -128,6 +134,7 @@ def transport_of(tcp: Tcp) -> Transport:
     return Transport(
         mtu_bytes=tcp.mss + 40 + (TIMESTAMPS_BYTES if tcp.timestamps else 0),
         overhead_bytes=tcp.header - 54,
+        window_bytes=window_bytes if bounded else 0,
         route=route,
         sysctl=sysctl,
         module_parameters={"tcp_cubic/hystart": "1" if tcp.hystart else "0"},
