@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mayfly.papers import (
     chen2012,
     chen2012_cbr,
+    chen2012_enterprise,
     chen2012_queues,
     chen2012_subflows,
     chen2012_topology,
@@ -103,6 +104,14 @@ ITEMS = (
         + chen2012_wlan_mixed.EXPERIMENTS
         + chen2012_topology.EXPERIMENTS
         + chen2012_wlan_tables.EXPERIMENTS,
+    ),
+    Item(
+        id="chen-2012-enterprise",
+        title="Chen 2012, 9.3.1: the topological model of an enterprise on the wire",
+        introduction=chen2012_enterprise.INTRODUCTION,
+        claims=chen2012_enterprise.CLAIMS,
+        experiments=chen2012_enterprise.EXPERIMENTS,
+        sections=(chen2012_enterprise.times_table,),
     ),
     Item(
         id="rai-2003",
