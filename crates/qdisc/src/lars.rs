@@ -2,8 +2,7 @@
 //!
 //! Principle: as LAS, but the attained service of a flow decays, A(t) = A(s) beta^(t - s), with
 //! beta = 2^(-1/half_life). All flows fade by the same factor, so the order of waiting packets does
-//! not change with time if attained service is written in inflated bytes, A(t) beta^-(t - epoch);
-//! before those grow out of range, all of them are scaled to a later epoch.
+//! not change with time if attained service is written in inflated bytes ([`crate::fading`]).
 //! With `count=acknowledged` both directions of a connection count, as in LASACK.
 //! Cost per packet: as LAS and one power of two; every 512 half-lives O(flows + packets).
 //! Source: Heusse 2010, 2011 as described in Chen 2012, 2.1 and 4.2.
@@ -11,21 +10,18 @@
 use units::{FlowKey, Stream, Time};
 
 use crate::base::{Discipline, DropReason, Env};
+use crate::fading::{Fading, Inflated};
 use crate::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::order::Order;
 use crate::packet::{Kind, Packet};
 use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
 use crate::volume::{Acknowledged, connection};
 
-/// Half-lives between two epochs: 2^512 times 2^64 bytes is far below the largest f64, 2^1024.
-const EPOCH: f64 = 512.0;
-
 /// Attained recent service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Recent {
-    /// Inflated bytes that entered the queue and were not pushed out. Never negative, so that the bits of the number
-    /// sort as the number does.
-    inflated: f64,
+    /// Inflated bytes that entered the queue and were not pushed out.
+    inflated: Inflated,
     /// The first acknowledgement tells nothing: what it acknowledges may be long ago.
     acknowledged: Acknowledged<false>,
 }
@@ -37,56 +33,18 @@ pub struct Lars {
     flows: FlowTable<Recent>,
     /// Both directions of a connection count.
     both: bool,
-    half_life: Time,
-    per_half_life: f64,
-    epoch: Time,
-    powers: [f64; 16],
-}
-
-/// 2^(i/16) for i < 16 by square roots, which IEEE 754 rounds correctly: the same on every platform,
-/// unlike `exp2` of the system.
-fn powers_of_two() -> [f64; 16] {
-    let mut powers = [1.0; 16];
-    let mut root = 2.0_f64;
-    for bit in [8, 4, 2, 1] {
-        root = root.sqrt();
-        (0..16).filter(|i| i & bit != 0).for_each(|i| powers[i] *= root);
-    }
-    powers
-}
-
-/// `value` 2^-`k`; zero when that is below the smallest f64.
-fn scaled_down(value: f64, k: u64) -> f64 {
-    let half = |k: u64| f64::from_bits((1023 - k) << 52);
-    if k > 2000 { 0.0 } else { value * half(k / 2) * half(k - k / 2) }
+    fading: Fading,
 }
 
 impl Lars {
-    /// beta^-(now - epoch): inflated bytes per byte sent now. Moves the epoch when it is due.
+    /// Goes on to `now`. What falls below the smallest number becomes zero and ties, first come first served.
     #[inline]
-    fn inflation(&mut self, now: Time) -> f64 {
-        let mut age = now.saturating_sub(self.epoch).0 as f64 * self.per_half_life;
-        if age >= EPOCH {
-            self.move_epoch(now);
-            age = now.saturating_sub(self.epoch).0 as f64 * self.per_half_life;
+    fn fade(&mut self, now: Time) {
+        let halvings = self.fading.advance(now);
+        if halvings > 0 {
+            self.flows.rescale(|recent| Recent { inflated: recent.inflated.halved(halvings), ..recent });
+            self.queue.rescale(|key| Inflated::of_bits(key).halved(halvings).bits());
         }
-        let steps = (age * 16.0) as u32;
-        let rest = (age - f64::from(steps) / 16.0) * std::f64::consts::LN_2;
-        // e^rest for rest < 0.044: the first term left out is below 1e-11.
-        let series = (1.0 + rest)
-            + rest * rest * ((0.5 + rest * (1.0 / 6.0)) + rest * rest * (1.0 / 24.0 + rest * (1.0 / 120.0)));
-        self.powers[(steps % 16) as usize] * series * f64::from_bits(u64::from(1023 + steps / 16) << 52)
-    }
-
-    /// Moves the epoch by whole half-lives, so that the factor is an exact power of two. What falls
-    /// below the smallest f64 becomes zero and ties, first come first served.
-    #[cold]
-    fn move_epoch(&mut self, now: Time) {
-        let half_lives = (now - self.epoch).0 / self.half_life.0;
-        self.epoch += Time(half_lives * self.half_life.0);
-        let scaled = |recent: Recent| Recent { inflated: scaled_down(recent.inflated, half_lives), ..recent };
-        self.flows.rescale(scaled);
-        self.queue.rescale(|key| scaled_down(f64::from_bits(key), half_lives).to_bits());
     }
 
     #[inline(always)]
@@ -96,30 +54,29 @@ impl Lars {
 
     /// Counts `packet`, which enters the queue, in `recent`; hands out its stamp.
     #[inline(always)]
-    fn count(both: bool, recent: &mut Recent, packet: &Packet, inflation: f64) -> u64 {
+    fn count(both: bool, recent: &mut Recent, packet: &Packet, fading: &Fading, now: Time) -> u64 {
         let before = recent.inflated;
-        if !both {
-            recent.inflated += f64::from(packet.len) * inflation;
-            return before.to_bits();
+        let moved = if both { recent.acknowledged.moved(packet) } else { u64::from(packet.len) };
+        recent.inflated = before.plus(fading.inflated(moved, now));
+        if both {
+            recent.acknowledged.note(packet);
         }
-        recent.inflated += recent.acknowledged.moved(packet) as f64 * inflation;
-        recent.acknowledged.note(packet);
         // As in LASACK what an acknowledgement tells was moved before it.
-        if packet.kind == Kind::Ack { recent.inflated.to_bits() } else { before.to_bits() }
+        if both && packet.kind == Kind::Ack { recent.inflated.bits() } else { before.bits() }
     }
 
-    fn make_room(&mut self, packet: &Packet, inflation: f64, env: &mut Env) -> bool {
+    fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
         let (both, flows) = (self.both, &mut self.flows);
         let mut recent = flows.attained(Self::flow(both, packet));
-        let stamp = Self::count(both, &mut recent, packet, inflation);
+        let stamp = Self::count(both, &mut recent, packet, &self.fading, env.now());
         self.queue.make_room(stamp, packet.len, env, |victim, stamp| {
             let flow = Self::flow(both, victim);
             let mut recent = flows.attained(flow);
             // As in LASACK what an acknowledgement told stays counted.
             if !both || victim.kind != Kind::Ack {
                 // As in LAS the victim is the last packet of its flow. What an acknowledgement told that came after
-                // it and was pushed out before it is forgotten with it: sums of f64 cannot be undone exactly.
-                recent.inflated = f64::from_bits(stamp);
+                // it and was pushed out before it is forgotten with it: sums that are rounded cannot be undone exactly.
+                recent.inflated = Inflated::of_bits(stamp);
             }
             flows.push_out(flow, recent);
         })
@@ -155,29 +112,25 @@ impl Discipline for Lars {
     };
 
     fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
-        let half_life = options.time("half_life");
         Ok(Lars {
             queue: Order::default(),
             flows: FlowTable::with_options(options),
             both: options.choice("count") == "acknowledged",
-            half_life,
-            per_half_life: 1.0 / half_life.0 as f64,
-            epoch: Time::ZERO,
-            powers: powers_of_two(),
+            fading: Fading::of(options.time("half_life")),
         })
     }
 
     #[inline]
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
-        let inflation = self.inflation(env.now());
+        self.fade(env.now());
         self.flows.visit(env.now());
-        if env.is_full(packet.len) && !self.make_room(&packet, inflation, env) {
+        if env.is_full(packet.len) && !self.make_room(&packet, env) {
             env.refuse(packet, DropReason::Full);
             return;
         }
         env.accept(&packet);
         let recent = self.flows.enter(Self::flow(self.both, &packet), env.now());
-        let stamp = Self::count(self.both, recent, &packet, inflation);
+        let stamp = Self::count(self.both, recent, &packet, &self.fading, env.now());
         self.queue.push(stamp, packet);
     }
 
@@ -208,32 +161,8 @@ mod tests {
     use proptest::prelude::*;
     use units::Time;
 
-    use super::{Lars, scaled_down};
-    use crate::spec::Options;
     use crate::trial::{arrive, drain, dropped, packet, queue};
-    use crate::{Discipline, Kind, Limit, Packet, Qdisc};
-
-    fn lars(half_life: &str) -> Lars {
-        let given = [("half_life".to_owned(), half_life.to_owned())];
-        let options = Options::parse(&Lars::SPEC, &given).expect("valid");
-        Lars::with_options(&options, &mut units::Stream::named(1, "lars")).expect("valid")
-    }
-
-    #[test]
-    fn attained_service_halves_in_a_half_life() {
-        let mut half_second = lars("0.5");
-        for (ms, expected) in [(0, 1.0), (500, 2.0), (250, 2_f64.sqrt()), (100, 2_f64.powf(0.2)), (5000, 1024.0)] {
-            let inflation = half_second.inflation(Time::from_millis(ms));
-            assert!((inflation / expected - 1.0).abs() < 2e-11, "{ms} ms: {inflation}, not {expected}");
-        }
-    }
-
-    #[test]
-    fn powers_of_two_scale_exactly_and_fade_to_zero() {
-        assert_eq!(scaled_down(1500.0 * 2_f64.powi(600), 601), 750.0);
-        assert_eq!(scaled_down(1500.0, 0), 1500.0);
-        assert_eq!(scaled_down(1500.0, 1_000_000_000_000), 0.0);
-    }
+    use crate::{Kind, Limit, Packet, Qdisc};
 
     #[test]
     fn a_flow_that_rested_goes_before_one_that_sent_less_but_lately() {

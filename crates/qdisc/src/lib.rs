@@ -15,6 +15,7 @@ mod base;
 mod classes;
 mod cobalt;
 mod early_discard;
+mod fading;
 mod flow_table;
 mod hash;
 mod lists;
