@@ -27,6 +27,26 @@ static bool mf_classes_count(const struct mf_order *order,
 }
 
 /**
+ * mf_order_victims() - how many have to go for an arriving packet
+ * @order: the packets that wait, sorted
+ * @queue: limit and backlog, which is full
+ * @key: of the arriving packet
+ * @len: its length, bytes
+ *
+ * Return: packets to be taken from the tail; 0 when all that are behind the
+ * place of the packet would not be enough.
+ */
+u64 mf_order_victims(const struct mf_order *order, const struct mf_queue *queue,
+		     u64 key, u32 len)
+{
+	struct mf_count gone = { 0 };
+
+	if (mf_classes_count(order, queue, true, key, len, &gone))
+		return gone.pkts;
+	return 0;
+}
+
+/**
  * mf_classes_victims() - how many have to go for an arriving packet
  * @classes: the classes
  * @queue: limit and backlog, which is full

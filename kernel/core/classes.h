@@ -15,6 +15,8 @@ struct mf_classes {
 	struct mf_order low;
 };
 
+u64 mf_order_victims(const struct mf_order *order, const struct mf_queue *queue,
+		     u64 key, u32 len);
 u64 mf_classes_victims(const struct mf_classes *classes,
 		       const struct mf_queue *queue, bool high, u64 volume,
 		       u32 len);

@@ -29,6 +29,17 @@ static inline void mf_free(const void *memory)
 	kvfree(memory);
 }
 
+static inline u64 mf_div64(u64 dividend, u64 divisor)
+{
+	return div64_u64(dividend, divisor);
+}
+
+/* Bits that a number takes, 0 to 64. */
+static inline u32 mf_bits(u64 number)
+{
+	return fls64(number);
+}
+
 #else
 
 #include <errno.h>
@@ -76,6 +87,17 @@ static inline void *mf_alloc(size_t count, size_t size)
 static inline void mf_free(void *memory)
 {
 	free(memory);
+}
+
+static inline u64 mf_div64(u64 dividend, u64 divisor)
+{
+	return dividend / divisor;
+}
+
+/* Bits that a number takes, 0 to 64. */
+static inline u32 mf_bits(u64 number)
+{
+	return number ? 64 - __builtin_clzll(number) : 0;
 }
 
 #endif

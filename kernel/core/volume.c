@@ -12,20 +12,51 @@ static u64 mf_volume_number(const struct mf_packet *packet)
 	return packet->progress < MF_MOST ? packet->progress : MF_MOST;
 }
 
-/* Bytes by which @packet moves its connection on. */
-static u64 mf_volume_moved(enum mf_measure measure,
-			   const struct mf_volume *volume,
-			   const struct mf_packet *packet)
+/**
+ * mf_volume_moved() - by how much a packet moves its flow on
+ * @measure: what is counted
+ * @volume: of the flow of the packet, before it
+ * @packet: the packet
+ *
+ * Return: packets or bytes.
+ */
+u64 mf_volume_moved(enum mf_measure measure, const struct mf_volume *volume,
+		    const struct mf_packet *packet)
 {
 	u64 before, number;
 
-	if (packet->kind != MF_ACK)
+	if (measure == MF_PACKETS)
+		return 1;
+	if (measure == MF_BYTES || packet->kind != MF_ACK)
 		return packet->len;
 	before = volume->numbers[!(packet->flow & 1)];
 	number = mf_volume_number(packet);
 	if (!before)
 		return measure == MF_WHOLE ? number : 0;
 	return number + 1 > before ? number + 1 - before : 0;
+}
+
+/**
+ * mf_volume_note() - takes note of the number of a packet that is counted
+ * @measure: what is counted
+ * @volume: of the flow of the packet
+ * @packet: the packet
+ */
+void mf_volume_note(enum mf_measure measure, struct mf_volume *volume,
+		    const struct mf_packet *packet)
+{
+	u64 direction = packet->flow & 1;
+	u64 number;
+
+	if (measure < MF_ADVANCE)
+		return;
+	if (packet->kind != MF_ACK) {
+		volume->numbers[direction] = MF_SEEN;
+		return;
+	}
+	number = mf_volume_number(packet) + 1;
+	if (number > volume->numbers[!direction])
+		volume->numbers[!direction] = number;
 }
 
 /**
@@ -53,25 +84,8 @@ u64 mf_volume_rank(enum mf_measure measure, const struct mf_volume *volume,
 void mf_volume_add(enum mf_measure measure, struct mf_volume *volume,
 		   const struct mf_packet *packet)
 {
-	u64 direction = packet->flow & 1;
-	u64 number;
-
-	if (measure == MF_BYTES) {
-		volume->count += packet->len;
-		return;
-	}
-	if (measure == MF_PACKETS) {
-		volume->count++;
-		return;
-	}
 	volume->count += mf_volume_moved(measure, volume, packet);
-	if (packet->kind != MF_ACK) {
-		volume->numbers[direction] = MF_SEEN;
-		return;
-	}
-	number = mf_volume_number(packet) + 1;
-	if (number > volume->numbers[!direction])
-		volume->numbers[!direction] = number;
+	mf_volume_note(measure, volume, packet);
 }
 
 /**

@@ -36,6 +36,16 @@ static inline u64 mf_volume_flow(enum mf_measure measure,
 	return measure < MF_ADVANCE ? packet->flow : packet->flow & ~1ULL;
 }
 
+/* Has nothing been counted? */
+static inline bool mf_volume_is_none(const struct mf_volume *volume)
+{
+	return !(volume->count | volume->numbers[0] | volume->numbers[1]);
+}
+
+u64 mf_volume_moved(enum mf_measure measure, const struct mf_volume *volume,
+		    const struct mf_packet *packet);
+void mf_volume_note(enum mf_measure measure, struct mf_volume *volume,
+		    const struct mf_packet *packet);
 u64 mf_volume_rank(enum mf_measure measure, const struct mf_volume *volume,
 		   const struct mf_packet *packet);
 void mf_volume_add(enum mf_measure measure, struct mf_volume *volume,

@@ -24,6 +24,7 @@
  * and why it is doubted.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 
 #include "decisions.h"
@@ -33,6 +34,11 @@ static const struct discipline *const disciplines[] = {
 	&pefd_discipline,
 	&efdack_discipline,
 	&estmred_discipline,
+	&las_discipline,
+	&lasack_discipline,
+	&lars_discipline,
+	&run2c_discipline,
+	&run2cack_discipline,
 };
 
 static const char *const fates[] = {
@@ -66,6 +72,11 @@ double option_number(const struct option *option)
 	if (end == option->value || *end)
 		fail("%s: a number, not %s", option->name, option->value);
 	return number;
+}
+
+u64 option_ns(const struct option *option)
+{
+	return round(option_number(option) * 1e9);
 }
 
 static u64 handle_of(const struct mf_packet *packet)
@@ -180,7 +191,8 @@ static void read_setup(struct setup *setup, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct setup setup = { .discard = note_victim };
+	/* Tables of crates/qdisc have no bound: more flows than any trace has. */
+	struct setup setup = { .discard = note_victim, .flows = 1 << 16 };
 	const struct discipline *discipline;
 	char line[256];
 	void *core;

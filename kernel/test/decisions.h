@@ -7,16 +7,22 @@
 
 #include "../core/queue.h"
 
+/* Defaults of the options visit and timeout. */
+#define DEFAULT_VISIT_NS 5000000000ULL
+#define DEFAULT_TIMEOUT_NS 30000000000ULL
+
 /**
  * struct setup - what the command line asks for
  * @limit: of the buffer
  * @limit_in_bytes: the limit is in bytes, else in packets
+ * @flows: entries that a flow table is to have room for
  * @options: names and values, ended by a NULL name
  * @discard: to be given to the core
  */
 struct setup {
 	u64 limit;
 	bool limit_in_bytes;
+	u32 flows;
 	struct option {
 		const char *name;
 		const char *value;
@@ -52,8 +58,14 @@ extern const struct discipline efd_discipline;
 extern const struct discipline pefd_discipline;
 extern const struct discipline efdack_discipline;
 extern const struct discipline estmred_discipline;
+extern const struct discipline las_discipline;
+extern const struct discipline lasack_discipline;
+extern const struct discipline lars_discipline;
+extern const struct discipline run2c_discipline;
+extern const struct discipline run2cack_discipline;
 
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 double option_number(const struct option *option);
+u64 option_ns(const struct option *option);
 
 #endif

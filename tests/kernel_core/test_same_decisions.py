@@ -34,11 +34,25 @@ ESTMRED = [
     ("rate=8e9", "mean_packet=1", "rtt=0.0001", "gamma_1=1e6", "per_ack=16"),
     ("rtt=0.02", "above=0.05", "below=0.01", "start=60", "start_share=0.2", "zero_intervals=1", "sampling=0.004"),
 ]
+TABLES = [(), ("visit=0.3", "timeout=1.7"), ("visit=7", "timeout=0.001")]
 ROWS = [
     *(("efd", (*order, f"threshold={threshold}")) for order in EFD for threshold in (1, 1500.5, 30_000)),
     *(("pefd", (*order, f"threshold={threshold}")) for order in EFD for threshold in (1, 20)),
     *(("efdack", (*order, f"threshold={threshold}")) for order in EFD for threshold in (1, 30_000)),
     *(("estmred", ("arithmetic=integers", *options)) for options in ESTMRED),
+    *((discipline, table) for discipline in ("las", "lasack") for table in TABLES),
+    *(
+        ("lars", (f"count={count}", f"half_life={half_life}", *table))
+        for count in ("sent", "acknowledged")
+        for half_life in (0.001, 1, 2.5, 100_000)
+        for table in TABLES
+    ),
+    *(
+        (discipline, (f"threshold={threshold}", *table))
+        for discipline in ("run2c", "run2cack")
+        for threshold in (1, 1500.5, 30_000)
+        for table in TABLES
+    ),
 ]
 """Disciplines with options: every core, every option."""
 
@@ -94,6 +108,12 @@ def test_traffic_made_to_hurt(programs, discipline):
         for limit in ("3p", "1000p", "300000b"):
             compare(programs, discipline, limit, options, traces.flood(20_000))
             compare(programs, discipline, limit, options, traces.alternation(5000))
+
+
+@pytest.mark.parametrize("half_life", [0.001, 1, 2.5, 100_000])
+def test_contests_that_the_last_bits_decide(programs, half_life):
+    options = (f"half_life={half_life}", "timeout=1000000")
+    compare(programs, "lars", "100p", options, traces.contests(half_life, 40_000))
 
 
 @pytest.mark.parametrize("discipline", sorted({row[0] for row in ROWS}))

@@ -136,3 +136,28 @@ def congested(calls: int, rate_bps: float = 6e6, length: int = 1000) -> Iterator
             free += gap
         yield f"+ {now} {handle % 40 << 1} {handle} 0 {rng.choice((40, length, 2 * length - 40))} u {handle % 4}"
         handle += 1
+
+
+def contests(half_life_s: float, calls: int) -> Iterator[str]:
+    """Pairs of flows that sent the same, but for the fading of a nanosecond, at different times, and then compete.
+
+    Which goes first depends on the last bits of the arithmetic of LARS.
+    """
+    rng = random.Random(0)
+    half_life_ns = half_life_s * 1e9
+    now = 0
+    for k in range(0, calls, 8):
+        first, second = (k << 1), (k << 1) + 2
+        long = rng.randrange(800, 1501)
+        short = rng.randrange(long // 2 + 1, long)
+        now += rng.randrange(round(half_life_ns))
+        apart = round(half_life_ns * math.log2(long / short)) + rng.randrange(-2, 3)
+        yield f"+ {now} {first} {k} 0 {long} u 0"
+        yield f"- {now}"
+        now += apart
+        yield f"+ {now} {second} {k + 1} 0 {short} u 0"
+        yield f"- {now}"
+        yield f"+ {now} {second} {k + 2} 0 100 u 0"
+        yield f"+ {now} {first} {k + 3} 0 100 u 0"
+        yield f"- {now}"
+        yield f"- {now}"

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* LAS, LASACK and LARS for decisions.c. */
+#include "../core/least_attained.h"
+#include "decisions.h"
+
+static bool is_acknowledged(const struct option *option)
+{
+	if (strcmp(option->value, "sent") && strcmp(option->value, "acknowledged"))
+		fail("%s: sent or acknowledged, not %s", option->name, option->value);
+	return !strcmp(option->value, "acknowledged");
+}
+
+static void *make(const struct setup *setup, enum mf_measure measure, u64 half_life_ns)
+{
+	struct mf_las_options options = {
+		.limit = setup->limit,
+		.limit_in_bytes = setup->limit_in_bytes,
+		.visit_ns = DEFAULT_VISIT_NS,
+		.timeout_ns = DEFAULT_TIMEOUT_NS,
+		.half_life_ns = half_life_ns,
+		.flows = setup->flows,
+		.measure = measure,
+	};
+	struct mf_las *las = malloc(sizeof(*las));
+	const struct option *option;
+
+	for (option = setup->options; option->name; option++) {
+		if (!strcmp(option->name, "visit"))
+			options.visit_ns = option_ns(option);
+		else if (!strcmp(option->name, "timeout"))
+			options.timeout_ns = option_ns(option);
+		else if (half_life_ns && !strcmp(option->name, "half_life"))
+			options.half_life_ns = option_ns(option);
+		else if (half_life_ns && !strcmp(option->name, "count"))
+			options.measure = is_acknowledged(option) ? MF_ADVANCE : MF_BYTES;
+		else
+			fail("%s has no option %s", half_life_ns ? "lars" : "las", option->name);
+	}
+	if (!las || mf_las_init(las, &options, setup->discard, 1))
+		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
+	return las;
+}
+
+static void *make_las(const struct setup *setup)
+{
+	return make(setup, MF_BYTES, 0);
+}
+
+static void *make_lasack(const struct setup *setup)
+{
+	return make(setup, MF_WHOLE, 0);
+}
+
+static void *make_lars(const struct setup *setup)
+{
+	return make(setup, MF_BYTES, 1000000000);
+}
+
+static void release(void *core)
+{
+	mf_las_free(core);
+	free(core);
+}
+
+static enum mf_fate enqueue(void *core, struct mf_packet *packet, u64 now)
+{
+	return mf_las_enqueue(core, packet, now);
+}
+
+static bool dequeue(void *core, u64 now, struct mf_packet *packet)
+{
+	return mf_las_dequeue(core, now, packet);
+}
+
+static const struct mf_packet *peek(const void *core)
+{
+	return mf_las_peek(core);
+}
+
+static u32 flows(const void *core)
+{
+	return ((const struct mf_las *)core)->attained.flows.len;
+}
+
+#define LAS_DISCIPLINE(name)			\
+const struct discipline name##_discipline = {	\
+	.id = #name,				\
+	.make = make_##name,			\
+	.free = release,			\
+	.enqueue = enqueue,			\
+	.dequeue = dequeue,			\
+	.peek = peek,				\
+	.flows = flows,				\
+}
+
+LAS_DISCIPLINE(las);
+LAS_DISCIPLINE(lasack);
+LAS_DISCIPLINE(lars);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Run2C and Run2CACK for decisions.c. */
+#include <math.h>
+
+#include "../core/two_class.h"
+#include "decisions.h"
+
+static void *make(const struct setup *setup, bool both)
+{
+	struct mf_run2c_options options = {
+		.limit = setup->limit,
+		.limit_in_bytes = setup->limit_in_bytes,
+		.threshold = 30000,
+		.visit_ns = DEFAULT_VISIT_NS,
+		.timeout_ns = DEFAULT_TIMEOUT_NS,
+		.flows = setup->flows,
+		.both = both,
+	};
+	struct mf_run2c *run2c = malloc(sizeof(*run2c));
+	const struct option *option;
+
+	for (option = setup->options; option->name; option++) {
+		if (!strcmp(option->name, "threshold"))
+			options.threshold = ceil(option_number(option));
+		else if (!strcmp(option->name, "visit"))
+			options.visit_ns = option_ns(option);
+		else if (!strcmp(option->name, "timeout"))
+			options.timeout_ns = option_ns(option);
+		else
+			fail("run2c has no option %s", option->name);
+	}
+	if (!run2c || mf_run2c_init(run2c, &options, setup->discard))
+		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
+	return run2c;
+}
+
+static void *make_run2c(const struct setup *setup)
+{
+	return make(setup, false);
+}
+
+static void *make_run2cack(const struct setup *setup)
+{
+	return make(setup, true);
+}
+
+static void release(void *core)
+{
+	mf_run2c_free(core);
+	free(core);
+}
+
+static enum mf_fate enqueue(void *core, struct mf_packet *packet, u64 now)
+{
+	return mf_run2c_enqueue(core, packet, now);
+}
+
+static bool dequeue(void *core, u64 now, struct mf_packet *packet)
+{
+	return mf_run2c_dequeue(core, now, packet);
+}
+
+static const struct mf_packet *peek(const void *core)
+{
+	return mf_run2c_peek(core);
+}
+
+static u32 flows(const void *core)
+{
+	return ((const struct mf_run2c *)core)->attained.flows.len;
+}
+
+static u32 high(const void *core)
+{
+	return ((const struct mf_run2c *)core)->classes.high.len;
+}
+
+#define RUN2C_DISCIPLINE(name)			\
+const struct discipline name##_discipline = {	\
+	.id = #name,				\
+	.make = make_##name,			\
+	.free = release,			\
+	.enqueue = enqueue,			\
+	.dequeue = dequeue,			\
+	.peek = peek,				\
+	.flows = flows,				\
+	.high = high,				\
+}
+
+RUN2C_DISCIPLINE(run2c);
+RUN2C_DISCIPLINE(run2cack);
