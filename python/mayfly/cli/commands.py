@@ -291,4 +291,5 @@ def start(
 
 # Its options are those above.
 import mayfly.cli.flood  # noqa: E402
-import mayfly.cli.gaming  # noqa: E402, F401
+import mayfly.cli.gaming  # noqa: E402
+import mayfly.cli.reproduce  # noqa: E402, F401

@@ -78,7 +78,7 @@ def pictures_page(title: str, pictures: Sequence[Picture]) -> str:
     """
     kinds = {curve.kind: curve.about for picture in pictures for curve in picture.curves}
     colours = styles(list(kinds))
-    plots = [{"key": p.key, "data": _traces(p, colours), "layout": page.LAYOUT | _layout(p)} for p in pictures]
+    plots = plots_of(pictures)
     lines = [line(kind, colours[kind], [(escape(about), None, "")]) for kind, about in kinds.items()]
     body = [
         f"<h1>{escape(title)}</h1>",
@@ -88,6 +88,23 @@ def pictures_page(title: str, pictures: Sequence[Picture]) -> str:
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
     ]
     return page.document(title, body, plots)
+
+
+def plots_of(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
+    """Plots of a page, a colour for each kind of curve.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        In order.
+
+    Returns
+    -------
+    list of dict
+        As :func:`mayfly.report.page.document` takes them.
+    """
+    colours = styles(list(dict.fromkeys(curve.kind for picture in pictures for curve in picture.curves)))
+    return [{"key": p.key, "data": _traces(p, colours), "layout": page.LAYOUT | _layout(p)} for p in pictures]
 
 
 def _layout(picture: Picture) -> dict[str, Any]:

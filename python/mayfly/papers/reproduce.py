@@ -1,0 +1,401 @@
+"""The papers, reproduced: items and exhibits by name, what became of each, and one report of all."""
+
+import platform
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from mayfly.errors import MayflyError
+from mayfly.papers import ITEMS, Item
+from mayfly.papers.catalogue import EXHIBITS, Exhibit, cited
+from mayfly.papers.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
+from mayfly.papers.pictures import Picture
+from mayfly.simulate.run import Progress
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+QUICK_REPLICATIONS = 3
+"""Replications of a quick reproduction, at most."""
+
+QUICK_SHARE = 0.25
+"""Part of the declared duration that a quick reproduction simulates, of runs longer than `QUICK_FROM_S`."""
+
+QUICK_FROM_S = 500.0
+
+_VERDICTS = (*map(str, Verdict), "not measured")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A claim with what became of it.
+
+    Parameters
+    ----------
+    item : str
+        Page that declares it.
+    claim : Claim
+    finding : Finding or None
+        None where it could not be measured.
+    failure : str
+        Why not; empty otherwise.
+    """
+
+    item: str
+    claim: Claim
+    finding: Finding | None
+    failure: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        return str(self.finding.verdict) if self.finding else "not measured"
+
+    @property
+    def exhibits(self) -> list[str]:
+        """Tables and figures that it is about."""
+        return cited(self.claim.source)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Claims checked.
+
+    Parameters
+    ----------
+    asked : tuple of str
+        Ids, as given.
+    quick : bool
+    replications : int or None
+        In place of those declared.
+    checked : tuple of Checked
+        In the order of the pages.
+    experiments : dict
+        Those that ran, by page.
+    seconds : dict
+        What each took, by page and experiment, s.
+    pictures : dict
+        Figures drawn, by page.
+    took_s : float
+        In all.
+    date : str
+        When it began, UTC.
+    """
+
+    asked: tuple[str, ...]
+    quick: bool
+    replications: int | None
+    checked: tuple[Checked, ...]
+    experiments: dict[str, list[Experiment]]
+    seconds: dict[str, dict[str, float]]
+    pictures: dict[str, list[Picture]]
+    took_s: float
+    date: str
+
+    def exhibits(self) -> list[tuple[Exhibit, list[Checked]]]:
+        """Each table and figure that a claim is about, with its claims, in the order of the papers."""
+        of: dict[str, list[Checked]] = {}
+        for checked in self.checked:
+            for name in checked.exhibits:
+                of.setdefault(name, []).append(checked)
+        return [(exhibit, of[exhibit.id]) for exhibit in EXHIBITS if exhibit.id in of]
+
+    def counts(self) -> dict[str, int]:
+        """Claims by verdict, the worst row counting."""
+        verdicts = [checked.verdict for checked in self.checked]
+        return {name: verdicts.count(name) for name in _VERDICTS}
+
+    def document(self) -> dict[str, Any]:
+        """The reproduction as JSON."""
+        return {
+            "asked": list(self.asked),
+            "quick": self.quick,
+            "date": self.date,
+            "took_s": self.took_s,
+            "machine": machine(),
+            "verdicts": self.counts(),
+            "exhibits": [
+                {
+                    "id": exhibit.id,
+                    "label": exhibit.label,
+                    "shows": exhibit.shows,
+                    "verdicts": [checked.verdict for checked in claims],
+                    "claims": [f"{checked.item}/{checked.claim.id}" for checked in claims],
+                }
+                for exhibit, claims in self.exhibits()
+            ],
+            "claims": [_claim_document(checked) for checked in self.checked],
+            "experiments": [
+                {
+                    "page": page,
+                    "id": experiment.id,
+                    "scenario": experiment.scenario,
+                    "disciplines": list(experiment.disciplines),
+                    "seeds": seeds_of(experiment),
+                    "took_s": self.seconds[page].get(experiment.id),
+                }
+                for page, experiments in self.experiments.items()
+                for experiment in experiments
+            ],
+        }
+
+    def tables(self) -> "list[Table]":
+        """Verdicts by table and figure."""
+        from rich.table import Table
+
+        table = Table(title="Claims by table and figure", title_justify="left", box=None, pad_edge=False)
+        table.add_column("", no_wrap=True)
+        table.add_column("shows")
+        table.add_column("claims that ...")
+        for exhibit, claims in self.exhibits():
+            verdicts = [checked.verdict for checked in claims]
+            told = ", ".join(f"{verdicts.count(name)} {name}" for name in _VERDICTS if name in verdicts)
+            table.add_row(exhibit.id, exhibit.shows, told)
+        return [table]
+
+    def sentences(self) -> list[str]:
+        """What came out, in words."""
+        counts = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count)
+        said = [f"{len(self.checked)} claims in {self.took_s:.0f} s: {counts}"]
+        unexplained = [c for c in self.checked if c.finding and not c.finding.expected]
+        if unexplained and not self.quick and self.replications is None:
+            names = ", ".join(f"{c.item}/{c.claim.id}" for c in unexplained[:5])
+            said.append(f"{len(unexplained)} do not stand as declared: {names}")
+        if self.quick:
+            said.append(
+                f"quick: at most {QUICK_REPLICATIONS} replications, a quarter of long runs: intervals are wide, and "
+                "reasons for differences are those of the full runs"
+            )
+        return said
+
+
+def machine() -> str:
+    """What it ran on."""
+    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+
+
+def seeds_of(experiment: Experiment) -> list[int]:
+    """First and last seed of an experiment."""
+    first = experiment.loaded().seed
+    return [first, first + experiment.replications - 1]
+
+
+def _claim_document(checked: Checked) -> dict[str, Any]:
+    claim = checked.claim
+    rows = [] if checked.finding is None else [_row_document(row) for row in checked.finding.rows]
+    reason = claim.difference.reason if claim.difference else None
+    return {
+        "page": checked.item,
+        "id": claim.id,
+        "source": claim.source,
+        "exhibits": checked.exhibits,
+        "says": claim.says,
+        "settings": claim.settings,
+        "note": claim.note,
+        "verdict": checked.verdict,
+        "reason": reason,
+        "failure": checked.failure or None,
+        "rows": rows,
+    }
+
+
+def _row_document(found: RowFinding) -> dict[str, Any]:
+    row = found.row
+    return {
+        "name": row.name,
+        "unit": row.unit,
+        "printed": row.printed.value if row.printed else None,
+        "printed_ci95": list(row.printed.ci95) if row.printed and row.printed.ci95 else None,
+        "ours": found.mean,
+        "ci95": found.ci95,
+        "one_run": list(found.one_run) if found.one_run else None,
+        "claimed": row.direction,
+        "verdict": str(found.verdict),
+        "replications": found.replications,
+    }
+
+
+def chosen(asked: Sequence[str]) -> list[tuple[Item, list[Claim]]]:
+    """Claims by page that ids ask for.
+
+    Parameters
+    ----------
+    asked : sequence of str
+        Pages, such as ``rai-2003``; tables and figures, such as ``chen-2012-table-4.2``; or ``all``.
+
+    Returns
+    -------
+    list of tuple
+        Pages with their claims.
+
+    Raises
+    ------
+    MayflyError
+        No such id, or a table or figure that nothing is declared for, with the reason.
+    """
+    pages, exhibits = {item.id: item for item in ITEMS}, {exhibit.id: exhibit for exhibit in EXHIBITS}
+    wanted: dict[str, set[str]] = {}
+    for name in asked:
+        found = {
+            item.id: {claim.id for claim in item.claims if name in ("all", item.id) or name in cited(claim.source)}
+            for item in ITEMS
+        }
+        if not any(found.values()):
+            raise MayflyError(f"ID = {name}: {_absent(name, pages, exhibits)}")
+        for page, claims in found.items():
+            wanted.setdefault(page, set()).update(claims)
+    taken = ((item, [claim for claim in item.claims if claim.id in wanted.get(item.id, ())]) for item in ITEMS)
+    return [(item, claims) for item, claims in taken if claims]
+
+
+def _absent(name: str, pages: dict[str, Item], exhibits: dict[str, Exhibit]) -> str:
+    import difflib
+
+    if name in exhibits:
+        return f"nothing is declared for it: {exhibits[name].reason}"
+    near = difflib.get_close_matches(name, [*pages, *exhibits], n=1)
+    return "no such page, table or figure" + (f"; did you mean {near[0]}?" if near else "; --list shows all")
+
+
+def changed(experiment: Experiment, quick: bool, replications: int | None) -> Experiment:
+    """An experiment with fewer replications, or shorter.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        As declared.
+    quick : bool
+        At most `QUICK_REPLICATIONS`, and `QUICK_SHARE` of a long duration and its warm-up.
+    replications : int, optional
+        In place of those declared.
+
+    Returns
+    -------
+    Experiment
+    """
+    count = replications or (min(experiment.replications, QUICK_REPLICATIONS) if quick else experiment.replications)
+    overrides = dict(experiment.overrides)
+    if quick:
+        scenario = experiment.loaded()
+        if scenario.duration > QUICK_FROM_S:
+            overrides["duration"] = scenario.duration * QUICK_SHARE
+            if scenario.warm_up:
+                overrides["warm_up"] = scenario.warm_up * QUICK_SHARE
+    return replace(experiment, replications=count, overrides=overrides)
+
+
+def reproduce(
+    asked: Sequence[str],
+    *,
+    quick: bool = False,
+    replications: int | None = None,
+    pictures: bool = True,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Checks the claims that ids ask for.
+
+    Parameters
+    ----------
+    asked : sequence of str
+        As :func:`chosen` takes them.
+    quick : bool
+        Fewer and shorter runs.
+    replications : int, optional
+        In place of those declared, at least 2.
+    pictures : bool
+        Draw the figures of whole pages, which simulates more.
+    progress : callable, optional
+        Called with the fraction of the claims checked.
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    MayflyError
+        An id or number that is refused.
+    """
+    if replications is not None and not 2 <= replications <= 10_000:
+        raise MayflyError(f"--replications {replications}: must be from 2 to 10000: an interval needs two")
+    parts, began, date = chosen(asked), time.perf_counter(), datetime.now(UTC)
+    total, checked = sum(len(claims) for _, claims in parts), []
+    ran: dict[str, list[Experiment]] = {}
+    seconds: dict[str, dict[str, float]] = {}
+    drawn: dict[str, list[Picture]] = {}
+    for item, claims in parts:
+        experiments = [changed(experiment, quick, replications) for experiment in item.experiments]
+        runs = Runs(experiments)
+        for claim in claims:
+            checked.append(_checked(item, claim, runs, lenient=quick or replications is not None))
+            if progress is not None:
+                progress(len(checked) / total)
+        ran[item.id] = [experiment for experiment in experiments if experiment.id in runs.seconds]
+        seconds[item.id] = dict(runs.seconds)
+        if pictures and not quick and len(claims) == len(item.claims):
+            drawn[item.id] = [picture for draw in item.pictures for picture in draw()]
+    took = time.perf_counter() - began
+    when = date.strftime("%Y-%m-%d %H:%M UTC")
+    return Reproduction(tuple(asked), quick, replications, tuple(checked), ran, seconds, drawn, took, when)
+
+
+def _checked(item: Item, claim: Claim, runs: Runs, lenient: bool) -> Checked:
+    """A claim; in shorter runs than declared there may be nothing to measure."""
+    try:
+        return Checked(item.id, claim, claim.check(runs))
+    except (MayflyError, ArithmeticError, ValueError, LookupError, TypeError) as error:
+        if not lenient:
+            raise
+        return Checked(item.id, claim, None, f"needs the runs as declared: {error}")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Every table and figure, with its claims or the reason why there are none."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """In the order of the papers."""
+        of: dict[str, list[str]] = {}
+        for item in ITEMS:
+            for claim in item.claims:
+                for name in cited(claim.source):
+                    of.setdefault(name, []).append(f"{item.id}/{claim.id}")
+        return [
+            {"id": e.id, "shows": e.shows, "claims": of.get(e.id, []), "reason": e.reason or None} for e in EXHIBITS
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        pages = [{"id": item.id, "title": item.title, "claims": len(item.claims)} for item in ITEMS]
+        return {"pages": pages, "exhibits": self.rows()}
+
+    def tables(self) -> "list[Table]":
+        """Pages, then tables and figures."""
+        from rich.table import Table
+
+        pages = Table(title="Pages", title_justify="left", box=None, pad_edge=False)
+        for head in ("id", "title", "claims"):
+            pages.add_column(head, justify="right" if head == "claims" else "left")
+        for row in self.document()["pages"]:
+            pages.add_row(row["id"], row["title"], str(row["claims"]))
+        table = Table(title="Tables and figures", title_justify="left", box=None, pad_edge=False)
+        for head in ("id", "shows", "claims, or why none"):
+            table.add_column(head)
+        for row in self.rows():
+            table.add_row(row["id"], row["shows"], str(len(row["claims"])) if row["claims"] else row["reason"])
+        return [pages, table]
+
+    def sentences(self) -> list[str]:
+        """How many are declared."""
+        rows = self.rows()
+        declared = sum(bool(row["claims"]) for row in rows)
+        later = [row["id"] for row in rows if row["reason"] == "not declared yet"]
+        return [f"{declared} of {len(rows)} tables and figures have claims, {len(later)} are not declared yet"]
+
+
+def command_of(asked: Iterable[str], quick: bool, replications: int | None) -> str:
+    """The command line that makes a reproduction again."""
+    words = ["mayfly reproduce", *asked, *(["--quick"] if quick else [])]
+    return " ".join(words + ([f"--replications {replications}"] if replications else []))

@@ -1,0 +1,122 @@
+"""Every table and figure of the papers is accounted for; what is asked for is what runs."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from mayfly.errors import MayflyError
+from mayfly.papers import ITEMS
+from mayfly.papers.catalogue import EXHIBITS, PAPERS, cited
+from mayfly.papers.reproduce import Listing, changed, chosen, command_of, reproduce
+from mayfly.papers.reproduce_page import reproduction_page, write_reproduction
+
+FORMULA = "urvoy-keller-2007-fig-7"
+
+
+def test_every_table_and_figure_has_claims_or_a_reason_and_not_both():
+    rows = Listing().rows()
+    assert [row["id"] for row in rows if bool(row["claims"]) == bool(row["reason"])] == []
+    assert len({row["id"] for row in rows}) == len(rows)
+
+
+def test_every_paper_has_all_its_numbers():
+    """The figures and tables of a paper are numbered without gaps."""
+    arabic = Counter(
+        e.paper for e in EXHIBITS if e.label.startswith("Fig.") and "." not in e.label.removeprefix("Fig.")
+    )
+    assert arabic == {"chen-2013": 8, "rai-2003": 16, "urvoy-keller-2007": 22, "zhao-2004": 32}
+    chapters = Counter(
+        e.label.partition(".")[2].split(".")[0].strip() for e in EXHIBITS if e.paper == "chen-2012" and "Fig" in e.label
+    )
+    assert chapters == {"3": 2, "4": 13, "5": 17, "6": 8, "7": 5, "8": 13, "9": 14, "A": 6}
+    tables = Counter(e.paper for e in EXHIBITS if e.label.startswith("Table"))
+    assert tables == {"chen-2012": 15, "rai-2003": 1, "urvoy-keller-2007": 1, "zhao-2004": 10}
+
+
+def test_every_claim_names_a_paper_and_every_number_in_it_is_known():
+    for item in ITEMS:
+        for claim in item.claims:
+            assert claim.source.startswith(tuple(PAPERS.values())), claim.source
+            if "Fig." in claim.source or "Table" in claim.source:
+                assert cited(claim.source), claim.source
+
+
+@pytest.mark.parametrize(
+    ("source", "ids"),
+    [
+        ("Chen 2012, 6.5.2, Fig. 6.6, 6.7", ["chen-2012-fig-6.6", "chen-2012-fig-6.7"]),
+        ("Chen 2012, 6.4; 7.3.1, Fig. 7.2", ["chen-2012-fig-7.2"]),
+        ("Chen 2012, 7.3.2, Fig. 7.3; 7.5", ["chen-2012-fig-7.3"]),
+        ("Chen 2012, 5.3.2.2, Fig. 5.17d, e", ["chen-2012-fig-5.17"]),
+        ("Chen 2012, 4.6.2, Fig. 4.9, Table 4.2", ["chen-2012-fig-4.9", "chen-2012-table-4.2"]),
+        ("Chen 2012, appendix A, Table A.3", ["chen-2012-table-a.3"]),
+        ("Chen 2012, 5.2.2", []),
+        ("Rai 2003, 4.4, Fig. 9a", ["rai-2003-fig-9"]),
+        ("Rai 2003, 4.2, Fig. 6(b)", ["rai-2003-fig-6"]),
+        ("Urvoy-Keller 2007, 5.2, 7.1, Fig. 10, Eq. 2 and 11", ["urvoy-keller-2007-fig-10"]),
+        ("Urvoy-Keller 2007, 6, Fig. 16 to 18", [f"urvoy-keller-2007-fig-{k}" for k in (16, 17, 18)]),
+        ("Zhao 2004, IV.A.4, Table X", ["zhao-2004-table-x"]),
+    ],
+)
+def test_the_tables_and_figures_of_a_source(source, ids):
+    assert cited(source) == ids
+
+
+def test_all_is_every_claim_and_a_figure_is_its_own():
+    assert sum(len(claims) for _, claims in chosen(["all"])) == sum(len(item.claims) for item in ITEMS)
+    [(item, claims)] = chosen(["chen-2012-fig-4.12"])
+    assert item.id == "chen-2012-wired" and all("Fig. 4.12" in claim.source for claim in claims)
+    assert len(chosen(["rai-2003", FORMULA])) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("chen-2012-fig-4.1", "nothing is declared for it: a drawing"),
+        ("rai-2003-fg-7", "did you mean rai-2003-fig-7"),
+        ("?", "no such page, table or figure; --list shows all"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_told(name, said):
+    with pytest.raises(MayflyError, match=said):
+        chosen([name])
+    with pytest.raises(MayflyError, match="--replications 1: must be from 2"):
+        reproduce([FORMULA], replications=1)
+
+
+def test_quick_means_fewer_and_shorter_runs_and_nothing_else():
+    for item in ITEMS:
+        for experiment in item.experiments:
+            short, full = changed(experiment, True, None), experiment.loaded()
+            assert 2 <= short.replications <= min(experiment.replications, 3)
+            loaded = short.loaded()
+            assert loaded.duration == (full.duration / 4 if full.duration > 500 else full.duration)
+            assert loaded.warm_up < loaded.duration
+            assert changed(experiment, False, None) == experiment
+            assert changed(experiment, True, 7).replications == 7
+
+
+def test_a_report_has_its_claims_and_the_command_that_makes_it(tmp_path):
+    found = reproduce([FORMULA, "chen-2012-table-8.3"], quick=True)
+    files = write_reproduction(found, tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert document["files"] == files and sum(document["verdicts"].values()) == len(document["claims"]) == 2
+    assert [row["id"] for row in document["exhibits"]] == ["chen-2012-table-8.3", FORMULA]
+    page = reproduction_page(found)
+    assert f"mayfly reproduce {FORMULA} chen-2012-table-8.3 --quick" in page
+    assert all(claim["says"].split(",")[0] in page for claim in document["claims"])
+    assert command_of(["all"], False, 3) == "mayfly reproduce all --replications 3"
+
+
+def test_a_claim_that_short_runs_cannot_tell_is_said_to_be_so(monkeypatch):
+    from mayfly.papers import declaration
+
+    def broken(self, runs):
+        raise MayflyError("row 'x': values [nan]: must be finite")
+
+    monkeypatch.setattr(declaration.Claim, "check", broken)
+    found = reproduce([FORMULA], quick=True)
+    assert found.counts()["not measured"] == 1 and "must be finite" in reproduction_page(found)
+    with pytest.raises(MayflyError):
+        reproduce([FORMULA])
