@@ -1,11 +1,13 @@
 #!/bin/bash
-# build.sh CACHE: builds the User Mode Linux test kernel once and prints the path of the binary.
+# build.sh CACHE [FRAGMENT]: builds the User Mode Linux test kernel once and prints the path of the binary. FRAGMENT is a file
+# beside this one with more of its configuration, config.kasan for one: another kernel, cached separately.
 # Source: Debian's linux-source-6.1, installed or downloaded by apt; no root needed. Exit status 77: it cannot be built here, the
 # last line says why. Cached by source version, configuration and patches. What modules need stays beside the binary:
 # make -C CACHE/uml-.../build ARCH=um M=DIR modules
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-cache=${1:?usage: build.sh CACHE}
+cache=${1:?usage: build.sh CACHE [FRAGMENT]}
+configs=("$here/config" ${2:+"$here/$2"})
 package=linux-source-6.1
 PATH=$PATH:/usr/sbin:/sbin # ip, tc and ethtool, which not every user has in it
 
@@ -26,7 +28,7 @@ else
   version=$(apt-cache policy "$package" 2>/dev/null | awk '/Candidate:/ { print $2 }')
   [ -n "$version" ] && [ "$version" != "(none)" ] || skip "apt knows no package $package; try apt-get update"
 fi
-key=$( (echo "$version"; cat "$here/config" "$here"/*.patch) | sha256sum | cut -c1-12)
+key=$( (echo "$version"; cat "${configs[@]}" "$here"/*.patch) | sha256sum | cut -c1-12)
 home=$cache/uml-${version//[^0-9a-zA-Z.]/_}-$key
 [ -x "$home/linux" ] && { echo "$home/linux"; exit 0; }
 
@@ -49,8 +51,9 @@ for change in "$here"/*.patch; do
 done
 rm -rf "$home/package" "$home"/$package*.deb
 echo "building $home/linux, once: about 6 minutes of CPU" >&2
-make -s -C "$tree" O="$build" ARCH=um KCONFIG_ALLCONFIG="$here/config" allnoconfig >"$home/build.log" 2>&1
-wanted=$(grep -E '^CONFIG_' "$here/config")
+cat "${configs[@]}" >"$home/config"
+make -s -C "$tree" O="$build" ARCH=um KCONFIG_ALLCONFIG="$home/config" allnoconfig >"$home/build.log" 2>&1
+wanted=$(grep -E '^CONFIG_' "$home/config")
 missing=$(grep -vxFf "$build/.config" <<<"$wanted") && {
   echo "the kernel's configuration refuses: "$missing >&2
   exit 1

@@ -5,12 +5,36 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """A queue discipline: its module, and options of its own (name, value) with what `tc -j` shows of each."""
+    """A queue discipline in the kernel.
+
+    Parameters
+    ----------
+    id : str
+        Of tc; its module is ``sch_<id>``.
+    options : tuple of tuple
+        Options, the key of ``tc -j`` and the value that it shows for them.
+    refused : tuple of tuple
+        Options that are refused, and a word of the reason.
+    flows : str
+        Key of the number of flows in ``tc -s -j``, of those that wait; empty where there is none.
+    all_headers : str
+        Options with which it reads most of a packet.
+    splits : bool
+        It has the options ``split`` and ``nosplit``.
+    size_based : bool
+        Short flows go first.
+    drops_early : bool
+        It drops packets before the buffer is full, or marks them.
+    """
 
     id: str
     options: tuple[tuple[str, str, object], ...]
+    refused: tuple[tuple[str, str], ...] = ()
+    flows: str = ""
+    all_headers: str = ""
+    splits: bool = True
     size_based: bool = True
-    """Short flows go first."""
+    drops_early: bool = False
 
     @property
     def module(self) -> str:
@@ -20,18 +44,34 @@ class Row:
 ROWS = (
     Row(
         "efd",
-        (
+        options=(
             ("limit 7", "limit", 7),
             ("limit 450kb", "limit_bytes", 450 * 1024),
             ("count packets", "count", "packets"),
             ("count acked", "count", "acked"),
             ("threshold 5p", "threshold", 5),
-            ("threshold 4kb", "threshold", 4096),
+            ("count bytes threshold 4kb", "threshold", 4096),
             ("high las", "high", "las"),
             ("low las", "low", "las"),
             ("flows 3", "flows_limit", 3),
             ("nosplit", "split", False),
         ),
+        refused=(
+            ("limit 0", "1 to 1048576 packets"),
+            ("limit 1048577", "1 to 1048576 packets"),
+            ("limit -5", "-5"),
+            ("limit 0b", "0b"),
+            ("count words", "bytes or packets or acked, not words"),
+            ("threshold 0p", "not 0p"),
+            ("threshold 0", "not 0"),
+            ("count bytes threshold 5p", "in bytes with count bytes"),
+            ("high best", "fifo or las, not best"),
+            ("flows 1048577", "0 to 1048576"),
+            ("quantum 5", "no option quantum"),
+            ("limit", "without a value"),
+        ),
+        flows="flows",
+        all_headers="count acked",
     ),
     Row(
         "estmred",
@@ -70,6 +110,7 @@ ROWS = (
             ("nosplit", "split", False),
         ),
         size_based=False,
+        drops_early=True,
     ),
 )
 MODULES = tuple(row.module for row in ROWS)

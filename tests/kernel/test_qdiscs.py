@@ -1,0 +1,25 @@
+"""What every queue discipline of ours has to do in the kernel; the checks themselves are in kernel/uml/qdiscs.py."""
+
+import dataclasses
+import re
+from functools import cache
+
+import guest
+import pytest
+import qdiscs
+
+pytestmark = pytest.mark.kernel
+
+CHECKS = re.findall(r"^@check\ndef (\w+)", (guest.UML / "qdiscs.py").read_text(), re.MULTILINE)
+
+
+@cache
+def checked(row: qdiscs.Row) -> dict:
+    return guest.run("qdiscs.py", {"row": dataclasses.asdict(row)}, modules=(row.module,))
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("row", qdiscs.ROWS, ids=lambda row: row.id)
+def test_check(row, name):
+    failure = checked(row)["results"][name]
+    assert failure is None, failure
