@@ -6,6 +6,7 @@ from dataclasses import dataclass
 DRAWING = "a drawing, without a result"
 SETTINGS = "settings, without a result: they are those of the scenarios"
 NOT_YET = "not declared yet"
+"""Of what has neither claims nor a reason of its own."""
 
 PAPERS = {
     "chen-2012": "Chen 2012",
@@ -30,7 +31,7 @@ class Exhibit:
     shows : str
         In a few words.
     reason : str
-        Why nothing is declared; empty where something is.
+        Why there is nothing to declare; empty where there is.
     """
 
     paper: str
@@ -94,39 +95,39 @@ _LISTS = {
         Fig. 7.3 | 5 against 5, queue in bytes
         Fig. 7.4 | symmetric load, queue in bytes
         Fig. 7.5 | symmetric load, continued
-        Fig. 8.1 | traffic by class | later
-        Fig. 8.2 | load over time | later
-        Fig. 8.3 | flow sizes | later
-        Fig. 8.4 | durations and times between arrivals | later
-        Fig. 8.5 | laws of times between arrivals | later
-        Fig. 8.6 | laws of flow sizes | later
-        Fig. 8.7 | ratios of hosts | later
-        Fig. 8.8 | volumes of hosts | later
-        Fig. 8.9 | volume in both directions | later
-        Fig. 8.10 | volume in both directions | later
+        Fig. 8.1 | traffic by class
+        Fig. 8.2 | load over time
+        Fig. 8.3 | flow sizes
+        Fig. 8.4 | durations and times between arrivals
+        Fig. 8.5 | laws of times between arrivals
+        Fig. 8.6 | laws of flow sizes
+        Fig. 8.7 | ratios of hosts
+        Fig. 8.8 | volumes of hosts
+        Fig. 8.9 | volume in both directions
+        Fig. 8.10 | volume in both directions
         Fig. 8.11 | procedure of roles | drawing
-        Fig. 8.12 | hosts by role over several traces | later
-        Fig. 8.13 | traffic of hosts | later
-        Table 8.1 | the datasets | later
-        Table 8.2 | composition of the traffic | later
+        Fig. 8.12 | hosts by role over several traces
+        Fig. 8.13 | traffic of hosts
+        Table 8.1 | the datasets
+        Table 8.2 | composition of the traffic
         Table 8.3 | naive Bayes on roles
         Table 8.4 | C4.5 on roles
         Fig. 9.1 | parts of a transfer | drawing
-        Fig. 9.2 | volume of transfers | later
-        Fig. 9.3 | down-up ratio and round-trip time | later
-        Fig. 9.4 | warm-up times | later
-        Fig. 9.5 | sizes of trains | later
-        Fig. 9.6 | number of trains, pacing | later
+        Fig. 9.2 | volume of transfers
+        Fig. 9.3 | down-up ratio and round-trip time
+        Fig. 9.4 | warm-up times
+        Fig. 9.5 | sizes of trains
+        Fig. 9.6 | number of trains, pacing
         Fig. 9.7 | the wired enterprise | drawing
         Fig. 9.8 | the wireless enterprise | drawing
-        Table 9.1 | how traffic flows in the enterprise | later
-        Table 9.2 | delays of links | later
-        Fig. 9.9 | legacy model, wired | later
-        Fig. 9.10 | topological model, wired | later
+        Table 9.1 | how traffic flows in the enterprise
+        Table 9.2 | delays of links
+        Fig. 9.9 | legacy model, wired
+        Fig. 9.10 | topological model, wired
         Fig. 9.11 | legacy model, wireless
         Fig. 9.12 | topological model, wireless
-        Fig. 9.13 | sizes of transfers | later
-        Fig. 9.14 | response times with intervals | later
+        Fig. 9.13 | sizes of transfers
+        Fig. 9.14 | response times with intervals
         Fig. A.1 | symmetric, 10 Mb/s | the intervals of Fig. 6.6: Table A.1 has its figures
         Fig. A.2 | symmetric, 20 Mb/s | Table A.2 has its figures
         Fig. A.3 | asymmetric, 10 Mb/s | Table A.3 has its figures
@@ -195,7 +196,7 @@ _LISTS = {
         Table 1 | estimated capacity
     """,
     "zhao-2004": """
-        Fig. 1 | round-trip time in equilibrium | later
+        Fig. 1 | round-trip time in equilibrium
         Fig. 2 | topology | drawing
         Fig. 3 | high load that does not respond
         Fig. 4 | periods without loss
@@ -213,19 +214,19 @@ _LISTS = {
         Fig. 16 | the algorithm in the kernel | drawing
         Fig. 17 | files in the kernel | drawing
         Fig. 18 | files of tc | drawing
-        Fig. 19 | status line of tc | later
+        Fig. 19 | status line of tc
         Fig. 20 | testbed | drawing
         Fig. 21 | requests by file size | settings
-        Fig. 22 | high loads, in Linux | later
-        Fig. 23 | response to a change, in Linux | later
-        Fig. 24 | traffic mix, in Linux | later
+        Fig. 22 | high loads, in Linux
+        Fig. 23 | response to a change, in Linux
+        Fig. 24 | traffic mix, in Linux
         Fig. 25 | topology | drawing
-        Fig. 26 | queueing delay by buffer | later
-        Fig. 27 | TCP throughput by queueing delay | later
-        Fig. 28 | deviation of the queueing delay | later
+        Fig. 26 | queueing delay by buffer
+        Fig. 27 | TCP throughput by queueing delay
+        Fig. 28 | deviation of the queueing delay
         Fig. 29 | relative queueing delay by capacity
-        Fig. 30 | TCP throughput by load | later
-        Fig. 31 | relative queueing delay by load | later
+        Fig. 30 | TCP throughput by load
+        Fig. 31 | relative queueing delay by load
         Fig. 32 | a projection | drawing
         Table I | errors under mixtures
         Table II | losses over several hops
@@ -240,7 +241,7 @@ _LISTS = {
     """,
 }
 
-_REASONS = {"drawing": DRAWING, "settings": SETTINGS, "later": NOT_YET}
+_REASONS = {"drawing": DRAWING, "settings": SETTINGS}
 
 
 def _exhibit(paper: str, line: str) -> Exhibit:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
 from mayfly.papers import ITEMS, Item
-from mayfly.papers.catalogue import EXHIBITS, Exhibit, cited
+from mayfly.papers.catalogue import EXHIBITS, NOT_YET, Exhibit, cited
 from mayfly.papers.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
 from mayfly.papers.pictures import Picture
 from mayfly.simulate.run import Progress
@@ -254,7 +254,7 @@ def _absent(name: str, pages: dict[str, Item], exhibits: dict[str, Exhibit]) -> 
     import difflib
 
     if name in exhibits:
-        return f"nothing is declared for it: {exhibits[name].reason}"
+        return f"nothing is declared for it: {exhibits[name].reason or NOT_YET}"
     near = difflib.get_close_matches(name, [*pages, *exhibits], n=1)
     return "no such page, table or figure" + (f"; did you mean {near[0]}?" if near else "; --list shows all")
 
@@ -362,9 +362,8 @@ class Listing:
             for claim in item.claims:
                 for name in cited(claim.source):
                     of.setdefault(name, []).append(f"{item.id}/{claim.id}")
-        return [
-            {"id": e.id, "shows": e.shows, "claims": of.get(e.id, []), "reason": e.reason or None} for e in EXHIBITS
-        ]
+        reasons = {e.id: e.reason or (None if e.id in of else NOT_YET) for e in EXHIBITS}
+        return [{"id": e.id, "shows": e.shows, "claims": of.get(e.id, []), "reason": reasons[e.id]} for e in EXHIBITS]
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
@@ -391,7 +390,7 @@ class Listing:
         """How many are declared."""
         rows = self.rows()
         declared = sum(bool(row["claims"]) for row in rows)
-        later = [row["id"] for row in rows if row["reason"] == "not declared yet"]
+        later = [row["id"] for row in rows if row["reason"] == NOT_YET]
         return [f"{declared} of {len(rows)} tables and figures have claims, {len(later)} are not declared yet"]
 
 

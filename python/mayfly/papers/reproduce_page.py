@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from mayfly.papers import ITEMS
-from mayfly.papers.catalogue import EXHIBITS, PAPERS
+from mayfly.papers.catalogue import EXHIBITS, NOT_YET, PAPERS
 from mayfly.papers.declaration import Verdict
 from mayfly.papers.page import LEGEND, interval, number
 from mayfly.papers.pictures import plots_of
@@ -63,11 +63,13 @@ def _index(found: Reproduction) -> str:
     rows = []
     for exhibit in EXHIBITS:
         claims = of.get(exhibit.id, [])
-        if not claims and not (whole and exhibit.reason):
+        if not claims and not whole:
             continue
         what = f"{PAPERS[exhibit.paper]}, {exhibit.label}"
         if not claims:
-            rows.append([escape(what), escape(exhibit.shows), f'<span class="soft">{escape(exhibit.reason)}</span>'])
+            rows.append(
+                [escape(what), escape(exhibit.shows), f'<span class="soft">{escape(exhibit.reason or NOT_YET)}</span>']
+            )
             continue
         links = ", ".join(f'<a href="#{_anchor(c)}">{escape(c.claim.id)}</a> {_mark(c.verdict)}' for c in claims)
         rows.append([escape(what), escape(exhibit.shows), links])
