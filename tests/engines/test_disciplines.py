@@ -57,6 +57,7 @@ def test_tc_reckons_the_weight_nearest_to_the_one_wanted(weight, threshold, log)
             PACKETS,
             "cake(target=20ms): target = 0.02: the kernel's cake takes a twentieth of interval",
         ),
+        ("estmred(ticks=0)", PACKETS, "estmred(ticks=0): ticks = 0: the kernel has no floating point"),
         ("codel", Place(10**5, "bytes", 1500, 10**7), "buffer = 100000 bytes: the kernel's codel counts packets"),
     ],
 )

@@ -211,6 +211,38 @@ def _efd(count: str) -> Leaf:
     )
 
 
+def _plain(name: str, write: Callable[[float], str] = "{:g}".format) -> Words:
+    """A number."""
+    return lambda value: f"{name} {write(float(value))}"
+
+
+def _ticks(value: str) -> str:
+    if not float(value):
+        raise MayflyError("ticks = 0: the kernel has no floating point")
+    return f"ticks {float(value):.0f}"
+
+
+def _estmred(place: Place, options: Mapping[str, str]) -> str:
+    mean = float(options["mean_packet"])
+    low, high = _thresholds(place, options, mean)
+    unit, length = ("b", mean) if options["mode"] == "bytes" else ("p", 1)
+    return f"{_ours(place, options)} min {round(low * length)}{unit} max {round(high * length)}{unit} avpkt {mean:.0f}b"
+
+
+_MICROSECONDS, _WHOLE = "{:.6f}s".format, "{:.0f}".format
+_ESTMRED = {
+    "max_p": _plain("probability", "{:.9f}".format),
+    "weight": _plain("weight", "{:.9f}".format),
+    # Absent: measured.
+    "rate": lambda value: f"bandwidth {float(value):.0f}bit" if float(value) else "",
+    "ticks": _ticks,
+    **{name: _word(name) for name in ("gentle", "spacing", "ecn", "estimate", "method")},
+    **{name: _plain(name, _MICROSECONDS) for name in ("rtt", "queued_rtt", "sampling", "start")},
+    **{name: _plain(name, _WHOLE) for name in ("per_estimate", "zero_intervals")},
+    **{name: _plain(name) for name in ("mark_max", "queue_filter", "drop_filter", "smoothing", "gamma_1", "gamma_2")},
+    **{name: _plain(name) for name in ("start_share", "per_ack", "above", "below")},
+}
+
 _RED_TAKEN = ("min_th", "max_th", "mode", "weight", "mean_packet")
 _RED_OPTIONS = {"max_p": lambda value: f"probability {float(value):g}", "ecn": _switch("ecn", "")}
 _RED_FIXED = {"gentle": "off", "spacing": "uniform", "mark_max": 1.0, "transmission": 0.0}
@@ -287,6 +319,15 @@ LEAVES: dict[str, Leaf] = {
         ("target", "interval"),
         in_bytes="cake",
         differs="its limit counts the memory of packets",
+    ),
+    "estmred": Leaf(
+        "estmred",
+        _ESTMRED,
+        {"arithmetic": "integers", "transmission": 0.0},
+        _estmred,
+        ("min_th", "max_th", "mode", "mean_packet"),
+        in_bytes="estmred",
+        module="sch_estmred",
     ),
     "efd": _efd("bytes"),
     "pefd": _efd("packets"),

@@ -1,6 +1,5 @@
 """The section ``[tcp]`` of a scenario in the kernel: sysctls, options of routes and sockets, and what it has not."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +33,7 @@ CONSTANT: dict[str, Any] = {
     "impatient": None,
     "recovery_burst": 0,
     "loss_window": None,
-    "recovery_exit": None,
+    "recovery_exit": "as-is",
     "repair_end_opens": True,
     "backoff_ends": "sample",
     "time_repeated_syn": False,
@@ -160,9 +159,12 @@ def _syn_retries(tcp: Tcp) -> int:
 
 def _other(tcp: Tcp, bounded: bool) -> list[str]:
     """Fields of which the kernel has another value, in the order of the section."""
-    kernel: Mapping[str, Any] = CONSTANT
+    kernel: dict[str, Any] = CONSTANT
     if tcp.delayed_ack == 0:
         kernel = kernel | {"delayed_ack": 0.0, "quick_acks": None}
+    if tcp.recovery == "sack":
+        # Recovery with SACK has no other way.
+        kernel = kernel | {"recovery_exit": None}
     found = []
     for name in type(tcp).model_fields:
         if name == "receiver_window" and not bounded:
