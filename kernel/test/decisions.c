@@ -10,12 +10,14 @@
  *
  *	+ TIME FLOW HANDLE PROGRESS LENGTH KIND ECN	a packet comes
  *	- TIME						one is to be sent
+ *	= TIME LIMIT [NAME=VALUE ...]			other options
  *
  * KIND is d (data), a (acknowledgement) or u (UDP); ECN is 0 (not-ECT), 1, 2
  * (ECT(0), ECT(1)) or 3 (CE). Lines out, - for what there is not:
  *
  *	+ HANDLE FATE CLASS DROPPED PACKETS BYTES FLOWS HIGH
  *	- HANDLE ECN PEEKED DROPPED PACKETS BYTES FLOWS HIGH
+ *	= DROPPED PACKETS BYTES FLOWS HIGH
  *
  * CLASS is h or l, with f where an entry of the flow table began; DROPPED are
  * handles with reasons; then what waits, entries of the flow table and packets
@@ -28,6 +30,9 @@
 #include <stdarg.h>
 
 #include "decisions.h"
+
+/* Tables of crates/qdisc have no bound: more flows than any trace has. */
+#define FLOWS (1U << 16)
 
 static const struct discipline *const disciplines[] = {
 	&efd_discipline,
@@ -167,32 +172,49 @@ static const struct discipline *find(const char *id)
 	fail("there is no core for %s", id);
 }
 
-static void read_setup(struct setup *setup, int argc, char **argv)
+/* Reads @count words: a limit and options. */
+static void read_setup(struct setup *setup, int count, char **words)
 {
 	char *unit;
 	int i;
 
-	setup->limit = strtoull(argv[2], &unit, 10);
+	setup->limit = strtoull(words[0], &unit, 10);
 	if (!setup->limit || (strcmp(unit, "p") && strcmp(unit, "b")))
-		fail("limit: above 0 with a unit, as 300p or 45000b, not %s", argv[2]);
+		fail("limit: above 0 with a unit, as 300p or 45000b, not %s", words[0]);
 	setup->limit_in_bytes = *unit == 'b';
-	setup->options = calloc(argc, sizeof(*setup->options));
+	setup->options = calloc(count, sizeof(*setup->options));
 	if (!setup->options)
-		fail("no memory for %d options", argc - 3);
-	for (i = 3; i < argc; i++) {
-		char *value = strchr(argv[i], '=');
+		fail("no memory for %d options", count - 1);
+	for (i = 1; i < count; i++) {
+		char *value = strchr(words[i], '=');
 
 		if (!value)
-			fail("an option is NAME=VALUE, not %s", argv[i]);
+			fail("an option is NAME=VALUE, not %s", words[i]);
 		*value = '\0';
-		setup->options[i - 3] = (struct option){ argv[i], value + 1 };
+		setup->options[i - 1] = (struct option){ words[i], value + 1 };
 	}
+}
+
+static void change(const struct discipline *discipline, void *core, char *line)
+{
+	struct setup setup = { .flows = FLOWS };
+	char *words[16], *word;
+	int count = 0;
+
+	for (word = strtok(line, " \n"); word && count < 16; word = strtok(NULL, " \n"))
+		words[count++] = word;
+	if (count < 3 || !discipline->change)
+		fail("no change of %s: a time, a limit, options", discipline->id);
+	read_setup(&setup, count - 2, words + 2);
+	discipline->change(core, &setup, strtoull(words[1], NULL, 10));
+	free(setup.options);
+	putchar('=');
+	print_state(discipline, core);
 }
 
 int main(int argc, char **argv)
 {
-	/* Tables of crates/qdisc have no bound: more flows than any trace has. */
-	struct setup setup = { .discard = note_victim, .flows = 1 << 16 };
+	struct setup setup = { .discard = note_victim, .flows = FLOWS };
 	const struct discipline *discipline;
 	char line[256];
 	void *core;
@@ -200,7 +222,7 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		fail("usage: decisions ID LIMIT [NAME=VALUE ...] <TRACE");
 	discipline = find(argv[1]);
-	read_setup(&setup, argc, argv);
+	read_setup(&setup, argc - 2, argv + 2);
 	core = discipline->make(&setup);
 	while (fgets(line, sizeof(line), stdin)) {
 		victims_len = 0;
@@ -208,8 +230,10 @@ int main(int argc, char **argv)
 			arrive(discipline, core, line);
 		else if (*line == '-')
 			depart(discipline, core, line);
+		else if (*line == '=')
+			change(discipline, core, line);
 		else
-			fail("a line begins with + or -: %s", line);
+			fail("a line begins with +, - or =: %s", line);
 	}
 	discipline->free(core);
 	free(setup.options);

@@ -37,6 +37,7 @@ struct setup {
  * @free: its memory
  * @enqueue: takes a packet
  * @dequeue: hands one out
+ * @change: gives it another limit and, of the options, those named
  * @peek: what it would hand out
  * @flows: entries in the flow table; NULL where there is none
  * @high: packets in the high class; NULL where there is none
@@ -48,6 +49,7 @@ struct discipline {
 	void (*free)(void *core);
 	enum mf_fate (*enqueue)(void *core, struct mf_packet *packet, u64 now);
 	bool (*dequeue)(void *core, u64 now, struct mf_packet *packet);
+	void (*change)(void *core, const struct setup *setup, u64 now);
 	const struct mf_packet *(*peek)(const void *core);
 	u32 (*flows)(const void *core);
 	u32 (*high)(const void *core);

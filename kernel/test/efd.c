@@ -12,30 +12,53 @@ static bool is_las(const struct option *option)
 	return !strcmp(option->value, "las");
 }
 
+/* Puts what @setup says in place of what is in @options. */
+static void read_options(const struct setup *setup, struct mf_efd_options *options)
+{
+	const struct option *option;
+
+	options->limit = setup->limit;
+	options->limit_in_bytes = setup->limit_in_bytes;
+	for (option = setup->options; option->name; option++) {
+		if (!strcmp(option->name, "threshold"))
+			options->threshold = ceil(option_number(option));
+		else if (!strcmp(option->name, "high"))
+			options->high_sorted = is_las(option);
+		else if (!strcmp(option->name, "low"))
+			options->low_sorted = is_las(option);
+		else if (!strcmp(option->name, "flows"))
+			options->flows = option_number(option);
+		else
+			fail("efd has no option %s", option->name);
+	}
+}
+
 static void *make(const struct setup *setup, enum mf_measure measure, u64 threshold)
 {
 	struct mf_efd_options options = {
-		.limit = setup->limit,
-		.limit_in_bytes = setup->limit_in_bytes,
 		.measure = measure,
 		.threshold = threshold,
 	};
 	struct mf_efd *efd = malloc(sizeof(*efd));
-	const struct option *option;
 
-	for (option = setup->options; option->name; option++) {
-		if (!strcmp(option->name, "threshold"))
-			options.threshold = ceil(option_number(option));
-		else if (!strcmp(option->name, "high"))
-			options.high_sorted = is_las(option);
-		else if (!strcmp(option->name, "low"))
-			options.low_sorted = is_las(option);
-		else
-			fail("efd has no option %s", option->name);
-	}
+	read_options(setup, &options);
 	if (!efd || mf_efd_init(efd, &options, setup->discard, 1))
 		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
 	return efd;
+}
+
+static void change(void *core, const struct setup *setup, u64 now)
+{
+	struct mf_efd *efd = core;
+	struct mf_efd_options options = efd->options;
+	struct mf_efd_spare spare;
+
+	(void)now;
+	read_options(setup, &options);
+	if (mf_efd_spare_init(&spare, efd, &options))
+		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
+	mf_efd_change(efd, &options, &spare);
+	mf_efd_spare_free(&spare);
 }
 
 static void *make_efd(const struct setup *setup)
@@ -91,6 +114,7 @@ const struct discipline name##_discipline = {	\
 	.free = release,			\
 	.enqueue = enqueue,			\
 	.dequeue = dequeue,			\
+	.change = change,			\
 	.peek = peek,				\
 	.flows = flows,				\
 	.high = high,				\

@@ -10,35 +10,58 @@ static bool is_acknowledged(const struct option *option)
 	return !strcmp(option->value, "acknowledged");
 }
 
+/* Puts what @setup says in place of what is in @options. */
+static void read_options(const struct setup *setup, struct mf_las_options *options)
+{
+	bool fades = options->half_life_ns;
+	const struct option *option;
+
+	options->limit = setup->limit;
+	options->limit_in_bytes = setup->limit_in_bytes;
+	options->flows = setup->flows;
+	for (option = setup->options; option->name; option++) {
+		if (!strcmp(option->name, "visit"))
+			options->visit_ns = option_ns(option);
+		else if (!strcmp(option->name, "timeout"))
+			options->timeout_ns = option_ns(option);
+		else if (!strcmp(option->name, "flows"))
+			options->flows = option_number(option);
+		else if (fades && !strcmp(option->name, "half_life"))
+			options->half_life_ns = option_ns(option);
+		else if (fades && !strcmp(option->name, "count"))
+			options->measure = is_acknowledged(option) ? MF_ADVANCE : MF_BYTES;
+		else
+			fail("%s has no option %s", fades ? "lars" : "las", option->name);
+	}
+}
+
 static void *make(const struct setup *setup, enum mf_measure measure, u64 half_life_ns)
 {
 	struct mf_las_options options = {
-		.limit = setup->limit,
-		.limit_in_bytes = setup->limit_in_bytes,
 		.visit_ns = DEFAULT_VISIT_NS,
 		.timeout_ns = DEFAULT_TIMEOUT_NS,
 		.half_life_ns = half_life_ns,
-		.flows = setup->flows,
 		.measure = measure,
 	};
 	struct mf_las *las = malloc(sizeof(*las));
-	const struct option *option;
 
-	for (option = setup->options; option->name; option++) {
-		if (!strcmp(option->name, "visit"))
-			options.visit_ns = option_ns(option);
-		else if (!strcmp(option->name, "timeout"))
-			options.timeout_ns = option_ns(option);
-		else if (half_life_ns && !strcmp(option->name, "half_life"))
-			options.half_life_ns = option_ns(option);
-		else if (half_life_ns && !strcmp(option->name, "count"))
-			options.measure = is_acknowledged(option) ? MF_ADVANCE : MF_BYTES;
-		else
-			fail("%s has no option %s", half_life_ns ? "lars" : "las", option->name);
-	}
+	read_options(setup, &options);
 	if (!las || mf_las_init(las, &options, setup->discard, 1))
 		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
 	return las;
+}
+
+static void change(void *core, const struct setup *setup, u64 now)
+{
+	struct mf_las *las = core;
+	struct mf_las_options options = las->options;
+	struct mf_las_spare spare;
+
+	read_options(setup, &options);
+	if (mf_las_spare_init(&spare, las, &options))
+		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
+	mf_las_change(las, &options, &spare, now);
+	mf_las_spare_free(&spare);
 }
 
 static void *make_las(const struct setup *setup)
@@ -89,6 +112,7 @@ const struct discipline name##_discipline = {	\
 	.free = release,			\
 	.enqueue = enqueue,			\
 	.dequeue = dequeue,			\
+	.change = change,			\
 	.peek = peek,				\
 	.flows = flows,				\
 }

@@ -5,33 +5,55 @@
 #include "../core/two_class.h"
 #include "decisions.h"
 
-static void *make(const struct setup *setup, bool both)
+/* Puts what @setup says in place of what is in @options. */
+static void read_options(const struct setup *setup, struct mf_run2c_options *options)
 {
-	struct mf_run2c_options options = {
-		.limit = setup->limit,
-		.limit_in_bytes = setup->limit_in_bytes,
-		.threshold = 30000,
-		.visit_ns = DEFAULT_VISIT_NS,
-		.timeout_ns = DEFAULT_TIMEOUT_NS,
-		.flows = setup->flows,
-		.both = both,
-	};
-	struct mf_run2c *run2c = malloc(sizeof(*run2c));
 	const struct option *option;
 
+	options->limit = setup->limit;
+	options->limit_in_bytes = setup->limit_in_bytes;
+	options->flows = setup->flows;
 	for (option = setup->options; option->name; option++) {
 		if (!strcmp(option->name, "threshold"))
-			options.threshold = ceil(option_number(option));
+			options->threshold = ceil(option_number(option));
 		else if (!strcmp(option->name, "visit"))
-			options.visit_ns = option_ns(option);
+			options->visit_ns = option_ns(option);
 		else if (!strcmp(option->name, "timeout"))
-			options.timeout_ns = option_ns(option);
+			options->timeout_ns = option_ns(option);
+		else if (!strcmp(option->name, "flows"))
+			options->flows = option_number(option);
 		else
 			fail("run2c has no option %s", option->name);
 	}
+}
+
+static void *make(const struct setup *setup, bool both)
+{
+	struct mf_run2c_options options = {
+		.threshold = 30000,
+		.visit_ns = DEFAULT_VISIT_NS,
+		.timeout_ns = DEFAULT_TIMEOUT_NS,
+		.both = both,
+	};
+	struct mf_run2c *run2c = malloc(sizeof(*run2c));
+
+	read_options(setup, &options);
 	if (!run2c || mf_run2c_init(run2c, &options, setup->discard))
 		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
 	return run2c;
+}
+
+static void change(void *core, const struct setup *setup, u64 now)
+{
+	struct mf_run2c *run2c = core;
+	struct mf_run2c_options options = run2c->options;
+	struct mf_run2c_spare spare;
+
+	read_options(setup, &options);
+	if (mf_run2c_spare_init(&spare, run2c, &options))
+		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
+	mf_run2c_change(run2c, &options, &spare, now);
+	mf_run2c_spare_free(&spare);
 }
 
 static void *make_run2c(const struct setup *setup)
@@ -82,6 +104,7 @@ const struct discipline name##_discipline = {	\
 	.free = release,			\
 	.enqueue = enqueue,			\
 	.dequeue = dequeue,			\
+	.change = change,			\
 	.peek = peek,				\
 	.flows = flows,				\
 	.high = high,				\

@@ -1,16 +1,12 @@
 """The cores of the kernel modules (kernel/core) decide about every packet as the disciplines of crates/qdisc do."""
 
 import itertools
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import traces
-
-ROOT = Path(__file__).resolve().parents[2]
-SANITIZE = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 EFD = [(f"high={high}", f"low={low}") for high in ("fifo", "las") for low in ("fifo", "las")]
 METHODS = ("default", "response", "basic", "p0", "loss", "multihop", "cbr")
@@ -57,23 +53,6 @@ ROWS = [
 """Disciplines with options: every core, every option."""
 
 LIMITS = ("1p", "2p", "30p", "300p", "1500b", "4000b", "100000b", "700000b")
-
-
-@pytest.fixture(scope="session")
-def programs(tmp_path_factory) -> tuple[Path, Path]:
-    """The program of the cores, with what finds its errors of memory, and that of the crate."""
-    compiler = shutil.which("cc")
-    if not compiler or not shutil.which("make"):
-        pytest.skip("the cores of the kernel modules cannot be compiled: cc or make is missing")
-    out = tmp_path_factory.mktemp("cores")
-    make = ["make", "-s", "-C", ROOT / "kernel", "test", f"OUT={out}", f"CFLAGS={SANITIZE}"]
-    made = subprocess.run(make, capture_output=True, text=True)
-    if "-lasan" in made.stderr or "-lubsan" in made.stderr:
-        made = subprocess.run(make[:-1], capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
-    command = ["cargo", "build", "--quiet", "-p", "mayfly-qdisc", "--example", "decisions"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    return out / "decisions", ROOT / "target" / "debug" / "examples" / "decisions"
 
 
 def compare(
