@@ -32,6 +32,12 @@ struct netlink_range_validation mf_flows_range = {
 };
 EXPORT_SYMBOL_GPL(mf_flows_range);
 
+struct netlink_range_validation mf_time_range = {
+	.min = NSEC_PER_MSEC,
+	.max = 1000000ULL * NSEC_PER_SEC,
+};
+EXPORT_SYMBOL_GPL(mf_time_range);
+
 /**
  * mf_sch_init() - first of every init()
  * @common: of the queue discipline, all zero
@@ -71,6 +77,32 @@ int mf_sch_connections(struct mf_connections *connections, u32 pkts)
 				   MF_CONNECTION_IDLE_NS);
 }
 EXPORT_SYMBOL_GPL(mf_sch_connections);
+
+/**
+ * mf_sch_parse_limit() - reads a limit in packets or in bytes
+ * @pkts: its attribute in packets, u32, or NULL
+ * @bytes: its attribute in bytes, u32, or NULL
+ * @limit: where it goes; stays without either
+ * @limit_in_bytes: the limit is in bytes
+ * @extack: says what is wrong
+ *
+ * Return: 0, or -EINVAL for both.
+ */
+int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
+		       u64 *limit, bool *limit_in_bytes,
+		       struct netlink_ext_ack *extack)
+{
+	if (pkts && bytes) {
+		NL_SET_ERR_MSG(extack, "a limit is in packets or in bytes, not in both");
+		return -EINVAL;
+	}
+	if (pkts || bytes) {
+		*limit = nla_get_u32(pkts ?: bytes);
+		*limit_in_bytes = !pkts;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(mf_sch_parse_limit);
 
 /* Hash of the two ends in their order, and which of them sends. */
 static u64 mf_sch_key(const struct mf_sch *common, u64 ports_and_protocol,

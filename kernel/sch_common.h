@@ -42,13 +42,17 @@ struct mf_sch {
 typedef enum mf_fate (*mf_sch_take_t)(struct Qdisc *sch,
 				      struct mf_packet *packet, u64 now_ns);
 
-/* Bounds of options that all have: packets, flows. */
+/* Bounds of options that several have: packets, flows, times in ns. */
 extern struct netlink_range_validation mf_limit_range;
 extern struct netlink_range_validation mf_flows_range;
+extern struct netlink_range_validation mf_time_range;
 
 void mf_sch_init(struct mf_sch *common, struct Qdisc *sch);
 void mf_sch_free(struct mf_sch *common);
 int mf_sch_connections(struct mf_connections *connections, u32 pkts);
+int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
+		       u64 *limit, bool *limit_in_bytes,
+		       struct netlink_ext_ack *extack);
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns);
 void mf_sch_victim(struct mf_sch *common, const struct mf_packet *victim);

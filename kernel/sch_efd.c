@@ -107,18 +107,11 @@ static int efd_parse(struct nlattr *opt, struct mf_efd_options *options,
 
 	if (err < 0)
 		return err;
-	if (tb[TCA_EFD_LIMIT] && tb[TCA_EFD_LIMIT_BYTES]) {
-		NL_SET_ERR_MSG(extack, "efd: a limit is in packets or in bytes, not in both");
-		return -EINVAL;
-	}
-	if (tb[TCA_EFD_LIMIT]) {
-		options->limit = nla_get_u32(tb[TCA_EFD_LIMIT]);
-		options->limit_in_bytes = false;
-	}
-	if (tb[TCA_EFD_LIMIT_BYTES]) {
-		options->limit = nla_get_u32(tb[TCA_EFD_LIMIT_BYTES]);
-		options->limit_in_bytes = true;
-	}
+	err = mf_sch_parse_limit(tb[TCA_EFD_LIMIT], tb[TCA_EFD_LIMIT_BYTES],
+				 &options->limit, &options->limit_in_bytes,
+				 extack);
+	if (err)
+		return err;
 	if (tb[TCA_EFD_COUNT])
 		efd_parse_count(tb[TCA_EFD_COUNT], options);
 	if (tb[TCA_EFD_THRESHOLD])

@@ -130,4 +130,63 @@ struct tc_estmred_xstats {
 	__u16 reserved;
 };
 
+/* LAS: least attained service; LASACK with TC_LAS_ACKED, LARS with a half-life */
+
+enum {
+	TCA_LAS_UNSPEC,
+	TCA_LAS_LIMIT,		/* u32, packets */
+	TCA_LAS_LIMIT_BYTES,	/* u32, bytes; in place of TCA_LAS_LIMIT */
+	TCA_LAS_COUNT,		/* u8, enum tc_las_count */
+	TCA_LAS_HALF_LIFE,	/* u64, ns, in which what was moved halves; 0: never */
+	TCA_LAS_VISIT,		/* u64, ns between looks for idle flows */
+	TCA_LAS_TIMEOUT,	/* u64, ns after which an idle flow is forgotten */
+	TCA_LAS_FLOWS,		/* u32, known at a time; at least as many as packets */
+	TCA_LAS_SPLIT,		/* u8, 0 or 1 */
+	TCA_LAS_PAD,
+	__TCA_LAS_MAX
+};
+
+#define TCA_LAS_MAX (__TCA_LAS_MAX - 1)
+
+/* What a flow has moved is measured in. */
+enum tc_las_count {
+	TC_LAS_BYTES,
+	TC_LAS_ACKED,		/* bytes of both directions, those acknowledged */
+	__TC_LAS_COUNT_MAX
+};
+
+struct tc_las_xstats {
+	__u64 pushed_out;	/* packets that had to make room */
+	__u64 evicted;		/* flows forgotten early: the table was full */
+	__u32 flows;		/* known now */
+	__u32 flows_max;	/* at any time */
+};
+
+/* Run2C: two classes split at a number of bytes; Run2CACK with TC_LAS_ACKED */
+
+enum {
+	TCA_RUN2C_UNSPEC,
+	TCA_RUN2C_LIMIT,	/* u32, packets */
+	TCA_RUN2C_LIMIT_BYTES,	/* u32, bytes; in place of TCA_RUN2C_LIMIT */
+	TCA_RUN2C_COUNT,	/* u8, enum tc_las_count */
+	TCA_RUN2C_THRESHOLD,	/* u32, bytes */
+	TCA_RUN2C_VISIT,	/* u64, ns between looks for idle flows */
+	TCA_RUN2C_TIMEOUT,	/* u64, ns after which an idle flow is forgotten */
+	TCA_RUN2C_FLOWS,	/* u32, known at a time; at least as many as packets */
+	TCA_RUN2C_SPLIT,	/* u8, 0 or 1 */
+	TCA_RUN2C_PAD,
+	__TCA_RUN2C_MAX
+};
+
+#define TCA_RUN2C_MAX (__TCA_RUN2C_MAX - 1)
+
+struct tc_run2c_xstats {
+	__u64 pushed_out;	/* packets that had to make room */
+	__u64 evicted;		/* flows forgotten early: the table was full */
+	__u32 flows;		/* known now */
+	__u32 flows_max;	/* at any time */
+	__u32 high_pkts;	/* waiting */
+	__u32 low_pkts;
+};
+
 #endif

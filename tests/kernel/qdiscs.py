@@ -25,6 +25,8 @@ class Row:
         Short flows go first.
     drops_early : bool
         It drops packets before the buffer is full, or marks them.
+    for_short : str
+        Options with which a flow of 40 kB is short.
     """
 
     id: str
@@ -35,6 +37,7 @@ class Row:
     splits: bool = True
     size_based: bool = True
     drops_early: bool = False
+    for_short: str = ""
 
     @property
     def module(self) -> str:
@@ -111,6 +114,62 @@ ROWS = (
         ),
         size_based=False,
         drops_early=True,
+    ),
+    Row(
+        "las",
+        (
+            ("limit 7", "limit", 7),
+            ("limit 450kb", "limit_bytes", 450 * 1024),
+            ("count acked", "count", "acked"),
+            ("half_life 1s", "half_life_ns", 1_000_000_000),
+            ("half_life never", "half_life_ns", 0),
+            ("visit 500ms", "visit_ns", 500_000_000),
+            ("timeout 1000000s", "timeout_ns", 10**15),
+            ("flows 3", "flows_limit", 3),
+            ("nosplit", "split", False),
+        ),
+        refused=(
+            ("limit 0", "1 to 1048576 packets"),
+            ("limit 1048577", "1 to 1048576 packets"),
+            ("limit -5", "-5"),
+            ("limit 0b", "0b"),
+            ("count packets", "bytes or acked, not packets"),
+            ("half_life 10us", "half_life: 1ms to 1000000s or never, not 10us"),
+            ("visit 0", "visit: 1ms to 1000000s, not 0"),
+            ("timeout 1000001s", "timeout: 1ms to 1000000s, not 1000001s"),
+            ("flows 1048577", "0 to 1048576"),
+            ("quantum 5", "no option quantum"),
+            ("limit", "without a value"),
+        ),
+        all_headers="count acked",
+    ),
+    Row(
+        "run2c",
+        (
+            ("limit 7", "limit", 7),
+            ("limit 450kb", "limit_bytes", 450 * 1024),
+            ("count acked", "count", "acked"),
+            ("threshold 4kb", "threshold", 4096),
+            ("visit 500ms", "visit_ns", 500_000_000),
+            ("timeout 1ms", "timeout_ns", 1_000_000),
+            ("flows 3", "flows_limit", 3),
+            ("nosplit", "split", False),
+        ),
+        refused=(
+            ("limit 0", "1 to 1048576 packets"),
+            ("limit 1048577", "1 to 1048576 packets"),
+            ("limit -5", "-5"),
+            ("limit 0b", "0b"),
+            ("count packets", "bytes or acked, not packets"),
+            ("threshold 0", "not 0"),
+            ("visit 0", "visit: 1ms to 1000000s, not 0"),
+            ("timeout 1000001s", "timeout: 1ms to 1000000s, not 1000001s"),
+            ("flows 1048577", "0 to 1048576"),
+            ("quantum 5", "no option quantum"),
+            ("limit", "without a value"),
+        ),
+        all_headers="count acked",
+        for_short="threshold 60kb",
     ),
 )
 MODULES = tuple(row.module for row in ROWS)

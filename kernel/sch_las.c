@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LAS, least attained service: the flow that has sent least goes first, and the
+ * packet whose flow has sent most is dropped first. LASACK counts both
+ * directions of a connection, LARS lets what was moved fade.
+ *
+ * Cost per packet: O(log n) of the packets that wait.
+ * Source: Rai 2003, sections 2 and 6; core/least_attained.c decides.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <net/netlink.h>
+
+#include "core/least_attained.h"
+#include "sch_common.h"
+#include "uapi/pkt_sch_mayfly.h"
+
+#define LAS_LIMIT_PKTS 300
+#define LAS_FLOWS 16384
+
+struct las_sched_data {
+	struct mf_sch common;
+	struct mf_las core;
+};
+
+static void las_discard(struct mf_queue *queue, const struct mf_packet *victim,
+			enum mf_fate reason)
+{
+	struct las_sched_data *q =
+		container_of(queue, struct las_sched_data, core.queue);
+
+	mf_sch_victim(&q->common, victim);
+}
+
+static enum mf_fate las_take(struct Qdisc *sch, struct mf_packet *packet,
+			     u64 now_ns)
+{
+	struct las_sched_data *q = qdisc_priv(sch);
+
+	return mf_las_enqueue(&q->core, packet, now_ns);
+}
+
+static int las_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+		       struct sk_buff **to_free)
+{
+	struct las_sched_data *q = qdisc_priv(sch);
+
+	return mf_sch_enqueue(&q->common, skb, to_free, true, las_take);
+}
+
+static struct sk_buff *las_dequeue(struct Qdisc *sch)
+{
+	struct las_sched_data *q = qdisc_priv(sch);
+	struct mf_packet packet;
+
+	if (!mf_las_dequeue(&q->core, ktime_get_ns(), &packet))
+		return NULL;
+	return mf_sch_depart(&q->common, &packet);
+}
+
+static struct sk_buff *las_peek(struct Qdisc *sch)
+{
+	const struct las_sched_data *q = qdisc_priv(sch);
+	const struct mf_packet *packet = mf_las_peek(&q->core);
+
+	return packet ? packet->handle : NULL;
+}
+
+static const struct nla_policy las_policy[TCA_LAS_MAX + 1] = {
+	[TCA_LAS_LIMIT] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_limit_range),
+	[TCA_LAS_LIMIT_BYTES] = NLA_POLICY_MIN(NLA_U32, 1),
+	[TCA_LAS_COUNT] = NLA_POLICY_MAX(NLA_U8, __TC_LAS_COUNT_MAX - 1),
+	[TCA_LAS_HALF_LIFE] = { .type = NLA_U64 },
+	[TCA_LAS_VISIT] = NLA_POLICY_FULL_RANGE(NLA_U64, &mf_time_range),
+	[TCA_LAS_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U64, &mf_time_range),
+	[TCA_LAS_FLOWS] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_flows_range),
+	[TCA_LAS_SPLIT] = NLA_POLICY_MAX(NLA_U8, 1),
+};
+
+static int las_parse_half_life(struct nlattr *attribute,
+			       struct mf_las_options *options,
+			       struct netlink_ext_ack *extack)
+{
+	u64 half_life_ns = nla_get_u64(attribute);
+
+	if (half_life_ns && (half_life_ns < mf_time_range.min ||
+			     half_life_ns > mf_time_range.max)) {
+		NL_SET_ERR_MSG_ATTR(extack, attribute,
+				    "half_life: 1 ms to 1000000 s, or 0 for never");
+		return -ERANGE;
+	}
+	options->half_life_ns = half_life_ns;
+	return 0;
+}
+
+/* Puts what @opt says in place of what is in @options and @split. */
+static int las_parse(struct nlattr *opt, struct mf_las_options *options,
+		     bool *split, struct netlink_ext_ack *extack)
+{
+	bool acked = options->measure != MF_BYTES;
+	struct nlattr *tb[TCA_LAS_MAX + 1];
+	int err = nla_parse_nested(tb, TCA_LAS_MAX, opt, las_policy, extack);
+
+	if (err < 0)
+		return err;
+	err = mf_sch_parse_limit(tb[TCA_LAS_LIMIT], tb[TCA_LAS_LIMIT_BYTES],
+				 &options->limit, &options->limit_in_bytes,
+				 extack);
+	if (!err && tb[TCA_LAS_HALF_LIFE])
+		err = las_parse_half_life(tb[TCA_LAS_HALF_LIFE], options, extack);
+	if (err)
+		return err;
+	if (tb[TCA_LAS_COUNT])
+		acked = nla_get_u8(tb[TCA_LAS_COUNT]) == TC_LAS_ACKED;
+	if (tb[TCA_LAS_VISIT])
+		options->visit_ns = nla_get_u64(tb[TCA_LAS_VISIT]);
+	if (tb[TCA_LAS_TIMEOUT])
+		options->timeout_ns = nla_get_u64(tb[TCA_LAS_TIMEOUT]);
+	if (tb[TCA_LAS_FLOWS])
+		options->flows = nla_get_u32(tb[TCA_LAS_FLOWS]);
+	if (tb[TCA_LAS_SPLIT])
+		*split = nla_get_u8(tb[TCA_LAS_SPLIT]);
+	/* What fades counts no bytes that may be long ago: see volume.h. */
+	options->measure = !acked ? MF_BYTES :
+			   options->half_life_ns ? MF_ADVANCE : MF_WHOLE;
+	return 0;
+}
+
+/* A table of connections where @options need one and there is none. */
+static int las_connections(const struct las_sched_data *q,
+			   const struct mf_las_options *options,
+			   struct mf_connections *connections)
+{
+	*connections = (struct mf_connections){ 0 };
+	if (options->measure == MF_BYTES || q->common.connections.entries)
+		return 0;
+	return mf_sch_connections(connections,
+				  mf_limit_pkts(options->limit,
+						options->limit_in_bytes));
+}
+
+static int las_change(struct Qdisc *sch, struct nlattr *opt,
+		      struct netlink_ext_ack *extack)
+{
+	struct las_sched_data *q = qdisc_priv(sch);
+	struct mf_las_options options = q->core.options;
+	struct mf_connections connections;
+	bool split = q->common.split;
+	struct mf_las_spare spare;
+	int err;
+
+	if (!opt)
+		return 0;
+	err = las_parse(opt, &options, &split, extack);
+	if (err)
+		return err;
+	err = las_connections(q, &options, &connections);
+	if (err)
+		return err;
+	err = mf_las_spare_init(&spare, &q->core, &options);
+	if (err) {
+		mf_connections_free(&connections);
+		return err;
+	}
+	sch_tree_lock(sch);
+	mf_las_change(&q->core, &options, &spare, ktime_get_ns());
+	/* Without a use for it the table goes: connections age meanwhile. */
+	if (options.measure == MF_BYTES || connections.entries)
+		swap(q->common.connections, connections);
+	q->common.split = split;
+	mf_sch_settle(&q->common);
+	sch_tree_unlock(sch);
+	mf_connections_free(&connections);
+	mf_las_spare_free(&spare);
+	return 0;
+}
+
+static int las_init(struct Qdisc *sch, struct nlattr *opt,
+		    struct netlink_ext_ack *extack)
+{
+	struct las_sched_data *q = qdisc_priv(sch);
+	struct mf_las_options options = {
+		.limit = LAS_LIMIT_PKTS,
+		.measure = MF_BYTES,
+		.visit_ns = 5ULL * NSEC_PER_SEC,
+		.timeout_ns = 30ULL * NSEC_PER_SEC,
+		.flows = LAS_FLOWS,
+	};
+	int err = 0;
+
+	mf_sch_init(&q->common, sch);
+	if (opt)
+		err = las_parse(opt, &options, &q->common.split, extack);
+	if (err)
+		return err;
+	err = las_connections(q, &options, &q->common.connections);
+	if (err)
+		return err;
+	return mf_las_init(&q->core, &options, las_discard, get_random_u32());
+}
+
+static void las_reset(struct Qdisc *sch)
+{
+	struct las_sched_data *q = qdisc_priv(sch);
+	struct mf_packet packet;
+
+	while (mf_las_dequeue(&q->core, 0, &packet))
+		rtnl_kfree_skbs(packet.handle, packet.handle);
+	mf_las_reset(&q->core);
+	mf_connections_reset(&q->common.connections);
+	q->common.pushed_out = 0;
+	sch->q.qlen = 0;
+	sch->qstats.backlog = 0;
+}
+
+static void las_destroy(struct Qdisc *sch)
+{
+	struct las_sched_data *q = qdisc_priv(sch);
+
+	mf_las_free(&q->core);
+	mf_sch_free(&q->common);
+}
+
+static int las_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	const struct las_sched_data *q = qdisc_priv(sch);
+	const struct mf_las_options *options = &q->core.options;
+	u8 count = options->measure == MF_BYTES ? TC_LAS_BYTES : TC_LAS_ACKED;
+	u32 limit = options->limit_in_bytes ? TCA_LAS_LIMIT_BYTES : TCA_LAS_LIMIT;
+	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, limit, options->limit) ||
+	    nla_put_u8(skb, TCA_LAS_COUNT, count) ||
+	    nla_put_u64_64bit(skb, TCA_LAS_HALF_LIFE, options->half_life_ns,
+			      TCA_LAS_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_LAS_VISIT, options->visit_ns,
+			      TCA_LAS_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_LAS_TIMEOUT, options->timeout_ns,
+			      TCA_LAS_PAD) ||
+	    nla_put_u32(skb, TCA_LAS_FLOWS, options->flows) ||
+	    nla_put_u8(skb, TCA_LAS_SPLIT, q->common.split)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, nest);
+}
+
+static int las_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
+{
+	const struct las_sched_data *q = qdisc_priv(sch);
+	struct tc_las_xstats stats;
+
+	sch_tree_lock(sch);
+	stats = (struct tc_las_xstats){
+		.pushed_out = q->common.pushed_out,
+		.evicted = q->core.attained.evicted,
+		.flows = q->core.attained.flows.len,
+		.flows_max = q->core.attained.flows.most,
+	};
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(dump, &stats, sizeof(stats));
+}
+
+static struct Qdisc_ops las_qdisc_ops __read_mostly = {
+	.id = "las",
+	.priv_size = sizeof(struct las_sched_data),
+	.enqueue = las_enqueue,
+	.dequeue = las_dequeue,
+	.peek = las_peek,
+	.init = las_init,
+	.reset = las_reset,
+	.destroy = las_destroy,
+	.change = las_change,
+	.dump = las_dump,
+	.dump_stats = las_dump_stats,
+	.owner = THIS_MODULE,
+};
+
+static int __init las_module_init(void)
+{
+	return register_qdisc(&las_qdisc_ops);
+}
+
+static void __exit las_module_exit(void)
+{
+	unregister_qdisc(&las_qdisc_ops);
+}
+
+module_init(las_module_init)
+module_exit(las_module_exit)
+MODULE_ALIAS("sch_las");
+MODULE_DESCRIPTION("Least attained service");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Run2C: the first bytes of every flow go before everything else. Run2CACK
+ * counts both directions of a connection.
+ *
+ * Cost per packet: O(1).
+ * Source: Avrachenkov et al. 2004; Chen 2012, 6.4; core/two_class.c decides.
+ */
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+#include <net/netlink.h>
+
+#include "core/two_class.h"
+#include "sch_common.h"
+#include "uapi/pkt_sch_mayfly.h"
+
+#define RUN2C_LIMIT_PKTS 300
+#define RUN2C_FLOWS 16384
+#define RUN2C_THRESHOLD_BYTES 30000
+
+struct run2c_sched_data {
+	struct mf_sch common;
+	struct mf_run2c core;
+};
+
+static void run2c_discard(struct mf_queue *queue, const struct mf_packet *victim,
+			  enum mf_fate reason)
+{
+	struct run2c_sched_data *q =
+		container_of(queue, struct run2c_sched_data, core.queue);
+
+	mf_sch_victim(&q->common, victim);
+}
+
+static enum mf_fate run2c_take(struct Qdisc *sch, struct mf_packet *packet,
+			       u64 now_ns)
+{
+	struct run2c_sched_data *q = qdisc_priv(sch);
+
+	return mf_run2c_enqueue(&q->core, packet, now_ns);
+}
+
+static int run2c_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+			 struct sk_buff **to_free)
+{
+	struct run2c_sched_data *q = qdisc_priv(sch);
+
+	return mf_sch_enqueue(&q->common, skb, to_free, true, run2c_take);
+}
+
+static struct sk_buff *run2c_dequeue(struct Qdisc *sch)
+{
+	struct run2c_sched_data *q = qdisc_priv(sch);
+	struct mf_packet packet;
+
+	if (!mf_run2c_dequeue(&q->core, ktime_get_ns(), &packet))
+		return NULL;
+	return mf_sch_depart(&q->common, &packet);
+}
+
+static struct sk_buff *run2c_peek(struct Qdisc *sch)
+{
+	const struct run2c_sched_data *q = qdisc_priv(sch);
+	const struct mf_packet *packet = mf_run2c_peek(&q->core);
+
+	return packet ? packet->handle : NULL;
+}
+
+static const struct nla_policy run2c_policy[TCA_RUN2C_MAX + 1] = {
+	[TCA_RUN2C_LIMIT] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_limit_range),
+	[TCA_RUN2C_LIMIT_BYTES] = NLA_POLICY_MIN(NLA_U32, 1),
+	[TCA_RUN2C_COUNT] = NLA_POLICY_MAX(NLA_U8, __TC_LAS_COUNT_MAX - 1),
+	[TCA_RUN2C_THRESHOLD] = NLA_POLICY_MIN(NLA_U32, 1),
+	[TCA_RUN2C_VISIT] = NLA_POLICY_FULL_RANGE(NLA_U64, &mf_time_range),
+	[TCA_RUN2C_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U64, &mf_time_range),
+	[TCA_RUN2C_FLOWS] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_flows_range),
+	[TCA_RUN2C_SPLIT] = NLA_POLICY_MAX(NLA_U8, 1),
+};
+
+/* Puts what @opt says in place of what is in @options and @split. */
+static int run2c_parse(struct nlattr *opt, struct mf_run2c_options *options,
+		       bool *split, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_RUN2C_MAX + 1];
+	int err = nla_parse_nested(tb, TCA_RUN2C_MAX, opt, run2c_policy, extack);
+
+	if (err < 0)
+		return err;
+	err = mf_sch_parse_limit(tb[TCA_RUN2C_LIMIT], tb[TCA_RUN2C_LIMIT_BYTES],
+				 &options->limit, &options->limit_in_bytes,
+				 extack);
+	if (err)
+		return err;
+	if (tb[TCA_RUN2C_COUNT])
+		options->both = nla_get_u8(tb[TCA_RUN2C_COUNT]) == TC_LAS_ACKED;
+	if (tb[TCA_RUN2C_THRESHOLD])
+		options->threshold = nla_get_u32(tb[TCA_RUN2C_THRESHOLD]);
+	if (tb[TCA_RUN2C_VISIT])
+		options->visit_ns = nla_get_u64(tb[TCA_RUN2C_VISIT]);
+	if (tb[TCA_RUN2C_TIMEOUT])
+		options->timeout_ns = nla_get_u64(tb[TCA_RUN2C_TIMEOUT]);
+	if (tb[TCA_RUN2C_FLOWS])
+		options->flows = nla_get_u32(tb[TCA_RUN2C_FLOWS]);
+	if (tb[TCA_RUN2C_SPLIT])
+		*split = nla_get_u8(tb[TCA_RUN2C_SPLIT]);
+	return 0;
+}
+
+static int run2c_change(struct Qdisc *sch, struct nlattr *opt,
+			struct netlink_ext_ack *extack)
+{
+	struct run2c_sched_data *q = qdisc_priv(sch);
+	struct mf_run2c_options options = q->core.options;
+	bool split = q->common.split;
+	struct mf_run2c_spare spare;
+	int err;
+
+	if (!opt)
+		return 0;
+	err = run2c_parse(opt, &options, &split, extack);
+	if (err)
+		return err;
+	err = mf_run2c_spare_init(&spare, &q->core, &options);
+	if (err)
+		return err;
+	sch_tree_lock(sch);
+	mf_run2c_change(&q->core, &options, &spare, ktime_get_ns());
+	q->common.split = split;
+	mf_sch_settle(&q->common);
+	sch_tree_unlock(sch);
+	mf_run2c_spare_free(&spare);
+	return 0;
+}
+
+static int run2c_init(struct Qdisc *sch, struct nlattr *opt,
+		      struct netlink_ext_ack *extack)
+{
+	struct run2c_sched_data *q = qdisc_priv(sch);
+	struct mf_run2c_options options = {
+		.limit = RUN2C_LIMIT_PKTS,
+		.threshold = RUN2C_THRESHOLD_BYTES,
+		.visit_ns = 5ULL * NSEC_PER_SEC,
+		.timeout_ns = 30ULL * NSEC_PER_SEC,
+		.flows = RUN2C_FLOWS,
+	};
+	int err = 0;
+
+	mf_sch_init(&q->common, sch);
+	if (opt)
+		err = run2c_parse(opt, &options, &q->common.split, extack);
+	if (err)
+		return err;
+	/* Data tells its class by its progress, whatever is counted. */
+	err = mf_sch_connections(&q->common.connections,
+				 mf_limit_pkts(options.limit,
+					       options.limit_in_bytes));
+	if (err)
+		return err;
+	return mf_run2c_init(&q->core, &options, run2c_discard);
+}
+
+static void run2c_reset(struct Qdisc *sch)
+{
+	struct run2c_sched_data *q = qdisc_priv(sch);
+	struct mf_packet packet;
+
+	while (mf_run2c_dequeue(&q->core, 0, &packet))
+		rtnl_kfree_skbs(packet.handle, packet.handle);
+	mf_run2c_reset(&q->core);
+	mf_connections_reset(&q->common.connections);
+	q->common.pushed_out = 0;
+	sch->q.qlen = 0;
+	sch->qstats.backlog = 0;
+}
+
+static void run2c_destroy(struct Qdisc *sch)
+{
+	struct run2c_sched_data *q = qdisc_priv(sch);
+
+	mf_run2c_free(&q->core);
+	mf_sch_free(&q->common);
+}
+
+static int run2c_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	const struct run2c_sched_data *q = qdisc_priv(sch);
+	const struct mf_run2c_options *options = &q->core.options;
+	u8 count = options->both ? TC_LAS_ACKED : TC_LAS_BYTES;
+	u32 limit = options->limit_in_bytes ? TCA_RUN2C_LIMIT_BYTES : TCA_RUN2C_LIMIT;
+	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, limit, options->limit) ||
+	    nla_put_u8(skb, TCA_RUN2C_COUNT, count) ||
+	    nla_put_u32(skb, TCA_RUN2C_THRESHOLD, options->threshold) ||
+	    nla_put_u64_64bit(skb, TCA_RUN2C_VISIT, options->visit_ns,
+			      TCA_RUN2C_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_RUN2C_TIMEOUT, options->timeout_ns,
+			      TCA_RUN2C_PAD) ||
+	    nla_put_u32(skb, TCA_RUN2C_FLOWS, options->flows) ||
+	    nla_put_u8(skb, TCA_RUN2C_SPLIT, q->common.split)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, nest);
+}
+
+static int run2c_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
+{
+	const struct run2c_sched_data *q = qdisc_priv(sch);
+	struct tc_run2c_xstats stats;
+
+	sch_tree_lock(sch);
+	stats = (struct tc_run2c_xstats){
+		.pushed_out = q->common.pushed_out,
+		.evicted = q->core.attained.evicted,
+		.flows = q->core.attained.flows.len,
+		.flows_max = q->core.attained.flows.most,
+		.high_pkts = q->core.classes.high.len,
+		.low_pkts = q->core.classes.low.len,
+	};
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(dump, &stats, sizeof(stats));
+}
+
+static struct Qdisc_ops run2c_qdisc_ops __read_mostly = {
+	.id = "run2c",
+	.priv_size = sizeof(struct run2c_sched_data),
+	.enqueue = run2c_enqueue,
+	.dequeue = run2c_dequeue,
+	.peek = run2c_peek,
+	.init = run2c_init,
+	.reset = run2c_reset,
+	.destroy = run2c_destroy,
+	.change = run2c_change,
+	.dump = run2c_dump,
+	.dump_stats = run2c_dump_stats,
+	.owner = THIS_MODULE,
+};
+
+static int __init run2c_module_init(void)
+{
+	return register_qdisc(&run2c_qdisc_ops);
+}
+
+static void __exit run2c_module_exit(void)
+{
+	unregister_qdisc(&run2c_qdisc_ops);
+}
+
+module_init(run2c_module_init)
+module_exit(run2c_module_exit)
+MODULE_ALIAS("sch_run2c");
+MODULE_DESCRIPTION("Run2C: the first bytes of every flow go first");
+MODULE_LICENSE("GPL");

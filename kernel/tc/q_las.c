@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Options and statistics of sch_las for tc. */
+#include "../uapi/pkt_sch_mayfly.h"
+#include "plugin_options.h"
+
+static const struct plugin_word counts[] = {
+	{ "bytes", TC_LAS_BYTES },
+	{ "acked", TC_LAS_ACKED },
+	{ 0 }
+};
+
+static const struct plugin_option options[] = {
+	{ "limit", PLUGIN_LIMIT, TCA_LAS_LIMIT, NULL },
+	{ "count", PLUGIN_WORD, TCA_LAS_COUNT, counts },
+	{ "half_life", PLUGIN_TIME_OR_NEVER, TCA_LAS_HALF_LIFE, NULL },
+	{ "visit", PLUGIN_TIME, TCA_LAS_VISIT, NULL },
+	{ "timeout", PLUGIN_TIME, TCA_LAS_TIMEOUT, NULL },
+	{ "flows", PLUGIN_FLOWS, TCA_LAS_FLOWS, NULL },
+	{ "split", PLUGIN_FLAG, TCA_LAS_SPLIT, NULL },
+	{ 0 }
+};
+
+static int parse(const struct qdisc_util *util, int argc, char **argv,
+		 struct nlmsghdr *message, const char *device)
+{
+	bool help = false;
+	int err = plugin_parse_options("las", options, argc, argv, message, &help);
+
+	if (help)
+		fputs("Usage: ... las [ limit PACKETS|SIZE ] [ count bytes|acked ] [ half_life TIME|never ]\n"
+		      "               [ visit TIME ] [ timeout TIME ] [ flows NUMBER ] [ split | nosplit ]\n"
+		      "limit      most that waits: 300 or 300p packets, 450kb bytes; default 300p\n"
+		      "count      what a flow has moved is measured in: bytes, or bytes of both\n"
+		      "           directions with those that acknowledgements tell of; default bytes\n"
+		      "half_life  time in which what was moved halves; default never\n"
+		      "visit      time between looks for idle flows; default 5s\n"
+		      "timeout    idle time after which a flow is forgotten; default 30s\n"
+		      "flows      flows known at a time, at least as many as packets; default 16384\n"
+		      "split      super-packets (GSO) into packets of the wire; default split\n",
+		      stderr);
+	return err;
+}
+
+static int print(const struct qdisc_util *util, FILE *file, struct rtattr *nest)
+{
+	return plugin_print_options(options, TCA_LAS_MAX, nest);
+}
+
+static int print_xstats(const struct qdisc_util *util, FILE *file,
+			struct rtattr *xstats)
+{
+	struct tc_las_xstats stats = { 0 };
+
+	if (!plugin_xstats(&stats, sizeof(stats), xstats))
+		return 0;
+	plugin_print_uint("flows", " flows %u", stats.flows);
+	plugin_print_uint("flows_max", " max %u", stats.flows_max);
+	plugin_print_u64("evicted", " evicted %llu", stats.evicted);
+	plugin_print_u64("pushed_out", " pushed_out %llu", stats.pushed_out);
+	return 0;
+}
+
+struct qdisc_util las_qdisc_util = {
+	.id = "las",
+	.parse_qopt = parse,
+	.print_qopt = print,
+	.print_xstats = print_xstats,
+};
