@@ -13,6 +13,7 @@ from mayfly.papers import (
     chen2012_queues,
     chen2012_subflows,
     chen2012_topology,
+    chen2012_traffic,
     chen2012_wlan,
     chen2012_wlan_mixed,
     chen2012_wlan_tables,
@@ -104,6 +105,14 @@ ITEMS = (
         + chen2012_wlan_mixed.EXPERIMENTS
         + chen2012_topology.EXPERIMENTS
         + chen2012_wlan_tables.EXPERIMENTS,
+    ),
+    Item(
+        id="chen-2012-traffic",
+        title="Chen 2012, 8: traffic of an enterprise, on the captures at hand",
+        introduction=chen2012_traffic.INTRODUCTION,
+        claims=chen2012_traffic.CLAIMS,
+        experiments=(),
+        sections=(chen2012_traffic.tables,),
     ),
     Item(
         id="chen-2012-enterprise",
