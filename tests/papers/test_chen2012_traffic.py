@@ -46,8 +46,9 @@ def test_shares_of_a_capture_are_those_of_its_connections() -> None:
     assert chen2012_traffic.class_share(document, "lc-rp") == 1
     assert chen2012_traffic.side_share(document, "external") == 1
     up, down = (document["directions"]["bytes"][f"external {way}"]["bytes"] for way in ("up", "down"))
+    left_out = document["directions"]["left_out"]["immature"]["bytes"]
     assert chen2012_traffic.down_over_up(document, "external") == down / up
-    assert up + down == document["dataset"]["bytes"]
+    assert up + down + left_out == document["dataset"]["bytes"]
 
 
 @pytest.mark.slow

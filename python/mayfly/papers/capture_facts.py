@@ -17,7 +17,8 @@ BESIDE = "../shared/data/pcap"
 
 CAPTURES: Mapping[str, tuple[str, tuple[str, ...] | None]] = {
     "office": ("captures/office.pcap.gz", ("10.10.0.0/24",)),
-    "lab": (f"{BESIDE}/enterprise_ad_lab.pcap.gz", None),
+    # Not 10.10.10.0/24: that is the attacker's server, which plays the Internet.
+    "lab": (f"{BESIDE}/enterprise_ad_lab.pcap.gz", ("172.18.0.0/16", "192.168.0.0/16", "10.0.0.0/16", "fe80::/10")),
     "home": (f"{BESIDE}/access_home_alexa.pcap.gz", None),
     "mix": (f"{BESIDE}/access_app_mix.pcap.gz", None),
 }
