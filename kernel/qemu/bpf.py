@@ -7,25 +7,10 @@ import json
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "uml"))
-import path
-
-LEAD_S = 8.0  # both ends are up by then, in emulation too
-DEVICE = f"dev {path.BOTTLENECK}"
-
-
-def tc(command: str) -> str:
-    """What tc answers in the router: its output, or what it complains about."""
-    done = subprocess.run(["tc", "-n", "router", *command.split()], capture_output=True, text=True)
-    return (done.stdout + done.stderr).strip()
-
-
-def rows() -> list[dict]:
-    return json.loads(tc(f"-s -j qdisc show {DEVICE}"))
+sys.path.insert(0, str(Path(__file__).parent))
+from bottleneck import DEVICE, ROOT, path, rows, tc, transfers, trouble
 
 
 def dump(name: str) -> list[dict]:
@@ -38,26 +23,6 @@ def set_options(threshold_bytes: int, rate_bps: int, limit_pkts: int) -> None:
     words = [f"{byte:#04x}" for byte in value]
     command = ["bpftool", "map", "update", "name", "efd_settings", "key", "0", "0", "0", "0", "value", *words]
     subprocess.run(command, check=True)
-
-
-def transfers(settings: dict) -> dict:
-    """Short transfers behind a bulk transfer: seconds each took, None if unfinished, and what waits in the middle."""
-    settings = {**settings, "zero": time.monotonic() + LEAD_S}
-    argument = json.dumps(settings)
-    program = str(ROOT / "uml" / "transfers.py")
-    ends = [
-        path.inside(name, [sys.executable, program, role, argument])
-        for name, role in (("server", "serve"), ("client", "send"))
-    ]
-    time.sleep(LEAD_S + settings["duration_s"] / 2)
-    middle = rows()
-    server, client = (json.loads(end.communicate()[0]) for end in ends)
-    times = [
-        server["finish"][number] - begun if number in server["finish"] else None
-        for number, begun in client["begun"].items()
-    ]
-    received = server["progress"][-1][1]
-    return {"times_s": times, "bulk_bytes": received, "middle": middle, "drops": rows()[-1]["drops"]}
 
 
 def run(settings: dict) -> dict:
@@ -79,7 +44,7 @@ def run(settings: dict) -> dict:
     path.set_up(settings["rate_bps"], settings["delay_s"], f"pfifo limit {settings['limit_pkts']}", settings["sysctl"])
     result = {"kernel": Path("/proc/sys/kernel/osrelease").read_text().strip(), "pfifo": transfers(settings)}
     subprocess.run(["mount", "-t", "bpf", "bpf", "/sys/fs/bpf"], capture_output=True)
-    command = ["bpftool", "struct_ops", "register", str(ROOT / "efd.bpf.o")]
+    command = ["bpftool", "struct_ops", "register", str(ROOT / "out" / "efd.bpf.o")]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
@@ -97,6 +62,5 @@ def run(settings: dict) -> dict:
     result["left"] = {"queues": dump("efd_queues"), "flows": dump("efd_flows")}
     subprocess.run(["bpftool", "struct_ops", "unregister", "name", "bpf_efd"], capture_output=True, check=True)
     result["left"]["rows"] = rows()
-    log = subprocess.run(["dmesg"], capture_output=True, text=True).stdout.splitlines()
-    result["log"] = [line for line in log if any(word in line for word in ("BUG", "WARN", "Oops", "leak", "stall"))]
+    result["log"] = trouble()
     return result

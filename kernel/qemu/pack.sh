@@ -45,10 +45,15 @@ done | sort -u | while read -r file; do
 done
 cp /lib/modules/"$version"/modules.{builtin,order} "$guest/lib/modules/$version"
 cp -r /build "$guest/build"
-if compgen -G '/build/*.ko' >/dev/null; then
+if compgen -G '/build/out/modules/*.ko' >/dev/null; then
   mkdir "$guest/lib/modules/$version/updates"
-  cp /build/*.ko "$guest/lib/modules/$version/updates"
+  cp /build/out/modules/*.ko "$guest/lib/modules/$version/updates"
 fi
+if compgen -G '/build/out/tc/*.so' >/dev/null; then
+  mkdir -p "$guest/usr/lib/x86_64-linux-gnu/tc"
+  cp /build/out/tc/*.so "$guest/usr/lib/x86_64-linux-gnu/tc"
+fi
+rm -rf "$guest/build/out/modules" "$guest/build/out/tc"
 depmod -b "$guest" "$version"
 (cd "$guest" && find . | cpio -o -H newc --quiet -R 0:0 | gzip -1) >"$out"
 rm -rf "$guest"

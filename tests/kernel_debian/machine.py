@@ -33,8 +33,8 @@ def debian(suite: str) -> Path:
 def inside(suite: str, command: str) -> str:
     """Runs a command of bash with that Debian as its root and returns what it prints."""
     script = [QEMU / "in.sh", debian(suite) / "root", "bash", "-euo", "pipefail", "-c", command]
-    done = subprocess.run(script, capture_output=True, text=True)
-    assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
+    done = subprocess.run(script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0, f"{command}: {done.stdout[-6000:]}"
     return done.stdout
 
 
@@ -47,6 +47,14 @@ def sources() -> str:
     return digest.hexdigest()[:12]
 
 
+def built(suite: str, build: str) -> str:
+    """Copies kernel/ to /build of that Debian, runs `build` there and returns what it prints."""
+    folder = debian(suite) / "root" / "build"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(KERNEL, folder, ignore=shutil.ignore_patterns("build", "__pycache__", "*.o"))
+    return inside(suite, f"cd /build && {build}")
+
+
 def packed(suite: str, build: str) -> Path:
     """Initramfs with kernel/ as /build, after `build` was run there: made once for that state of kernel/."""
     home = debian(suite)
@@ -55,9 +63,7 @@ def packed(suite: str, build: str) -> Path:
         return out
     for stale in home.glob("guest-*"):
         stale.unlink()
-    shutil.rmtree(home / "root" / "build", ignore_errors=True)
-    shutil.copytree(KERNEL, home / "root" / "build", ignore=shutil.ignore_patterns("build", "__pycache__", "*.o"))
-    inside(suite, f"cd /build && {build}")
+    built(suite, build)
     inside(suite, f"bash /build/qemu/pack.sh /guest.part {' '.join(MODULES)}")
     (home / "root" / "guest.part").rename(out)
     return out

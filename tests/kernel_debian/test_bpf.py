@@ -8,7 +8,7 @@ import pytest
 pytestmark = pytest.mark.kernel
 
 SUITE = "trixie-backports"
-BUILD = "make -s bpf OUT=/build CLANG=clang-19 VMLINUX=$(echo /usr/src/linux-headers-*-cloud-amd64/vmlinux)"
+BUILD = "make -s bpf OUT=/build/out CLANG=clang-19 VMLINUX=$(echo /usr/src/linux-headers-*-cloud-amd64/vmlinux)"
 SETTINGS = {
     "rate_bps": 1_000_000,  # emulation on a busy machine forwards more
     "delay_s": 0.01,

@@ -1,0 +1,77 @@
+"""Our modules on Debian's kernels as they are: built with the headers of three, run on 6.1 with two processors."""
+
+import statistics
+
+import machine
+import pytest
+
+pytestmark = pytest.mark.kernel
+
+BUILD = "make -s modules plugins OUT=/build/out CC=gcc KDIR=$(echo /lib/modules/*)/build"
+ROWS = [
+    {
+        "module": "sch_efd",
+        "tc": "efd",
+        "options": "limit 20",
+        "changes": ["limit 3", "count packets threshold 2p", "high las low las", "limit 30kb count acked", "flows 1"],
+        "wrong": "limit 0",
+    },
+]
+SETTINGS = {
+    "rate_bps": 1_000_000,  # emulation on a busy machine forwards more
+    "delay_s": 0.01,
+    "sysctl": {"net.ipv4.tcp_no_metrics_save": "1"},
+    "congestion": "cubic",
+    "bulk_congestion": "cubic",
+    "size_bytes": 10_000,
+    "starts_s": [4.0, 6.0, 8.0],
+    "duration_s": 10.0,
+    "look_s": 1.0,
+    "modules": ROWS,
+}
+NAMES = [row["tc"] for row in ROWS]
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory) -> dict:
+    return machine.run("bookworm", BUILD, "modules.py", SETTINGS, tmp_path_factory.mktemp("modules"))
+
+
+@pytest.mark.parametrize("suite", ["bookworm-backports", "trixie-backports"])
+def test_they_build_without_a_warning_with_other_headers(suite):
+    warnings = machine.built(suite, BUILD)
+    assert warnings == ""
+
+
+def test_two_processors_of_the_kernel_as_debian_ships_it(result):
+    assert result["kernel"].startswith("6.1.") and result["kernel"].endswith("-cloud-amd64")
+    assert result["processors"] == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_transfers_pass_while_options_change(result, name):
+    found = result["modules"][name]
+    assert found["added"] == "" and None not in found["still"]["times_s"]
+    assert statistics.mean(found["still"]["times_s"]) < 2.0
+    assert len(found["changed"]) > 10 and set(found["changed"]) == {""}
+    assert found["changing"]["bulk_bytes"] > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bad_option_is_refused_and_a_module_in_use_stays(result, name):
+    found = result["modules"][name]
+    assert found["refused"] != ""
+    assert "is in use" in found["busy"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_peers_take_its_place_and_give_it_back(result, name):
+    found = result["modules"][name]
+    assert set(found["peers"]) == {""}
+    assert name in [row["kind"] for row in found["rows"]]
+
+
+def test_no_backlog_is_left_and_everything_unloads(result):
+    assert {row["backlog"] for row in result["left"]} == {0}
+    assert set(result["unloaded"]) == {""} and len(result["unloaded"]) == len(NAMES) + 1
+    assert result["log"] == []
