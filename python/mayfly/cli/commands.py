@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mayfly.cli import model, profile, sweep, workload
+from mayfly.cli import model, profile, qdisc, sweep, workload
 from mayfly.cli.estimate import estimate
 from mayfly.cli.session import Session
 
@@ -271,6 +271,7 @@ app.command(epilog="Example:  mayfly estimate samples.csv.gz --rate 28mbit --pac
 app.add_typer(model.app, name="model")
 app.add_typer(profile.app, name="profile")
 app.add_typer(sweep.app, name="sweep")
+app.add_typer(qdisc.app, name="qdisc")
 app.add_typer(workload.app, name="workload")
 
 

@@ -1,0 +1,82 @@
+"""Modules, plug-ins of tc and the BPF qdisc: built into a folder, and from there installed."""
+
+from pathlib import Path
+
+from mayfly.errors import MayflyError
+
+from . import system
+from .steps import Steps
+
+OBJECT = "efd.bpf.o"
+"""The BPF qdisc."""
+
+
+def build_steps(source: Path | None, release: str | None, out: Path, bpf: bool = False, dry_run: bool = False) -> Steps:
+    """Commands that build for a kernel.
+
+    Parameters
+    ----------
+    source : path, optional
+        Where the sources are, when not where they are looked for.
+    release : str, optional
+        Of the kernel; the running one when not given.
+    out : Path
+        Folder for what is built.
+    bpf : bool
+        The BPF qdisc in place of modules and plug-ins.
+    dry_run : bool
+        Look for no compilers and headers.
+
+    Returns
+    -------
+    list of list of str
+
+    Raises
+    ------
+    MayflyError
+        Something is missing.
+    """
+    folder, into = system.sources(source), f"OUT={out.resolve()}"
+    make = ["make", "-s", "-C", str(folder)]
+    if bpf:
+        if not dry_run:
+            for name in ("make", "bpftool"):
+                system.program(name)
+            system.need_bpf_qdiscs()
+        return [[*make, "bpf", into, f"CLANG={'clang' if dry_run else system.clang()}"]]
+    kernel = release or system.running_kernel()
+    if not dry_run:
+        for name in ("make", "cc"):
+            system.program(name)
+        system.headers(kernel)
+    return [[*make, "modules", "plugins", into, f"KDIR=/lib/modules/{kernel}/build"]]
+
+
+def install_steps(built: Path, release: str | None) -> Steps:
+    """Commands that install what was built.
+
+    Parameters
+    ----------
+    built : Path
+        Folder of :func:`build_steps`.
+    release : str, optional
+        Of the kernel it was built for; the running one when not given.
+
+    Returns
+    -------
+    list of list of str
+
+    Raises
+    ------
+    MayflyError
+        Nothing was built there, or something is missing.
+    """
+    kernel = release or system.running_kernel()
+    modules, plugins = sorted(built.glob("modules/*.ko")), sorted(built.glob("tc/q_*.so"))
+    if not modules or not plugins:
+        raise MayflyError(f"{built}: no modules were built there; mayfly qdisc build --out {built}")
+    into = f"/lib/modules/{kernel}/updates/mayfly"
+    steps = [["install", "-D", "-m", "644", "-t", into, *map(str, modules)]]
+    steps.append(["install", "-D", "-m", "644", "-t", str(system.plugin_folder()), *map(str, plugins)])
+    steps.append([system.program("depmod"), kernel])
+    return steps

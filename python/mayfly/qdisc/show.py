@@ -1,0 +1,142 @@
+"""What queueing disciplines say of themselves: `tc -s -j qdisc show`, and the maps of the BPF qdisc."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from mayfly.errors import MayflyError
+
+from . import system
+from .steps import output
+
+_STANDARD = {
+    "kind", "handle", "parent", "root", "dev", "options", "refcnt", "bytes", "packets", "drops", "overlimits",
+    "requeues", "backlog", "qlen", "offloaded", "ingress_block", "egress_block", "rate", "pps",
+}  # fmt: skip
+_INTERNAL = ("noqueue", "clsact", "ingress")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A queueing discipline at an interface.
+
+    Parameters
+    ----------
+    device, kind, handle, parent : str
+        Where; the parent is ``root`` for what is at the root.
+    options : dict
+        As tc names them.
+    sent_bytes, sent_pkts, drops_pkts, backlog_bytes, backlog_pkts : int
+        Totals since it was made, and what waits.
+    own : dict of str to int
+        Statistics that only this discipline has.
+    """
+
+    device: str
+    kind: str
+    handle: str
+    parent: str
+    options: dict[str, Any]
+    sent_bytes: int
+    sent_pkts: int
+    drops_pkts: int
+    backlog_bytes: int
+    backlog_pkts: int
+    own: dict[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return dict(vars(self))
+
+
+def read(device: str | None) -> list[Row]:
+    """What is there now.
+
+    Parameters
+    ----------
+    device : str, optional
+        One interface only.
+
+    Returns
+    -------
+    list of Row
+        Without those that queue nothing.
+
+    Raises
+    ------
+    MayflyError
+        There is no such interface, or no tc.
+    """
+    command = [system.program("tc"), "-s", "-j", "qdisc", "show", *(["dev", device] if device else [])]
+    rows = [row for row in parse(output(command)) if row.kind not in _INTERNAL]
+    return _with_maps(rows) if any(row.kind == "bpf_efd" for row in rows) else rows
+
+
+def parse(text: str) -> list[Row]:
+    """Rows from what `tc -s -j qdisc show` prints.
+
+    Raises
+    ------
+    MayflyError
+        It is something else.
+
+    Examples
+    --------
+    >>> text = '[{"kind":"efd","handle":"1:","dev":"eth0","root":true,"bytes":9,"packets":1,"drops":0,"backlog":0,'
+    >>> row, = parse(text + '"qlen":0,"high_pkts":0,"pushed_out":3}]')
+    >>> row.parent, row.own
+    ('root', {'high_pkts': 0, 'pushed_out': 3})
+    """
+    try:
+        found = json.loads(text or "[]")
+    except json.JSONDecodeError as error:
+        raise MayflyError(f"tc -j prints no JSON: {error.msg}; iproute2 5.0 or later is needed") from None
+    return [_row(row) for row in found]
+
+
+def _row(row: dict[str, Any]) -> Row:
+    return Row(
+        device=row.get("dev", ""),
+        kind=row.get("kind", ""),
+        handle=row.get("handle", ""),
+        parent="root" if row.get("root") else row.get("parent", ""),
+        options=row.get("options", {}) or {},
+        sent_bytes=row.get("bytes", 0),
+        sent_pkts=row.get("packets", 0),
+        drops_pkts=row.get("drops", 0),
+        backlog_bytes=row.get("backlog", 0),
+        backlog_pkts=row.get("qlen", 0),
+        own={name: value for name, value in row.items() if name not in _STANDARD},
+    )
+
+
+def _with_maps(rows: list[Row]) -> list[Row]:
+    """The counters of the BPF qdisc, from its map; without bpftool, or the privilege, there are none."""
+    import socket
+    from dataclasses import replace
+
+    try:
+        dump = json.loads(output([system.program("bpftool"), "-j", "map", "dump", "name", "efd_queues"]))
+        names = {index: name for index, name in socket.if_nameindex()}
+    except (MayflyError, json.JSONDecodeError, OSError):
+        return rows
+    own = {}
+    for entry in dump:
+        counters = entry.get("formatted", entry)["value"]["counters"]
+        where = (names.get(counters.pop("ifindex")), f"{counters.pop('handle') >> 16:x}:")
+        own[where] = {name: value for name, value in counters.items() if name not in ("parent", "unused")}
+    return [replace(row, own=own.get((row.device, row.handle), row.own)) for row in rows]
+
+
+def rate_bps(before: Row | None, now: Row, interval_s: float) -> float | None:
+    """Bit/s sent between two readings; None when there is no earlier one of the same discipline.
+
+    Examples
+    --------
+    >>> a, b = (Row("eth0", "efd", "1:", "root", {}, sent, 0, 0, 0, 0) for sent in (0, 1250))
+    >>> rate_bps(a, b, 1.0)
+    10000.0
+    """
+    if before is None or now.sent_bytes < before.sent_bytes or interval_s <= 0:
+        return None
+    return (now.sent_bytes - before.sent_bytes) * 8 / interval_s

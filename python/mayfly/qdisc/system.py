@@ -1,0 +1,184 @@
+"""What this machine has of what is needed, and how to get what it has not."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from mayfly.errors import MayflyError
+
+SOURCES = "/usr/src"
+"""Folder in which packages lay sources of modules down: ``mayfly-*``."""
+
+PACKAGES = {
+    "make": "make",
+    "cc": "gcc",
+    "tc": "iproute2",
+    "ip": "iproute2",
+    "modprobe": "kmod",
+    "depmod": "kmod",
+    "bpftool": "bpftool",
+}
+"""Debian packages of programs."""
+
+_LIBRARY = re.compile(rb"(/[\w./+-]*/tc)/?\0")
+_CLANG = ("clang", *(f"clang-{version}" for version in range(25, 18, -1)))
+_BPF_QDISC = b"bpf_struct_ops_Qdisc_ops"
+
+
+def program(name: str) -> str:
+    """Path of a program, also where only root looks.
+
+    Parameters
+    ----------
+    name : str
+        One of `PACKAGES`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    MayflyError
+        It is not installed.
+    """
+    found = shutil.which(name, path=_path())
+    if found is None:
+        raise MayflyError(f"{name} is missing; on Debian: apt-get install {PACKAGES[name]}")
+    return found
+
+
+def _path() -> str:
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+
+
+def need_root(command: str) -> None:
+    """Refuses without the privilege to change the kernel.
+
+    Raises
+    ------
+    MayflyError
+        Not root.
+    """
+    if os.geteuid() != 0:
+        raise MayflyError(f"needs root: sudo {command}; --dry-run shows what would be done")
+
+
+def running_kernel() -> str:
+    """Release of the running kernel."""
+    return os.uname().release
+
+
+def headers(release: str) -> Path:
+    """What modules for a kernel are built with.
+
+    Parameters
+    ----------
+    release : str
+        Of the kernel, as ``uname -r`` says it.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    MayflyError
+        It is not installed.
+    """
+    folder = Path("/lib/modules") / release / "build"
+    if not (folder / "Makefile").exists():
+        raise MayflyError(
+            f"headers of kernel {release} are missing: no {folder}; on Debian: apt-get install linux-headers-{release}"
+        )
+    return folder
+
+
+def sources(given: Path | None) -> Path:
+    """Folder of the sources of the modules: the one given, that of this checkout, or the newest installed.
+
+    Parameters
+    ----------
+    given : path, optional
+        A folder ``kernel``, or a checkout that has one.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    MayflyError
+        There are none.
+    """
+    if given is not None:
+        for folder in (given, given / "kernel"):
+            if (folder / "Kbuild").exists():
+                return folder.resolve()
+        raise MayflyError(f"source = {given}: no Kbuild there or in its folder kernel")
+    checkout = Path(__file__).resolve().parents[3] / "kernel"
+    installed = sorted(Path(SOURCES).glob("mayfly-*/Kbuild"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for folder in (checkout, *(path.parent for path in installed)):
+        if (folder / "Kbuild").exists():
+            return folder
+    raise MayflyError(
+        f"the sources of the modules are in no {SOURCES}/mayfly-* nor beside this package; --source names a checkout"
+    )
+
+
+def plugin_folder() -> Path:
+    """Folder in which tc looks for plug-ins: ``$TC_LIB_DIR``, or what it was compiled with.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    MayflyError
+        There is no tc, or it does not tell.
+    """
+    given = os.environ.get("TC_LIB_DIR")
+    if given:
+        return Path(given)
+    tc = Path(program("tc")).resolve()
+    found = [match.decode() for match in _LIBRARY.findall(tc.read_bytes()) if b"/lib" in match]
+    if not found:
+        raise MayflyError(f"{tc} does not tell where it looks for plug-ins; TC_LIB_DIR=DIR names the folder")
+    return Path(found[0])
+
+
+def clang() -> str:
+    """Path of a compiler for BPF qdiscs.
+
+    Raises
+    ------
+    MayflyError
+        There is none.
+    """
+    for name in reversed(_CLANG):
+        found = shutil.which(name, path=_path())
+        if found:
+            return found
+    raise MayflyError("clang is missing, 19 or later; on Debian 13: apt-get install clang-19 libbpf-dev")
+
+
+def need_bpf_qdiscs(types: Path = Path("/sys/kernel/btf/vmlinux")) -> None:
+    """Refuses where the running kernel lets no BPF program be a qdisc.
+
+    Parameters
+    ----------
+    types : Path
+        Where the kernel describes its types.
+
+    Raises
+    ------
+    MayflyError
+        It does not.
+    """
+    if not types.exists() or _BPF_QDISC not in types.read_bytes():
+        raise MayflyError(
+            f"kernel {running_kernel()} has no BPF qdiscs: 6.16 or later with CONFIG_NET_SCH_BPF, "
+            "in Debian 13 from trixie-backports"
+        )

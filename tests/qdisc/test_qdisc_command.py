@@ -1,0 +1,174 @@
+"""`mayfly qdisc`: the commands it gives to tc, make and the like, and what it says is missing."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
+from invocation import mayfly_here, refused_here
+
+from mayfly.errors import MayflyError
+from mayfly.qdisc import system
+from mayfly.qdisc.build import install_steps
+from mayfly.report.qdisc_watch import watch
+
+EFD = {
+    "kind": "efd",
+    "handle": "6d67:",
+    "dev": "eth0",
+    "parent": "6d66:1",
+    "options": {"limit": 100, "count": "bytes", "threshold": 30000, "high": "fifo", "low": "fifo", "split": True},
+    "bytes": 1514000,
+    "packets": 1000,
+    "drops": 7,
+    "overlimits": 0,
+    "requeues": 0,
+    "backlog": 30280,
+    "qlen": 20,
+    "high_pkts": 1,
+    "low_pkts": 19,
+    "pushed_out": 5,
+}
+HTB = {"kind": "htb", "handle": "6d66:", "dev": "eth0", "root": True, "options": {"default": "0x1"}}
+
+
+def done(*arguments) -> str:
+    ended = mayfly_here("qdisc", *arguments)
+    assert (ended.status, ended.err) == (0, "")
+    return ended.out
+
+
+def test_load_with_a_rate_makes_htb_and_its_leaf(machine):
+    done("load", "eth0", "--rate", "10mbit", "--discipline", "efd(threshold=15kB, high=las)", "--buffer", "100")
+    modprobe, root, shape, leaf = machine.calls()
+    assert modprobe == "modprobe sch_efd"
+    assert root == "tc qdisc replace dev eth0 root handle 6d66: htb default 1"
+    assert shape.startswith("tc class add dev eth0 parent 6d66: classid 6d66:1 htb rate 10000000bit ceil 10000000bit")
+    assert leaf.startswith("tc qdisc replace dev eth0 parent 6d66:1 handle 6d67: efd limit 100p threshold 15000b")
+    assert "high las" in leaf
+
+
+def test_load_without_a_rate_is_the_root(machine):
+    done("load", "eth0", "-d", "pefd", "--buffer", "450kB")
+    assert machine.calls()[-1].startswith("tc qdisc replace dev eth0 root handle 6d66: efd limit 450000b")
+
+
+def test_a_dry_run_prints_the_commands_and_needs_nothing(machine, monkeypatch):
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    out = done("load", "eth0", "--rate", "10mbit", "--dry-run")
+    assert [line.split()[0] for line in out.splitlines()] == ["modprobe", "tc", "tc", "tc"]
+    assert machine.calls() == []
+    document = json.loads(done("load", "eth0", "--rate", "10mbit", "--dry-run", "--json"))
+    assert document["done"] is False and document["commands"][0] == ["modprobe", "sch_efd"]
+
+
+def test_what_somebody_configured_stays_unless_told(machine):
+    machine.answer("tc -s -j qdisc show", [{"kind": "cake", "handle": "8001:", "dev": "eth0", "root": True}])
+    assert "eth0: has cake 8001: configured; --replace" in refused_here("qdisc", "load", "eth0")
+    assert machine.calls() == []
+    done("load", "eth0", "--replace")
+    assert "tc qdisc del dev eth0 root" in machine.calls()
+
+
+def test_a_load_that_fails_midway_leaves_nothing(machine):
+    machine.answer("tc qdisc replace dev eth0 parent", status=2, err="Error: Specified qdisc kind is unknown.\n")
+    said = refused_here("qdisc", "load", "eth0", "--rate", "10mbit")
+    assert "Specified qdisc kind is unknown" in said
+    assert machine.calls()[-1] == "tc qdisc del dev eth0 root"
+
+
+def test_unload_removes_ours_only(machine):
+    machine.answer("tc -s -j qdisc show", [HTB, EFD])
+    done("unload", "eth0")
+    assert machine.calls() == ["tc qdisc del dev eth0 root"]
+    machine.answer("tc -s -j qdisc show", [{"kind": "fq", "handle": "8001:", "dev": "eth0", "root": True}])
+    assert "not from mayfly qdisc load: fq 8001: is there" in refused_here("qdisc", "unload", "eth0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["eth0", "--rate", "fast"], "rate = 'fast': must be a rate"),
+        (["eth0", "--buffer", "0"], "buffer = "),
+        (["eth0", "-d", "srpt"], "srpt: not in the kernel"),
+        (["eth0", "-d", "nothing"], "nothing"),
+        (["no/device"], "device = 'no/device': must be the name of an interface"),
+        (["eth0", "--bpf", "-d", "pefd"], "the BPF qdisc is efd"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_done(machine, arguments, said):
+    assert said in refused_here("qdisc", "load", *arguments)
+    assert machine.calls() == []
+
+
+def test_each_missing_thing_is_one_line_with_how_to_get_it(machine, monkeypatch, tmp_path):
+    machine.answer("modprobe --dry-run", status=1, err="modprobe: FATAL: Module sch_efd not found.\n")
+    assert "mayfly qdisc build, then sudo mayfly qdisc install" in refused_here("qdisc", "load", "eth0")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert "needs root: sudo mayfly qdisc load eth0" in refused_here("qdisc", "load", "eth0")
+    assert "no modules were built there; mayfly qdisc build" in refused_here("qdisc", "install", "--from", tmp_path)
+    said = refused_here("qdisc", "build", "--kernel", "0.0.0-none")
+    assert "headers of kernel 0.0.0-none are missing" in said and "apt-get install linux-headers-0.0.0-none" in said
+    assert f"source = {tmp_path}: no Kbuild there" in refused_here("qdisc", "build", "--source", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(system, "_path", lambda: str(tmp_path))
+    assert "tc is missing; on Debian: apt-get install iproute2" in refused_here("qdisc", "show")
+
+
+def test_a_kernel_without_bpf_qdiscs_says_which_has_them(tmp_path):
+    types = tmp_path / "vmlinux"
+    types.write_bytes(b"bpf_struct_ops_tcp_congestion_ops")
+    with pytest.raises(MayflyError, match=r"no BPF qdiscs: 6\.16 or later"):
+        system.need_bpf_qdiscs(types)
+    types.write_bytes(b"\0bpf_struct_ops_Qdisc_ops\0")
+    system.need_bpf_qdiscs(types)
+
+
+def test_the_bpf_qdisc_is_registered_once_and_told_its_options(machine, monkeypatch, tmp_path):
+    monkeypatch.setattr(system, "need_bpf_qdiscs", lambda: None)
+    machine.answer("bpftool -j struct_ops list", "[]")
+    (tmp_path / "efd.bpf.o").touch()
+    arguments = ("load", "lo", "--bpf", "--rate", "10mbit", "--buffer", "100", "--from", tmp_path)
+    done(*arguments)
+    register, options, add = machine.calls()
+    assert register == f"bpftool struct_ops register {tmp_path}/efd.bpf.o"
+    # struct efd_settings: 30000 bytes, 10,000,000 bit/s, 100 packets, little-endian.
+    value = "48 117 0 0 0 0 0 0 128 150 152 0 0 0 0 0 100 0 0 0 0 0 0 0"
+    assert options == f"bpftool map update name efd_settings key 1 0 0 0 value {value}"
+    assert add == "tc qdisc replace dev lo root handle 6d66: bpf_efd"
+    machine.answer("bpftool -j struct_ops list", [{"name": "bpf_efd"}])
+    done(*arguments)
+    assert len(machine.calls()) == 5
+
+
+def test_modules_and_plug_ins_go_where_modprobe_and_tc_look(machine, tmp_path):
+    (tmp_path / "built" / "modules").mkdir(parents=True)
+    (tmp_path / "built" / "tc").mkdir()
+    (tmp_path / "built" / "modules" / "sch_efd.ko").touch()
+    (tmp_path / "built" / "tc" / "q_efd.so").touch()
+    modules, plugins, depmod = install_steps(tmp_path / "built", "6.1.0-1-amd64")
+    assert modules[-2] == "/lib/modules/6.1.0-1-amd64/updates/mayfly" and modules[-1].endswith("sch_efd.ko")
+    assert plugins[-2] == str(tmp_path / "tc") and plugins[-1].endswith("q_efd.so")
+    assert depmod[-1] == "6.1.0-1-amd64"
+
+
+def test_show_reads_what_tc_says(machine):
+    machine.answer("tc -s -j qdisc show", [HTB, EFD, {"kind": "noqueue", "dev": "lo", "root": True}])
+    rows = json.loads(done("show", "--json"))["qdiscs"]
+    assert [row["kind"] for row in rows] == ["htb", "efd"]
+    assert rows[1]["backlog_pkts"] == 20 and rows[1]["drops_pkts"] == 7 and rows[1]["parent"] == "6d66:1"
+    assert rows[1]["own"] == {"high_pkts": 1, "low_pkts": 19, "pushed_out": 5}
+    table = mayfly_here("qdisc", "show", "eth0").out
+    assert "efd" in table and "1.51MB" in table
+
+
+def test_watching_tells_the_rate_between_readings(machine, capsys, monkeypatch):
+    monkeypatch.setattr("mayfly.report.qdisc_watch.INTERVAL_S", 0.01)
+    machine.answer("tc -s -j qdisc show", [EFD])
+    watch("eth0", as_json=True, readings=2)
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["qdiscs"][0]["rate_bps"] is None and second["qdiscs"][0]["rate_bps"] == 0.0
+    watch("eth0", readings=2)
+    assert "bit/s" in capsys.readouterr().out
