@@ -19,6 +19,12 @@ PACKETS = Place(300, "packets", 1500, 10**7)
         ("cake(isolation=flow)", "cake unlimited besteffort raw no-split-gso memlimit 691200 rtt 100000us flows"),
         ("efd(threshold=40kB)", "efd limit 300p threshold 40000b count bytes high fifo low fifo"),
         ("pefd(high=las)", "efd limit 300p threshold 20p count packets high las low fifo"),
+        ("lasack(timeout=9)", "las limit 300p count acked visit 5000000us timeout 9000000us"),
+        (
+            "lars(half_life=200ms, count=acknowledged)",
+            "las limit 300p count acked half_life 200000us visit 5000000us timeout 30000000us",
+        ),
+        ("run2c", "run2c limit 300p count bytes threshold 30000b visit 5000000us timeout 30000000us"),
         ("efdack", "efd limit 300p threshold 30000b count acked high fifo low fifo"),
     ],
 )

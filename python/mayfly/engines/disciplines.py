@@ -68,6 +68,10 @@ def _whole(name: str) -> Words:
     return lambda value: f"{name} {int(float(value))}"
 
 
+def _bytes(name: str) -> Words:
+    return lambda value: f"{name} {round(float(value))}b"
+
+
 def _switch(on: str, off: str) -> Words:
     return lambda value: on if value == "on" else off
 
@@ -211,6 +215,28 @@ def _efd(count: str) -> Leaf:
     )
 
 
+_SIDES = {"sent": "bytes", "acknowledged": "acked"}
+_IDLE = {"visit": _time("visit"), "timeout": _time("timeout")}
+
+
+def _by_flow(kind: str, options: Mapping[str, Words], count: str = "") -> Leaf:
+    """One of ours that keeps flows it has seen in a table; `count` is what their volume is, where no option says it."""
+
+    def together(place: Place, values: Mapping[str, str]) -> str:
+        counted = count or _SIDES[values["count"]]
+        return f"{_ours(place, values)} count {counted}"
+
+    return Leaf(
+        kind,
+        dict(options) | _IDLE,
+        together=together,
+        taken=() if count else ("count",),
+        in_bytes=kind,
+        differs="knows 16384 flows at most",
+        module=f"sch_{kind}",
+    )
+
+
 def _plain(name: str, write: Callable[[float], str] = "{:g}".format) -> Words:
     """A number."""
     return lambda value: f"{name} {write(float(value))}"
@@ -332,6 +358,11 @@ LEAVES: dict[str, Leaf] = {
     "efd": _efd("bytes"),
     "pefd": _efd("packets"),
     "efdack": _efd("acked"),
+    "las": _by_flow("las", {}, "bytes"),
+    "lasack": _by_flow("las", {}, "acked"),
+    "lars": _by_flow("las", {"half_life": _time("half_life")}),
+    "run2c": _by_flow("run2c", {"threshold": _bytes("threshold")}, "bytes"),
+    "run2cack": _by_flow("run2c", {"threshold": _bytes("threshold")}, "acked"),
 }
 """Disciplines that the kernel has, by id."""
 
