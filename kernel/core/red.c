@@ -155,8 +155,8 @@ static u64 mf_red_probability(const struct mf_red *red)
  */
 static bool mf_red_is_drawn(struct mf_red *red, u64 before, u64 size)
 {
-	u64 whole = (u64)(red->options.in_bytes ? red->options.mean_packet : 1) << MF_RED_SHARE_BITS;
-	u64 over = before * size, rest;
+	u64 unit = red->options.in_bytes ? red->options.mean_packet : 1;
+	u64 whole = unit << MF_RED_SHARE_BITS, over = before * size, rest;
 	int cut;
 
 	if (red->options.wait) {

@@ -8,14 +8,6 @@
 #define MAX_PKTS (1U << 20)
 #define SECOND 1000000000ULL
 
-extern int show_details;
-bool is_json_context(void);
-int addattr64(struct nlmsghdr *message, int size, int type, __u64 data);
-int get_rate64(__u64 *rate, const char *text);
-int get_time64(__s64 *time, const char *text);
-int print_color_float(enum output_type type, enum color_attr color, const char *key,
-		      const char *format, double value);
-
 static const struct plugin_word methods[] = {
 	{ "default", TC_ESTMRED_DEFAULT },
 	{ "response", TC_ESTMRED_RESPONSE },

@@ -41,12 +41,19 @@ int addattr_l(struct nlmsghdr *message, int size, int type, const void *data,
 	      int len);
 int addattr8(struct nlmsghdr *message, int size, int type, __u8 data);
 int addattr32(struct nlmsghdr *message, int size, int type, __u32 data);
+int addattr64(struct nlmsghdr *message, int size, int type, __u64 data);
 struct rtattr *addattr_nest(struct nlmsghdr *message, int size, int type);
 int addattr_nest_end(struct nlmsghdr *message, struct rtattr *nest);
 int parse_rtattr_flags(struct rtattr *tb[], int max, struct rtattr *first,
 		       int len, unsigned short flags);
 int get_u32(__u32 *value, const char *text, int base);
 int get_size(unsigned int *size, const char *text);
+int get_rate64(__u64 *rate, const char *text);
+int get_time64(__s64 *time, const char *text);
+bool is_json_context(void);
+extern int show_details;
+int print_color_float(enum output_type type, enum color_attr color,
+		      const char *key, const char *format, double value);
 int print_color_uint(enum output_type type, enum color_attr color,
 		     const char *key, const char *format, unsigned int value);
 int print_color_u64(enum output_type type, enum color_attr color,
