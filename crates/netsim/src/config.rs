@@ -283,6 +283,8 @@ pub enum ConfigError {
     Graph(String),
     /// A flow that makes no sense: index and reason.
     Flow(usize, &'static str),
+    /// The recording could not be written: reason.
+    Recording(String),
     /// The caller asked the run to stop.
     Cancelled,
 }
@@ -294,6 +296,7 @@ impl fmt::Display for ConfigError {
             ConfigError::Discipline(error) => write!(f, "{error}"),
             ConfigError::Graph(reason) => write!(f, "network: {reason}"),
             ConfigError::Flow(index, reason) => write!(f, "flow {index}: {reason}"),
+            ConfigError::Recording(reason) => write!(f, "recording: {reason}"),
             ConfigError::Cancelled => write!(f, "cancelled"),
         }
     }

@@ -8,6 +8,7 @@ use units::{Direction, FlowKey, Time};
 use crate::event::{Events, Key, Kind};
 use crate::options::Options;
 use crate::pipe::{Lane, Pipe};
+use crate::recording::Tape;
 use crate::trace::Trace;
 
 /// Clock, pending events, access pipes and the lanes they end in.
@@ -25,6 +26,7 @@ pub(crate) struct Net {
     /// Arrival time of each data segment in order, and of the FIN, when asked for.
     pub(crate) deliveries: Option<Vec<Time>>,
     pub(crate) trace: Trace,
+    pub(crate) tape: Option<Box<Tape>>,
 }
 
 /// In place of an access pipe: the host is a station of the wireless cell.
@@ -35,6 +37,9 @@ impl Net {
     #[inline]
     pub(crate) fn send(&mut self, pipe: usize, packet: Packet) {
         self.trace.sent(&packet, self.now);
+        if let Some(tape) = &mut self.tape {
+            tape.sent(&packet, self.options.of(packet.options).map(|options| &*options), self.now);
+        }
         if pipe == AIR {
             self.outbox.push_back(packet);
         } else {

@@ -22,6 +22,8 @@ pub(crate) struct SegmentOptions {
     count: u32,
     /// Acknowledgement that rides on data; 0 for none.
     pub(crate) ack: u32,
+    /// The payload before it, bytes.
+    pub(crate) ack_bytes: u64,
     /// TSval: when the segment was sent.
     pub(crate) stamp: Time,
     /// TSecr: the TSval the receiver answers.

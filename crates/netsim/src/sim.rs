@@ -17,6 +17,7 @@ use crate::net::{Handle, Net, Owner};
 use crate::pipe::End;
 use crate::port::Port;
 use crate::record::{Drop, Output};
+use crate::recording::{Recording, Tape};
 use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::subflows::Subflows;
@@ -49,6 +50,27 @@ pub fn run(run: &Run, flows: &[FlowSpec], control: &Control) -> Result<Output, C
     let mut sim = Sim::set_up(run, flows)?;
     sim.handle_events(control)?;
     Ok(sim.finish())
+}
+
+/// As [`run`], recording the packets of one side.
+///
+/// # Errors
+/// As [`run`], flows without ends, or [`ConfigError::Recording`].
+pub fn run_recorded(
+    run: &Run,
+    flows: &[FlowSpec],
+    control: &Control,
+    recording: Recording,
+) -> Result<Output, ConfigError> {
+    run.check(flows)?;
+    if recording.ends.len() != flows.len() {
+        return Err(ConfigError::Recording(format!("{} flows, {} pairs of ends", flows.len(), recording.ends.len())));
+    }
+    let mut sim = Sim::set_up(run, flows)?;
+    sim.net.tape = Some(Box::new(Tape::of(recording, flows, &run.tcp)));
+    sim.handle_events(control)?;
+    let unwritten = sim.net.tape.as_mut().and_then(|tape| tape.finish());
+    unwritten.map_or_else(|| Ok(sim.finish()), |reason| Err(ConfigError::Recording(reason)))
 }
 
 /// Response of one flow alone on its path behind a FIFO queue.
@@ -165,6 +187,9 @@ impl<'a> Sim<'a> {
                 control.reached_ns.store(key.time().0, Ordering::Relaxed);
                 if control.cancel.load(Ordering::Relaxed) {
                     return Err(ConfigError::Cancelled);
+                }
+                if let Some(reason) = self.net.tape.as_ref().and_then(|tape| tape.failure()) {
+                    return Err(ConfigError::Recording(reason));
                 }
             }
             let index = key.index();
@@ -288,6 +313,9 @@ impl<'a> Sim<'a> {
         }
         let (tcp, net) = (&self.run.tcp, &mut self.net);
         net.trace.received(packet, net.now);
+        if let Some(tape) = &mut net.tape {
+            tape.received(packet, net.options.of(packet.options).map(|options| &*options), net.now);
+        }
         let marked = packet.ecn == Ecn::Ce;
         if marked {
             self.out.records[live.flow as usize].marks += 1;

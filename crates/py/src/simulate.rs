@@ -1,10 +1,12 @@
 //! Runs of the simulator with flows and records as columns.
 
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use netsim::config::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
-use netsim::{Burst, Bursts, ConfigError, Counting, FlowSpec, Network, Run, Scripts, Tcp};
+use netsim::{Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, Recording, Run, Scripts, Side, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -84,6 +86,34 @@ pub struct Settings {
     traced: Vec<u32>,
     trace_limit: u64,
     subflows: bool,
+    recording: Option<RecordingSettings>,
+}
+
+/// File of a recorded run, `server` or `client`, and an IPv4 address and a port of the sender and the receiver of each
+/// flow, four columns.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct RecordingSettings {
+    path: PathBuf,
+    side: String,
+    addresses: [PyBuffer<u32>; 2],
+    ports: [PyBuffer<u16>; 2],
+}
+
+impl RecordingSettings {
+    fn into_recording(self, py: Python<'_>) -> PyResult<Recording> {
+        let failed = |error: std::io::Error| PyValueError::new_err(error.to_string());
+        let [from, to] = [0, 1].map(|end| -> PyResult<Vec<End>> {
+            let (addresses, ports) = (self.addresses[end].to_vec(py)?, self.ports[end].to_vec(py)?);
+            let end = |(address, port): (u32, u16)| End { address: address.to_be_bytes(), port };
+            Ok(addresses.into_iter().zip(ports).map(end).collect())
+        });
+        Ok(Recording {
+            sink: Box::new(File::create(&self.path).map_err(failed)?),
+            side: if self.side == "client" { Side::Client } else { Side::Server },
+            ends: from?.into_iter().zip(to?).map(|(from, to)| [from, to]).collect(),
+        })
+    }
 }
 
 #[derive(FromPyObject)]
@@ -324,6 +354,8 @@ pub fn run<'py>(
     flows: FlowColumns,
     control: &Control,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let mut settings = settings;
+    let recording = settings.recording.take().map(|recording| recording.into_recording(py)).transpose()?;
     let mut run = settings.into_run()?;
     run.counting.classes = flows.class.to_vec(py)?;
     run.counting.nonresponsive = flows.flags.to_vec(py)?.iter().map(|flags| flags & 8 != 0).collect();
@@ -332,7 +364,11 @@ pub fn run<'py>(
     flows.scripts.hand_out(&mut run.scripts, &mut rows, py)?;
     drop(flows);
     let control = Arc::clone(&control.0);
-    let output = py.detach(move || netsim::run(&run, &rows, &control)).map_err(refused)?;
+    let output = py.detach(move || match recording {
+        Some(recording) => netsim::run_recorded(&run, &rows, &control, recording),
+        None => netsim::run(&run, &rows, &control),
+    });
+    let output = output.map_err(refused)?;
     as_dictionary(py, &output)
 }
 

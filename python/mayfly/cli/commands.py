@@ -227,6 +227,12 @@ def simulate(
     overrides: Overrides = None,
     trace_flow: TraceFlow = None,
     trace_drops: Annotated[bool, typer.Option("--trace-drops", help="Write each drop to drops.parquet")] = False,
+    pcap: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the headers of all packets as a capture")
+    ] = None,
+    pcap_side: Annotated[
+        str, typer.Option(metavar="SIDE", help="Whose interfaces --pcap shows: server (sends down) or client")
+    ] = "server",
     models: Models = False,
     models_path: ModelsPath = False,
     as_json: AsJson = False,
@@ -235,13 +241,15 @@ def simulate(
     """Run one discipline, with a record of every flow."""
     session = Session(as_json, quiet, out)
     from mayfly.simulate.comparison import run
+    from mayfly.simulate.recording import Recording
     from mayfly.simulate.scenario import load_scenario
 
     changed = {"replications": 1} | _overrides(overrides, duration=duration, seed=seed)
     loaded = load_scenario(scenario, _with_traces(changed, trace_flow))
     _for_models(loaded, models or models_path)
     with session.progress(f"simulate {discipline}") as progress:
-        result = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops)
+        recording = None if pcap is None else Recording(pcap, pcap_side)
+        result = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops, recording=recording)
     session.finish(_with_models(result, models, models_path), report=False, single=True)
 
 

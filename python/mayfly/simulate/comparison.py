@@ -12,6 +12,7 @@ from mayfly.errors import MayflyError
 from mayfly.simulate.folder import filled, write_table
 from mayfly.simulate.interfaces import over_replications
 from mayfly.simulate.queue_delay import propagation_rtt_s
+from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.scenario import Scenario
 from mayfly.simulate.topology import watched_rate_bps
@@ -265,6 +266,7 @@ def run(
     *,
     progress: Progress | None = None,
     trace_drops: bool = False,
+    recording: Recording | None = None,
 ) -> Comparison:
     """Runs one discipline once.
 
@@ -280,6 +282,8 @@ def run(
         Called with the fraction done.
     trace_drops : bool
         Keep a record of each drop.
+    recording : Recording, optional
+        A packet capture to write of the run.
 
     Returns
     -------
@@ -295,7 +299,8 @@ def run(
     chosen = named([discipline])
     if len(chosen) > 1:
         raise MayflyError(f"discipline = '{discipline}': must be one; `mayfly compare` runs several")
-    return gather(scenario, run_many(scenario, chosen, flows, progress, trace_drops=trace_drops), "simulate")
+    runs = run_many(scenario, chosen, flows, progress, trace_drops=trace_drops, recording=recording)
+    return gather(scenario, runs, "simulate")
 
 
 def gather(

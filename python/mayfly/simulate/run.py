@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -16,6 +17,7 @@ from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.cell import cell_of
 from mayfly.simulate.disciplines import Discipline, parse, parse_list
 from mayfly.simulate.interfaces import totals
+from mayfly.simulate.recording import Recording
 from mayfly.simulate.scenario import Scenario
 from mayfly.simulate.topology import ends, topology_of, watched_rate_bps
 from mayfly.workload import scripts
@@ -222,6 +224,7 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "traced": [],
         "trace_limit": scenario.trace_limit,
         "subflows": scenario.subflows,
+        "recording": None,
     }
 
 
@@ -250,6 +253,7 @@ def run_one(
     control: "_native.Control | None" = None,
     trace_drops: bool = False,
     paths: PathsAlone | None = None,
+    recording: Recording | None = None,
 ) -> RunResult:
     """Runs one discipline on one flow list.
 
@@ -269,6 +273,8 @@ def run_one(
         Keep the drop trace.
     paths : PathsAlone, optional
         Times alone found by other runs of the same scenario.
+    recording : Recording, optional
+        A capture to write of the run.
 
     Returns
     -------
@@ -294,7 +300,8 @@ def run_one(
         native = columns.native_flows(
             flows, tcp.mss + tcp.headers_bytes, numbers, scenario.nonresponsive, tcp.congestion_of
         )
-        result = _native.run(settings, native, control or _native.Control())
+        with nullcontext() if recording is None else recording.native(flows) as given:
+            result = _native.run(settings | {"recording": given}, native, control or _native.Control())
     except ValueError as error:
         raise MayflyError(str(error)) from None
     counters = result["counters"] | {"cpu_s": time.thread_time() - began}
@@ -361,6 +368,7 @@ def run_many(
     progress: Progress | None = None,
     workers: int | None = None,
     trace_drops: bool = False,
+    recording: Recording | None = None,
 ) -> list[RunResult]:
     """Runs every discipline on the same flows, replications and disciplines spread over all cores.
 
@@ -379,6 +387,8 @@ def run_many(
         Threads; as many as cores when not given. The native code releases the interpreter lock.
     trace_drops : bool
         Keep the drop traces.
+    recording : Recording, optional
+        A capture to write, of a single run.
 
     Returns
     -------
@@ -400,13 +410,15 @@ def run_many(
         )
     lists = {0: starting_in_time(flows, scenario.duration)} if flows is not None else {}
     jobs = [(discipline, replication) for discipline in disciplines for replication in replications]
+    if recording is not None and len(jobs) > 1:
+        raise MayflyError(f"runs = {len(jobs)}: a capture is written of one")
     controls = [_native.Control() for _ in jobs]
     paths = PathsAlone()
 
     def job(index: int) -> RunResult:
         discipline, replication = jobs[index]
         own = lists[0] if flows is not None else lists[replication]
-        return run_one(scenario, discipline, own, replication, controls[index], trace_drops, paths)
+        return run_one(scenario, discipline, own, replication, controls[index], trace_drops, paths, recording)
 
     if flows is None:
         lists = {replication: workload(scenario, replication) for replication in replications}

@@ -59,6 +59,7 @@ impl<'a> Sim<'a> {
             options: Options::none(),
             deliveries: None,
             trace: Trace::of(&run.traced, flows.len(), run.trace_limit),
+            tape: None,
         };
         let places = Places::of(&graph, (run.graph.is_none(), run.wlan.is_some()), flows, &mut net)?;
         for (port, (_, to, _)) in

@@ -52,6 +52,8 @@ pub(crate) struct Shape {
     turned: bool,
     /// Acknowledgement that data segments carry, and the timestamp it echoes.
     riding: Option<(u32, Time)>,
+    /// The payload before it, bytes.
+    riding_bytes: u64,
     /// Access pipe of the sender.
     out: usize,
     /// Access pipe of the receiver.
@@ -150,6 +152,7 @@ impl Connection {
             size_bytes: 0,
             turned: false,
             riding: None,
+            riding_bytes: 0,
             out: 0,
             back: 0,
             receiver_opens: false,
@@ -181,6 +184,7 @@ impl Connection {
             size_bytes: spec.size_bytes,
             turned: false,
             riding: None,
+            riding_bytes: 0,
             out: pipes.0,
             back: pipes.1,
             receiver_opens: spec.receiver_opens,

@@ -176,8 +176,9 @@ impl Scripted {
     /// Lets the sender of `half` act, with the acknowledgement its data is to carry.
     fn send(&mut self, half: usize, scene: &mut Scene, act: impl FnOnce(&mut Connection, &mut Net)) {
         let riding = self.halves[1 - half].receiver.riding();
+        let riding_bytes = self.halves[1 - half].delivered_bytes(scene.tcp);
         let own = &mut self.halves[half];
-        own.shape.riding = riding;
+        (own.shape.riding, own.shape.riding_bytes) = (riding, riding_bytes);
         let before = own.sender.sent;
         act(own, scene.net);
         if own.sender.sent > before {

@@ -399,7 +399,7 @@ impl Sender {
         if tcp.timestamps || shape.riding.is_some() {
             let mut options = SegmentOptions::stamped(net.now);
             if let Some((ack, stamp)) = shape.riding {
-                (options.ack, options.echoed) = (ack, stamp);
+                (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
             }
             segment.options = net.options.keep(options);
         }

@@ -165,6 +165,7 @@ impl<'a> Bench<'a> {
             options: Options::none(),
             deliveries: None,
             trace: Trace::default(),
+            tape: None,
         };
         let spec = FlowSpec {
             start: Time::ZERO,

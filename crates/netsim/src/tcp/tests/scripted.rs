@@ -110,6 +110,7 @@ impl Bench {
             options: Options::none(),
             deliveries: None,
             trace: Trace::default(),
+            tape: None,
         };
         let size_bytes = script.iter().map(|train| train.bytes).sum();
         let spec = FlowSpec { size_bytes, receiver_opens: true, script: Some(0), ..FlowSpec::default() };

@@ -1,0 +1,110 @@
+"""A run as a packet capture, read back by our own reader and by tshark."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import polars as pl
+import pytest
+
+pytest.importorskip("mayfly._native", reason="the compiled module is not built")
+
+from mayfly.errors import MayflyError
+from mayfly.simulate.comparison import run
+from mayfly.simulate.recording import Recording, ends
+from mayfly.simulate.scenario import load_scenario
+from mayfly.workload.connections import read_captures
+from mayfly.workload.lists import flow_list
+
+
+def mixed() -> pl.DataFrame:
+    """Transfers both ways and opened by either end, scripts, and datagrams, on a link that drops."""
+    rng = np.random.default_rng(5)
+    rows = [
+        {
+            "start_s": float(rng.uniform(0, 8)),
+            "size_bytes": int(rng.integers(1, 60_000)),
+            "direction": ("down", "up")[i % 2],
+            "opened_by": ("sender", "receiver")[i // 2 % 2],
+            "rtt_s": 0.03,
+        }
+        for i in range(60)
+    ]
+    script = "up 400 | wait 20ms | down 14600 pace 3ms | wait 200ms | up 400 | down 90000 | down 10"
+    rows += [{"start_s": 0.5 * i, "script": script, "direction": "up", "rtt_s": 0.05} for i in range(6)]
+    rows += [{"start_s": 1.0, "script": "down 80 | up 9000", "direction": "down", "opened_by": "receiver"}]
+    rows += [{"start_s": 0.0, "size_bytes": 90_000, "protocol": "udp", "packet_bytes": 500, "rate_bps": 1e5}]
+    return flow_list(pl.DataFrame(rows, infer_schema_length=None))
+
+
+def recorded(tmp_path, side="server", overrides=None):
+    scenario = load_scenario(
+        "whatif", {"network.rate": "4mbit", "network.buffer": 12, "duration": 60} | (overrides or {})
+    )
+    path = tmp_path / "run.pcap"
+    flows = mixed()
+    result = run(scenario, "fifo", flows, recording=Recording(path, side))
+    found = ends(result.records)
+    numbers = pl.DataFrame({"flow_id": result.records["flow_id"], "port": np.maximum(*found["ports"]).astype(np.int64)})
+    records = result.records.join(numbers, on="flow_id")
+    return path, records
+
+
+@pytest.mark.parametrize("side", ["server", "client"])
+@pytest.mark.parametrize("changed", [{}, {"tcp.timestamps": True, "tcp.recovery": "sack"}, {"tcp.fin_on_data": True}])
+def test_every_flow_is_found_again_in_the_capture(tmp_path, side, changed):
+    path, records = recorded(tmp_path, side, changed)
+    reading = read_captures(path)
+    assert reading.counts["decoded"] == reading.counts["packets"] > 1000
+    frame = reading.connections.with_columns(
+        port=pl.max_horizontal("opener_port", "responder_port"),
+        size=pl.col("opener_distinct_bytes") + pl.col("responder_distinct_bytes"),
+        missing=pl.sum_horizontal("opener_missing_bytes", "responder_missing_bytes"),
+    )
+    both = records.join(frame, on="port")
+    assert both.height == records.height
+    tcp = both.filter(protocol="tcp")
+    assert (tcp["size"] == tcp["size_bytes"]).all() and (tcp["missing"] == 0).all()
+    assert (tcp["state"] == "complete").all()
+    assert records["drops"].sum() > 20
+    # From the SYN at its end to the acknowledgement of the FIN at the other: the tap is at one of them.
+    spent = tcp["end_s"] - tcp["start_s_right"]
+    slack = (tcp["rtt_s"].fill_null(0.001) + 0.1).to_numpy()
+    assert (np.abs((spent - tcp["response_time_s"]).to_numpy()) <= slack).all()
+
+
+@pytest.mark.parametrize("direction", ["down", "up"])
+def test_the_tap_at_the_sender_sees_each_retransmission(tmp_path, direction):
+    path, records = recorded(tmp_path, "server" if direction == "down" else "client")
+    frame = read_captures(path).connections
+    frame = frame.with_columns(port=pl.max_horizontal("opener_port", "responder_port"))
+    plain = records.filter(pl.col("script").is_null(), protocol="tcp", direction=direction).join(frame, on="port")
+    sender_opens = plain["opened_by"] == "sender"
+    again = plain["opener_retransmits"].zip_with(sender_opens, plain["responder_retransmits"])
+    # The records count SYN and FIN sent again, the table data only.
+    assert (again <= plain["retransmits"]).all()
+    assert again.sum() >= 0.8 * plain["retransmits"].sum() > 5
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.parametrize("changed", [{}, {"tcp.timestamps": True}])
+def test_tshark_reads_every_packet(tmp_path, changed):
+    path, _ = recorded(tmp_path, "server", changed)
+    packets = read_captures(path).counts["packets"]
+    fields = ["-T", "fields", "-e", "ip.checksum.status", "-e", "_ws.malformed", "-e", "tcp.analysis.ack_lost_segment"]
+    command = ["tshark", "-r", str(path), "-o", "ip.check_checksum:TRUE", *fields]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(lines) == packets
+    assert {line for line in lines} == {"1\t\t"}
+
+
+def test_a_capture_that_cannot_be_written_is_one_clear_line(tmp_path):
+    path = tmp_path / "none" / "run.pcap"
+    with pytest.raises(MayflyError, match=r"^.*none/run.pcap: cannot be written: No such file or directory$"):
+        run("whatif", "fifo", mixed(), recording=Recording(path))
+
+
+def test_nothing_is_left_of_a_run_that_is_refused(tmp_path):
+    with pytest.raises(MayflyError):
+        run("whatif", "fifo(limit=3)", mixed(), recording=Recording(tmp_path / "a.pcap"))
+    assert list(tmp_path.iterdir()) == []
