@@ -206,6 +206,26 @@ def test_the_answer_is_json_without_nan(office, tmp_path):
     assert sum(row["flows"] for row in drawn.document()["classes"]) == drawn.flows.height
 
 
+@pytest.mark.slow
+def test_a_site_with_several_classes_is_drawn_by_class():
+    """Simulated attacks on a Windows domain: many classes, UDP of single packets, gaps of all lengths."""
+    path = ROOT.parent / "shared" / "data" / "pcap" / "enterprise_ad_lab.pcap.gz"
+    if not path.exists():
+        pytest.skip("enterprise_ad_lab.pcap.gz is not beside the checkout")
+    made = workload_from([path], bin_s=60.0)
+    assert {one.name for one in made.class_} >= {"lc-rp", "lc-ls", "ls-ls"} and len(made.period) > 1
+    duration = 20 * made.duration_s
+    flows = draw(made, duration_s=duration, seed=2)
+    for one in made.class_:
+        if one.flows < 8:
+            continue
+        drawn = flows.filter(group=one.name, direction=one.direction, protocol=one.protocol)
+        same = [other for other in made.class_ if (other.name, *other.key[2:]) == (one.name, *one.key[2:])]
+        expected = [expected_flows(other, made, duration, 1.0) for other in same]
+        deviation = sum(sd**2 for _, sd in expected) ** 0.5
+        assert abs(drawn.height - sum(mean for mean, _ in expected)) < 4 * deviation
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [

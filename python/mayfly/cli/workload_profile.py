@@ -56,7 +56,8 @@ def draw(
         str, typer.Option(metavar="TIME", help="Flows start within it; the periods begin again when they are over")
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The flow list: .csv, .csv.gz or .parquet")
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="The flow list, in any format of mayfly workload formats"),
     ] = Path("flows.parquet"),
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of all random streams, from 0 to 2^63 - 1")] = 1,
     load: Annotated[
@@ -72,8 +73,9 @@ def draw(
 
     load_bps = None if load is None else float(rate_bps(load, "load"))
     drawn = drawn_from(workload, duration_s=seconds(duration, "duration"), seed=seed, load_bps=load_bps)
-    file = drawn.write(out)
-    session.tell(drawn, {"files": {"flows": file}}, [f"flows: {file}"])
+    notes = drawn.write(out)
+    lines = [*(f"note: {note}" for note in notes), f"flows: {out}"]
+    session.tell(drawn, {"files": {"flows": str(out)}, "notes": notes}, lines)
 
 
 def add_to(app: typer.Typer) -> None:

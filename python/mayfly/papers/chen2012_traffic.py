@@ -1,7 +1,7 @@
 """Chen 2012, ch. 8: what is said of enterprise traffic, held against the captures at hand.
 
 The trace of the paper is not public. Its numbers stand beside those of other networks: a statement that is not so
-there is not wrong, and one that is so is not proved. What words mean was written down before: *the majority*, more
+there is not wrong, and one that is so is not proved. What words are taken to mean: *the majority*, more
 than half; *no evident difference*, medians within a factor of 1.25; *fits best*, the smallest AIC of the four laws.
 """
 
@@ -25,8 +25,8 @@ Statements of ch. 8 on the captures at hand, with the numbers of the trace of Eu
 public, and [no capture at hand](../profile.md#what-no-capture-at-hand-can-prove) is a day of a large enterprise.
 Written from the checkout by `python -m mayfly.papers chen-2012-traffic`; `tests/papers/test_chen2012_traffic.py`
 checks the same claims. A number of a capture is a fact of it, so that intervals have no width. *Majority* is more than
-half, *no evident difference* medians within a factor of 1.25, *fits best* the smallest AIC of the four laws; that was
-written down before."""
+half, *no evident difference* medians within a factor of 1.25, *fits best* the smallest AIC of the four laws; the
+profiles were known when that was written down."""
 
 FOUR = ("exponential", "lognormal", "weibull", "pareto")
 

@@ -15,7 +15,6 @@ from mayfly.profile.workload.draw import HEADER, MSS, expected_bps, expected_flo
 from mayfly.profile.workload.draw import draw as draw_flows
 from mayfly.profile.workload.laws import Fitted, Measured, cov
 from mayfly.profile.workload.schema import Class, Workload, read_workload, write_workload
-from mayfly.workload.lists import write_flows
 from mayfly.workload.mix import UDP_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -187,10 +186,11 @@ class Drawn:
         """Nothing beyond the table."""
         return []
 
-    def write(self, path: str | os.PathLike) -> str:
-        """Write the flow list (:func:`mayfly.workload.lists.write_flows`)."""
-        write_flows(self.flows, path)
-        return os.fspath(path)
+    def write(self, path: str | os.PathLike) -> list[str]:
+        """Write the flow list in the format that its ending names; what that cannot hold, in sentences."""
+        from mayfly.workload.formats.registry import write_flows_as
+
+        return write_flows_as(self.flows, path)
 
 
 def interval(sizes: np.ndarray) -> list[float] | None:
