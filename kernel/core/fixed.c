@@ -25,7 +25,7 @@ static s64 mf_fx_doubled(s64 value, u32 bits)
 static s64 mf_fx_quotient(s64 a, s64 b)
 {
 	u64 over = mf_fx_abs(a), under = mf_fx_abs(b);
-	u64 whole = div64_u64(over, under);
+	u64 whole = mf_div64(over, under);
 	u64 rest = over - whole * under;
 
 	whole += rest >= under - rest;
@@ -37,11 +37,11 @@ static s64 mf_fx_quotient(s64 a, s64 b)
 /* Bits that @value can be shifted left by without loss, MF_FX_BITS at most. */
 static u32 mf_fx_room(s64 value)
 {
-	int room = 63 - fls64(mf_fx_abs(value));
+	u32 bits = mf_bits(mf_fx_abs(value));
 
-	if (room < 0)
+	if (bits > 63)
 		return 0;
-	return room < MF_FX_BITS ? room : MF_FX_BITS;
+	return 63 - bits < MF_FX_BITS ? 63 - bits : MF_FX_BITS;
 }
 
 /**
@@ -63,7 +63,7 @@ s64 mf_fx_mul(s64 a, s64 b)
 
 	if (!check_mul_overflow(long_one, short_one, &product))
 		return mf_fx_held(mf_fx_halved(product, MF_FX_BITS));
-	given_up = fls64(mf_fx_abs(long_one)) + fls64(mf_fx_abs(short_one)) - 63;
+	given_up = mf_bits(mf_fx_abs(long_one)) + mf_bits(mf_fx_abs(short_one)) - 63;
 	if (given_up <= MF_FX_BITS) {
 		product = mf_fx_halved(long_one, given_up) * short_one;
 		return mf_fx_held(mf_fx_halved(product, MF_FX_BITS - given_up));
@@ -114,14 +114,14 @@ s64 mf_fx_per(s64 a, s64 count)
 /* Largest integer whose square is at most @value, by Newton from above. */
 static u64 mf_integer_sqrt(u64 value)
 {
-	int bits = fls64(value);
+	u32 bits = mf_bits(value);
 	u64 root, next;
 
 	if (!value)
 		return 0;
 	root = bits > 62 ? U32_MAX : 1ULL << ((bits + 1) / 2);
 	for (;;) {
-		next = (root + div64_u64(value, root)) / 2;
+		next = (root + mf_div64(value, root)) / 2;
 		if (next >= root)
 			return root;
 		root = next;

@@ -67,7 +67,7 @@ static u64 mf_red_quarter(const struct mf_red_options *options, u64 limit,
 		limit = MF_RED_LARGEST;
 	limit <<= MF_RED_AVERAGE_BITS;
 	if (!options->in_bytes && limit_in_bytes)
-		limit = div64_u64(limit, options->mean_packet);
+		limit = mf_div64(limit, options->mean_packet);
 	return limit / 4;
 }
 
@@ -82,16 +82,16 @@ void mf_red_init(struct mf_red *red, const struct mf_red_options *options,
 		 u64 limit, bool limit_in_bytes)
 {
 	*red = (struct mf_red){ .options = *options, .random = options->seed };
-	red->min_th = options->min_th ? options->min_th : div64_u64(options->max_th, 3);
+	red->min_th = options->min_th ? options->min_th : mf_div64(options->max_th, 3);
 	red->max_th = options->max_th ? options->max_th : 3 * options->min_th;
 	if (!red->max_th) {
 		red->min_th = mf_red_quarter(options, limit, limit_in_bytes);
 		red->max_th = 3 * red->min_th;
 	}
-	red->cut = fls64(2 * red->max_th) > 32 ? fls64(2 * red->max_th) - 32 : 0;
+	red->cut = mf_bits(2 * red->max_th) > 32 ? mf_bits(2 * red->max_th) - 32 : 0;
 	red->per_byte = options->transmission_ns < MF_RED_LONGEST_NS ?
 			options->transmission_ns : MF_RED_LONGEST_NS;
-	red->per_byte = div64_u64(red->per_byte << MF_RED_BYTE_BITS, options->mean_packet);
+	red->per_byte = mf_div64(red->per_byte << MF_RED_BYTE_BITS, options->mean_packet);
 }
 
 /* avg <- (1 - w_q)^m avg, m being the typical packets that the link could have
@@ -107,7 +107,7 @@ static void mf_red_idle(struct mf_red *red, u64 now_ns)
 	idle = mf_saturating_sub(idle, mf_saturating_mul(red->length, red->per_byte) >>
 				 MF_RED_BYTE_BITS);
 	packet = mf_saturating_mul(red->per_byte, red->options.mean_packet) >> MF_RED_BYTE_BITS;
-	idle = div64_u64(idle, packet ? packet : 1);
+	idle = mf_div64(idle, packet ? packet : 1);
 	red->average = mf_red_part(red->average,
 				   mf_red_power(MF_RED_ONE - red->options.weight, idle));
 }
@@ -133,7 +133,7 @@ void mf_red_arrive(struct mf_red *red, const struct mf_queue *queue)
 static u64 mf_red_ratio(const struct mf_red *red, u64 whole, u64 over, u64 under)
 {
 	under >>= red->cut;
-	return div64_u64(whole * (over >> red->cut), under ? under : 1);
+	return mf_div64(whole * (over >> red->cut), under ? under : 1);
 }
 
 /* p_b: Floyd and Jacobson 1993, Equation 2, and Floyd 2000 beyond max_th. */
@@ -157,7 +157,7 @@ static bool mf_red_is_drawn(struct mf_red *red, u64 before, u64 size)
 {
 	u64 unit = red->options.in_bytes ? red->options.mean_packet : 1;
 	u64 whole = unit << MF_RED_SHARE_BITS, over = before * size, rest;
-	int cut;
+	u32 cut;
 
 	if (red->options.wait) {
 		rest = mf_saturating_mul(mf_saturating_add(red->since, size), before);
@@ -169,7 +169,7 @@ static bool mf_red_is_drawn(struct mf_red *red, u64 before, u64 size)
 	}
 	if (over >= rest || !over)
 		return over || !rest;
-	cut = fls64(rest) > 32 ? fls64(rest) - 32 : 0;
+	cut = mf_bits(rest) > 32 ? mf_bits(rest) - 32 : 0;
 	return mf_red_random(red) * (rest >> cut) < (over >> cut) << MF_RED_SHARE_BITS;
 }
 
@@ -260,7 +260,7 @@ void mf_red_depart(struct mf_red *red, u32 len, bool leaves_some, u64 now_ns)
 	if (gap > MF_RED_LONGEST_NS)
 		gap = MF_RED_LONGEST_NS;
 	if (!red->options.transmission_ns && red->left_some && gap) {
-		per_byte = div64_u64(gap << MF_RED_BYTE_BITS, red->length);
+		per_byte = mf_div64(gap << MF_RED_BYTE_BITS, red->length);
 		if (!per_byte)
 			per_byte = 1;
 		if (!red->per_byte)

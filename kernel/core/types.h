@@ -63,17 +63,6 @@ typedef int64_t s64;
 #define check_sub_overflow(a, b, d) __builtin_sub_overflow(a, b, d)
 #define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
 
-static inline u64 div64_u64(u64 over, u64 under)
-{
-	return over / under;
-}
-
-/* Bits of @value: 0 of 0. */
-static inline int fls64(u64 value)
-{
-	return value ? 64 - __builtin_clzll(value) : 0;
-}
-
 static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
 {
 	return ((unsigned __int128)a * b) >> shift;

@@ -15,11 +15,11 @@
 /* @time_ns in ticks of the clock, rounded down. */
 static s64 mf_watch_ticks(const struct mf_watch *watch, u64 time_ns)
 {
-	u64 seconds = div64_u64(time_ns, MF_NS_PER_S);
+	u64 seconds = mf_div64(time_ns, MF_NS_PER_S);
 	u64 rest = time_ns - seconds * MF_NS_PER_S;
 
 	return seconds * watch->options.ticks +
-	       div64_u64(rest * watch->options.ticks, MF_NS_PER_S);
+	       mf_div64(rest * watch->options.ticks, MF_NS_PER_S);
 }
 
 /**
@@ -32,7 +32,7 @@ void mf_watch_init(struct mf_watch *watch, const struct mf_watch_options *option
 	memset(watch, 0, sizeof(*watch));
 	watch->options = *options;
 	watch->end_ns = options->sampling_ns;
-	watch->longest = div64_u64(S64_MAX, options->sampling_ns);
+	watch->longest = mf_div64(S64_MAX, options->sampling_ns);
 }
 
 /* Begins as soon as the rate is known. */
@@ -46,7 +46,7 @@ static void mf_watch_begin(struct mf_watch *watch)
 	if (!rate) {
 		if (watch->meter.gaps < MF_GAPS || !watch->meter.time_ns)
 			return;
-		rate = div64_u64(watch->meter.bytes * MF_NS_PER_S, watch->meter.time_ns);
+		rate = mf_div64(watch->meter.bytes * MF_NS_PER_S, watch->meter.time_ns);
 	}
 	settings.capacity = mf_fx_ratio(rate, options->mean_packet);
 	if (!options->rate_bytes)
@@ -54,8 +54,8 @@ static void mf_watch_begin(struct mf_watch *watch)
 					      MF_CAPACITY_MAX);
 	/* A clock that was rounded to ticks may end an interval one tick early. */
 	wanted = options->sampling_ns * options->ticks;
-	wanted -= div64_u64(wanted, 1000000);
-	wanted = div64_u64(wanted + MF_NS_PER_S - 1, MF_NS_PER_S);
+	wanted -= mf_div64(wanted, 1000000);
+	wanted = mf_div64(wanted + MF_NS_PER_S - 1, MF_NS_PER_S);
 	start = mf_watch_ticks(watch, options->start_ns);
 	if (mf_watch_ticks(watch, options->start_ns - 1) == start && options->start_ns)
 		start++;
@@ -122,7 +122,7 @@ static void mf_watch_sample(struct mf_watch *watch, u64 queue)
 void mf_watch_tell(struct mf_watch *watch, u64 now_ns, u64 backlog)
 {
 	u64 length = watch->options.sampling_ns;
-	u64 ended = div64_u64(now_ns - watch->end_ns, length) + 1, skipped = 0;
+	u64 ended = mf_div64(now_ns - watch->end_ns, length) + 1, skipped = 0;
 
 	if (backlog > watch->longest)
 		backlog = watch->longest;
@@ -134,7 +134,7 @@ void mf_watch_tell(struct mf_watch *watch, u64 now_ns, u64 backlog)
 		if (watch->end_ns > watch->seen_ns)
 			watch->area += backlog * (watch->end_ns - watch->seen_ns);
 		watch->seen_ns = watch->end_ns;
-		mf_watch_sample(watch, div64_u64(watch->area, length));
+		mf_watch_sample(watch, mf_div64(watch->area, length));
 		watch->area = 0;
 		watch->arrivals = 0;
 		watch->drops = 0;
