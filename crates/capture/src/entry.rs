@@ -236,7 +236,10 @@ impl Entry {
                 }
             };
             handshake.spoiled |= std::mem::replace(seen, true);
-            *at_ns = time_ns;
+            // One that comes again later takes nothing from the times of those that were answered.
+            if !handshake.answered {
+                *at_ns = time_ns;
+            }
             return;
         }
         if from != opener || flags & ACK == 0 || handshake.answered || !handshake.syn_ack {

@@ -390,3 +390,10 @@ fn a_pause_ends_a_train_where_nothing_was_under_way() {
     assert_eq!(trains, [Some(60 * MS), Some(0), Some(0)]);
     assert_eq!(row.from_opener.theoretical_ns, Some(120 * MS));
 }
+
+#[test]
+fn a_syn_ack_that_comes_again_after_the_answer_leaves_the_parts_of_the_handshake() {
+    let row = row(&[HELLO, "70 < SA 0 ack=1 mss=1400", "100 > A 1+10 ack=1"]);
+    let shook = row.handshake.expect("a handshake");
+    assert_eq!((shook.to_responder_ns, shook.to_opener_ns, row.rtt_ns), (40 * MS, 20 * MS, Some(60 * MS)));
+}

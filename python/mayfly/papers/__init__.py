@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mayfly.papers import (
+    apps_tables,
     chen2012,
+    chen2012_apps,
     chen2012_cbr,
     chen2012_enterprise,
     chen2012_queues,
@@ -121,6 +123,14 @@ ITEMS = (
         claims=chen2012_enterprise.CLAIMS,
         experiments=chen2012_enterprise.EXPERIMENTS,
         sections=(chen2012_enterprise.times_table,),
+    ),
+    Item(
+        id="chen-2012-apps",
+        title="Chen 2012, 9.2 and 9.3.2: what applications do inside connections",
+        introduction=chen2012_apps.INTRODUCTION,
+        claims=chen2012_apps.CLAIMS,
+        experiments=chen2012_apps.EXPERIMENTS,
+        sections=(apps_tables.profile_table,),
     ),
     Item(
         id="rai-2003",

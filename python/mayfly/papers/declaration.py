@@ -66,6 +66,8 @@ class Experiment:
         A ready scenario.
     prepare : callable, optional
         Changes the flow list that was drawn, given it and the replication.
+    flows : callable, optional
+        Gives the flow list in place of the scenario's workload, given the scenario and the replication.
     """
 
     id: str
@@ -75,6 +77,7 @@ class Experiment:
     measure: Callable[[RunResult], Measures]
     scenario: str = "wired"
     prepare: Callable[[pl.DataFrame, int], pl.DataFrame] | None = None
+    flows: Callable[[Scenario, int], pl.DataFrame] | None = None
 
     def loaded(self) -> Scenario:
         """The scenario with the overrides in place."""
@@ -145,7 +148,8 @@ def simulate(experiment: Experiment) -> dict[str, list[Measures]]:
         Measures by discipline, then replication.
     """
     scenario = experiment.loaded()
-    lists = [workload(scenario, replication) for replication in range(experiment.replications)]
+    draw = experiment.flows or workload
+    lists = [draw(scenario, replication) for replication in range(experiment.replications)]
     paths = PathsAlone()
 
     def job(pair: tuple[str, int]) -> Measures:

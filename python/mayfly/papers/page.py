@@ -57,8 +57,9 @@ def experiment_table(experiments: Iterable[Experiment], runs: Runs) -> str:
     body = []
     for experiment in experiments:
         overrides = ", ".join(f"`{name} = {value}`" for name, value in experiment.overrides.items())
-        if experiment.prepare is not None:
-            overrides += "; " + (experiment.prepare.__doc__ or "").partition("\n")[0]
+        for changed in (experiment.flows, experiment.prepare):
+            if changed is not None:
+                overrides += "; " + (changed.__doc__ or "").partition("\n")[0]
         seed = experiment.loaded().seed
         seeds = f"{seed} to {seed + experiment.replications - 1}"
         took = f"{runs.seconds[experiment.id]:.0f} s" if experiment.id in runs.seconds else "not run"

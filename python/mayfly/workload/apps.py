@@ -78,25 +78,19 @@ def scripted_flows(reading: Reading, networks: list | None = None, *, mss: int =
     - after a train of the other side, the warm-up less the part of its own side;
     - after one of its own side (a pause), the pause less the whole round trip.
 
+    The replay waits for the acknowledgement before a pause, so that a pause lasts longer by what its receiver delays
+    that.
+
     A train that took longer than the ideal transfer of its packets is released evenly over the time it took, a packet
     of the replay at a time; any other as fast as the window allows. So a link that was slow in the capture stays as
     slow; Chen 2012, 9.2.1, spreads the surplus of all trains of a side over all of its packets instead.
     """
     check_complete(reading)
     known = with_paths(reading, networks)
-    trains = reading.trains.join(known, on="connection_id", maintain_order="left")
-    before = pl.col("side").shift(1).over("connection_id")
     from_opener = pl.col("side") == "opener"
-    own_s = pl.when(from_opener).then("to_opener_s").otherwise("to_responder_s")
-    whole_s = pl.col("to_opener_s") + pl.col("to_responder_s")
-    first_s = pl.col("setup_s").fill_null(0.0) - whole_s - pl.when(from_opener).then(0.0).otherwise("to_responder_s")
-    later_s = pl.col("warm_up_s") - pl.when(pl.col("side") == before).then(whole_s).otherwise(own_s)
-    wait_s = pl.when(before.is_null()).then(first_s).otherwise(later_s)
-    lasted_s, gaps = pl.col("end_s") - pl.col("start_s"), (pl.col("bytes") + mss - 1) // mss - 1
-    pace_s = pl.when((lasted_s > pl.col("theoretical_s")) & (gaps > 0)).then(lasted_s / gaps).otherwise(0.0)
     up = pl.when(from_opener).then("opener_up").otherwise(~pl.col("opener_up"))
-    trains = trains.with_columns(wait_ns=in_ns(wait_s), pace_ns=in_ns(pace_s), up=up.fill_null(False))
-    trains = trains.with_columns(direction=pl.when("up").then(pl.lit("up")).otherwise(pl.lit("down")))
+    trains = timed_trains(reading, mss=mss).join(known, on="connection_id", maintain_order="left")
+    trains = trains.with_columns(direction=pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down")))
     step = pl.concat_str(
         pl.when(pl.col("wait_ns") > 0).then(pl.format("wait {}ns | ", "wait_ns")).otherwise(pl.lit("")),
         pl.format("{} {}", "direction", "bytes"),
@@ -122,6 +116,35 @@ def scripted_flows(reading: Reading, networks: list | None = None, *, mss: int =
         pl.lit("tcp").alias("protocol"),
     )
     return listed([tcp, datagrams(reading, known, "udp")], mss)
+
+
+def timed_trains(reading: Reading, *, mss: int = 1460) -> pl.DataFrame:
+    """Trains with what their sides add to the time that the path takes.
+
+    Parameters
+    ----------
+    reading, mss
+        As for :func:`scripted_flows`, which has the rules.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_trains, 11)
+        The columns of ``trains``, and ``before``, the side of the train before (null for the first), ``wait_ns`` and
+        ``pace_ns``.
+    """
+    names = ("setup_s", "to_opener_s", "to_responder_s")
+    known = with_paths(reading, []).select("connection_id", *names)
+    trains = reading.trains.join(known, on="connection_id", maintain_order="left")
+    trains = trains.with_columns(before=pl.col("side").shift(1).over("connection_id"))
+    from_opener, before = pl.col("side") == "opener", pl.col("before")
+    own_s = pl.when(from_opener).then("to_opener_s").otherwise("to_responder_s")
+    whole_s = pl.col("to_opener_s") + pl.col("to_responder_s")
+    first_s = pl.col("setup_s").fill_null(0.0) - whole_s - pl.when(from_opener).then(0.0).otherwise("to_responder_s")
+    later_s = pl.col("warm_up_s") - pl.when(pl.col("side") == before).then(whole_s).otherwise(own_s)
+    wait_s = pl.when(before.is_null()).then(first_s).otherwise(later_s)
+    lasted_s, gaps = pl.col("end_s") - pl.col("start_s"), (pl.col("bytes") + mss - 1) // mss - 1
+    pace_s = pl.when((lasted_s > pl.col("theoretical_s")) & (gaps > 0)).then(lasted_s / gaps).otherwise(0.0)
+    return trains.with_columns(wait_ns=in_ns(wait_s), pace_ns=in_ns(pace_s)).drop(names)
 
 
 def recorded_flows(reading: Reading, networks: list | None = None) -> pl.DataFrame:

@@ -1,0 +1,61 @@
+"""Capture, workload, simulation, capture again: what the replay keeps."""
+
+import polars as pl
+import pytest
+from test_capture import shared
+
+pytest.importorskip("mayfly._native", reason="the compiled module is not built")
+
+from mayfly.simulate.comparison import run
+from mayfly.simulate.recording import Recording
+from mayfly.simulate.scenario import load_scenario
+from mayfly.workload import apps
+from mayfly.workload.connections import read_captures
+from mayfly.workload.round_trip import compared
+
+KEPT = ["size_bytes", "trains", "train_bytes", "think_s"]
+
+
+def there_and_back(path, tmp_path, rate="1gbit", buffer=10_000):
+    scenario = load_scenario("whatif", {"network.rate": rate, "network.buffer": buffer, "duration": 1e6})
+    options = apps.read_options(initial_window=scenario.tcp.initial_window)
+    before = read_captures(path, options)
+    flows = apps.scripted_flows(before, mss=scenario.tcp.mss)
+    result = run(scenario, "fifo", flows.drop("connection_id"), recording=Recording(tmp_path / "run.pcap", "client"))
+    return before, read_captures(tmp_path / "run.pcap", options), result
+
+
+def test_a_link_that_is_free_keeps_sizes_trains_and_think_times(tmp_path):
+    before, after, result = there_and_back("captures/office.pcap.gz", tmp_path)
+    assert result.records["drops"].sum() == 0
+    found = compared(before, after)
+    assert found.filter(pl.col("quantity").is_in(["size_bytes", "trains"]))["ks"].to_list() == [0.0] * 4
+    kept = found.filter(pl.col("quantity").is_in([*KEPT, "pause_s"]))
+    # No test at 5 % tells the replay from the capture.
+    assert (kept["ks"] < kept["critical"]).all(), kept
+    think = found.filter(pl.col("quantity") == "think_s")
+    for share in ("p50", "p90", "p99"):
+        # A full packet lasts 12 us on the link, and a transmission of a train at most some of them.
+        gap_s = (think[f"{share}_after"] - think[f"{share}_before"]).abs()
+        assert (gap_s < 1e-3 + 0.01 * think[f"{share}_before"]).all(), think
+
+
+def test_a_congested_link_changes_times_and_keeps_sizes(tmp_path):
+    before, after, result = there_and_back("captures/office.pcap.gz", tmp_path, "10mbit", 300)
+    assert result.records["drops"].sum() > 500
+    found = {(row["quantity"], row["side"]): row for row in compared(before, after).iter_rows(named=True)}
+    assert found["size_bytes", "opener"]["ks"] == found["trains", "responder"]["ks"] == 0
+    # A tap in front of the clients sees the server's answer late by the queue: think times of servers seem longer.
+    assert found["think_s", "responder"]["p90_after"] > 2 * found["think_s", "responder"]["p90_before"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["access_app_mix.pcap.gz", "enterprise_ad_lab.pcap.gz"])
+def test_captures_of_others_come_back(name, tmp_path):
+    before, after, _ = there_and_back(shared(name), tmp_path)
+    found = compared(before, after).filter(pl.col("quantity").is_in(KEPT))
+    think = found.filter(pl.col("quantity") == "think_s")
+    assert (think["ks"] < think["critical"]).all(), found
+    assert (found.filter(pl.col("quantity") == "size_bytes")["ks"] == 0).all()
+    # Small writes in a row become one packet, or two trains with a pause between.
+    assert (found["ks"] < 0.035).all(), found
