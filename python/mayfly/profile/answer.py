@@ -27,6 +27,7 @@ from mayfly.profile.hosts import counted, read_hosts, roles_by_balance
 from mayfly.profile.load import BIN_S, across_bins, load_by_class, load_document, totals
 from mayfly.profile.periods import SHORTEST, TESTS, Period, periods_document, periods_of
 from mayfly.profile.ratios import host_traffic, ratios_document
+from mayfly.profile.round_trips import round_trips_document
 from mayfly.profile.sides import Sides, sides_of
 from mayfly.profile.table import Connections, read_connections
 from mayfly.simulate.folder import filled, write_table
@@ -118,6 +119,7 @@ class Profile:
             "gap_s": {"all": summary(self.samples["gap_s"]["value"].to_numpy())}
             | {name: summary(values) for name, values in gaps.items()},
             "rtt_s": summaries(self.samples["rtt_s"]),
+            "round_trips": round_trips_document(frame),
             "retransmission": retransmission(frame),
             "fits": {name: fits_document(fits, self.fitted(name)) for name, fits in self.fits.items()},
             "hosts": ratios_document(self.hosts),

@@ -16,7 +16,7 @@ from mayfly.profile.ratios import traffic_bytes
 from . import page
 from .figures import Figure, axis, curve, figures_of, shown, values_of
 from .palette import Style, styles
-from .profile_table import dataset_facts
+from .profile_table import ROUND_TRIPS, dataset_facts
 from .profile_words import NAMES, profile_sentences
 from .quantity import MISSING, bytes_text, count_text, time_text
 from .table import Cell, framed, line
@@ -59,6 +59,7 @@ def profile_page(found: Profile) -> str:
         f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in profile_sentences(document))}</div>',
         "<h2>Traffic by class</h2>",
         _classes_table(document, colours),
+        _round_trips_table(document),
         *(page.place(plot.key, page.LAYOUT["height"], plot.title, plot.caption) for plot in plots),
         _fits_tables(document),
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
@@ -97,6 +98,30 @@ def _classes_table(document: Mapping[str, Any], colours: Mapping[str, Style]) ->
         caption += f"Other: {parts} connections. "
     caption += "The box before a name puts it into the plots; a click on its row brings it out."
     return f'{framed(heads, lines)}<p class="soft">{escape(caption)}</p>'
+
+
+def _round_trips_table(document: Mapping[str, Any]) -> str:
+    of = document["round_trips"]
+    kinds = [kind for kind in ROUND_TRIPS if kind in of]
+    rows = []
+    for name in CLASSES:
+        cells = []
+        for kind in kinds:
+            found = of[kind].get(name, {})
+            spread = f"<small>{time_text(found['q05'])} to {time_text(found['q95'])}</small>" if found.get("n") else ""
+            cells.append(f"<td>{time_text(found.get('q50'))}{spread}</td>")
+        if any(of[kind].get(name) for kind in kinds):
+            rows.append(f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>')
+    names = {"handshake": "handshakes", "data_ack": "of data", "timestamp": "of timestamps"}
+    samples = ", ".join(f"{of[kind]['samples']:,} {word}" for kind, word in names.items() if kind in of)
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("class", *(ROUND_TRIPS[kind] for kind in kinds)))
+    return (
+        f'<h2>Round-trip times</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        '<p class="soft">Median over TCP connections of their mean, and 5 % to 95 %; between the tap and one end, and '
+        "both parts together. Delayed acknowledgements are in the times of data. Samples, of the part with fewer: "
+        f"{samples}.</p>"
+    )
 
 
 def _fits_tables(document: Mapping[str, Any]) -> str:

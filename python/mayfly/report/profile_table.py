@@ -26,7 +26,7 @@ def profile_tables(document: Mapping[str, Any]) -> list[Table]:
     list of rich.table.Table
     """
     found = [dataset_table(document), composition_table(document), directions_table(document)]
-    found.append(measures_table(document))
+    found += [measures_table(document), round_trips_table(document)]
     found += [fits_table(name, fits) for name, fits in document["fits"].items()]
     return found
 
@@ -118,6 +118,29 @@ def measures_table(document: Mapping[str, Any]) -> Table:
             MISSING if repeated is None else f"{100 * repeated:.2f} %",
         ]
         table.add_row(Text(group), *map(Text, cells))
+    return table
+
+
+ROUND_TRIPS = {
+    "handshake": "handshake",
+    "data_ack_to_opener": "DATA-ACK to opener",
+    "data_ack_to_responder": "to responder",
+    "data_ack": "both",
+    "timestamp_to_opener": "timestamps to opener",
+    "timestamp_to_responder": "to responder",
+    "timestamp": "both",
+}
+"""Heads of the kinds of round-trip times."""
+
+
+def round_trips_table(document: Mapping[str, Any]) -> Table:
+    """Medians of the round-trip times of connections, by what they are from and the side of the tap."""
+    of = document["round_trips"]
+    kinds = [kind for kind in ROUND_TRIPS if kind in of]
+    table = _table("Round-trip times, medians over connections", ["", *(ROUND_TRIPS[kind] for kind in kinds)])
+    for group in GROUPS:
+        if any(group in of[kind] and of[kind][group]["n"] for kind in kinds):
+            table.add_row(Text(group), *(Text(_of(time_text, of[kind].get(group, {}), "q50")) for kind in kinds))
     return table
 
 
