@@ -237,3 +237,13 @@ class TestCommand:
 def test_no_file():
     with pytest.raises(MayflyError, match=r"captures = \[\]"):
         profile([])
+
+
+def test_trains_are_written_where_asked_for(tmp_path):
+    found = profile([OFFICE], bootstrap=0, trains=True)
+    files = found.write(tmp_path / "out")
+    trains = pl.read_parquet(files["trains"])
+    counted = found.frame.select(pl.sum_horizontal("opener_trains", "responder_trains")).sum().item()
+    assert trains.height == counted > 1000
+    with pytest.raises(MayflyError, match=r"holds no trains; profile the captures$"):
+        profile([files["connections"]], trains=True)

@@ -49,6 +49,7 @@ def captures(
     bin_width: Annotated[str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load")] = "5min",
     bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
     seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
+    trains: Annotated[bool, typer.Option("--trains", help="Also write trains.parquet: who sent how much when")] = False,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
     ] = Path("mayfly-profile"),
@@ -69,6 +70,7 @@ def captures(
             bin_s=seconds(bin_width),
             bootstrap=bootstrap,
             seed=seed,
+            trains=trains,
             progress=progress,
         )
     files = found.write(out)

@@ -142,7 +142,7 @@ class Profile:
         return profile_sentences(self.document())
 
     def write(self, folder: str | os.PathLike) -> dict[str, str]:
-        """Write :data:`FILES`; they appear together or not at all.
+        """Write :data:`FILES`, and ``trains.parquet`` where there are trains; they appear together or not at all.
 
         Parameters
         ----------
@@ -162,12 +162,16 @@ class Profile:
         from mayfly.report import page
         from mayfly.report.profile_page import profile_page
 
-        with filled(folder, FILES) as partial:
+        trains = self.connections.trains
+        names = FILES if trains is None else (*FILES, "trains.parquet")
+        with filled(folder, names) as partial:
             page.write(partial / "report.html", profile_page(self))
             (partial / "profile.json").write_text(json.dumps(self.document(), allow_nan=False), encoding="utf-8")
             write_connections(self.frame, self.connections.counts, partial / "connections.parquet")
             write_table(self.hosts, partial / "hosts.parquet")
-        return {name.partition(".")[0]: os.path.join(folder, name) for name in FILES}
+            if trains is not None:
+                write_table(trains, partial / "trains.parquet")
+        return {name.partition(".")[0]: os.path.join(folder, name) for name in names}
 
 
 def profile(
@@ -179,6 +183,7 @@ def profile(
     bin_s: float = BIN_S,
     bootstrap: int = BOOTSTRAP,
     seed: int = 1,
+    trains: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Profile:
     """Profile captures.
@@ -201,6 +206,8 @@ def profile(
         Samples for the p of the fits, from 0.
     seed : int
         Of these samples.
+    trains : bool
+        Keep the trains of the connections, for :meth:`Profile.write`.
     progress : callable, optional
         Called with the fraction done.
 
@@ -217,7 +224,9 @@ def profile(
     def part(begin: float, end: float) -> Callable[[float], None] | None:
         return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
-    read = captures if isinstance(captures, Connections) else read_connections(captures, progress=part(0, 0.5))
+    read = captures
+    if not isinstance(captures, Connections):
+        read = read_connections(captures, progress=part(0, 0.5), trains=trains)
     if not read.frame.height:
         from mayfly.errors import MayflyError
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.workload import connections as kept
+from mayfly.workload.apps import MOST_TRAINS
 
 SIDE = (
     *("packets", "wire_bytes", "payload_bytes", "distinct_bytes", "missing_bytes"),
@@ -51,6 +52,8 @@ class Connections:
         Seconds since 1970 of time 0, where a capture tells.
     duration_s : float
         From the first packet to the last.
+    trains : polars.DataFrame, optional
+        Their trains, where asked for.
     """
 
     frame: pl.DataFrame
@@ -58,10 +61,11 @@ class Connections:
     counts: dict = field(default_factory=dict)
     first_epoch_s: float | None = None
     duration_s: float = 0.0
+    trains: pl.DataFrame | None = None
 
 
 def read_connections(
-    paths: Sequence[str | os.PathLike], *, progress: Callable[[float], None] | None = None
+    paths: Sequence[str | os.PathLike], *, progress: Callable[[float], None] | None = None, trains: bool = False
 ) -> Connections:
     """Read captures as one, or a table of connections.
 
@@ -72,6 +76,8 @@ def read_connections(
         :func:`mayfly.workload.connections.write_connections` kept.
     progress : callable, optional
         Called with 1 when all is read.
+    trains : bool
+        Keep the trains, at most :data:`mayfly.workload.apps.MOST_TRAINS`; a table of connections has none.
 
     Returns
     -------
@@ -95,7 +101,14 @@ def read_connections(
     tables = [name for name in names if name != "-" and _is_table(name)]
     if tables and len(names) > 1:
         raise MayflyError(f"{tables[0]}: a table beside other files; profile it alone, or the captures")
-    frame, counts = kept.read_connections(names[0]) if tables else kept.connections(names)
+    if tables and trains:
+        raise MayflyError(f"{tables[0]}: a table of connections holds no trains; profile the captures")
+    if tables:
+        frame, counts = kept.read_connections(names[0])
+        found = None
+    else:
+        reading = kept.read_captures(names, kept.ReadOptions(max_trains=MOST_TRAINS if trains else 0))
+        frame, counts, found = reading.connections, reading.counts, reading.trains if trains else None
     if missing := [name for name in READ if name not in frame.columns]:
         raise MayflyError(f"{names[0]}: column {missing[0]} is missing: read the capture again")
     # What an earlier profile added is found anew.
@@ -103,7 +116,8 @@ def read_connections(
     if progress is not None:
         progress(1.0)
     sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
-    return Connections(frame, sources, counts, counts.get("first_epoch_s"), counts.get("duration_s", _span(frame)))
+    duration_s = counts.get("duration_s", _span(frame))
+    return Connections(frame, sources, counts, counts.get("first_epoch_s"), duration_s, found)
 
 
 def _span(frame: pl.DataFrame) -> float:
