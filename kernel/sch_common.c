@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What Mayfly's queue disciplines share between the kernel and their cores. */
+#include <linux/version.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
@@ -8,7 +9,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
 #include <net/flow_dissector.h>
-#if __has_include(<net/gso.h>)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include <net/gso.h>
 #endif
 
