@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: all build demo test test-rust test-python test-papers test-kernel test-kernel-debian lint docs bench clean
+.PHONY: dist test-dist all build demo test test-rust test-python test-papers test-kernel test-kernel-debian lint docs bench clean
 
 all: build
 
@@ -52,6 +52,19 @@ lint: build
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check python tests captures benchmarks
 	$(BIN)/ruff format --check python tests captures benchmarks
+
+# A wheel for every Linux with glibc >= 2.17 and every Python >= 3.11, and a source archive, into DIST.
+DIST ?= dist
+
+dist: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' ziglang
+	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m maturin build --release --sdist --zig --compatibility manylinux2014 --out $(DIST); \
+	status=$$?; rm -f python/mayfly/commit.txt; exit $$status
+
+# In an environment of its own, far from the checkout.
+test-dist: dist
+	tests/dist.sh $(DIST)
 
 docs: build
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

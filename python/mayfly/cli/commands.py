@@ -289,9 +289,9 @@ def start(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit")] = False,
 ) -> None:
     if version:
-        from importlib.metadata import version as installed
+        from mayfly.version import described
 
-        typer.echo(f"mayfly {installed('mayfly')}")
+        typer.echo(f"mayfly {described()}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
