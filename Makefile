@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: dist test-dist all build demo test test-rust test-python test-papers test-kernel test-kernel-debian lint docs bench clean
+.PHONY: dist test-dist all build demo test test-rust test-python test-papers test-kernel test-kernel-kasan test-kernel-debian lint docs bench clean
 
 all: build
 
@@ -46,6 +46,10 @@ test-kernel: build
 # Debian's kernels are unpacked there, some 600 MB each, and emulated.
 test-kernel-debian: build
 	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -m kernel tests/kernel_debian
+
+# The same checks of our queue disciplines in a kernel that finds errors of memory and locking: slow.
+test-kernel-kasan: build
+	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) MAYFLY_KERNEL_FRAGMENT=config.kasan $(BIN)/python -m pytest -q -m kernel tests/kernel/test_qdiscs.py
 
 lint: build
 	cargo fmt --all --check

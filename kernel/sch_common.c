@@ -8,6 +8,7 @@
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
+#include <linux/version.h>
 #include <net/flow_dissector.h>
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include <net/gso.h>
@@ -324,6 +325,9 @@ int mf_sch_split(struct mf_sch *common, struct sk_buff *skb, u64 now_ns,
 		skb_mark_not_on_list(segment);
 		/* As tbf has it: the size table of a parent is not reached. */
 		qdisc_skb_cb(segment)->pkt_len = segment->len;
+#ifdef MF_HAVE_PKT_SEGS
+		qdisc_skb_cb(segment)->pkt_segs = 1;
+#endif
 		len = qdisc_pkt_len(segment);
 		if (mf_sch_offer(common, segment, now_ns, take) == NET_XMIT_SUCCESS) {
 			pkts++;

@@ -16,14 +16,17 @@ from mayfly.engines import modules as modules_of
 KERNEL = Path(__file__).resolve().parents[2] / "kernel"
 UML = KERNEL / "uml"
 CACHE = Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
-LIMIT_S = 600
+FRAGMENT = os.environ.get("MAYFLY_KERNEL_FRAGMENT", "")
+"""File of kernel/uml with more of the kernel's configuration: config.kasan for one that finds errors of memory."""
+MEMORY = "512M" if FRAGMENT else "256M"
+LIMIT_S = 1800 if FRAGMENT else 600
 """Wall time of one run: some seconds on an idle machine. A process that spins stops the guest's clock."""
 
 
 @cache
 def kernel() -> str:
     """Path of the test kernel, built if it is not in the cache; the test skips, saying why, where that cannot be."""
-    built = subprocess.run([UML / "build.sh", CACHE], capture_output=True, text=True)
+    built = subprocess.run([UML / "build.sh", CACHE, FRAGMENT], capture_output=True, text=True)
     last = (built.stderr.strip().splitlines() or [""])[-1]
     if built.returncode == 77:
         pytest.skip(last)
@@ -47,7 +50,7 @@ def run(module: str, settings: dict, keep: Path | None = None, modules: tuple[st
     with tempfile.TemporaryDirectory() as folder:
         out = keep or Path(folder)
         (out / "settings.json").write_text(json.dumps(settings))
-        command = [linux, "mem=256M", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
+        command = [linux, f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
         command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
         command += ["--", str(UML / "init.py"), str(out), str(UML / module)]
         own = "-"

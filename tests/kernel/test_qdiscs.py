@@ -23,3 +23,10 @@ def checked(row: qdiscs.Row) -> dict:
 def test_check(row, name):
     failure = checked(row)["results"][name]
     assert failure is None, failure
+
+
+@pytest.mark.parametrize("row", qdiscs.ROWS, ids=lambda row: row.id)
+def test_nothing_leaks(row):
+    # Only the kernel of config.kasan looks for leaks (make test-kernel-kasan).
+    leaks = checked(row)["leaks"]
+    assert not re.search(r"\b(mf_|efd_|las_|run2c_|estmred_)", leaks), leaks

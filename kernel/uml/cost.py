@@ -1,0 +1,63 @@
+"""What a packet costs under a queue discipline: many packets sent from a ring, one system call for thousands.
+
+The clock of the guest stands still while it computes, so the CPU time of the User Mode Linux process is read outside.
+`run` only sends, as often as it is told.
+"""
+
+import mmap
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import frames
+
+SOL_PACKET, PACKET_VERSION, PACKET_TX_RING, TPACKET_V2 = 263, 10, 13, 1
+FRAME_SIZE, FRAMES = 2048, 4096
+DATA_OFFSET = 32  # of the packet behind struct tpacket2_hdr, TPACKET2_HDRLEN less its sockaddr_ll
+TP_STATUS_SEND_REQUEST = 1
+DEVICE = "void"
+
+
+def tc(command: str) -> None:
+    subprocess.run(["tc", *command.split()], check=True)
+
+
+def ring(flows: int, length: int):
+    """A packet socket with a ring of frames of that many flows in turn; sends all of them by one call each time."""
+    sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    sender.setsockopt(SOL_PACKET, PACKET_VERSION, struct.pack("i", TPACKET_V2))
+    block = FRAMES * FRAME_SIZE // 64
+    sender.setsockopt(SOL_PACKET, PACKET_TX_RING, struct.pack("IIII", block, 64, FRAME_SIZE, FRAMES))
+    sender.setsockopt(socket.SOL_SOCKET, frames.SO_SNDBUFFORCE, 1 << 30)
+    sender.bind((DEVICE, 0))
+    memory = mmap.mmap(sender.fileno(), FRAMES * FRAME_SIZE)
+    head = bytes(12) + struct.pack("!H", 0x0800)
+    for slot in range(FRAMES):
+        packet = head + frames.udp(slot % flows * 65_537, length)
+        start = slot * FRAME_SIZE
+        memory[start + DATA_OFFSET : start + DATA_OFFSET + len(packet)] = packet
+    return sender, memory
+
+
+def send_all(sender: socket.socket, memory: mmap.mmap, length: int) -> None:
+    for slot in range(FRAMES):
+        struct.pack_into("II", memory, slot * FRAME_SIZE, TP_STATUS_SEND_REQUEST, length)
+    sender.send(b"")
+
+
+def run(settings: dict) -> dict:
+    """Sends ``rounds`` times all frames, of ``flows`` flows and ``length`` bytes, through ``leaf``.
+
+    It is below ``prio``: at the root of an idle device fq_codel and sfq are passed by.
+    """
+    frames.ip(f"link add {DEVICE} type dummy")
+    frames.ip(f"link set {DEVICE} up")
+    tc(f"qdisc add dev {DEVICE} root handle 1: prio bands 2 priomap{16 * ' 0'}")
+    tc(f"qdisc add dev {DEVICE} parent 1:1 handle 10: {settings['leaf']}")
+    sender, memory = ring(settings["flows"], settings["length"])
+    for _ in range(settings["rounds"]):
+        send_all(sender, memory, settings["length"])
+    return {"shown": frames.tc(f"-s qdisc show dev {DEVICE}")}
