@@ -62,7 +62,9 @@ nice -n 19 make -s -C "$tree" O="$build" ARCH=um -j"${JOBS:-1}" linux modules >>
   tail -n 20 "$home/build.log" >&2
   exit 1
 }
-# A module's build reads these only: 80 MB instead of 1.5 GB.
+# A module's build reads these only: 80 MB instead of 1.5 GB. The kernel's own tests of tc stay beside (kernel/tdc/fetch.sh).
+rm -rf "$home/tc-testing"
+mv "$tree/tools/testing/selftests/tc-testing" "$home/tc-testing"
 find "$tree" -mindepth 1 -maxdepth 1 -type d ! -name arch ! -name include ! -name scripts -exec rm -rf {} +
 find "$tree/arch" -mindepth 1 -maxdepth 1 -type d ! -name um ! -name x86 -exec rm -rf {} +
 strip -o "$home/linux.part" "$build/linux"
