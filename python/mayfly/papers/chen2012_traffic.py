@@ -5,7 +5,6 @@ there is not wrong, and one that is so is not proved. What words are taken to me
 than half; *no evident difference*, medians within a factor of 1.25; *fits best*, the smallest AIC of the four laws.
 """
 
-from mayfly.papers import chen2012_roles
 from mayfly.papers.capture_facts import (
     ABOUT,
     CAPTURES,
@@ -26,7 +25,7 @@ public, and [no capture at hand](../profile.md#what-no-capture-at-hand-can-prove
 Written from the checkout by `python -m mayfly.papers chen-2012-traffic`; `tests/papers/test_chen2012_traffic.py`
 checks the same claims. A number of a capture is a fact of it, so that intervals have no width. *Majority* is more than
 half, *no evident difference* medians within a factor of 1.25, *fits best* the smallest AIC of the four laws; the
-profiles were known when that was written down."""
+profiles were known when that was written down. Tables 8.3 and 8.4 are [intervals by formula](formulas.md)."""
 
 FOUR = ("exponential", "lognormal", "weibull", "pareto")
 
@@ -240,8 +239,8 @@ def laws() -> list[Claim]:
     return found
 
 
-CLAIMS = (*composition(), both_ways(), *flows(), *laws(), *chen2012_roles.CLAIMS)
-"""Claims of ch. 8; Tables 8.3 and 8.4 are intervals by formula (:mod:`mayfly.papers.chen2012_roles`)."""
+CLAIMS = (*composition(), both_ways(), *flows(), *laws())
+"""Claims of ch. 8; Tables 8.3 and 8.4 are intervals by formula (:mod:`mayfly.papers.formulas`)."""
 
 
 def tables(runs: Runs) -> str:
