@@ -60,6 +60,24 @@ def test_a_transfer_is_taken_apart(tmp_path):
     assert reading.trains["warm_up_s"].to_list() == pytest.approx([0.0, 0.94])
 
 
+@pytest.mark.parametrize("swapped", [(0, 1), (1, 2)])
+def test_parts_of_a_handshake_that_two_clocks_put_out_of_order_are_unknown(tmp_path, swapped):
+    packets = download()
+    times = [time for time, *_ in packets]
+    one, two = swapped
+    times[one], times[two] = times[two], times[one]
+    late = [(time, *rest) for time, (_, *rest) in zip(times, packets, strict=True)]
+    row = read_captures(write(tmp_path / "a.pcap", late)).connections.row(0, named=True)
+    names = ("rtt_s", "handshake_to_opener_s", "handshake_to_responder_s")
+    assert [row[name] for name in names] == [None] * 3
+
+
+def test_no_part_of_a_handshake_of_the_merged_hosts_is_negative():
+    frame = read_captures(shared("enterprise_ad_lab.pcap.gz")).connections.drop_nulls("rtt_s")
+    parts = frame.select("handshake_to_opener_s", "handshake_to_responder_s")
+    assert frame.height == 248 and parts.min_horizontal().min() > 0
+
+
 def test_other_ideals_change_the_theoretical_time_alone(tmp_path):
     path = write(tmp_path / "a.pcap", download())
     row = read_captures(path, ReadOptions(initial_window=10)).connections.row(0, named=True)
