@@ -1,69 +1,216 @@
-"""Chen 2012, 9.2.2 beside a capture of ours: trains, warm-ups, pacing and round-trip times of Internet connections."""
+"""Chen 2012, 9.2.2: well-behaved transfers of captures at hand, what is measured of them, table and pictures."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
 import polars as pl
+from scipy.stats import mannwhitneyu
 
-from mayfly.papers.chen2012_apps import OFFICE
+from mayfly.papers.capture_facts import CAPTURES, is_present, profiled
 from mayfly.papers.declaration import Runs
 from mayfly.papers.page import table
-from mayfly.workload.connections import Reading, ReadOptions, read_captures
+from mayfly.papers.pictures import Curve, Picture
+
+INTERNET = ("office", "home", "mix")
+INTRANET = ("lab", "mix")
+"""Captures with at least `FEWEST` well-behaved connections across the boundary of the site, and inside it."""
+
+FEWEST = 30
+SIDES = {"Internet": "external", "intranet": "internal"}
+PARTIES = {"initiator": "opener", "remote party": "responder"}
+POINTS = 300
+"""Most points of a curve."""
 
 
-def well_behaved(reading: Reading) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Connections with a handshake, data both ways and a FIN or RST (9.2.2), and their trains.
+@dataclass(frozen=True, eq=False)
+class Transfers:
+    """Well-behaved transfers of one side of a capture.
 
     Parameters
     ----------
-    reading : Reading
-        With trains.
+    connections, trains : polars.DataFrame
+        Rows of these.
+    """
+
+    connections: pl.DataFrame
+    trains: pl.DataFrame
+
+    def both(self, column: str) -> np.ndarray:
+        """A column of a side, summed over both."""
+        return (
+            self.connections.select(pl.sum_horizontal(f"opener_{column}", f"responder_{column}")).to_series().to_numpy()
+        )
+
+    def size_bytes(self) -> np.ndarray:
+        """Payload of both directions, each byte once."""
+        return self.both("distinct_bytes")
+
+    def packets(self) -> np.ndarray:
+        """Of both directions, with and without data."""
+        return self.both("packets")
+
+    def packet_bytes(self) -> np.ndarray:
+        """Mean payload of the packets."""
+        return self.size_bytes() / self.packets()
+
+    def down_over_up(self) -> np.ndarray:
+        """Data packets of the remote party over those of the initiator (Fig. 9.3(a))."""
+        found = self.connections
+        return (found["responder_distinct_packets"] / found["opener_distinct_packets"]).to_numpy()
+
+    def rtt_s(self) -> np.ndarray:
+        """Mean DATA-ACK round-trip time of the whole path, where both parts were measured (Fig. 9.3(b))."""
+        found = self.connections
+        whole = found["data_ack_to_opener_mean_s"] + found["data_ack_to_responder_mean_s"]
+        return whole.drop_nulls().to_numpy()
+
+    def warm_ups_s(self, party: str) -> np.ndarray:
+        """Of the trains of a party after one of the other (Fig. 9.4): the first train of a connection has none."""
+        trains = self.trains.filter(pl.col("connection_id") == pl.col("connection_id").shift(1))
+        return trains.filter(side=PARTIES[party])["warm_up_s"].to_numpy()
+
+    def train_packets(self, party: str) -> np.ndarray:
+        """Data packets of the trains of a party (Fig. 9.5)."""
+        return self.trains.filter(side=PARTIES[party])["packets"].to_numpy()
+
+    def train_counts(self, party: str) -> np.ndarray:
+        """Trains of a party per connection (Fig. 9.6(a))."""
+        return self.connections[f"{PARTIES[party]}_trains"].to_numpy()
+
+    def pacing_s(self) -> np.ndarray:
+        """Total pacing of each side (Fig. 9.6(b)); negative where an ideal transfer would take longer."""
+        return np.concatenate([self.connections[f"{end}_pacing_s"].drop_nulls().to_numpy() for end in PARTIES.values()])
+
+
+def well_behaved(connections: pl.DataFrame, trains: pl.DataFrame) -> Transfers:
+    """Connections with a complete handshake, data both ways and a FIN or RST (9.2.2), and their trains.
+
+    Parameters
+    ----------
+    connections, trains : polars.DataFrame
+        All of a capture, trains by connection and time.
 
     Returns
     -------
-    connections, trains : polars.DataFrame
-        The rows of these.
+    Transfers
     """
     ended = pl.any_horizontal("opener_fin", "responder_fin", "opener_rst", "responder_rst")
     both_ways = (pl.col("opener_distinct_bytes") > 0) & (pl.col("responder_distinct_bytes") > 0)
-    kept = reading.connections.filter(pl.col("rtt_s").is_not_null(), both_ways, ended)
-    ids = kept["connection_id"].implode()
-    return kept, reading.trains.filter(pl.col("connection_id").is_in(ids))
+    kept = connections.filter(pl.col("rtt_s").is_not_null(), both_ways, ended)
+    return Transfers(kept, trains.filter(pl.col("connection_id").is_in(kept["connection_id"].implode())))
 
 
-def shares(connections: pl.DataFrame, trains: pl.DataFrame) -> list[tuple[str, str, str]]:
-    """What is printed of Internet connections, and ours.
+@cache
+def transfers(side: str, capture: str) -> Transfers:
+    """Well-behaved transfers across the boundary of the site or inside it.
 
     Parameters
     ----------
-    connections, trains : polars.DataFrame
-        As :func:`well_behaved` returns them.
+    side : str
+        Of `SIDES`.
+    capture : str
+        Of :data:`mayfly.papers.capture_facts.CAPTURES`.
 
     Returns
     -------
-    list of tuple of str
-        Quantity, printed, ours.
+    Transfers
     """
-    opener, responder = (trains.filter(side=side) for side in ("opener", "responder"))
-    warm = {name: own.filter(pl.col("warm_up_s") > 0)["warm_up_s"] for name, own in (("a", opener), ("b", responder))}
-    pacing = pl.concat([connections["opener_pacing_s"], connections["responder_pacing_s"].alias("opener_pacing_s")])
-    rtt_s = connections["data_ack_to_opener_mean_s"] + connections["data_ack_to_responder_mean_s"]
+    found = profiled(capture)
+    return well_behaved(found.frame.filter(side=SIDES[side]), found.connections.trains)
 
-    def percent(flags: pl.Series) -> str:
-        return f"{100 * flags.mean():.1f} %"
 
-    sizes = [f"{own['packets'].mean():.1f}" for own in (responder, opener)]
-    counts = [f"{connections[f'{side}_trains'].mean():.2f}" for side in ("opener", "responder")]
-    return [
-        ("median round-trip time, DATA-ACK (Fig. 9.3)", "33.6 ms", f"{1e3 * rtt_s.median():.1f} ms"),
-        ("warm-ups of the initiator below 0.1 ms (Fig. 9.4)", "around 60 %", percent(warm["a"] < 1e-4)),
-        ("warm-ups of the remote party above 10 ms (Fig. 9.4)", "more than 80 %", percent(warm["b"] > 1e-2)),
-        ("trains of the initiator below 3 packets (Fig. 9.5)", "more than 95 %", percent(opener["packets"] < 3)),
-        ("mean train of the remote party, of the initiator, packets", "the first is larger", ", ".join(sizes)),
-        ("trains of initiator and remote party per connection (Fig. 9.6)", "nearly the same", ", ".join(counts)),
-        ("pacing of a side below 1 ms (Fig. 9.6)", "more than 80 % are small", percent(pacing.drop_nulls() < 1e-3)),
-    ]
+def larger(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Probability that a value of ours is larger than one of theirs, ties counted half (Mann and Whitney's U)."""
+    return float(mannwhitneyu(ours, theirs, method="asymptotic").statistic / (len(ours) * len(theirs)))
+
+
+def near_one(ratios: np.ndarray, factor: float = 1.25) -> float:
+    """Share within a factor of 1."""
+    return float(np.mean(np.abs(np.log(ratios)) <= np.log(factor)))
+
+
+def percent(flags: np.ndarray) -> str:
+    """Share that is true."""
+    return f"{100 * flags.mean():.1f} %"
+
+
+def _pair(of: Callable[[str], float]) -> str:
+    return ", ".join(f"{of(party):.3g}" for party in PARTIES)
+
+
+ROWS: tuple[tuple[str, str, str, Callable[[Transfers], str]], ...] = (
+    ("connections", "3000", "3000", lambda t: f"{t.connections.height}"),
+    ("median bytes (9.2)", "more", "fewer", lambda t: f"{np.median(t.size_bytes()):.0f}"),
+    ("median packets (9.2)", "fewer", "more", lambda t: f"{np.median(t.packets()):.3g}"),
+    (
+        "down over up, data packets, within 1.25 of 1 (9.3)",
+        "",
+        "more than 80 %",
+        lambda t: f"{100 * near_one(t.down_over_up()):.1f} %",
+    ),
+    ("median round-trip time, DATA-ACK (9.3)", "33.6 ms", "0.38 ms", lambda t: f"{1e3 * np.median(t.rtt_s()):.3g} ms"),
+    (
+        "warm-ups of the initiator below 0.1 ms (9.4)",
+        "around 60 %",
+        "",
+        lambda t: percent(t.warm_ups_s("initiator") < 1e-4),
+    ),
+    (
+        "warm-ups of the remote party above 10 ms (9.4)",
+        "more than 80 %",
+        "",
+        lambda t: percent(t.warm_ups_s("remote party") > 1e-2),
+    ),
+    (
+        "median warm-up of initiator, remote party, ms (9.4)",
+        "",
+        "similar",
+        lambda t: _pair(lambda p: 1e3 * np.median(t.warm_ups_s(p))),
+    ),
+    (
+        "trains of the initiator below 2 packets (9.5)",
+        "",
+        "more than 80 %",
+        lambda t: percent(t.train_packets("initiator") < 2),
+    ),
+    (
+        "trains of the remote party below 2 packets (9.5)",
+        "",
+        "more than 80 %",
+        lambda t: percent(t.train_packets("remote party") < 2),
+    ),
+    (
+        "trains of the initiator below 3 packets (9.5)",
+        "more than 95 %",
+        "",
+        lambda t: percent(t.train_packets("initiator") < 3),
+    ),
+    (
+        "mean train of initiator, remote party, packets (9.5)",
+        "the second is larger",
+        "",
+        lambda t: _pair(lambda p: t.train_packets(p).mean()),
+    ),
+    (
+        "mean trains of initiator, remote party per connection (9.6)",
+        "nearly the same",
+        "nearly the same",
+        lambda t: _pair(lambda p: t.train_counts(p).mean()),
+    ),
+    (
+        "pacing of a side of 1 ms or more (9.6)",
+        "less than 20 %",
+        "around 30 %",
+        lambda t: percent(t.pacing_s() >= 1e-3),
+    ),
+)
+"""What is measured, what is said of the Internet and of the intranet connections of Eurecom, and ours as text."""
 
 
 def profile_table(runs: Runs) -> str:
-    """The shares as a section of the page.
+    """What 9.2.2 measures, of every capture, as a section of the page.
 
     Parameters
     ----------
@@ -75,11 +222,68 @@ def profile_table(runs: Runs) -> str:
     str
         Markdown.
     """
-    connections, trains = well_behaved(read_captures(OFFICE, ReadOptions(max_trains=10**6)))
-    head = ["Internet connections", "Eurecom", f"office, {connections.height} connections"]
-    body = [list(row) for row in shares(connections, trains)]
+    heads, columns = [""], [[name for name, *_ in ROWS]]
+    for side, captures in (("Internet", INTERNET), ("intranet", INTRANET)):
+        heads += [f"Eurecom, {side}", *(f"{name}, {side}" for name in captures)]
+        columns.append([row[1 if side == "Internet" else 2] for row in ROWS])
+        columns += [[of(transfers(side, name)) for *_, of in ROWS] for name in captures]
+    few = transfers("Internet", "lab").connections.height
+    neither = profiled("mix")
+    remote = well_behaved(neither.frame.filter(side="neither"), neither.connections.trains).connections.height
     note = (
-        "The tap of the office is beside the clients, and its users are programs: how long they think is theirs. "
-        "Warm-ups are as the tap sees them, with the path to the end that answers. It has no intranet connections."
+        f"Left out: {few} Internet connections of the lab, fewer than {FEWEST}, and {remote} of the mix between two "
+        "hosts outside. The office and the home have no intranet connections. The tap of the office is beside the "
+        "clients, and its users are programs: how long they think is theirs. Warm-ups are as the tap sees them, with "
+        "the path to the end that answers."
     )
-    return f"## Trains, warm-ups and pacing (9.2.2)\n\n{table(head, body)}\n\n{note}\n"
+    return f"## Trains, warm-ups and pacing (9.2.2)\n\n{table(heads, list(zip(*columns, strict=True)))}\n\n{note}\n"
+
+
+def pictures() -> list[Picture]:
+    """Figures 9.2 to 9.6 of the captures that are there, as shares above a value.
+
+    Returns
+    -------
+    list of Picture
+        In the order of the thesis.
+    """
+    drawn = [
+        ("9.2", "payload of a connection", "bytes", Transfers.size_bytes),
+        ("9.2", "packets of a connection", "packets", Transfers.packets),
+        ("9.3", "data packets down over up", "ratio", Transfers.down_over_up),
+        ("9.3", "round-trip time", "s", Transfers.rtt_s),
+        *(("9.4", f"warm-ups of the {party}", "s", lambda t, p=party: t.warm_ups_s(p)) for party in PARTIES),
+        *(("9.5", f"trains of the {party}", "packets", lambda t, p=party: t.train_packets(p)) for party in PARTIES),
+        *(
+            ("9.6", f"trains per connection, {party}", "trains", lambda t, p=party: t.train_counts(p))
+            for party in PARTIES
+        ),
+        ("9.6", "pacing of a side", "s", Transfers.pacing_s),
+    ]
+    return [
+        Picture(
+            f"fig-{number.replace('.', '-')}-{place}",
+            f"Figure {number}: {what}",
+            "Share of the values above x; 0 and less, which no logarithm shows, are counted in it.",
+            f"{what} ({unit})",
+            "share above",
+            tuple(
+                curve(side, name, of)
+                for side, captures in (("Internet", INTERNET), ("intranet", INTRANET))
+                for name in captures
+                if is_present(name)
+            ),
+        )
+        for place, (number, what, unit, of) in enumerate(drawn)
+    ]
+
+
+def curve(side: str, capture: str, of: Callable[[Transfers], np.ndarray]) -> Curve:
+    """Share above each of at most `POINTS` quantiles."""
+    values = np.sort(of(transfers(side, capture)).astype(float))
+    places = np.unique(np.linspace(0, len(values) - 1, POINTS).round().astype(int))
+    x = values[places]
+    above = 1 - np.searchsorted(values, x, side="right") / len(values)
+    shown = (x > 0) & (above > 0)
+    about = f"{side} connections of {CAPTURES[capture][0].rpartition('/')[2]}"
+    return Curve(f"{side}, {capture}", about, x[shown], above[shown])

@@ -6,10 +6,12 @@ from the checkout, the larger ones beside it.
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mayfly.errors import MayflyError
 from mayfly.papers.rows import Quantity
 from mayfly.profile.answer import Profile, profile
 
@@ -32,11 +34,28 @@ ABOUT = {
 }
 
 
+class AbsentCaptureError(MayflyError):
+    """A capture is not beside the checkout: what rests on it is not measured."""
+
+
+def is_present(name: str) -> bool:
+    """Whether the file of a capture is there."""
+    return Path(CAPTURES[name][0]).exists()
+
+
 @cache
 def profiled(name: str) -> Profile:
-    """Profile of a capture, without p of the fits."""
+    """Profile of a capture, with trains, without p of the fits; read once.
+
+    Raises
+    ------
+    AbsentCaptureError
+        It is not there.
+    """
     file, internal = CAPTURES[name]
-    return profile([file], internal=internal, bin_s=10.0, bootstrap=0)
+    if not is_present(name):
+        raise AbsentCaptureError(f"{file}: not beside the checkout")
+    return profile([file], internal=internal, bin_s=10.0, bootstrap=0, trains=True)
 
 
 @cache
@@ -60,7 +79,12 @@ def fact(name: str, of: Callable[[dict[str, Any]], float]) -> Quantity:
     callable
         Runs, which it does not look at, to equal values.
     """
-    return lambda runs: np.full(2, float(of(told(name))))
+    return constant(lambda: of(told(name)))
+
+
+def constant(of: Callable[[], float]) -> Quantity:
+    """A number that is the same in every replication, found when first asked for."""
+    return lambda runs: np.full(2, float(of()))
 
 
 def class_share(document: dict[str, Any], name: str, measure: str = "bytes") -> float:

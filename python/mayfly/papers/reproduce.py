@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
 from mayfly.papers import ITEMS, Item
+from mayfly.papers.capture_facts import AbsentCaptureError
 from mayfly.papers.catalogue import EXHIBITS, NOT_YET, Exhibit, cited
 from mayfly.papers.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
 from mayfly.papers.pictures import Picture
@@ -342,13 +343,14 @@ def reproduce(
 
 
 def _checked(item: Item, claim: Claim, runs: Runs, lenient: bool) -> Checked:
-    """A claim; in shorter runs than declared there may be nothing to measure."""
+    """A claim; in shorter runs than declared there may be nothing to measure, or a capture is not there."""
     try:
         return Checked(item.id, claim, claim.check(runs))
     except (MayflyError, ArithmeticError, ValueError, LookupError, TypeError) as error:
-        if not lenient:
+        if not lenient and not isinstance(error, AbsentCaptureError):
             raise
-        return Checked(item.id, claim, None, f"needs the runs as declared: {error}")
+        needs = "" if isinstance(error, AbsentCaptureError) else "needs the runs as declared: "
+        return Checked(item.id, claim, None, f"{needs}{error}")
 
 
 @dataclass(frozen=True)
