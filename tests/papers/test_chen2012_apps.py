@@ -86,7 +86,9 @@ def test_well_behaved_is_a_handshake_data_both_ways_and_an_end():
 def test_the_first_train_of_a_connection_has_no_warm_up():
     columns = {"connection_id": [3, 3, 3, 5, 5], "side": ["opener", "responder", "opener", "responder", "opener"]}
     trains = pl.DataFrame(columns | {"warm_up_s": [0.0, 0.1, 0.2, 0.0, 0.4], "packets": [1, 2, 3, 4, 5]})
-    found = apps_tables.Transfers(pl.DataFrame(), trains)
+    paths = {"connection_id": [3, 5], "handshake_to_opener_s": [0.05, 0.1]}
+    found = apps_tables.Transfers(pl.DataFrame(paths), trains)
+    assert found.own_warm_ups_s("initiator") == pytest.approx([0.15, 0.3])
     assert found.warm_ups_s("initiator").tolist() == [0.2, 0.4] and found.warm_ups_s("remote party").tolist() == [0.1]
     assert found.train_packets("remote party").tolist() == [2, 4]
 

@@ -71,6 +71,14 @@ class Transfers:
         trains = self.trains.filter(pl.col("connection_id") == pl.col("connection_id").shift(1))
         return trains.filter(side=PARTIES[party])["warm_up_s"].to_numpy()
 
+    def own_warm_ups_s(self, party: str) -> np.ndarray:
+        """The same less the way from the tap to the party and back, as its handshake took."""
+        part = pl.col(f"handshake_to_{PARTIES[party]}_s")
+        paths = self.connections.select("connection_id", part.alias("part_s"))
+        trains = self.trains.filter(pl.col("connection_id") == pl.col("connection_id").shift(1))
+        trains = trains.filter(side=PARTIES[party]).join(paths, on="connection_id")
+        return (trains["warm_up_s"] - trains["part_s"]).to_numpy()
+
     def train_packets(self, party: str) -> np.ndarray:
         """Data packets of the trains of a party (Fig. 9.5)."""
         return self.trains.filter(side=PARTIES[party])["packets"].to_numpy()
@@ -168,6 +176,18 @@ ROWS: tuple[tuple[str, str, str, Callable[[Transfers], str]], ...] = (
         "",
         "similar",
         lambda t: _pair(lambda p: 1e3 * np.median(t.warm_ups_s(p))),
+    ),
+    (
+        "the same less the way from the tap to that party and back, ms",
+        "",
+        "",
+        lambda t: _pair(lambda p: 1e3 * np.median(t.own_warm_ups_s(p))),
+    ),
+    (
+        "warm-ups of the initiator below 0.1 ms, first trains counted with 0",
+        "",
+        "",
+        lambda t: percent(t.trains.filter(side="opener")["warm_up_s"].to_numpy() < 1e-4),
     ),
     (
         "trains of the initiator below 2 packets (9.5)",
