@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: dist test-dist all build demo test test-rust test-python test-papers test-kernel test-kernel-kasan test-kernel-debian lint docs bench clean
+.PHONY: fuzz dist test-dist all build demo test test-rust test-python test-papers test-kernel test-kernel-kasan test-kernel-debian lint docs bench clean
 
 all: build
 
@@ -89,6 +89,15 @@ bench: build
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/jobs.py
 	$(BIN)/python benchmarks/captures.py $(CAPTURES)
+
+# Needs a nightly toolchain and cargo-fuzz. FUZZ_S seconds of each target; what it finds is kept in fuzz/corpus.
+FUZZ_S ?= 60
+
+fuzz:
+	for target in capture tcp; do \
+	    mkdir -p fuzz/corpus/$$target; \
+	    cargo +nightly fuzz run --fuzz-dir fuzz $$target -- -max_total_time=$(FUZZ_S) -rss_limit_mb=4096 || exit 1; \
+	done
 
 clean:
 	rm -rf $(VENV) target docs/_build
