@@ -18,6 +18,8 @@ from pathlib import Path
 DELAY_LIMIT = 1_000_000  # packets in netem: never the one that drops
 CLONE_NEWNET = 0x40000000  # setns(2)
 LEAF = "10:"
+ENDS = (("r1", "to_r2", "rate_bps", "leaf"), ("r2", "to_r1", "reverse_rate_bps", "reverse_leaf"))
+"""Of the two routers: namespace, device of the link, settings of its rate and discipline."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -140,15 +142,25 @@ def shape(settings: dict, hosts: list[Host]) -> None:
         shell(f"tc -n {host.name} qdisc add dev out {line(host.out_bps, host.delay_s)}")
         router = "r1" if host.side == "left" else "r2"
         access[router].append(f"qdisc add dev {host.name} {line(host.in_bps, host.delay_s)}")
-    ends = (("r1", "to_r2", "rate_bps", "leaf"), ("r2", "to_r1", "reverse_rate_bps", "reverse_leaf"))
-    for router, device, rate, leaf in ends:
+    for router, device, rate, leaf in ENDS:
         rate_bps = settings[rate]
         # Bursts of a byte: after a pause too, one packet goes at once and the next when the link has sent it.
         rate = f"rate {rate_bps}bit ceil {rate_bps}bit burst 1 cburst 1 quantum 1514"
         lines = [
             f"qdisc add dev {device} root handle 1: stab overhead {overhead} linklayer ethernet htb default 1",
             f"class add dev {device} parent 1: classid 1:1 htb {rate}",
-            f"qdisc add dev {device} parent 1:1 handle {LEAF} {settings[leaf]}",
+            leaf_line(device, settings[leaf]),
         ]
         shell(f"tc -n {router} -batch -", access[router] + lines)
         shell(f"tc -n wire qdisc add dev {device} {line(rate_bps, settings['delay_s'])}")
+
+
+def leaf_line(device: str, words: str) -> str:
+    return f"qdisc add dev {device} parent 1:1 handle {LEAF} {words}"
+
+
+def change_leaves(settings: dict) -> None:
+    """Puts other disciplines in place of the two routers'; what waited there is lost."""
+    for router, device, _, leaf in ENDS:
+        lines = [f"qdisc del dev {device} parent 1:1 handle {LEAF}", leaf_line(device, settings[leaf])]
+        shell(f"tc -n {router} -batch -", lines)

@@ -176,6 +176,12 @@ class Run:
             while not self.stopped and self.agenda[0][0] <= self.now_ns:
                 heapq.heappop(self.agenda)[2]()
 
+    def close(self) -> None:
+        """Closes what is open, so that another run can follow."""
+        for found in (self.poll, self.queue.link, self.reverse.link, *self.listeners):
+            found.close()
+        os.close(self.alarm.file)
+
 
 def run(settings: dict) -> dict:
     """One run.
@@ -196,13 +202,22 @@ def run(settings: dict) -> dict:
         ``kernel``, ``end_s``, ``flows`` (a row each), ``samples``; counters of the queues, ``forward`` and ``reverse``,
         at the end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that tc tells of the forward one.
     """
+    return carried(settings, prepared(settings))
+
+
+def prepared(settings: dict) -> list[dumbbell.Host]:
+    """Sets the path up."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
     Path("/proc/sys/net/core/somaxconn").write_text("65535")
-    hosts = dumbbell.set_up(settings)
+    return dumbbell.set_up(settings)
+
+
+def carried(settings: dict, hosts: list[dumbbell.Host]) -> dict:
+    """The flows over a path that is set up."""
     found = Run(settings, hosts)
     found.go()
     shown = json.loads(dumbbell.shell("tc -s -j -n r1 qdisc show dev to_r2"))
-    return {
+    told = {
         "kernel": os.uname().release,
         "end_s": found.end_s,
         "flows": [flow.told() for flow in found.flows],
@@ -211,3 +226,5 @@ def run(settings: dict) -> dict:
         "last": found.last,
         "leaf": next(row for row in shown if row["handle"] == dumbbell.LEAF),
     }
+    found.close()
+    return told
