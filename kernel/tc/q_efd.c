@@ -65,7 +65,7 @@ static int parse_limit(struct request *request, const char *text)
 static int parse_threshold(struct request *request)
 {
 	bool counted = request->given & 1U << TCA_EFD_COUNT;
-	bool pkts = strchr(request->threshold, 'p') != NULL;
+	bool pkts = !!strchr(request->threshold, 'p');
 	bool bare = plugin_is_pkts(request->threshold) && !pkts;
 	bool want_pkts = request->numbers[TCA_EFD_COUNT] == TC_EFD_PACKETS;
 	__u32 threshold;

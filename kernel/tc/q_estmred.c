@@ -85,8 +85,9 @@ static const struct option options[] = {
 
 static int usage(void)
 {
-	fputs("Usage: ... estmred [ limit PACKETS|SIZE ] [ min PACKETS|SIZE ] [ max PACKETS|SIZE ]\n"
-	      "                   [ avpkt BYTES ] [ bandwidth RATE ] [ rtt TIME | delay TIME ]\n"
+	fputs("Usage: ... estmred [ limit PACKETS|SIZE ] [ min PACKETS|SIZE ]\n"
+	      "                   [ max PACKETS|SIZE ] [ avpkt BYTES ] [ bandwidth RATE ]\n"
+	      "                   [ rtt TIME | delay TIME ]\n"
 	      "                   [ estimate on|off ] [ method NAME ] [ above SHARE ] [ below SHARE ]\n"
 	      "                   [ RED ] [ ESTIMATOR ] [ split | nosplit ]\n"
 	      "RED := [ probability P ] [ weight W ] [ gentle on|off ] [ spacing uniform|wait ]\n"

@@ -27,8 +27,9 @@ static int parse(const struct qdisc_util *util, int argc, char **argv,
 	int err = plugin_parse_options("las", options, argc, argv, message, &help);
 
 	if (help)
-		fputs("Usage: ... las [ limit PACKETS|SIZE ] [ count bytes|acked ] [ half_life TIME|never ]\n"
-		      "               [ visit TIME ] [ timeout TIME ] [ flows NUMBER ] [ split | nosplit ]\n"
+		fputs("Usage: ... las [ limit PACKETS|SIZE ] [ count bytes|acked ]\n"
+		      "               [ half_life TIME|never ] [ visit TIME ] [ timeout TIME ]\n"
+		      "               [ flows NUMBER ] [ split | nosplit ]\n"
 		      "limit      most that waits: 300 or 300p packets, 450kb bytes; default 300p\n"
 		      "count      what a flow has moved is measured in: bytes, or bytes of both\n"
 		      "           directions with those that acknowledgements tell of; default bytes\n"

@@ -201,7 +201,7 @@ static void change(const struct discipline *discipline, void *core, char *line)
 	char *words[16], *word;
 	int count = 0;
 
-	for (word = strtok(line, " \n"); word && count < 16; word = strtok(NULL, " \n"))
+	for (word = strtok(line, "\n "); word && count < 16; word = strtok(NULL, "\n "))
 		words[count++] = word;
 	if (count < 3 || !discipline->change)
 		fail("no change of %s: a time, a limit, options", discipline->id);

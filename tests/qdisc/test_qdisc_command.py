@@ -143,6 +143,50 @@ def test_the_bpf_qdisc_is_registered_once_and_told_its_options(machine, monkeypa
     assert len(machine.calls()) == 5
 
 
+def test_a_load_of_the_bpf_qdisc_that_fails_midway_is_undone(machine, monkeypatch, tmp_path):
+    monkeypatch.setattr(system, "need_bpf_qdiscs", lambda: None)
+    machine.answer("bpftool -j struct_ops list", "[]")
+    machine.answer("tc qdisc replace", status=2, err="Error: Specified qdisc kind is unknown.\n")
+    (tmp_path / "efd.bpf.o").touch()
+    arguments = ("load", "lo", "--bpf", "--from", tmp_path)
+    refused_here("qdisc", *arguments)
+    gone = "tc qdisc del dev lo root"
+    assert machine.calls()[-2:] == [gone, "bpftool struct_ops unregister name bpf_efd"]
+    # Other interfaces have it: only what is of this one goes.
+    machine.answer("bpftool -j struct_ops list", [{"name": "bpf_efd"}])
+    refused_here("qdisc", *arguments)
+    assert machine.calls()[-2:] == [gone, "bpftool map delete name efd_settings key 1 0 0 0"]
+
+
+def test_unload_takes_the_settings_of_the_interface_or_the_last_registration(machine):
+    rows = [{"kind": "bpf_efd", "handle": "6d66:", "dev": name, "root": True} for name in ("lo", "eth9")]
+    machine.answer("bpftool -j map dump", "[]")
+    machine.answer("tc -s -j qdisc show", rows)
+    machine.answer("tc -s -j qdisc show dev lo", rows[:1])
+    done("unload", "lo")
+    gone = "tc qdisc del dev lo root"
+    assert machine.calls()[-2:] == [gone, "bpftool map delete name efd_settings key 1 0 0 0"]
+    machine.answer("tc -s -j qdisc show", rows[:1])
+    done("unload", "lo")
+    assert machine.calls()[-2:] == [gone, "bpftool struct_ops unregister name bpf_efd"]
+
+
+def test_a_clang_without_a_version_in_its_name_is_asked(machine, monkeypatch):
+    monkeypatch.setattr(system, "_path", lambda: str(machine.folder))
+    machine.add("clang")
+    machine.answer("clang-19 --version", "Debian clang version 19.1.7 (3)\n")
+    machine.answer("clang --version", "Debian clang version 14.0.6\n")
+    assert system.clang() == str(machine.folder / "clang-19")
+    (machine.folder / "clang-19").unlink()
+    with pytest.raises(MayflyError, match="clang is version 14, not 19 or later; on Debian 13: apt-get"):
+        system.clang()
+    machine.answer("clang --version", "clang version 20.1.0\n")
+    assert system.clang() == str(machine.folder / "clang")
+    (machine.folder / "clang").unlink()
+    with pytest.raises(MayflyError, match="clang is missing"):
+        system.clang()
+
+
 def test_modules_and_plug_ins_go_where_modprobe_and_tc_look(machine, tmp_path):
     (tmp_path / "built" / "modules").mkdir(parents=True)
     (tmp_path / "built" / "tc").mkdir()

@@ -76,7 +76,7 @@ def load(
         load_steps(wanted, built, dry_run=True)  # bad options first, whoever asks
         need_root(f"mayfly qdisc load {device}")
     steps = load_steps(wanted, built, replace, dry_run)
-    _do(steps, dry_run, as_json, f"{discipline} at {device}; mayfly qdisc show {device}", undo_steps(device))
+    _do(steps, dry_run, as_json, f"{discipline} at {device}; mayfly qdisc show {device}", undo_steps(device, steps))
 
 
 @app.command(epilog="Example:  sudo mayfly qdisc unload eth0")

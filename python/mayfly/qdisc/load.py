@@ -21,6 +21,10 @@ ROOT = "6d66:"
 LEAF = "6d67:"
 FULL_PACKET_BYTES = 1514
 BPF = "bpf_efd"
+SETTINGS = "efd_settings"
+"""Map of the BPF qdisc with the options of each interface."""
+
+_UNREGISTER = ["struct_ops", "unregister", "name", BPF]
 _DEVICE = re.compile(r"[^/\s]{1,15}")
 
 
@@ -129,13 +133,39 @@ def unload_steps(device: str) -> Steps:
         raise MayflyError(f"{device}: not from mayfly qdisc load: {there} is there; tc qdisc del removes it")
     steps = [[system.program("tc"), "qdisc", "del", "dev", device, "root"]]
     if root.kind == BPF and sum(row.kind == BPF for row in read(None)) == 1:
-        steps.append([system.program("bpftool"), "struct_ops", "unregister", "name", BPF])
+        steps.append([system.program("bpftool"), *_UNREGISTER])  # its maps go with it
+    elif root.kind == BPF:
+        steps.append([system.program("bpftool"), "map", "delete", "name", SETTINGS, *_key(_index(device))])
     return steps
 
 
-def undo_steps(device: str) -> Steps:
-    """What leaves an interface as the kernel makes it, after a load that failed midway."""
-    return [["tc", "qdisc", "del", "dev", device, "root"]]
+def undo_steps(device: str, steps: Steps) -> Steps:
+    """What leaves an interface as the kernel makes it, after a load that failed midway.
+
+    Parameters
+    ----------
+    device : str
+        Name of the interface.
+    steps : list of list of str
+        Those of the load: what they register or set for the interface goes too.
+
+    Returns
+    -------
+    list of list of str
+
+    Examples
+    --------
+    >>> undo_steps("eth0", [["bpftool", "struct_ops", "register", "efd.bpf.o"]])[1]
+    ['bpftool', 'struct_ops', 'unregister', 'name', 'bpf_efd']
+    """
+    undo = [["tc", "qdisc", "del", "dev", device, "root"]]
+    registers = [step for step in steps if step[1:3] == ["struct_ops", "register"]]
+    sets = [step for step in steps if step[1:5] == ["map", "update", "name", SETTINGS]]
+    if registers:
+        undo.append([registers[0][0], *_UNREGISTER])
+    elif sets:
+        undo.append([sets[0][0], "map", "delete", *sets[0][3 : sets[0].index("value")]])
+    return undo
 
 
 def _in_the_way(device: str, replace: bool) -> bool:
@@ -186,10 +216,13 @@ def _bpf_steps(wanted: Wanted, discipline: Discipline, place: Place, built: Path
             raise MayflyError(f"{file}: not built; mayfly qdisc build --bpf --out {built}")
         index = _index(wanted.device)
     value = struct.pack("=QQII", threshold, wanted.rate_bps() or 0, place.limit, 0)
-    key = struct.pack("=I", index)
-    words = [["key", *map(str, key)], ["value", *map(str, value)]]
     steps = [[bpftool, "struct_ops", "register", str(file)]] if register else []
-    return [*steps, [bpftool, "map", "update", "name", "efd_settings", *words[0], *words[1]]]
+    return [*steps, [bpftool, "map", "update", "name", SETTINGS, *_key(index), "value", *map(str, value)]]
+
+
+def _key(index: int) -> list[str]:
+    """Of the settings of an interface, for bpftool."""
+    return ["key", *map(str, struct.pack("=I", index))]
 
 
 def _default_threshold() -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from mayfly.errors import MayflyError
 
+from .steps import output
+
 SOURCES = "/usr/src"
 """Folder in which packages lay sources of modules down: ``mayfly-*``."""
 
@@ -22,7 +24,8 @@ PACKAGES = {
 """Debian packages of programs."""
 
 _LIBRARY = re.compile(rb"(/[\w./+-]*/tc)/?\0")
-_CLANG = ("clang", *(f"clang-{version}" for version in range(25, 18, -1)))
+_OLDEST_CLANG = 19
+_CLANG = (*(f"clang-{version}" for version in range(_OLDEST_CLANG, 26)), "clang")
 _BPF_QDISC = b"bpf_struct_ops_Qdisc_ops"
 
 
@@ -155,13 +158,23 @@ def clang() -> str:
     Raises
     ------
     MayflyError
-        There is none.
+        There is none, or it is too old.
     """
-    for name in reversed(_CLANG):
+    lacking = "clang is missing"
+    for name in _CLANG:
         found = shutil.which(name, path=_path())
-        if found:
+        version = _clang_version(found) if found else 0
+        if found and version >= _OLDEST_CLANG:
             return found
-    raise MayflyError("clang is missing, 19 or later; on Debian 13: apt-get install clang-19 libbpf-dev")
+        if found:
+            lacking = f"{found} is version {version or 'unknown'}"
+    raise MayflyError(f"{lacking}, not {_OLDEST_CLANG} or later; on Debian 13: apt-get install clang-19 libbpf-dev")
+
+
+def _clang_version(clang: str) -> int:
+    """Major version, 0 if it does not tell."""
+    told = re.search(r"clang version (\d+)", output([clang, "--version"]))
+    return int(told[1]) if told else 0
 
 
 def need_bpf_qdiscs(types: Path = Path("/sys/kernel/btf/vmlinux")) -> None:
