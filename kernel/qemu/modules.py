@@ -48,6 +48,8 @@ def one(row: dict, settings: dict) -> dict:
         result["peers"].append(tc(f"qdisc replace {DEVICE} parent 1:1 handle {30 + number}: {peer}"))
         result["peers"].append(tc(f"qdisc replace {LEAF} {row['tc']} {row['options']}"))
     result["rows"] = rows()
+    # The handle of the leaf is free for another discipline.
+    result["peers"].append(tc(f"qdisc replace {DEVICE} parent 1:1 handle 30: pfifo limit 100"))
     return result
 
 
@@ -71,7 +73,6 @@ def run(settings: dict) -> dict:
     result = {"kernel": Path("/proc/sys/kernel/osrelease").read_text().strip(), "processors": cpus, "modules": {}}
     for row in settings["modules"]:
         result["modules"][row["tc"]] = one(row, settings)
-    tc(f"qdisc replace {DEVICE} parent 1:1 handle 30: pfifo limit 100")
     time.sleep(2.0)
     result["left"] = rows()
     tc(f"qdisc del {DEVICE} root")

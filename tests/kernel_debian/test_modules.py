@@ -15,6 +15,31 @@ ROWS = [
         "options": "limit 20",
         "changes": ["limit 3", "count packets threshold 2p", "high las low las", "limit 30kb count acked", "flows 1"],
         "wrong": "limit 0",
+        "size_based": True,
+    },
+    {
+        "module": "sch_las",
+        "tc": "las",
+        "options": "limit 20",
+        "changes": ["limit 3", "half_life 1s", "limit 30kb count acked", "half_life never flows 1", "timeout 1ms"],
+        "wrong": "limit 0",
+        "size_based": True,
+    },
+    {
+        "module": "sch_run2c",
+        "tc": "run2c",
+        "options": "limit 20",
+        "changes": ["limit 3", "threshold 1000b", "limit 30kb count acked", "visit 1ms", "flows 1"],
+        "wrong": "threshold 0",
+        "size_based": True,
+    },
+    {
+        "module": "sch_estmred",
+        "tc": "estmred",
+        "options": "limit 20 min 5 max 15 bandwidth 1mbit rtt 20ms",
+        "changes": ["limit 3", "min 1 max 3", "limit 30kb min 5kb max 15kb", "estimate off", "estimate on method p0"],
+        "wrong": "min 50 max 15",
+        "size_based": False,
     },
 ]
 SETTINGS = {
@@ -30,6 +55,8 @@ SETTINGS = {
     "modules": ROWS,
 }
 NAMES = [row["tc"] for row in ROWS]
+SIZE_BASED = {row["tc"]: row["size_based"] for row in ROWS}
+"""Short transfers go first; by other rules they may lose a SYN and wait."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +79,8 @@ def test_two_processors_of_the_kernel_as_debian_ships_it(result):
 def test_transfers_pass_while_options_change(result, name):
     found = result["modules"][name]
     assert found["added"] == "" and None not in found["still"]["times_s"]
-    assert statistics.mean(found["still"]["times_s"]) < 2.0
+    if SIZE_BASED[name]:
+        assert statistics.mean(found["still"]["times_s"]) < 2.0
     assert len(found["changed"]) > 10 and set(found["changed"]) == {""}
     assert found["changing"]["bulk_bytes"] > 0
 
