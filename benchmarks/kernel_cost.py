@@ -1,8 +1,10 @@
 """CPU time per packet of our queue disciplines in the kernel, beside fq_codel's and sfq's, in User Mode Linux.
 
-Usage: python benchmarks/kernel_cost.py [ROUNDS [REPEATS]]; a round is 4096 packets of 1000 bytes, without GSO, sent by
-one system call; every packet leaves at once. Each run is the guest's whole CPU time less that of a run of one round,
-the least of the repeats, which take turns. What it costs to send and free a packet below `prio` is in each.
+Usage: python benchmarks/kernel_cost.py [ROUNDS [REPEATS [WORD]]]; WORD: only rows of ours that begin with it.
+
+A round is 4096 packets of 1000 bytes of 256 flows, without GSO. Empty: every packet leaves at once. Loaded: 512 come,
+then 512 leave. Each run is the guest's whole CPU time less that of a run of one round, the least of the repeats, which
+take turns. What it costs to send and free a packet below `prio`, or `netem`, is in each.
 """
 
 import resource
@@ -14,39 +16,45 @@ import guest
 import qdiscs
 
 LIMIT = "limit 1000"
+PEERS = [f"pfifo {LIMIT}", f"sfq {LIMIT}", f"fq_codel {LIMIT}"]
 OURS = [row.id for row in qdiscs.ROWS] + ["efd count packets", "efd count acked", "efd high las low las"]
-LEAVES = [f"pfifo {LIMIT}", f"sfq {LIMIT}", f"fq_codel {LIMIT}"]
-LEAVES += [f"{words[0]} {LIMIT} {' '.join(words[1:])}".strip() for words in map(str.split, OURS)]
+OURS = [f"{words[0]} {LIMIT} {' '.join(words[1:])}".strip() for words in map(str.split, OURS)]
 PACKETS = 4096
 
 
-def cpu_s(leaf: str, rounds: int) -> float:
+def cpu_s(leaf: str, waits: bool, rounds: int) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    settings = {"leaf": leaf, "rounds": rounds, "flows": 256, "length": 1000}
+    settings = {"leaf": leaf, "waits": waits, "rounds": rounds, "flows": 256, "length": 1000}
     guest.run("cost.py", settings, modules=qdiscs.MODULES)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def per_packet_ns(rounds: int, repeats: int) -> dict[str, float]:
-    least = {(leaf, count): float("inf") for leaf in LEAVES for count in (1, rounds)}
+def per_packet_ns(leaves: list[str], rounds: int, repeats: int) -> dict[tuple[str, bool], float]:
+    """By discipline, and whether packets wait."""
+    cases = [(leaf, waits) for waits in (False, True) for leaf in leaves]
+    least = {(*case, count): float("inf") for case in cases for count in (1, rounds)}
     for _ in range(repeats):
-        for leaf, count in least:
-            least[leaf, count] = min(least[leaf, count], cpu_s(leaf, count))
+        for case in least:
+            least[case] = min(least[case], cpu_s(*case))
     packets = (rounds - 1) * PACKETS
-    return {leaf: 1e9 * (least[leaf, rounds] - least[leaf, 1]) / packets for leaf in LEAVES}
+    return {case: 1e9 * (least[*case, rounds] - least[*case, 1]) / packets for case in cases}
 
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    word = sys.argv[3] if len(sys.argv) > 3 else ""
+    leaves = [*PEERS, *(leaf for leaf in OURS if leaf.startswith(word))]
     guest.built()
-    costs = per_packet_ns(rounds, repeats)
-    peer = costs[f"fq_codel {LIMIT}"]
-    print("| discipline | a packet, ns | of fq_codel |")
-    print("|---|---:|---:|")
-    for leaf, cost in costs.items():
-        print(f"| `{leaf}` | {cost:.0f} | {cost / peer:.2f} |")
+    costs = per_packet_ns(leaves, rounds, repeats)
+    print("| discipline | empty, ns | of fq_codel | loaded, ns | of fq_codel |")
+    print("|---|---:|---:|---:|---:|")
+    for leaf in leaves:
+        cells = (
+            f"{costs[leaf, waits]:.0f} | {costs[leaf, waits] / costs[PEERS[-1], waits]:.2f}" for waits in (False, True)
+        )
+        print(f"| `{leaf}` | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

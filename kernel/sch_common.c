@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What Mayfly's queue disciplines share between the kernel and their cores. */
-#include <linux/version.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
@@ -8,8 +7,10 @@
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
+#include <linux/udp.h>
 #include <linux/version.h>
 #include <net/flow_dissector.h>
+#include <net/ip.h>
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include <net/gso.h>
 #endif
@@ -106,41 +107,62 @@ int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
 }
 EXPORT_SYMBOL_GPL(mf_sch_parse_limit);
 
+/**
+ * struct mf_headers - what the headers of a packet tell
+ * @from: address of the sender, or NULL
+ * @to: address of the receiver
+ * @len: of an address, bytes; 0 where there is none
+ * @source: port of the sender, 0 where there is none
+ * @destination: port of the receiver
+ * @n_proto: protocol behind Ethernet and VLAN tags
+ * @protocol: of what stands at the network header, 0 for neither IP
+ * @ip_proto: protocol behind IP
+ * @tcp: offset of a TCP header, 0 where there is none
+ */
+struct mf_headers {
+	const void *from;
+	const void *to;
+	u32 len;
+	u32 source;
+	u32 destination;
+	__be16 n_proto;
+	__be16 protocol;
+	u8 ip_proto;
+	u32 tcp;
+};
+
 /* Hash of the two ends in their order, and which of them sends. */
 static u64 mf_sch_key(const struct mf_sch *common, u64 ports_and_protocol,
 		      bool swapped, const void *low, const void *high,
-		      size_t len)
+		      u32 len)
 {
 	u64 ends[5] = { ports_and_protocol };
 	u64 hash;
 
-	memcpy(&ends[1], low, len);
-	memcpy((u8 *)&ends[1] + len, high, len);
-	hash = siphash(ends, sizeof(ends[0]) + 2 * len, &common->key);
+	if (len == sizeof(__be32)) {
+		memcpy(&ends[1], low, sizeof(__be32));
+		memcpy((u8 *)&ends[1] + sizeof(__be32), high, sizeof(__be32));
+		hash = siphash_2u64(ends[0], ends[1], &common->key);
+	} else {
+		memcpy(&ends[1], low, len);
+		memcpy((u8 *)&ends[1] + len, high, len);
+		hash = siphash(ends, sizeof(ends[0]) + 2 * len, &common->key);
+	}
 	return hash << 1 | swapped;
 }
 
 /* The flow of a packet: of both directions the same but for the lowest bit. */
-static u64 mf_sch_flow(const struct mf_sch *common, const struct flow_keys *keys)
+static u64 mf_sch_flow(const struct mf_sch *common,
+		       const struct mf_headers *headers)
 {
-	u32 source = ntohs(keys->ports.src), destination = ntohs(keys->ports.dst);
-	const void *from = NULL, *to = NULL;
+	u32 source = headers->source, destination = headers->destination;
+	const void *from = headers->from, *to = headers->to;
 	bool swapped = false;
-	size_t len = 0;
 	u64 rest;
 	int order;
 
-	if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS) {
-		from = &keys->addrs.v4addrs.src;
-		to = &keys->addrs.v4addrs.dst;
-		len = sizeof(keys->addrs.v4addrs.src);
-	} else if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV6_ADDRS) {
-		from = &keys->addrs.v6addrs.src;
-		to = &keys->addrs.v6addrs.dst;
-		len = sizeof(keys->addrs.v6addrs.src);
-	}
-	if (len) {
-		order = memcmp(from, to, len);
+	if (headers->len) {
+		order = memcmp(from, to, headers->len);
 		swapped = order > 0 || (!order && source > destination);
 	}
 	if (swapped) {
@@ -148,9 +170,86 @@ static u64 mf_sch_flow(const struct mf_sch *common, const struct flow_keys *keys
 		swap(source, destination);
 	}
 	rest = (u64)source << 48 | (u64)destination << 32 |
-	       (u64)keys->basic.ip_proto << 16 |
-	       (__force u16)keys->basic.n_proto;
-	return mf_sch_key(common, rest, swapped, from, to, len);
+	       (u64)headers->ip_proto << 16 | (__force u16)headers->n_proto;
+	return mf_sch_key(common, rest, swapped, from, to, headers->len);
+}
+
+/*
+ * Reads the headers of TCP or UDP directly behind IP without options or
+ * fragments, as the dissector would but sooner; false for other packets.
+ */
+static bool mf_sch_plain(const struct sk_buff *skb, struct mf_headers *headers)
+{
+	const u8 *head = skb_network_header(skb);
+	int room = (int)skb_headlen(skb) - skb_network_offset(skb);
+	const struct ipv6hdr *ip6 = (const void *)head;
+	const struct iphdr *ip4 = (const void *)head;
+	const struct udphdr *ports;
+	u32 size;
+
+	if (skb->protocol == htons(ETH_P_IP)) {
+		size = sizeof(*ip4);
+		if (room < (int)(size + sizeof(__be32)) || *head != 0x45 ||
+		    (ip4->frag_off & htons(IP_MF | IP_OFFSET)))
+			return false;
+		*headers = (struct mf_headers){
+			.from = &ip4->saddr,
+			.to = &ip4->daddr,
+			.len = sizeof(ip4->saddr),
+			.ip_proto = ip4->protocol,
+		};
+	} else if (skb->protocol == htons(ETH_P_IPV6)) {
+		size = sizeof(*ip6);
+		if (room < (int)(size + sizeof(__be32)))
+			return false;
+		*headers = (struct mf_headers){
+			.from = &ip6->saddr,
+			.to = &ip6->daddr,
+			.len = sizeof(ip6->saddr),
+			.ip_proto = ip6->nexthdr,
+		};
+	} else {
+		return false;
+	}
+	if (headers->ip_proto == IPPROTO_TCP)
+		headers->tcp = skb_network_offset(skb) + size;
+	else if (headers->ip_proto != IPPROTO_UDP)
+		return false;
+	/* At the same place in TCP. */
+	ports = (const void *)(head + size);
+	headers->source = ntohs(ports->source);
+	headers->destination = ntohs(ports->dest);
+	headers->n_proto = skb->protocol;
+	headers->protocol = skb->protocol;
+	return true;
+}
+
+/* Reads the headers of any packet; @keys is room for its addresses. */
+static void mf_sch_dissect(const struct sk_buff *skb, struct flow_keys *keys,
+			   struct mf_headers *headers)
+{
+	skb_flow_dissect_flow_keys(skb, keys, FLOW_DISSECTOR_F_STOP_AT_ENCAP);
+	*headers = (struct mf_headers){
+		.source = ntohs(keys->ports.src),
+		.destination = ntohs(keys->ports.dst),
+		.n_proto = keys->basic.n_proto,
+		.ip_proto = keys->basic.ip_proto,
+	};
+	/* Behind a VLAN tag in the packet the IP header is elsewhere. */
+	if (skb->protocol == keys->basic.n_proto)
+		headers->protocol = skb->protocol;
+	if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS) {
+		headers->from = &keys->addrs.v4addrs.src;
+		headers->to = &keys->addrs.v4addrs.dst;
+		headers->len = sizeof(keys->addrs.v4addrs.src);
+	} else if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV6_ADDRS) {
+		headers->from = &keys->addrs.v6addrs.src;
+		headers->to = &keys->addrs.v6addrs.dst;
+		headers->len = sizeof(keys->addrs.v6addrs.src);
+	}
+	if (keys->basic.ip_proto == IPPROTO_TCP && keys->control.addr_type &&
+	    !(keys->control.flags & FLOW_DIS_IS_FRAGMENT))
+		headers->tcp = keys->control.thoff;
 }
 
 static u8 mf_sch_ecn(const struct sk_buff *skb, __be16 protocol)
@@ -197,11 +296,12 @@ static s32 mf_sch_payload(const struct sk_buff *skb, __be16 protocol,
 	return (s32)end - (s32)offset;
 }
 
-/* Reads a TCP header: kind, and progress where there is a table for it. */
+/* Reads a TCP header: kind and progress. */
 static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
-		       __be16 protocol, u32 offset, struct mf_packet *packet,
-		       u64 now_ns)
+		       const struct mf_headers *headers,
+		       struct mf_packet *packet, u64 now_ns)
 {
+	u32 offset = headers->tcp;
 	struct mf_segment segment;
 	const struct tcphdr *tcp;
 	struct tcphdr header;
@@ -210,7 +310,8 @@ static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
 	tcp = skb_header_pointer(skb, offset, sizeof(header), &header);
 	if (!tcp || tcp->doff < sizeof(header) / 4)
 		return;
-	payload = mf_sch_payload(skb, protocol, offset + tcp->doff * 4);
+	payload = mf_sch_payload(skb, headers->protocol,
+				 offset + tcp->doff * 4);
 	segment = (struct mf_segment){
 		.flow = packet->flow,
 		.seq = ntohl(tcp->seq),
@@ -222,7 +323,7 @@ static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
 	if (!segment.occupies && !segment.acks)
 		return;
 	packet->kind = segment.occupies ? MF_DATA : MF_ACK;
-	if (common->connections.entries && !tcp->rst)
+	if (!tcp->rst)
 		packet->progress = mf_connections_progress(&common->connections,
 							   &segment, now_ns);
 }
@@ -234,29 +335,26 @@ static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
  * @packet: its descriptor
  * @now_ns: present time; without a table of connections anything
  *
- * Fragments and tunnels are plain flows between their addresses.
+ * Fragments and tunnels are plain flows between their addresses. Without a table
+ * of connections the kind is MF_UDP: the cores that ask for it have one.
  */
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns)
 {
+	struct mf_headers headers;
 	struct flow_keys keys;
-	__be16 protocol = 0;
 
-	skb_flow_dissect_flow_keys(skb, &keys, FLOW_DISSECTOR_F_STOP_AT_ENCAP);
-	/* Behind a VLAN tag in the packet the IP header is elsewhere. */
-	if (skb->protocol == keys.basic.n_proto)
-		protocol = skb->protocol;
+	if (!mf_sch_plain(skb, &headers))
+		mf_sch_dissect(skb, &keys, &headers);
 	*packet = (struct mf_packet){
 		.handle = (void *)skb,
-		.flow = mf_sch_flow(common, &keys),
+		.flow = mf_sch_flow(common, &headers),
 		.len = qdisc_pkt_len(skb),
 		.kind = MF_UDP,
-		.ecn = mf_sch_ecn(skb, protocol),
+		.ecn = mf_sch_ecn(skb, headers.protocol),
 	};
-	if (keys.basic.ip_proto == IPPROTO_TCP && keys.control.addr_type &&
-	    !(keys.control.flags & FLOW_DIS_IS_FRAGMENT))
-		mf_sch_tcp(common, skb, protocol, keys.control.thoff, packet,
-			   now_ns);
+	if (headers.tcp && common->connections.entries)
+		mf_sch_tcp(common, skb, &headers, packet, now_ns);
 }
 EXPORT_SYMBOL_GPL(mf_sch_describe);
 

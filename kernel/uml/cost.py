@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -16,6 +17,8 @@ import frames
 
 SOL_PACKET, PACKET_VERSION, PACKET_TX_RING, TPACKET_V2 = 263, 10, 13, 1
 FRAME_SIZE, FRAMES = 2048, 4096
+WAITING = 512  # divides FRAMES
+DELAY_S = 0.001
 DATA_OFFSET = 32  # of the packet behind struct tpacket2_hdr, TPACKET2_HDRLEN less its sockaddr_ll
 TP_STATUS_SEND_REQUEST = 1
 DEVICE = "void"
@@ -42,8 +45,9 @@ def ring(flows: int, length: int):
     return sender, memory
 
 
-def send_all(sender: socket.socket, memory: mmap.mmap, length: int) -> None:
-    for slot in range(FRAMES):
+def send(sender: socket.socket, memory: mmap.mmap, first: int, count: int, length: int) -> None:
+    """Sends some of the frames."""
+    for slot in range(first, first + count):
         struct.pack_into("II", memory, slot * FRAME_SIZE, TP_STATUS_SEND_REQUEST, length)
     sender.send(b"")
 
@@ -51,13 +55,21 @@ def send_all(sender: socket.socket, memory: mmap.mmap, length: int) -> None:
 def run(settings: dict) -> dict:
     """Sends ``rounds`` times all frames, of ``flows`` flows and ``length`` bytes, through ``leaf``.
 
-    It is below ``prio``: at the root of an idle device fq_codel and sfq are passed by.
+    It is below another: at the root of an idle device fq_codel and sfq are passed by. Below ``prio`` a packet leaves at
+    once. With ``waits`` WAITING packets meet below ``netem``, which gives them on when all are due, then all leave.
     """
     frames.ip(f"link add {DEVICE} type dummy")
     frames.ip(f"link set {DEVICE} up")
-    tc(f"qdisc add dev {DEVICE} root handle 1: prio bands 2 priomap{16 * ' 0'}")
+    if settings["waits"]:
+        tc(f"qdisc add dev {DEVICE} root handle 1: netem delay {DELAY_S}s limit {2 * WAITING}")
+    else:
+        tc(f"qdisc add dev {DEVICE} root handle 1: prio bands 2 priomap{16 * ' 0'}")
     tc(f"qdisc add dev {DEVICE} parent 1:1 handle 10: {settings['leaf']}")
+    count = WAITING if settings["waits"] else FRAMES
     sender, memory = ring(settings["flows"], settings["length"])
     for _ in range(settings["rounds"]):
-        send_all(sender, memory, settings["length"])
+        for first in range(0, FRAMES, count):
+            send(sender, memory, first, count, settings["length"])
+            if settings["waits"]:
+                time.sleep(2 * DELAY_S)  # netem parts packets from their socket: the call does not wait for them
     return {"shown": frames.tc(f"-s qdisc show dev {DEVICE}")}

@@ -54,6 +54,11 @@ def udp(flow: int, length: int, tos: int = 0) -> bytes:
     return ipv4(17, struct.pack("!HHHH", flow >> 16, flow & 0xFFFF, size, 0) + bytes(size - 8), tos=tos)
 
 
+def ipv6(protocol: int, payload: bytes, tos: int = 0) -> bytes:
+    ends = socket.inet_pton(socket.AF_INET6, "fd00::1") + socket.inet_pton(socket.AF_INET6, "fd00::2")
+    return struct.pack("!IHBB", 6 << 28 | tos << 20, len(payload), protocol, 64) + ends + payload
+
+
 def tcp(flow: int, seq: int, ack: int, flags: int, payload: int, back: bool = False) -> bytes:
     """A TCP segment of a flow, of its other direction with `back`."""
     ports, ends = (flow >> 16, flow & 0xFFFF), (SOURCE, TARGET)
@@ -61,6 +66,21 @@ def tcp(flow: int, seq: int, ack: int, flags: int, payload: int, back: bool = Fa
         ports, ends = ports[::-1], ends[::-1]
     head = struct.pack("!HHIIBBHHH", *ports, seq & 0xFFFFFFFF, ack & 0xFFFFFFFF, 0x50, flags, 1000, 0, 0)
     return ipv4(6, head + bytes(payload), *ends)
+
+
+def dissected(seed: int, count: int):
+    """IPv4 and IPv6 packets with their protocol, whole or broken in the first 60 bytes; half of them TCP or UDP as is."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        flow = rng.getrandbits(32)
+        packet = bytearray(rng.choice((udp(flow, 120), tcp(flow, 1, 1, 16, 60, bool(rng.getrandbits(1))))))
+        number, protocol = packet[9], 0x0800
+        if rng.random() < 0.5:
+            packet, protocol = bytearray(ipv6(number, bytes(packet[20:]))), 0x86DD
+        if rng.random() < 0.5:
+            for _ in range(rng.randrange(1, 4)):
+                packet[rng.randrange(60)] = rng.getrandbits(8)
+        yield bytes(packet[: rng.randrange(20, 100)]), protocol
 
 
 class Link:
