@@ -20,6 +20,8 @@ import path
 
 PORT = 5201
 BULK = 0xFFFFFFFF
+UDP_BYTES, UDP_HEADERS_BYTES = 1000, 42
+UDP_START_S = 0.5  # neighbours are known by then: else packets that wait for ARP come to netem at once and stay there
 LEAD_S = 1.0  # both ends are up by then
 FIELDS = {
     "rto": 8,
@@ -55,7 +57,7 @@ def open_connection(settings: dict) -> socket.socket:
 
 def serve(settings: dict) -> None:
     """The receiving end: prints when each transfer had come, and the bulk bytes received by each sampling instant."""
-    finish, progress, received = {}, [], [0]
+    finish, progress, received, udp = {}, [], [0], [0]
 
     def receive(connection: socket.socket) -> None:
         number = struct.unpack("!I", connection.recv(4, socket.MSG_WAITALL))[0]
@@ -75,11 +77,18 @@ def serve(settings: dict) -> None:
         while True:
             threading.Thread(target=receive, args=(listener.accept()[0],), daemon=True).start()
 
+    def receive_udp() -> None:
+        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        receiver.bind(("", PORT))
+        while True:
+            udp[0] += len(receiver.recv(1 << 16))
+
     threading.Thread(target=accept, daemon=True).start()
+    threading.Thread(target=receive_udp, daemon=True).start()
     for instant in settings["starts_s"] + [settings["duration_s"]]:
         wait_until(settings["zero"] + instant)
         progress.append((instant, received[0]))
-    print(json.dumps({"finish": finish, "progress": progress}), flush=True)
+    print(json.dumps({"finish": finish, "progress": progress, "udp_bytes": udp[0]}), flush=True)
     os._exit(0)
 
 
@@ -105,8 +114,19 @@ def send(settings: dict) -> None:
         ended[number] = info(connection)
         connection.close()
 
+    def send_udp() -> None:
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        packet, sent = bytes(UDP_BYTES), 0
+        packet_s = (UDP_BYTES + UDP_HEADERS_BYTES) * 8 / settings["udp_bps"]
+        while True:
+            wait_until(settings["zero"] + UDP_START_S + sent * packet_s)
+            sender.sendto(packet, (path.SERVER, PORT))
+            sent += 1
+
     wait_until(settings["zero"])
     threading.Thread(target=send_bulk, daemon=True).start()
+    if "udp_bps" in settings:
+        threading.Thread(target=send_udp, daemon=True).start()
     for number, at in enumerate(settings["starts_s"]):
         threading.Thread(target=send_short, args=(number, at), daemon=True).start()
     for step in range(round(settings["duration_s"] / settings["look_s"])):
@@ -127,13 +147,14 @@ def run(settings: dict) -> dict:
         ``rate_bps``, ``delay_s`` (one way), ``leaf`` (as tc takes it), ``sysctl`` (of both hosts), ``cubic`` (module
         parameters, ``hystart`` for one), ``congestion`` and ``bulk_congestion`` (Linux's names), ``size_bytes``,
         ``starts_s`` (list), ``duration_s``, ``look_s`` (between two looks at the bulk connection), ``capture`` (write
-        ``client.pcap`` and ``server.pcap``).
+        ``client.pcap`` and ``server.pcap``); where given, ``udp_bps``: of a flow of UDP at a constant rate from
+        UDP_START_S on, with Ethernet's headers.
 
     Returns
     -------
     dict
         ``kernel``; ``transfers``: rows with ``start_s``, ``finish_s`` (null if unfinished), ``total_retrans``;
-        ``progress``: pairs of instant and bulk bytes received; ``states``: rows of the bulk connection's tcp_info;
+        ``progress``: pairs of instant and bulk bytes received; ``udp_bytes`` received; ``states``: rows of the bulk connection's tcp_info;
         ``leaf``: counters of the discipline.
     """
     path.set_up(settings["rate_bps"], settings["delay_s"], settings["leaf"], settings["sysctl"])
@@ -167,6 +188,7 @@ def run(settings: dict) -> dict:
         "kernel": os.uname().release,
         "transfers": transfers,
         "progress": server["progress"],
+        "udp_bytes": server["udp_bytes"],
         "states": client["states"],
         "leaf": path.statistics(),
     }

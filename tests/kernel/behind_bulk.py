@@ -35,15 +35,21 @@ SETTINGS = {
 }
 
 
+WITH_UDP = {**SETTINGS, "starts_s": SETTINGS["starts_s"][:8], "duration_s": 16.0, "udp_bps": 7_000_000}
+"""Beside the bulk transfer UDP at 70 % of the link."""
+
+
 @cache
-def run(name: str) -> dict:
+def run(name: str, udp: bool = False) -> dict:
     """What `transfers.run` of kernel/uml returns."""
-    return guest.run("transfers.py", {**SETTINGS, "leaf": LEAVES[name]}, modules=qdiscs.MODULES)
+    settings = {**(WITH_UDP if udp else SETTINGS), "leaf": LEAVES[name]}
+    return guest.run("transfers.py", settings, modules=qdiscs.MODULES)
 
 
-def times_s(name: str) -> list[float]:
-    rows = run(name)["transfers"]
-    assert len(rows) == len(SETTINGS["starts_s"]) and all(row["finish_s"] for row in rows), rows
+def times_s(name: str, udp: bool = False) -> list[float]:
+    rows = run(name, udp)["transfers"]
+    assert len(rows) == len((WITH_UDP if udp else SETTINGS)["starts_s"]), rows
+    assert all(row["finish_s"] for row in rows), rows
     return [row["finish_s"] - row["start_s"] for row in rows]
 
 
