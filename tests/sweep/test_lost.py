@@ -26,7 +26,7 @@ def wait_for(what, said: str) -> None:
 
 
 def test_after_kill_9_nothing_is_lost_and_nothing_runs_twice(tmp_path):
-    path, out = grid(tmp_path, seeds=8, duration="60s"), tmp_path / "out"
+    path, out = grid(tmp_path, seeds=8, duration="120s"), tmp_path / "out"
     runs = out / "runs"
     process = start(path, "--out", out, "--workers", 2, "--quiet")
     wait_for(lambda: runs.is_dir() and len(list(runs.glob("*.json"))) >= 4, "no run ended")
@@ -69,7 +69,7 @@ def test_a_job_that_kills_its_worker_is_a_failure_and_not_the_end(tmp_path, monk
 
 
 def test_two_at_once_in_one_folder_are_refused(tmp_path):
-    path, out = grid(tmp_path, seeds=8, duration="60s"), tmp_path / "out"
+    path, out = grid(tmp_path, seeds=8, duration="600s"), tmp_path / "out"
     process = start(path, "--out", out, "--workers", 1, "--quiet")
     wait_for(lambda: (out / "runs").is_dir() and list((out / "runs").glob("*.json")), "no run ended")
     done = subprocess.run(

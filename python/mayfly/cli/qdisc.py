@@ -8,7 +8,7 @@ import typer
 from mayfly.cli.session import Session
 
 app = typer.Typer(
-    help="Disciplines in this machine's kernel: build, install, load, show, unload.",
+    help="Disciplines in this machine's kernel: build, load, show.",
     epilog="Example:  sudo mayfly qdisc load eth0 --rate 10mbit --discipline efd",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -9,7 +9,7 @@ from mayfly.cli import workload_profile
 from mayfly.cli.session import Session
 
 app = typer.Typer(
-    help="Flow lists: convert between formats, measure in captures, draw.",
+    help="Flow lists: convert, measure in captures, draw.",
     epilog="Example:  mayfly workload convert captures/office.pcap.gz flows.csv.gz",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -26,7 +26,7 @@ def train_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
     Examples
     --------
     >>> run = {"discipline": "fifo", "replication": 0}
-    >>> records = pl.DataFrame({"flow_id": [7], "protocol": "tcp", "size_bytes": 500, "start_s": 0.0, "finish_s": 9.0,
+    >>> records = pl.DataFrame({"flow_id": [7], "protocol": "tcp", "size_bytes": [500], "start_s": 0.0, "finish_s": 9.0,
     ...     "packets_sent": 2, "drops": 0, **run})
     >>> trains = pl.DataFrame({"flow_id": [7, 7], "train": [0, 1], "part": pl.Series([None, None], dtype=pl.Int64),
     ...     "size_bytes": [100, 400], "start_s": [1.0, 8.0], "end_s": [1.5, 8.25], **run})

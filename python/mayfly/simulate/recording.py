@@ -115,7 +115,7 @@ def ends(flows: pl.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     --------
     >>> flows = pl.DataFrame({"src": ["10.1.2.3", "b"], "dst": ["a", "10.0.0.1"], "opened_by": ["sender", "receiver"]})
     >>> [str(ipaddress.IPv4Address(int(one))) for pair in ends(flows)["addresses"] for one in pair]
-    ['10.1.2.3', '10.0.0.3', '10.0.0.2', '10.0.0.1']
+    ['10.1.2.3', '10.0.0.2', '10.0.0.3', '10.0.0.1']
     >>> [pair.tolist() for pair in ends(flows)["ports"]]
     [[1024, 80], [80, 1025]]
     """

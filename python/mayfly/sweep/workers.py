@@ -78,7 +78,13 @@ class Local:
         return bool(self._jobs or self._suspects)
 
     def submit(self, job: Job, key: str) -> None:
-        self._jobs[self._pool.submit(run_job, job, key)] = (job, key)
+        try:
+            self._jobs[self._pool.submit(run_job, job, key)] = (job, key)
+        except BrokenProcessPool:
+            # A worker died since the last look; the jobs that are out will tell.
+            self._suspects.append((job, key))
+            if not self._jobs:
+                self._pool = self._made()
 
     def wait(self) -> Iterator[tuple[str, Done]]:
         # After a death nobody knows whose it was: the jobs that were out run again, one at a time.
