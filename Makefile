@@ -39,9 +39,11 @@ test-papers: build
 # The kernel is built once, from Debian's source, and kept there by version and configuration.
 KERNEL_CACHE ?= $(HOME)/.cache/mayfly
 KERNEL_TESTS ?= tests/kernel
+# A guest has one processor: as many at a time as there are here.
+KERNEL_JOBS ?= $(shell nproc)
 
 test-kernel: build
-	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -m kernel $(KERNEL_TESTS)
+	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -n $(KERNEL_JOBS) -m kernel $(KERNEL_TESTS)
 
 # Debian's kernels are unpacked there, some 600 MB each, and emulated.
 test-kernel-debian: build

@@ -1,6 +1,7 @@
 """A small sweep, for the tests."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,4 +38,6 @@ def start(*arguments: object) -> subprocess.Popen:
     """The command in a group of its own, to be killed with its workers."""
     command = [sys.executable, "-m", "mayfly.cli", "sweep", *map(str, arguments)]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, env=os.environ, start_new_session=True, **quiet)
+    # A job in the background of a shell has interrupts ignored, and so would what it starts.
+    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    return subprocess.Popen(command, env=os.environ, start_new_session=True, **quiet, **heard)
