@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from test_paper_figures import assert_drawn
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
@@ -119,6 +120,7 @@ def test_pictures_are_shares_above_of_what_is_there(monkeypatch):
     for picture in drawn:
         [curve] = picture.curves
         assert np.all(np.diff(curve.y) <= 0) and min(curve.y) > 0 and max(curve.y) < 1
+    assert_drawn(APPS.pictures[0], drawn)
     assert "Figure 9.4: warm-ups of the remote party" in pictures_page("Figures", drawn)
 
 

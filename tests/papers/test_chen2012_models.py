@@ -6,6 +6,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from test_paper_figures import assert_drawn
 
 from mayfly.models.against import Link
 from mayfly.papers import ITEMS, queue_figures, queue_measures
@@ -95,6 +96,7 @@ def test_figures_are_the_runs_and_stand_on_one_page(half_load) -> None:
     pictures = queue_figures.pictures_of([one.override(duration="150s") for one in (half_load, heavier)])
     assert [picture.title for picture in pictures][:2] == ["Figure 5.3: FIFO, load 0.5", "Figure 5.4: SCFQ, load 0.5"]
     assert [picture.key for picture in pictures] == [f"fig-5-{number}" for number in range(3, 11)]
+    assert_drawn(MODELS.pictures[0], pictures)
     curves = {curve.kind: curve for curve in pictures[0].curves}
     assert list(curves) == ["raw", "medfilt", "fifo model", "ps model"]
     sizes = np.array(curves["ps model"].x)

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from test_paper_figures import assert_drawn
 
 from mayfly.papers import ITEMS, chen2012_subflows, subflow_figures, subflow_measures, subflow_tables
 from mayfly.papers.chen2012_subflows_differences import DIFFERENCES
@@ -145,4 +146,5 @@ def test_figures_are_drawn():
     assert keys[:4] == ["fig-5-2a", "fig-5-2b", "fig-5-11a", "fig-5-11b"]
     assert len(keys) == len(set(keys)) == 16
     assert all(len(curve.x) == len(curve.y) > 0 for picture in pictures for curve in picture.curves)
+    assert_drawn(SUBFLOWS.pictures[0], pictures)
     assert "Figure 5.17e" in pictures_page("sub-flows", pictures)

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from test_paper_figures import assert_drawn
 
 from mayfly.papers import ITEMS, urvoy_keller2007, urvoy_keller2007_figures, urvoy_keller2007_measures
 from mayfly.papers.declaration import Claim, Runs
@@ -82,6 +83,7 @@ def test_figures_of_short_runs() -> None:
         *(f"Figure {number}" for number in (16, 17, 18, 21, 22)),
         "Figure 22, short preambles",
     ]
+    assert_drawn(REPORT.pictures[0], pictures)
     kinds = [curve.kind for curve in pictures[2].curves]
     assert kinds == ["FIFO, raw", "FIFO, medfilt", "LAS, raw", "LAS, medfilt", "PS model", "LAS model"]
     assert [curve.kind for curve in pictures[3].curves] == ["LASACK, raw", "LASACK, medfilt", "LASACK model"]

@@ -8,7 +8,7 @@ from test_html import figures_in
 from typer.testing import CliRunner
 
 from mayfly.papers import ITEMS, Item, __main__, figures
-from mayfly.papers.pictures import Curve, Picture, pictures_page
+from mayfly.papers.pictures import Curve, Drawing, Picture, pictures_page
 
 RAW = Curve("raw", "as simulated, with a < sign", [1, 10, 100], [1.0, 2.0, 3.0], True)
 MODEL = Curve("model", "as the theory has it", [1, 10, 100], [1.5, float("inf"), 2.5])
@@ -53,7 +53,14 @@ def command():
 
 
 def test_figures_of_an_item_from_the_command_line(tmp_path, monkeypatch):
-    drawn = Item("drawn", "Drawn", "", (), (), pictures=(lambda: PICTURES[:1], lambda: PICTURES[1:]))
+    drawn = Item(
+        "drawn",
+        "Drawn",
+        "",
+        (),
+        (),
+        pictures=(Drawing("", lambda runs: PICTURES[:1]), Drawing("", lambda runs: PICTURES[1:])),
+    )
     monkeypatch.setattr(__main__, "ITEMS", (*ITEMS, drawn))
     done = CliRunner().invoke(command(), ["drawn", "--figures", str(tmp_path / "new")])
     assert done.exit_code == 0

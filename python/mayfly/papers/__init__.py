@@ -3,7 +3,7 @@
 Printed values live here and nowhere else. ``python -m mayfly.papers`` runs what is declared and writes its page.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mayfly.papers import (
@@ -38,7 +38,7 @@ from mayfly.papers import (
 )
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
 from mayfly.papers.page import markdown as page_markdown
-from mayfly.papers.pictures import Picture, pictures_page
+from mayfly.papers.pictures import Drawing, Picture, pictures_page
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Item:
         That the claims name.
     sections : tuple of callable
         Runs to Markdown that follows the claims: what has no printed number beside it.
-    pictures : tuple of callable
+    pictures : tuple of Drawing
         Each runs what it needs and gives some of the figures.
     """
 
@@ -67,7 +67,12 @@ class Item:
     claims: tuple[Claim, ...]
     experiments: tuple[Experiment, ...]
     sections: tuple[Callable[[Runs], str], ...] = ()
-    pictures: tuple[Callable[[], list[Picture]], ...] = ()
+    pictures: tuple[Drawing, ...] = ()
+
+
+def _drawing(source: str, pictures: Callable[[], Iterable[Picture]]) -> Drawing:
+    """Figures by their source, drawn from runs of their own."""
+    return Drawing(source, lambda runs: pictures())
 
 
 ITEMS = (
@@ -85,7 +90,7 @@ ITEMS = (
         claims=chen2012_queues.CLAIMS,
         experiments=chen2012_queues.EXPERIMENTS,
         sections=(queue_tables.error_tables,),
-        pictures=(queue_figures.pictures,),
+        pictures=(_drawing("Chen 2012, Fig. 5.3 to 5.10", queue_figures.pictures),),
     ),
     Item(
         id="chen-2012-subflows",
@@ -94,7 +99,7 @@ ITEMS = (
         claims=chen2012_subflows.CLAIMS,
         experiments=chen2012_subflows.EXPERIMENTS,
         sections=(subflow_tables.error_tables,),
-        pictures=(subflow_figures.pictures,),
+        pictures=(_drawing("Chen 2012, Fig. 5.2, 5.11 to 5.17", subflow_figures.pictures),),
     ),
     Item(
         id="chen-2012-wlan",
@@ -132,7 +137,7 @@ ITEMS = (
         claims=chen2012_apps_profile.CLAIMS + chen2012_apps.CLAIMS,
         experiments=chen2012_apps.EXPERIMENTS,
         sections=(apps_tables.profile_table,),
-        pictures=(apps_tables.pictures,),
+        pictures=(_drawing("Chen 2012, Fig. 9.2 to 9.6", apps_tables.pictures),),
     ),
     Item(
         id="rai-2003",
@@ -148,7 +153,7 @@ ITEMS = (
         claims=urvoy_keller2007_endless.CLAIMS + urvoy_keller2007.CLAIMS,
         experiments=urvoy_keller2007_endless.EXPERIMENTS + urvoy_keller2007.EXPERIMENTS,
         sections=(urvoy_keller2007_tables.error_table,),
-        pictures=(urvoy_keller2007_figures.pictures,),
+        pictures=(_drawing("Urvoy-Keller 2007, Fig. 16 to 18, 21 and 22", urvoy_keller2007_figures.pictures),),
     ),
     Item(
         id="zhao-2004",
@@ -164,7 +169,7 @@ ITEMS = (
         claims=zhao2004_ponrt.CLAIMS,
         experiments=ponrt_scenarios.EXPERIMENTS,
         sections=(ponrt_tables.error_tables,),
-        pictures=(zhao2004_ponrt_figures.pictures,),
+        pictures=(_drawing("Zhao 2004, Fig. 3 to 10, 12, 13", zhao2004_ponrt_figures.pictures),),
     ),
     Item(
         id="formulas",

@@ -293,6 +293,7 @@ def pictures() -> list[Picture]:
                 for name in captures
                 if is_present(name)
             ),
+            source=f"Chen 2012, Fig. {number}",
         )
         for place, (number, what, unit, of) in enumerate(drawn)
     ]

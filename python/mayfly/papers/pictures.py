@@ -1,10 +1,12 @@
 """Figures of a paper drawn from runs of ours: one HTML file that opens without a network."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from mayfly.papers.catalogue import cited
+from mayfly.papers.declaration import Runs
 from mayfly.report import page
 from mayfly.report.figures import axis, figures_of, shown
 from mayfly.report.palette import Style, styles
@@ -50,6 +52,8 @@ class Picture:
         Points first: lines are drawn over them.
     logarithms : bool
         Of both axes.
+    source : str
+        What it draws, as claims cite it: ``Chen 2012, Fig. 5.3``.
     """
 
     key: str
@@ -59,6 +63,48 @@ class Picture:
     y: str
     curves: tuple[Curve, ...]
     logarithms: bool = True
+    source: str = ""
+
+    @property
+    def exhibits(self) -> list[str]:
+        """Figures of the catalogue that it draws, by id."""
+        return cited(self.source)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Figures of a page that are drawn together.
+
+    Parameters
+    ----------
+    source : str
+        What it draws when everything that it needs is there, as claims cite it.
+    make : callable
+        Measured numbers, or None, to pictures.
+    """
+
+    source: str
+    make: Callable[[Runs | None], Iterable[Picture]]
+
+    @property
+    def exhibits(self) -> list[str]:
+        """Figures of the catalogue that it draws, by id."""
+        return cited(self.source)
+
+    def __call__(self, runs: Runs | None = None) -> list[Picture]:
+        """Draw them.
+
+        Parameters
+        ----------
+        runs : Runs, optional
+            Of the page, so that nothing is simulated twice that the claims measured; its own otherwise.
+
+        Returns
+        -------
+        list of Picture
+            In order; fewer where a capture is not there.
+        """
+        return list(self.make(runs))
 
 
 def pictures_page(title: str, pictures: Sequence[Picture]) -> str:

@@ -88,7 +88,13 @@ def picture(run: RunResult, number: str, load: float) -> Picture:
     )
     title = f"Figure {number}: {name}, load {load:g}"
     return Picture(
-        f"fig-{number.replace('.', '-')}", title, caption, "flow size (MSS)", "response time (s)", tuple(curves)
+        f"fig-{number.replace('.', '-')}",
+        title,
+        caption,
+        "flow size (MSS)",
+        "response time (s)",
+        tuple(curves),
+        source=f"Chen 2012, Fig. {number}",
     )
 
 

@@ -87,7 +87,7 @@ def law_pictures(run: RunResult) -> list[Picture]:
         curves = tuple(_larger(kind, about, shares, mass) for kind, (about, shares) in counted.items())
         title = f"Figure 5.2{part}: sizes of flows and sub-flows"
         caption = "Data packets; threshold 20. EFD (FIFO+FIFO), seed 1."
-        found.append(Picture(f"fig-5-2{part}", title, caption, PACKETS, what, curves))
+        found.append(Picture(f"fig-5-2{part}", title, caption, PACKETS, what, curves, source="Chen 2012, Fig. 5.2"))
     return found
 
 
@@ -114,7 +114,16 @@ def response_pictures(runs: dict[str, RunResult]) -> list[Picture]:
         curves = tuple(_curves(runs, "response_time_s", most))
         title = f"Figure 5.11{part}: response time, {what}"
         found.append(
-            Picture(f"fig-5-11{part}", title, "Simulation, seed 1.", PACKETS, SECONDS, curves, logarithms=most is None)
+            Picture(
+                f"fig-5-11{part}",
+                title,
+                "Simulation, seed 1.",
+                PACKETS,
+                SECONDS,
+                curves,
+                logarithms=most is None,
+                source="Chen 2012, Fig. 5.11",
+            )
         )
     return found
 
@@ -125,7 +134,11 @@ def time_pictures(runs: dict[str, RunResult]) -> list[Picture]:
     for part, name, what in (("a", "total_s", "total time"), ("b", "queueing_s", "queueing time")):
         curves = tuple(_curves(runs, name, None))
         title = f"Figure 5.13{part}: {what} of flows"
-        found.append(Picture(f"fig-5-13{part}", title, "Simulation, seed 1.", PACKETS, SECONDS, curves))
+        found.append(
+            Picture(
+                f"fig-5-13{part}", title, "Simulation, seed 1.", PACKETS, SECONDS, curves, source="Chen 2012, Fig. 5.13"
+            )
+        )
     ratios = []
     for variant, run in runs.items():
         subflows, flows = _late(run)
@@ -135,7 +148,12 @@ def time_pictures(runs: dict[str, RunResult]) -> list[Picture]:
         about = f"{variant}: median over {measures.WINDOW} neighbouring sizes"
         ratios.append(Curve(variant, about, sizes.tolist(), values.tolist()))
     title = "Figure 5.14: total time over queueing time"
-    return [*found, Picture("fig-5-14", title, "Simulation, seed 1.", PACKETS, "ratio", tuple(ratios))]
+    return [
+        *found,
+        Picture(
+            "fig-5-14", title, "Simulation, seed 1.", PACKETS, "ratio", tuple(ratios), source="Chen 2012, Fig. 5.14"
+        ),
+    ]
 
 
 def gaps_picture(run: RunResult) -> Picture:
@@ -150,7 +168,7 @@ def gaps_picture(run: RunResult) -> Picture:
     ends = np.quantile(gaps, [0.001, 0.999]).tolist()
     curves.append(Curve("equal", "where both quantiles are the same", ends, ends))
     title, caption = "Figure 5.15: times between sub-flows, QQ", "EFD (FIFO+FIFO), seed 1."
-    return Picture("fig-5-15", title, caption, "law (s)", "measured (s)", tuple(curves))
+    return Picture("fig-5-15", title, caption, "law (s)", "measured (s)", tuple(curves), source="Chen 2012, Fig. 5.15")
 
 
 def model_pictures(runs: dict[str, RunResult], duration_s: float) -> list[Picture]:
@@ -189,7 +207,13 @@ def _laws(number: str, what: str, model: EfdModel, measured: np.ndarray) -> Pict
     ]
     title = f"Figure {number.replace('-', '.', 1)}: sizes of sub-flows, {what}"
     return Picture(
-        f"fig-{number}", title, "Model; sub-flows as measured.", PACKETS, "share that is larger", tuple(curves)
+        f"fig-{number}",
+        title,
+        "Model; sub-flows as measured.",
+        PACKETS,
+        "share that is larger",
+        tuple(curves),
+        source=f"Chen 2012, Fig. {number.replace('-', '.', 1)}",
     )
 
 
@@ -206,4 +230,13 @@ def _by_size(number: str, what: str, models: dict[str, EfdModel], control: bool 
         curves.append(Curve(variant, f"{variant}", at.tolist(), (times * measures.PACKET_S).tolist()))
     title = f"Figure {number.replace('-', '.', 1)}: {what}"
     caption = "Model. Variants with the same high queue differ only by the law that was measured."
-    return Picture(f"fig-{number}", title, caption, PACKETS, SECONDS, tuple(curves), logarithms=False)
+    return Picture(
+        f"fig-{number}",
+        title,
+        caption,
+        PACKETS,
+        SECONDS,
+        tuple(curves),
+        logarithms=False,
+        source=f"Chen 2012, Fig. {number.replace('-', '.', 1)}",
+    )

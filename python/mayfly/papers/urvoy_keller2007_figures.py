@@ -92,4 +92,12 @@ def _picture(
     )
     title = f"Figure {number}: {names}, {load} Mb/s"
     key = "fig-" + "-".join(number.replace(",", "").split())
-    return Picture(key, title, caption, "flow size (MSS)", "time at the access point (s)", tuple(curves))
+    return Picture(
+        key,
+        title,
+        caption,
+        "flow size (MSS)",
+        "time at the access point (s)",
+        tuple(curves),
+        source=f"Urvoy-Keller 2007, Fig. {number}",
+    )

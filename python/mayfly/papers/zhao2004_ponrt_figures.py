@@ -125,7 +125,16 @@ def over_time(
         curves.append(Curve(kind, ABOUT[kind], own, np.array(estimates.columns["share"])[kept].tolist()))
         told.append(f"{kind}: MSE {estimates.score.mse:.4f}, relative error {estimates.score.relative_error:+.1%}.")
     caption = f"Seed 1, time since {FROM_S:g} s. " + " ".join(told)
-    return Picture(f"fig-{figure}-{identity}", f"Figure {figure}: {text}", caption, _TIME, _SHARE, tuple(curves), False)
+    return Picture(
+        f"fig-{figure}-{identity}",
+        f"Figure {figure}: {text}",
+        caption,
+        _TIME,
+        _SHARE,
+        tuple(curves),
+        False,
+        source=f"Zhao 2004, Fig. {figure}",
+    )
 
 
 def errors(
@@ -146,4 +155,13 @@ def errors(
         values = [score.mse if which == "mse" else score.relative_error for score in scores]
         curves.append(Curve(kind, ABOUT[kind], list(x), values))
     title = {"mse": "mean squared error", "error": "relative error"}[which]
-    return Picture(f"fig-{figure}", f"Figure {figure}: {title}", "Seed 1.", axis, title, tuple(curves), False)
+    return Picture(
+        f"fig-{figure}",
+        f"Figure {figure}: {title}",
+        "Seed 1.",
+        axis,
+        title,
+        tuple(curves),
+        False,
+        source=f"Zhao 2004, Fig. {figure}",
+    )
