@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
+from test_paper_figures import assert_drawn
 
-from mayfly.papers import ITEMS, chen2012_traffic
+from mayfly.papers import ITEMS, chen2012_hosts, chen2012_traffic, traffic_figures
 from mayfly.papers.capture_facts import CAPTURES, told
 from mayfly.papers.declaration import Claim, Runs
+from mayfly.papers.pictures import pictures_page
 
 ROOT = Path(__file__).parents[2]
 TRAFFIC = next(item for item in ITEMS if item.id == "chen-2012-traffic")
@@ -33,7 +36,7 @@ def test_claim_stands_as_declared(claim: Claim) -> None:
 
 def test_every_reason_has_a_claim() -> None:
     ids = [claim.id for claim in TRAFFIC.claims]
-    assert len(ids) == len(set(ids)) and set(chen2012_traffic.DIFFERENCES) <= set(ids)
+    assert len(ids) == len(set(ids)) and set(chen2012_traffic.DIFFERENCES | chen2012_hosts.DIFFERENCES) <= set(ids)
 
 
 def test_the_classes_of_table_8_2_are_those_of_the_text() -> None:
@@ -49,6 +52,45 @@ def test_shares_of_a_capture_are_those_of_its_connections() -> None:
     left_out = document["directions"]["left_out"]["immature"]["bytes"]
     assert chen2012_traffic.down_over_up(document, "external") == down / up
     assert up + down + left_out == document["dataset"]["bytes"]
+
+
+def test_hosts_of_the_office_send_and_receive_what_its_profile_says() -> None:
+    found = chen2012_hosts.clients("office", "external")
+    assert found.height == 6 and chen2012_hosts.clients("office", "internal").is_empty()
+    told_so = chen2012_hosts.median("office", "down_up_external", "bytes")(Runs(()))
+    # Of six values the third: half of them are at or below it.
+    assert told_so[0] == sorted(found["down_up_external_bytes"])[2]
+
+
+@pytest.mark.slow
+def test_captures_are_taken_where_enough_clients_have_a_ratio() -> None:
+    present()
+    of = {"external": chen2012_hosts.EXTERNAL, "internal": chen2012_hosts.INTERNAL, "both": chen2012_hosts.BOTH}
+    for side, names in of.items():
+        enough = [name for name in CAPTURES if chen2012_hosts.clients(name, side).height >= chen2012_hosts.FEWEST]
+        assert tuple(enough) == names
+
+
+def test_a_host_is_steady_with_one_role_in_three_traces() -> None:
+    told_so = pl.DataFrame(
+        {"server": [3, 0, 3, 2, 0], "client": [0, 5, 1, 0, 0]},
+    ).with_columns(verdict=pl.Series(["always server", "always client", "likely server", "always server", "-"]))
+    assert chen2012_hosts.steady_share(told_so) == 2 / 5
+
+
+def test_pictures_of_the_office_alone(monkeypatch) -> None:
+    monkeypatch.setattr(traffic_figures, "is_present", lambda name: name == "office")
+    drawn = traffic_figures.pictures()
+    assert all(len(curve.x) == len(curve.y) > 0 for picture in drawn for curve in picture.curves)
+    assert "Figure 8.6: quantiles of flow sizes, office" in pictures_page("Figures", drawn)
+
+
+@pytest.mark.slow
+def test_every_figure_is_drawn_from_all_captures() -> None:
+    present()
+    drawn = traffic_figures.pictures()
+    assert_drawn(TRAFFIC.pictures[0], drawn)
+    assert all(len(curve.x) == len(curve.y) > 0 for picture in drawn for curve in picture.curves)
 
 
 @pytest.mark.slow

@@ -34,6 +34,15 @@ def test_a_line_of_one_point_is_a_point():
     assert (trace["mode"], trace["x"]) == ("markers", [1])
 
 
+def test_bars_have_names_and_intervals_where_they_are_finite():
+    bars = Curve("raw", "", [0, 1, 2], [1.0, float("nan"), 3.0], half=[0.1, 0.2, 0.3])
+    picture = Picture("a", "A", "A.", "x", "y", (bars,), logarithms=False, places=("one", "two", "<three>"))
+    found = figures_in(pictures_page("One", [picture]))["a"]
+    (trace,) = found["data"]
+    assert (trace["type"], trace["x"], trace["error_y"]["array"]) == ("bar", [0, 2], [0.1, 0.3])
+    assert found["layout"]["xaxis"]["ticktext"] == ["one", "two", "&lt;three&gt;"]
+
+
 @pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
 def test_the_page_is_drawn_without_error_or_network(tmp_path):
     page = tmp_path / "figures.html"

@@ -27,6 +27,8 @@ class Curve:
         Of one length; what is not finite is left out.
     points : bool
         Drawn as points, else as a line.
+    half : sequence of float
+        Half the width of the interval of each y; empty where there are none.
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Curve:
     x: Sequence[float]
     y: Sequence[float]
     points: bool = False
+    half: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,12 @@ class Picture:
         Titles of the axes.
     curves : tuple of Curve
         Points first: lines are drawn over them.
-    logarithms : bool
-        Of both axes.
+    logarithms : bool or str
+        Of both axes; ``x`` or ``y``: of that one.
     source : str
         What it draws, as claims cite it: ``Chen 2012, Fig. 5.3``.
+    places : tuple of str
+        Names of x = 0, 1, ...; the curves are bars then.
     """
 
     key: str
@@ -62,8 +67,9 @@ class Picture:
     x: str
     y: str
     curves: tuple[Curve, ...]
-    logarithms: bool = True
+    logarithms: bool | str = True
     source: str = ""
+    places: tuple[str, ...] = ()
 
     @property
     def exhibits(self) -> list[str]:
@@ -158,29 +164,42 @@ def _layout(picture: Picture) -> dict[str, Any]:
         return [value for curve in picture.curves for value in figures_of(getattr(curve, name))]
 
     titles = {"xaxis": picture.x, "yaxis": picture.y}
-    found = {name: axis(title, picture.logarithms, values(name[0])) for name, title in titles.items()}
+    found = {
+        name: axis(title, picture.logarithms in (True, name[0]), values(name[0])) for name, title in titles.items()
+    }
+    if picture.places:
+        ticks = {"tickmode": "array", "tickvals": list(range(len(picture.places)))}
+        found["xaxis"] = axis(picture.x) | ticks | {"ticktext": [shown(name) for name in picture.places]}
     return found | {"showlegend": True}
 
 
 def _traces(picture: Picture, colours: dict[str, Style]) -> list[dict[str, Any]]:
-    return [_trace(curve, colours[curve.kind]) for curve in picture.curves]
+    return [_trace(curve, colours[curve.kind], bool(picture.places)) for curve in picture.curves]
 
 
-def _trace(curve: Curve, style: Style) -> dict[str, Any]:
-    pairs = zip(figures_of(curve.x), figures_of(curve.y), strict=True)
+def _trace(curve: Curve, style: Style, bars: bool) -> dict[str, Any]:
+    pairs = list(zip(figures_of(curve.x), figures_of(curve.y), strict=True))
     kept = [pair for pair in pairs if None not in pair]
     look: dict[str, Any] = {"line": {"color": style.colour, "dash": style.dash, "width": style.width}}
     # A line of one point is none.
     points = curve.points or len(kept) == 1
     if points:
         look = {"marker": {"color": style.faint(0.45), "size": 4, "symbol": style.symbol}}
-    return {
-        "type": "scatter",
-        "mode": "markers" if points else "lines",
-        "name": shown(curve.kind),
-        "meta": curve.kind,
-        "legendgroup": curve.kind,
-        "x": [x for x, _ in kept],
-        "y": [y for _, y in kept],
-        "hovertemplate": "%{x:.4~g}: %{y:.4~g}",
-    } | look
+    kind: dict[str, Any] = {"type": "scatter", "mode": "markers" if points else "lines"}
+    if bars:
+        kind, look = {"type": "bar"}, {"marker": {"color": style.colour}}
+    if len(curve.half):
+        halves = zip(figures_of(curve.half), pairs, strict=True)
+        look["error_y"] = {"array": [half for half, pair in halves if None not in pair], "thickness": 1, "width": 3}
+    return (
+        kind
+        | {
+            "name": shown(curve.kind),
+            "meta": curve.kind,
+            "legendgroup": curve.kind,
+            "x": [x for x, _ in kept],
+            "y": [y for _, y in kept],
+            "hovertemplate": "%{x:.4~g}: %{y:.4~g}",
+        }
+        | look
+    )
