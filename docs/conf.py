@@ -13,7 +13,8 @@ release = installed("mayfly")
 version = release
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "registry_directives"]
-exclude_patterns = ["_build", "_ext"]
+exclude_patterns = ["_build", "_ext", "_extra"]
+html_extra_path = ["_extra"]
 source_suffix = {".md": "markdown"}
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]

@@ -20,7 +20,7 @@ def reproduce(
     replications: Annotated[
         int | None, typer.Option("--replications", "-n", metavar="N", help="In place of those declared, from 2")
     ] = None,
-    pictures: Annotated[bool, typer.Option(help="Draw the figures of whole pages too, which simulates more")] = True,
+    pictures: Annotated[bool, typer.Option(help="Draw the figures too, which simulates more")] = True,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report.html, summary.json")] = Path(
         "mayfly-reproduce"
     ),

@@ -3,7 +3,7 @@
 Printed values live here and nowhere else. ``python -m mayfly.papers`` runs what is declared and writes its page.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mayfly.papers import (
@@ -217,7 +217,27 @@ def markdown(item: Item) -> str:
         Markdown.
     """
     runs = Runs(item.experiments)
-    page = page_markdown(item.title, item.introduction, findings(item, runs), item.experiments, runs)
+    return rendered(item, findings(item, runs), runs)
+
+
+def rendered(item: Item, found: Sequence[Finding], runs: Runs) -> str:
+    """The page of an item that has run.
+
+    Parameters
+    ----------
+    item : Item
+        One of `ITEMS`.
+    found : sequence of Finding
+        By claim.
+    runs : Runs
+        That they come from.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    page = page_markdown(item.title, item.introduction, found, item.experiments, runs)
     return "\n".join([page, *(section(runs) for section in item.sections)])
 
 

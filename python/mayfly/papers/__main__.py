@@ -1,4 +1,7 @@
-"""``python -m mayfly.papers [ID] [--out FILE] [--figures DIR]``: runs declared claims, or draws the figures."""
+"""``python -m mayfly.papers [ID] [--out FILE] [--figures DIR]``: runs declared claims, or draws the figures.
+
+``python -m mayfly.papers all --publish docs`` runs everything and writes what the documents say of it.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,8 +17,14 @@ def main(
     folder: Annotated[
         Path | None, typer.Option("--figures", help="draw the figures into ID.html there instead")
     ] = None,
+    docs: Annotated[
+        Path | None, typer.Option("--publish", help="write report, pages and the table of the README beside it")
+    ] = None,
 ) -> None:
     """Run declared claims and write their page, or draw their figures."""
+    if docs is not None:
+        publish_all(item, docs)
+        return
     known = {declared.id: declared for declared in ITEMS}
     if item not in known:
         refuse(f"ID = {item}: must be one of {', '.join(known)}")
@@ -27,6 +36,20 @@ def main(
         typer.echo(text, nl=False)
         return
     write(out, text)
+
+
+def publish_all(item: str, docs: Path) -> None:
+    """Run everything and write it into the documents."""
+    from mayfly.errors import MayflyError
+    from mayfly.papers.published import publish
+    from mayfly.papers.reproduce import reproduce
+
+    try:
+        found = reproduce([item], progress=lambda share: typer.echo(f"\r{share:.0%}", nl=False, err=True))
+        written = publish(found, docs, docs.parent / "README.md")
+    except MayflyError as error:
+        refuse(str(error))
+    typer.echo("\n".join([*found.sentences(), *map(str, written)]))
 
 
 def draw(item: Item, folder: Path) -> None:

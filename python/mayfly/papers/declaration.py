@@ -97,6 +97,12 @@ class Runs:
         self._experiments = {experiment.id: experiment for experiment in experiments}
         self._measured: dict[str, dict[str, list[Measures]]] = {}
         self.seconds: dict[str, float] = {}
+        self._asked: dict[str, None] = {}
+
+    def asked(self) -> tuple[str, ...]:
+        """Experiments whose values were asked for since the last call."""
+        asked, self._asked = tuple(self._asked), {}
+        return asked
 
     def values(self, experiment: str, discipline: str, measure: str) -> Values:
         """One measure under one discipline.
@@ -118,6 +124,7 @@ class Runs:
         """
         known: Mapping[str, Any] = self._experiments
         if experiment in known:
+            self._asked[experiment] = None
             known = self._of(experiment)
             if discipline in known:
                 runs = known[discipline]

@@ -14,6 +14,7 @@ from mayfly.papers.catalogue import EXHIBITS, NOT_YET, Exhibit, cited
 from mayfly.papers.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
 from mayfly.papers.pictures import Picture
 from mayfly.simulate.run import Progress
+from mayfly.version import described
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,6 +28,7 @@ QUICK_SHARE = 0.25
 QUICK_FROM_S = 500.0
 
 _VERDICTS = (*map(str, Verdict), "not measured")
+_TOLD = {"agrees": "agree", "same direction": "have the same direction", "differs": "differ"}
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,15 @@ class Checked:
         None where it could not be measured.
     failure : str
         Why not; empty otherwise.
+    experiments : tuple of str
+        Those of the page that its rows are measured in.
     """
 
     item: str
     claim: Claim
     finding: Finding | None
     failure: str = ""
+    experiments: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -75,8 +80,8 @@ class Reproduction:
         In the order of the pages.
     experiments : dict
         Those that ran, by page.
-    seconds : dict
-        What each took, by page and experiment, s.
+    runs : dict
+        What they measured and what each took, by page.
     pictures : dict
         Figures drawn, by page.
     took_s : float
@@ -90,7 +95,7 @@ class Reproduction:
     replications: int | None
     checked: tuple[Checked, ...]
     experiments: dict[str, list[Experiment]]
-    seconds: dict[str, dict[str, float]]
+    runs: dict[str, Runs]
     pictures: dict[str, list[Picture]]
     took_s: float
     date: str
@@ -108,6 +113,25 @@ class Reproduction:
         verdicts = [checked.verdict for checked in self.checked]
         return {name: verdicts.count(name) for name in _VERDICTS}
 
+    def headline(self) -> list[dict[str, Any]]:
+        """Claims and rows by verdict, for each page, in order."""
+        found = []
+        for item in ITEMS:
+            own = [checked for checked in self.checked if checked.item == item.id]
+            if not own:
+                continue
+            rows = [str(row.verdict) for checked in own if checked.finding for row in checked.finding.rows]
+            claims = [checked.verdict for checked in own]
+            found.append(
+                {
+                    "page": item.id,
+                    "title": item.title,
+                    "claims": {name: claims.count(name) for name in _VERDICTS},
+                    "rows": {name: rows.count(name) for name in _VERDICTS[:-1]},
+                }
+            )
+        return found
+
     def document(self) -> dict[str, Any]:
         """The reproduction as JSON."""
         return {
@@ -115,8 +139,10 @@ class Reproduction:
             "quick": self.quick,
             "date": self.date,
             "took_s": self.took_s,
+            "mayfly": described(),
             "machine": machine(),
             "verdicts": self.counts(),
+            "headline": self.headline(),
             "exhibits": [
                 {
                     "id": exhibit.id,
@@ -135,7 +161,7 @@ class Reproduction:
                     "scenario": experiment.scenario,
                     "disciplines": list(experiment.disciplines),
                     "seeds": seeds_of(experiment),
-                    "took_s": self.seconds[page].get(experiment.id),
+                    "took_s": self.runs[page].seconds.get(experiment.id),
                 }
                 for page, experiments in self.experiments.items()
                 for experiment in experiments
@@ -158,7 +184,7 @@ class Reproduction:
 
     def sentences(self) -> list[str]:
         """What came out, in words."""
-        counts = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count)
+        counts = ", ".join(f"{count} {_TOLD.get(name, name)}" for name, count in self.counts().items() if count)
         said = [f"{len(self.checked)} claims in {self.took_s:.0f} s: {counts}"]
         unexplained = [c for c in self.checked if c.finding and not c.finding.expected]
         if unexplained and not self.quick and self.replications is None:
@@ -193,6 +219,7 @@ def _claim_document(checked: Checked) -> dict[str, Any]:
         "source": claim.source,
         "exhibits": checked.exhibits,
         "says": claim.says,
+        "experiments": list(checked.experiments),
         "settings": claim.settings,
         "note": claim.note,
         "verdict": checked.verdict,
@@ -306,7 +333,7 @@ def reproduce(
     replications : int, optional
         In place of those declared, at least 2.
     pictures : bool
-        Draw the figures of whole pages, which simulates more.
+        Draw the figures that are asked for, which simulates more.
     progress : callable, optional
         Called with the fraction of the claims checked.
 
@@ -321,32 +348,55 @@ def reproduce(
     """
     if replications is not None and not 2 <= replications <= 10_000:
         raise MayflyError(f"--replications {replications}: must be from 2 to 10000: an interval needs two")
+    lenient = quick or replications is not None
     parts, began, date = chosen(asked), time.perf_counter(), datetime.now(UTC)
     total, checked = sum(len(claims) for _, claims in parts), []
     ran: dict[str, list[Experiment]] = {}
-    seconds: dict[str, dict[str, float]] = {}
+    measured: dict[str, Runs] = {}
     drawn: dict[str, list[Picture]] = {}
     for item, claims in parts:
         experiments = [changed(experiment, quick, replications) for experiment in item.experiments]
         runs = Runs(experiments)
         for claim in claims:
-            checked.append(_checked(item, claim, runs, lenient=quick or replications is not None))
+            checked.append(_checked(item, claim, runs, lenient))
             if progress is not None:
                 progress(len(checked) / total)
         ran[item.id] = [experiment for experiment in experiments if experiment.id in runs.seconds]
-        seconds[item.id] = dict(runs.seconds)
-        if pictures and not quick and len(claims) == len(item.claims):
-            drawn[item.id] = [picture for draw in item.pictures for picture in draw()]
+        measured[item.id] = runs
+        if pictures:
+            drawn[item.id] = _pictures(item, claims, runs, lenient)
     took = time.perf_counter() - began
     when = date.strftime("%Y-%m-%d %H:%M UTC")
-    return Reproduction(tuple(asked), quick, replications, tuple(checked), ran, seconds, drawn, took, when)
+    return Reproduction(tuple(asked), quick, replications, tuple(checked), ran, measured, drawn, took, when)
+
+
+_UNMEASURED = (MayflyError, ArithmeticError, ValueError, LookupError, TypeError)
+"""What comes of runs that are too short for a measure."""
+
+
+def _pictures(item: Item, claims: Sequence[Claim], runs: Runs, lenient: bool) -> list[Picture]:
+    """Figures of what claims are about, or all of a whole page; none where short runs have nothing to draw."""
+    whole = len(claims) == len(item.claims)
+    wanted = {name for claim in claims for name in cited(claim.source)}
+    pictures: list[Picture] = []
+    for draw in item.pictures:
+        if not whole and not wanted.intersection(draw.exhibits):
+            continue
+        try:
+            pictures += draw(runs)
+        except _UNMEASURED:
+            if not lenient:
+                raise
+    return pictures if whole else [p for p in pictures if wanted.intersection(p.exhibits)]
 
 
 def _checked(item: Item, claim: Claim, runs: Runs, lenient: bool) -> Checked:
     """A claim; in shorter runs than declared there may be nothing to measure, or a capture is not there."""
     try:
-        return Checked(item.id, claim, claim.check(runs))
-    except (MayflyError, ArithmeticError, ValueError, LookupError, TypeError) as error:
+        runs.asked()
+        finding = claim.check(runs)
+        return Checked(item.id, claim, finding, experiments=runs.asked())
+    except _UNMEASURED as error:
         if not lenient and not isinstance(error, AbsentCaptureError):
             raise
         needs = "" if isinstance(error, AbsentCaptureError) else "needs the runs as declared: "

@@ -1,21 +1,24 @@
-"""The report of a reproduction: verdicts by table and figure, then claims with rows, settings, seeds and times."""
+"""The report of a reproduction: verdicts, then each table and figure beside what the text says of it."""
 
 import json
 import os
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
 from mayfly.papers import ITEMS
-from mayfly.papers.catalogue import EXHIBITS, NOT_YET, PAPERS
+from mayfly.papers.catalogue import EXHIBITS, NOT_YET, PAPERS, Exhibit
 from mayfly.papers.declaration import Verdict
-from mayfly.papers.page import LEGEND, interval, number
-from mayfly.papers.pictures import plots_of
+from mayfly.papers.page import LEGEND, cells
+from mayfly.papers.pictures import Picture, plots_of
+from mayfly.papers.printed_plot import COLOURS, printed_plot
 from mayfly.papers.reproduce import Checked, Reproduction, command_of, machine, seeds_of
 from mayfly.report import page
 from mayfly.simulate.folder import filled
+from mayfly.version import described
 
-_COLOURS = {"agrees": "#2aa38b", "same direction": "#4269d0", "undecided": "#868b95", "differs": "#e8503f"}
+_MARKS = {str(verdict): colour for verdict, colour in COLOURS.items()}
 
 
 def reproduction_page(found: Reproduction) -> str:
@@ -30,99 +33,169 @@ def reproduction_page(found: Reproduction) -> str:
     str
         HTML.
     """
-    pictures = [picture for drawn in found.pictures.values() for picture in drawn]
-    plots = plots_of(pictures)
+    drawn = [picture for pictures in found.pictures.values() for picture in pictures]
+    plots = [plot for pictures in found.pictures.values() for plot in plots_of(pictures)]
+    exhibits = found.exhibits()
+    beside = {exhibit.id: printed_plot(exhibit.id, claims) for exhibit, claims in exhibits}
+    plots += [plot for plot in beside.values() if plot is not None]
+    sections: list[str] = []
+    told: set[str] = set()
+    paper = ""
+    for exhibit, claims in exhibits:
+        if exhibit.paper != paper:
+            paper = exhibit.paper
+            sections.append(f"<h2>{escape(PAPERS[paper])}</h2>")
+        figures = [_figure(picture) for picture in drawn if _first(picture) == exhibit.id]
+        plot = beside[exhibit.id]
+        if plot is not None:
+            caption = "Our mean over the printed number, with its 95 % interval: the line at 1 is the paper."
+            figures.append(page.place(plot["key"], plot["layout"]["height"], "Ours to printed", caption))
+        sections.append(_exhibit(found, exhibit, claims, figures, told))
     body = [
         "<h1>The papers, reproduced</h1>",
-        f'<p class="soft">{escape(found.date)}, {escape(machine())}, {found.took_s:.0f} s. '
-        f"<code>{escape(command_of(found.asked, found.quick, found.replications))}</code></p>",
+        f'<p class="soft">{escape(found.date)}, Mayfly {escape(described())}, {escape(machine())}, '
+        f"{found.took_s:.0f} s. <code>{escape(command_of(found.asked, found.quick, found.replications))}</code></p>",
         f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
+        _headline(found),
         f'<p class="soft">{escape(LEGEND.replace("*", ""))}</p>',
         "<h2>Tables and figures</h2>",
         _index(found),
-        *(_item(found, item) for item in found.experiments),
+        *sections,
+        *_elsewhere(found, told, [picture for picture in drawn if not _first(picture)]),
         '<footer class="soft">Made by Mayfly. Printed values are those of the papers.</footer>',
     ]
     return page.document("The papers, reproduced", body, plots)
 
 
+def _first(picture: Picture) -> str:
+    """The exhibit that a picture stands at; empty for one of none."""
+    return picture.exhibits[0] if picture.exhibits else ""
+
+
+def _figure(picture: Picture) -> str:
+    return page.place(picture.key, page.LAYOUT["height"], picture.title, picture.caption)
+
+
 def _mark(verdict: str) -> str:
-    return f'<b style="color:{_COLOURS.get(verdict, "#868b95")}">{escape(verdict)}</b>'
+    return f'<b style="color:{_MARKS.get(verdict, "#868b95")}">{escape(verdict)}</b>'
 
 
-def _rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; cells are HTML."""
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of words; cells are HTML."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+    return (
+        f'<div class="scroll"><table class="words"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+    )
+
+
+def _words(text: str) -> str:
+    """Text of a declaration, with what is in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _headline(found: Reproduction) -> str:
+    """Claims by page and verdict."""
+    names = list(found.counts())
+    rows = []
+    for row in found.headline():
+        counts = [f"{row['claims'][name]}" if row["claims"][name] else "" for name in names]
+        rows.append([escape(row["title"]), str(sum(row["claims"].values())), *counts])
+    return _table(("claims of", "all", *names), rows)
 
 
 def _index(found: Reproduction) -> str:
     of = {exhibit.id: claims for exhibit, claims in found.exhibits()}
-    whole = "all" in found.asked
     rows = []
     for exhibit in EXHIBITS:
         claims = of.get(exhibit.id, [])
-        if not claims and not whole:
+        if not claims and "all" not in found.asked:
             continue
-        what = f"{PAPERS[exhibit.paper]}, {exhibit.label}"
+        label = f"{PAPERS[exhibit.paper]}, {exhibit.label}"
         if not claims:
-            rows.append(
-                [escape(what), escape(exhibit.shows), f'<span class="soft">{escape(exhibit.reason or NOT_YET)}</span>']
-            )
+            reason = f'<span class="soft">{escape(exhibit.reason or NOT_YET)}</span>'
+            rows.append([escape(label), escape(exhibit.shows), reason])
             continue
-        links = ", ".join(f'<a href="#{_anchor(c)}">{escape(c.claim.id)}</a> {_mark(c.verdict)}' for c in claims)
-        rows.append([escape(what), escape(exhibit.shows), links])
-    return _rows(("table or figure", "shows", "claims"), rows)
+        verdicts = [checked.verdict for checked in claims]
+        counts = ", ".join(f"{verdicts.count(name)} {_mark(name)}" for name in found.counts() if name in verdicts)
+        rows.append([f'<a href="#{exhibit.id}">{escape(label)}</a>', escape(exhibit.shows), counts])
+    return _table(("table or figure", "shows", "claims"), rows)
 
 
 def _anchor(checked: Checked) -> str:
-    return f"{checked.item}-{checked.claim.id}".replace(".", "_")
+    return f"claim-{checked.item}-{checked.claim.id}".replace(".", "_")
 
 
-def _item(found: Reproduction, name: str) -> str:
-    title = next(item.title for item in ITEMS if item.id == name)
-    own = [checked for checked in found.checked if checked.item == name]
-    parts = [f'<h2 id="{name}">{escape(title)}</h2>']
-    parts += [page.place(p.key, page.LAYOUT["height"], p.title, p.caption) for p in found.pictures.get(name, [])]
-    parts += [_claim(checked) for checked in own]
+def _exhibit(
+    found: Reproduction, exhibit: Exhibit, claims: Sequence[Checked], figures: Sequence[str], told: set[str]
+) -> str:
+    """One table or figure: what the text says, what is drawn, the rows that decide, and how it was run."""
+    of: dict[str, list[Checked]] = {}
+    for checked in claims:
+        of.setdefault(checked.claim.says, []).append(checked)
+    says = "".join(
+        f"<li>{_words(text)}: " + ", ".join(f'<a href="#{_anchor(c)}">{_mark(c.verdict)}</a>' for c in said) + "</li>"
+        for text, said in of.items()
+    )
+    parts = [
+        f'<h3 id="{exhibit.id}">{escape(PAPERS[exhibit.paper])}, {escape(exhibit.label)}: {escape(exhibit.shows)}</h3>',
+        f'<div class="digest"><p class="soft">What the text says</p><ul>{says}</ul></div>',
+        *figures,
+    ]
+    for checked in claims:
+        if _anchor(checked) not in told:
+            told.add(_anchor(checked))
+            parts.append(_claim(checked))
+    parts.append(_runs(found, claims, exhibit.id))
+    return "<section>" + "\n".join(parts) + "</section>"
+
+
+def _elsewhere(found: Reproduction, told: set[str], pictures: Sequence[Picture]) -> list[str]:
+    """Claims about no table or figure, and pictures of none, by page."""
+    parts: list[str] = []
+    for item in ITEMS:
+        claims = [c for c in found.checked if c.item == item.id and _anchor(c) not in told]
+        drawn = [picture for picture in found.pictures.get(item.id, []) if picture in pictures]
+        if claims or drawn:
+            parts += [f"<h2>{escape(item.title)}: in the text</h2>", *map(_figure, drawn), *map(_claim, claims)]
+            parts.append(_runs(found, claims, item.id))
+    return parts
+
+
+def _runs(found: Reproduction, claims: Sequence[Checked], name: str) -> str:
+    """The command line, and the experiments with settings, seeds and times."""
     rows = []
-    for experiment in found.experiments[name]:
-        settings = ", ".join(f"{key} = {value}" for key, value in experiment.overrides.items())
-        first, last = seeds_of(experiment)
-        took = f"{found.seconds[name][experiment.id]:.1f} s"
-        names = ", ".join(experiment.disciplines)
-        texts = (experiment.id, experiment.scenario, settings, names, f"{first} to {last}", took)
-        rows.append([escape(text) for text in texts])
-    if rows:
-        heads = ("experiment", "scenario", "settings", "disciplines", "seeds", "run time")
-        parts += [f"<details><summary>{len(rows)} experiments</summary>{_rows(heads, rows)}</details>"]
-    return "\n".join(parts)
+    for page_id in dict.fromkeys(checked.item for checked in claims):
+        used = {name for checked in claims if checked.item == page_id for name in checked.experiments}
+        for experiment in found.experiments[page_id]:
+            if experiment.id not in used:
+                continue
+            settings = ", ".join(f"{key} = {value}" for key, value in experiment.overrides.items())
+            first, last = seeds_of(experiment)
+            took = f"{found.runs[page_id].seconds[experiment.id]:.1f} s"
+            names = ", ".join(experiment.disciplines)
+            texts = (experiment.id, experiment.scenario, settings, names, f"{first} to {last}", took)
+            rows.append([escape(text) for text in texts])
+    command = f'<p class="soft"><code>{escape(command_of([name], found.quick, found.replications))}</code></p>'
+    if not rows:
+        return command
+    heads = ("experiment", "scenario", "settings", "disciplines", "seeds", "run time")
+    count = "1 experiment" if len(rows) == 1 else f"{len(rows)} experiments"
+    return f"{command}<details><summary>{count}</summary>{_table(heads, rows)}</details>"
 
 
 def _claim(checked: Checked) -> str:
-    claim, found = checked.claim, checked.finding
+    claim, finding = checked.claim, checked.finding
     opened = checked.verdict in (str(Verdict.DIFFERS), str(Verdict.UNDECIDED), "not measured")
-    says = f"{escape(claim.source)}: {escape(claim.says)}."
-    parts = [f"<p>{says}</p>", f'<p class="soft">{escape(claim.settings)}. {escape(claim.note)}</p>']
-    if found is None:
+    notes = f"{claim.settings}. {claim.note}".strip()
+    parts = [f"<p>{escape(claim.source)}: {_words(claim.says)}.</p>", f'<p class="soft">{_words(notes)}</p>']
+    if finding is None:
         parts.append(f"<p>{escape(checked.failure)}</p>")
     else:
-        rows = []
-        for row in found.rows:
-            name = f"{row.row.name} ({row.row.unit})" if row.row.unit else row.row.name
-            printed = row.row.printed
-            told = (
-                ""
-                if printed is None
-                else number(printed.value) + (f" {interval(printed.ci95)}" if printed.ci95 else "")
-            )
-            ours = number(row.mean) + (f" {interval(row.ci95)}" if row.ci95 else "")
-            texts = (name, told, ours, interval(row.one_run) if row.one_run else "", row.row.direction)
-            rows.append([*(escape(text) for text in texts), _mark(str(row.verdict))])
-        parts.append(_rows(("", "printed", "ours [95 %]", "one run", "claimed", "verdict"), rows))
+        rows = [[*map(escape, texts[:-1]), _mark(texts[-1])] for texts in map(cells, finding.rows)]
+        parts.append(_table(("", "printed", "ours [95 %]", "one run", "claimed", "verdict"), rows))
     if claim.difference:
-        parts.append(f"<p><b>Reason.</b> {escape(claim.difference.reason)}</p>")
+        parts.append(f"<p><b>Reason.</b> {_words(claim.difference.reason)}</p>")
     heading = f"{escape(claim.id)}: {_mark(checked.verdict)}"
     inner = "".join(parts)
     return f'<details id="{_anchor(checked)}"{" open" if opened else ""}><summary>{heading}</summary>{inner}</details>'

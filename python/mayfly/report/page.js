@@ -223,6 +223,7 @@
 
   function restyle(isDark, size) {
     figures.forEach(function (figure) {
+      if (!figure.ready) { return; }
       var change = themed(figure.layout, isDark);
       if (size) { Object.assign(change, size); }
       Plotly.relayout("plot-" + figure.key, change);
@@ -230,10 +231,25 @@
   }
   publish();
   count();
-  figures.forEach(function (figure) {
+  function begin(figure) {
+    if (figure.begun) { return; }
+    figure.begun = true;
     try { draw(figure).catch(function (error) { failed(figure.key, error); }); }
     catch (error) { failed(figure.key, error); }
-  });
+  }
+  // Of many, each is drawn when it is about to be seen: a hundred at once keep the page from answering for seconds.
+  var atOnce = 12;
+  if (figures.length <= atOnce || !("IntersectionObserver" in window)) { figures.forEach(begin); }
+  else {
+    var of = new Map();
+    var near = new IntersectionObserver(function (entries) {
+      entries.forEach(function (entry) {
+        if (entry.isIntersecting) { near.unobserve(entry.target); begin(of.get(entry.target)); }
+      });
+    }, { rootMargin: "800px" });
+    figures.forEach(function (figure) { of.set(place(figure), figure); near.observe(place(figure)); });
+    window.addEventListener("beforeprint", function () { figures.forEach(begin); });
+  }
   dark.addEventListener("change", function () { restyle(dark.matches); });
   window.addEventListener("beforeprint", function () { restyle(false, { width: 680, autosize: false }); });
   window.addEventListener("afterprint", function () { restyle(dark.matches, { width: null, autosize: true }); });
