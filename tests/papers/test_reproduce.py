@@ -12,6 +12,7 @@ from mayfly.papers.reproduce import Listing, changed, chosen, command_of, reprod
 from mayfly.papers.reproduce_page import reproduction_page, write_reproduction
 
 FORMULA = "urvoy-keller-2007-fig-7"
+SIMULATED = "urvoy-keller-2007-fig-3"
 
 
 def test_every_table_and_figure_has_claims_or_a_reason_and_not_both():
@@ -118,5 +119,39 @@ def test_a_claim_that_short_runs_cannot_tell_is_said_to_be_so(monkeypatch):
     monkeypatch.setattr(declaration.Claim, "check", broken)
     found = reproduce([FORMULA], quick=True)
     assert found.counts()["not measured"] == 1 and "must be finite" in reproduction_page(found)
-    with pytest.raises(MayflyError):
-        reproduce([FORMULA])
+    whole = reproduce([FORMULA])
+    assert whole.checked[0].failure.startswith("row 'x'") and "not measured" in " ".join(whole.sentences())
+
+
+def test_an_interrupted_reproduction_goes_on_from_what_was_measured(tmp_path, monkeypatch):
+    """The second run simulates nothing that the first one measured; other code or settings measure anew."""
+    from mayfly.papers import declaration, kept
+
+    ran = []
+    simulate = declaration.simulate
+
+    def counted(experiment):
+        ran.append(experiment.id)
+        return simulate(experiment)
+
+    monkeypatch.setattr(declaration, "simulate", counted)
+    asked = {"quick": True, "replications": 2, "pictures": False, "keep": tmp_path / kept.KEPT}
+    first = reproduce([SIMULATED], **asked)
+    once = list(ran)
+    second = reproduce([SIMULATED], **asked)
+    assert once and ran == once
+    told = [[row.mean for row in checked.finding.rows] for checked in first.checked]
+    assert [[row.mean for row in checked.finding.rows] for checked in second.checked] == told
+    assert first.runs.keys() == second.runs.keys()
+    assert all(first.runs[page].seconds == second.runs[page].seconds for page in first.runs)
+    reproduce([SIMULATED], **{**asked, "replications": 3})
+    assert len(ran) == 2 * len(once)
+    for file in (tmp_path / kept.KEPT).iterdir():
+        file.write_text('{"half":')
+    reproduce([SIMULATED], **asked)
+    assert len(ran) == 3 * len(once)
+    monkeypatch.setattr(kept, "code", lambda: "other")
+    reproduce([SIMULATED], **asked)
+    assert len(ran) == 4 * len(once)
+    kept.forget(tmp_path / kept.KEPT)
+    assert not (tmp_path / kept.KEPT).exists()

@@ -38,10 +38,14 @@ def reproduce(
     if not asked:
         raise MayflyError("ID is missing: a page, a table or figure, or all; --list shows them")
     session = Session(as_json, quiet, out)
+    from mayfly.papers.kept import KEPT, forget
     from mayfly.papers.reproduce import reproduce as run
     from mayfly.papers.reproduce_page import write_reproduction
 
     with session.progress("reproduce") as progress:
-        found = run(asked, quick=quick, replications=replications, pictures=pictures, progress=progress)
+        found = run(
+            asked, quick=quick, replications=replications, pictures=pictures, keep=out / KEPT, progress=progress
+        )
     files = write_reproduction(found, out)
+    forget(out / KEPT)
     session.tell(found, {"files": files}, [f"report: {files['report']}"])

@@ -41,12 +41,15 @@ def main(
 def publish_all(item: str, docs: Path) -> None:
     """Run everything and write it into the documents."""
     from mayfly.errors import MayflyError
+    from mayfly.papers.kept import KEPT, forget
     from mayfly.papers.published import publish
     from mayfly.papers.reproduce import reproduce
 
     try:
-        found = reproduce([item], progress=lambda share: typer.echo(f"\r{share:.0%}", nl=False, err=True))
+        keep = docs / "_build" / KEPT
+        found = reproduce([item], keep=keep, progress=lambda share: typer.echo(f"\r{share:.0%}", nl=False, err=True))
         written = publish(found, docs, docs.parent / "README.md")
+        forget(keep)
     except MayflyError as error:
         refuse(str(error))
     typer.echo("\n".join([*found.sentences(), *map(str, written)]))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,9 @@ from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly.simulate.scenario import Scenario, load_scenario
+
+if TYPE_CHECKING:
+    from mayfly.papers.kept import Kept
 
 Measures = dict[str, float]
 """Numbers of one run by name."""
@@ -91,9 +94,12 @@ class Runs:
     ----------
     experiments : iterable of Experiment
         With different ids.
+    kept : Kept, optional
+        Where an interrupted run left its numbers, and this one leaves its own.
     """
 
-    def __init__(self, experiments: Iterable[Experiment]) -> None:
+    def __init__(self, experiments: Iterable[Experiment], kept: "Kept | None" = None) -> None:
+        self._kept = kept
         self._experiments = {experiment.id: experiment for experiment in experiments}
         self._measured: dict[str, dict[str, list[Measures]]] = {}
         self.seconds: dict[str, float] = {}
@@ -135,9 +141,15 @@ class Runs:
 
     def _of(self, identity: str) -> dict[str, list[Measures]]:
         if identity not in self._measured:
-            began = time.perf_counter()
-            self._measured[identity] = simulate(self._experiments[identity])
-            self.seconds[identity] = time.perf_counter() - began
+            experiment = self._experiments[identity]
+            found = self._kept.read(experiment) if self._kept else None
+            if found is None:
+                began = time.perf_counter()
+                measured = simulate(experiment)
+                found = measured, time.perf_counter() - began
+                if self._kept:
+                    self._kept.write(experiment, *found)
+            self._measured[identity], self.seconds[identity] = found
         return self._measured[identity]
 
 

@@ -1,5 +1,7 @@
 """The papers, reproduced: items and exhibits by name, what became of each, and one report of all."""
 
+import contextlib
+import os
 import platform
 import time
 from collections.abc import Iterable, Sequence
@@ -12,6 +14,7 @@ from mayfly.papers import ITEMS, Item
 from mayfly.papers.capture_facts import AbsentCaptureError
 from mayfly.papers.catalogue import EXHIBITS, NOT_YET, Exhibit, cited
 from mayfly.papers.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
+from mayfly.papers.kept import Kept
 from mayfly.papers.pictures import Picture
 from mayfly.simulate.run import Progress
 from mayfly.version import described
@@ -186,6 +189,10 @@ class Reproduction:
         """What came out, in words."""
         counts = ", ".join(f"{count} {_TOLD.get(name, name)}" for name, count in self.counts().items() if count)
         said = [f"{len(self.checked)} claims in {self.took_s:.0f} s: {counts}"]
+        failed = [f"{c.item}/{c.claim.id} ({c.failure})" for c in self.checked if c.failure]
+        if failed:
+            more = f", and {len(failed) - 3} more in the report" if len(failed) > 3 else ""
+            said.append(f"not measured: {', '.join(failed[:3])}{more}")
         unexplained = [c for c in self.checked if c.finding and not c.finding.expected]
         if unexplained and not self.quick and self.replications is None:
             names = ", ".join(f"{c.item}/{c.claim.id}" for c in unexplained[:5])
@@ -320,6 +327,7 @@ def reproduce(
     quick: bool = False,
     replications: int | None = None,
     pictures: bool = True,
+    keep: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Checks the claims that ids ask for.
@@ -334,6 +342,9 @@ def reproduce(
         In place of those declared, at least 2.
     pictures : bool
         Draw the figures that are asked for, which simulates more.
+    keep : path, optional
+        Folder for what is measured: the same call goes on from there after an interrupt. To be removed when all is
+        done (:func:`mayfly.papers.kept.forget`).
     progress : callable, optional
         Called with the fraction of the claims checked.
 
@@ -356,7 +367,7 @@ def reproduce(
     drawn: dict[str, list[Picture]] = {}
     for item, claims in parts:
         experiments = [changed(experiment, quick, replications) for experiment in item.experiments]
-        runs = Runs(experiments)
+        runs = Runs(experiments, Kept(keep, item.id) if keep is not None else None)
         for claim in claims:
             checked.append(_checked(item, claim, runs, lenient))
             if progress is not None:
@@ -364,7 +375,7 @@ def reproduce(
         ran[item.id] = [experiment for experiment in experiments if experiment.id in runs.seconds]
         measured[item.id] = runs
         if pictures:
-            drawn[item.id] = _pictures(item, claims, runs, lenient)
+            drawn[item.id] = _pictures(item, claims, runs)
     took = time.perf_counter() - began
     when = date.strftime("%Y-%m-%d %H:%M UTC")
     return Reproduction(tuple(asked), quick, replications, tuple(checked), ran, measured, drawn, took, when)
@@ -374,7 +385,7 @@ _UNMEASURED = (MayflyError, ArithmeticError, ValueError, LookupError, TypeError)
 """What comes of runs that are too short for a measure."""
 
 
-def _pictures(item: Item, claims: Sequence[Claim], runs: Runs, lenient: bool) -> list[Picture]:
+def _pictures(item: Item, claims: Sequence[Claim], runs: Runs) -> list[Picture]:
     """Figures of what claims are about, or all of a whole page; none where short runs have nothing to draw."""
     whole = len(claims) == len(item.claims)
     wanted = {name for claim in claims for name in cited(claim.source)}
@@ -382,11 +393,8 @@ def _pictures(item: Item, claims: Sequence[Claim], runs: Runs, lenient: bool) ->
     for draw in item.pictures:
         if not whole and not wanted.intersection(draw.exhibits):
             continue
-        try:
+        with contextlib.suppress(*_UNMEASURED):
             pictures += draw(runs)
-        except _UNMEASURED:
-            if not lenient:
-                raise
     return pictures if whole else [p for p in pictures if wanted.intersection(p.exhibits)]
 
 
@@ -397,9 +405,8 @@ def _checked(item: Item, claim: Claim, runs: Runs, lenient: bool) -> Checked:
         finding = claim.check(runs)
         return Checked(item.id, claim, finding, experiments=runs.asked())
     except _UNMEASURED as error:
-        if not lenient and not isinstance(error, AbsentCaptureError):
-            raise
-        needs = "" if isinstance(error, AbsentCaptureError) else "needs the runs as declared: "
+        # One that fails does not take hours of others with it.
+        needs = "needs the runs as declared: " if lenient and not isinstance(error, AbsentCaptureError) else ""
         return Checked(item.id, claim, None, f"{needs}{error}")
 
 
