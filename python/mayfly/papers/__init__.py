@@ -37,6 +37,7 @@ from mayfly.papers import (
     zhao2004,
     zhao2004_ponrt,
     zhao2004_ponrt_figures,
+    zhao2004_scenarios,
 )
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
 from mayfly.papers.page import markdown as page_markdown
@@ -163,7 +164,7 @@ ITEMS = (
         title="Zhao 2004, II and IV: DropTail, RED and RED-ECN under mixed loads",
         introduction=zhao2004.INTRODUCTION,
         claims=zhao2004.CLAIMS,
-        experiments=zhao2004.EXPERIMENTS,
+        experiments=zhao2004_scenarios.EXPERIMENTS,
     ),
     Item(
         id="zhao-2004-ponrt",

@@ -4,10 +4,10 @@ Printed values and the declarations that hold ours beside them. Table V, VI and 
 chapter II is in `zhao2004_ponrt`.
 """
 
-from mayfly.papers.declaration import Claim, Experiment, Measures, Printed, Row, Runs, Values
-from mayfly.papers.rows import at_least, at_most, below, greater_by, printed_beside, quantity, ratio
+from mayfly.papers.declaration import Claim, Printed, Row, Runs, Values
+from mayfly.papers.rows import at_least, at_most, below, greater_by, printed_beside, ratio
 from mayfly.papers.zhao2004_differences import DIFFERENCES
-from mayfly.simulate.run import RunResult
+from mayfly.papers.zhao2004_scenarios import ACCESS, BUFFERS, LINKS, LOADS, NAMES, PHASES, QUEUES, name_of, of
 
 INTRODUCTION = """\
 Long-term TCP flows (LTRF), CBR flows (LTNRF) and short-term TCP flows (STF) behind DropTail, RED and RED-ECN.
@@ -18,89 +18,6 @@ thresholds of RED in chapter IV (here 1/4 and 3/4 of the buffer). The phase deci
 28 Mb/s take 2/7 ms, so the CBR period of 8 ms is exactly 28 packets of the bottleneck. Both phases are shown, sources
 that start in step and staggered ones; [validation](../validation.md) traces the packets. Numbers of a class are judged
 as printed; where the text says which is larger, that is judged too. Shares are of the bytes sent."""
-
-RED = "red(min_th=15,max_th=45,spacing=wait,mark_max=0.1)"
-FLAT = "red(min_th=60,max_th=60,spacing=wait,mark_max=0.1)"
-SEEDS = 4
-COUNTED_S = 220.0
-"""`red-ns2` runs 320 s and counts from 100 s on."""
-ROUND_TRIP_S = 0.12
-"""Propagation delay of chapter IV, both ways."""
-
-
-def shares(run: RunResult) -> Measures:
-    """Shares, drop and mark rates by class; drop rate of all, per cent; mean queueing delay over the round trip."""
-    sent = sum(row["sent_bytes"] for row in run.classes)
-    found: Measures = {"drops": 100 * run.counters["drops"] / run.counters["arrivals"]}
-    found["utilisation"] = run.counters["utilisation"]
-    rate = sum(row["sent"] for row in run.classes) / COUNTED_S
-    found["delay"] = run.counters["queue_mean_packets"] / rate / ROUND_TRIP_S
-    for row in run.classes:
-        name = row["group"]
-        found[f"{name}_share"] = row["sent_bytes"] / sent
-        found[f"{name}_drops"] = row["drops"] / row["arrivals"]
-        found[f"{name}_marks"] = row["marks"] / row["arrivals"]
-    return found
-
-
-def cbr(flows: int, spread_s: float, rate_bps: int = 1_000_000) -> list[dict]:
-    """CBR flows from hosts of their own; in step where ``spread_s`` is 0."""
-    row = {"rate": rate_bps, "packet": 1000, "flows": flows, "users": flows, "spread": spread_s, "group": "ltnrf"}
-    return [row]
-
-
-def table_3(queue: str, spread_s: float, access: str, identity: str) -> Experiment:
-    """35 TCP and 22 CBR flows over 28 Mb/s."""
-    overrides = {"workload.cbr": cbr(22, spread_s), "network.access_delay": access, "network.exit_delay": access}
-    overrides["network.buffer_counts_transmission"] = queue == "dt"
-    discipline = {"dt": "fifo", "red": RED, "flat": FLAT}[queue]
-    return Experiment(identity, overrides, (discipline,), SEEDS, shares, scenario="red-ns2")
-
-
-BUFFERS = {
-    5: {"1/3": 25, "1": 75, "3": 225},
-    35: {"1/3": 200, "1": 500, "3": 1500},
-    100: {"1/3": 500, "1": 1500, "3": 4500},
-}
-"""Table VI, packets, by link in Mb/s and multiple of the bandwidth-delay product."""
-
-
-def discipline_of(queue: str, buffer: int) -> str:
-    """The queue management of chapter IV; thresholds 1 to 3 as printed, at 1/4 and 3/4 of the buffer."""
-    thresholds = f"min_th={buffer / 4:g},max_th={3 * buffer / 4:g},spacing=wait,mark_max=0.1"
-    return {"dt": "fifo", "red": f"red({thresholds})", "ecn": f"red({thresholds},ecn=on)"}[queue]
-
-
-def chapter_4(identity: str, queue: str, mbps: int, mice: int, spread_s: float, multiple: str = "1") -> Experiment:
-    """Table VII scaled to the link; CBR flows of 1 Mb/s, of 0.5 Mb/s at 5 Mb/s."""
-    scale, buffer, rate_bps = mbps / 35, BUFFERS[mbps][multiple], 500_000 if mbps == 5 else 1_000_000
-    ltnrf = round({0: 22, 250: 22, 1300: 14}[mice] * scale * 1_000_000 / rate_bps)
-    flows, sources = round(55 * scale), round(mice * scale)
-    overrides = {
-        "network.rate": mbps * 1_000_000,
-        "network.access_delay": "5ms",
-        "network.exit_delay": "5ms",
-        "network.buffer": buffer,
-        "network.buffer_counts_transmission": queue == "dt",
-        "tcp.recovery": "sack",
-        "tcp.min_rto": "200ms",
-        "tcp.ecn": queue == "ecn",
-        "workload.permanent": [{"flows": flows, "spread": "2s", "users": flows, "group": "ltrf"}],
-        "workload.cbr": cbr(ltnrf, spread_s, rate_bps),
-    }
-    if mice:
-        row = {"sources": sources, "size": 10, "period": "10s", "spread": "10s", "users": 50, "group": "stf"}
-        overrides["workload.short_term"] = [row]
-    return Experiment(identity, overrides, (discipline_of(queue, buffer),), SEEDS, shares, scenario="red-ns2")
-
-
-QUEUES = ("red", "ecn", "dt")
-NAMES = {"red": "RED", "ecn": "RED-ECN", "dt": "DropTail", "flat": "RED (60/60)"}
-PHASES = {"in-step": 0.0, "staggered": 2.0}
-ACCESS = {"": "0s", "-1ms": "1ms"}
-LINKS = (5, 35, 100)
-LOADS = {0: "0 %", 250: "5 %", 1300: "30 %"}
-"""Load of short-term flows by their number at 35 Mb/s."""
 
 TABLE_III = {"dt": (0.715, 0.284, 34.2), "red": (0.243, 0.756, 5.64), "flat": (0.613, 0.386, 29.3)}
 """Shares of TCP and CBR, drop rate in per cent."""
@@ -136,38 +53,6 @@ FIGURE_29 = {"1/3": (0.3, 0.1), "3": (3.0, 1.0)}
 """Queueing delay over the round trip by multiple, DropTail and RED, "around" in the text."""
 
 
-def _chapter_4() -> dict[str, Experiment]:
-    """By name. Buffers of 1/3 and 3 with staggered sources only: a full link does not tell the phase."""
-    cells = [(mbps, 1300, "1", phase) for mbps in LINKS for phase in PHASES]
-    cells += [(100, mice, "1", phase) for mice in (0, 250) for phase in PHASES]
-    cells += [(mbps, 1300, multiple, "staggered") for mbps in LINKS for multiple in ("1/3", "3")]
-    named = {}
-    for mbps, mice, multiple, phase in cells:
-        for queue in QUEUES:
-            identity = _name(queue, mbps, mice, phase, multiple)
-            named[identity] = chapter_4(identity, queue, mbps, mice, PHASES[phase], multiple)
-    return named
-
-
-def _name(queue: str, mbps: int, mice: int, phase: str, multiple: str = "1") -> str:
-    return f"{queue}-{mbps}-{mice}-{phase}" + {"1": "", "1/3": "-third", "3": "-triple"}[multiple]
-
-
-TABLE_3 = tuple(
-    table_3(queue, spread_s, access, f"table-3-{queue}-{phase}{suffix}")
-    for queue in TABLE_III
-    for phase, spread_s in PHASES.items()
-    for suffix, access in ACCESS.items()
-)
-CHAPTER_4 = tuple(_chapter_4().values())
-EXPERIMENTS = TABLE_3 + CHAPTER_4
-_LABEL = {experiment.id: experiment.disciplines[0] for experiment in EXPERIMENTS}
-
-
-def _of(experiment: str, measure: str):
-    return quantity(experiment, _LABEL[experiment], measure)
-
-
 def _claim(identity: str, source: str, says: str, settings: str, rows: tuple[Row, ...], note: str = "") -> Claim:
     return Claim(identity, f"Zhao 2004, {source}", says, settings, rows, DIFFERENCES.get(identity), note)
 
@@ -183,16 +68,16 @@ def _above(name: str, greater, lesser, printed: float, direction: str, unit: str
 
 def table_3_shares(phase: str, suffix: str) -> Claim:
     """Who protects TCP."""
-    of, rest = (
-        {queue: _of(f"table-3-{queue}-{phase}{suffix}", f"{name}_share") for queue in TABLE_III}
+    tcp, other = (
+        {queue: of(f"table-3-{queue}-{phase}{suffix}", f"{name}_share") for queue in TABLE_III}
         for name in ("ltrf", "ltnrf")
     )
     rows = []
     for queue in ("dt", "flat"):
-        tcp, other, _ = TABLE_III[queue]
-        rows.append(_above(f"share of TCP, {NAMES[queue]}", of[queue], of["red"], tcp, "above RED"))
+        printed, others, _ = TABLE_III[queue]
+        rows.append(_above(f"share of TCP, {NAMES[queue]}", tcp[queue], tcp["red"], printed, "above RED"))
         rows.append(
-            below(f"share of CBR, {NAMES[queue]}", rest[queue], rest["red"], "", "below RED", printed=Printed(other))
+            below(f"share of CBR, {NAMES[queue]}", other[queue], other["red"], "", "below RED", printed=Printed(others))
         )
     says = "DropTail, and RED with both thresholds at the buffer, protect TCP from CBR flows better than RED (15/45)"
     return _claim(f"table-3-shares-{phase}{suffix}", "II.D, Table III", says, _at(phase, suffix), tuple(rows))
@@ -202,12 +87,12 @@ def table_3_numbers(phase: str, suffix: str) -> Claim:
     """The numbers without a direction."""
     rows = [
         printed_beside(
-            f"drop rate, {NAMES[queue]}", _of(f"table-3-{queue}-{phase}{suffix}", "drops"), Printed(value), "%"
+            f"drop rate, {NAMES[queue]}", of(f"table-3-{queue}-{phase}{suffix}", "drops"), Printed(value), "%"
         )
         for queue, (_, _, value) in TABLE_III.items()
     ]
     rows += [
-        printed_beside(f"share of {name}, RED", _of(f"table-3-red-{phase}{suffix}", measure), Printed(value))
+        printed_beside(f"share of {name}, RED", of(f"table-3-red-{phase}{suffix}", measure), Printed(value))
         for name, measure, value in zip(("TCP", "CBR"), ("ltrf_share", "ltnrf_share"), TABLE_III["red"], strict=False)
     ]
     says = "drop rates, and the shares under RED"
@@ -226,7 +111,7 @@ def table_8_gaps() -> Claim:
     """DropTail against RED."""
 
     def gap(mbps: int, multiple: str):
-        droptail, red = (_of(_name(q, mbps, 1300, "staggered", multiple), "utilisation") for q in ("dt", "red"))
+        droptail, red = (of(name_of(q, mbps, 1300, "staggered", multiple), "utilisation") for q in ("dt", "red"))
         return lambda runs: droptail(runs) - red(runs)
 
     rows = []
@@ -249,7 +134,7 @@ def table_8(mbps: int) -> Claim:
     rows = tuple(
         printed_beside(
             f"{NAMES[queue]}, {multiple} BWDP",
-            _of(_name(queue, mbps, 1300, "staggered", multiple), "utilisation"),
+            of(name_of(queue, mbps, 1300, "staggered", multiple), "utilisation"),
             Printed(value),
         )
         for multiple, printed in TABLE_VIII[mbps].items()
@@ -262,7 +147,7 @@ def table_9_order(mbps: int, phase: str) -> Claim:
     """What the text reads from Table IX."""
 
     def rate(queue: str, measure: str):
-        return _of(_name(queue, mbps, 1300, phase), measure)
+        return of(name_of(queue, mbps, 1300, phase), measure)
 
     printed, marks = TABLE_IX[mbps], rate("ecn", "ltrf_marks")
     tcp, other = rate("dt", "ltrf_drops"), rate("dt", "ltnrf_drops")
@@ -288,7 +173,7 @@ def table_9_order(mbps: int, phase: str) -> Claim:
 def table_9_red(mbps: int, phase: str) -> Claim:
     """The numbers without a direction."""
     rows = tuple(
-        printed_beside(f"{label} drops, {NAMES[queue]}", _of(_name(queue, mbps, 1300, phase), measure), Printed(value))
+        printed_beside(f"{label} drops, {NAMES[queue]}", of(name_of(queue, mbps, 1300, phase), measure), Printed(value))
         for queue, label, measure, value in (
             ("red", "LTRF", "ltrf_drops", TABLE_IX[mbps]["red"][0]),
             ("red", "LTNRF", "ltnrf_drops", TABLE_IX[mbps]["red"][1]),
@@ -301,7 +186,7 @@ def table_9_red(mbps: int, phase: str) -> Claim:
 def table_10(mice: int, phase: str) -> Claim:
     """DropTail and RED-ECN against RED."""
     tcp, other = (
-        {queue: _of(_name(queue, 100, mice, phase), f"{name}_share") for queue in QUEUES} for name in ("ltrf", "ltnrf")
+        {queue: of(name_of(queue, 100, mice, phase), f"{name}_share") for queue in QUEUES} for name in ("ltrf", "ltnrf")
     )
     printed = TABLE_X[mice]
     rows = [
@@ -311,7 +196,7 @@ def table_10(mice: int, phase: str) -> Claim:
     ]
     if mice:
         load = {250: 0.05, 1300: 0.30}[mice]
-        stf = _of(_name("red", 100, mice, phase), "stf_share")
+        stf = of(name_of("red", 100, mice, phase), "stf_share")
         rows.append(at_least("STF, RED", stf, load, direction="its load at least", printed=Printed(load)))
     says = f"LTRF get more under DropTail and a little more under RED-ECN than under RED, at {LOADS[mice]} STF load"
     return _claim(f"table-10-order-{mice}-{phase}", "Table X", says, _link(100, phase, LOADS[mice]), tuple(rows))
@@ -320,7 +205,7 @@ def table_10(mice: int, phase: str) -> Claim:
 def table_10_red(mice: int, phase: str) -> Claim:
     """The numbers without a direction."""
     rows = tuple(
-        printed_beside(f"{label}, {NAMES[queue]}", _of(_name(queue, 100, mice, phase), measure), Printed(value))
+        printed_beside(f"{label}, {NAMES[queue]}", of(name_of(queue, 100, mice, phase), measure), Printed(value))
         for queue, label, measure, value in (
             ("red", "LTRF", "ltrf_share", TABLE_X[mice]["red"][0]),
             ("red", "LTNRF", "ltnrf_share", TABLE_X[mice]["red"][1]),
@@ -335,7 +220,7 @@ def closer(phase: str) -> Claim:
     """The advantage of DropTail goes with STF load."""
 
     def gap(mice: int):
-        droptail, red = (_of(_name(queue, 100, mice, phase), "ltrf_share") for queue in ("dt", "red"))
+        droptail, red = (of(name_of(queue, 100, mice, phase), "ltrf_share") for queue in ("dt", "red"))
         return lambda runs: droptail(runs) - red(runs)
 
     name = "LTRF under DropTail minus RED, 0 % STF"
@@ -351,7 +236,7 @@ def figure_29(mbps: int) -> Claim:
     """Queueing delay over the round-trip propagation delay."""
     rows = []
     for multiple, printed in FIGURE_29.items():
-        droptail, red = (_of(_name(queue, mbps, 1300, "staggered", multiple), "delay") for queue in ("dt", "red"))
+        droptail, red = (of(name_of(queue, mbps, 1300, "staggered", multiple), "delay") for queue in ("dt", "red"))
         name = f"DropTail, {multiple} BWDP"
         rows.append(_above(name, droptail, lambda runs, red=red: 2 * red(runs), printed[0], "above twice RED"))
         rows.append(printed_beside(f"RED, {multiple} BWDP", red, Printed(printed[1])))
