@@ -98,5 +98,5 @@ def test_every_figure_is_drawn():
     drawn = list(pictures_of([short(experiment, "120s") for experiment in EXPERIMENTS]))
     numbers = [picture.title.partition(":")[0].removeprefix("Figure ") for picture in drawn]
     assert_drawn(ITEM.pictures[0], drawn)
-    assert set(numbers) == {"3", "4", "5", "6", "7", "8a", "8b", "9", "10", "12", "13"}
+    assert set(numbers) == {"1", "3", "4", "5", "6", "7", "8a", "8b", "9", "10", "12", "13"}
     assert all(len(curve.x) == len(curve.y) > 2 for picture in drawn for curve in picture.curves)

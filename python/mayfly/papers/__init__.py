@@ -173,7 +173,7 @@ ITEMS = (
         claims=zhao2004_ponrt.CLAIMS,
         experiments=ponrt_scenarios.EXPERIMENTS,
         sections=(ponrt_tables.error_tables,),
-        pictures=(_drawing("Zhao 2004, Fig. 3 to 10, 12, 13", zhao2004_ponrt_figures.pictures),),
+        pictures=(_drawing("Zhao 2004, Fig. 1, 3 to 10, 12, 13", zhao2004_ponrt_figures.pictures),),
     ),
     Item(
         id="formulas",

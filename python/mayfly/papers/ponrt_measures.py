@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from mayfly.estimate import Estimates, Samples, estimate
+from mayfly.models.drop_laws import Red
+from mayfly.models.tcp_fluid import Fluid, Group
 from mayfly.papers.declaration import Measures
 from mayfly.simulate.run import RunResult
 
@@ -123,7 +125,9 @@ def late_error(found: Estimates, period_s: float) -> float:
     return max(abs(float(errors[kept & (steps == step)].mean())) for step in np.unique(steps[kept]))
 
 
-def accuracy(known: Known | None = None, period_s: float = 0.0) -> Callable[[RunResult], Measures]:
+def accuracy(
+    known: Known | None = None, period_s: float = 0.0, steady: bool = False
+) -> Callable[[RunResult], Measures]:
     """A measure of all methods.
 
     Parameters
@@ -132,6 +136,8 @@ def accuracy(known: Known | None = None, period_s: float = 0.0) -> Callable[[Run
         What they are told; the settings of II.C when not given.
     period_s : float
         Of a load that steps; 0 for none.
+    steady : bool
+        Of the settings of II.C, with a load that does not change: measures of the round-trip time too.
 
     Returns
     -------
@@ -145,6 +151,8 @@ def accuracy(known: Known | None = None, period_s: float = 0.0) -> Callable[[Run
         found = {method: said(samples, method, known) for method in METHODS}
         first = float(found["default"].actual[found["default"].counted][0])
         measures = traffic(run, found["default"])
+        if steady:
+            measures |= steadiness(run)
         for method, estimates in found.items():
             measures |= scored(method, estimates)
         for start in STARTS:
@@ -174,3 +182,52 @@ def traffic(run: RunResult, found: Estimates) -> Measures:
     for link in run.interfaces:
         measures[f"drops {link['name']}"] = 100 * link["drops"] / max(link["arrivals"], 1)
     return measures
+
+
+CAPACITY_PPS = 3500.0
+"""C of II.C: 28 Mb/s in packets of 1000 bytes."""
+PATH_S = 0.1
+"""T_p of II.C."""
+TCP_FLOWS, CBR_PPS = 35, 125.0
+"""Flows of II.C, and the rate of a CBR flow."""
+
+
+def round_trips(run: RunResult) -> tuple[np.ndarray, np.ndarray]:
+    """R(t) = q(t) / C + T_p by sampling interval (Zhao 2004, Eq. 2.9), of the settings of II.C.
+
+    Parameters
+    ----------
+    run : RunResult
+        With samples.
+
+    Returns
+    -------
+    tuple of two ndarray, each of shape ``(n_samples,)``
+        End of each interval from 100 s on, and R there, s.
+    """
+    samples = samples_of(run)
+    kept = samples.time_s > FROM_S
+    return samples.time_s[kept], PATH_S + samples.queue_pkts[kept] / CAPACITY_PPS
+
+
+def equilibrium_rtt_s(cbr_flows: int) -> float:
+    """R_0 of the fluid model beside so many CBR flows (Zhao 2004, Eq. 2.2 and 2.18 at rest), s."""
+    red = Red(15, 45, 0.1, spacing="wait")
+    group = Group(TCP_FLOWS, PATH_S, window=64)
+    fluid = Fluid(CAPACITY_PPS, (group,), red, nonresponsive_pps=cbr_flows * CBR_PPS, buffer_packets=60)
+    return float(fluid.equilibrium().rtts_s[0])
+
+
+def steadiness(run: RunResult) -> Measures:
+    """Deviation of R(t) over its mean and over the model's equilibrium, its drift, and R beside what TCP measured."""
+    _, rtts = round_trips(run)
+    flows = {group: rows for (group,), rows in run.records.group_by("group")}
+    rest = equilibrium_rtt_s(flows["ltnrf"].height)
+    first, second = np.array_split(rtts, 2)
+    return {
+        "rtt_ms": 1000 * float(rtts.mean()),
+        "rtt_deviation": float(rtts.std() / rtts.mean()),
+        "rtt_from_rest": float(np.sqrt(np.mean((rtts - rest) ** 2)) / rest),
+        "rtt_drift": float(second.mean() / first.mean()),
+        "rtt_tcp": float(flows["ltrf"]["rtt_mean_s"].mean() / rtts.mean()),
+    }

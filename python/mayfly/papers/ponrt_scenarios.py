@@ -96,15 +96,20 @@ def fixed(rtt_ms: int) -> Known:
 
 
 def single(
-    identity: str, overrides: Overrides, discipline: str = RED, known: Known | None = None, period_s: float = 0.0
+    identity: str,
+    overrides: Overrides,
+    discipline: str = RED,
+    known: Known | None = None,
+    period_s: float = 0.0,
+    steady: bool = False,
 ) -> Experiment:
     """A run on one bottleneck; ``known`` is what the estimator is told."""
     given = {"sample_interval": f"{SAMPLING_S}s"} | overrides
-    return Experiment(identity, given, (discipline,), SEEDS, accuracy(known, period_s), scenario="red-ns2")
+    return Experiment(identity, given, (discipline,), SEEDS, accuracy(known, period_s, steady), scenario="red-ns2")
 
 
 def _singles() -> list[Experiment]:
-    runs = [single(f"cbr-{flows}", {"workload.cbr": cbr(flows)}) for flows in CBR_LOADS]
+    runs = [single(f"cbr-{flows}", {"workload.cbr": cbr(flows)}, steady=True) for flows in CBR_LOADS]
     sack = {"tcp.recovery": "sack", "tcp.min_rto": "200ms"}
     runs += [single(f"sack-{flows}", {"workload.cbr": cbr(flows)} | sack) for flows in (16, 22, 25)]
     runs += [single(f"on-off-{period}", on_off(period), period_s=period) for period in PERIODS]

@@ -1,4 +1,4 @@
-"""Figures 3 to 10, 12 and 13 of Zhao 2004 as pictures: estimates beside the truth, from the first seed."""
+"""Figures 1, 3 to 10, 12 and 13 of Zhao 2004 as pictures: estimates beside the truth, from the first seed."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from mayfly.papers.declaration import Experiment
 from mayfly.papers.pictures import Curve, Picture
-from mayfly.papers.ponrt_measures import FROM_S, Known, said, samples_of
+from mayfly.papers.ponrt_measures import FROM_S, PATH_S, Known, equilibrium_rtt_s, round_trips, said, samples_of
 from mayfly.papers.ponrt_scenarios import (
     BRANCHES,
     CBR_LOADS,
@@ -30,6 +30,8 @@ ABOUT = {
     "default": "default method of Mayfly",
     "p0, true start": "p0 started at the true share",
     "default, true RTT": "default told the round-trip time of the flows",
+    "R(t)": "round-trip time, queue and propagation, mean of each second",
+    "R_0 of the model": "round-trip time at rest of the fluid model",
 }
 _TIME, _SHARE = "time (s)", "share of arrivals"
 
@@ -59,6 +61,8 @@ def pictures_of(experiments: Sequence[Experiment]) -> Iterable[Picture]:
         In the order of the dissertation.
     """
     runs = Runs(experiments)
+    for flows in (16, 22, 25):
+        yield round_trip(runs[f"cbr-{flows}"], flows)
     for flows in (16, 22, 25):
         yield over_time(runs, "3", f"cbr-{flows}", f"{flows} CBR flows", ("basic", "default"))
     loads = [f"cbr-{flows}" for flows in CBR_LOADS]
@@ -97,6 +101,34 @@ class Runs:
             scenario = experiment.loaded()
             self._runs[identity] = run_one(scenario, parse(experiment.disciplines[0]), workload(scenario))
         return self._runs[identity]
+
+
+def round_trip(run: RunResult, flows: int) -> Picture:
+    """Round-trip time by time from 100 s on, beside the equilibrium of the model."""
+    times, rtts = round_trips(run)
+    whole = np.floor(times - FROM_S).astype(int)
+    means = np.bincount(whole, rtts) / np.bincount(whole)
+    seconds, rest = np.arange(means.size), 1000 * equilibrium_rtt_s(flows)
+    curves = (
+        Curve("R(t)", ABOUT["R(t)"], (seconds + 0.5).tolist(), (1000 * means).tolist()),
+        Curve("R_0 of the model", ABOUT["R_0 of the model"], [0.0, float(means.size)], [rest, rest]),
+    )
+    caption = (
+        f"The text says that measured round-trip times deviate little from the equilibrium. Seed 1, {1000 * PATH_S:g} "
+        f"ms of it propagation: mean {1000 * rtts.mean():.1f} ms, standard deviation {1000 * rtts.std():.1f} ms of "
+        f"intervals of 33 ms; {rest:.1f} ms at rest in the model."
+    )
+    title = f"Figure 1: round-trip time beside {flows} CBR flows"
+    return Picture(
+        f"fig-1-cbr-{flows}",
+        title,
+        caption,
+        _TIME,
+        "round-trip time (ms)",
+        curves,
+        False,
+        source="Zhao 2004, Fig. 1",
+    )
 
 
 def _estimates(run: RunResult, kind: str, known: Known):

@@ -14,17 +14,22 @@ ROUND_TRIP_S = 0.12
 
 
 def shares(run: RunResult) -> Measures:
-    """Shares, drop and mark rates by class; drop rate of all, per cent; mean queueing delay over the round trip."""
+    """Shares, drop and mark rates by class; drop rate of all, per cent; queueing delay, ms and over the round trip."""
     sent = sum(row["sent_bytes"] for row in run.classes)
     found: Measures = {"drops": 100 * run.counters["drops"] / run.counters["arrivals"]}
     found["utilisation"] = run.counters["utilisation"]
     rate = sum(row["sent"] for row in run.classes) / COUNTED_S
     found["delay"] = run.counters["queue_mean_packets"] / rate / ROUND_TRIP_S
+    waits = run.counters["queueing_delay"]
+    found["delay_ms"], found["deviation_ms"] = 1000 * waits["mean_s"], 1000 * waits["deviation_s"]
     for row in run.classes:
         name = row["group"]
         found[f"{name}_share"] = row["sent_bytes"] / sent
+        found[f"{name}_of_link"] = found[f"{name}_share"] * found["utilisation"]
         found[f"{name}_drops"] = row["drops"] / row["arrivals"]
         found[f"{name}_marks"] = row["marks"] / row["arrivals"]
+    if "ltnrf_share" in found:
+        found["normalised"] = found["ltrf_share"] / (found["ltrf_share"] + found["ltnrf_share"])
     return found
 
 
@@ -56,8 +61,8 @@ def discipline_of(queue: str, buffer: int) -> str:
     return {"dt": "fifo", "red": f"red({thresholds})", "ecn": f"red({thresholds},ecn=on)"}[queue]
 
 
-def chapter_4(identity: str, queue: str, mbps: int, mice: int, spread_s: float, multiple: str = "1") -> Experiment:
-    """Table VII scaled to the link; CBR flows of 1 Mb/s, of 0.5 Mb/s at 5 Mb/s."""
+def chapter_4(queue: str, mbps: int, mice: int, phase: str, multiple: str = "1", on_off: bool = False) -> Experiment:
+    """Table VII scaled to the link; LTNRF of 1 Mb/s, of 0.5 Mb/s at 5 Mb/s, on and off for 20 s each in Figure 28."""
     scale, buffer, rate_bps = mbps / 35, BUFFERS[mbps][multiple], 500_000 if mbps == 5 else 1_000_000
     ltnrf = round({0: 22, 250: 22, 1300: 14}[mice] * scale * 1_000_000 / rate_bps)
     flows, sources = round(55 * scale), round(mice * scale)
@@ -71,11 +76,16 @@ def chapter_4(identity: str, queue: str, mbps: int, mice: int, spread_s: float, 
         "tcp.min_rto": "200ms",
         "tcp.ecn": queue == "ecn",
         "workload.permanent": [{"flows": flows, "spread": "2s", "users": flows, "group": "ltrf"}],
-        "workload.cbr": cbr(ltnrf, spread_s, rate_bps),
+        "workload.cbr": cbr(ltnrf, PHASES[phase], rate_bps),
     }
+    if on_off:
+        overrides["workload.on_off"] = [row | {"on": "20s", "off": "20s"} for row in overrides["workload.cbr"]]
+        overrides["workload.cbr"] = []
     if mice:
-        row = {"sources": sources, "size": 10, "period": "10s", "spread": "10s", "users": 50, "group": "stf"}
+        users = min(50, sources)
+        row = {"sources": sources, "size": 10, "period": "10s", "spread": "10s", "users": users, "group": "stf"}
         overrides["workload.short_term"] = [row]
+    identity = name_of(queue, mbps, mice, phase, multiple, on_off)
     return Experiment(identity, overrides, (discipline_of(queue, buffer),), SEEDS, shares, scenario="red-ns2")
 
 
@@ -85,26 +95,25 @@ NAMES = {"red": "RED", "ecn": "RED-ECN", "dt": "DropTail", "flat": "RED (60/60)"
 PHASES = {"in-step": 0.0, "staggered": 2.0}
 ACCESS = {"": "0s", "-1ms": "1ms"}
 LINKS = (5, 35, 100)
+"""Mb/s."""
+MULTIPLES = ("1/3", "1", "3")
+"""Of the bandwidth-delay product."""
 LOADS = {0: "0 %", 250: "5 %", 1300: "30 %"}
 """Load of short-term flows by their number at 35 Mb/s."""
 
 
-def _chapter_4() -> dict[str, Experiment]:
-    """By name. Buffers of 1/3 and 3 with staggered sources only: a full link does not tell the phase."""
-    cells = [(mbps, 1300, "1", phase) for mbps in LINKS for phase in PHASES]
-    cells += [(100, mice, "1", phase) for mice in (0, 250) for phase in PHASES]
-    cells += [(mbps, 1300, multiple, "staggered") for mbps in LINKS for multiple in ("1/3", "3")]
-    named = {}
-    for mbps, mice, multiple, phase in cells:
-        for queue in QUEUES:
-            identity = name_of(queue, mbps, mice, phase, multiple)
-            named[identity] = chapter_4(identity, queue, mbps, mice, PHASES[phase], multiple)
-    return named
-
-
-def name_of(queue: str, mbps: int, mice: int, phase: str, multiple: str = "1") -> str:
+def name_of(queue: str, mbps: int, mice: int, phase: str, multiple: str = "1", on_off: bool = False) -> str:
     """Id of a run of chapter IV."""
-    return f"{queue}-{mbps}-{mice}-{phase}" + {"1": "", "1/3": "-third", "3": "-triple"}[multiple]
+    ending = {"1": "", "1/3": "-third", "3": "-triple"}[multiple]
+    return f"{queue}-{mbps}-{mice}-{phase}{ending}" + ("-on-off" if on_off else "")
+
+
+def _chapter_4() -> list[Experiment]:
+    """Each queue at every load with a buffer of 1, with every buffer at 30 %, and there on and off too."""
+    cells = [(mbps, mice, phase, "1", False) for mbps in LINKS for mice in LOADS for phase in PHASES]
+    cells += [(mbps, 1300, phase, multiple, False) for mbps in LINKS for phase in PHASES for multiple in ("1/3", "3")]
+    cells += [(mbps, 1300, "staggered", multiple, True) for mbps in LINKS for multiple in MULTIPLES]
+    return [chapter_4(queue, *cell) for cell in cells for queue in QUEUES]
 
 
 TABLE_3 = tuple(
@@ -113,7 +122,7 @@ TABLE_3 = tuple(
     for phase, spread_s in PHASES.items()
     for suffix, access in ACCESS.items()
 )
-CHAPTER_4 = tuple(_chapter_4().values())
+CHAPTER_4 = tuple(_chapter_4())
 EXPERIMENTS = TABLE_3 + CHAPTER_4
 _LABEL = {experiment.id: experiment.disciplines[0] for experiment in EXPERIMENTS}
 
