@@ -1,9 +1,16 @@
 """No claim of Zhao 2004, Table III and chapter IV, differs without a reason, and no reason is contradicted."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from mayfly.papers import ITEMS
 from mayfly.papers.declaration import Claim, Runs
+from mayfly.papers.zhao2004_delays import no_more
+from mayfly.papers.zhao2004_differences import DIFFERENCES
+from mayfly.papers.zhao2004_figures import pictures_of
+from mayfly.papers.zhao2004_scenarios import CHAPTER_4, LINKS, chapter_4
 
 ZHAO = next(item for item in ITEMS if item.id == "zhao-2004")
 
@@ -23,3 +30,31 @@ def test_claim_stands_as_declared(claim: Claim, runs: Runs) -> None:
 def test_claims_have_names_of_their_own() -> None:
     ids = [claim.id for claim in ZHAO.claims]
     assert len(ids) == len(set(ids))
+
+
+def test_only_claims_are_explained() -> None:
+    assert set(DIFFERENCES) <= {claim.id for claim in ZHAO.claims}
+
+
+def test_flows_on_and_off_are_as_many_as_constant_ones() -> None:
+    for mbps in LINKS:
+        steady, swings = (chapter_4("red", mbps, 1300, "staggered", on_off=on_off).loaded() for on_off in (False, True))
+        [constant], [row] = steady.workload.cbr, swings.workload.on_off
+        assert not swings.workload.cbr and (row.flows, row.rate) == (constant.flows, constant.rate)
+        assert row.on == row.off == 20
+
+
+def test_what_stays_within_single_runs_is_no_more() -> None:
+    values = {"a": np.array([1.0, 2.0, 3.0]), "b": np.array([1.5, 2.5, 3.5]), "c": np.array([4.0, 5.0, 6.0])}
+    rows = [no_more(name, lambda runs, name=name: runs[name], lambda runs: runs["a"], "") for name in "bc"]
+    assert [bool((row.margin(values) > 0).all()) for row in rows] == [True, False]
+
+
+@pytest.mark.papers
+def test_every_figure_of_chapter_4_is_drawn() -> None:
+    short = [replace(own, overrides={**own.overrides, "duration": "20s", "warm_up": "10s"}) for own in CHAPTER_4]
+    drawn = list(pictures_of(short))
+    numbers = [picture.title.partition(":")[0].removeprefix("Figure ") for picture in drawn]
+    assert set(numbers) == {"26", "27", "28", "29", "30", "31"}
+    assert len({picture.key for picture in drawn}) == len(drawn)
+    assert all(len(curve.x) == len(curve.y) == 3 for picture in drawn for curve in picture.curves)

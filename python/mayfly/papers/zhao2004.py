@@ -1,7 +1,7 @@
 """Zhao 2004, Table III and chapter IV (Tables VIII to X, Fig. 29): DropTail, RED and RED-ECN under mixed loads.
 
-Printed values and the declarations that hold ours beside them. Table V, VI and VII are the settings; the estimator of
-chapter II is in `zhao2004_ponrt`.
+Printed values and the declarations that hold ours beside them. Table V, VI and VII are the settings, the other
+figures of chapter IV are in `zhao2004_delays`, the estimator of chapter II is in `zhao2004_ponrt`.
 """
 
 from mayfly.papers.declaration import Claim, Printed, Row, Runs, Values
@@ -11,7 +11,8 @@ from mayfly.papers.zhao2004_scenarios import ACCESS, BUFFERS, LINKS, LOADS, NAME
 
 INTRODUCTION = """\
 Long-term TCP flows (LTRF), CBR flows (LTNRF) and short-term TCP flows (STF) behind DropTail, RED and RED-ECN.
-Written by `python -m mayfly.papers zhao-2004`; `tests/papers/test_zhao2004.py` checks the same claims.
+Written by `python -m mayfly.papers zhao-2004`; `--figures DIR` draws Figures 26 to 31; `tests/papers/test_zhao2004.py`
+checks the same claims.
 
 The dissertation ran ns-2 and tells neither the TCP version of Table III nor the phase of its CBR sources nor the
 thresholds of RED in chapter IV (here 1/4 and 3/4 of the buffer). The phase decides the DropTail rows: 1000 bytes at
