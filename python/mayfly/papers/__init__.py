@@ -167,7 +167,7 @@ ITEMS = (
         introduction=zhao2004.INTRODUCTION,
         claims=zhao2004.CLAIMS + zhao2004_delays.CLAIMS,
         experiments=zhao2004_scenarios.EXPERIMENTS,
-        pictures=(zhao2004_figures.pictures,),
+        pictures=(Drawing("Zhao 2004, Fig. 26 to 31", zhao2004_figures.pictures),),
     ),
     Item(
         id="zhao-2004-ponrt",

@@ -1,9 +1,9 @@
-"""Figures 26 to 31 of Zhao 2004 as pictures, from the first seed, with LTNRF that start staggered."""
+"""Figures 26 to 31 of Zhao 2004 as pictures: means over the replications, with LTNRF that start staggered."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from mayfly.papers.declaration import Experiment, Runs
+from mayfly.papers.declaration import Runs
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.papers.zhao2004_scenarios import BUFFERS, CHAPTER_4, LINKS, LOADS, MULTIPLES, NAMES, QUEUES, name_of, of
 
@@ -12,46 +12,31 @@ ABOUT = {
     "RED-ECN": "the same, and TCP is marked",
     "DropTail": "what comes to a full buffer is dropped",
 }
-SEED = "Seed 1, LTNRF staggered."
+HOW = "Means over the seeds, LTNRF staggered."
 PERCENT = {mice: float(load.split()[0]) for mice, load in LOADS.items()}
-_RELATIVE = "queueing delay over round trip"
+_DELAY, _RELATIVE = "mean queueing delay (ms)", "queueing delay over round trip"
 
 
-def pictures() -> list[Picture]:
+def pictures(runs: Runs | None = None) -> Iterable[Picture]:
     """All of them.
-
-    Returns
-    -------
-    list of Picture
-        In the order of the dissertation.
-    """
-    return list(pictures_of(CHAPTER_4))
-
-
-def pictures_of(experiments: Sequence[Experiment]) -> Iterable[Picture]:
-    """The same from experiments of one's own, by the ids of the declared ones.
 
     Parameters
     ----------
-    experiments : sequence of Experiment
-        With all ids of chapter IV; one replication is run.
+    runs : Runs, optional
+        With the runs of chapter IV, by their ids; one replication each of its own when not given.
 
     Yields
     ------
     Picture
         In the order of the dissertation.
     """
-    points = Points(Runs(replace(experiment, replications=1) for experiment in experiments))
+    points = Points(runs or Runs(replace(experiment, replications=1) for experiment in CHAPTER_4))
     yield points.by_buffer()
-    for mbps in LINKS:
-        yield points.tcp_by_delay(mbps)
-    for mbps in LINKS:
-        yield points.deviation_by_delay(mbps)
+    for drawn in (points.tcp_by_delay, points.deviation_by_delay):
+        yield from map(drawn, LINKS)
     yield from map(points.delay_by_capacity, MULTIPLES)
-    for mbps in LINKS:
-        yield points.normalised_by_load(mbps)
-    for mbps in LINKS:
-        yield points.delay_by_load(mbps)
+    for drawn in (points.normalised_by_load, points.delay_by_load):
+        yield from map(drawn, LINKS)
 
 
 class Points:
@@ -61,7 +46,7 @@ class Points:
         self._runs = runs
 
     def _at(self, measure: str, queue: str, mbps: int, mice: int, multiple: str = "1", on_off: bool = False) -> float:
-        return float(of(name_of(queue, mbps, mice, "staggered", multiple, on_off), measure)(self._runs)[0])
+        return float(of(name_of(queue, mbps, mice, "staggered", multiple, on_off), measure)(self._runs).mean())
 
     def by_buffer(self) -> Picture:
         """Figure 26."""
@@ -69,22 +54,20 @@ class Points:
         curves = _curves(
             lambda queue: (sizes, [self._at("delay_ms", queue, 35, 1300, multiple) for multiple in MULTIPLES])
         )
-        title = "Figure 26: queueing delay by buffer, 35 Mb/s, 30 % STF"
-        caption = f"The text: the mean queueing delay grows linearly with the buffer. {SEED}"
-        return Picture("fig-26", title, caption, "buffer (packets)", "mean queueing delay (ms)", curves, False)
+        title = "queueing delay by buffer, 35 Mb/s, 30 % STF"
+        caption = f"The text: the mean queueing delay grows linearly with the buffer. {HOW}"
+        return _picture("26", "", title, caption, "buffer (packets)", _DELAY, curves)
 
     def tcp_by_delay(self, mbps: int) -> Picture:
         """Figure 27."""
         curves = self._by_delay("ltrf_of_link", mbps, False)
         caption = (
-            "The text: DropTail gives long TCP flows more than RED and RED-ECN, always, and less more as the buffer "
+            "The text: DropTail gives long TCP flows more than RED and RED-ECN, always, by less as the buffer "
             "grows, at more than 3 times the delay of RED with the largest; RED-ECN gains little over RED. Points are "
-            f"buffers of 1/3, 1 and 3 BWDP. {SEED}"
+            f"buffers of 1/3, 1 and 3 BWDP. {HOW}"
         )
-        title = f"Figure 27: TCP throughput by queueing delay, {mbps} Mb/s, 30 % STF"
-        return Picture(
-            f"fig-27-{mbps}", title, caption, "mean queueing delay (ms)", "LTRF, share of the link", curves, False
-        )
+        title = f"TCP throughput by queueing delay, {mbps} Mb/s, 30 % STF"
+        return _picture("27", mbps, title, caption, _DELAY, "LTRF, share of the link", curves)
 
     def deviation_by_delay(self, mbps: int) -> Picture:
         """Figure 28."""
@@ -92,11 +75,10 @@ class Points:
         caption = (
             "The text: with LTNRF on and off for 20 s each, deviations are comparable at 5 Mb/s; at higher rates and "
             "with larger buffers those of RED and RED-ECN are much smaller. Points are buffers of 1/3, 1 and 3 BWDP. "
-            f"{SEED}"
+            f"{HOW}"
         )
-        title = f"Figure 28: standard deviation of the queueing delay, {mbps} Mb/s, 30 % STF"
-        y = "standard deviation (ms)"
-        return Picture(f"fig-28-{mbps}", title, caption, "mean queueing delay (ms)", y, curves, False)
+        title = f"standard deviation of the queueing delay, {mbps} Mb/s, 30 % STF"
+        return _picture("28", mbps, title, caption, _DELAY, "standard deviation (ms)", curves)
 
     def _by_delay(self, measure: str, mbps: int, on_off: bool) -> tuple[Curve, ...]:
         return _curves(
@@ -111,35 +93,41 @@ class Points:
         curves = _curves(lambda queue: (LINKS, [self._at("delay", queue, mbps, 1300, multiple) for mbps in LINKS]))
         caption = (
             "The text: the delay of DropTail is close to its buffer, that of RED and RED-ECN a third of it; the "
-            f"capacity has next to no impact. {SEED}"
+            f"capacity has next to no impact. {HOW}"
         )
-        title = f"Figure 29: relative queueing delay by capacity, {multiple} BWDP, 30 % STF"
-        key = f"fig-29-{multiple.replace('/', '-')}"
-        return Picture(key, title, caption, "capacity (Mb/s)", _RELATIVE, curves, False)
+        title = f"relative queueing delay by capacity, {multiple} BWDP, 30 % STF"
+        return _picture("29", multiple.replace("/", "-"), title, caption, "capacity (Mb/s)", _RELATIVE, curves)
 
     def normalised_by_load(self, mbps: int) -> Picture:
         """Figure 30."""
         caption = (
             "The text: as the load of short flows rises, the lead of DropTail in TCP throughput over that of TCP and "
-            f"UDP shrinks or stays. {SEED}"
+            f"UDP shrinks or stays. {HOW}"
         )
-        title = f"Figure 30: normalised TCP throughput by STF load, {mbps} Mb/s, 1 BWDP"
-        return self._by_load(f"fig-30-{mbps}", title, caption, "LTRF over LTRF and LTNRF", "normalised", mbps)
+        title = f"normalised TCP throughput by STF load, {mbps} Mb/s, 1 BWDP"
+        return self._by_load("30", title, caption, "LTRF over LTRF and LTNRF", "normalised", mbps)
 
     def delay_by_load(self, mbps: int) -> Picture:
         """Figure 31."""
         caption = (
             "The text: DropTail is close to 1 and 2 to 3 times RED; short flows have next to no impact; RED and "
-            f"RED-ECN are similar. {SEED}"
+            f"RED-ECN are similar. {HOW}"
         )
-        title = f"Figure 31: relative queueing delay by STF load, {mbps} Mb/s, 1 BWDP"
-        return self._by_load(f"fig-31-{mbps}", title, caption, _RELATIVE, "delay", mbps)
+        title = f"relative queueing delay by STF load, {mbps} Mb/s, 1 BWDP"
+        return self._by_load("31", title, caption, _RELATIVE, "delay", mbps)
 
-    def _by_load(self, key: str, title: str, caption: str, y: str, measure: str, mbps: int) -> Picture:
+    def _by_load(self, number: str, title: str, caption: str, y: str, measure: str, mbps: int) -> Picture:
         loads = list(PERCENT.values())
         curves = _curves(lambda queue: (loads, [self._at(measure, queue, mbps, mice) for mice in LOADS]))
-        return Picture(key, title, caption, "STF load (%)", y, curves, False)
+        return _picture(number, mbps, title, caption, "STF load (%)", y, curves)
 
 
 def _curves(points) -> tuple[Curve, ...]:
     return tuple(Curve(NAMES[queue], ABOUT[NAMES[queue]], *points(queue)) for queue in QUEUES)
+
+
+def _picture(number: str, part: object, title: str, caption: str, x: str, y: str, curves: tuple[Curve, ...]) -> Picture:
+    """A picture of a figure, or of the ``part`` of it."""
+    key = f"fig-{number}-{part}".rstrip("-")
+    source = f"Zhao 2004, Fig. {number}"
+    return Picture(key, f"Figure {number}: {title}", caption, x, y, curves, False, source=source)
