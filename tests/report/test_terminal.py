@@ -85,7 +85,7 @@ def test_the_table_is_readable_in_80_columns():
 def test_a_narrow_terminal_gets_parts_that_lose_no_figure(width):
     text = text_of(comparison_table({"disciplines": ROWS}), width)
     assert max(map(len, text.splitlines())) <= width
-    assert text.count("fifo") == 3
+    assert text.count("fifo") == text.count("discipline") >= 2
     for whole in ("390 ms", "[3.17, 3.87]", "79.5 %", "123,613", "123 MB", "1,031", "6.27 KiB"):
         assert whole in text, text
 

@@ -15,21 +15,26 @@ from .quantity import bytes_text, count_text, interval_text, memory_text, share_
 if TYPE_CHECKING:
     import polars as pl
 
-_NARROW = 76
 _LABEL = 26
+_FOLDED = 18
 
 
 class FoldingTable(Table):
-    """A table that a terminal narrower than 76 columns gets as several, each of the first column and two others."""
+    """A table that a terminal too narrow for it gets as several, each of the first column and as many others as fit."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Render whole, or two columns at a time."""
-        if options.max_width >= _NARROW:
+        """Render whole, or some columns at a time."""
+        columns = range(1, len(self.columns))
+        if _width(self, console, options, [0, *columns]) <= options.max_width:
             yield from super().__rich_console__(console, options)
             return
-        for start in range(1, len(self.columns), 2):
-            chosen = [0, *range(start, min(start + 2, len(self.columns)))]
-            yield _part(self, chosen, self.title if start == 1 else None)
+        title, part = self.title, [0]
+        for column in columns:
+            if len(part) > 1 and _width(self, console, options, [*part, column]) > options.max_width:
+                yield _part(self, part, title)
+                title, part = None, [0]
+            part.append(column)
+        yield _part(self, part, title)
 
 
 class HidingTable(Table):
@@ -38,15 +43,20 @@ class HidingTable(Table):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render the columns that fit, at least two."""
         kept = len(self.columns)
-        while kept > 2 and self._width(console, options, kept) > options.max_width:
+        while kept > 2 and _width(self, console, options, range(kept)) > options.max_width:
             kept -= 1
         yield from _part(self, range(kept), self.title).__rich_console__(console, options)
         if hidden := [str(column.header).replace("-\n", "").replace("\n", " ") for column in self.columns[kept:]]:
             yield Text(f"no room for: {', '.join(hidden)}", style="dim")
 
-    def _width(self, console: Console, options: ConsoleOptions, columns: int) -> int:
-        part = _part(self, range(columns), None)
-        return Measurement.get(console, options.update(width=1000), part).maximum
+
+def _width(table: Table, console: Console, options: ConsoleOptions, chosen: Any) -> int:
+    """What some columns of a table take, in characters; those that fold no more than `_FOLDED`."""
+    part = _part(table, chosen, None)
+    for column in part.columns:
+        if not column.no_wrap:
+            column.max_width = min(column.max_width or _FOLDED, _FOLDED)
+    return Measurement.get(console, options.update(width=1000), part).maximum
 
 
 def _part(table: Table, chosen: Any, title: Any) -> Table:
