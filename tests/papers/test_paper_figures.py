@@ -1,11 +1,25 @@
 """Figures of the papers as pictures: each names what it draws."""
 
+import re
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
-from mayfly.papers import ITEMS
-from mayfly.papers.pictures import Drawing, Picture
+from mayfly.errors import MayflyError
+from mayfly.papers import (
+    ITEMS,
+    chen2012,
+    enterprise_figures,
+    rai2003_figures,
+    urvoy_keller2007_cell_figures,
+    wired_figures,
+    wlan_figures,
+)
+from mayfly.papers.declaration import Runs
+from mayfly.papers.figure_parts import FirstRuns, measured, share_up_to
+from mayfly.papers.pictures import Drawing, Picture, pictures_page, plots_of
+from mayfly.papers.reproduce import Listing, changed
 
 DRAWINGS = [drawing for item in ITEMS for drawing in item.pictures]
 
@@ -21,3 +35,90 @@ def assert_drawn(drawing: Drawing, pictures: Sequence[Picture]) -> None:
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda drawing: drawing.source)
 def test_a_drawing_names_figures_of_a_paper(drawing):
     assert drawing.exhibits and all("-fig-" in name for name in drawing.exhibits)
+
+
+def test_every_figure_with_claims_is_drawn_once():
+    claimed = {row["id"] for row in Listing().rows() if row["claims"] and "-fig-" in row["id"]}
+    drawn = [name for drawing in DRAWINGS for name in drawing.exhibits]
+    assert claimed - set(drawn) == set()
+    assert len(drawn) == len(set(drawn))
+
+
+class Stub(Runs):
+    """Two replications of every measure, below and above 1."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    def values(self, experiment: str, discipline: str, measure: str) -> np.ndarray:
+        return np.array([0.5, 1.5])
+
+
+OF_RUNS = (
+    *wired_figures.DRAWINGS,
+    *wlan_figures.DRAWINGS,
+    *urvoy_keller2007_cell_figures.DRAWINGS,
+    enterprise_figures.WIRED,
+    enterprise_figures.CELL,
+    enterprise_figures.APPS,
+)
+FORMULAS = [
+    drawing
+    for drawing in DRAWINGS
+    if drawing.source in ("Chen 2012, Fig. 3.1, 3.2", "Urvoy-Keller 2007, Fig. 7, 8", "Urvoy-Keller 2007, Fig. 10")
+]
+
+
+def check(drawing: Drawing, pictures: list[Picture]) -> None:
+    assert_drawn(drawing, pictures)
+    plots, page = plots_of(pictures), pictures_page("Figures", pictures)
+    assert [plot["key"] for plot in plots] == re.findall(r'id="plot-([a-z0-9-]+)"', page)
+    for picture in pictures:
+        assert picture.caption.endswith((".", "%")) and picture.curves
+        assert all(len(curve.x) == len(curve.y) for curve in picture.curves), picture.key
+        # Short runs at a low load leave nothing incomplete.
+        assert any(len(curve.x) for curve in picture.curves) or picture.key == "chen-2012-fig-4-8-underload"
+
+
+@pytest.mark.parametrize("drawing", OF_RUNS, ids=lambda drawing: drawing.source)
+def test_figures_of_short_runs_are_those_declared(drawing):
+    check(drawing, drawing.make(Stub(), 60.0))
+
+
+@pytest.mark.parametrize("drawing", FORMULAS, ids=lambda drawing: drawing.source)
+def test_figures_by_formula_are_those_declared(drawing):
+    check(drawing, drawing())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("drawing", rai2003_figures.DRAWINGS, ids=lambda drawing: drawing.source)
+def test_figures_of_rai_2003(drawing):
+    check(drawing, drawing.make(None, 2400.0))
+
+
+def test_means_have_their_interval_and_what_was_not_measured_is_left_out():
+    def absent(runs):
+        raise MayflyError("not declared")
+
+    own = measured(Stub(), "a", "a", [1, 2], [lambda runs: np.array([1.0, 3.0]), absent])
+    assert own.y[0] == 2 and own.half[0] == pytest.approx(12.706, rel=1e-4)
+    assert np.isnan(own.y[1])
+
+
+def test_a_share_counts_what_a_logarithm_does_not_show():
+    curve = share_up_to("a", "a", np.array([0, 0, 1, 2]))
+    assert (list(curve.x), list(curve.y)) == ([1, 2], [0.75, 1.0])
+
+
+def test_experiments_of_a_shorter_reproduction_are_run_in_place_of_those_declared():
+    shorter = changed(chen2012.EXPERIMENTS[0], True, None)
+    first = FirstRuns(chen2012.EXPERIMENTS, Runs([shorter]))
+    assert first(shorter.id, "fifo").counters["end_ns"] == pytest.approx(250e9)
+
+
+def test_runs_of_another_experiment_are_not_kept():
+    first = FirstRuns(chen2012.EXPERIMENTS, most_s=5.0)
+    one = first("wired-8", "fifo")
+    assert first("wired-8", "fifo") is one and one.counters["end_ns"] == pytest.approx(5e9)
+    first("wired-15", "fifo")
+    assert first("wired-8", "fifo") is not one

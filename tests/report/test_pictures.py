@@ -77,8 +77,9 @@ def test_figures_of_an_item_from_the_command_line(tmp_path, monkeypatch):
     assert (tmp_path / "new" / "drawn.html").read_text(encoding="utf-8") == figures(drawn)
 
 
-@pytest.mark.parametrize("arguments", [["nothing"], ["rai-2003", "--figures", "there"]])
-def test_an_item_that_is_not_or_has_none_is_refused_in_a_line(arguments):
+@pytest.mark.parametrize("arguments", [["nothing"], ["bare", "--figures", "there"]])
+def test_an_item_that_is_not_or_has_none_is_refused_in_a_line(arguments, monkeypatch):
+    monkeypatch.setattr(__main__, "ITEMS", (*ITEMS, Item("bare", "Bare", "", (), ())))
     done = CliRunner().invoke(command(), arguments)
     assert done.exit_code == 2
     assert done.output.startswith(f"ID = {arguments[0]}: ") and done.output.count("\n") == 1

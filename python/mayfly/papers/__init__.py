@@ -21,19 +21,25 @@ from mayfly.papers import (
     chen2012_wlan,
     chen2012_wlan_mixed,
     chen2012_wlan_tables,
+    enterprise_figures,
+    formula_figures,
     formulas,
     ponrt_scenarios,
     ponrt_tables,
     queue_figures,
     queue_tables,
     rai2003,
+    rai2003_figures,
     subflow_figures,
     subflow_tables,
     traffic_figures,
     urvoy_keller2007,
+    urvoy_keller2007_cell_figures,
     urvoy_keller2007_endless,
     urvoy_keller2007_figures,
     urvoy_keller2007_tables,
+    wired_figures,
+    wlan_figures,
     zhao2004,
     zhao2004_delays,
     zhao2004_figures,
@@ -87,6 +93,7 @@ ITEMS = (
         introduction=chen2012.INTRODUCTION,
         claims=chen2012.CLAIMS + chen2012_cbr.CLAIMS,
         experiments=chen2012.EXPERIMENTS + chen2012_cbr.EXPERIMENTS,
+        pictures=wired_figures.DRAWINGS,
     ),
     Item(
         id="chen-2012-models",
@@ -118,6 +125,7 @@ ITEMS = (
         + chen2012_wlan_mixed.EXPERIMENTS
         + chen2012_topology.EXPERIMENTS
         + chen2012_wlan_tables.EXPERIMENTS,
+        pictures=(*wlan_figures.DRAWINGS, enterprise_figures.CELL),
     ),
     Item(
         id="chen-2012-traffic",
@@ -135,6 +143,7 @@ ITEMS = (
         claims=chen2012_enterprise.CLAIMS,
         experiments=chen2012_enterprise.EXPERIMENTS,
         sections=(chen2012_enterprise.times_table,),
+        pictures=(enterprise_figures.WIRED,),
     ),
     Item(
         id="chen-2012-apps",
@@ -143,7 +152,10 @@ ITEMS = (
         claims=chen2012_apps_profile.CLAIMS + chen2012_apps.CLAIMS,
         experiments=chen2012_apps.EXPERIMENTS,
         sections=(apps_tables.profile_table,),
-        pictures=(_drawing("Chen 2012, Fig. 9.2 to 9.6", apps_tables.pictures),),
+        pictures=(
+            _drawing("Chen 2012, Fig. 9.2 to 9.6", apps_tables.pictures),
+            enterprise_figures.APPS,
+        ),
     ),
     Item(
         id="rai-2003",
@@ -151,6 +163,7 @@ ITEMS = (
         introduction=rai2003.INTRODUCTION,
         claims=rai2003.CLAIMS,
         experiments=rai2003.EXPERIMENTS,
+        pictures=rai2003_figures.DRAWINGS,
     ),
     Item(
         id="urvoy-keller-2007",
@@ -159,7 +172,11 @@ ITEMS = (
         claims=urvoy_keller2007_endless.CLAIMS + urvoy_keller2007.CLAIMS,
         experiments=urvoy_keller2007_endless.EXPERIMENTS + urvoy_keller2007.EXPERIMENTS,
         sections=(urvoy_keller2007_tables.error_table,),
-        pictures=(_drawing("Urvoy-Keller 2007, Fig. 16 to 18, 21 and 22", urvoy_keller2007_figures.pictures),),
+        pictures=(
+            _drawing("Urvoy-Keller 2007, Fig. 16 to 18, 21 and 22", urvoy_keller2007_figures.pictures),
+            *urvoy_keller2007_cell_figures.DRAWINGS,
+            _drawing("Urvoy-Keller 2007, Fig. 10", formula_figures.of_cycles),
+        ),
     ),
     Item(
         id="zhao-2004",
@@ -184,6 +201,10 @@ ITEMS = (
         introduction=formulas.INTRODUCTION,
         claims=formulas.CLAIMS,
         experiments=(),
+        pictures=(
+            _drawing("Chen 2012, Fig. 3.1, 3.2", formula_figures.of_sampling),
+            _drawing("Urvoy-Keller 2007, Fig. 7, 8", formula_figures.of_laws),
+        ),
     ),
 )
 """What is declared."""

@@ -105,6 +105,11 @@ class Runs:
         self.seconds: dict[str, float] = {}
         self._asked: dict[str, None] = {}
 
+    @property
+    def experiments(self) -> tuple[Experiment, ...]:
+        """That there are, as they run."""
+        return tuple(self._experiments.values())
+
     def asked(self) -> tuple[str, ...]:
         """Experiments whose values were asked for since the last call."""
         asked, self._asked = tuple(self._asked), {}

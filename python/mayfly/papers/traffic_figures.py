@@ -7,6 +7,7 @@ import numpy as np
 from mayfly.papers.capture_facts import CAPTURES, is_present, profiled, told
 from mayfly.papers.chen2012_hosts import BOTH, EXTERNAL, INTERNAL, clients, roles_over_traces
 from mayfly.papers.chen2012_traffic import FOUR
+from mayfly.papers.figure_parts import picture
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.profile.distributions import cdf, gaps_within, mass_cdf
 from mayfly.profile.load import totals
@@ -30,7 +31,7 @@ def pictures() -> list[Picture]:
         In the order of the thesis; the captures beside the checkout left out where they are not there.
     """
     drawn = (composition, loads, sizes, durations, laws, host_ratios, both_ways, roles, host_volumes)
-    return [picture for draw in drawn for picture in draw() if picture.curves]
+    return [own for draw in drawn for own in draw() if own.curves]
 
 
 def _there(names: Iterable[str]) -> list[str]:
@@ -38,11 +39,9 @@ def _there(names: Iterable[str]) -> list[str]:
 
 
 def _picture(number: str, what: str, caption: str, x: str, y: str, curves: Sequence[Curve], **more) -> Picture:
-    """One of them; its key is the figure's with a letter or word."""
+    """One of them, by its number and, behind a blank, its letter or word."""
     figure, _, part = number.partition(" ")
-    key = f"chen-2012-fig-{figure.replace('.', '-')}" + (f"-{part}" if part else "")
-    source = f"Chen 2012, Fig. {figure}"
-    return Picture(key, f"Figure {figure}: {what}", caption, x, y, tuple(curves), source=source, **more)
+    return picture(f"Chen 2012, Fig. {figure}", what, caption, x, y, curves, part, **more)
 
 
 def _distribution(kind: str, about: str, values: np.ndarray, of: Callable = cdf) -> Curve:
