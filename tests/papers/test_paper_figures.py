@@ -21,7 +21,8 @@ from mayfly.papers.figure_parts import FirstRuns, measured, share_up_to
 from mayfly.papers.pictures import Drawing, Picture, pictures_page, plots_of
 from mayfly.papers.reproduce import Listing, changed
 
-DRAWINGS = [drawing for item in ITEMS for drawing in item.pictures]
+DRAWINGS = [drawing for item in ITEMS for drawing in item.pictures if item.id != "today"]
+"""Of papers; the page of today draws none of their figures."""
 
 
 def assert_drawn(drawing: Drawing, pictures: Sequence[Picture]) -> None:

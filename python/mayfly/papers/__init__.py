@@ -32,6 +32,10 @@ from mayfly.papers import (
     rai2003_figures,
     subflow_figures,
     subflow_tables,
+    today,
+    today_figures,
+    today_runs,
+    today_tables,
     traffic_figures,
     urvoy_keller2007,
     urvoy_keller2007_cell_figures,
@@ -205,6 +209,15 @@ ITEMS = (
             _drawing("Chen 2012, Fig. 3.1, 3.2", formula_figures.of_sampling),
             _drawing("Urvoy-Keller 2007, Fig. 7, 8", formula_figures.of_laws),
         ),
+    ),
+    Item(
+        id="today",
+        title="Beyond the papers: is Early Flow Discard still worth deploying in 2026?",
+        introduction=today.INTRODUCTION,
+        claims=today.CLAIMS,
+        experiments=today_runs.EXPERIMENTS,
+        sections=(today_tables.tables,),
+        pictures=(Drawing("", today_figures.pictures),),
     ),
 )
 """What is declared."""

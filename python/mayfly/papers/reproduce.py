@@ -172,18 +172,29 @@ class Reproduction:
         }
 
     def tables(self) -> "list[Table]":
-        """Verdicts by table and figure."""
+        """Verdicts by table and figure, and the claims of pages that are about none."""
         from rich.table import Table
 
-        table = Table(title="Claims by table and figure", title_justify="left", box=None, pad_edge=False)
-        table.add_column("", no_wrap=True)
-        table.add_column("shows")
-        table.add_column("claims that ...")
-        for exhibit, claims in self.exhibits():
-            verdicts = [checked.verdict for checked in claims]
-            told = ", ".join(f"{verdicts.count(name)} {name}" for name in _VERDICTS if name in verdicts)
-            table.add_row(exhibit.id, exhibit.shows, told)
-        return [table]
+        found = []
+        if exhibits := self.exhibits():
+            table = Table(title="Claims by table and figure", title_justify="left", box=None, pad_edge=False)
+            table.add_column("", no_wrap=True)
+            table.add_column("shows")
+            table.add_column("claims that ...")
+            for exhibit, claims in exhibits:
+                verdicts = [checked.verdict for checked in claims]
+                told = ", ".join(f"{verdicts.count(name)} {name}" for name in _VERDICTS if name in verdicts)
+                table.add_row(exhibit.id, exhibit.shows, told)
+            found.append(table)
+        with_exhibits = {checked.item for checked in self.checked if checked.exhibits}
+        if others := [checked for checked in self.checked if checked.item not in with_exhibits]:
+            table = Table(title="Claims about no table or figure", title_justify="left", box=None, pad_edge=False)
+            for head in ("", "claim", "verdict"):
+                table.add_column(head, no_wrap=head != "claim")
+            for checked in others:
+                table.add_row(f"{checked.item}/{checked.claim.id}", checked.claim.says, checked.verdict)
+            found.append(table)
+        return found
 
     def sentences(self) -> list[str]:
         """What came out, in words."""

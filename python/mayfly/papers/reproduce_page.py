@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from mayfly.papers import ITEMS
-from mayfly.papers.catalogue import EXHIBITS, NOT_YET, PAPERS, Exhibit
+from mayfly.papers.catalogue import EXHIBITS, NOT_YET, PAPERS, Exhibit, cited
 from mayfly.papers.declaration import Verdict
 from mayfly.papers.page import LEGEND, cells
 from mayfly.papers.pictures import Picture, plots_of
@@ -58,8 +58,7 @@ def reproduction_page(found: Reproduction) -> str:
         f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
         _headline(found),
         f'<p class="soft">{escape(LEGEND.replace("*", ""))}</p>',
-        "<h2>Tables and figures</h2>",
-        _index(found),
+        *_index(found),
         *sections,
         *_elsewhere(found, told, [picture for picture in drawn if not _first(picture)]),
         '<footer class="soft">Made by Mayfly. Printed values are those of the papers.</footer>',
@@ -104,7 +103,8 @@ def _headline(found: Reproduction) -> str:
     return _table(("claims of", "all", *names), rows)
 
 
-def _index(found: Reproduction) -> str:
+def _index(found: Reproduction) -> list[str]:
+    """Tables and figures with their claims; nothing where no claim is about one."""
     of = {exhibit.id: claims for exhibit, claims in found.exhibits()}
     rows = []
     for exhibit in EXHIBITS:
@@ -119,7 +119,7 @@ def _index(found: Reproduction) -> str:
         verdicts = [checked.verdict for checked in claims]
         counts = ", ".join(f"{verdicts.count(name)} {_mark(name)}" for name in found.counts() if name in verdicts)
         rows.append([f'<a href="#{exhibit.id}">{escape(label)}</a>', escape(exhibit.shows), counts])
-    return _table(("table or figure", "shows", "claims"), rows)
+    return ["<h2>Tables and figures</h2>", _table(("table or figure", "shows", "claims"), rows)] if rows else []
 
 
 def _anchor(checked: Checked) -> str:
@@ -157,7 +157,8 @@ def _elsewhere(found: Reproduction, told: set[str], pictures: Sequence[Picture])
         claims = [c for c in found.checked if c.item == item.id and _anchor(c) not in told]
         drawn = [picture for picture in found.pictures.get(item.id, []) if picture in pictures]
         if claims or drawn:
-            parts += [f"<h2>{escape(item.title)}: in the text</h2>", *map(_figure, drawn), *map(_claim, claims)]
+            where = ": in the text" if any(cited(claim.source) for claim in item.claims) else ""
+            parts += [f"<h2>{escape(item.title)}{where}</h2>", *map(_figure, drawn), *map(_claim, claims)]
             parts.append(_runs(found, claims, item.id))
     return parts
 
