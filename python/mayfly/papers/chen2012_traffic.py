@@ -25,7 +25,9 @@ public, and [no capture at hand](../profile.md#what-no-capture-at-hand-can-prove
 Written from the checkout by `python -m mayfly.papers chen-2012-traffic`; `tests/papers/test_chen2012_traffic.py`
 checks the same claims. A number of a capture is a fact of it, so that intervals have no width. *Majority* is more than
 half, *no evident difference* medians within a factor of 1.25, *fits best* the smallest AIC of the four laws; the
-profiles were known when that was written down. Tables 8.3 and 8.4 are [intervals by formula](formulas.md)."""
+profiles were known when that was written down. Medians over clients (Fig. 8.7 to 8.10) are of the captures with at
+least five of them. Tables 8.3 and 8.4 are [intervals by formula](formulas.md). The figures are drawn by
+`python -m mayfly.papers chen-2012-traffic --figures DIR`."""
 
 FOUR = ("exponential", "lognormal", "weibull", "pareto")
 
