@@ -1,7 +1,7 @@
 """`mayfly estimate`: how much of the traffic at a queue does not respond to drops."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ def estimate(
         typer.Argument(
             metavar="SAMPLES",
             help="samples.parquet of `mayfly simulate`, CSV (time_s, queue_packets, arrivals, drops), or polls of "
-            "`tc -s qdisc`",
+            "`tc -s qdisc`; - is the standard input",
         ),
     ],
     rate: Annotated[str, typer.Option(metavar="RATE", help="Of the link: 28mbit")],
@@ -49,6 +49,10 @@ def estimate(
     device: Annotated[
         str | None, typer.Option("--dev", metavar="NAME", help="Whose polls, where there are several interfaces")
     ] = None,
+    following: Annotated[
+        bool,
+        typer.Option("--follow", help="A line for each estimate as soon as the polls for it have come, to their end"),
+    ] = False,
     alarm: Annotated[
         str | None,
         typer.Option(
@@ -74,6 +78,24 @@ def estimate(
     from mayfly.simulate.overrides import parse_override
     from mayfly.simulate.quantity import seconds
 
+    if following:
+        _follow(
+            session,
+            samples,
+            since,
+            alarm,
+            out,
+            {
+                "rate": rate,
+                "rtt": rtt,
+                "packet": packet,
+                "device": device,
+                "method": method,
+                "ticks": ticks,
+                "options": dict(parse_override(text) for text in overrides or ()),
+            },
+        )
+        return
     if out is not None and out.suffix not in (".csv", ".html"):
         raise MayflyError(f"out = {out}: must end in .csv or .html")
     read = read_samples(samples, packet_bytes=packet_size(packet), run=discipline, device=device)
@@ -91,3 +113,32 @@ def estimate(
     lines += ["no alarm"] if raised == [] else []
     lines += [f"series: {out}"] if files else []
     session.tell(found, told | files, lines)
+
+
+def _follow(
+    session: Session, polls: Path, since: str, alarm: str | None, out: Path | None, how: dict[str, Any]
+) -> None:
+    """A line, or a JSON document, for each estimate, and for each alarm that begins or ends."""
+    from mayfly.errors import MayflyError
+    from mayfly.estimate.alarm import bounds
+    from mayfly.estimate.estimate import doubts
+    from mayfly.estimate.follow import follow, line_of, opened
+    from mayfly.simulate.quantity import seconds
+
+    if out is not None:
+        raise MayflyError(
+            "out: must be left out with --follow; keep the polls, and estimate them when they are complete"
+        )
+    from_s, limits = seconds(since, "from"), None if alarm is None else bounds(alarm)
+    told, standing = 0, []
+    with opened(polls) as lines:
+        for found in follow(lines, name=polls.name, **how):
+            rows = found.document()["series"]
+            for row in rows[told:]:
+                if row["time_s"] >= from_s:
+                    session.line(row, line_of(row, doubts()))
+            told = len(rows)
+            alarms = [] if limits is None else found.alarms(*limits)
+            if alarms != standing:
+                session.line({"alarms": [one.document() for one in alarms]}, f"alarm: {alarms[-1]}")
+                standing = alarms

@@ -145,6 +145,18 @@ class Session:
 
         Console(highlight=False).print(what, markup=False, soft_wrap=isinstance(what, str))
 
+    def line(self, document: dict[str, Any], text: str) -> None:
+        """One of many lines that come over time, seen at once by whoever reads them; JSON has a document a line.
+
+        Parameters
+        ----------
+        document : dict
+            No NaN and no infinity.
+        text : str
+            The same in words.
+        """
+        print(json.dumps(document, allow_nan=False) if self.as_json else text, flush=True)
+
     def print_json(self, document: dict[str, Any]) -> None:
         """Prints the JSON document.
 

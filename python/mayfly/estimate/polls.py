@@ -10,7 +10,7 @@ what the backlog has grown by. A poll sees the backlog, not its mean: that of an
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -67,21 +67,61 @@ def polled(content: bytes, packet_bytes: int, device: str | None, name: str) -> 
     >>> [column.tolist() for column in polled(text, 1000, None, "polls")]
     [[2.0, 3.0], [1.0, 1.0], [12.0, 7.0], [2.0, 0.0]]
     """
-    rows = [
-        (time, *_counters(body, device, f"{name}, poll {at + 1}")) for at, (time, body) in enumerate(_polls(content))
-    ]
+    rows = list(counters(content.decode("utf-8", "replace").splitlines(), device, name))
     if len(rows) < 3:
         raise MayflyError(f"{name}: has {len(rows)} polls: must have 3 or more")
+    return between(rows, packet_bytes)
+
+
+def counters(lines: Iterable[str], device: str | None, name: str) -> Iterator[tuple[float, int, int, float]]:
+    r"""Counters of each poll, as soon as the next one begins.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        See the head of the module.
+    device, name : str
+        As of :func:`polled`.
+
+    Yields
+    ------
+    tuple
+        Time, s; bytes sent and packets dropped since the queue was made; bytes waiting.
+
+    Raises
+    ------
+    MayflyError
+        A poll has no queue at the root, or several.
+
+    Examples
+    --------
+    >>> lines = ["1.5", "qdisc red 1: dev e root", " Sent 10 bytes 1 pkt (dropped 2, overlimits 0)", " backlog 7b 1p"]
+    >>> list(counters(lines, None, "polls"))
+    [(1.5, 10, 2, 7.0)]
+    """
+    for at, (time, body) in enumerate(_polls(lines)):
+        yield time, *_counters(body, device, f"{name}, poll {at + 1}")
+
+
+def between(rows: Sequence[tuple[float, int, int, float]], packet_bytes: int) -> tuple[np.ndarray, ...]:
+    """Samples between polls: columns of :func:`polled` from rows of :func:`counters`.
+
+    Examples
+    --------
+    >>> [column.tolist() for column in between([(1.0, 0, 0, 0.0), (2.0, 9000, 1, 2000.0)], 1000)]
+    [[2.0], [1.0], [12.0], [1.0]]
+    """
     times, sent, drops, backlog = np.array(rows, float).T
     dropped = np.diff(drops)
     came = (np.diff(sent) + np.diff(backlog)) / packet_bytes + dropped
     return times[1:], (backlog[1:] + backlog[:-1]) / 2 / packet_bytes, came, dropped
 
 
-def _polls(content: bytes) -> Iterator[tuple[float, str]]:
+def _polls(lines: Iterable[str]) -> Iterator[tuple[float, str]]:
     """Time and text of each poll."""
     time, body = None, []
-    for line in content.decode("utf-8", "replace").splitlines():
+    for line in lines:
+        line = line.rstrip("\r\n")
         found = _TIME.match(line)
         if found is None:
             body.append(line)

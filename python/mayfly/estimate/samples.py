@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +17,9 @@ QUEUES = ("queue_mean_packets", "mean_queue_pkts", "queue_packets", "backlog_pac
 """Columns that may hold the queue, packets; a mean over the interval comes first."""
 
 RUN = ("discipline", "replication")
+
+STDIN = "-"
+"""The standard input in place of a file."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def read_samples(
     path : path
         CSV (also gzipped) or Parquet with ``time_s``, ``arrivals``, ``drops`` and a queue (:data:`QUEUES`), with the
         truth in ``nonresponsive_arrivals`` (ours) or ``nonresp_fraction`` (ns-2) where it is known; or polls of
-        ``tc -s qdisc`` with the time before each (:mod:`mayfly.estimate.polls`).
+        ``tc -s qdisc`` with the time before each (:mod:`mayfly.estimate.polls`). ``-`` is the standard input.
     packet_bytes : int
         Of a typical packet: turns bytes of polls into packets.
     run : str, optional
@@ -139,7 +143,7 @@ def read_samples(
     """
     path = Path(path)
     try:
-        content = path.read_bytes()
+        content = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
         if content[:2] == b"\x1f\x8b":
             content = gzip.decompress(content)
     except (OSError, EOFError, ValueError) as error:
@@ -154,6 +158,8 @@ def read_samples(
 
 def printable_name(path: Path) -> str:
     """The file's name without what a terminal would obey."""
+    if str(path) == STDIN:
+        return "standard input"
     return "".join(letter if letter.isprintable() else "?" for letter in path.name)
 
 
