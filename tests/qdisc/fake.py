@@ -17,7 +17,7 @@ class Machine:
     def __init__(self, folder: Path):
         self.folder = folder
         self.answers: dict[str, tuple[int, str, str]] = {}
-        for name in ("tc", "modprobe", "depmod", "bpftool", "make", "cc", "clang-19", "install"):
+        for name in ("tc", "modprobe", "depmod", "bpftool", "make", "cc", "clang-19", "install", "rm"):
             self.add(name)
 
     def add(self, name: str) -> None:

@@ -198,6 +198,23 @@ def test_modules_and_plug_ins_go_where_modprobe_and_tc_look(machine, tmp_path):
     assert depmod[-1] == "6.1.0-1-amd64"
 
 
+def test_uninstall_takes_modules_and_plug_ins_away(machine, monkeypatch, tmp_path):
+    monkeypatch.setattr("mayfly.qdisc.build.installed_modules", lambda kernel: tmp_path / "updates" / kernel)
+    (tmp_path / "tc" / "q_other.so").touch()
+    done("uninstall", "--kernel", "6.1.0-1-amd64")
+    remove, depmod = machine.calls()
+    assert remove == f"rm -rf {tmp_path}/updates/6.1.0-1-amd64 {tmp_path}/tc/q_efd.so"
+    assert depmod == "depmod 6.1.0-1-amd64"
+    (tmp_path / "tc" / "q_efd.so").unlink()
+    assert "nothing of ours is installed for kernel 6.1.0-1-amd64" in refused_here(
+        "qdisc", "uninstall", "--kernel", "6.1.0-1-amd64"
+    )
+    monkeypatch.setattr(system, "loaded", lambda name: name == "sch_efd")
+    (tmp_path / "tc" / "q_efd.so").touch()
+    done("uninstall")
+    assert "modprobe -r sch_efd" in machine.calls()
+
+
 def test_show_reads_what_tc_says(machine):
     machine.answer("tc -s -j qdisc show", [HTB, EFD, {"kind": "noqueue", "dev": "lo", "root": True}])
     rows = json.loads(done("show", "--json"))["qdiscs"]
@@ -205,7 +222,16 @@ def test_show_reads_what_tc_says(machine):
     assert rows[1]["backlog_pkts"] == 20 and rows[1]["drops_pkts"] == 7 and rows[1]["parent"] == "6d66:1"
     assert rows[1]["own"] == {"high_pkts": 1, "low_pkts": 19, "pushed_out": 5}
     table = mayfly_here("qdisc", "show", "eth0").out
-    assert "efd" in table and "1.51MB" in table
+    assert "efd" in table and "1.51MB" in table and "efd: high_pkts 1, low_pkts 19, pushed_out 5; limit 100" in table
+    assert "htb:" not in table, "it only passes on"
+
+
+def test_tc_names_no_interface_when_asked_about_one(machine):
+    machine.answer("tc -s -j qdisc show", [{name: value for name, value in EFD.items() if name != "dev"}])
+    assert json.loads(done("show", "eth0", "--json"))["qdiscs"][0]["device"] == "eth0"
+    machine.answer("tc -s -j qdisc show", [{"kind": "noqueue", "dev": "lo", "root": True}])
+    assert done("show", "eth0") == "eth0: no discipline is configured\n"
+    assert "eth0: nothing is there to be removed" in refused_here("qdisc", "unload", "eth0")
 
 
 def test_watching_tells_the_rate_between_readings(machine, capsys, monkeypatch):

@@ -51,6 +51,18 @@ def install(built: Built = HERE, kernel: Kernel = None, dry_run: DryRun = False,
     _do(steps, dry_run, as_json, "installed; mayfly qdisc load DEV")
 
 
+@app.command(epilog="Example:  sudo mayfly qdisc uninstall")
+def uninstall(kernel: Kernel = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+    """Remove what install put there, from the running kernel too."""
+    from mayfly.qdisc.build import uninstall_steps
+    from mayfly.qdisc.system import need_root
+
+    steps = uninstall_steps(kernel)
+    if not dry_run:
+        need_root("mayfly qdisc uninstall")
+    _do(steps, dry_run, as_json, "nothing of ours is left in this kernel")
+
+
 @app.command(epilog="Example:  sudo mayfly qdisc load eth0 --rate 10mbit --discipline efd --buffer 100")
 def load(
     device: Device,
@@ -111,7 +123,7 @@ def show(
     if as_json:
         session.print_json({"qdiscs": [row.document() for row in rows]})
         return
-    session.print(qdisc_table(rows))
+    session.print(qdisc_table(rows) if rows else f"{device or 'no interface'}: no discipline is configured")
 
 
 def _do(steps: list[list[str]], dry_run: bool, as_json: bool, done: str, undo: list[list[str]] | None = None) -> None:

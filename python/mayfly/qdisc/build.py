@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from mayfly.engines.disciplines import LEAVES
 from mayfly.errors import MayflyError
 
 from . import system
@@ -75,8 +76,43 @@ def install_steps(built: Path, release: str | None) -> Steps:
     modules, plugins = sorted(built.glob("modules/*.ko")), sorted(built.glob("tc/q_*.so"))
     if not modules or not plugins:
         raise MayflyError(f"{built}: no modules were built there; mayfly qdisc build --out {built}")
-    into = f"/lib/modules/{kernel}/updates/mayfly"
+    into = str(installed_modules(kernel))
     steps = [["install", "-D", "-m", "644", "-t", into, *map(str, modules)]]
     steps.append(["install", "-D", "-m", "644", "-t", str(system.plugin_folder()), *map(str, plugins)])
+    steps.append([system.program("depmod"), kernel])
+    return steps
+
+
+def installed_modules(kernel: str) -> Path:
+    """Folder of our modules for a kernel, which nothing else uses."""
+    return Path("/lib/modules") / kernel / "updates" / "mayfly"
+
+
+def uninstall_steps(release: str | None) -> Steps:
+    """Commands that take away what was installed for a kernel, and unload it.
+
+    Parameters
+    ----------
+    release : str, optional
+        Of the kernel; the running one when not given.
+
+    Returns
+    -------
+    list of list of str
+
+    Raises
+    ------
+    MayflyError
+        Nothing is installed for it.
+    """
+    kernel = release or system.running_kernel()
+    names = sorted({leaf.module for leaf in LEAVES.values() if leaf.module})
+    folder, plugins = installed_modules(kernel), system.plugin_folder()
+    found = [plugin for name in names if (plugin := plugins / f"q_{name.removeprefix('sch_')}.so").exists()]
+    if not folder.exists() and not found:
+        raise MayflyError(f"nothing of ours is installed for kernel {kernel}")
+    loaded = [name for name in names if kernel == system.running_kernel() and system.loaded(name)]
+    steps = [[system.program("modprobe"), "-r", *loaded]] if loaded else []
+    steps.append(["rm", "-rf", str(folder), *map(str, found)])
     steps.append([system.program("depmod"), kernel])
     return steps

@@ -97,7 +97,7 @@ def load_steps(wanted: Wanted, built: Path, replace: bool = False, dry_run: bool
     if not dry_run and _in_the_way(wanted.device, replace):
         steps.append([tc, "qdisc", "del", "dev", wanted.device, "root"])
     module = leaf_of(discipline).module
-    if module and not wanted.bpf and (dry_run or not _loaded(module)):
+    if module and not wanted.bpf and (dry_run or not system.loaded(module)):
         steps.insert(0, ["modprobe" if dry_run else system.program("modprobe"), module])
     add = [tc, "qdisc", "replace", "dev", wanted.device]
     if wanted.bpf or rate_bps is None:
@@ -129,7 +129,9 @@ def unload_steps(device: str) -> Steps:
     rows = read(device)
     root = next((row for row in rows if row.parent == "root"), None)
     if root is None or root.handle != ROOT:
-        there = "nothing" if root is None else f"{root.kind} {root.handle}"
+        if root is None:
+            raise MayflyError(f"{device}: nothing is there to be removed")
+        there = f"{root.kind} {root.handle}"
         raise MayflyError(f"{device}: not from mayfly qdisc load: {there} is there; tc qdisc del removes it")
     steps = [[system.program("tc"), "qdisc", "del", "dev", device, "root"]]
     if root.kind == BPF and sum(row.kind == BPF for row in read(None)) == 1:
@@ -178,13 +180,9 @@ def _in_the_way(device: str, replace: bool) -> bool:
     return True
 
 
-def _loaded(module: str) -> bool:
-    return Path("/sys/module", module).exists()
-
-
 def _need_module(module: str) -> None:
     """Refuses where a module is not installed, or a plug-in is not."""
-    if not module or _loaded(module):
+    if not module or system.loaded(module):
         return
     try:
         output([system.program("modprobe"), "--dry-run", module])

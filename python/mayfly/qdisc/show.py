@@ -1,7 +1,7 @@
 """What queueing disciplines say of themselves: `tc -s -j qdisc show`, and the maps of the BPF qdisc."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mayfly.errors import MayflyError
@@ -68,7 +68,9 @@ def read(device: str | None) -> list[Row]:
         There is no such interface, or no tc.
     """
     command = [system.program("tc"), "-s", "-j", "qdisc", "show", *(["dev", device] if device else [])]
-    rows = [row for row in parse(output(command)) if row.kind not in _INTERNAL]
+    # Asked about one interface, tc does not say which.
+    rows = [replace(row, device=row.device or device or "") for row in parse(output(command))]
+    rows = [row for row in rows if row.kind not in _INTERNAL]
     return _with_maps(rows) if any(row.kind == "bpf_efd" for row in rows) else rows
 
 
@@ -113,7 +115,6 @@ def _row(row: dict[str, Any]) -> Row:
 def _with_maps(rows: list[Row]) -> list[Row]:
     """The counters of the BPF qdisc, from its map; without bpftool, or the privilege, there are none."""
     import socket
-    from dataclasses import replace
 
     try:
         dump = json.loads(output([system.program("bpftool"), "-j", "map", "dump", "name", "efd_queues"]))

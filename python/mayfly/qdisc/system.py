@@ -73,6 +73,11 @@ def running_kernel() -> str:
     return os.uname().release
 
 
+def loaded(module: str) -> bool:
+    """Whether the running kernel has a module, ``sch_efd`` for one."""
+    return Path("/sys/module", module).exists()
+
+
 def headers(release: str) -> Path:
     """What modules for a kernel are built with.
 

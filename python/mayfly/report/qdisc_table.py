@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
+from rich.console import Group
 from rich.text import Text
 
 from .terminal import empty_table
@@ -34,7 +34,7 @@ def _options(options: dict[str, Any]) -> str:
     )
 
 
-def qdisc_table(rows: Sequence["Row"], rates_bps: Sequence[float | None] | None = None) -> Table:
+def qdisc_table(rows: Sequence["Row"], rates_bps: Sequence[float | None] | None = None) -> Group:
     """Disciplines with what waits, what went and what they alone count.
 
     Parameters
@@ -46,21 +46,25 @@ def qdisc_table(rows: Sequence["Row"], rates_bps: Sequence[float | None] | None 
 
     Returns
     -------
-    rich.table.Table
+    rich.console.Group
+        A table, and below it a line for each discipline that counts something of its own.
     """
     table = empty_table(Text("Queueing disciplines"))
     for name in ("interface", "at", "what"):
         table.add_column(name, no_wrap=True)
     for name in ("waiting", "", "sent", "dropped", *([] if rates_bps is None else ["bit/s"])):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("of its own; options", overflow="fold")
     for number, row in enumerate(rows):
         counts = (f"{row.backlog_pkts}p", f"{scaled(row.backlog_bytes)}B", f"{scaled(row.sent_bytes)}B")
         cells = [row.device, row.parent, row.kind, *counts, str(row.drops_pkts)]
         if rates_bps is not None:
             rate = rates_bps[number]
             cells.append("" if rate is None else scaled(rate))
-        own = ", ".join(f"{name} {value}" for name, value in row.own.items())
-        cells.append("; ".join(filter(None, (own, _options(row.options)))))
         table.add_row(*map(Text, cells))
-    return table
+    return Group(table, *(Text(line) for row in rows if (line := _more(row))))
+
+
+def _more(row: "Row") -> str:
+    """What only this discipline counts, and its options; empty for one that just passes on."""
+    own = ", ".join(f"{name} {value}" for name, value in row.own.items() if not name.startswith("direct_"))
+    return f"{row.kind}: {own}; {_options(row.options)}" if own else ""
