@@ -1,6 +1,6 @@
 """The guest as an office's router: commands of a page run as they stand there, in its root namespace.
 
-    office ── lan0 │ this namespace │ eth0 ── modem ══ 10 Mbit/s, 10 ms ── internet
+    office ── lan0 │ this namespace │ eth0 ── modem ══ its rate, its delay ── internet
 
 The modem holds `modem_pkts` packets, first in, first out. What `mayfly qdisc` needs of a machine is here: the headers
 of the running kernel, folders for modules and for plug-ins of tc that may be written.
@@ -84,12 +84,15 @@ def set_up(settings: dict) -> None:
     shell("ip -n internet route add default via 192.0.2.2")
     for inside in ("", "ip netns exec modem "):
         shell(f"{inside}sysctl -qw net.ipv4.ip_forward=1")
-    line = f"delay 10ms rate {settings['rate_bps']}bit"
-    shell(f"tc -n modem qdisc add dev wan root netem {line} limit {settings['modem_pkts']}")
-    shell("tc -n modem qdisc add dev lan root netem delay 10ms limit 100000")
+    delay = f"delay {settings['delay_ms']}ms"
+    line = f"{delay} rate {settings['rate_bps']}bit limit {settings['modem_pkts']}"
+    shell(f"tc -n modem qdisc add dev wan root netem {line}")
+    shell(f"tc -n modem qdisc add dev lan root netem {delay} limit 100000")
 
 
 def sink() -> None:
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.bind(("", PORT))  # nothing answers that the port is closed
     listener = socket.socket()
     listener.bind(("", PORT))
     listener.listen(16)
@@ -108,8 +111,22 @@ def upload() -> None:
         connection.sendall(bytes(1 << 16))
 
 
-def there(namespace: str, role: str) -> subprocess.Popen:
-    return subprocess.Popen(["ip", "netns", "exec", namespace, sys.executable, __file__, role])
+def call(rate_bps: str) -> None:
+    """UDP at a constant rate, in full packets."""
+    out, data = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), bytes(1472)
+    begin, gap_s = time.monotonic(), 1514 * 8 / float(rate_bps)
+    for number in range(1 << 30):
+        time.sleep(max(0.0, begin + number * gap_s - time.monotonic()))
+        out.sendto(data, (SERVER, PORT))
+
+
+def there(namespace: str, *role: str) -> subprocess.Popen:
+    return subprocess.Popen(["ip", "netns", "exec", namespace, sys.executable, __file__, *role])
+
+
+def traffic(settings: dict) -> list[subprocess.Popen]:
+    calls = [there("office", "call", str(settings["udp_bps"]))] if settings["udp_bps"] else []
+    return calls + [there("office", "upload") for _ in range(settings["uploads"])]
 
 
 def run(settings: dict) -> list[dict]:
@@ -118,9 +135,9 @@ def run(settings: dict) -> list[dict]:
     Parameters
     ----------
     settings : dict
-        ``commands``: pairs of a line for the shell, and whether two uploads run meanwhile; ``programs``: folder of
-        ``mayfly``; ``build``: what modules for this kernel are built with; ``rate_bps`` and ``modem_pkts``: of the
-        modem.
+        ``commands``: pairs of a line for the shell, and whether there is traffic meanwhile; ``programs``: folder of
+        ``mayfly``; ``build``: what modules for this kernel are built with; ``rate_bps``, ``modem_pkts`` and
+        ``delay_ms`` (of one direction): of the modem; ``uploads`` and ``udp_bps``: the traffic.
 
     Returns
     -------
@@ -141,10 +158,10 @@ def run(settings: dict) -> list[dict]:
     server, told = there("internet", "sink"), []
     time.sleep(1)
     for command, loaded in settings["commands"]:
-        uploads = [there("office", "upload") for _ in range(2 * loaded)]
+        sources = traffic(settings) if loaded else []
         time.sleep(SETTLE_S)
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=work, env=machine)
-        for process in uploads:
+        for process in sources:
             process.kill()
             process.wait()
         told.append({"command": command, "status": done.returncode, "out": done.stdout, "err": done.stderr})
@@ -153,4 +170,4 @@ def run(settings: dict) -> list[dict]:
 
 
 if __name__ == "__main__":
-    {"sink": sink, "upload": upload}[sys.argv[1]]()
+    {"sink": sink, "upload": upload, "call": call}[sys.argv[1]](*sys.argv[2:])

@@ -181,6 +181,8 @@ def test_a_table_shown_is_the_table_printed(page, tmp_path, monkeypatch):
         if block.language == "python" and ".write_text(" in block.text:
             run_python(block, names, named(page))
         for command in commands(block) if block.language == "console" else []:
+            if is_mayfly(command) and command.words[1] == "workload":
+                printed(command.words[1:], named(page))
             if is_mayfly(command) and command.shown.startswith("Mean response time"):
                 where = f"{named(page)}:{command.line}"
                 assert printed(command.words[1:], where).split() == command.shown.split(), where

@@ -40,17 +40,20 @@ def built() -> Path:
     return modules_of.built(KERNEL, Path(kernel()), CACHE)
 
 
-def run(module: str, settings: dict, keep: Path | None = None, modules: tuple[str, ...] = ()) -> dict:
+def run(
+    module: str, settings: dict, keep: Path | None = None, modules: tuple[str, ...] = (), memory: str = MEMORY
+) -> dict:
     """Calls `run(settings)` of a module of kernel/uml in the guest, and returns what it returns.
 
     `keep` is the folder for files of the run, captures for example; a temporary one when not given. `modules` are
-    those of our kernel modules that are loaded before, ``sch_efd`` for one; tc finds their plug-ins.
+    those of our kernel modules that are loaded before, ``sch_efd`` for one; tc finds their plug-ins. `memory` is the
+    guest's.
     """
     linux = kernel()
     with tempfile.TemporaryDirectory() as folder:
         out = keep or Path(folder)
         (out / "settings.json").write_text(json.dumps(settings))
-        command = [linux, f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
+        command = [linux, f"mem={memory}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
         command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
         command += ["--", str(UML / "init.py"), str(out), str(UML / module)]
         own = "-"
