@@ -1,153 +1,106 @@
 """Figures 22 to 24 of Zhao 2004 in the kernel: estimates of `sch_estmred` beside byte counters.
 
-Run as a program, the table of docs/kernel/sch_estmred.md, and with ``--page FILE`` the figures. A link of 12 Mb/s in
-place of 100, with fewer flows that each have as many packets in flight; round trip, thresholds in packets and shares
-are the paper's. One set of options for all figures.
+Run as a program, the table of docs/kernel/sch_estmred.md; with ``--write`` and a number of seeds it runs them anew and
+keeps the series in python/mayfly/papers/measured, which the claims about these figures read. A link of 12 Mb/s in place
+of 100, with fewer flows that each have as many packets in flight; round trip, thresholds in packets and shares are the
+paper's. One set of options for all figures.
 """
 
 import argparse
 import json
-from dataclasses import dataclass
+import subprocess
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 import guest
-import numpy as np
 
-from mayfly.papers.pictures import Curve, Picture, pictures_page
+from mayfly.papers import testbed_measures
+from mayfly.papers.testbed_measures import LOOK_S, MEASURED, document_of, kernel_document, series_of
+from mayfly.papers.testbed_scenarios import DELAY_S, LOADS, PACKET, RATE_BPS, TCP_FLOWS, THINK_S, USERS
 
-RATE_BPS = 12_000_000
-LEAF = "estmred limit 60p min 15 max 45 avpkt 1514b bandwidth 12mbit rtt 100ms"
-LOOK_S = 2 / 3
-"""An estimation interval: 20 sampling intervals of a third of 100 ms."""
-BEGIN_S = 60.0
-"""Before, nothing is judged (Zhao 2004, III.C)."""
-MEMORY = 0.975
-"""Forgetting factor of estimates and measurements in the paper's figures (III.C)."""
-SOURCES = 4
-BASE = {
-    "rate_bps": RATE_BPS,
-    "delay_s": 0.05,
-    "leaf": LEAF,
-    # Without it a connection starts from what earlier ones to the same host left behind.
-    "sysctl": {"net.ipv4.tcp_no_metrics_save": "1"},
-    "flows": 4,
-    "congestion": "reno",
-    "packet_bytes": 1514,
-    "mice": None,
-    "look_s": LOOK_S,
-    "seed": 1,
-}
+LEAF = f"estmred limit 60p min 15 max 45 avpkt {PACKET}b bandwidth 12mbit rtt 100ms"
+FILE = Path(testbed_measures.__file__).parent / "measured" / MEASURED
 
 
-def udp(share: float, start: float, stop: float) -> list:
-    """Sources that together send a share of the link's rate."""
-    return [[share * RATE_BPS / SOURCES, start, stop]] * SOURCES
-
-
-MICE = {"users": 10, "think_s": 1.0, "start_s": 90, "stop_s": 170}
-FIGURES = {
-    "22, 63 %": BASE | {"udp": udp(0.65, 0, 180), "duration_s": 180},
-    "22, 76 %": BASE | {"udp": udp(0.78, 0, 180), "duration_s": 180},
-    "22, 87 %": BASE | {"udp": udp(0.90, 0, 180), "duration_s": 180},
-    "23, step": BASE | {"udp": udp(0.65, 0, 240) + udp(0.25, 100, 170), "duration_s": 240},
-    "24, web": BASE | {"udp": udp(0.65, 0, 230), "duration_s": 230, "mice": MICE},
-}
-
-
-@dataclass(frozen=True)
-class Run:
-    """By estimation interval: its end, the share of UDP and web among the bytes that came, the estimate, its doubt."""
-
-    time_s: np.ndarray
-    measured: np.ndarray
-    estimated: np.ndarray
-    sure: np.ndarray
-    status: str
-
-    def smoothed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Measurement and estimate as the paper draws them, from `BEGIN_S`."""
-        late = self.time_s > BEGIN_S
-        columns = []
-        for values in (self.measured[late], self.estimated[late]):
-            filtered = [values[0]]
-            for value in values[1:]:
-                filtered.append(MEMORY * filtered[-1] + (1 - MEMORY) * value)
-            columns.append(np.array(filtered))
-        return columns[0], columns[1]
-
-    def mse(self) -> float:
-        """Mean squared error of the smoothed estimate (Zhao 2004, II.C and III.C)."""
-        measured, estimated = self.smoothed()
-        return float(np.mean((measured - estimated) ** 2))
-
-    def mse_unsmoothed(self) -> float:
-        late = self.time_s > BEGIN_S
-        return float(np.mean((self.measured - self.estimated)[late] ** 2))
-
-
-def reduced(result: dict) -> Run:
-    """What `ponrt.py` in the guest returned."""
-    rows = result["rows"]
-    long, cbr, web = (np.diff([0, *(row[name] for row in rows)]) for name in ("client", "cbr", "web"))
-    return Run(
-        time_s=np.array([row["time_s"] for row in rows]),
-        measured=(cbr + web) / (long + cbr + web),
-        estimated=np.array([np.nan if row["share"] is None else row["share"] for row in rows]),
-        sure=np.array([row["doubt"] == "sure" for row in rows]),
-        status=result["status"],
-    )
+def settings(figure: str, seed: int) -> dict:
+    """Of kernel/uml/ponrt.py."""
+    load = LOADS[figure]
+    mice = None
+    if load.web:
+        mice = {"users": USERS, "think_s": THINK_S, "start_s": load.web[0], "stop_s": load.web[1]}
+    return {
+        "rate_bps": RATE_BPS,
+        "delay_s": DELAY_S,
+        "leaf": LEAF,
+        # Without it a connection starts from what earlier ones to the same host left behind.
+        "sysctl": {"net.ipv4.tcp_no_metrics_save": "1"},
+        "flows": TCP_FLOWS,
+        "congestion": "reno",
+        "packet_bytes": PACKET,
+        "mice": mice,
+        "look_s": LOOK_S,
+        "seed": seed,
+        "udp": load.rates(),
+        "duration_s": load.duration_s,
+    }
 
 
 @cache
-def in_kernel(figure: str) -> Run:
-    return reduced(guest.run("ponrt.py", FIGURES[figure], modules=("sch_estmred",)))
+def in_kernel(figure: str, seed: int = 1) -> dict:
+    """A run, as the document keeps it."""
+    found = guest.run("ponrt.py", settings(figure, seed), modules=("sch_estmred",))
+    return document_of(found["rows"], found["status"], seed)
 
 
-def table(runs: dict[str, Run]) -> str:
-    """Markdown."""
+def document(seeds: int) -> dict:
+    """Runs of all figures with seeds from 1 on, and what they were run with."""
+    figures = {figure: [in_kernel(figure, seed) for seed in range(1, seeds + 1)] for figure in LOADS}
+    banner = subprocess.run([guest.kernel(), "--version"], capture_output=True, text=True, check=True).stdout
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout
+    return {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "kernel": f"Linux {banner.strip()}, User Mode Linux in virtual time",
+        "commit": commit.strip(),
+        "command": f"python tests/kernel/ponrt.py --write --seeds {seeds}",
+        "leaf": LEAF,
+        "figures": figures,
+    }
+
+
+def table(figures: dict[str, list[dict]]) -> str:
+    """Markdown: means over the seeds."""
     lines = [
-        "| figure | measured | estimate | MSE, as drawn | MSE, unsmoothed |",
-        "|---|---:|---:|---:|---:|",
+        "| figure | seeds | measured | estimate | MSE, as drawn | MSE, unsmoothed |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
-    for figure, run in runs.items():
-        late = run.time_s > BEGIN_S
-        lines.append(
-            f"| {figure} | {run.measured[late].mean():.3f} | {run.estimated[late].mean():.3f} | {run.mse():.5f} | "
-            f"{run.mse_unsmoothed():.5f} |"
-        )
+    for figure, runs in figures.items():
+        found = [testbed_measures.judged(series_of(run), {}) for run in runs]
+        cells = []
+        for name, digits in (("measured", 3), ("estimated", 3), ("mse", 5), ("mse_unsmoothed", 5)):
+            values = [one[name] for one in found]
+            cells.append(
+                f"{sum(values) / len(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+            )
+        lines.append(f"| {figure} | {len(runs)} | {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def pictures(runs: dict[str, Run]) -> str:
-    """The figures, as an HTML page that opens offline."""
-    drawn = []
-    for figure, run in runs.items():
-        measured, estimated = run.smoothed()
-        late = run.time_s[run.time_s > BEGIN_S]
-        curves = (
-            Curve("estimate, unsmoothed", "by estimation interval", run.time_s, run.estimated, points=True),
-            Curve("measured", "share of UDP and web in the bytes that came, smoothed", late, measured),
-            Curve("estimate", "smoothed alike, forgetting factor 0.975", late, estimated),
-        )
-        key = "figure-" + figure.replace(" ", "").replace(",", "-").rstrip("%")
-        caption = f"MSE of what is smoothed {run.mse():.5f}, of what is not {run.mse_unsmoothed():.5f}."
-        drawn.append(Picture(key, f"Figure {figure}", caption, "time, s", "share that does not respond", curves))
-    return pictures_page("Zhao 2004, Figures 22 to 24, in the kernel", drawn)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--page", type=Path, help="draw the figures into this HTML file")
-    parser.add_argument("results", nargs="*", type=Path, help="what the guest returned, in the order of FIGURES")
+    parser.add_argument("--write", action="store_true", help=f"run, and keep the series in {FILE.name}")
+    parser.add_argument("--seeds", type=int, default=3, help="runs of each figure")
     given = parser.parse_args()
-    results = (json.loads(path.read_text()) for path in given.results)
-    runs = dict(zip(FIGURES, map(reduced, results), strict=True)) if given.results else None
-    runs = runs or {figure: in_kernel(figure) for figure in FIGURES}
-    if given.page:
-        given.page.write_text(pictures(runs))
-    print(table(runs))
-    print(runs["22, 87 %"].status)
+    if given.write:
+        text = json.dumps(document(given.seeds), allow_nan=False, separators=(",", ":"))
+        partial = FILE.with_suffix(".part")
+        # A line for each run.
+        partial.write_text(text.replace('{"seed"', '\n{"seed"') + "\n")
+        partial.replace(FILE)
+        kernel_document.cache_clear()
+    found = kernel_document()
+    print(table(found["figures"]))
+    print(found["figures"]["22-87"][0]["status"])
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from mayfly.papers import (
     rai2003_figures,
     subflow_figures,
     subflow_tables,
+    testbed_scenarios,
     today,
     today_figures,
     today_runs,
@@ -50,6 +51,8 @@ from mayfly.papers import (
     zhao2004_ponrt,
     zhao2004_ponrt_figures,
     zhao2004_scenarios,
+    zhao2004_testbed,
+    zhao2004_testbed_figures,
 )
 from mayfly.papers.declaration import Claim, Experiment, Finding, Runs
 from mayfly.papers.page import markdown as page_markdown
@@ -198,6 +201,14 @@ ITEMS = (
         experiments=ponrt_scenarios.EXPERIMENTS,
         sections=(ponrt_tables.error_tables,),
         pictures=(_drawing("Zhao 2004, Fig. 1, 3 to 10, 12, 13", zhao2004_ponrt_figures.pictures),),
+    ),
+    Item(
+        id="zhao-2004-testbed",
+        title="Zhao 2004, III: the estimator in Linux",
+        introduction=zhao2004_testbed.INTRODUCTION,
+        claims=zhao2004_testbed.CLAIMS,
+        experiments=testbed_scenarios.EXPERIMENTS,
+        pictures=(Drawing("Zhao 2004, Fig. 19, 22 to 24", zhao2004_testbed_figures.pictures),),
     ),
     Item(
         id="formulas",

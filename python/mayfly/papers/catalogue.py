@@ -214,12 +214,12 @@ _LISTS = {
         Fig. 16 | the algorithm in the kernel | drawing
         Fig. 17 | files in the kernel | drawing
         Fig. 18 | files of tc | drawing
-        Fig. 19 | status line of tc | of the kernel module: docs/kernel/sch_estmred.md
+        Fig. 19 | status line of tc
         Fig. 20 | testbed | drawing
         Fig. 21 | requests by file size | settings
-        Fig. 22 | high loads, in Linux | measured in the kernel, not simulated: docs/kernel/sch_estmred.md
-        Fig. 23 | response to a change, in Linux | measured in the kernel, not simulated: docs/kernel/sch_estmred.md
-        Fig. 24 | traffic mix, in Linux | measured in the kernel, not simulated: docs/kernel/sch_estmred.md
+        Fig. 22 | high loads, in Linux
+        Fig. 23 | response to a change, in Linux
+        Fig. 24 | traffic mix, in Linux
         Fig. 25 | topology | drawing
         Fig. 26 | queueing delay by buffer
         Fig. 27 | TCP throughput by queueing delay
