@@ -12,12 +12,12 @@ from mayfly.simulate.run import run_one, workload
 
 FILTERED = "through a filter that keeps 0.975 of the old value per estimation interval"
 ABOUT = {
-    "tc": "share that tc shows, `estm` over 2^14, by estimation interval",
+    "tc": "share that tc shows, estm over 2^14, by estimation interval",
     "counted": "share of UDP and web in the bytes that came, by estimation interval",
     "measured, kernel": f"share of UDP and web in the bytes that came, {FILTERED}",
-    "estimate, kernel": f"of `sch_estmred`, {FILTERED}",
+    "estimate, kernel": f"of sch_estmred, {FILTERED}",
     "measured, simulator": f"share of UDP and web in the packets that came, {FILTERED}",
-    "estimate, simulator": f"of `estmred`, {FILTERED}",
+    "estimate, simulator": f"of estmred, {FILTERED}",
 }
 SAYS = {
     "22": "The text: the higher the load, the more accurate the estimate.",
@@ -59,7 +59,7 @@ def shown() -> Picture:
         Curve("counted", ABOUT["counted"], series.time_s.tolist(), counted),
     )
     told = re.search(r"estm \d+ = \S+", status)[0]
-    caption = f"The text: 14259 as `estm` is a share of 0.87. Seed 1 in the kernel; at the end tc shows {told}."
+    caption = f"The text: an estm of 14259 is a share of 0.87. Seed 1 in the kernel; at the end tc shows {told}."
     title = f"Figure 19: what tc shows, {TITLES['22-87']}"
     y = "share that does not respond"
     return Picture("fig-19", title, caption, "time (s)", y, curves, False, source="Zhao 2004, Fig. 19")
