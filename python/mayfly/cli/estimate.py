@@ -119,6 +119,8 @@ def _follow(
     session: Session, polls: Path, since: str, alarm: str | None, out: Path | None, how: dict[str, Any]
 ) -> None:
     """A line, or a JSON document, for each estimate, and for each alarm that begins or ends."""
+    from dataclasses import replace
+
     from mayfly.errors import MayflyError
     from mayfly.estimate.alarm import bounds
     from mayfly.estimate.estimate import doubts
@@ -132,13 +134,14 @@ def _follow(
     from_s, limits = seconds(since, "from"), None if alarm is None else bounds(alarm)
     told, standing = 0, []
     with opened(polls) as lines:
-        for found in follow(lines, name=polls.name, **how):
+        for every in follow(lines, name=polls.name, **how):
+            found = replace(every, from_s=from_s)
             rows = found.document()["series"]
             for row in rows[told:]:
-                if row["time_s"] >= from_s:
-                    session.line(row, line_of(row, doubts()))
+                session.line(row, line_of(row, doubts()))
             told = len(rows)
             alarms = [] if limits is None else found.alarms(*limits)
-            if alarms != standing:
+            ends = [(one.raised_s, one.cleared_s) for one in alarms]
+            if ends != standing:
                 session.line({"alarms": [one.document() for one in alarms]}, f"alarm: {alarms[-1]}")
-                standing = alarms
+                standing = ends

@@ -67,8 +67,7 @@ def follow(
         rows.append(row)
         if len(rows) < 4 or row[0] - rows[0][0] < due_s:
             continue
-        times, *columns = between(rows, size)
-        samples = Samples(times - rows[0][0], *columns, name=name)
+        samples = Samples(*between(rows, size), name=name)
         found = estimate(samples, rate, rtt, packet, method=method, ticks=ticks, options=given)
         given.setdefault("sampling", found.settings["sampling"])
         due_s = row[0] - rows[0][0] + found.settings["estimation_s"] / 4

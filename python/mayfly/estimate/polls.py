@@ -53,7 +53,7 @@ def polled(content: bytes, packet_bytes: int, device: str | None, name: str) -> 
     Returns
     -------
     time_s, queue_pkts, arrivals, drops : numpy.ndarray, shape (n - 1,)
-        Of the intervals between n polls.
+        Of the intervals between n polls; the clock begins with the first poll.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def polled(content: bytes, packet_bytes: int, device: str | None, name: str) -> 
     >>> poll = b"%d\nqdisc red 1: dev e root\n Sent %d bytes 1 pkt (dropped %d, overlimits 0)\n backlog %db 1p\n"
     >>> text = b"".join(poll % row for row in ((1, 1000, 0, 0), (2, 9000, 2, 2000), (3, 18000, 2, 0)))
     >>> [column.tolist() for column in polled(text, 1000, None, "polls")]
-    [[2.0, 3.0], [1.0, 1.0], [12.0, 7.0], [2.0, 0.0]]
+    [[1.0, 2.0], [1.0, 1.0], [12.0, 7.0], [2.0, 0.0]]
     """
     rows = list(counters(content.decode("utf-8", "replace").splitlines(), device, name))
     if len(rows) < 3:
@@ -104,17 +104,17 @@ def counters(lines: Iterable[str], device: str | None, name: str) -> Iterator[tu
 
 
 def between(rows: Sequence[tuple[float, int, int, float]], packet_bytes: int) -> tuple[np.ndarray, ...]:
-    """Samples between polls: columns of :func:`polled` from rows of :func:`counters`.
+    """Samples between polls: columns of :func:`polled` from rows of :func:`counters`, since the first.
 
     Examples
     --------
     >>> [column.tolist() for column in between([(1.0, 0, 0, 0.0), (2.0, 9000, 1, 2000.0)], 1000)]
-    [[2.0], [1.0], [12.0], [1.0]]
+    [[1.0], [1.0], [12.0], [1.0]]
     """
     times, sent, drops, backlog = np.array(rows, float).T
     dropped = np.diff(drops)
     came = (np.diff(sent) + np.diff(backlog)) / packet_bytes + dropped
-    return times[1:], (backlog[1:] + backlog[:-1]) / 2 / packet_bytes, came, dropped
+    return times[1:] - times[0], (backlog[1:] + backlog[:-1]) / 2 / packet_bytes, came, dropped
 
 
 def _polls(lines: Iterable[str]) -> Iterator[tuple[float, str]]:
