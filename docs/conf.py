@@ -14,7 +14,8 @@ version = release
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "registry_directives"]
 exclude_patterns = ["_build", "_ext", "_extra"]
-html_extra_path = ["_extra"]
+# What `make reproduction` leaves there, if it ran.
+html_extra_path = [name for name in ("_extra",) if (Path(__file__).parent / name).is_dir()]
 source_suffix = {".md": "markdown"}
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
