@@ -1,14 +1,16 @@
 """CPU time per packet of our queue disciplines in the kernel, beside fq_codel's and sfq's, in User Mode Linux.
 
-Usage: python benchmarks/kernel_cost.py [ROUNDS [REPEATS [WORD]]]; WORD: only rows of ours that begin with it.
+    python benchmarks/kernel_cost.py [ROUNDS [REPEATS [WORD]]]
 
 A round is 4096 packets of 1000 bytes of 256 flows, without GSO. Empty: every packet leaves at once. Loaded: 512 come,
 then 512 leave. Each run is the guest's whole CPU time less that of a run of one round, the least of the repeats, which
 take turns. What it costs to send and free a packet below `prio`, or `netem`, is in each.
 """
 
+import argparse
 import resource
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "kernel"))
@@ -41,13 +43,28 @@ def per_packet_ns(leaves: list[str], rounds: int, repeats: int) -> dict[tuple[st
     return {case: 1e9 * (least[*case, rounds] - least[*case, 1]) / packets for case in cases}
 
 
+def at_least(least: int) -> Callable[[str], int]:
+    """A whole number for the command line, from `least` on."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, at least {least}")
+        return int(text)
+
+    return number
+
+
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    word = sys.argv[3] if len(sys.argv) > 3 else ""
-    leaves = [*PEERS, *(leaf for leaf in OURS if leaf.startswith(word))]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "rounds", nargs="?", type=at_least(2), default=500, metavar="ROUNDS", help="at least 2; default 500"
+    )
+    parser.add_argument("repeats", nargs="?", type=at_least(1), default=3, metavar="REPEATS", help="default 3")
+    parser.add_argument("word", nargs="?", default="", metavar="WORD", help="only rows of ours that begin with it")
+    given = parser.parse_args()
+    leaves = [*PEERS, *(leaf for leaf in OURS if leaf.startswith(given.word))]
     guest.built()
-    costs = per_packet_ns(leaves, rounds, repeats)
+    costs = per_packet_ns(leaves, given.rounds, given.repeats)
     print("| discipline | empty, ns | of fq_codel | loaded, ns | of fq_codel |")
     print("|---|---:|---:|---:|---:|")
     for leaf in leaves:
