@@ -20,9 +20,14 @@ try() {
   rm -rf env compare whatif
 }
 
+archive=$(ls "$dist"/*.tar.gz)
+[ "$(stat -c %s "$archive")" -lt 3000000 ] || { echo "$archive: above 3 MB"; exit 1; }
+unwanted=$(tar tzf "$archive" | grep -E '^[^/]*/(docs|captures|kernel|target|fuzz)/|\.(pcap|parquet)' || true)
+[ -z "$unwanted" ] || { echo "$archive has no need of: $unwanted"; exit 1; }
+
 try "$(ls "$dist"/*.whl)"
 if command -v cargo >/dev/null; then
-  try "$(ls "$dist"/*.tar.gz)"
+  try "$archive"
   echo "the wheel and the source archive work"
 else
   echo "the wheel works; the source archive needs a Rust compiler, which is not here"
