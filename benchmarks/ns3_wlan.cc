@@ -8,16 +8,15 @@
 //
 // - Queue discs are off, and the queue of the access point's MAC is the buffer; the frame on the air is part of it.
 // - Frames do not age there (500 ms by default).
-// - NewReno without SACK, timestamps and scaling. TcpTxBuffer::NextSeg of 3.37 hands out a segment of no length when the
-//   data in flight are all that the receiver's window takes, and the sender crashes. So the buffer of the sender, not
-//   the window, holds it to 43 segments; the window is larger.
+// - TCP as in ns3_transfers.h.
 // - ARP is answered in advance: NeighborCacheHelper needs IPv6.
-// - Listeners are closed when they have accepted: ns-3 searches all of them for each packet.
 //
 // Stations associate in the first second: flows start a second after what the list says, and the run lasts as much longer.
 //
 // Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 ns3_wlan.cc -lns3-wifi -lns3-mobility -lns3-propagation
 // -lns3-point-to-point -lns3-internet -lns3-traffic-control -lns3-network -lns3-core
+
+#include "ns3_transfers.h"
 
 #include <ns3/core-module.h>
 #include <ns3/internet-module.h>
@@ -33,6 +32,7 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -42,97 +42,21 @@ namespace
 {
 
 constexpr uint32_t HOSTS = 10; // stations, and servers
-constexpr uint32_t SEGMENT = 1460;
-constexpr uint32_t WINDOW = 43; // segments
-constexpr uint32_t CHUNK = 16;  // segments an application hands over at a time, at most
-constexpr uint32_t PORTS = 48000;  // those of sources begin at 49152
 const Time ASSOCIATION = Seconds(1);
 
-/// A row of the flow list, and what became of it.
-struct Transfer
+/// A row of the flow list.
+struct Listed : Transfer
 {
     bool down = true;
-    double startS = 0;
     uint32_t station = 0;
     uint32_t server = 0;
-    uint64_t bytes = 0; // 0: without end
-    Ptr<Node> from;
-    Ptr<Node> to;
-    Ipv4Address address;
-    uint16_t port = 0;
-    uint64_t written = 0;
-    uint64_t read = 0;
-    uint64_t readBefore = 0; // by the end of the warm-up
-    Ptr<Socket> listener;
-    Ptr<Socket> source;
-    Ptr<Socket> sink;
-
-    /// Hands over what fits into the sender's buffer, then closes.
-    void Write(Ptr<Socket> socket, uint32_t)
-    {
-        while (socket->GetTxAvailable() >= SEGMENT && (bytes == 0 || written < bytes))
-        {
-            uint64_t most = std::min(socket->GetTxAvailable() / SEGMENT, CHUNK) * SEGMENT;
-            auto size = static_cast<uint32_t>(bytes == 0 ? most : std::min(most, bytes - written));
-            if (socket->Send(Create<Packet>(size)) < 0)
-            {
-                return;
-            }
-            written += size;
-        }
-        if (bytes > 0 && written == bytes)
-        {
-            socket->SetSendCallback(MakeNullCallback<void, Ptr<Socket>, uint32_t>());
-            socket->Close();
-        }
-    }
-
-    void Connected(Ptr<Socket> socket)
-    {
-        socket->SetSendCallback(MakeCallback(&Transfer::Write, this));
-        Write(socket, 0);
-    }
-
-    void Accepted(Ptr<Socket> socket, const Address&)
-    {
-        sink = socket;
-        socket->SetRecvCallback(MakeCallback(&Transfer::Read, this));
-        socket->SetCloseCallbacks(MakeCallback(&Transfer::Finished, this), MakeNullCallback<void, Ptr<Socket>>());
-        listener->Close();
-    }
-
-    void Read(Ptr<Socket> socket)
-    {
-        for (auto packet = socket->Recv(); packet && packet->GetSize() > 0; packet = socket->Recv())
-        {
-            read += packet->GetSize();
-        }
-    }
-
-    void Finished(Ptr<Socket> socket)
-    {
-        socket->Close();
-    }
-
-    void Start()
-    {
-        listener = Socket::CreateSocket(to, TcpSocketFactory::GetTypeId());
-        listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
-        listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
-                                    MakeCallback(&Transfer::Accepted, this));
-        listener->Listen();
-        source = Socket::CreateSocket(from, TcpSocketFactory::GetTypeId());
-        source->SetConnectCallback(MakeCallback(&Transfer::Connected, this),
-                                   MakeNullCallback<void, Ptr<Socket>>());
-        source->Connect(InetSocketAddress(address, port));
-    }
 };
 
-std::deque<Transfer>
+std::deque<Listed>
 ReadList(const std::string& path)
 {
     std::ifstream file(path);
-    std::deque<Transfer> transfers;
+    std::deque<Listed> transfers;
     std::string line;
     std::getline(file, line);
     while (std::getline(file, line))
@@ -141,7 +65,7 @@ ReadList(const std::string& path)
         std::istringstream fields(line);
         std::string id;
         std::string direction;
-        Transfer transfer;
+        Listed transfer;
         fields >> id >> direction >> transfer.startS >> transfer.station >> transfer.server >> transfer.bytes;
         if (!fields || transfer.station >= HOSTS || transfer.server >= HOSTS)
         {
@@ -158,20 +82,7 @@ ReadList(const std::string& path)
 void
 Defaults()
 {
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
-    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TcpClassicRecovery::GetTypeId()));
-    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(1)));
-    Config::SetDefault("ns3::TcpSocketBase::MaxSegLifetime", DoubleValue(1));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(WINDOW * SEGMENT));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(65535));
-    // Starved flows go on trying.
-    Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(1000));
-    Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(1000));
+    TcpDefaults();
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize("2000p")));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000)));
 }
@@ -251,23 +162,6 @@ struct Network
         }
     }
 
-    static Ptr<Ipv4StaticRouting> Routes(Ptr<Node> node)
-    {
-        return Ipv4StaticRoutingHelper().GetStaticRouting(node->GetObject<Ipv4>());
-    }
-
-    static void DefaultRoute(Ptr<Node> node, Ipv4Address gateway)
-    {
-        auto ipv4 = node->GetObject<Ipv4>();
-        for (uint32_t n = 1; n < ipv4->GetNInterfaces(); n++)
-        {
-            if (ipv4->GetAddress(n, 0).IsInSameSubnet(gateway))
-            {
-                Routes(node)->SetDefaultRoute(gateway, n);
-            }
-        }
-    }
-
     /// Enters the hardware address of a neighbour where it is asked for.
     static void Known(std::pair<Ptr<Ipv4>, uint32_t> where, Ipv4Address address, Ptr<NetDevice> device)
     {
@@ -322,9 +216,9 @@ main(int argc, char* argv[])
         transfer.to = transfer.down ? station : server;
         transfer.address = transfer.down ? network.stationAddresses.GetAddress(transfer.station)
                                          : network.serverAddresses[transfer.server];
-        Simulator::Schedule(ASSOCIATION + Seconds(transfer.startS), &Transfer::Start, &transfer);
+        Simulator::Schedule(ASSOCIATION + Seconds(transfer.startS), &Transfer::Start, static_cast<Transfer*>(&transfer));
     }
-    Simulator::Schedule(ASSOCIATION + Seconds(warmUp), +[](std::deque<Transfer>* all) {
+    Simulator::Schedule(ASSOCIATION + Seconds(warmUp), +[](std::deque<Listed>* all) {
         for (auto& transfer : *all)
         {
             transfer.readBefore = transfer.read;

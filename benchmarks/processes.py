@@ -27,18 +27,29 @@ def lines(command: Sequence[object]) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def ns3_program(name: str, modules: Sequence[str], folder: Path) -> Path | None:
-    """`NAME.cc` of this folder compiled with modules of ns-3, last what all others need; None where that cannot be."""
-    compiler = shutil.which("g++")
-    if compiler is None or not all((NS3_HEADERS / f"{module}-module.h").exists() for module in modules):
-        print("ns-3 is not installed (Debian: apt-get install libns3-dev g++): no peer", file=sys.stderr)
+def ns3_program(name: str, modules: Sequence[str], folder: Path, wheel: Path | None = None) -> Path | None:
+    """`NAME.cc` of this folder compiled with modules of ns-3, last what all others need; None where that cannot be.
+
+    Debian's ns-3.37, or with `wheel` the folder `ns3` that PyPI's wheel of 3.44 installs: its libraries contain
+    assertions and logging, and a program that uses its headers is told so.
+    """
+    compiler, headers = shutil.which("g++"), NS3_HEADERS if wheel is None else wheel / "include/ns3"
+    if compiler is None or not all((headers / f"{module}-module.h").exists() for module in modules):
+        missing = "Debian: apt-get install libns3-dev g++" if wheel is None else f"no headers in {wheel}, or no g++"
+        print(f"ns-3 is not installed ({missing}): no peer", file=sys.stderr)
         return None
-    program = folder / name
-    libraries = [f"-lns3-{module}" for module in modules]
-    command = [compiler, "-O2", "-std=c++17", HERE / f"{name}.cc", "-o", program, *libraries]
-    done = subprocess.run(command, capture_output=True, text=True)
+    if wheel is None:
+        program = folder / name
+        options = ["-std=c++17", *(f"-lns3-{module}" for module in modules)]
+    else:
+        program, libraries = folder / f"{name}_wheel", wheel / "lib64"
+        version = next(libraries.glob("libns3*-core.so")).name.removesuffix("core.so")
+        options = ["-std=c++20", "-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE", "-isystem", wheel / "include"]
+        options += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l:{version}{module}.so" for module in modules)]
+    command = [compiler, "-O2", HERE / f"{name}.cc", "-o", program, *options]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()[-1:]
-        print(f"{name}.cc is for ns-3.37 and does not compile here ({errors[0]}): no peer", file=sys.stderr)
+        print(f"{name}.cc is for ns-3.37 and 3.44 and does not compile here ({errors[0]}): no peer", file=sys.stderr)
         return None
     return program
