@@ -21,7 +21,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = ROOT / "target" / "release" / "examples" / "connections"
-RUNS = 3
 HEADER = struct.Struct("<IHHiIII")
 RECORD = struct.Struct("<IIII")
 PEERS = {
@@ -107,10 +106,28 @@ def run(command: list[str], cwd: str) -> tuple[float, int, str]:
     return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, text
 
 
+def in_turns(path: Path, folder: str, runs: int) -> Iterator[tuple[str, list[tuple[float, int, str]]]]:
+    """Every program that is installed and reads the file, with its runs."""
+    found: dict[str, list[tuple[float, int, str]]] = {}
+    programs = {"mayfly": [str(PROGRAM)], **PEERS}
+    for missing in [name for name in PEERS if shutil.which(name) is None]:
+        print(f"{missing}: not installed", file=sys.stderr)
+        del programs[missing]
+    for _ in range(runs):
+        for name, command in list(programs.items()):
+            try:
+                found.setdefault(name, []).append(run([*command, str(path)], folder))
+            except RuntimeError as error:
+                print(error, file=sys.stderr)
+                del programs[name]
+    yield from ((name, found[name]) for name in programs)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captures", nargs="+", type=Path, metavar="CAPTURE")
     parser.add_argument("--packets", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=3, help="of each program, in turns, of which the fastest counts")
     parser.add_argument("--connections", type=int, default=1_000_000)
     given = parser.parse_args()
     if not PROGRAM.exists():
@@ -118,15 +135,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "repeated.pcap"
         packets = repeated(given.captures, given.packets, path)
-        for name, command in {"mayfly": [str(PROGRAM)], **PEERS}.items():
-            if name != "mayfly" and shutil.which(command[0]) is None:
-                print(f"{name}: not installed", file=sys.stderr)
-                continue
-            try:
-                runs = [run([*command, str(path)], folder) for _ in range(RUNS if name == "mayfly" else 1)]
-            except RuntimeError as error:
-                print(error, file=sys.stderr)
-                continue
+        for name, runs in in_turns(path, folder, given.runs):
             cpu_s, _, text = min(runs)
             row = {"program": name, "packets": packets, "cpu_s": cpu_s, "packets_per_cpu_s": packets / cpu_s}
             print(json.dumps(row | (json.loads(text) if name == "mayfly" else {})), flush=True)

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use capture::{Options, read_files};
+use capture::{Options, Protocol, read_files};
 
 fn main() -> ExitCode {
     let paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -16,8 +16,9 @@ fn main() -> ExitCode {
         Ok(read) => {
             let (packets, decoded) = (read.counts.packets, read.counts.decoded);
             let (connections, trains) = (read.connections.len(), read.trains.len());
+            let tcp = read.connections.iter().filter(|c| c.protocol == Protocol::Tcp).count();
             println!(
-                "{{\"packets\": {packets}, \"decoded\": {decoded}, \"connections\": {connections}, \"trains\": {trains}}}"
+                "{{\"packets\": {packets}, \"decoded\": {decoded}, \"connections\": {connections}, \"tcp\": {tcp}, \"trains\": {trains}}}"
             );
             ExitCode::SUCCESS
         }
