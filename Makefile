@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: reproduction fuzz dist test-dist all build demo test test-rust test-python test-papers test-kernel test-kernel-kasan test-kernel-debian lint docs bench clean
+.PHONY: reproduction fuzz dist test-dist performance all build demo test test-rust test-python test-papers test-kernel test-kernel-kasan test-kernel-debian lint docs bench clean
 
 all: build
 
@@ -95,6 +95,15 @@ bench: build
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/jobs.py
 	$(BIN)/python benchmarks/captures.py $(CAPTURES)
+
+# Ten minutes of CPU time where all peers are there; PEERS is a Python environment with ns3 and nfstream.
+PEERS ?=
+
+performance: build
+	cargo build --release --quiet -p mayfly-netsim --example flow_list
+	cargo build --release --quiet -p mayfly-qdisc --examples
+	cargo build --release --quiet -p mayfly-capture --example connections
+	$(BIN)/python benchmarks/performance.py $(if $(PEERS),--peers $(PEERS)) --write docs/performance.md
 
 # Needs a nightly toolchain and cargo-fuzz. FUZZ_S seconds of each target; what it finds is kept in fuzz/corpus.
 FUZZ_S ?= 60

@@ -1,5 +1,5 @@
 # 35 endless TCP flows and 22 CBR flows of 1 Mb/s over 28 Mb/s and 50 ms with drop-tail in ns-2, for timing.
-# ns ns2_permanent.tcl SECONDS SCHEDULER
+# ns ns2_permanent.tcl SECONDS SCHEDULER; prints how many data packets the TCP senders sent, repeats among them.
 lassign $argv seconds scheduler
 set sim [new Simulator]
 remove-all-packet-headers
@@ -26,6 +26,7 @@ for {set flow 0} {$flow < 57} {incr flow} {
         set sender [new Agent/TCP/Newreno]
         set sink [new Agent/TCPSink]
         set source [new Application/FTP]
+        lappend senders $sender
     } else {
         set sender [new Agent/UDP]
         set sink [new Agent/Null]
@@ -40,5 +41,10 @@ for {set flow 0} {$flow < 57} {incr flow} {
     $source attach-agent $sender
     $sim at [$starts uniform 0 2.0] [list $source start]
 }
-$sim at $seconds {exit 0}
+$sim at $seconds {
+    set packets 0
+    foreach sender $senders { incr packets [$sender set ndatapack_] }
+    puts $packets
+    exit 0
+}
 $sim run

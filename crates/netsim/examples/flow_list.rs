@@ -151,10 +151,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     if let Some(path) = arguments.get(3) {
         let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
-        writeln!(file, "finish_s,packets_sent,retransmits,timeouts,drops")?;
-        for r in &output.records {
+        writeln!(file, "protocol,finish_s,packets_sent,retransmits,timeouts,drops")?;
+        for (flow, r) in flows.iter().zip(&output.records) {
+            let protocol = if flow.udp.is_some() { "udp" } else { "tcp" };
             let finish = if r.finish == Time::NEVER { f64::NAN } else { r.finish.as_secs_f64() };
-            writeln!(file, "{finish:.6},{},{},{},{}", r.packets_sent, r.retransmits, r.timeouts, r.drops)?;
+            writeln!(file, "{protocol},{finish:.6},{},{},{},{}", r.packets_sent, r.retransmits, r.timeouts, r.drops)?;
         }
     }
     Ok(())
