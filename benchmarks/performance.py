@@ -332,7 +332,7 @@ def rows(table: Table, found: Measured) -> Iterator[str]:
     """The table, and below it the commands."""
     least = {name: min(spent) for name, spent in found.seconds.items()}
     ours = [name for program in table.programs if program.ours for name in (program.name, *(program.part or ())[:1])]
-    yield f"### {table.title}"
+    yield f"## {table.title}"
     yield ""
     yield "| | CPU s, least | most | " + " | ".join(f"of {name}" for name in ours) + " | produced |"
     yield "|---|---:|---:|" + "---:|" * len(ours) + "---|"
@@ -381,7 +381,7 @@ def decisions(place: Place, runs: int) -> list[str]:
                 name = f"{version}, {row['id']}QueueDisc" if version else f"`{row['id']}`"
                 found.setdefault(name, []).append(row)
     ns = {name: queues.combined(each)["ns"] for name, each in found.items()}
-    table = ["### A packet in and a packet out, 300 waiting, 10,000 flows", ""]
+    table = ["## A packet in and a packet out, 300 waiting, 10,000 flows", ""]
     table += ["| | CPU ns | of our `fq_codel` | of our `efd` |", "|---|---:|---:|---:|"]
     ours, efd = ns["`fq_codel`"], ns["`efd`"]
     table += [f"| {name} | {took:.0f} | {took / ours:.2f} | {took / efd:.2f} |" for name, took in ns.items()]
