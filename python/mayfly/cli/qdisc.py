@@ -135,5 +135,7 @@ def _do(steps: list[list[str]], dry_run: bool, as_json: bool, done: str, undo: l
         perform(steps, undo)
     if as_json:
         session.print_json({"commands": steps, "done": not dry_run})
+    elif dry_run:
+        print(shown(steps))  # for a shell: not wrapped
     else:
-        session.print(shown(steps) if dry_run else done)
+        session.print(done)

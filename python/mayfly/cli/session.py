@@ -2,6 +2,7 @@
 
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -134,7 +135,7 @@ class Session:
             self.print(part)
 
     def print(self, what: object) -> None:
-        """Prints to standard output, as wide as the terminal.
+        """Prints to standard output, as wide as the terminal; to a file or a pipe a sentence is one line.
 
         Parameters
         ----------
@@ -143,7 +144,12 @@ class Session:
         """
         from rich.console import Console
 
-        Console(highlight=False).print(what, markup=False, soft_wrap=isinstance(what, str))
+        console = Console(highlight=False)
+        if isinstance(what, str) and sys.stdout.isatty():
+            # Words stay whole, long paths among them.
+            fit = textwrap.TextWrapper(console.width, break_long_words=False, break_on_hyphens=False)
+            what = "\n".join(fit.fill(line) for line in what.splitlines())
+        console.print(what, markup=False, soft_wrap=isinstance(what, str))
 
     def line(self, document: dict[str, Any], text: str) -> None:
         """One of many lines that come over time, seen at once by whoever reads them; JSON has a document a line.

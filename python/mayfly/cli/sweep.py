@@ -121,7 +121,7 @@ def query(
     if as_json:
         session.print_json({"columns": found.columns, "rows": json.loads(found.write_json())})
     elif csv:
-        session.print(found.write_csv().rstrip("\n"))
+        print(found.write_csv().rstrip("\n"))
     else:
         from mayfly.report.terminal import plain_table
 
