@@ -93,7 +93,9 @@ def below(
 
     def margin(runs: Runs) -> Values:
         more, less = paired(runs, greater, lesser)
-        return np.log(more / less) if logarithms else more - less
+        # A quantity of 0, as short runs may have, gives a margin that is refused by name.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(more / less) if logarithms else more - less
 
     return Row(name, lesser, unit, margin=margin, direction=direction, **given)
 
