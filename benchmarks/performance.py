@@ -256,7 +256,9 @@ def readers(place: Place, runs: int) -> Iterator[Table]:
         Program("tcptrace", ["tcptrace", "-l", "-r", "-n", path.name], tcptrace),
         Program("tshark", ["tshark", "-q", "-z", "conv,tcp", "-r", path.name], tshark),
     ]
-    programs = [row for row in programs if row.ours or shutil.which(str(row.command[0]))]
+    missing = [name for name in ("argus", "tcptrace", "tshark") if shutil.which(name) is None]
+    missing += [] if shutil.which("ra") else ["argus"]  # which reads what argus writes
+    programs = [row for row in programs if row.name not in missing]
     if place.environment is not None and list(place.environment.glob("lib/python3*/site-packages/nfstream")):
         command = [place.environment / "bin/python", HERE / "nfstream_flows.py", path.name]
         programs.append(Program("nfstream", command, nfstream))
@@ -433,6 +435,8 @@ def main(
     """Time Mayfly and its peers on the same input."""
     if only is not None and only not in (*TABLES, "queues"):
         raise typer.BadParameter(f"must be one of {', '.join([*TABLES, 'queues'])}", param_hint="--only")
+    if only is not None and page is not None:
+        raise typer.BadParameter("would leave the page with one table of all; print it instead", param_hint="--write")
     for program in ("flow_list", "queues", "connections"):
         if not (EXAMPLES / program).exists():
             sys.exit(f"{program} is missing: make performance builds it")
