@@ -28,5 +28,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_title = "Mayfly"
 html_copy_source = False

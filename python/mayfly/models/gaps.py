@@ -125,15 +125,65 @@ def scaled(name: str, value: float, unit: float) -> float:
     return value * unit if name in ("mean", "scale") else value
 
 
-def distribution(law: str, parameters: dict[str, float]) -> Any:
-    """The law as a frozen distribution of scipy; parameters as in :class:`Fit`."""
+@dataclass(frozen=True)
+class Scaled:
+    """A distribution of scipy with its shapes and scale: what a frozen one gives, without the cost of freezing.
+
+    Parameters
+    ----------
+    family
+        Distribution of ``scipy.stats``.
+    shapes : tuple of float
+        Of the family.
+    scale : float
+    """
+
+    family: Any
+    shapes: tuple[float, ...]
+    scale: float
+
+    def cdf(self, x: Any) -> Any:
+        """Probability of at most ``x``."""
+        return self.family.cdf(x, *self.shapes, scale=self.scale)
+
+    def sf(self, x: Any) -> Any:
+        """Probability of more than ``x``."""
+        return self.family.sf(x, *self.shapes, scale=self.scale)
+
+    def pdf(self, x: Any) -> Any:
+        """Density."""
+        return self.family.pdf(x, *self.shapes, scale=self.scale)
+
+    def logpdf(self, x: Any) -> Any:
+        """Logarithm of the density."""
+        return self.family.logpdf(x, *self.shapes, scale=self.scale)
+
+    def ppf(self, p: Any) -> Any:
+        """Quantiles."""
+        return self.family.ppf(p, *self.shapes, scale=self.scale)
+
+    def mean(self) -> float:
+        """Mean."""
+        return self.family.mean(*self.shapes, scale=self.scale)
+
+    def std(self) -> float:
+        """Standard deviation."""
+        return self.family.std(*self.shapes, scale=self.scale)
+
+    def rvs(self, size: Any = 1, random_state: Any = None) -> Any:
+        """Draw values."""
+        return self.family.rvs(*self.shapes, scale=self.scale, size=size, random_state=random_state)
+
+
+def distribution(law: str, parameters: dict[str, float]) -> Scaled:
+    """The law as a distribution; parameters as in :class:`Fit`."""
     from scipy import stats
 
     if law == "exponential":
-        return stats.expon(scale=parameters["mean"])
+        return Scaled(stats.expon, (), parameters["mean"])
     if law == "lognormal":
-        return stats.lognorm(parameters["sigma"], scale=math.exp(parameters["mu"]))
-    return stats.weibull_min(parameters["shape"], scale=parameters["scale"])
+        return Scaled(stats.lognorm, (parameters["sigma"],), math.exp(parameters["mu"]))
+    return Scaled(stats.weibull_min, (parameters["shape"],), parameters["scale"])
 
 
 def _exponential(gaps: np.ndarray) -> dict[str, float]:

@@ -45,7 +45,7 @@ class Mixture:
     weights : tuple of float
         Probabilities, of sum 1.
     parts : tuple
-        Frozen distributions of scipy.
+        Distributions, as :class:`mayfly.models.gaps.Scaled`.
     """
 
     weights: tuple[float, ...]
@@ -128,7 +128,7 @@ def _pareto(values: np.ndarray, _: Parameters | None) -> Parameters:
 def _pareto_law(parameters: Mapping[str, float]) -> Any:
     from scipy import stats
 
-    return stats.pareto(parameters["exponent"], scale=parameters["minimum"])
+    return gaps.Scaled(stats.pareto, (parameters["exponent"],), parameters["minimum"])
 
 
 def _two_exponentials(values: np.ndarray, start: Parameters | None) -> Parameters:
@@ -159,7 +159,8 @@ def _two_exponentials_law(parameters: Mapping[str, float]) -> Mixture:
     from scipy import stats
 
     share = parameters["share_1"]
-    return Mixture((share, 1 - share), tuple(stats.expon(scale=parameters[f"mean_{part}"]) for part in (1, 2)))
+    parts = tuple(gaps.Scaled(stats.expon, (), parameters[f"mean_{part}"]) for part in (1, 2))
+    return Mixture((share, 1 - share), parts)
 
 
 def _two_lognormals(values: np.ndarray, start: Parameters | None) -> Parameters:
@@ -199,7 +200,10 @@ def _two_lognormals_law(parameters: Mapping[str, float]) -> Mixture:
     from scipy import stats
 
     share = parameters["share_1"]
-    parts = [stats.lognorm(parameters[f"sigma_{part}"], scale=math.exp(parameters[f"mu_{part}"])) for part in (1, 2)]
+    parts = [
+        gaps.Scaled(stats.lognorm, (parameters[f"sigma_{part}"],), math.exp(parameters[f"mu_{part}"]))
+        for part in (1, 2)
+    ]
     return Mixture((share, 1 - share), tuple(parts))
 
 
