@@ -75,16 +75,23 @@ def headline_table(document: Mapping[str, Any]) -> str:
     -------
     str
     """
-    head = ["claims of", "all", "agree", "same direction", "undecided", "differ"]
-    body = []
-    total = dict.fromkeys(_VERDICTS, 0)
+    head = ["claims of", "claims", "agree", "same direction", "undecided", "differ", "rows", "hold"]
+    body = [_headline_row(f"[{row['title']}](docs/papers/{row['page']}.md)", row) for row in document["headline"]]
+    total: dict[str, dict[str, int]] = {"claims": {}, "rows": {}}
     for row in document["headline"]:
-        claims = row["claims"]
-        total = {name: total[name] + claims[name] for name in _VERDICTS}
-        link = f"[{row['title']}](docs/papers/{row['page']}.md)"
-        body.append([link, str(sum(claims.values())), *(str(claims[name]) for name in _VERDICTS[:4])])
-    body.append(["**all**", str(sum(total.values())), *(str(total[name]) for name in _VERDICTS[:4])])
-    return table(head, body)
+        for kind, counts in total.items():
+            for name, count in row[kind].items():
+                counts[name] = counts.get(name, 0) + count
+    return table(head, [*body, _headline_row("**all**", total)])
+
+
+def _headline_row(title: str, row: Mapping[str, Mapping[str, int]]) -> list[str]:
+    claims, rows = row["claims"], row["rows"]
+    counted = sum(rows.values())
+    hold = sum(rows.get(name, 0) for name in _VERDICTS[:2])
+    share = f"{100 * hold / counted:.0f} %" if counted else ""
+    texts = [str(claims.get(name, 0)) for name in _VERDICTS[:4]]
+    return [title, str(sum(claims.values())), *texts, f"{counted:,}", share]
 
 
 def with_headline(readme: str, document: Mapping[str, Any]) -> str:
@@ -129,7 +136,7 @@ def verdicts_page(document: Mapping[str, Any]) -> str:
         '<a href="../reproduction/report.html">The report</a> has every row with plots, settings, seeds and run times; '
         f"in the checkout it is `docs/{REPORT}/report.html`. [](reproduce.md) says how to make it again.",
         _without_paths(headline_table(document)),
-        "A claim takes the verdict of its worst row.",
+        "A claim takes the verdict of its worst row; rows hold that agree or have the direction claimed.",
     ]
     for paper, name in PAPERS.items():
         body = []

@@ -59,6 +59,12 @@ DIFFERENCES: dict[str, Difference] = {
         " is 3.2, with 1 2.5. The printed 1 to 3 MSS tell of an initial window of 1 or 2. Losses and round trips are "
         "as printed.",
     ),
+    "mix-overload": Difference(
+        Verdict.DIFFERS,
+        "How deep 5 Mb/s is in overload, as for mix-responses: with a long preamble and acknowledgements at 2 Mb/s the "
+        "model starves 61 % of the downloads. With short preambles and acknowledgements at 11 Mb/s it starves 3.0 % of "
+        "them, the last quantiles as printed (mix-overload-short).",
+    ),
     "queue-models": Difference(
         Verdict.DIFFERS,
         "Up to the median the LAS model is within 7 %, and PS errs as printed at both ends. For larger flows it "
