@@ -55,7 +55,7 @@ def test_the_table_adds_up(found):
     assert counts[-1] == [sum(column) for column in zip(*counts[:-1], strict=True)]
     rows = [str(row.verdict) for checked in found.checked if checked.finding for row in checked.finding.rows]
     hold = rows.count("agrees") + rows.count("same direction")
-    assert counts[-1][5] == len(rows) and lines[-1][7] == f"{100 * hold / len(rows):.0f} %"
+    assert counts[-1][5] == len(rows) and lines[-1][7] == f"{100 * hold / len(rows):.0f}\N{NO-BREAK SPACE}%"
 
 
 def test_only_everything_as_declared_is_published(found, tmp_path):

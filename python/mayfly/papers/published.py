@@ -89,7 +89,7 @@ def _headline_row(title: str, row: Mapping[str, Mapping[str, int]]) -> list[str]
     claims, rows = row["claims"], row["rows"]
     counted = sum(rows.values())
     hold = sum(rows.get(name, 0) for name in _VERDICTS[:2])
-    share = f"{100 * hold / counted:.0f} %" if counted else ""
+    share = f"{100 * hold / counted:.0f}\N{NO-BREAK SPACE}%" if counted else ""
     texts = [str(claims.get(name, 0)) for name in _VERDICTS[:4]]
     return [title, str(sum(claims.values())), *texts, f"{counted:,}", share]
 
