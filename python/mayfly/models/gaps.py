@@ -6,13 +6,14 @@ Source: Chen 2012, 5.3.1 and Fig. 5.15, which fits laws of the measured mean to 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from mayfly.errors import MayflyError
+from mayfly.models.families import Exponential, Family, Lognormal, Weibull
+from mayfly.workload.roots import root
 
 LAWS = ("exponential", "lognormal", "weibull")
 """What is fitted."""
@@ -50,7 +51,7 @@ class Fit:
     log_likelihood: float
     aic: float
     ks: float
-    distribution: Any = field(repr=False, compare=False)
+    distribution: Family = field(repr=False, compare=False)
 
     def quantiles(self, p: np.ndarray | Sequence[float]) -> np.ndarray:
         """Quantiles of the law: the abscissae of a QQ plot."""
@@ -125,65 +126,11 @@ def scaled(name: str, value: float, unit: float) -> float:
     return value * unit if name in ("mean", "scale") else value
 
 
-@dataclass(frozen=True)
-class Scaled:
-    """A distribution of scipy with its shapes and scale: what a frozen one gives, without the cost of freezing.
-
-    Parameters
-    ----------
-    family
-        Distribution of ``scipy.stats``.
-    shapes : tuple of float
-        Of the family.
-    scale : float
-    """
-
-    family: Any
-    shapes: tuple[float, ...]
-    scale: float
-
-    def cdf(self, x: Any) -> Any:
-        """Probability of at most ``x``."""
-        return self.family.cdf(x, *self.shapes, scale=self.scale)
-
-    def sf(self, x: Any) -> Any:
-        """Probability of more than ``x``."""
-        return self.family.sf(x, *self.shapes, scale=self.scale)
-
-    def pdf(self, x: Any) -> Any:
-        """Density."""
-        return self.family.pdf(x, *self.shapes, scale=self.scale)
-
-    def logpdf(self, x: Any) -> Any:
-        """Logarithm of the density."""
-        return self.family.logpdf(x, *self.shapes, scale=self.scale)
-
-    def ppf(self, p: Any) -> Any:
-        """Quantiles."""
-        return self.family.ppf(p, *self.shapes, scale=self.scale)
-
-    def mean(self) -> float:
-        """Mean."""
-        return self.family.mean(*self.shapes, scale=self.scale)
-
-    def std(self) -> float:
-        """Standard deviation."""
-        return self.family.std(*self.shapes, scale=self.scale)
-
-    def rvs(self, size: Any = 1, random_state: Any = None) -> Any:
-        """Draw values."""
-        return self.family.rvs(*self.shapes, scale=self.scale, size=size, random_state=random_state)
-
-
-def distribution(law: str, parameters: dict[str, float]) -> Scaled:
+def distribution(law: str, parameters: Mapping[str, float]) -> Family:
     """The law as a distribution; parameters as in :class:`Fit`."""
-    from scipy import stats
-
     if law == "exponential":
-        return Scaled(stats.expon, (), parameters["mean"])
-    if law == "lognormal":
-        return Scaled(stats.lognorm, (parameters["sigma"],), math.exp(parameters["mu"]))
-    return Scaled(stats.weibull_min, (parameters["shape"],), parameters["scale"])
+        return Exponential(parameters["mean"])
+    return {"lognormal": Lognormal, "weibull": Weibull}[law](**parameters)
 
 
 def _exponential(gaps: np.ndarray) -> dict[str, float]:
@@ -201,8 +148,6 @@ def _lognormal_of_mean(gaps: np.ndarray) -> dict[str, float]:
 
 
 def _weibull(gaps: np.ndarray) -> dict[str, float]:
-    from scipy.optimize import brentq
-
     logs = np.log(gaps)
 
     def slope(log_shape: float) -> float:
@@ -210,7 +155,7 @@ def _weibull(gaps: np.ndarray) -> dict[str, float]:
         weights = np.exp(shape * (logs - logs.max()))
         return float((weights @ logs) / weights.sum()) - 1 / shape - float(logs.mean())
 
-    shape = math.exp(brentq(slope, *map(math.log, SHAPES), xtol=1e-12))
+    shape = math.exp(root(slope, *map(math.log, SHAPES), within=1e-12))
     scale = float(np.exp(logs.max()) * np.exp(shape * (logs - logs.max())).mean() ** (1 / shape))
     return {"shape": shape, "scale": scale}
 

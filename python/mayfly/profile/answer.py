@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +95,10 @@ class Profile:
         dict
             As ``docs/profile.md`` lists it; no NaN.
         """
+        return self._document
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
         frame, read = self.frame, self.connections
         sizes = self.samples["size_bytes"]["value"].to_numpy()
         starts = self.load["start_s"].unique().sort().to_numpy()

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mayfly.models import gaps
+from mayfly.models.families import Exponential, Family, Lognormal, Pareto
 
 NARROWEST = 0.01
 """Least deviation of a lognormal of the mixture over that of all logarithms.
@@ -44,12 +44,12 @@ class Mixture:
     ----------
     weights : tuple of float
         Probabilities, of sum 1.
-    parts : tuple
-        Distributions, as :class:`mayfly.models.gaps.Scaled`.
+    parts : tuple of Family
+        The laws.
     """
 
     weights: tuple[float, ...]
-    parts: tuple[Any, ...]
+    parts: tuple[Family, ...]
 
     def _sum(self, name: str, x: np.ndarray) -> np.ndarray:
         pairs = zip(self.weights, self.parts, strict=True)
@@ -108,14 +108,14 @@ class Law:
     """
 
     fit: Callable[[np.ndarray, Parameters | None], Parameters]
-    distribution: Callable[[Mapping[str, float]], Any]
+    distribution: Callable[[Mapping[str, float]], Family]
     scaled: Callable[[str, float, float], float]
 
 
 def _of_gaps(name: str) -> Law:
     return Law(
         lambda values, _: gaps.BY_LIKELIHOOD[name](values),
-        lambda parameters: gaps.distribution(name, dict(parameters)),
+        lambda parameters: gaps.distribution(name, parameters),
         gaps.scaled,
     )
 
@@ -125,10 +125,8 @@ def _pareto(values: np.ndarray, _: Parameters | None) -> Parameters:
     return {"minimum": least, "exponent": len(values) / float(np.log(values / least).sum())}
 
 
-def _pareto_law(parameters: Mapping[str, float]) -> Any:
-    from scipy import stats
-
-    return gaps.Scaled(stats.pareto, (parameters["exponent"],), parameters["minimum"])
+def _pareto_law(parameters: Mapping[str, float]) -> Family:
+    return Pareto(**parameters)
 
 
 def _two_exponentials(values: np.ndarray, start: Parameters | None) -> Parameters:
@@ -156,10 +154,8 @@ def _two_exponentials(values: np.ndarray, start: Parameters | None) -> Parameter
 
 
 def _two_exponentials_law(parameters: Mapping[str, float]) -> Mixture:
-    from scipy import stats
-
     share = parameters["share_1"]
-    parts = tuple(gaps.Scaled(stats.expon, (), parameters[f"mean_{part}"]) for part in (1, 2))
+    parts = tuple(Exponential(parameters[f"mean_{part}"]) for part in (1, 2))
     return Mixture((share, 1 - share), parts)
 
 
@@ -197,14 +193,9 @@ def _two_lognormals(values: np.ndarray, start: Parameters | None) -> Parameters:
 
 
 def _two_lognormals_law(parameters: Mapping[str, float]) -> Mixture:
-    from scipy import stats
-
     share = parameters["share_1"]
-    parts = [
-        gaps.Scaled(stats.lognorm, (parameters[f"sigma_{part}"],), math.exp(parameters[f"mu_{part}"]))
-        for part in (1, 2)
-    ]
-    return Mixture((share, 1 - share), tuple(parts))
+    parts = tuple(Lognormal(parameters[f"mu_{part}"], parameters[f"sigma_{part}"]) for part in (1, 2))
+    return Mixture((share, 1 - share), parts)
 
 
 def _scaled(name: str, value: float, unit: float) -> float:

@@ -118,7 +118,7 @@ class PowerLaw(ABC):
         Traceback (most recent call last):
         mayfly.errors.MayflyError: cov = 6: at minimum 6, maximum 6849, mean 40 the coefficient of variation is 4.84
         """
-        from mayfly.workload import solving  # brings scipy, which costs 0.3 s to import
+        from mayfly.workload import solving
 
         given = {"minimum": minimum, "maximum": maximum, "mean": mean, "cov": cov}
         return solving.solve(cls, **{name: value for name, value in given.items() if value is not None})

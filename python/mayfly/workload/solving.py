@@ -8,9 +8,8 @@ import math
 from collections.abc import Callable
 from itertools import pairwise
 
-from scipy.optimize import brentq, minimize_scalar
-
 from mayfly.errors import MayflyError
+from mayfly.workload.roots import root
 from mayfly.workload.sizes import FLATTEST, MAX_PACKETS, STEEPEST, PowerLaw
 
 TOLERANCE = 0.005
@@ -76,13 +75,13 @@ def with_mean(law: type[PowerLaw], minimum: float, maximum: float, mean: float) 
         )
     if mean >= high:
         return flattest
-    return law(
-        minimum, maximum, brentq(lambda a: law(minimum, maximum, a).mean() - mean, FLATTEST, STEEPEST, xtol=1e-13)
-    )
+    exponent = root(lambda a: law(minimum, maximum, a).mean() - mean, FLATTEST, STEEPEST, 1e-13)
+    return law(minimum, maximum, exponent)
 
 
 def solve_exponent(law: type[PowerLaw], minimum: float, maximum: float, cov: float) -> PowerLaw:
     """Find the law of that CoV, which grows with the exponent, then falls: the flatter one where two have it."""
+    from scipy.optimize import minimize_scalar
 
     def excess(exponent: float) -> float:
         return law(minimum, maximum, exponent).cov() - cov
@@ -94,11 +93,11 @@ def solve_exponent(law: type[PowerLaw], minimum: float, maximum: float, cov: flo
     if excess(peak) <= 0:
         return law(minimum, maximum, peak)
     if excess(FLATTEST) <= 0:
-        return law(minimum, maximum, brentq(excess, FLATTEST, peak, xtol=1e-13))
+        return law(minimum, maximum, root(excess, FLATTEST, peak, 1e-13))
     if excess(STEEPEST) > 0:
         least = excess(STEEPEST) + cov
         raise MayflyError(f"cov = {cov}: at minimum {minimum}, maximum {maximum} must be at least {least:.6g}")
-    return law(minimum, maximum, brentq(excess, peak, STEEPEST, xtol=1e-13))
+    return law(minimum, maximum, root(excess, peak, STEEPEST, 1e-13))
 
 
 def solve_maximum(law: type[PowerLaw], minimum: float, mean: float, cov: float) -> PowerLaw:
@@ -149,7 +148,7 @@ def crossing(law: type[PowerLaw], rising: Callable[[float], float], low: float, 
         if rising(low) >= 0 or rising(high) <= 0:
             return low if rising(low) >= 0 else high
         # exp(log(high)) may exceed high by a rounding.
-        at = brentq(lambda x: rising(min(math.exp(x), high)), math.log(low), math.log(high), xtol=1e-14)
+        at = root(lambda x: rising(min(math.exp(x), high)), math.log(low), math.log(high), 1e-14)
         return min(math.exp(at), high)
     while low < high:
         middle = (low + high) // 2
