@@ -249,8 +249,10 @@ def readers(place: Place, runs: int) -> Iterator[Table]:
         return {"TCP connections": json.loads(printed)["6"]}
 
     everything = [MAYFLY, "profile", path.name, "--out", "profile", "--json"]
+    listed = [MAYFLY, "profile", path.name, "--connections", "--out", "listed", "--json"]
     programs = [
         Program("reader alone, `connections`", [EXAMPLES / "connections", path.name], alone, True),
+        Program("`mayfly profile --connections`", listed, profile, True),
         Program("`mayfly profile`", everything, profile, True),
         Program("argus", ["argus", "-X", "-w", "argus.out", "-r", path.name], lambda _: argus_records(place.folder)),
         Program("tcptrace", ["tcptrace", "-l", "-r", "-n", path.name], tcptrace),

@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from invocation import PLAIN, mayfly
 
+OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
 HEAVY = ["polars", "numpy", "scipy", "pydantic", "plotly", "rich", "typer", "mayfly._native"]
 
 LOADED = """
@@ -51,6 +53,23 @@ def test_a_document_of_one_run_of_a_list_loads_what_a_table_needs_and_no_more(tm
     )
     assert "polars" in found
     assert not found & {"scipy", "plotly", "rich", "numpy.random", "mayfly.report", "mayfly.workload.solving"}
+
+
+def test_a_workload_that_is_drawn_loads_no_scipy(tmp_path):
+    found = loaded_by(
+        "simulate", "wired", "--discipline", "fifo", "--duration", "1s", "--out", tmp_path / "out", "--json"
+    )
+    assert "mayfly.workload.solving" in found and "scipy" not in found
+
+
+def test_connections_of_a_capture_load_no_numbers(tmp_path):
+    found = loaded_by("profile", OFFICE, "--connections", "--out", tmp_path / "out", "--json")
+    assert "polars" in found and not found & {"numpy", "scipy", "plotly", "rich"}
+
+
+def test_a_profile_loads_no_statistics_of_scipy(tmp_path):
+    found = loaded_by("profile", OFFICE, "--out", tmp_path / "out", "--json")
+    assert "scipy.special" in found and not found & {"scipy.stats", "scipy.optimize"}
 
 
 def test_a_refused_folder_loads_no_tables(tmp_path):

@@ -194,6 +194,25 @@ class TestCommand:
             "hosts",
         }
 
+    def test_connections_alone_are_those_of_the_whole_profile(self, tmp_path):
+        whole, alone = tmp_path / "whole", tmp_path / "alone"
+        given = (OFFICE, "--internal", "10.10.0.0/24", "--json")
+        document = mayfly_here("profile", *given, "--out", whole, "--bootstrap", 0).document
+        listed = mayfly_here("profile", *given, "--out", alone, "--connections").document
+        assert os.listdir(alone) == ["connections.parquet"]
+        assert listed["files"] == {"connections": str(alone / "connections.parquet")}
+        assert all(listed[name] == document[name] for name in ("captures", "counts", "dataset", "site"))
+        assert pl.read_parquet(alone / "connections.parquet").equals(pl.read_parquet(whole / "connections.parquet"))
+        again = mayfly_here("profile", listed["files"]["connections"], "--out", whole, "--bootstrap", 0, "--json")
+        assert again.document["counts"] == document["counts"]
+
+    def test_connections_alone_with_trains_and_in_words(self, tmp_path):
+        ended = mayfly_here("profile", TINY, "--connections", "--trains", "--out", tmp_path)
+        assert ended.status == 0 and "connections: " in ended.out and "found by" in ended.out
+        assert sorted(os.listdir(tmp_path)) == ["connections.parquet", "trains.parquet"]
+        said = refused_here("profile", "missing.pcap", "--connections", "--out", tmp_path / "out")
+        assert "missing.pcap" in said and not (tmp_path / "out").exists()
+
     def test_the_name_of_the_command_may_be_said(self, tmp_path):
         ended = mayfly_here("profile", "captures", TINY, "--out", tmp_path, "--bootstrap", 0)
         assert ended.status == 0 and "tiny.pcapng.gz" in ended.out

@@ -50,6 +50,9 @@ def captures(
     bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
     seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
     trains: Annotated[bool, typer.Option("--trains", help="Also write trains.parquet: who sent how much when")] = False,
+    connections: Annotated[
+        bool, typer.Option("--connections", help="Write connections.parquet and go no further: no laws, no report")
+    ] = False,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
     ] = Path("mayfly-profile"),
@@ -58,6 +61,14 @@ def captures(
 ) -> None:
     """Profile captures; the name may be left out."""
     session = Session(as_json, quiet, out)
+    if connections:
+        from mayfly.profile.listing import listing
+
+        with session.progress(f"read {captures[0].name}") as progress:
+            listed = listing(captures, internal=internal, hosts=hosts, model=roles, trains=trains, progress=progress)
+        files = listed.write(out)
+        session.tell(listed, {"files": files}, ["connections: " + files["connections"]])
+        return
     from mayfly.profile.answer import profile
     from mayfly.simulate.quantity import seconds
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from mayfly.profile.classes import classified, composition, dataset, directions
+from mayfly.profile.classes import composition, directions
 from mayfly.profile.distributions import (
     carried_by_largest,
     gaps_within,
@@ -24,15 +24,13 @@ from mayfly.profile.distributions import (
     unseen,
 )
 from mayfly.profile.fitting import BOOTSTRAP, Fit, fits_document, fits_of
-from mayfly.profile.hosts import counted, read_hosts, roles_by_balance
+from mayfly.profile.listing import CONNECTIONS, TRAINS, Listing, listing
 from mayfly.profile.load import BIN_S, across_bins, load_by_class, load_document, totals
 from mayfly.profile.periods import SHORTEST, TESTS, Period, periods_document, periods_of
 from mayfly.profile.ratios import host_traffic, ratios_document
 from mayfly.profile.round_trips import round_trips_document
-from mayfly.profile.sides import Sides, sides_of
-from mayfly.profile.table import Connections, read_connections
+from mayfly.profile.table import Connections
 from mayfly.simulate.folder import filled, write_table
-from mayfly.workload.connections import write_connections
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,26 +41,18 @@ FITTED = ("size_bytes", "gap_s", "duration_s")
 FEWEST = 8
 """Fewest values laws are fitted to."""
 
-FILES = ("report.html", "profile.json", "connections.parquet", "hosts.parquet")
+FILES = ("report.html", "profile.json", CONNECTIONS, "hosts.parquet")
 """What is written."""
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(Listing):
     """A profile.
 
     Parameters
     ----------
-    connections : Connections
-        As read.
-    frame : polars.DataFrame, shape (n_connections, n_columns)
-        Of :func:`mayfly.profile.classes.classified`.
-    sides : Sides
-        Of the hosts.
-    roles : mapping of str
-        Of the hosts of the site.
-    roles_from : str
-        ``hosts file``, ``model``, ``hosts file and model`` or ``balance``.
+    connections, frame, sides, roles, roles_from
+        Of the :class:`mayfly.profile.listing.Listing`.
     bin_s : float
         Width of a bin of the load, s.
     load, hosts : polars.DataFrame
@@ -75,11 +65,6 @@ class Profile:
         By measure of :data:`FITTED`; of fewer than eight values none.
     """
 
-    connections: Connections
-    frame: pl.DataFrame
-    sides: Sides
-    roles: Mapping[str, str]
-    roles_from: str
     bin_s: float
     load: pl.DataFrame
     hosts: pl.DataFrame
@@ -99,20 +84,12 @@ class Profile:
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        frame, read = self.frame, self.connections
+        frame = self.frame
         sizes = self.samples["size_bytes"]["value"].to_numpy()
         starts = self.load["start_s"].unique().sort().to_numpy()
         gaps = gaps_within(frame, "side") | gaps_within(frame, "class")
         return {
-            "captures": list(read.sources),
-            "counts": read.counts,
-            "dataset": dataset(frame, self.sides, read.duration_s, read.first_epoch_s),
-            "site": {
-                "found_by": self.sides.how,
-                "networks": list(self.sides.networks),
-                "roles_from": self.roles_from,
-                **counted(self.roles, self.sides),
-            },
+            **super().document(),
             "composition": composition(frame),
             "directions": directions(frame, self.sides, self.roles),
             "load": load_document(self.load, self.bin_s, across_bins(frame, self.bin_s)),
@@ -167,15 +144,12 @@ class Profile:
         from mayfly.report import page
         from mayfly.report.profile_page import profile_page
 
-        trains = self.connections.trains
-        names = FILES if trains is None else (*FILES, "trains.parquet")
+        names = FILES if self.connections.trains is None else (*FILES, TRAINS)
         with filled(folder, names) as partial:
             page.write(partial / "report.html", profile_page(self))
             (partial / "profile.json").write_text(json.dumps(self.document(), allow_nan=False), encoding="utf-8")
-            write_connections(self.frame, self.connections.counts, partial / "connections.parquet")
+            self.fill(partial)
             write_table(self.hosts, partial / "hosts.parquet")
-            if trains is not None:
-                write_table(trains, partial / "trains.parquet")
         return {name.partition(".")[0]: os.path.join(folder, name) for name in names}
 
 
@@ -229,16 +203,8 @@ def profile(
     def part(begin: float, end: float) -> Callable[[float], None] | None:
         return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
-    read = captures
-    if not isinstance(captures, Connections):
-        read = read_connections(captures, progress=part(0, 0.5), trains=trains)
-    if not read.frame.height:
-        from mayfly.errors import MayflyError
-
-        raise MayflyError(f"{', '.join(read.sources)}: no connection to profile")
-    sides = sides_of(read.frame, internal)
-    roles, roles_from = _roles(read.frame, sides, hosts, model)
-    frame = classified(read.frame, sides, roles)
+    listed = listing(captures, internal=internal, hosts=hosts, model=model, trains=trains, progress=part(0, 0.5))
+    read, frame, sides, roles = listed.connections, listed.frame, listed.sides, listed.roles
     load = load_by_class(frame, read.duration_s, bin_s)
     values = samples(frame)
     fits: dict[str, list[Fit]] = {}
@@ -253,23 +219,4 @@ def profile(
         whole = whole[:-1]
     periods = periods_of(whole) if len(whole) >= SHORTEST else []
     traffic = host_traffic(frame, sides, roles)
-    return Profile(read, frame, sides, roles, roles_from, bin_s, load, traffic, values, periods, fits)
-
-
-def _roles(
-    frame: pl.DataFrame,
-    sides: Sides,
-    hosts: str | os.PathLike | Mapping[str, str] | None,
-    model: str | os.PathLike | None,
-) -> tuple[dict[str, str], str]:
-    """Roles of the hosts of the site, and where they come from."""
-    if hosts is None and model is None:
-        return roles_by_balance(frame, sides), "balance"
-    known = {} if hosts is None else dict(hosts) if isinstance(hosts, Mapping) else read_hosts(hosts)
-    if model is None:
-        return known, "hosts file"
-    from mayfly.profile.roles.features import host_features
-    from mayfly.profile.roles.model import read_model
-
-    told = read_model(model).apply(host_features(frame, sides.internal)).drop_nulls("probability")
-    return dict(told.select("host", "role").iter_rows()) | known, "model" if hosts is None else "hosts file and model"
+    return Profile(read, frame, sides, roles, listed.roles_from, bin_s, load, traffic, values, periods, fits)

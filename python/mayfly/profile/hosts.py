@@ -11,7 +11,6 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.profile.sides import Sides
-from mayfly.workload.files import first_line
 
 ROLES = ("server", "client")
 """What a host can be."""
@@ -41,6 +40,8 @@ def read_hosts(path: str | os.PathLike) -> dict[str, str]:
     MayflyError
         The file cannot be read, lacks a column, has an unknown role, no address where one should be, or one twice.
     """
+    from mayfly.workload.files import first_line
+
     path = Path(path)
     try:
         frame = pl.read_csv(path, infer_schema=False)

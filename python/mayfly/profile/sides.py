@@ -6,7 +6,6 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from mayfly.workload.capture import NOBODY, PRIVATE, hosts_of, internal_hosts, networks_of, within
@@ -102,6 +101,8 @@ def _split(named: list[str], inside: set[str], nobody: frozenset[str], how: str,
 
 def _common_network(frame: pl.DataFrame, version: int) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     """Longest prefix that nearly all connections of an IP version touch, or None."""
+    import numpy as np  # no other way to tell the sides needs it, and it takes a while to import
+
     numbers = {
         host: address
         for host in hosts_of(frame)

@@ -15,7 +15,6 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.workload import connections as kept
-from mayfly.workload.apps import MOST_TRAINS
 
 SIDE = (
     *("packets", "wire_bytes", "payload_bytes", "distinct_bytes", "missing_bytes"),
@@ -107,7 +106,7 @@ def read_connections(
         frame, counts = kept.read_connections(names[0])
         found = None
     else:
-        reading = kept.read_captures(names, kept.ReadOptions(max_trains=MOST_TRAINS if trains else 0))
+        reading = kept.read_captures(names, _with_trains() if trains else kept.ReadOptions())
         frame, counts, found = reading.connections, reading.counts, reading.trains if trains else None
     if missing := [name for name in READ if name not in frame.columns]:
         raise MayflyError(f"{names[0]}: column {missing[0]} is missing: read the capture again")
@@ -118,6 +117,12 @@ def read_connections(
     sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
     duration_s = counts.get("duration_s", _span(frame))
     return Connections(frame, sources, counts, counts.get("first_epoch_s"), duration_s, found)
+
+
+def _with_trains() -> kept.ReadOptions:
+    from mayfly.workload.apps import MOST_TRAINS  # brings numpy, which the table alone goes without
+
+    return kept.ReadOptions(max_trains=MOST_TRAINS)
 
 
 def _span(frame: pl.DataFrame) -> float:

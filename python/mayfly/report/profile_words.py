@@ -32,7 +32,7 @@ def profile_sentences(document: Mapping[str, Any]) -> list[str]:
     list of str
     """
     return [
-        *_site(document),
+        *site_sentences(document),
         *_classes(document),
         *_flows(document),
         *_periods(document),
@@ -41,7 +41,8 @@ def profile_sentences(document: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _site(document: Mapping[str, Any]) -> list[str]:
+def site_sentences(document: Mapping[str, Any]) -> list[str]:
+    """Tell whose the hosts are, and how they were told apart."""
     site = document["site"]
     networks = f" ({', '.join(site['networks'])})" if site["networks"] else ""
     told = f"{document['dataset']['local_hosts']:,} local hosts, found {FOUND_BY[site['found_by']]}{networks}: "
