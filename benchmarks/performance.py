@@ -47,7 +47,7 @@ WIRED_S, SHORT_S, NS3_S = 1000, 20, 400
 CELL_S, CELL_WARM_UP_S = 10, 3
 NS3_WIRED = "point-to-point", "internet", "traffic-control", "network", "core"
 NS2_SCHEDULERS = "Splay", "Calendar"
-PACKETS = 1_000_000
+PACKETS = {"repeated.pcap": 1_000_000, "longer.pcap": 4_000_000}
 SLOW_RUNS = 2
 """At most, of a table with ns-3, which takes minutes of CPU time."""
 Figures = dict[str, float]
@@ -229,9 +229,15 @@ def cell(place: Place, runs: int) -> Iterator[Table]:
 
 
 def readers(place: Place, runs: int) -> Iterator[Table]:
-    """A capture of a million packets into its connections."""
-    path = place.folder / "repeated.pcap"
-    packets = captures.repeated([OFFICE], PACKETS, path)
+    """Captures of a million packets, and of four, into their connections."""
+    for name, least in PACKETS.items():
+        yield reader(place, name, least, runs)
+
+
+def reader(place: Place, name: str, least: int, runs: int) -> Table:
+    """A capture of at least so many packets into its connections."""
+    path = place.folder / name
+    packets = captures.repeated([OFFICE], least, path)
 
     def alone(printed: str) -> Figures:
         return {"TCP connections": json.loads(printed)["tcp"]}
@@ -266,7 +272,7 @@ def readers(place: Place, runs: int) -> Iterator[Table]:
         programs.append(Program("nfstream", command, nfstream))
     title = f"A capture of {packets:,} packets into connections"
     unlike = {"argus": "a connection that pauses has several records"}
-    yield Table(title, programs, {"TCP connections": 0}, runs, unlike)
+    return Table(title, programs, {"TCP connections": 0}, runs, unlike)
 
 
 def argus_records(folder: Path) -> Figures:

@@ -175,13 +175,13 @@ def periods_of(load: np.ndarray) -> list[Period]:
 
 
 def _with_busy(periods: list[Period], load: np.ndarray) -> list[Period]:
-    from scipy.stats import mannwhitneyu
-
     # Ranks alone would call the smallest trickle busy beside bins of nothing.
     high = [place for place, period in enumerate(periods) if period.stationary and period.mean > load.mean()]
     tested = high if len(periods) > 1 else []
     ps = {}
     for place in tested:
+        from scipy.stats import mannwhitneyu  # takes longer to import than the rest of a profile
+
         inside = np.zeros(len(load), dtype=bool)
         inside[periods[place].begin : periods[place].end] = True
         ps[place] = float(mannwhitneyu(load[inside], load[~inside], alternative="greater").pvalue)
