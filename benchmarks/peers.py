@@ -11,6 +11,7 @@ system time of each finished process, medians over the runs.
 import gzip
 import json
 import os
+import random
 import shutil
 import statistics
 import sys
@@ -67,6 +68,15 @@ def compare(title: str, commands: dict[str, list[str]], runs: int, folder: Path)
     }
 
 
+def starts(folder: Path, seed: int = 1) -> Path:
+    """Start times of 35 endless TCP flows and 22 CBR flows, uniform over 2 s: CSV of protocol,start_s."""
+    draw = random.Random(seed)
+    rows = sorted((round(draw.uniform(0, 2), 9), protocol) for protocol in ["tcp"] * 35 + ["udp"] * 22)
+    path = folder / "starts.csv"
+    path.write_text("protocol,start_s\n" + "".join(f"{protocol},{start:.9f}\n" for start, protocol in rows))
+    return path
+
+
 def main(
     flows: Annotated[Path | None, typer.Argument(help="Flow list; the wired scenario's own when absent")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of each command")] = 5,
@@ -88,7 +98,8 @@ def main(
                 *("--out", str(folder / "out"), "--json"),
             ],
         }
-        permanent = {"simulator": [str(SIMULATOR), "permanent"]}
+        drawn = str(starts(folder))
+        permanent = {"simulator": [str(SIMULATOR), "permanent", drawn]}
         for scheduler in ("Splay", "Calendar", "Heap") if peer else ():
             wired[f"ns-2 {scheduler}"] = [
                 peer,
@@ -98,7 +109,9 @@ def main(
                 scheduler,
                 "records.csv",
             ]
-            permanent[f"ns-2 {scheduler}"] = [peer, str(HERE / "ns2_permanent.tcl"), str(PERMANENT_S), scheduler]
+            permanent[f"ns-2 {scheduler}"] = [
+                *(peer, str(HERE / "ns2_permanent.tcl"), drawn, str(PERMANENT_S), scheduler)
+            ]
         results = [
             compare(flows.name if flows else "wired, 8 Mb/s", wired, runs, folder),
             compare("57 permanent flows, 28 Mb/s", permanent, runs, folder),

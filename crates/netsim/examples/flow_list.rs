@@ -1,9 +1,9 @@
 //! Runs a flow list (CSV of flow_id,start_s,src,dst,size_packets, sorted) over the wired dumbbell with
 //! the settings of the ns-2 reference, without Python: the simulator alone, for benchmarks.
 //!
-//! `flow_list FLOWS.csv [DISCIPLINE] [RECORDS.csv]`, or `flow_list permanent [DISCIPLINE]` for 35 endless
-//! TCP flows and 22 CBR flows of 1 Mb/s over 28 Mb/s and 50 ms for 320 s (Zhao 2004, II.C, with drop-tail).
-//! Prints one JSON line.
+//! `flow_list FLOWS.csv [DISCIPLINE] [RECORDS.csv]`, or `flow_list permanent STARTS.csv [DISCIPLINE] [RECORDS.csv]`
+//! for endless TCP flows and CBR flows of 1 Mb/s (a row `protocol,start_s` each, sorted) over 28 Mb/s and 50 ms
+//! for 320 s (Zhao 2004, II.C, with drop-tail). Prints one JSON line.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -103,39 +103,41 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
     })
 }
 
-fn permanent(discipline: &str) -> Result<(Run, Vec<FlowSpec>), Box<dyn Error>> {
+fn permanent(path: &str, discipline: &str) -> Result<(Run, Vec<FlowSpec>), Box<dyn Error>> {
     let mut run = ns2_settings(discipline)?;
     let network = &mut run.network;
     network.rate = BitRate::from_bps(28_000_000).ok_or("rate")?;
     network.access_rate = BitRate::from_bps(1_000_000_000).ok_or("rate")?;
     network.delay = Time::from_millis(50);
     (network.access_delay, network.exit_delay) = (Time::ZERO, Time::ZERO);
-    (network.limit, network.reverse_limit) = (Limit::Packets(60), Limit::Packets(100_000));
+    // Of the 60 packets of ns-2's queue one is in transmission.
+    (network.limit, network.reverse_limit) = (Limit::Packets(59), Limit::Packets(100_000));
     run.tcp.mss = 960;
     run.tcp.receiver_window = 64;
     run.tcp.delayed_ack = Time::ZERO;
     run.duration = Time::from_millis(320_000);
-    let mut starts = units::Stream::named(1, "starts");
-    let mut flows: Vec<FlowSpec> = (0..57)
-        .map(|host| FlowSpec {
-            start: Time((starts.uniform() * 2e9) as u64),
+    let mut flows = Vec::new();
+    for (line, host) in std::fs::read_to_string(path)?.lines().skip(1).zip(0..) {
+        let (protocol, start) = line.split_once(',').ok_or("protocol,start_s")?;
+        flows.push(FlowSpec {
+            start: Time::from_secs_f64(start.parse()?).ok_or("start")?,
             size_bytes: 1 << 38,
             src: host,
             dst: host,
-            udp: (host >= 35).then_some((1000, Time::from_millis(8))),
+            udp: (protocol == "udp").then_some((1000, Time::from_millis(8))),
             ..FlowSpec::default()
-        })
-        .collect();
-    flows.sort_by_key(|flow| flow.start);
+        });
+    }
     Ok((run, flows))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let path = arguments.get(1).ok_or("usage: flow_list FLOWS.csv [DISCIPLINE] [RECORDS.csv]")?;
-    let discipline = arguments.get(2).map_or("fifo", String::as_str);
-    let (run, flows) =
-        if path == "permanent" { permanent(discipline)? } else { (ns2_settings(discipline)?, flows(path)?) };
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let endless = arguments.first().is_some_and(|first| first == "permanent");
+    arguments.drain(..usize::from(endless));
+    let path = arguments.first().ok_or("usage: flow_list [permanent] FILE.csv [DISCIPLINE] [RECORDS.csv]")?;
+    let discipline = arguments.get(1).map_or("fifo", String::as_str);
+    let (run, flows) = if endless { permanent(path, discipline)? } else { (ns2_settings(discipline)?, flows(path)?) };
     let output = netsim::run(&run, &flows, &Control::default())?;
     let counters = output.counters;
     println!(
@@ -149,7 +151,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         counters.queue_mean_packets,
         counters.sent_bytes as f64 * 8.0 / run.network.rate.bps() as f64 / run.duration.as_secs_f64(),
     );
-    if let Some(path) = arguments.get(3) {
+    if let Some(path) = arguments.get(2) {
         let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
         writeln!(file, "protocol,finish_s,packets_sent,retransmits,timeouts,drops")?;
         for (flow, r) in flows.iter().zip(&output.records) {
