@@ -2,9 +2,10 @@
 
 What TCP gets is decided by the phases that the start times leave (Floyd and Jacobson 1992): from 305,000 to 526,000
 packets in 30 draws. Ours follows ns-2 draw by draw, to 0.4 % in the median of those 30. The period of a CBR flow is
-exactly 28 packets of the link, so that events of the same instant and the rounding of times decide some draws: three of
-42 part by 8 to 12 %, and numbering the flows in another order moves ours by up to 2 %. `recycled_senders` and the 59
-waiting packets of ns-2's queue of 60 are needed for it: without them 19 of the 30 part by more than 3 %.
+exactly 28 packets of the link: what comes first of two things of one instant, and how times are rounded, is taken for
+the reason that three of 42 draws part by 8 to 12 % (not traced by packets); numbering the flows in another order moves
+ours by up to 2 %. It needs the 59 waiting packets of ns-2's queue of 60: with 60 waiting, 19 of the 30 part by more
+than 3 %.
 """
 
 import random
@@ -30,7 +31,6 @@ LIKE_NS2 = {
     "network.buffer": 59,
     "tcp.limited_transmit": True,
     "tcp.syn_loss_lowers_ssthresh": True,
-    "tcp.recycled_senders": True,
 }
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("ns") is None, reason="needs ns-2 (Debian: ns2)")]
