@@ -155,8 +155,8 @@ def test_every_command_in_running_text_parses():
             command = known[name]
             while words and words[0] in getattr(command, "commands", {}):
                 command = command.commands[words.pop(0)]
-            # `mayfly sweep FILE`: a group that runs what is given to it.
-            command = getattr(command, "commands", {}).get("run", command)
+            # `mayfly sweep FILE`, `mayfly profile CAPTURE`: groups that run what is given to them.
+            command = getattr(command, "commands", {}).get(getattr(command, "default", "run"), command)
             flags = {flag for param in command.params for flag in param.opts} | {"--help", "-h"}
             assert {word for word in words if word.startswith("-")} <= flags, f"{named(page)}: mayfly {text}"
 
