@@ -5,14 +5,31 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: reproduction fuzz dist test-dist performance all build demo test test-rust test-python test-papers test-kernel test-kernel-kasan test-kernel-debian lint docs bench clean
+# As many tests at a time as there are processors.
+TEST_JOBS ?= $(shell nproc)
+# The tests of a file run in one process, one after another: they share what they measure.
+PYTEST := $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadfile
+# K/N: of the slow lane only part K of N.
+PART ?=
+
+# `make help` prints what stands behind ## here, below the names of groups behind ##@.
+.PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
+    lint docs reproduction performance bench fuzz dist test-dist
+.DEFAULT_GOAL := build
+
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	    /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	    /^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+##@ Every day
 
 all: build
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-build: $(STAMP)
+build: $(STAMP) ## .venv with the native module and the package in editable form
 
 $(STAMP): $(SOURCES) | $(BIN)/python
 	# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
@@ -21,20 +38,31 @@ $(STAMP): $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m compileall -q python
 	touch $@
 
-demo: build
+demo: build ## whatif on the office capture, compare on the wired scenario: mayfly-demo/
 	$(BIN)/mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24 --out mayfly-demo/whatif
 	$(BIN)/mayfly compare wired --out mayfly-demo/compare
 
-test: test-rust test-python
+test: test-rust test-python ## the fast lane: what every commit passes
 
-test-rust:
+test-rust: ## unit tests and conformance suite of the crates
 	cargo test --workspace --exclude mayfly-py --quiet
 
-test-python: build
-	$(BIN)/python -m pytest -q -m "not slow and not papers and not kernel"
+test-python: build ## pytest and the doctests, without the marks slow, papers, kernel
+	$(PYTEST) -m "not slow and not papers and not kernel"
 
-test-papers: build
-	$(BIN)/python -m pytest -q -m "slow or papers"
+# The Python of the project, wherever it stands.
+LINTED := conftest.py python tests captures benchmarks
+
+lint: build ## rustfmt, clippy, ruff: warnings are errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check $(LINTED)
+	$(BIN)/ruff format --check $(LINTED)
+
+##@ Slow tests
+
+test-papers: build ## the slow lane, or a part of it: PART=1/4
+	$(PYTEST) -m "slow or papers" $(if $(PART),--part $(PART))
 
 # The kernel is built once, from Debian's source, and kept there by version and configuration.
 KERNEL_CACHE ?= $(HOME)/.cache/mayfly
@@ -42,48 +70,46 @@ KERNEL_TESTS ?= tests/kernel
 # A guest has one processor: as many at a time as there are here.
 KERNEL_JOBS ?= $(shell nproc)
 
-test-kernel: build
+test-kernel: build ## experiments in a real Linux kernel
 	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -n $(KERNEL_JOBS) -m kernel $(KERNEL_TESTS)
 
 # Debian's kernels are unpacked there, some 600 MB each, and emulated.
-test-kernel-debian: build
+test-kernel-debian: build ## the same on Debian's own kernels, in qemu
 	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) $(BIN)/python -m pytest -q -m kernel tests/kernel_debian
 
 # The same checks of our queue disciplines in a kernel that finds errors of memory and locking: slow.
-test-kernel-kasan: build
+test-kernel-kasan: build ## the queue disciplines in a kernel that finds errors of memory and locking
 	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) MAYFLY_KERNEL_FRAGMENT=config.kasan $(BIN)/python -m pytest -q -m kernel tests/kernel/test_qdiscs.py
 
-lint: build
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check python tests captures benchmarks
-	$(BIN)/ruff format --check python tests captures benchmarks
+##@ To publish
 
 # A wheel for every Linux with glibc >= 2.17 and every Python >= 3.11, and a source archive, into DIST.
 DIST ?= dist
 
-dist: | $(BIN)/python
+dist: | $(BIN)/python ## a wheel for every Linux and a source archive, into dist
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' ziglang
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m maturin build --release --sdist --zig --compatibility manylinux2014 --out $(DIST); \
 	status=$$?; rm -f python/mayfly/commit.txt; exit $$status
 
 # In an environment of its own, far from the checkout.
-test-dist: dist
+test-dist: dist ## both of them installed into empty environments
 	tests/dist.sh $(DIST)
 
-docs: build
+docs: build ## the site, into docs/_build/html: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
 # Every claim of the papers as declared, an hour or so: the report below docs, its pages, the table of the README.
-reproduction: build
+reproduction: build ## every claim of the papers as declared, into docs: an hour
 	$(BIN)/python -m mayfly.papers all --publish docs
+
+##@ Speed and robustness
 
 # Ethernet captures to make a million packets of.
 CAPTURES ?= captures/office.pcap.gz
 
-bench: build
+bench: build ## speed, beside other simulators where they are installed
 	cargo build --release --quiet -p mayfly-netsim --example flow_list
 	cargo build --release --quiet -p mayfly-qdisc -p mayfly-estimator --examples
 	cargo build --release --quiet -p mayfly-capture --example connections
@@ -99,7 +125,7 @@ bench: build
 # Ten minutes of CPU time where all peers are there; PEERS is a Python environment with ns3 and nfstream.
 PEERS ?=
 
-performance: build
+performance: build ## the tables of docs/performance.md
 	cargo build --release --quiet -p mayfly-netsim --example flow_list
 	cargo build --release --quiet -p mayfly-qdisc --examples
 	cargo build --release --quiet -p mayfly-capture --example connections
@@ -108,11 +134,11 @@ performance: build
 # Needs a nightly toolchain and cargo-fuzz. FUZZ_S seconds of each target; what it finds is kept in fuzz/corpus.
 FUZZ_S ?= 60
 
-fuzz:
+fuzz: ## the readers of captures under cargo-fuzz
 	for target in capture tcp; do \
 	    mkdir -p fuzz/corpus/$$target; \
 	    cargo +nightly fuzz run --fuzz-dir fuzz $$target -- -max_total_time=$(FUZZ_S) -rss_limit_mb=4096 || exit 1; \
 	done
 
-clean:
+clean: ## no .venv, target and built docs any more
 	rm -rf $(VENV) target docs/_build
