@@ -142,29 +142,42 @@ fn the_fluid_picture_has_its_closed_forms() {
 }
 
 /// Exponents: Bansal and Balakrishnan 2001, section 3, 1 / (k + l + 1); RFC 9438, Eq. 6.
+/// One test for each rule, so that they run side by side.
+fn windows_depend_on_losses(rule: Congestion, exponent: f64) {
+    let windows = [4e-3, 4e-4].map(|loss| {
+        let fluid = Fluid::mean(rule, loss, 1.0);
+        let mut run = lossy(loss, rule);
+        if rule == Congestion::Iiad {
+            // It takes off 2/3 per loss only: from where slow start ends it would not come down within the run.
+            run.tcp.receiver_window = (1.2 * fluid) as u32;
+        }
+        // Whole segments are in flight, on average half of one less than the window.
+        let window = mean_window(&run, loss, fluid) + 0.5;
+        assert!((window / fluid - 1.0).abs() < 0.06, "{rule:?}, p = {loss}: {window:.1} segments, fluid {fluid:.1}");
+        window
+    });
+    let measured = (windows[1] / windows[0]).log10();
+    assert!((measured - exponent).abs() < 0.04, "{rule:?}: exponent {measured:.3}, law {exponent}");
+}
+
 #[test]
-fn windows_depend_on_losses_as_the_rules_say() {
-    for (rule, exponent) in
-        [(Congestion::Aimd, 0.5), (Congestion::Iiad, 0.5), (Congestion::Sqrt, 0.5), (Congestion::Cubic, 0.75)]
-    {
-        let windows = [4e-3, 4e-4].map(|loss| {
-            let fluid = Fluid::mean(rule, loss, 1.0);
-            let mut run = lossy(loss, rule);
-            if rule == Congestion::Iiad {
-                // It takes off 2/3 per loss only: from where slow start ends it would not come down within the run.
-                run.tcp.receiver_window = (1.2 * fluid) as u32;
-            }
-            // Whole segments are in flight, on average half of one less than the window.
-            let window = mean_window(&run, loss, fluid) + 0.5;
-            assert!(
-                (window / fluid - 1.0).abs() < 0.06,
-                "{rule:?}, p = {loss}: {window:.1} segments, fluid {fluid:.1}"
-            );
-            window
-        });
-        let measured = (windows[1] / windows[0]).log10();
-        assert!((measured - exponent).abs() < 0.04, "{rule:?}: exponent {measured:.3}, law {exponent}");
-    }
+fn windows_of_aimd_depend_on_losses_as_its_rule_says() {
+    windows_depend_on_losses(Congestion::Aimd, 0.5);
+}
+
+#[test]
+fn windows_of_iiad_depend_on_losses_as_its_rule_says() {
+    windows_depend_on_losses(Congestion::Iiad, 0.5);
+}
+
+#[test]
+fn windows_of_sqrt_depend_on_losses_as_its_rule_says() {
+    windows_depend_on_losses(Congestion::Sqrt, 0.5);
+}
+
+#[test]
+fn windows_of_cubic_depend_on_losses_as_its_rule_says() {
+    windows_depend_on_losses(Congestion::Cubic, 0.75);
 }
 
 /// Padhye, Firoiu, Towsley and Kurose 1998, Eq. 30, for an acknowledgement per segment, segments per second.
