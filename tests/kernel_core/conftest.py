@@ -27,6 +27,7 @@ def core(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def programs(core) -> tuple[Path, Path]:
     """The program of the cores and that of the crate."""
-    command = ["cargo", "build", "--quiet", "-p", "mayfly-qdisc", "--example", "decisions"]
+    # As the tests of the crate are built: optimised, with overflow checks, and mostly there already.
+    command = ["cargo", "build", "--quiet", "--profile", "test", "-p", "mayfly-qdisc", "--example", "decisions"]
     subprocess.run(command, cwd=ROOT, check=True)
     return core, ROOT / "target" / "debug" / "examples" / "decisions"

@@ -1,8 +1,9 @@
 """The cores of the kernel modules (kernel/core) decide about every packet as the disciplines of crates/qdisc do."""
 
+import functools
 import itertools
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,14 @@ ROWS = [
 LIMITS = ("1p", "2p", "30p", "300p", "1500b", "4000b", "100000b", "700000b")
 
 
-def compare(
-    programs: tuple[Path, Path], discipline: str, limit: str, options: tuple[str, ...], trace: Iterator[str]
-) -> list[str]:
+@functools.cache
+def text_of(trace: Callable[..., Iterator[str]], *arguments: float) -> str:
+    """The lines of a trace, written once for all that take it."""
+    return "\n".join(trace(*arguments)) + "\n"
+
+
+def compare(programs: tuple[Path, Path], discipline: str, limit: str, options: tuple[str, ...], text: str) -> list[str]:
     """The lines of both; fails at the first in which they differ."""
-    text = "\n".join(trace) + "\n"
     lines = []
     for program in programs:
         done = subprocess.run([program, discipline, limit, *options], input=text, capture_output=True, text=True)
@@ -77,7 +81,7 @@ def compare(
 @pytest.mark.parametrize(("discipline", "options"), ROWS, ids=lambda value: value if isinstance(value, str) else "")
 def test_random_calls(programs, discipline, options):
     for seed, (limit, flows) in enumerate(itertools.product(LIMITS, (2, 40))):
-        compare(programs, discipline, limit, options, traces.drawn(seed, 3000, flows))
+        compare(programs, discipline, limit, options, text_of(traces.drawn, seed, 3000, flows))
 
 
 @pytest.mark.parametrize("discipline", sorted({row[0] for row in ROWS}))
@@ -85,27 +89,27 @@ def test_traffic_made_to_hurt(programs, discipline):
     own = [options for other, options in ROWS if other == discipline]
     for options in (own[0], own[-1]):
         for limit in ("3p", "1000p", "300000b"):
-            compare(programs, discipline, limit, options, traces.flood(20_000))
-            compare(programs, discipline, limit, options, traces.alternation(5000))
+            compare(programs, discipline, limit, options, text_of(traces.flood, 20_000))
+            compare(programs, discipline, limit, options, text_of(traces.alternation, 5000))
 
 
 @pytest.mark.parametrize("half_life", [0.001, 1, 2.5, 100_000])
 def test_contests_that_the_last_bits_decide(programs, half_life):
     options = (f"half_life={half_life}", "timeout=1000000")
-    compare(programs, "lars", "100p", options, traces.contests(half_life, 40_000))
+    compare(programs, "lars", "100p", options, text_of(traces.contests, half_life, 40_000))
 
 
 @pytest.mark.parametrize("discipline", sorted({row[0] for row in ROWS}))
 def test_a_recorded_capture(programs, discipline):
     own = [options for other, options in ROWS if other == discipline]
     for options in (own[0], own[-1]):
-        compare(programs, discipline, "100p", options, traces.recorded(2e6))
+        compare(programs, discipline, "100p", options, text_of(traces.recorded, 2e6))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_estimates_of_a_congested_link(programs, method):
     options = ("arithmetic=integers", "rtt=0.03", "rate=6e6", "per_ack=2", f"method={method}", "above=0.7")
-    lines = compare(programs, "estmred", "60p", options, traces.congested(50_000))
+    lines = compare(programs, "estmred", "60p", options, text_of(traces.congested, 50_000))
     # Behind nine fields: time, share and flows times 2^14, doubt. 67 s over 20 sampling intervals of 10 ms.
     estimates = {tuple(line.split()[9:]) for line in lines} - {()}
     assert len(estimates) > 300
