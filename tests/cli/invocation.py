@@ -53,7 +53,7 @@ def mayfly(*arguments, cwd=None, env=None, preexec=heed_interrupts, timeout=100)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def mayfly_here(*arguments):
+def mayfly_here(*arguments, env=None):
     """The same in this process, which starts faster and is left as it was."""
     from mayfly.cli.process import run
 
@@ -63,7 +63,7 @@ def mayfly_here(*arguments):
     try:
         with (
             mock.patch.object(sys, "argv", ["mayfly", *map(str, arguments)]),
-            mock.patch.dict(os.environ),
+            mock.patch.dict(os.environ, PLAIN | (env or {}), clear=True),
             redirect_stdout(out),
             redirect_stderr(err),
         ):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from invocation import COMMAND, PLAIN, mayfly, refused
+from invocation import COMMAND, PLAIN, mayfly, mayfly_here, refused_here
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = ["compare", "whatif", "simulate", "estimate", "disciplines"]
@@ -60,10 +60,12 @@ def test_compare_prints_one_document_with_a_row_per_discipline(out):
 
 def test_whatif_answers_in_words(out):
     capture = ROOT / "tests" / "data" / "tiny.pcapng.gz"
-    ended = mayfly("whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", "fifo,efd", "--out", out, "--json")
+    ended = mayfly_here(
+        "whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", "fifo,efd", "--out", out, "--json"
+    )
     assert ended.status == 0, ended.err
     assert ended.document["answer"] and ended.document["capture"]["path"] == str(capture)
-    table = mayfly("whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", "fifo,efd", "--out", out)
+    table = mayfly_here("whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", "fifo,efd", "--out", out)
     assert table.status == 0 and table.err == ""
     flat = " ".join(table.out.split())
     assert all(" ".join(sentence.split()) in flat for sentence in ended.document["answer"])
@@ -71,34 +73,34 @@ def test_whatif_answers_in_words(out):
 
 
 def test_disciplines_as_table_and_as_document():
-    document = mayfly("disciplines", "--json").document
+    document = mayfly_here("disciplines", "--json").document
     ids = [row["id"] for row in document["disciplines"]]
     assert {"fifo", "scfq", "las", "lars", "run2c", "efd"} <= set(ids)
-    table = mayfly("disciplines")
+    table = mayfly_here("disciplines")
     assert table.status == 0 and all(re.search(rf"^ *{id}\b", table.out, re.MULTILINE) for id in ids)
 
 
 def test_disciplines_of_a_family_and_of_one_id():
-    everything = mayfly("disciplines", "--json").document["disciplines"]
+    everything = mayfly_here("disciplines", "--json").document["disciplines"]
     for which, ids in (
         ("size-based", [row["id"] for row in everything if row["family"] == "size-based"]),
         ("efd", ["efd"]),
         ("all", [row["id"] for row in everything]),
     ):
-        assert [row["id"] for row in mayfly("disciplines", which, "--json").document["disciplines"]] == ids
+        assert [row["id"] for row in mayfly_here("disciplines", which, "--json").document["disciplines"]] == ids
     keys = {"id", "family", "about", "source", "when_full", "time_driven", "keeps_flow_order", "params"}
     assert all(keys <= row.keys() for row in everything)
-    [efd] = mayfly("disciplines", "efd", "--json").document["disciplines"]
-    text = " ".join(mayfly("disciplines", "efd").out.split())
+    [efd] = mayfly_here("disciplines", "efd", "--json").document["disciplines"]
+    text = " ".join(mayfly_here("disciplines", "efd").out.split())
     for param in efd["params"]:
         assert param["name"] in text and " ".join(param["about"].split()) in text
     assert efd["about"] in text and f"drops {efd['when_full']}" in text and "packets or bytes" in text
-    assert refused("disciplines", "efdd").endswith("lists; did you mean efd?")
+    assert refused_here("disciplines", "efdd").endswith("lists; did you mean efd?")
 
 
 def test_the_list_says_of_every_discipline_what_goes_when_the_buffer_is_full():
-    rows = mayfly("disciplines", "--json").document["disciplines"]
-    wide = mayfly("disciplines", env={"COLUMNS": "400"}).out
+    rows = mayfly_here("disciplines", "--json").document["disciplines"]
+    wide = mayfly_here("disciplines", env={"COLUMNS": "400"}).out
     assert all(f"drops {row['when_full']}" in wide for row in rows)
     assert wide.index("fifo") < wide.index("size-based") < wide.index("queueing")
 
@@ -109,7 +111,7 @@ SEVEN = "fifo,las,las(visit=1s),las(visit=2s),las(visit=3s),efd,scfq"
 def test_many_disciplines_have_a_line_each_and_the_best_of_each_family_a_sentence(out):
     capture = ROOT / "tests" / "data" / "tiny.pcapng.gz"
     arguments = ["whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", SEVEN, "--out", out]
-    ended = mayfly(*arguments)
+    ended = mayfly_here(*arguments)
     assert ended.status == 0, ended.err
     table, _, words = ended.out.partition("\nwith ")
     assert max(map(len, table.splitlines())) <= 80
@@ -124,16 +126,16 @@ def test_many_disciplines_have_a_line_each_and_the_best_of_each_family_a_sentenc
 
 
 def test_families_and_exceptions_choose_what_runs(out):
-    ended = mayfly("compare", "wired", "-d", "all,-size-based,-scfq", "--out", out, "--json", *SHORT)
+    ended = mayfly_here("compare", "wired", "-d", "all,-size-based,-scfq", "--out", out, "--json", *SHORT)
     ids = [row["id"] for row in ended.document["disciplines"]]
-    every = mayfly("disciplines", "--json").document["disciplines"]
+    every = mayfly_here("disciplines", "--json").document["disciplines"]
     assert ids[0] == "fifo" and sorted(ids) == sorted(
         row["id"] for row in every if row["family"] != "size-based" and row["id"] != "scfq"
     )
 
 
 def test_simulate_writes_records_and_names_them(out):
-    ended = mayfly("simulate", "wired", "--discipline", "fifo", "--out", out, *SHORT)
+    ended = mayfly_here("simulate", "wired", "--discipline", "fifo", "--out", out, *SHORT)
     assert ended.status == 0 and ended.err == ""
     assert f"records: {out / 'flows.parquet'}" in ended.out
     assert pl.read_parquet(out / "flows.parquet").height > 50
@@ -141,14 +143,16 @@ def test_simulate_writes_records_and_names_them(out):
 
 def test_the_drop_trace_is_written_when_asked_for(out):
     arguments = ["simulate", "wired", "--discipline", "fifo", "--out", out, "--set", "network.buffer=5"]
-    ended = mayfly(*arguments, "--trace-drops", "--json", *SHORT)
+    ended = mayfly_here(*arguments, "--trace-drops", "--json", *SHORT)
     assert pl.read_parquet(out / "drops.parquet").height == ended.document["drops"] > 0
 
 
 @pytest.mark.parametrize("command", [["compare", "wired", "-d", "las"], ["simulate", "wired", "--discipline", "las"]])
 def test_packets_of_chosen_flows_are_written_when_asked_for(out, command):
     call = 'workload.cbr=[{rate="64kbit",packet=200,group="call"}]'
-    ended = mayfly(*command, "--out", out, "--set", call, "--trace-flow", "call", "--trace-flow", "3", "--json", *SHORT)
+    ended = mayfly_here(
+        *command, "--out", out, "--set", call, "--trace-flow", "call", "--trace-flow", "3", "--json", *SHORT
+    )
     assert ended.document["scenario"]["trace"] == ["call", "3"]
     packets = pl.read_parquet(out / "packets.parquet")
     sent = pl.read_parquet(out / "flows.parquet").filter(pl.col("flow_id").is_in(packets["flow_id"].unique().to_list()))
@@ -157,7 +161,7 @@ def test_packets_of_chosen_flows_are_written_when_asked_for(out, command):
 
 
 def test_simulate_repeats_when_set_says_so(out):
-    ended = mayfly(
+    ended = mayfly_here(
         "simulate", "wired", "--discipline", "fifo", "--out", out, "--set", "replications=2", "--json", *SHORT
     )
     assert ended.document["replications"] == 2 and ended.document["short"]["ci95"] is not None
@@ -172,9 +176,9 @@ def test_the_same_command_twice_writes_the_same_records(tmp_path):
 
 
 def test_without_arguments_it_shows_what_there_is():
-    ended = mayfly()
+    ended = mayfly_here()
     assert ended.status == 0 and ended.err == ""
-    assert ended.out == mayfly("--help").out
+    assert ended.out == mayfly_here("--help").out
     for command in COMMANDS:
         assert re.search(rf"^  {command} +\S", ended.out, re.MULTILINE)
     assert "...\n" not in ended.out.partition("Options:")[2], "no sentence is cut off"
@@ -182,10 +186,10 @@ def test_without_arguments_it_shows_what_there_is():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command_shows_an_example(command):
-    ended = mayfly(command, "--help")
+    ended = mayfly_here(command, "--help")
     assert ended.status == 0 and ended.err == ""
     assert f"Example:  mayfly {command}" in ended.out
-    assert ended.out == mayfly(command, "-h").out
+    assert ended.out == mayfly_here(command, "-h").out
 
 
 @pytest.mark.parametrize(
@@ -197,22 +201,22 @@ def test_help_of_every_command_shows_an_example(command):
     ],
 )
 def test_help_of_every_command_shows_units(command, units):
-    text = " ".join(mayfly(command, "--help").out.split())
+    text = " ".join(mayfly_here(command, "--help").out.split())
     for unit in units:
         assert unit in text, unit
 
 
 def test_the_examples_of_help_are_commands_that_parse():
     for command in COMMANDS:
-        example = re.search(r"Example: +mayfly (.*)", " ".join(mayfly(command, "--help").out.split()))[1]
+        example = re.search(r"Example: +mayfly (.*)", " ".join(mayfly_here(command, "--help").out.split()))[1]
         words = example.split()
         assert words[0] == command
-        shown = mayfly(command, "--help").out
+        shown = mayfly_here(command, "--help").out
         assert all(word in shown for word in words if word.startswith("--"))
 
 
 def test_version_is_that_of_the_package():
-    ended = mayfly("--version")
+    ended = mayfly_here("--version")
     assert (ended.status, ended.err) == (0, "")
     assert re.fullmatch(rf"mayfly {re.escape(version('mayfly'))}( \([0-9a-f]{{7,40}}\+?\))?\n", ended.out)
 
@@ -233,7 +237,7 @@ def test_version_is_that_of_the_package():
 @pytest.mark.parametrize("flag", [[], ["--json"]])
 def test_mistakes_of_usage_are_one_line(arguments, said, flag):
     command, *options = arguments
-    line = refused(command, *flag, *options)
+    line = refused_here(command, *flag, *options)
     assert said in line and "--help` shows what there is" in line
 
 
