@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 import mayfly
-from mayfly.models.against import Link, beside, by_class
-from mayfly.models.efd_sizes import Dumbbell, EfdSizes
-from mayfly.models.subflow_law import FlowPackets, measured_shares
+from mayfly.models.efd.sizes import Dumbbell, EfdSizes
+from mayfly.models.efd.subflow_law import FlowPackets, measured_shares
+from mayfly.models.queue.flow_records import Link, beside, by_class
 from mayfly.simulate.run import named, run_one, workload
 
 LOADS = (0.3, 0.5, 0.7, 0.9, 0.95)

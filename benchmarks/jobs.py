@@ -21,8 +21,8 @@ import typer
 from processes import lines
 
 from mayfly import _native
-from mayfly.models.jobs import levels, poisson_jobs, simulate_jobs
-from mayfly.models.law_spec import service_law
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue.jobs import levels, poisson_jobs, simulate_jobs
 
 HERE = Path(__file__).parent
 LAWS = {"exponential": "exponential:mean=1", "bounded Pareto": "bounded-pareto:min=1,max=1e6,alpha=1.1"}

@@ -14,12 +14,13 @@ import numpy as np
 from scipy.integrate import quad
 
 from mayfly.errors import MayflyError
-from mayfly.models import levels, soap_percentiles
-from mayfly.models.gittins import ATOMS
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES, Policy
-from mayfly.models.policy_ranks import RANKS
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue import levels
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES, Policy
+from mayfly.models.ranks import percentiles as soap_percentiles
+from mayfly.models.ranks.gittins import ATOMS
+from mayfly.models.ranks.policies import RANKS
 
 AIM_MS = 50.0
 PERCENTILES_AIM_MS = 1000.0

@@ -7,7 +7,7 @@ fastest of `--runs` runs. The aim is 2 million.
 import argparse
 
 import mayfly
-from mayfly.simulate.overrides import parse_override
+from mayfly.scenario.overrides import parse_override
 from mayfly.simulate.run import named, run_one, workload
 
 AIM = 2e6

@@ -25,9 +25,9 @@ from processes import HERE, cpu, ns3_program
 
 import mayfly
 from mayfly.errors import MayflyError
-from mayfly.simulate.cell import cell_of
+from mayfly.scenario.scenario import Scenario
+from mayfly.simulate.network.cell import cell_of
 from mayfly.simulate.run import RunResult, named, run_one, workload
-from mayfly.simulate.scenario import Scenario
 from mayfly.workload.lists import ENDLESS_BYTES, read_flows, write_flows
 
 MAYFLY = HERE.parent / ".venv/bin/mayfly"

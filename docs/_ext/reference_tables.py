@@ -11,12 +11,13 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from mayfly.estimate.estimate import doubts, methods, parameters
-from mayfly.models.law_spec import NAMES, OTHERS
-from mayfly.simulate import fields, scenario
-from mayfly.simulate.disciplines import by_family, slug
-from mayfly.simulate.sizes import Sizes
+from mayfly.laws.service_spec import NAMES, OTHERS
+from mayfly.scenario import fields
+from mayfly.scenario import scenario
+from mayfly.disciplines import by_family, slug
+from mayfly.scenario.sizes import Sizes
 from mayfly.workload.formats.registry import rows as formats
-from mayfly.workload.laws import LAWS
+from mayfly.laws.registry import LAWS
 
 _KINDS = {
     fields.Rate: "rate: bit/s, or `10mbit`",
@@ -121,7 +122,7 @@ _OTHER_LAWS = {"deterministic": "all sizes equal", "sample": "measured"}
 
 def policies() -> str:
     """List the policies of the registry of models."""
-    from mayfly.models.policies import POLICIES
+    from mayfly.models.queue.policies import POLICIES
 
     rows = (
         (

@@ -9,29 +9,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mayfly.comparison.comparison import Comparison, compare, run
+    from mayfly.comparison.whatif import whatif
+    from mayfly.disciplines import disciplines
     from mayfly.errors import MayflyError
     from mayfly.packs.flood import flood
     from mayfly.packs.gaming import gaming
-    from mayfly.simulate.comparison import Comparison, compare, run
-    from mayfly.simulate.disciplines import disciplines
-    from mayfly.simulate.scenario import Scenario, load_scenario
-    from mayfly.simulate.whatif import whatif
+    from mayfly.scenario.scenario import Scenario, load_scenario
     from mayfly.workload.capture import flows_of_capture
     from mayfly.workload.lists import read_flows
 
 _HOMES = {
-    "Comparison": "mayfly.simulate.comparison",
+    "Comparison": "mayfly.comparison.comparison",
     "MayflyError": "mayfly.errors",
-    "Scenario": "mayfly.simulate.scenario",
-    "compare": "mayfly.simulate.comparison",
-    "disciplines": "mayfly.simulate.disciplines",
+    "Scenario": "mayfly.scenario.scenario",
+    "compare": "mayfly.comparison.comparison",
+    "disciplines": "mayfly.disciplines",
     "flows_of_capture": "mayfly.workload.capture",
     "flood": "mayfly.packs.flood",
     "gaming": "mayfly.packs.gaming",
-    "load_scenario": "mayfly.simulate.scenario",
+    "load_scenario": "mayfly.scenario.scenario",
     "read_flows": "mayfly.workload.lists",
-    "run": "mayfly.simulate.comparison",
-    "whatif": "mayfly.simulate.whatif",
+    "run": "mayfly.comparison.comparison",
+    "whatif": "mayfly.comparison.whatif",
 }
 
 __all__ = [

@@ -52,14 +52,14 @@ def test_a_document_of_one_run_of_a_list_loads_what_a_table_needs_and_no_more(tm
         "simulate", "wired", "--discipline", "fifo", "--flows", flows, "--out", tmp_path / "out", "--json"
     )
     assert "polars" in found
-    assert not found & {"scipy", "plotly", "rich", "numpy.random", "mayfly.report", "mayfly.workload.solving"}
+    assert not found & {"scipy", "plotly", "rich", "numpy.random", "mayfly.show", "mayfly.laws.solving"}
 
 
 def test_a_workload_that_is_drawn_loads_no_scipy(tmp_path):
     found = loaded_by(
         "simulate", "wired", "--discipline", "fifo", "--duration", "1s", "--out", tmp_path / "out", "--json"
     )
-    assert "mayfly.workload.solving" in found and "scipy" not in found
+    assert "mayfly.laws.solving" in found and "scipy" not in found
 
 
 def test_connections_of_a_capture_load_no_numbers(tmp_path):

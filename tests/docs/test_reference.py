@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import mayfly
-from mayfly.models.policies import POLICIES
-from mayfly.simulate.scenario import Workload, field_names
+from mayfly.laws.registry import LAWS
+from mayfly.models.queue.policies import POLICIES
+from mayfly.scenario.scenario import Workload, field_names
 from mayfly.workload.formats.registry import FORMATS
-from mayfly.workload.laws import LAWS
 
 ROOT = Path(__file__).parents[2]
 

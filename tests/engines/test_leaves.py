@@ -2,9 +2,9 @@
 
 import pytest
 
+from mayfly.disciplines import disciplines, parse
 from mayfly.engines.disciplines import LEAVES, Leaf, Place, burst_of, differences, leaf_words
 from mayfly.errors import MayflyError
-from mayfly.simulate.disciplines import disciplines, parse
 
 PACKETS = Place(300, "packets", 1500, 10**7)
 

@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 import mayfly
+from mayfly.disciplines import parse
 from mayfly.engines import guest, linux
 from mayfly.errors import MayflyError
-from mayfly.simulate.disciplines import parse
-from mayfly.simulate.scenario import load_scenario, scenario_of
+from mayfly.scenario.scenario import load_scenario, scenario_of
 
 COUNTERS = {"packets": 50, "bytes": 70_000, "drops": 3, "backlog_packets": 1, "backlog_bytes": 1500}
 

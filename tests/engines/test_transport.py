@@ -4,7 +4,7 @@ import pytest
 
 from mayfly.engines.transport import CONSTANT, transport_of
 from mayfly.errors import MayflyError
-from mayfly.simulate.transport import Tcp
+from mayfly.scenario.transport import Tcp
 
 
 def test_the_preset_linux_is_what_the_kernel_does():

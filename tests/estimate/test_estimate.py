@@ -2,14 +2,11 @@
 
 import json
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "cli"))
 from invocation import mayfly_here, refused_here
 
 from mayfly.errors import MayflyError

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "cli"))
 from invocation import mayfly_here, refused_here
 
 from mayfly.estimate import Samples, estimate, read_samples

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 import mayfly
+from mayfly.disciplines import parse
 from mayfly.engines import linux as engine
 from mayfly.engines.disciplines import LEAVES
-from mayfly.simulate.disciplines import parse
-from mayfly.simulate.scenario import load_scenario
+from mayfly.scenario.scenario import load_scenario
 from mayfly.workload.lists import flow_list
 
 pytestmark = pytest.mark.kernel

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mayfly.comparison.comparison import run
 from mayfly.errors import MayflyError
 from mayfly.metrics import (
     active_flows,
@@ -18,8 +19,7 @@ from mayfly.metrics import (
     queueing_delay,
     relative_queueing_delay,
 )
-from mayfly.simulate.comparison import run
-from mayfly.simulate.scenario import load_scenario
+from mayfly.scenario.scenario import load_scenario
 
 
 def waiting(groups):

@@ -8,10 +8,10 @@ import pytest
 from scipy.signal import medfilt
 
 from mayfly.errors import MayflyError
-from mayfly.models import against
-from mayfly.models.against import Link
-from mayfly.models.mg1 import MG1
-from mayfly.models.service import Discrete
+from mayfly.laws.service import Discrete
+from mayfly.models.queue import flow_records as against
+from mayfly.models.queue.flow_records import Link
+from mayfly.models.queue.mg1 import MG1
 
 LINK = Link(rate_bps=12e6, duration_s=1000.0)
 MS = 1e-3

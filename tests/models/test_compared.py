@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.models.answer import answer
-from mayfly.models.compared import compared, curve_sizes, mean_slowdown, members
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue.answer import answer
+from mayfly.models.queue.compared import compared, curve_sizes, mean_slowdown, members
+from mayfly.models.queue.mg1 import MG1
 
 PARETO = "bounded-pareto:min=1,max=1e6,alpha=1.1"
 

@@ -6,8 +6,8 @@ import random
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.models.dcf import saturation
-from mayfly.models.wlan_times import CellTimes
+from mayfly.models.wlan.dcf import saturation
+from mayfly.models.wlan.times import CellTimes
 
 US = 1e-6
 A = CellTimes(9 * US, 16 * US, 34 * US, 94 * US, 28 * US, 45 * US, {1500: 248 * US, 40: 32 * US}, 15, 1023)

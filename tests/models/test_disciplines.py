@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import mayfly
-from mayfly.models import disciplines
-from mayfly.models.against import Link
-from mayfly.models.disciplines import standing_for, with_models
-from mayfly.models.policies import POLICIES, Parameter, Policy
+from mayfly.models.queue import disciplines
+from mayfly.models.queue.disciplines import standing_for, with_models
+from mayfly.models.queue.flow_records import Link
+from mayfly.models.queue.policies import POLICIES, Parameter, Policy
 
 LINK = Link(10e6, 100.0)
 

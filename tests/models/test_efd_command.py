@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from mayfly.cli.commands import app
+from mayfly.comparison.comparison import compare
 from mayfly.errors import MayflyError
-from mayfly.models.subflow_table import arrival_gaps, data_packets, flow_times, read_subflows
-from mayfly.simulate.comparison import compare
-from mayfly.simulate.scenario import load_scenario
+from mayfly.models.efd.subflow_table import arrival_gaps, data_packets, flow_times, read_subflows
+from mayfly.scenario.scenario import load_scenario
 
 WIRED = ("--law", "zipf:min=6,mean=40,cov=6", "--rho", "0.5")
 

@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 import mayfly
 from mayfly.cli.commands import app
-from mayfly.models.against import Link, beside, by_class
-from mayfly.models.efd_sizes import TOLERANCE, Dumbbell, EfdSizes, low_states
-from mayfly.models.law_spec import service_law
-from mayfly.models.subflow_law import FlowPackets, measured_shares
-from mayfly.models.tcp_latency import Path, unloaded
+from mayfly.laws.service_spec import service_law
+from mayfly.models.efd.sizes import TOLERANCE, Dumbbell, EfdSizes, low_states
+from mayfly.models.efd.subflow_law import FlowPackets, measured_shares
+from mayfly.models.queue.flow_records import Link, beside, by_class
+from mayfly.models.tcp.latency import Path, unloaded
 from mayfly.simulate.run import named, run_one, workload
 
 WIRED = FlowPackets.of_law(service_law("zipf:min=6,mean=40,cov=6"))

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.models import efd_cuts, las
-from mayfly.models.efd_cuts import Cuts
-from mayfly.models.efd_flights import Flights, flight_count, flights, windows
-from mayfly.models.efd_variants import VARIANTS, EfdModel
-from mayfly.models.jobs import levels, simulate_poisson
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.subflow_law import FlowPackets, SubflowLaw, measured_shares
+from mayfly.laws.service_spec import service_law
+from mayfly.models.efd import cuts as efd_cuts
+from mayfly.models.efd.cuts import Cuts
+from mayfly.models.efd.flights import Flights, flight_count, flights, windows
+from mayfly.models.efd.subflow_law import FlowPackets, SubflowLaw, measured_shares
+from mayfly.models.efd.variants import VARIANTS, EfdModel
+from mayfly.models.queue import las
+from mayfly.models.queue.jobs import levels, simulate_poisson
+from mayfly.models.queue.mg1 import MG1
 
 WIRED = FlowPackets.of_law(service_law("zipf:min=6,mean=40,cov=6"))
 MEASURED = np.array([0.3, 0.25, 0.2, 0.0, 0.1, 0.05, 0.05, *np.zeros(30), 0.05])
@@ -261,6 +262,6 @@ def test_response_times_are_those_of_simulated_subflows(splitting, variant):
     # 48 means, of which one would be outside in a run of the tests out of a hundred.
     found = simulate_poisson(levels(f"{high}|{low}", [10]), ours.queue.law, 0.6, 2e6, edges, less=told, level=1 - 2e-4)
     middle = told(edges[1:])
-    # Sharing behind the threshold is solved within a part in a million (mayfly.models.levels).
+    # Sharing behind the threshold is solved within a part in a million (mayfly.models.queue.levels).
     assert np.all(np.abs(found.mean) < found.half_width + 1e-6 * middle)
     assert np.all(found.half_width < 0.05 * middle)

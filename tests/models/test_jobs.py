@@ -12,10 +12,10 @@ import pytest
 
 from mayfly import _native
 from mayfly.errors import MayflyError
-from mayfly.models.jobs import Level, levels, played, poisson_jobs, ratio_means, simulate_jobs, simulate_poisson
-from mayfly.models.law_spec import service_law
-from mayfly.models.policies import POLICIES, Policy
-from mayfly.models.service import deterministic
+from mayfly.laws.service import deterministic
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue.jobs import Level, levels, played, poisson_jobs, ratio_means, simulate_jobs, simulate_poisson
+from mayfly.models.queue.policies import POLICIES, Policy
 
 ALL = [0.0, math.inf]
 BLIND = ["fcfs", "lcfs", "ps", "las"]

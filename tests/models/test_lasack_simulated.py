@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mayfly.models import lasack
-from mayfly.models.jobs import poisson_jobs, simulate_jobs
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue import lasack
+from mayfly.models.queue.jobs import poisson_jobs, simulate_jobs
+from mayfly.models.queue.mg1 import MG1
 
 CUTS = np.array([0.0, 0.3, 0.6, 0.85, 0.95, 1.0])
 SURE = 1 - 0.01 / (2 * 2 * 3 * (len(CUTS) - 1))

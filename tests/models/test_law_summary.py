@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from mayfly.cli.commands import app
 from mayfly.errors import MayflyError
-from mayfly.models.law_spec import service_law
-from mayfly.models.law_summary import jobs_with_mass, law_map, law_summary, mass_of_largest, mass_up_to
+from mayfly.laws.service_spec import service_law
+from mayfly.models.laws.summary import jobs_with_mass, law_map, law_summary, mass_of_largest, mass_up_to
 
 LAWS = (
     "exponential:mean=12",

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.models import las, lasack, levels, ps
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue import las, lasack, levels, ps
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES
 
 LAWS = [
     "exponential:mean=1",

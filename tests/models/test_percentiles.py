@@ -8,22 +8,22 @@ import pytest
 from test_soap import brute
 
 from mayfly.errors import MayflyError
-from mayfly.models import soap
-from mayfly.models.age_rank import AgeRank, table
-from mayfly.models.gittins import ATOMS
-from mayfly.models.inversion import TERMS, euler, invert, quantiles
-from mayfly.models.jobs import JobRun, played, poisson_jobs, simulate_jobs
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.point_masses import COARSE
-from mayfly.models.policies import POLICIES, policy
-from mayfly.models.policy_ranks import RANKS
-from mayfly.models.ranks import Constant, Part, Remaining
-from mayfly.models.service import Discrete
-from mayfly.models.soap_percentiles import overall, percentiles
-from mayfly.models.soap_table import Tabled
-from mayfly.models.soap_transform import Response, busy
-from mayfly.models.work_transform import work_of
+from mayfly.laws.service import Discrete
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue.jobs import JobRun, played, poisson_jobs, simulate_jobs
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES, policy
+from mayfly.models.ranks import soap
+from mayfly.models.ranks.age_rank import AgeRank, table
+from mayfly.models.ranks.gittins import ATOMS
+from mayfly.models.ranks.inversion import TERMS, euler, invert, quantiles
+from mayfly.models.ranks.percentiles import overall, percentiles
+from mayfly.models.ranks.point_masses import COARSE
+from mayfly.models.ranks.policies import RANKS
+from mayfly.models.ranks.ranks import Constant, Part, Remaining
+from mayfly.models.ranks.tabled import Tabled
+from mayfly.models.ranks.transform import Response, busy
+from mayfly.models.ranks.work_transform import work_of
 
 INVERSION = 10 ** (-0.6 * TERMS)
 """Error of a smooth tail: Abate and Whitt 2006, 4."""

@@ -12,14 +12,14 @@ from typer.testing import CliRunner
 
 import mayfly
 from mayfly.errors import MayflyError
-from mayfly.models import levels
-from mayfly.models.flow_sizes import FlowSizes
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.pias import MEASURES, OBJECTIVES, evaluate, offered_by, optimise, spelled
-from mayfly.models.policies import POLICIES
-from mayfly.simulate.scenario import load_scenario
-from mayfly.workload.sizes import BoundedPareto, Deterministic, Exponential, wired
+from mayfly.laws.service_spec import service_law
+from mayfly.laws.sizes import BoundedPareto, Deterministic, Exponential, wired
+from mayfly.models.queue import levels
+from mayfly.models.queue.flow_sizes import FlowSizes
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.pias import MEASURES, OBJECTIVES, evaluate, offered_by, optimise, spelled
+from mayfly.models.queue.policies import POLICIES
+from mayfly.scenario.scenario import load_scenario
 
 LOAD = 0.8
 RESPONSES = {"mg1": levels.in_level, "mg1-fcfs": levels.in_turn}
@@ -229,7 +229,7 @@ def test_as_many_levels_as_sizes_are_all_used():
 
 @pytest.mark.parametrize("levels", [2, 64])
 def test_the_discipline_takes_the_thresholds(pareto, levels):
-    from mayfly.simulate.disciplines import parse
+    from mayfly.disciplines import parse
 
     found = optimise(pareto, levels, LOAD, objective="pias")
     assert len(found.thresholds_bytes) == levels - 1

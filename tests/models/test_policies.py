@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.models.answer import answer
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES, policy
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue.answer import answer
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES, policy
 
 AT = np.array([0.1, 1.0, 4.0])
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mayfly.models.jobs import played, poisson_jobs, simulate_jobs
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES
-from mayfly.models.service import Discrete
+from mayfly.laws.service import Discrete
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue.jobs import played, poisson_jobs, simulate_jobs
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES
 
 SPECS = {
     "exponential": "exponential:mean=2",

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from mayfly.cli.commands import app
 from mayfly.errors import MayflyError
-from mayfly.models.sampling import misclassified, packets_until_sampled, sampling_probability
-from mayfly.models.sampling_curves import curves
-from mayfly.workload.sizes import BoundedPareto, BoundedZipf, Deterministic, Exponential
+from mayfly.laws.sizes import BoundedPareto, BoundedZipf, Deterministic, Exponential
+from mayfly.models.sampling.curves import curves
+from mayfly.models.sampling.sampling import misclassified, packets_until_sampled, sampling_probability
 
 PRINTED_LAW = BoundedZipf(1, 10**6, 1.1)
 """Chen 2012, 3.2: bounded Pareto, smallest 1, largest 10^6, shape 1.1, in whole packets."""

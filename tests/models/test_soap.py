@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.models import gittins, law_spec, soap
-from mayfly.models.age_rank import AgeRank, steps, table
-from mayfly.models.jobs import poisson_jobs, simulate_jobs
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES, policy
-from mayfly.models.policy_ranks import RANKS
-from mayfly.models.service import Discrete
+from mayfly.laws import service_spec as law_spec
+from mayfly.laws.service import Discrete
+from mayfly.models.queue.jobs import poisson_jobs, simulate_jobs
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES, policy
+from mayfly.models.ranks import gittins, soap
+from mayfly.models.ranks.age_rank import AgeRank, steps, table
+from mayfly.models.ranks.policies import RANKS
 
 # The rank of Gittins is kept with the law.
 service_law = functools.cache(law_spec.service_law)

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 import mayfly
 from mayfly.cli.commands import app
 from mayfly.errors import MayflyError
-from mayfly.models.delay_equations import solve
-from mayfly.models.drop_laws import FixedDrops, Overflow, Red
-from mayfly.models.tcp_fluid import Fluid, Group
-from mayfly.models.tcp_fluid_stability import critical_rtt, linear, margins, roots
-from mayfly.models.tcp_laws import pftk_rate
+from mayfly.models.tcp.delay_equations import solve
+from mayfly.models.tcp.drop_laws import FixedDrops, Overflow, Red
+from mayfly.models.tcp.fluid import Fluid, Group
+from mayfly.models.tcp.fluid_stability import critical_rtt, linear, margins, roots
+from mayfly.models.tcp.laws import pftk_rate
 
 FIXED = Fluid(1000.0, (Group(10, 0.05),), FixedDrops(0.01), nonresponsive_pps=300)
 CALM = Fluid(10_000.0, (Group(40, 0.04),), Red(50, 1500, 0.02, 0.0005), nonresponsive_pps=2000, buffer_packets=2000)

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 import mayfly
 from mayfly.cli.commands import app
 from mayfly.errors import MayflyError
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES
-from mayfly.models.tcp_latency import Path, completion, handshake_s, latency, unloaded
+from mayfly.laws.service_spec import service_law
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES
+from mayfly.models.tcp.latency import Path, completion, handshake_s, latency, unloaded
 
 SCENE = """
 duration = "{seconds}s"

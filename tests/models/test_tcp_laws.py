@@ -8,7 +8,7 @@ import pytest
 
 import mayfly
 from mayfly.errors import MayflyError
-from mayfly.models.tcp_laws import (
+from mayfly.models.tcp.laws import (
     RANDOM_LOSS_CONSTANT,
     backoffs,
     loss_for,

@@ -7,10 +7,10 @@ from typer.testing import CliRunner
 
 from mayfly.cli.commands import app
 from mayfly.errors import MayflyError
-from mayfly.models.wlan import cell_model
-from mayfly.models.wlan_tcp import rate_with_uploads, response_of_smallest_s
-from mayfly.models.wlan_times import CellTimes
-from mayfly.simulate.airtimes import airtimes
+from mayfly.models.wlan.cell import cell_model
+from mayfly.models.wlan.tcp import rate_with_uploads, response_of_smallest_s
+from mayfly.models.wlan.times import CellTimes
+from mayfly.scenario.airtimes import airtimes
 
 TIMES = CellTimes.of(airtimes("802.11a", lengths=[1536, 76]))
 

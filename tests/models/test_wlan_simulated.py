@@ -2,16 +2,16 @@
 
 import pytest
 
-from mayfly.models.dcf import saturation
-from mayfly.models.wlan_pair import single_tcp
-from mayfly.models.wlan_shares import download_shares
-from mayfly.models.wlan_times import CellTimes
-from mayfly.models.wlan_windows import window_ratio
-from mayfly.simulate.airtimes import airtimes
-from mayfly.simulate.disciplines import parse
-from mayfly.simulate.overrides import merged
+from mayfly.disciplines import parse
+from mayfly.models.wlan.dcf import saturation
+from mayfly.models.wlan.pair import single_tcp
+from mayfly.models.wlan.shares import download_shares
+from mayfly.models.wlan.times import CellTimes
+from mayfly.models.wlan.windows import window_ratio
+from mayfly.scenario.airtimes import airtimes
+from mayfly.scenario.overrides import merged
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.scenario import load_scenario
 
 pytestmark = pytest.mark.slow
 

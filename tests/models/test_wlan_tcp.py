@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mayfly.errors import MayflyError
-from mayfly.models.wlan_shares import download_shares
-from mayfly.models.wlan_tcp import (
+from mayfly.models.wlan.shares import download_shares
+from mayfly.models.wlan.tcp import (
     FIGURE_WINDOWS,
     capacity_bps,
     cycle_capacity,
@@ -16,8 +16,8 @@ from mayfly.models.wlan_tcp import (
     rate_with_uploads,
     response_of_smallest_s,
 )
-from mayfly.models.wlan_times import CellTimes
-from mayfly.models.wlan_windows import delivered_per_s, starved_ratio, window_ratio
+from mayfly.models.wlan.times import CellTimes
+from mayfly.models.wlan.windows import delivered_per_s, starved_ratio, window_ratio
 
 US = 1e-6
 A = CellTimes(9 * US, 16 * US, 34 * US, 94 * US, 28 * US, 45 * US, {1500: 248 * US, 40: 32 * US}, 15, 1023)

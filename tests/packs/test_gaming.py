@@ -8,7 +8,7 @@ import pytest
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.packs.gaming import PARTS, SPLITS, cases, overview
-from mayfly.report.gaming import gaming_grids, markdown_table
+from mayfly.packs.gaming_tables import gaming_grids, markdown_table
 from mayfly.simulate.run import workload
 from mayfly.workload.mix import offered
 

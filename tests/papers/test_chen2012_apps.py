@@ -13,7 +13,7 @@ from mayfly.papers import ITEMS, apps_tables, capture_facts, chen2012_apps, chen
 from mayfly.papers.declaration import Claim, Runs
 from mayfly.papers.pictures import pictures_page
 from mayfly.papers.reproduce import reproduce
-from mayfly.simulate.scenario import load_scenario
+from mayfly.scenario.scenario import load_scenario
 
 ROOT = Path(__file__).parents[2]
 APPS = next(item for item in ITEMS if item.id == "chen-2012-apps")

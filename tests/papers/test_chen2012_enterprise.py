@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
+from mayfly.disciplines import parse
 from mayfly.papers import ITEMS, chen2012_enterprise
 from mayfly.papers.declaration import Claim, Runs
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import run_one, workload
 
 ENTERPRISE = next(item for item in ITEMS if item.id == "chen-2012-enterprise")

@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
-from mayfly.models.against import Link
+from mayfly.disciplines import parse
+from mayfly.models.queue.flow_records import Link
 from mayfly.papers import ITEMS, queue_figures, queue_measures
 from mayfly.papers.chen2012_queues_differences import DIFFERENCES
 from mayfly.papers.declaration import Claim, Runs
 from mayfly.papers.pictures import Curve, Picture, pictures_page
 from mayfly.papers.queue_tables import percent
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import run_one, workload
 
 MODELS = next(item for item in ITEMS if item.id == "chen-2012-models")

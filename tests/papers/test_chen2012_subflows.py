@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
+from mayfly.disciplines import parse
 from mayfly.papers import ITEMS, chen2012_subflows, subflow_figures, subflow_measures, subflow_tables
 from mayfly.papers.chen2012_subflows_differences import DIFFERENCES
 from mayfly.papers.declaration import Claim, Runs
 from mayfly.papers.pictures import pictures_page
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import run_one, workload
 
 EXPERIMENT = chen2012_subflows.EXPERIMENTS[0]

@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mayfly.disciplines import parse
 from mayfly.papers import ITEMS, chen2012_wlan_tables, wlan_measures
 from mayfly.papers.chen2012_appendix import COLUMNS, TABLES
 from mayfly.papers.chen2012_wlan_differences import DIFFERENCES
 from mayfly.papers.declaration import Claim, Runs
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import run_one, workload
 
 CELL = next(item for item in ITEMS if item.id == "chen-2012-wlan")

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mayfly.disciplines import parse
 from mayfly.papers import ITEMS, declaration, today_figures, today_measures, today_tables
 from mayfly.papers.catalogue import cited
 from mayfly.papers.declaration import Claim, Experiment, Runs
@@ -13,7 +14,6 @@ from mayfly.papers.reproduce import Listing, reproduce
 from mayfly.papers.reproduce_page import reproduction_page
 from mayfly.papers.today_differences import DIFFERENCES
 from mayfly.papers.today_runs import NAMES, RIVALS, SHORTER, requests
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import RunResult, run_one, workload
 
 TODAY = next(item for item in ITEMS if item.id == "today")

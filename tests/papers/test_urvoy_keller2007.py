@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
+from mayfly.disciplines import parse
 from mayfly.papers import ITEMS, urvoy_keller2007, urvoy_keller2007_figures, urvoy_keller2007_measures
 from mayfly.papers.declaration import Claim, Runs
 from mayfly.papers.urvoy_keller2007_differences import DIFFERENCES
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import run_one, workload
 
 REPORT = next(item for item in ITEMS if item.id == "urvoy-keller-2007")

@@ -7,15 +7,15 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
+from mayfly.disciplines import parse
 from mayfly.estimate import Estimates
 from mayfly.papers import ITEMS
 from mayfly.papers.declaration import Claim, Runs, simulate
 from mayfly.papers.ponrt_measures import METHODS, Known, late_error, said, samples_of
 from mayfly.papers.ponrt_scenarios import EXPERIMENTS, MIXES, RED, binomial, short_flows
 from mayfly.papers.zhao2004_ponrt_figures import pictures_of
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.scenario import load_scenario
 
 ITEM = next(item for item in ITEMS if item.id == "zhao-2004-ponrt")
 

@@ -2,12 +2,12 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from invocation import mayfly_here, refused_here
 from rows import SILENT, connections, frame, row
 
 from mayfly.errors import MayflyError
@@ -19,10 +19,6 @@ from mayfly.profile.sides import sides_of
 from mayfly.profile.table import read_connections
 from mayfly.workload.connections import connections as of_capture
 from mayfly.workload.connections import write_connections
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-
-from invocation import mayfly_here, refused_here
 
 ROOT = Path(__file__).parents[2]
 OFFICE = ROOT / "captures" / "office.pcap.gz"

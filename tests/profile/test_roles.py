@@ -2,12 +2,12 @@
 
 import json
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from invocation import mayfly_here, refused_here
 from rows import SILENT, frame, row
 
 from mayfly.errors import MayflyError
@@ -21,10 +21,6 @@ from mayfly.profile.roles.naive_bayes import naive_bayes
 from mayfly.profile.roles.pruning import c45
 from mayfly.profile.roles.several import histogram, over_traces
 from mayfly.profile.roles.validation import hold_out, wilson
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-
-from invocation import mayfly_here, refused_here
 
 ROOT = Path(__file__).parents[2]
 OFFICE = ROOT / "captures" / "office.pcap.gz"

@@ -1,18 +1,14 @@
 """`mayfly qdisc`: the commands it gives to tc, make and the like, and what it says is missing."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
 from invocation import mayfly_here, refused_here
 
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.build import install_steps
-from mayfly.report.qdisc_watch import watch
+from mayfly.qdisc.watch import watch
 
 EFD = {
     "kind": "efd",
@@ -235,7 +231,7 @@ def test_tc_names_no_interface_when_asked_about_one(machine):
 
 
 def test_watching_tells_the_rate_between_readings(machine, capsys, monkeypatch):
-    monkeypatch.setattr("mayfly.report.qdisc_watch.INTERVAL_S", 0.01)
+    monkeypatch.setattr("mayfly.qdisc.watch.INTERVAL_S", 0.01)
     machine.answer("tc -s -j qdisc show", [EFD])
     watch("eth0", as_json=True, readings=2)
     first, second = map(json.loads, capsys.readouterr().out.splitlines())

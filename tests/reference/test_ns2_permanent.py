@@ -18,9 +18,9 @@ import polars as pl
 import pytest
 from scipy.special import stdtrit
 
-from mayfly.simulate.disciplines import parse
+from mayfly.disciplines import parse
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.scenario import load_scenario
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "ns2_permanent.tcl"
 DRAWS = 12

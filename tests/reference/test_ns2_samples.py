@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mayfly.disciplines import parse
 from mayfly.papers.ponrt_scenarios import RED, cbr, on_off, short_flows
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.scenario import load_scenario
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2"
 SEEDS = (0, 1, 2)

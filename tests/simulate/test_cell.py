@@ -7,10 +7,10 @@ import pytest
 
 import mayfly
 from mayfly.errors import MayflyError
-from mayfly.simulate.cell import Cell, cell_of
+from mayfly.scenario.scenario import load_scenario, scenario_of
+from mayfly.scenario.wlan import Wlan
+from mayfly.simulate.network.cell import Cell, cell_of
 from mayfly.simulate.run import named, run_many, run_one, workload
-from mayfly.simulate.scenario import load_scenario, scenario_of
-from mayfly.simulate.wlan import Wlan
 from mayfly.workload.lists import flow_list
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns3"

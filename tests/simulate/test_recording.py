@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
+from mayfly.comparison.comparison import run
 from mayfly.errors import MayflyError
-from mayfly.simulate.comparison import run
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.recording import Recording, ends
-from mayfly.simulate.scenario import load_scenario
 from mayfly.workload.connections import read_captures
 from mayfly.workload.lists import flow_list
 

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mayfly.comparison.comparison import compare, run
 from mayfly.errors import MayflyError
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate import columns
-from mayfly.simulate.comparison import compare, run
-from mayfly.simulate.scenario import load_scenario
 from mayfly.workload.lists import flow_list
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tables.md"

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from mayfly.simulate.comparison import compare, run
-from mayfly.simulate.scenario import load_scenario
+from mayfly.comparison.comparison import compare, run
+from mayfly.scenario.scenario import load_scenario
 
 SIZES = [1, 536, 1460, 1461, 2920, 2921, 14_600, 100_000, 146_000, 1_000_000, 1_460_001, 30_000_000]
 

@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from mayfly.simulate.comparison import compare
-from mayfly.simulate.disciplines import parse
+from mayfly.comparison.comparison import compare
+from mayfly.disciplines import parse
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.scenario import load_scenario
 from mayfly.simulate.traces import SUBFLOWS
 
 KEYS = ["discipline", "flow_id"]

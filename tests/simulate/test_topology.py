@@ -3,12 +3,12 @@
 import polars as pl
 import pytest
 
+from mayfly.comparison.comparison import compare, run
+from mayfly.disciplines import parse
 from mayfly.errors import MayflyError
-from mayfly.simulate.comparison import compare, run
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import scenario_of
+from mayfly.simulate.network.topology import topology_of
 from mayfly.simulate.run import native_settings, workload
-from mayfly.simulate.scenario import scenario_of
-from mayfly.simulate.topology import topology_of
 
 LINKS = [
     {"from": "a", "to": "b", "rate": "4mbit", "delay": "5ms", "name": "slow"},

@@ -5,12 +5,12 @@ import json
 import polars as pl
 import pytest
 
+from mayfly.comparison.comparison import compare, run
+from mayfly.disciplines import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics.queue_delay import pooled, queueing_delay
-from mayfly.simulate.comparison import compare, run
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.scenario import load_scenario
 from mayfly.simulate.traces import PACKETS, TIMEOUTS, chosen_rows
 from mayfly.workload.lists import flow_list
 

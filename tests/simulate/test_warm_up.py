@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
+from mayfly.comparison.comparison import compare
+from mayfly.disciplines import parse
 from mayfly.errors import MayflyError
-from mayfly.simulate.comparison import compare
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.scenario import load_scenario
 
 COUNTED = ("arrivals", "drops", "sent", "sent_bytes", "marks", "reverse_sent", "reverse_sent_bytes")
 

@@ -119,7 +119,7 @@ def test_the_office_keeps_its_bytes_and_trains():
 
 @pytest.mark.parametrize("form", ["tcp", "udp"])
 def test_whatif_tells_of_trains_and_recorded_flows(form):
-    from mayfly.simulate.whatif import whatif
+    from mayfly.comparison.whatif import whatif
 
     result = whatif("captures/office.pcap.gz", "10mbit", 300, apps=form, disciplines="fifo,las")
     assert result.summary["capture"]["apps"] == form
@@ -135,7 +135,7 @@ def test_whatif_tells_of_trains_and_recorded_flows(form):
 
 
 def test_whatif_refuses_another_form():
-    from mayfly.simulate.whatif import whatif
+    from mayfly.comparison.whatif import whatif
 
     with pytest.raises(MayflyError, match=r"^apps = 'sctp': must be tcp or udp$"):
         whatif("captures/office.pcap.gz", "10mbit", 300, apps="sctp")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mayfly.disciplines import parse
 from mayfly.errors import MayflyError
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one
-from mayfly.simulate.scenario import load_scenario
 from mayfly.workload.bursts import parsed, scaled, volumes, written
 from mayfly.workload.lists import flow_list, read_flows, write_flows
 from mayfly.workload.mix import offered, scale_load

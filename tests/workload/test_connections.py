@@ -166,7 +166,7 @@ def test_the_parts_of_every_transfer_add_up(name):
 
 
 def windows_of_eq_5_10(initial: int) -> list[int]:
-    from mayfly.models.efd_flights import windows
+    from mayfly.models.efd.flights import windows
 
     return [initial, *(int(window) for window in windows(20, 10**6) if window > initial)]
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.metrics.pages import page_rows
-from mayfly.workload.http import FRAME_BYTES, FRAME_HEADER_BYTES, Http, frame_ends, http_flows, page_scripts
 from mayfly.workload.lists import flow_list
 from mayfly.workload.scripts import parsed
-from mayfly.workload.web import Web
+from mayfly.workload.sources.http import FRAME_BYTES, FRAME_HEADER_BYTES, Http, frame_ends, http_flows, page_scripts
+from mayfly.workload.sources.web import Web
 
 SIZES = [1000, 2000, 3000, 40_000, 5]
 

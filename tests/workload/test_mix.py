@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from mayfly.errors import MayflyError
+from mayfly.laws.sizes import BoundedPareto, Deterministic, wired
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list, read_flows
 from mayfly.workload.mix import Cbr, Permanent, Transfers, offered, scale_load, synthetic
-from mayfly.workload.sizes import BoundedPareto, Deterministic, wired
-from mayfly.workload.transfers import Part
+from mayfly.workload.sources.transfers import Part
 
 NS2 = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2"
 

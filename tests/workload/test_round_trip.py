@@ -6,9 +6,9 @@ from test_capture import shared
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
-from mayfly.simulate.comparison import run
+from mayfly.comparison.comparison import run
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.recording import Recording
-from mayfly.simulate.scenario import load_scenario
 from mayfly.workload import apps
 from mayfly.workload.connections import read_captures
 from mayfly.workload.round_trip import compared

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 from mayfly.errors import MayflyError
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
-from mayfly.simulate.scenario import load_scenario
 from mayfly.workload.arrivals import stream
 from mayfly.workload.bursts import parsed
-from mayfly.workload.datagrams import OnOff, Replay, Vbr, places
 from mayfly.workload.mix import Cbr, Permanent, offered, synthetic
-from mayfly.workload.short_term import ShortTerm
+from mayfly.workload.sources.datagrams import OnOff, Replay, Vbr, places
+from mayfly.workload.sources.short_term import ShortTerm
 
 
 def test_on_off_flows_of_a_set_in_step_are_on_together():

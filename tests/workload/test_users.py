@@ -5,11 +5,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from mayfly.errors import MayflyError
+from mayfly.laws.sizes import Deterministic, wired
+from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
-from mayfly.simulate.scenario import load_scenario
 from mayfly.workload.lists import ENDLESS_BYTES
 from mayfly.workload.mix import Batch, Cbr, Permanent, Transfers, synthetic
-from mayfly.workload.sizes import Deterministic, wired
 
 
 def pairs(flows):

@@ -8,7 +8,7 @@ import mayfly
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import workload
 from mayfly.workload.lists import flow_list
-from mayfly.workload.web import Web, web_flows
+from mayfly.workload.sources.web import Web, web_flows
 
 HOSTS = ([1, 2, 3], [8, 9])
 

@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mayfly.cli import model, profile, qdisc, sweep, workload
+from mayfly.cli import qdisc, sweep
 from mayfly.cli.estimate import estimate
+from mayfly.cli.model.app import app as model
+from mayfly.cli.profile.app import app as profile
 from mayfly.cli.session import Session
+from mayfly.cli.workload.app import app as workload
 
 if TYPE_CHECKING:
-    from mayfly.simulate.comparison import Comparison
-    from mayfly.simulate.scenario import Scenario
+    from mayfly.comparison.comparison import Comparison
+    from mayfly.scenario.scenario import Scenario
 
 app = typer.Typer(
     name="mayfly",
@@ -87,7 +90,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
 
 def _overrides(given: list[str] | None, **options: str | None) -> dict:
-    from mayfly.simulate.overrides import merged
+    from mayfly.scenario.overrides import merged
 
     return merged(given or (), options)
 
@@ -105,7 +108,7 @@ def _with_models(result: "Comparison", models: bool, path: bool) -> "Comparison"
     """The models' part of the summary where it is asked for."""
     if not models and not path:
         return result
-    from mayfly.models.disciplines import with_models
+    from mayfly.models.queue.disciplines import with_models
 
     return with_models(result, path)
 
@@ -113,7 +116,7 @@ def _with_models(result: "Comparison", models: bool, path: bool) -> "Comparison"
 def _for_models(scenario: "Scenario", asked: bool) -> None:
     """Refuses before the run what no model is for."""
     if asked:
-        from mayfly.models.disciplines import refuse_several_links
+        from mayfly.models.queue.disciplines import refuse_several_links
 
         refuse_several_links(scenario.network)
 
@@ -137,8 +140,8 @@ def compare(
 ) -> None:
     """Run one workload under several disciplines."""
     session = Session(as_json, quiet, out)
-    from mayfly.simulate.comparison import compare as run
-    from mayfly.simulate.scenario import load_scenario
+    from mayfly.comparison.comparison import compare as run
+    from mayfly.scenario.scenario import load_scenario
 
     changed = _overrides(overrides, duration=duration, seed=seed, replications=replications)
     loaded = load_scenario(scenario, _with_traces(changed, trace_flow))
@@ -191,8 +194,8 @@ def whatif(
 ) -> None:
     """Replay a capture's flows over a bottleneck, per discipline."""
     session = Session(as_json, quiet, out)
+    from mayfly.comparison.whatif import whatif as run
     from mayfly.errors import MayflyError
-    from mayfly.simulate.whatif import whatif as run
 
     if apps and apps_udp:
         raise MayflyError("--apps and --apps-udp: must be one of them")
@@ -240,9 +243,9 @@ def simulate(
 ) -> None:
     """Run one discipline, with a record of every flow."""
     session = Session(as_json, quiet, out)
-    from mayfly.simulate.comparison import run
+    from mayfly.comparison.comparison import run
+    from mayfly.scenario.scenario import load_scenario
     from mayfly.simulate.recording import Recording
-    from mayfly.simulate.scenario import load_scenario
 
     changed = {"replications": 1} | _overrides(overrides, duration=duration, seed=seed)
     loaded = load_scenario(scenario, _with_traces(changed, trace_flow))
@@ -262,13 +265,13 @@ def disciplines(
 ) -> None:
     """List the disciplines and their options, or explain one."""
     session = Session(as_json, quiet=True)
-    from mayfly.simulate.disciplines import named_in
+    from mayfly.disciplines import named_in
 
     rows = named_in(which)
     if as_json:
         session.print_json({"disciplines": rows})
         return
-    from mayfly.report.registry import DisciplinesList, discipline_detail
+    from mayfly.show.disciplines_list import DisciplinesList, discipline_detail
 
     session.print(discipline_detail(rows[0]) if len(rows) == 1 else DisciplinesList(rows))
 
@@ -276,11 +279,11 @@ def disciplines(
 app.command(epilog="Example:  mayfly estimate samples.csv.gz --rate 28mbit --packet 1000B --rtt 100ms --from 100s")(
     estimate
 )
-app.add_typer(model.app, name="model")
-app.add_typer(profile.app, name="profile")
+app.add_typer(model, name="model")
+app.add_typer(profile, name="profile")
 app.add_typer(sweep.app, name="sweep")
 app.add_typer(qdisc.app, name="qdisc")
-app.add_typer(workload.app, name="workload")
+app.add_typer(workload, name="workload")
 
 
 @app.callback(invoke_without_command=True)

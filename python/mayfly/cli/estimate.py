@@ -75,8 +75,8 @@ def estimate(
     from mayfly.estimate.estimate import estimate as run
     from mayfly.estimate.estimate import packet_size
     from mayfly.estimate.samples import read_samples
-    from mayfly.simulate.overrides import parse_override
-    from mayfly.simulate.quantity import seconds
+    from mayfly.scenario.overrides import parse_override
+    from mayfly.text.quantity import seconds
 
     if following:
         _follow(
@@ -104,7 +104,7 @@ def estimate(
     found = run(read, rate, rtt, packet, method=method, from_s=from_s, ticks=ticks, options=options)
     files = {}
     if out is not None:
-        from mayfly.report.estimate_page import write_estimates
+        from mayfly.estimate.page import write_estimates
 
         files = {"files": {"series": str(write_estimates(out, found))}}
     raised = None if alarm is None else found.alarms(*bounds(alarm))
@@ -125,7 +125,7 @@ def _follow(
     from mayfly.estimate.alarm import bounds
     from mayfly.estimate.estimate import doubts
     from mayfly.estimate.follow import follow, line_of, opened
-    from mayfly.simulate.quantity import seconds
+    from mayfly.text.quantity import seconds
 
     if out is not None:
         raise MayflyError(

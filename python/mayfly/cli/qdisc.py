@@ -112,10 +112,10 @@ def show(
     """Show what waits, what was dropped and what the disciplines count."""
     session = Session(as_json, quiet=True)
     from mayfly.qdisc.show import read
-    from mayfly.report.qdisc_table import qdisc_table
+    from mayfly.qdisc.table import qdisc_table
 
     if watch:
-        from mayfly.report.qdisc_watch import watch as forever
+        from mayfly.qdisc.watch import watch as forever
 
         forever(device, as_json)
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mayfly.cli.process import ignore_signals
 
 if TYPE_CHECKING:
-    from mayfly.simulate.comparison import Comparison
+    from mayfly.comparison.comparison import Comparison
 
 
 class Session:
@@ -37,7 +37,7 @@ class Session:
         self.quiet = quiet
         self.out = out
         if out is not None:
-            from mayfly.simulate.folder import refuse_unwritable
+            from mayfly.text.folder import refuse_unwritable
 
             refuse_unwritable(out)
 
@@ -90,7 +90,7 @@ class Session:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
             return
-        from mayfly.report.choice import leading_sentences
+        from mayfly.show.choice import leading_sentences
 
         self.print(result.table())
         cell = (result.cell_table(), result.cell_groups_table())

@@ -42,7 +42,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
 
 def _plan(file: Path, overrides: list[str] | None, duration: str | None):
-    from mayfly.simulate.overrides import merged
+    from mayfly.scenario.overrides import merged
     from mayfly.sweep.plan import load_plan
 
     return load_plan(file, merged(overrides or (), {"duration": duration}))
@@ -123,6 +123,6 @@ def query(
     elif csv:
         print(found.write_csv().rstrip("\n"))
     else:
-        from mayfly.report.terminal import plain_table
+        from mayfly.show.terminal import plain_table
 
         session.print(plain_table(found))

@@ -5,12 +5,12 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.comparison.comparison import Comparison, gather
+from mayfly.disciplines import Discipline
 from mayfly.engines import linux
 from mayfly.errors import MayflyError
-from mayfly.simulate.comparison import Comparison, gather
-from mayfly.simulate.disciplines import Discipline
+from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import Progress, run_many
-from mayfly.simulate.scenario import Scenario
 
 ENGINES = ("simulator", "linux", "both")
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from mayfly.disciplines import Discipline, parse
 from mayfly.engines import guest
 from mayfly.engines.disciplines import Place, differences, leaf_of, leaf_words
 from mayfly.engines.records import UDP_HEADERS_BYTES, records_frame, samples_frame
 from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
+from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns
 from mayfly.simulate.alone import PathsAlone
-from mayfly.simulate.disciplines import Discipline, parse
 from mayfly.simulate.run import Progress, RunResult, largest, native_settings, starting_in_time, workload
-from mayfly.simulate.scenario import Scenario
 
 MOST_HOSTS = 250
 """Hosts of a side: a namespace each."""

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from mayfly.simulate.transport import Tcp
+from mayfly.scenario.transport import Tcp
 
 UDP_HEADERS_BYTES = 28
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mayfly.errors import MayflyError
-from mayfly.simulate.presets import TIMESTAMPS_BYTES
-from mayfly.simulate.transport import Tcp
+from mayfly.scenario.presets import TIMESTAMPS_BYTES
+from mayfly.scenario.transport import Tcp
 
 ALGORITHMS = {"aimd": "reno", "cubic": "cubic", "bbr": "bbr"}
 """Linux's names of the rules of the congestion window."""
@@ -108,7 +108,7 @@ def transport_of(tcp: Tcp) -> Transport:
 
     Examples
     --------
-    >>> from mayfly.simulate.transport import Tcp
+    >>> from mayfly.scenario.transport import Tcp
     >>> transport_of(Tcp(preset="linux")).other
     ['tcp.fin_on_data = false (true)']
     """

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mayfly.errors import MayflyError
-from mayfly.simulate.quantity import shown
+from mayfly.text.quantity import shown
 
 
 @dataclass(frozen=True)

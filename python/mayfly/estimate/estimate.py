@@ -15,7 +15,7 @@ from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.echo import propagation_s
 from mayfly.estimate.samples import Samples
 from mayfly.estimate.score import Score, score
-from mayfly.simulate.quantity import bare, buffer, rate_bps, seconds, shown
+from mayfly.text.quantity import bare, buffer, rate_bps, seconds, shown
 
 if TYPE_CHECKING:
     from rich.table import Table

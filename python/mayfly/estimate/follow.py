@@ -13,7 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.estimate.estimate import AUTO, Estimates, estimate, packet_size
 from mayfly.estimate.polls import between, counters
 from mayfly.estimate.samples import STDIN, Samples
-from mayfly.simulate.quantity import seconds, shown
+from mayfly.text.quantity import seconds, shown
 
 
 def follow(

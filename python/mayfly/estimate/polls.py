@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from mayfly.errors import MayflyError
-from mayfly.simulate.quantity import shown
+from mayfly.text.quantity import shown
 
 _TIME = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(\[.*|qdisc .*)?\s*\Z", re.DOTALL)
 _QDISC = re.compile(r"qdisc \S+ \S+ (?:dev (\S+) )?(root)?")

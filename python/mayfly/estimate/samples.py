@@ -11,7 +11,7 @@ import numpy as np
 
 from mayfly.errors import MayflyError
 from mayfly.estimate.polls import is_polls, polled
-from mayfly.simulate.quantity import shown
+from mayfly.text.quantity import shown
 
 QUEUES = ("queue_mean_packets", "mean_queue_pkts", "queue_packets", "backlog_packets", "inst_queue_pkts")
 """Columns that may hold the queue, packets; a mean over the interval comes first."""

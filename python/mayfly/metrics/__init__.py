@@ -8,23 +8,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .active import active_flows
-    from .cell import cell_row
-    from .delivery import per_interval
-    from .departures import inter_departure_cdf, inter_departures, regularity
-    from .fairness import fair_service
-    from .groups import batch_response, fair_groups, group_rows, slowdown_percentiles
-    from .jain import jain_index, permanent_jain
-    from .loss import loss_by_size, loss_rate, lossy_share_up_to, lossy_sizes
-    from .playout import blocks_in_time, deadline_misses, jitter, one_way_delays
-    from .progress import plateaus
-    from .queue_delay import queueing_delay, relative_queueing_delay
-    from .response import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
-    from .shares import class_rows, normalised_throughput
-    from .size_classes import classes
-    from .summary import summarise
-    from .transmission import mean_transmission_time, transmission_time
-    from .words import answer
+    from mayfly.metrics.active import active_flows
+    from mayfly.metrics.cell import cell_row
+    from mayfly.metrics.delivery import per_interval
+    from mayfly.metrics.departures import inter_departure_cdf, inter_departures, regularity
+    from mayfly.metrics.fairness import fair_service
+    from mayfly.metrics.groups import batch_response, fair_groups, group_rows, slowdown_percentiles
+    from mayfly.metrics.jain import jain_index, permanent_jain
+    from mayfly.metrics.loss import loss_by_size, loss_rate, lossy_share_up_to, lossy_sizes
+    from mayfly.metrics.playout import blocks_in_time, deadline_misses, jitter, one_way_delays
+    from mayfly.metrics.progress import plateaus
+    from mayfly.metrics.queue_delay import queueing_delay, relative_queueing_delay
+    from mayfly.metrics.response import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
+    from mayfly.metrics.shares import class_rows, normalised_throughput
+    from mayfly.metrics.size_classes import classes
+    from mayfly.metrics.summary import summarise
+    from mayfly.metrics.transmission import mean_transmission_time, transmission_time
+    from mayfly.metrics.words import answer
 
 _HOMES = {
     "active_flows": "active",

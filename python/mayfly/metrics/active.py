@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .size_classes import run_keys
+from mayfly.metrics.size_classes import run_keys
 
 _SCHEMA = {"time_s": pl.Float64(), "mean": pl.Float64(), "max": pl.Int64()}
 

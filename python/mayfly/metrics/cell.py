@@ -10,20 +10,19 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .active import active_flows
-from .fairness import ENDLESS_BYTES
-from .groups import group_classes
-from .intervals import student_ci95
-from .jain import jain_index
-from .size_classes import classes
-from .summary import class_row
+from mayfly.metrics.active import active_flows
+from mayfly.metrics.fairness import ENDLESS_BYTES
+from mayfly.metrics.groups import group_classes
+from mayfly.metrics.intervals import student_ci95
+from mayfly.metrics.jain import jain_index
+from mayfly.metrics.size_classes import classes
+from mayfly.metrics.summary import class_row
 
 DIRECTIONS = ("down", "up")
 """From the access point to a station, and from a station."""
 
 Cells = Sequence[Mapping[str, Any]]
-"""Totals of the cell in each replication (:func:`mayfly.simulate.cell.totals`)."""
+"""Totals of the cell in each replication (:func:`mayfly.simulate.network.cell.totals`)."""
 
 
 def cell_row(

@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from .active import active_flows
-from .jain import permanent_jain
-from .loss import loss_rate
-from .queue_delay import pooled, relative_queueing_delay
+from mayfly.metrics.active import active_flows
+from mayfly.metrics.jain import permanent_jain
+from mayfly.metrics.loss import loss_rate
+from mayfly.metrics.queue_delay import pooled, relative_queueing_delay
 
 
 def congestion_row(

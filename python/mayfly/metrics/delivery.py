@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .size_classes import run_keys
+from mayfly.metrics.size_classes import run_keys
 
 _COUNTED = {"sent": "sent_s", "received": "received_s", "dropped": "dropped_s"}
 

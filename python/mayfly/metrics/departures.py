@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .size_classes import run_keys
+from mayfly.metrics.size_classes import run_keys
 
 
 def inter_departures(packets: pl.DataFrame) -> np.ndarray:

@@ -6,11 +6,10 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .fairness import ENDLESS_BYTES, fair_service, wire_bytes
-from .progress import PROGRESS_COLUMNS, plateaus
-from .size_classes import classes, run_keys
-from .summary import class_row
+from mayfly.metrics.fairness import ENDLESS_BYTES, fair_service, wire_bytes
+from mayfly.metrics.progress import PROGRESS_COLUMNS, plateaus
+from mayfly.metrics.size_classes import classes, run_keys
+from mayfly.metrics.summary import class_row
 
 PERCENTILES = (50, 95, 99)
 

@@ -5,9 +5,8 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from mayfly.errors import MayflyError
-
-from .fairness import ENDLESS_BYTES
-from .size_classes import run_keys
+from mayfly.metrics.fairness import ENDLESS_BYTES
+from mayfly.metrics.size_classes import run_keys
 
 
 def jain_index(shares: ArrayLike) -> float | None:

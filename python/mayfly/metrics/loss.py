@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from .response import bin_key, blocks_of, checked
+from mayfly.metrics.response import bin_key, blocks_of, checked
 
 _BY_SIZE = {
     "size_packets": pl.Float64(),

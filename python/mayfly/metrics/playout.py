@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .departures import one_flow
+from mayfly.metrics.departures import one_flow
 
 
 def one_way_delays(packets: pl.DataFrame) -> np.ndarray:

@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .size_classes import run_keys
+from mayfly.metrics.size_classes import run_keys
 
 PROGRESS_COLUMNS = ("progress_1_bytes", "progress_2_bytes", "progress_3_bytes")
 

@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .intervals import Z95
-from .size_classes import completed_tcp
+from mayfly.metrics.intervals import Z95
+from mayfly.metrics.size_classes import completed_tcp
 
 
 def checked(name: str, value: int | None, least: int) -> None:

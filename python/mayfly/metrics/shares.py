@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .intervals import student_ci95
+from mayfly.metrics.intervals import student_ci95
 
 Counts = Sequence[Mapping[str, Any]]
 """Packets of each group in one run: ``group, arrivals, drops, marks, sent, sent_bytes``."""

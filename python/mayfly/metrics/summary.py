@@ -6,9 +6,8 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .intervals import normal_ci95, student_ci95
-from .size_classes import classes, completed_tcp
+from mayfly.metrics.intervals import normal_ci95, student_ci95
+from mayfly.metrics.size_classes import classes, completed_tcp
 
 COUNTERS = (
     "drops",

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from .response import conditional_mean
+from mayfly.metrics.response import conditional_mean
 
 
 def transmission_time() -> pl.Expr:

@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-
-from .size_classes import completed_tcp
+from mayfly.metrics.size_classes import completed_tcp
 
 LARGEST_SHARE = 0.01
 LEAST_FLOWS = 10

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.simulate.comparison import SCHEMA
-from mayfly.simulate.folder import filled, write_table
+from mayfly.comparison.comparison import SCHEMA
 from mayfly.simulate.run import Progress
+from mayfly.text.folder import filled, write_table
 
 
 def progress_of(progress: Progress | None, place: int, count: int) -> Progress | None:

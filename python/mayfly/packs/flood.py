@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly.comparison.comparison import SCHEMA, Comparison, compare
 from mayfly.metrics.intervals import student_ci95
 from mayfly.packs.files import progress_of, write_pack
-from mayfly.simulate.comparison import SCHEMA, Comparison, compare
+from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress
-from mayfly.simulate.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly.comparison.comparison import SCHEMA, Comparison, compare
 from mayfly.errors import MayflyError
 from mayfly.metrics import batch_response
 from mayfly.packs.files import progress_of, write_pack
-from mayfly.simulate.comparison import SCHEMA, Comparison, compare
+from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress
-from mayfly.simulate.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -174,7 +174,7 @@ class Gaming:
 
     def tables(self) -> list["Table"]:
         """The overview and one table per attack, as rich tables."""
-        from mayfly.report.gaming import gaming_tables
+        from mayfly.packs.gaming_tables import gaming_tables
 
         return gaming_tables(self)
 
@@ -196,7 +196,7 @@ class Gaming:
         MayflyError
             The folder cannot be written.
         """
-        from mayfly.report.gaming import gaming_page
+        from mayfly.packs.gaming_tables import gaming_page
 
         return write_pack(folder, self.table, "gaming.parquet", self.summary, {"report": partial(gaming_page, self)})
 

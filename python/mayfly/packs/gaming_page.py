@@ -7,7 +7,7 @@ from typing import Any
 
 from mayfly.errors import MayflyError
 from mayfly.packs.gaming import PARTS, Gaming
-from mayfly.report.gaming import HOLDS, gaming_grids, markdown_table
+from mayfly.packs.gaming_tables import HOLDS, gaming_grids, markdown_table
 
 _BLOCK = re.compile(r"(<!-- pack: (\w+) -->\n).*?(<!-- pack end -->)", re.DOTALL)
 

@@ -15,8 +15,8 @@ import polars as pl
 
 from mayfly.papers.declaration import Claim, Difference, Experiment, Measures, Row, Runs, Values, Verdict
 from mayfly.papers.rows import Quantity, at_most, below, quantity
+from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult
-from mayfly.simulate.scenario import Scenario
 
 OFFICE = Path(__file__).parents[3] / "captures" / "office.pcap.gz"
 NAMES = {"fifo": "FIFO", "scfq": "SCFQ", "run2c": "Run2C", "las": "LAS", "efd": "EFD"}

@@ -1,7 +1,7 @@
 """Why claims of Chen 2012, 5.2 do not come out as printed, by claim.
 
 Numbers in the reasons are those of the tables of errors on the same page, of the experiments that control one thing
-each, or of job-level simulations of the same workload (:mod:`mayfly.models.jobs`), 20 seeds.
+each, or of job-level simulations of the same workload (:mod:`mayfly.models.queue.jobs`), 20 seeds.
 """
 
 from mayfly.papers.declaration import Difference, Verdict

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from mayfly.disciplines import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95
+from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.alone import PathsAlone
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import RunResult, run_one, workload
-from mayfly.simulate.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
     from mayfly.papers.kept import Kept

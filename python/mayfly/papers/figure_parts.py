@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.disciplines import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics import conditional_mean
 from mayfly.metrics.intervals import student_ci95
@@ -14,7 +15,6 @@ from mayfly.papers.catalogue import cited
 from mayfly.papers.declaration import Experiment, Runs
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.papers.rows import Quantity
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import RunResult, run_one, workload
 
 BINS_PER_DECADE = 20

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from mayfly.models.law_spec import service_law
-from mayfly.models.sampling import sampling_probability
-from mayfly.models.wlan_tcp import cycle_capacity
-from mayfly.models.wlan_times import CellTimes
+from mayfly.laws.service_spec import service_law
+from mayfly.models.sampling.sampling import sampling_probability
+from mayfly.models.wlan.tcp import cycle_capacity
+from mayfly.models.wlan.times import CellTimes
 from mayfly.papers.figure_parts import picture
 from mayfly.papers.formulas import FIGURE_7, FIGURE_8, SAMPLES, mapped
 from mayfly.papers.pictures import Curve, Picture
-from mayfly.simulate.airtimes import airtimes
+from mayfly.scenario.airtimes import airtimes
 
 THRESHOLD = 50
 """T of Fig. 3.1 and 3.2, packets."""

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from mayfly.models.law_spec import service_law
-from mayfly.models.law_summary import LawMap, law_map, mass_of_largest
-from mayfly.models.sampling import misclassified, packets_until_sampled, sampling_probability
+from mayfly.laws.service_spec import service_law
+from mayfly.models.laws.summary import LawMap, law_map, mass_of_largest
+from mayfly.models.sampling.sampling import misclassified, packets_until_sampled, sampling_probability
 from mayfly.papers import chen2012_roles
 from mayfly.papers.declaration import Claim, Difference, Row, Verdict
 from mayfly.papers.rows import Quantity, at_least, at_most, below, within

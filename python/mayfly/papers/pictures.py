@@ -7,10 +7,10 @@ from typing import Any
 
 from mayfly.papers.catalogue import cited
 from mayfly.papers.declaration import Runs
-from mayfly.report import page
-from mayfly.report.figures import axis, figures_of, shown
-from mayfly.report.palette import Style, styles
-from mayfly.report.table import framed, line
+from mayfly.show import page
+from mayfly.show.discipline_table import framed, line
+from mayfly.show.palette import Style, styles
+from mayfly.show.plots import axis, figures_of, shown
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def plots_of(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        As :func:`mayfly.report.page.document` takes them.
+        As :func:`mayfly.show.page.document` takes them.
     """
     colours = styles(list(dict.fromkeys(curve.kind for picture in pictures for curve in picture.curves)))
     return [{"key": p.key, "data": _traces(p, colours), "layout": page.LAYOUT | _layout(p)} for p in pictures]

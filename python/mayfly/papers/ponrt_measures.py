@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from mayfly.estimate import Estimates, Samples, estimate
-from mayfly.models.drop_laws import Red
-from mayfly.models.tcp_fluid import Fluid, Group
+from mayfly.models.tcp.drop_laws import Red
+from mayfly.models.tcp.fluid import Fluid, Group
 from mayfly.papers.declaration import Measures
 from mayfly.simulate.run import RunResult
 

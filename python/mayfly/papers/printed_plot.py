@@ -6,7 +6,7 @@ from typing import Any
 from mayfly.papers.declaration import RowFinding, Verdict
 from mayfly.papers.page import number
 from mayfly.papers.reproduce import Checked
-from mayfly.report import page
+from mayfly.show import page
 
 COLOURS = {
     Verdict.AGREES: "#2aa38b",
@@ -36,7 +36,7 @@ def printed_plot(name: str, claims: Sequence[Checked]) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        As :func:`mayfly.report.page.document` takes it; None with fewer than two rows that have a ratio. Rows whose
+        As :func:`mayfly.show.page.document` takes it; None with fewer than two rows that have a ratio. Rows whose
         numbers are not above 0 have none.
     """
     pairs = [(c.claim.id, row) for c in claims if c.finding for row in c.finding.rows if _has_ratio(row)][:_AT_MOST]

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from mayfly.models.against import beside, by_size, errors
-from mayfly.models.policies import POLICIES
+from mayfly.disciplines import parse
+from mayfly.models.queue.flow_records import beside, by_size, errors
+from mayfly.models.queue.policies import POLICIES
 from mayfly.papers.chen2012_queues import EXPERIMENTS, LOADS, NAMES
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.papers.queue_measures import MODELS, WINDOW, link_of, parameters_of
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult, run_one, workload
-from mayfly.simulate.scenario import Scenario
 
 FIRST = 3
 """Of the figures 5.x: the disciplines at the first load, then at the second."""

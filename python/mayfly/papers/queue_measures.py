@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import polars as pl
 
+from mayfly.laws.service import Discrete
+from mayfly.laws.service_spec import service_law
 from mayfly.metrics.size_classes import completed_tcp
-from mayfly.models.against import Link, beside, by_class, by_size, errors, replayed
-from mayfly.models.law_spec import service_law
-from mayfly.models.mg1 import MG1
-from mayfly.models.service import Discrete
+from mayfly.models.queue.flow_records import Link, beside, by_class, by_size, errors, replayed
+from mayfly.models.queue.mg1 import MG1
 from mayfly.papers.declaration import Measures
 from mayfly.simulate.run import RunResult
 

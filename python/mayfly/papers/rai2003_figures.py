@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from mayfly.laws.service_spec import service_law
 from mayfly.metrics import active_flows, deadline_misses, jitter, per_interval
 from mayfly.metrics.loss import loss_by_size, lossy_sizes
 from mayfly.metrics.transmission import mean_transmission_time
-from mayfly.models.law_spec import service_law
-from mayfly.models.law_summary import mass_up_to
+from mayfly.models.laws.summary import mass_up_to
 from mayfly.papers import rai2003
 from mayfly.papers.declaration import Runs
 from mayfly.papers.figure_parts import BINS_PER_DECADE, SIZE, FirstRuns, picture, share_up_to

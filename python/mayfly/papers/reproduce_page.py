@@ -14,8 +14,8 @@ from mayfly.papers.page import LEGEND, cells
 from mayfly.papers.pictures import Picture, plots_of
 from mayfly.papers.printed_plot import COLOURS, printed_plot
 from mayfly.papers.reproduce import Checked, Reproduction, command_of, machine, seeds_of
-from mayfly.report import page
-from mayfly.simulate.folder import filled
+from mayfly.show import page
+from mayfly.text.folder import filled
 from mayfly.version import described
 
 _MARKS = {str(verdict): colour for verdict, colour in COLOURS.items()}

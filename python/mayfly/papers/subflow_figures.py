@@ -3,19 +3,19 @@
 import numpy as np
 import polars as pl
 
+from mayfly.disciplines import parse
+from mayfly.laws.gaps import fits, quantile_pairs
 from mayfly.metrics.size_classes import completed_tcp
-from mayfly.models.efd_cuts import Cuts
-from mayfly.models.efd_flights import Flights
-from mayfly.models.efd_variants import VARIANTS, EfdModel
-from mayfly.models.gaps import fits, quantile_pairs
-from mayfly.models.subflow_law import FlowPackets, measured_shares
-from mayfly.models.subflow_table import arrival_gaps, data_packets, flow_times
+from mayfly.models.efd.cuts import Cuts
+from mayfly.models.efd.flights import Flights
+from mayfly.models.efd.subflow_law import FlowPackets, measured_shares
+from mayfly.models.efd.subflow_table import arrival_gaps, data_packets, flow_times
+from mayfly.models.efd.variants import VARIANTS, EfdModel
 from mayfly.papers import chen2012_subflows as declared
 from mayfly.papers import subflow_measures as measures
 from mayfly.papers.pictures import Curve, Picture
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult, run_one, workload
-from mayfly.simulate.scenario import Scenario
 
 PACKETS, SECONDS = "size (MSS)", "time (s)"
 

@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 from scipy.ndimage import median_filter
 
+from mayfly.laws.gaps import fits
 from mayfly.metrics.size_classes import completed_tcp
-from mayfly.models.efd_cuts import Cuts
-from mayfly.models.efd_flights import Flights
-from mayfly.models.efd_variants import EfdModel
-from mayfly.models.gaps import fits
-from mayfly.models.subflow_law import FlowPackets, SubflowLaw, measured_shares
-from mayfly.models.subflow_table import arrival_gaps, data_packets, flow_times
+from mayfly.models.efd.cuts import Cuts
+from mayfly.models.efd.flights import Flights
+from mayfly.models.efd.subflow_law import FlowPackets, SubflowLaw, measured_shares
+from mayfly.models.efd.subflow_table import arrival_gaps, data_packets, flow_times
+from mayfly.models.efd.variants import EfdModel
 from mayfly.papers.declaration import Measures
 from mayfly.simulate.run import RunResult
 

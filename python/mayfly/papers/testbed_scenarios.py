@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from mayfly.disciplines import parse
 from mayfly.papers.declaration import Experiment, Measures
 from mayfly.papers.testbed_measures import LOOK_S, Series, judged
-from mayfly.simulate.disciplines import parse
+from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult, run_one, workload
-from mayfly.simulate.scenario import Scenario
 from mayfly.workload.lists import flow_list
 
 RATE_BPS = 12_000_000

@@ -10,7 +10,7 @@ import polars as pl
 
 from mayfly.papers import today_measures as measures
 from mayfly.papers.declaration import Experiment
-from mayfly.simulate.scenario import Scenario
+from mayfly.scenario.scenario import Scenario
 
 THRESHOLDS = (5, 10, 20, 40, 80, 160)
 """Of EFD, packets of 1500 bytes."""

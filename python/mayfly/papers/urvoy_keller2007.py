@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES
-from mayfly.models.service import deterministic
-from mayfly.models.wlan_tcp import cycle_capacity
-from mayfly.models.wlan_times import CellTimes
+from mayfly.laws.registry import law_of
+from mayfly.laws.service import deterministic
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES
+from mayfly.models.wlan.tcp import cycle_capacity
+from mayfly.models.wlan.times import CellTimes
 from mayfly.papers import urvoy_keller2007_measures as measures
 from mayfly.papers.declaration import Claim, Experiment, Printed, Row, Runs, Values
 from mayfly.papers.rows import (
@@ -31,8 +32,7 @@ from mayfly.papers.rows import (
 )
 from mayfly.papers.urvoy_keller2007_differences import DIFFERENCES
 from mayfly.papers.wlan_measures import MSS_BYTES
-from mayfly.simulate.airtimes import airtimes
-from mayfly.workload.laws import law_of
+from mayfly.scenario.airtimes import airtimes
 
 INTRODUCTION = """\
 LAS and LASACK against FIFO at the access point of a cell of 802.11b: endless flows (section 4), downloads of

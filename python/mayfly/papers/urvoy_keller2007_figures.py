@@ -3,13 +3,13 @@
 import numpy as np
 import polars as pl
 
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES
+from mayfly.disciplines import parse
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES
 from mayfly.papers.declaration import Experiment
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.papers.urvoy_keller2007 import EXPERIMENTS, NAMES
 from mayfly.papers.urvoy_keller2007_measures import PACKET_BITS, WINDOW, fitted, points, with_model
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import RunResult, run_one, workload
 
 DOWNLOADS = {"16": "bp-9.67-1", "17": "bp-9.67-2", "18": "bp-9.67-3"}

@@ -3,13 +3,13 @@
 import numpy as np
 import polars as pl
 
+from mayfly.laws.service import Discrete
 from mayfly.metrics.active import active_flows
 from mayfly.metrics.size_classes import completed_tcp
-from mayfly.models.against import by_size
-from mayfly.models.mg1 import MG1
-from mayfly.models.policies import POLICIES
-from mayfly.models.service import Discrete
-from mayfly.models.wlan_tcp import capacity_bps, rate_with_uploads
+from mayfly.models.queue.flow_records import by_size
+from mayfly.models.queue.mg1 import MG1
+from mayfly.models.queue.policies import POLICIES
+from mayfly.models.wlan.tcp import capacity_bps, rate_with_uploads
 from mayfly.papers.declaration import Measures
 from mayfly.papers.wlan_measures import losses
 from mayfly.simulate.run import RunResult
@@ -144,7 +144,7 @@ def capacity_only(run: RunResult) -> Measures:
     Returns
     -------
     dict of float
-        ``capacity_mbps``, by Eq. 10 (:func:`mayfly.models.wlan_tcp.capacity_bps`).
+        ``capacity_mbps``, by Eq. 10 (:func:`mayfly.models.wlan.tcp.capacity_bps`).
     """
     rate, smallest_s, _, _ = _seen(run)
     return {"capacity_mbps": capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s) / 1e6}

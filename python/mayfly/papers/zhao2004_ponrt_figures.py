@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from mayfly.disciplines import parse
 from mayfly.papers.declaration import Experiment
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.papers.ponrt_measures import FROM_S, PATH_S, Known, equilibrium_rtt_s, round_trips, said, samples_of
@@ -18,7 +19,6 @@ from mayfly.papers.ponrt_scenarios import (
     RTTS_MS,
     fixed,
 )
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import RunResult, run_one, workload
 
 ABOUT = {

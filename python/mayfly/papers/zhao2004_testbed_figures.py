@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable
 
+from mayfly.disciplines import parse
 from mayfly.papers.declaration import Runs
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.papers.testbed_measures import BEGIN_S, Series, kernel_document, kernel_series
 from mayfly.papers.testbed_scenarios import DISCIPLINE, EXPERIMENTS, LOADS, simulated
-from mayfly.simulate.disciplines import parse
 from mayfly.simulate.run import run_one, workload
 
 FILTERED = "through a filter that keeps 0.975 of the old value per estimation interval"

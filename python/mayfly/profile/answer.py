@@ -30,7 +30,7 @@ from mayfly.profile.periods import SHORTEST, TESTS, Period, periods_document, pe
 from mayfly.profile.ratios import host_traffic, ratios_document
 from mayfly.profile.round_trips import round_trips_document
 from mayfly.profile.table import Connections
-from mayfly.simulate.folder import filled, write_table
+from mayfly.text.folder import filled, write_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -113,13 +113,13 @@ class Profile(Listing):
 
     def tables(self) -> list[Table]:
         """What the terminal shows."""
-        from mayfly.report.profile_table import profile_tables
+        from mayfly.profile.terminal import profile_tables
 
         return profile_tables(self.document())
 
     def sentences(self) -> list[str]:
         """What stands out, in words."""
-        from mayfly.report.profile_words import profile_sentences
+        from mayfly.profile.words import profile_sentences
 
         return profile_sentences(self.document())
 
@@ -141,8 +141,8 @@ class Profile(Listing):
         MayflyError
             The folder cannot be written.
         """
-        from mayfly.report import page
-        from mayfly.report.profile_page import profile_page
+        from mayfly.profile.page import profile_page
+        from mayfly.show import page
 
         names = FILES if self.connections.trains is None else (*FILES, TRAINS)
         with filled(folder, names) as partial:

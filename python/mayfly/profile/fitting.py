@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mayfly.errors import MayflyError
-from mayfly.models.gaps import quantile_pairs
+from mayfly.laws.gaps import quantile_pairs
 from mayfly.profile.laws import LAWS
 
 BOOTSTRAP = 99

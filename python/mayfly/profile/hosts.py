@@ -40,7 +40,7 @@ def read_hosts(path: str | os.PathLike) -> dict[str, str]:
     MayflyError
         The file cannot be read, lacks a column, has an unknown role, no address where one should be, or one twice.
     """
-    from mayfly.workload.files import first_line
+    from mayfly.text.files import first_line
 
     path = Path(path)
     try:

@@ -1,6 +1,6 @@
 """Laws that are fitted to a profile, by likelihood: exponential, lognormal, Weibull, Pareto and two mixtures.
 
-Principle: exponential, lognormal and Weibull are those of :mod:`mayfly.models.gaps`. The Pareto law is that of the
+Principle: exponential, lognormal and Weibull are those of :mod:`mayfly.laws.gaps`. The Pareto law is that of the
 smallest value and an exponent; the mixtures, of two exponentials and of two lognormals, are fitted by expectation
 maximisation (Dempster, Laird and Rubin 1977) from the two halves of the ordered values. Values are in units of their
 mean.
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mayfly.models import gaps
-from mayfly.models.families import Exponential, Family, Lognormal, Pareto
+from mayfly.laws import gaps
+from mayfly.laws.families import Exponential, Family, Lognormal, Pareto
 
 NARROWEST = 0.01
 """Least deviation of a lognormal of the mixture over that of all logarithms.

@@ -14,7 +14,7 @@ from mayfly.profile.classes import classified, dataset
 from mayfly.profile.hosts import counted, read_hosts, roles_by_balance
 from mayfly.profile.sides import Sides, sides_of
 from mayfly.profile.table import Connections, read_connections
-from mayfly.simulate.folder import filled, write_table
+from mayfly.text.folder import filled, write_table
 from mayfly.workload.connections import write_connections
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class Listing:
 
     def tables(self) -> list[Table]:
         """What the terminal shows."""
-        from mayfly.report.profile_table import dataset_table
+        from mayfly.profile.terminal import dataset_table
 
         return [dataset_table(self.document())]
 
     def sentences(self) -> list[str]:
         """Whose hosts are whose, in words."""
-        from mayfly.report.profile_words import site_sentences
+        from mayfly.profile.words import site_sentences
 
         return site_sentences(self.document())
 

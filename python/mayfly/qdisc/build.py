@@ -4,9 +4,8 @@ from pathlib import Path
 
 from mayfly.engines.disciplines import LEAVES
 from mayfly.errors import MayflyError
-
-from . import system
-from .steps import Steps
+from mayfly.qdisc import system
+from mayfly.qdisc.steps import Steps
 
 OBJECT = "efd.bpf.o"
 """The BPF qdisc."""

@@ -5,15 +5,14 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from mayfly.disciplines import Discipline, parse
 from mayfly.engines.disciplines import LEAVES, Place, leaf_of, leaf_words
 from mayfly.errors import MayflyError
-from mayfly.simulate import quantity
-from mayfly.simulate.disciplines import Discipline, parse
-
-from . import system
-from .build import OBJECT
-from .show import read
-from .steps import Steps, output
+from mayfly.qdisc import system
+from mayfly.qdisc.build import OBJECT
+from mayfly.qdisc.show import read
+from mayfly.qdisc.steps import Steps, output
+from mayfly.text import quantity
 
 ROOT = "6d66:"
 """Handle of what `load` puts at a root ("mf"), by which `unload` knows it."""
@@ -224,7 +223,7 @@ def _key(index: int) -> list[str]:
 
 
 def _default_threshold() -> str:
-    from mayfly.simulate.disciplines import disciplines
+    from mayfly.disciplines import disciplines
 
     row = next(row for row in disciplines() if row["id"] == "efd")
     return str(next(param["default"] for param in row["params"] if param["name"] == "threshold"))

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mayfly.errors import MayflyError
-
-from . import system
-from .steps import output
+from mayfly.qdisc import system
+from mayfly.qdisc.steps import output
 
 _STANDARD = {
     "kind", "handle", "parent", "root", "dev", "options", "refcnt", "bytes", "packets", "drops", "overlimits",

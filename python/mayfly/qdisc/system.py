@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 
 from mayfly.errors import MayflyError
-
-from .steps import output
+from mayfly.qdisc.steps import output
 
 SOURCES = "/usr/src"
 """Folder in which packages lay sources of modules down: ``mayfly-*``."""

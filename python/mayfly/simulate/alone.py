@@ -15,8 +15,8 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.simulate import columns
-from mayfly.simulate.cell import Cell
-from mayfly.simulate.topology import Topology
+from mayfly.simulate.network.cell import Cell
+from mayfly.simulate.network.topology import Topology
 
 _SIMULATED_SEGMENTS = 300
 _MOST_TRANSFERS = 20_000

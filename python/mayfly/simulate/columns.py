@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.simulate.transport import RULES
+from mayfly.scenario.transport import RULES
 from mayfly.workload import scripts, stages
 from mayfly.workload.bursts import native_bursts
 

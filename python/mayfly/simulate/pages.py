@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from mayfly.simulate.scenario import Http, Web
-from mayfly.simulate.topology import Topology, ends
-from mayfly.workload import http, web
-from mayfly.workload.pareto import ParetoII
-from mayfly.workload.sizes import SizeLaw
+from mayfly.laws.pareto import ParetoII
+from mayfly.laws.sizes import SizeLaw
+from mayfly.scenario.scenario import Http, Web
+from mayfly.simulate.network.topology import Topology, ends
+from mayfly.workload.sources import http, web
 
 
 def web_sessions(given: Sequence[Web], mss: int, topology: Topology | None = None) -> list[web.Web]:

@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
+from mayfly.scenario.scenario import Network
 from mayfly.simulate import columns
-from mayfly.simulate.scenario import Network
 
 MEASURES = ("mean_s", "deviation_s", "max_s")
 """Of the waits of some packets; the deviation has the divisor n."""

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from mayfly import _native
+from mayfly.disciplines import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
-from mayfly.simulate import cell as cells
+from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, pages, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
-from mayfly.simulate.cell import cell_of
-from mayfly.simulate.disciplines import Discipline, parse, parse_list
-from mayfly.simulate.interfaces import totals
+from mayfly.simulate.network import cell as cells
+from mayfly.simulate.network.cell import cell_of
+from mayfly.simulate.network.interfaces import totals
+from mayfly.simulate.network.topology import ends, topology_of, watched_rate_bps
 from mayfly.simulate.recording import Recording
-from mayfly.simulate.scenario import Scenario
-from mayfly.simulate.topology import ends, topology_of, watched_rate_bps
 from mayfly.workload import scripts
 
 _CONTINUOUS_S = 1e-9
@@ -62,7 +62,7 @@ class RunResult:
     trains : polars.DataFrame, shape (n_trains, ...)
         Trains of scripted flows; empty without any.
     cell : dict or None
-        Totals of the wireless cell after the warm-up (:func:`mayfly.simulate.cell.totals`).
+        Totals of the wireless cell after the warm-up (:func:`mayfly.simulate.network.cell.totals`).
     """
 
     discipline: Discipline

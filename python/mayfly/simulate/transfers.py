@@ -1,12 +1,12 @@
 """Transfers of a scenario, as the workload takes them."""
 
 from mayfly.errors import MayflyError
-from mayfly.simulate.scenario import Workload
-from mayfly.simulate.topology import Topology, ends
-from mayfly.workload import laws
+from mayfly.laws import registry as laws
+from mayfly.laws.sizes import SizeLaw
+from mayfly.scenario.scenario import Workload
+from mayfly.simulate.network.topology import Topology, ends
 from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
-from mayfly.workload.sizes import SizeLaw
-from mayfly.workload.transfers import Part, Transfers
+from mayfly.workload.sources.transfers import Part, Transfers
 
 
 def transfers_of(given: Workload, topology: Topology | None = None) -> Transfers | None:

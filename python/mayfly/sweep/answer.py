@@ -81,7 +81,7 @@ class Found:
         """Figures by point and discipline."""
         from rich.table import Table
 
-        from mayfly.report.quantity import digits
+        from mayfly.text.readable import digits
 
         title = "Means over the seeds ± half of the 95 % interval"
         table = Table(title=title, title_justify="left", box=None, pad_edge=False)

@@ -5,15 +5,15 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mayfly.report.sweep_page import sweep_page
-from mayfly.simulate.folder import filled
 from mayfly.simulate.run import Progress
 from mayfly.sweep.answer import Found, answer
+from mayfly.sweep.page import sweep_page
 from mayfly.sweep.plan import Plan
 from mayfly.sweep.run import Swept, sweep
 from mayfly.sweep.schedule import Schedule
 from mayfly.sweep.store import Store
 from mayfly.sweep.workers import Workers
+from mayfly.text.folder import filled
 
 
 def run_sweep(

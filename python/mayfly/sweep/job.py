@@ -11,10 +11,10 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.comparison.comparison import SCHEMA, gather
 from mayfly.errors import MayflyError
-from mayfly.simulate.comparison import SCHEMA, gather
+from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import RunResult, named, run_one, starting_in_time, workload
-from mayfly.simulate.scenario import Scenario, load_scenario
 from mayfly.sweep.mser import mser
 
 RULE_S = 100.0

@@ -12,11 +12,12 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from mayfly import disciplines
 from mayfly.errors import MayflyError
-from mayfly.simulate import disciplines, quantity
-from mayfly.simulate.fields import Section, Whole
+from mayfly.scenario.fields import Section, Whole
+from mayfly.scenario.scenario import READY, load_scenario
 from mayfly.simulate.run import named
-from mayfly.simulate.scenario import READY, load_scenario
+from mayfly.text import quantity
 
 MOST_POINTS = 1_000_000
 """Points of a design."""

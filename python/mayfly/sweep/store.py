@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.simulate.folder import write_table
+from mayfly.text.folder import write_table
 
 SCHEMA = 1
 """Version of the shards."""

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.files import first_line, when_complete
 from mayfly.workload import bursts, scripts, stages
 from mayfly.workload.column_kinds import (
     Bursts,
@@ -27,7 +28,6 @@ from mayfly.workload.column_kinds import (
     printable,
     refuse,
 )
-from mayfly.workload.files import first_line, when_complete
 
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""

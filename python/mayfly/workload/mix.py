@@ -20,13 +20,13 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import choice, stream
-from mayfly.workload.datagrams import Datagrams, places
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
-from mayfly.workload.http import Http, http_flows
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
-from mayfly.workload.short_term import ShortTerm
-from mayfly.workload.transfers import Transfers, transfer_flows
-from mayfly.workload.web import Web, web_flows
+from mayfly.workload.sources.datagrams import Datagrams, places
+from mayfly.workload.sources.http import Http, http_flows
+from mayfly.workload.sources.short_term import ShortTerm
+from mayfly.workload.sources.transfers import Transfers, transfer_flows
+from mayfly.workload.sources.web import Web, web_flows
 
 UDP_HEADER_BYTES = 28
 """IPv4 and UDP header; the simulator's own value."""
@@ -197,7 +197,7 @@ def synthetic(
 
     Examples
     --------
-    >>> from mayfly.workload.sizes import wired
+    >>> from mayfly.laws.sizes import wired
     >>> flows = synthetic(Transfers(wired(), 8e6, exact_load=True), duration_s=1000.0)
     >>> round(offered(flows)["down"]["mbps"], 1)
     8.0

@@ -134,7 +134,7 @@ class Agreement:
 
     def tables(self) -> list[Table]:
         """What the terminal shows."""
-        from mayfly.report.agreement_table import agreement_tables
+        from mayfly.profile.agreement.terminal import agreement_tables
 
         return agreement_tables(self.document())
 

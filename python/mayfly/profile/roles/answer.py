@@ -21,7 +21,7 @@ from mayfly.profile.roles.several import histogram, over_traces
 from mayfly.profile.roles.validation import PARTS, Z, hold_out, wilson
 from mayfly.profile.sides import sides_of
 from mayfly.profile.table import read_connections
-from mayfly.simulate.folder import filled
+from mayfly.text.folder import filled
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -90,7 +90,7 @@ class Trained:
 
     def tables(self) -> list[Table]:
         """The trials in the form of Tables 8.3 and 8.4."""
-        from mayfly.report.roles_table import trials_table
+        from mayfly.profile.roles.terminal import trials_table
 
         return [] if self.trials is None else [trials_table(self.trials)]
 
@@ -220,7 +220,7 @@ class Applied:
 
     def tables(self) -> list[Table]:
         """Hosts with their roles; over several traces how often each was told (Fig. 8.12)."""
-        from mayfly.report.roles_table import histogram_table, traces_table
+        from mayfly.profile.roles.terminal import histogram_table, traces_table
 
         found = [traces_table(self.document()["traces"])]
         return [*found, histogram_table(self.document()["histogram"])] if len(self.traces) > 1 else found

@@ -89,7 +89,7 @@ class Made:
 
     def tables(self) -> list[Table]:
         """Classes with their laws."""
-        from mayfly.report.workload_table import classes_table
+        from mayfly.profile.workload.terminal import classes_table
 
         return [classes_table(self.document())]
 
@@ -178,7 +178,7 @@ class Drawn:
 
     def tables(self) -> list[Table]:
         """What was drawn beside what the laws expect."""
-        from mayfly.report.workload_table import drawn_table
+        from mayfly.profile.workload.terminal import drawn_table
 
         return [drawn_table(self.document())]
 

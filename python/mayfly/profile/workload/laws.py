@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from mayfly.profile.laws import LAWS
-from mayfly.simulate.fields import Section
+from mayfly.scenario.fields import Section
 
 FINE = 20_001
 """Points of the grid on which a fitted law is integrated."""

@@ -17,8 +17,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from mayfly.errors import MayflyError
 from mayfly.profile.workload.laws import Share, Values
-from mayfly.simulate.fields import Section
-from mayfly.simulate.folder import filled
+from mayfly.scenario.fields import Section
+from mayfly.text.folder import filled
 
 Count = Annotated[int, Field(strict=True, ge=0)]
 Above = Annotated[float, Field(gt=0)]

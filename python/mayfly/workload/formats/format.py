@@ -11,8 +11,8 @@ from typing import IO
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.files import reading
 from mayfly.workload.column_kinds import printable
-from mayfly.workload.files import reading
 
 HEAD_BYTES = 65536
 """Bytes of a file that tell its format."""

@@ -15,9 +15,9 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.files import reading
 from mayfly.workload import scripts
 from mayfly.workload.column_kinds import printable
-from mayfly.workload.files import reading
 from mayfly.workload.formats.format import Format, Rules, first_words, lines
 from mayfly.workload.lists import flow_list
 from mayfly.workload.scripts import Train

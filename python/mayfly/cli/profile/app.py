@@ -1,0 +1,92 @@
+"""`mayfly profile`: what is in a capture."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from mayfly.cli.profile import roles as profile_roles
+from mayfly.cli.profile.compare import compare
+from mayfly.cli.profile.roles import AsJson, Captures, Internal, Quiet
+from mayfly.cli.session import Session
+
+if TYPE_CHECKING:
+    from click import Context
+
+
+class WithDefault(TyperGroup):
+    """Commands, and one that the first word need not name: a capture is profiled."""
+
+    default = "captures"
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Put the name of the default command before arguments that name none."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=WithDefault,
+    help="What is in a capture: classes, load, laws, hosts.",
+    epilog="Example:  mayfly profile captures/office.pcap.gz --internal 10.10.0.0/24 --bin 5s",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command(epilog="Example:  mayfly profile captures/office.pcap.gz --internal 10.10.0.0/24 --bin 5s")
+def captures(
+    captures: Captures,
+    internal: Internal = None,
+    hosts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Roles of local hosts: CSV with the header host,role")
+    ] = None,
+    roles: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="Roles of the other local hosts: of mayfly profile roles train")
+    ] = None,
+    bin_width: Annotated[str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load")] = "5min",
+    bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
+    trains: Annotated[bool, typer.Option("--trains", help="Also write trains.parquet: who sent how much when")] = False,
+    connections: Annotated[
+        bool, typer.Option("--connections", help="Write connections.parquet and go no further: no laws, no report")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
+    ] = Path("mayfly-profile"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Profile captures; the name may be left out."""
+    session = Session(as_json, quiet, out)
+    if connections:
+        from mayfly.profile.listing import listing
+
+        with session.progress(f"read {captures[0].name}") as progress:
+            listed = listing(captures, internal=internal, hosts=hosts, model=roles, trains=trains, progress=progress)
+        files = listed.write(out)
+        session.tell(listed, {"files": files}, ["connections: " + files["connections"]])
+        return
+    from mayfly.profile.answer import profile
+    from mayfly.text.quantity import seconds
+
+    with session.progress(f"profile {captures[0].name}") as progress:
+        found = profile(
+            captures,
+            internal=internal,
+            hosts=hosts,
+            model=roles,
+            bin_s=seconds(bin_width),
+            bootstrap=bootstrap,
+            seed=seed,
+            trains=trains,
+            progress=progress,
+        )
+    files = found.write(out)
+    session.tell(found, {"files": files}, ["report: " + files["report"]])
+
+
+app.command(epilog="Example:  mayfly profile compare captures/office.pcap.gz tcptrace.csv --tolerance 0.01")(compare)
+app.add_typer(profile_roles.app, name="roles")

@@ -1,0 +1,249 @@
+"""The report: one HTML file that opens without a network."""
+
+import json
+import os
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mayfly.comparison.figures import congestion as congestion_figures
+from mayfly.comparison.figures import series as series_figures
+from mayfly.comparison.figures import streams as stream_figures
+from mayfly.comparison.figures.cell import cell_figures
+from mayfly.comparison.tables import models as models_section
+from mayfly.comparison.tables.cell import cell_html
+from mayfly.comparison.tables.congestion import congestion_html
+from mayfly.comparison.tables.group_transfers import transfers_html
+from mayfly.comparison.tables.interfaces import interfaces_html
+from mayfly.comparison.tables.pages import pages_html
+from mayfly.comparison.tables.trains import trains_html
+from mayfly.packs.gaming_tables import groups_html
+from mayfly.show import page
+from mayfly.show import plots as figures
+from mayfly.show.choice import MANY, family, grouped, leading, leading_sentences
+from mayfly.show.discipline_table import disciplines_table
+from mayfly.show.palette import Style, styles
+from mayfly.text.readable import bytes_text, count_text, digits, rate_text
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    samples: pl.DataFrame | None = None,
+    packets: pl.DataFrame | None = None,
+    timeouts: pl.DataFrame | None = None,
+) -> Path:
+    """Write the self-contained report of a comparison.
+
+    Parameters
+    ----------
+    path : path-like
+        The HTML file; replaced at once when the page is complete, never left half written.
+    summary : mapping
+        As ``summary.json`` (docs/tables.md).
+    records : polars.DataFrame
+        Flow records of all disciplines.
+    samples : polars.DataFrame, optional
+        Samples of all disciplines; the plots over time are left out when None or empty.
+    packets, timeouts : polars.DataFrame, optional
+        Traces of chosen flows; their plots are left out when None or empty.
+
+    Returns
+    -------
+    pathlib.Path
+        ``path``.
+
+    Raises
+    ------
+    OSError
+        The folder does not exist or cannot be written.
+
+    Notes
+    -----
+    Curves are binned: the page grows with the disciplines, not with the flows. More than six disciplines have fewer
+    points each, and only those of :func:`mayfly.show.choice.leading` are drawn until the reader asks for others.
+    """
+    return page.write(path, page_text(summary, records, samples, packets, timeouts))
+
+
+def page_text(
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    samples: pl.DataFrame | None = None,
+    packets: pl.DataFrame | None = None,
+    timeouts: pl.DataFrame | None = None,
+) -> str:
+    """Make the report as a string; parameters as `write_report`."""
+    rows = summary["disciplines"]
+    if many := len(rows) > MANY:
+        rows = [row for _, members in grouped(rows) for row in members]
+    families = {row["label"]: family(row) for row in rows}
+    colours = styles(list(families), families if many else None)
+    first = leading(rows)
+    plots = _plots(summary, records, samples, colours)
+    plots += _traces(summary, records, packets, timeouts, colours)
+    data = [_for_script(plot, families, first, many) for plot in plots]
+    heights = [plot["layout"]["height"] for plot in data]
+    places = (page.place(plot.key, at, plot.title, plot.caption) for plot, at in zip(plots, heights, strict=True))
+    title = _title(summary)
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        _facts(summary),
+        _answer(summary),
+        "<h2>Mean response time, long and short flows</h2>",
+        disciplines_table(rows, colours, first),
+        *([models_section.models_html(summary)] if "models" in summary else []),
+        cell_html(rows),
+        pages_html(rows),
+        transfers_html(rows),
+        trains_html(rows),
+        groups_html(rows),
+        interfaces_html(rows),
+        congestion_html(rows),
+        *places,
+        _scenario(summary),
+        '<footer class="soft">Made by Mayfly. Long flows are the largest completed TCP flows '
+        "that together carry half of "
+        "the bytes (Chen 2012, section 4.6.2). Click a name in a legend to hide or show it in every plot.</footer>",
+    ]
+    return page.document(title, body, data)
+
+
+def _plots(
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    samples: pl.DataFrame | None,
+    colours: dict[str, Style],
+) -> list[figures.Figure]:
+    plots = [
+        models_section.with_curves(figures.mean_by_size(records, colours), summary, colours),
+        models_section.error_figure(summary, colours),
+        figures.mean_by_percentile(records, colours),
+        figures.confidence_bands(records, colours),
+        figures.response_distribution(records, colours),
+        figures.unfinished_sizes(records, colours),
+        congestion_figures.loss_figure(records, colours),
+        congestion_figures.active_figure(records, colours, summary.get("duration_s")),
+    ]
+    plots += cell_figures(summary["disciplines"], records, colours)
+    if samples is not None and samples.height:
+        largest = summary.get("workload", {}).get("largest_flows")
+        plots += [
+            series_figures.queue_evolution(samples, colours),
+            series_figures.flow_table_evolution(samples, colours),
+            series_figures.largest_progress(samples, records, colours, largest),
+        ]
+    return [plot for plot in plots if plot is not None]
+
+
+def _traces(
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    packets: pl.DataFrame | None,
+    timeouts: pl.DataFrame | None,
+    colours: dict[str, Style],
+) -> list[figures.Figure]:
+    plots = [
+        stream_figures.playout_figure(packets, records, colours),
+        stream_figures.departures_figure(packets, records, colours),
+        stream_figures.delivery_figure(packets, timeouts, records, colours, summary.get("duration_s")),
+    ]
+    return [plot for plot in plots if plot is not None]
+
+
+def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[str], many: bool) -> dict[str, Any]:
+    """Make a plot as the page's script takes it: what is hidden at first, and how panels are placed."""
+    layout = page.LAYOUT | plot.layout | {"legend": dict(page.LAYOUT["legend"])}
+    found: dict[str, Any] = {"key": plot.key, "data": plot.data, "layout": layout}
+    if plot.panels:
+        found["panels"] = {
+            "labels": plot.panels,
+            "height": series_figures.PANEL_PX,
+            "gap": series_figures.GAP_PX,
+            "around": series_figures.AROUND_PX,
+        }
+        count = max(1, len(set(plot.panels) & set(first)))
+        each = series_figures.PANEL_PX + series_figures.GAP_PX
+        layout["height"] = count * each - series_figures.GAP_PX + series_figures.AROUND_PX
+    elif many:
+        names = dict.fromkeys(families.values())
+        entries = max(len(families), sum(trace.get("showlegend", True) for trace in plot.data))
+        layout["height"] = max(layout["height"], 19 * entries + 26 * len(names) + 70)
+        layout["legend"] = {"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
+        layout["legend"] |= {"font": {"size": 11}, "grouptitlefont": {"size": 12}, "tracegroupgap": 4}
+        for trace in plot.data:
+            name = families[trace["meta"]]
+            trace |= {"legendgroup": name, "legendgrouptitle": {"text": figures.shown(name)}}
+    for trace in plot.data:
+        if trace.get("meta") in families.keys() - set(first):
+            trace["visible"] = False if plot.panels else "legendonly"
+    return found
+
+
+def _title(summary: Mapping[str, Any]) -> str:
+    scenario = summary.get("scenario") or {}
+    name = scenario.get("name") or summary.get("command", "comparison")
+    labels = [row["label"] for row in summary["disciplines"]]
+    shown = ", ".join(labels if len(labels) <= 6 else [*labels[:5], f"{len(labels) - 5} more"])
+    return f"{name}: {shown}"
+
+
+def _facts(summary: Mapping[str, Any]) -> str:
+    scenario, workload = summary.get("scenario") or {}, summary.get("workload") or {}
+    network = scenario.get("network") if isinstance(scenario.get("network"), Mapping) else {}
+    offered = workload.get("offered_mbps")
+    wlan = network.get("wlan")
+    facts = {
+        "link rate": None if wlan else _rate(network.get("rate")),
+        "cell": _cell(wlan) if wlan else None,
+        "buffer": _buffer(network.get("buffer")),
+        "transfers": None if workload.get("flows") is None else count_text(workload["flows"]),
+        "offered load": None if offered is None else f"{digits(offered)} Mbit/s",
+        "volume": None if workload.get("bytes") is None else bytes_text(workload["bytes"]),
+        "duration": None if summary.get("duration_s") is None else f"{digits(summary['duration_s'])} s",
+        "seed": summary.get("seed"),
+        "replications": summary.get("replications"),
+    }
+    rows = (
+        f"<div><dt>{name}</dt><dd>{escape(str(value))}</dd></div>" for name, value in facts.items() if value is not None
+    )
+    about = scenario.get("title")
+    lead = f'<p class="soft">{escape(str(about))}</p>' if about else ""
+    return f'{lead}<dl class="facts">{"".join(rows)}</dl>'
+
+
+def _cell(wlan: Mapping[str, Any]) -> str:
+    """Standard, rate and stations."""
+    rate = f", {wlan['rate']}" if wlan.get("rate") else ""
+    return f"{wlan.get('standard')}{rate}, {count_text(wlan.get('stations'))} stations"
+
+
+def _buffer(value: Any) -> Any:
+    """``[300, "packets"]`` or ``[450000, "bytes"]`` as a scenario writes it; anything else as it is."""
+    match value:
+        case [int(size), "packets"]:
+            return f"{size:,} packets"
+        case [int(size), "bytes"]:
+            return bytes_text(size)
+    return value
+
+
+def _rate(value: Any) -> Any:
+    return rate_text(value) if isinstance(value, int | float) else value
+
+
+def _answer(summary: Mapping[str, Any]) -> str:
+    first, rest = ("".join(f"<p>{escape(text)}.</p>" for text in sentences) for sentences in leading_sentences(summary))
+    more = f"<details><summary>The other disciplines</summary>{rest}</details>" if rest else ""
+    return f'<div class="answer">{first}{more}</div>' if first or rest else ""
+
+
+def _scenario(summary: Mapping[str, Any]) -> str:
+    if not summary.get("scenario"):
+        return ""
+    text = escape(json.dumps(summary["scenario"], indent=2, ensure_ascii=False, default=str))
+    return f"<details><summary>The whole scenario</summary><pre>{text}</pre></details>"

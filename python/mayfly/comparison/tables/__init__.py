@@ -1,0 +1,1 @@
+"""The tables of a comparison, for the terminal and the page alike."""

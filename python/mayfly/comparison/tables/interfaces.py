@@ -1,0 +1,108 @@
+"""What each interface of a network of several links did, under each discipline: terminal and page."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from mayfly.show.lines_table import Line, lines_html, lines_table
+from mayfly.text.readable import count_text, digits, rate_text, share_text
+
+MOST = 12
+"""Interfaces in a table; the busiest, when there are more."""
+
+TITLE = "Interfaces"
+HEADS = ("speed", "link use", "arrivals", "drops", "share\ndropped", "mean queue\npackets", "marks", "lost")
+
+Row = Mapping[str, Any]
+
+
+def busiest(rows: Sequence[Row]) -> list[int]:
+    """Positions of the interfaces to show, in order.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary, with ``interfaces``.
+
+    Returns
+    -------
+    list of int
+        At most `MOST`, those most used under any discipline; without such that nothing crosses.
+    """
+    used = [max(each["utilisation"] for each in own) for own in zip(*(row["interfaces"] for row in rows), strict=True)]
+    order = sorted((at for at, use in enumerate(used) if use > 0), key=lambda at: -used[at])
+    return sorted(order[:MOST])
+
+
+def interfaces_table(rows: Sequence[Row]) -> Table:
+    """Interfaces for the terminal.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary, with ``interfaces``.
+
+    Returns
+    -------
+    rich.table.Table
+        A line per interface and discipline; columns without room are left out.
+    """
+    return lines_table(TITLE, "interface", _heads(rows), _lines(rows))
+
+
+def interfaces_html(rows: Sequence[Row]) -> str:
+    """Section of the report; empty for a dumbbell.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    if not all("interfaces" in row for row in rows):
+        return ""
+    few = len(busiest(rows)) < len(rows[0]["interfaces"])
+    note = f'<p class="soft">The busiest {len(busiest(rows))} of {len(rows[0]["interfaces"])}.</p>' if few else ""
+    return lines_html(TITLE, "interface", _heads(rows), _lines(rows)) + note
+
+
+def _heads(rows: Sequence[Row]) -> list[str]:
+    return [head for head, shown in zip(HEADS, _shown(rows), strict=True) if shown]
+
+
+def _shown(rows: Sequence[Row]) -> list[bool]:
+    """Which columns there are: marks and losses only where there were any."""
+    any_of = {key: any(own[key] for row in rows for own in row["interfaces"]) for key in ("marks", "lost")}
+    return [True] * (len(HEADS) - 2) + [any_of["marks"], any_of["lost"]]
+
+
+def _queue_text(packets: float) -> str:
+    """Mean queue; what is next to nothing says so."""
+    return "< 0.01" if 0 < packets < 0.01 else digits(packets)
+
+
+def _lines(rows: Sequence[Row]) -> list[Line]:
+    """Label, interface and cells, all interfaces of a discipline together."""
+    shown, chosen = _shown(rows), busiest(rows)
+    lines = []
+    for row in rows:
+        for position, at in enumerate(chosen):
+            own = row["interfaces"][at]
+            cells = (
+                rate_text(own["rate_bps"]),
+                share_text(own["utilisation"]),
+                count_text(own["arrivals"]),
+                count_text(own["drops"]),
+                share_text(own["drops"] / own["arrivals"] if own["arrivals"] else 0.0),
+                _queue_text(own["queue_mean_packets"]),
+                count_text(own["marks"]),
+                count_text(own["lost"]),
+            )
+            kept = [cell for cell, keep in zip(cells, shown, strict=True) if keep]
+            lines.append(Line(row["label"] if position == 0 else "", own["name"], kept))
+    return lines

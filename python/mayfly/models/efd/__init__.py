@@ -1,0 +1,1 @@
+"""Early Flow Discard: sub-flows, thresholds and the sizes they favour."""

@@ -1,0 +1,1 @@
+"""The M/G/1 queue under each policy, and how its answers compare."""

@@ -1,0 +1,1 @@
+"""Policies given by a rank function (SOAP): means, percentiles and transforms."""

@@ -1,0 +1,1 @@
+"""What sampling of packets leaves of the sizes of flows."""

@@ -1,0 +1,1 @@
+"""Models of TCP: the latency of a transfer, the throughput under loss, fluid equations."""

@@ -1,0 +1,70 @@
+"""Queueing disciplines of interfaces as a table for the terminal."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from mayfly.show.terminal import empty_table
+
+if TYPE_CHECKING:
+    from mayfly.qdisc.show import Row
+
+_PREFIXES = ("", "k", "M", "G", "T")
+
+
+def scaled(number: float) -> str:
+    """A number with three digits and a decimal prefix.
+
+    Examples
+    --------
+    >>> scaled(999), scaled(12_340), scaled(1.5e9)
+    ('999', '12.3k', '1.5G')
+    """
+    power = 0
+    while abs(number) >= 1000 and power < len(_PREFIXES) - 1:
+        number, power = number / 1000, power + 1
+    return f"{number:.3g}{_PREFIXES[power]}"
+
+
+def _options(options: dict[str, Any]) -> str:
+    return " ".join(
+        name if value is True else f"{name} {value}" for name, value in options.items() if value is not False
+    )
+
+
+def qdisc_table(rows: Sequence["Row"], rates_bps: Sequence[float | None] | None = None) -> Group:
+    """Disciplines with what waits, what went and what they alone count.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Of :func:`mayfly.qdisc.show.read`.
+    rates_bps : sequence, optional
+        Bit/s of each between two readings.
+
+    Returns
+    -------
+    rich.console.Group
+        A table, and below it a line for each discipline that counts something of its own.
+    """
+    table = empty_table(Text("Queueing disciplines"))
+    for name in ("interface", "at", "what"):
+        table.add_column(name, no_wrap=True)
+    for name in ("waiting", "", "sent", "dropped", *([] if rates_bps is None else ["bit/s"])):
+        table.add_column(name, justify="right", no_wrap=True)
+    for number, row in enumerate(rows):
+        counts = (f"{row.backlog_pkts}p", f"{scaled(row.backlog_bytes)}B", f"{scaled(row.sent_bytes)}B")
+        cells = [row.device, row.parent, row.kind, *counts, str(row.drops_pkts)]
+        if rates_bps is not None:
+            rate = rates_bps[number]
+            cells.append("" if rate is None else scaled(rate))
+        table.add_row(*map(Text, cells))
+    return Group(table, *(Text(line) for row in rows if (line := _more(row))))
+
+
+def _more(row: "Row") -> str:
+    """What only this discipline counts, and its options; empty for one that just passes on."""
+    own = ", ".join(f"{name} {value}" for name, value in row.own.items() if not name.startswith("direct_"))
+    return f"{row.kind}: {own}; {_options(row.options)}" if own else ""

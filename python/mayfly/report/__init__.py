@@ -1,1 +1,0 @@
-"""Reports: tables for the terminal and one self-contained HTML page."""

@@ -1,0 +1,81 @@
+"""Types of scenario fields: how a user writes each, and what is refused."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from mayfly import disciplines
+from mayfly.errors import MayflyError
+from mayfly.text import quantity
+
+
+def _refusing(convert):
+    """The converter as a validator: pydantic reports ValueError only."""
+
+    def validate(value: object) -> object:
+        try:
+            return convert(value, "value")
+        except MayflyError as error:
+            raise ValueError(str(error).rpartition(": ")[2]) from None
+
+    return BeforeValidator(validate)
+
+
+def _bytes(value: object, name: str) -> int:
+    """Bytes as a plain number, or with a unit."""
+    try:
+        limit, unit = quantity.buffer(f"{value}B" if type(value) is int else value, name)
+    except MayflyError:
+        limit, unit = 0, ""
+    if unit != "bytes" or limit >= 1 << 32:
+        raise MayflyError(f"{name} = {quantity.shown(value)}: must be bytes, such as 2346 or 64kB, below 4GB")
+    return limit
+
+
+def _discipline_or(word: str):
+    """A discipline, or a word in its place."""
+
+    def validate(text: str | None) -> str | None:
+        if text not in (None, word):
+            try:
+                disciplines.parse(text)
+            except MayflyError as error:
+                raise ValueError(f"must be `{word}` or a discipline: {error}") from None
+        return text
+
+    return AfterValidator(validate)
+
+
+def _name(text: str | None) -> str | None:
+    """Refuses what is no name."""
+    if text is not None and not (1 <= len(text) <= 255 and text.isprintable()):
+        raise ValueError("must be a name of 1 to 255 printable characters")
+    return text
+
+
+Rate = Annotated[int, _refusing(quantity.rate_bps)]
+Seconds = Annotated[float, _refusing(quantity.seconds)]
+Delay = Annotated[Seconds, Field(le=60)]
+Buffer = Annotated[tuple[int, Literal["packets", "bytes"]], _refusing(quantity.buffer)]
+Bytes = Annotated[int, _refusing(_bytes)]
+Whole = Annotated[int, Field(strict=True)]
+Name = Annotated[str, AfterValidator(_name)]
+Group = Annotated[str | None, AfterValidator(_name)]
+Loss = Annotated[float, Field(ge=0, lt=1)]
+Reverse = Annotated[str, _discipline_or("same")]
+Compared = Annotated[str, _discipline_or("compare")]
+
+
+class Section(BaseModel):
+    """A table of a scenario file."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        validate_default=True,
+        allow_inf_nan=False,
+        defer_build=True,
+        # `from` is a word of Python.
+        populate_by_name=True,
+        serialize_by_alias=True,
+    )

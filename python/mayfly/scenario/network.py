@@ -1,0 +1,218 @@
+"""The section ``[network]`` of a scenario: a dumbbell, a parking lot, or any graph of routers."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from mayfly.scenario.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole
+from mayfly.scenario.wlan import Wlan
+
+MOST_ROUTERS = 1000
+MOST_HOSTS = 1_000_000
+
+OF_THE_LINK = ("rate", "reverse_rate", "delay", "loss", "exit_rate", "exit_rate_up", "exit_delay", "watched")
+"""Fields of the bottleneck link and the receivers' side, which a cell has none of."""
+
+
+class Link(Section):
+    """A link between two routers, with a queue at either end. What is absent is as in ``[network]``."""
+
+    from_: Name = Field(alias="from", description="router at one end; routers are what links name")
+    to: Name = Field(description="router at the other end")
+    name: str | None = Field(None, min_length=1, max_length=255, description="of the link; `from>to` when absent")
+    rate: Rate | None = Field(None, description="speed")
+    reverse_rate: Rate | None = Field(None, description="speed in the other direction; as rate of the link when absent")
+    delay: Delay | None = Field(None, description="propagation delay, one way")
+    buffer: Buffer | None = Field(None, description="limit of the queue: packets or bytes")
+    reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction")
+    loss: Loss | None = Field(None, description="probability that a packet with data is lost, either way")
+    discipline: Compared = Field("compare", description="discipline, or `compare`: the one under comparison")
+    reverse_discipline: Compared | None = Field(None, description="of the other direction, or `compare`")
+
+    @property
+    def label(self) -> str:
+        """Name of the link."""
+        return self.name or f"{self.from_}>{self.to}"
+
+
+class HostGroup(Section):
+    """Hosts at a router, each with an access link. What is absent is as in ``[network]``."""
+
+    at: Name = Field(description="router")
+    name: Name = Field(description="of the group: `from` and `to` of the workload; its hosts are name-1, name-2, ...")
+    count: Whole = Field(1, ge=1, le=MOST_HOSTS, description="hosts; a single one bears the name of the group")
+    first: int | None = Field(
+        None, strict=True, ge=0, le=2**31, description="hosts are the whole numbers from this one on, as in a flow list"
+    )
+    access_rate: Rate | None = Field(None, description="access link to a host")
+    access_rate_up: Rate | None = Field(
+        None, description="access link from a host; as access_rate of the group when absent"
+    )
+    access_delay: Delay | None = Field(None, description="propagation delay of an access link, one way")
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts."""
+        if self.first is not None:
+            return [str(self.first + index) for index in range(self.count)]
+        return [self.name] if self.count == 1 else [f"{self.name}-{index + 1}" for index in range(self.count)]
+
+
+class Network(Section):
+    """A dumbbell around one bottleneck link (Chen 2012, Fig. 4.1), several links, or an 802.11 cell."""
+
+    topology: Literal["dumbbell", "parking-lot", "graph"] = Field(
+        "dumbbell", description="parking-lot: equal links in a row; graph: `[[network.link]]` and `[[network.hosts]]`"
+    )
+    bottlenecks: Whole = Field(2, ge=1, le=100, description="links of a parking lot")
+    watched: str | None = Field(
+        None, description="name of the link of interest, of which totals and samples are taken; the first when absent"
+    )
+    rate: Rate = Field("10mbit", description="bottleneck")
+    reverse_rate: Rate | None = Field(None, description="bottleneck in the other direction; as rate when absent")
+    delay: Delay = Field("1ms", description="propagation delay of the bottleneck, one way; at most 60 s")
+    access_rate: Rate = Field("100mbit", description="each access link")
+    exit_rate: Rate | None = Field(None, description="access link of a receiver; as access_rate when absent")
+    exit_rate_up: Rate | None = Field(
+        None, description="access link of a receiver, from the receiver; as exit_rate when absent"
+    )
+    access_delay: Delay = Field("1ms", description="propagation delay of a sender's access link, one way")
+    exit_delay: Delay = Field("1ms", description="propagation delay of a receiver's access link, one way")
+    buffer: Buffer = Field(300, description="limit of the bottleneck queue: packets, or bytes such as 450kB")
+    reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction; as buffer")
+    loss: Loss = Field(
+        0.0, description="probability that the bottleneck loses a packet with data after its queue, either way"
+    )
+    buffer_counts_transmission: bool = Field(False, description="the packet in transmission takes a place (ns-2)")
+    reverse_discipline: Reverse = Field("fifo", description="discipline of the other direction, or `same`")
+    link: tuple[Link, ...] = ()
+    hosts: tuple[HostGroup, ...] = ()
+    wlan: Wlan | None = Field(
+        None,
+        description="an 802.11 cell in place of the bottleneck link: buffer is the access point's, reverse_buffer that "
+        "of each station, senders are behind the access point on their access links",
+    )
+
+    @model_validator(mode="after")
+    def _is_a_network(self) -> "Network":
+        if self.topology != "graph":
+            for given in ("link", "hosts"):
+                if getattr(self, given):
+                    raise ValueError(f"topology = '{self.topology}' with [[network.{given}]]: must be 'graph'")
+        if self.topology == "graph":
+            check_graph(self.link, self.hosts)
+        if self.wlan is not None:
+            self._is_around_a_cell()
+        links = ["r1>r2"] if self.topology == "dumbbell" else [link.label for link in links_of(self)]
+        if self.watched is not None and self.watched not in links:
+            raise ValueError(f"watched = '{self.watched}': must be a link: {named(links)}")
+        return self
+
+    @classmethod
+    @cache
+    def _plain(cls) -> dict[str, Any]:
+        return dict(cls())
+
+    def _is_around_a_cell(self) -> None:
+        """Refuse what a cell takes the place of."""
+        if self.topology != "dumbbell":
+            raise ValueError(f"topology = '{self.topology}' with [network.wlan]: must be 'dumbbell'")
+        for name in OF_THE_LINK:
+            # What a summary tells is all fields, with their defaults.
+            if getattr(self, name) != type(self)._plain()[name]:
+                raise ValueError(
+                    f"{name} with [network.wlan]: must be left out: the cell takes the place of the bottleneck link"
+                )
+
+
+def links_of(network: Network) -> tuple[Link, ...]:
+    """Links of a network that is no dumbbell.
+
+    Parameters
+    ----------
+    network : Network
+        Parking lot or graph.
+
+    Returns
+    -------
+    tuple of Link
+        As given; of a parking lot ``r1>r2``, ``r2>r3``, ...
+
+    Examples
+    --------
+    >>> [link.label for link in links_of(Network(topology="parking-lot", bottlenecks=3))]
+    ['r1>r2', 'r2>r3', 'r3>r4']
+    """
+    if network.topology == "graph":
+        return network.link
+    return tuple(Link(from_=f"r{hop}", to=f"r{hop + 1}") for hop in range(1, network.bottlenecks + 1))
+
+
+def check_graph(links: Iterable[Link], groups: Iterable[HostGroup]) -> None:
+    """Refuses links and hosts that make no network.
+
+    Parameters
+    ----------
+    links, groups : iterable
+        As given.
+
+    Raises
+    ------
+    ValueError
+        In one line: a name twice, a router nobody links, two links between the same routers, too many, a part that
+        nothing joins to the rest.
+    """
+    links, groups = list(links), list(groups)
+    if not links or len(groups) < 2:
+        counts = f"{len(links)} [[network.link]] and {len(groups)} [[network.hosts]]"
+        raise ValueError(f"topology = 'graph' with {counts}: must be at least 1 and 2")
+    for link in links:
+        if link.from_ == link.to:
+            raise ValueError(f"link {link.label}: must join two routers")
+    pairs = [tuple(sorted((link.from_, link.to))) for link in links]
+    refuse_twice("link between", (" and ".join(pair) for pair in pairs))
+    refuse_twice("link", (link.label for link in links))
+    refuse_twice("hosts", (group.name for group in groups))
+    if (count := sum(group.count for group in groups)) > MOST_HOSTS:
+        raise ValueError(f"{count} hosts: must be at most {MOST_HOSTS}")
+    refuse_twice("host", (host for group in groups for host in group.hosts))
+    routers = dict.fromkeys(router for link in links for router in (link.from_, link.to))
+    if len(routers) > MOST_ROUTERS:
+        raise ValueError(f"{len(routers)} routers: must be at most {MOST_ROUTERS}")
+    for group in groups:
+        if group.at not in routers:
+            raise ValueError(f"hosts {group.name}: at = '{group.at}': must be a router of a link: {named(routers)}")
+    if apart := set(routers) - joined(next(iter(routers)), pairs):
+        first = next(router for router in routers if router in apart)
+        raise ValueError(f"no path from {next(iter(routers))} to {first}: links must join all routers")
+
+
+def refuse_twice(what: str, names: Iterable[str]) -> None:
+    """Refuses a name that comes a second time."""
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{what} {name} is there twice")
+        seen.add(name)
+
+
+def joined(start: str, pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """Routers that links join to ``start``."""
+    beside: dict[str, list[str]] = {}
+    for one, other in pairs:
+        beside.setdefault(one, []).append(other)
+        beside.setdefault(other, []).append(one)
+    reached, waiting = {start}, [start]
+    while waiting:
+        fresh = [router for router in beside.get(waiting.pop(), ()) if router not in reached]
+        reached.update(fresh)
+        waiting += fresh
+    return reached
+
+
+def named(names: Iterable[str]) -> str:
+    """The first of ``names``, for messages."""
+    names = list(names)
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

@@ -1,0 +1,90 @@
+"""The section ``[tcp]`` of a scenario."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from mayfly.scenario import presets
+from mayfly.scenario.fields import Seconds, Section, Whole
+
+RULES = ("aimd", "iiad", "sqrt", "cubic", "bbr")
+"""Rules of the congestion window, in the order of their numbers in the native module."""
+
+
+class Tcp(Section):
+    """TCP: RFC 5681, 6582, 6675, 6298, 7323, 3042."""
+
+    preset: Literal["qualnet-4.5-like", "ns2", "ns-3.37", "linux"] | None = Field(
+        None, description="named settings; fields given beside it win"
+    )
+    mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
+    header: Whole = Field(40, ge=1, le=500, description="headers of every segment, bytes")
+    initial_window: Whole = Field(3, ge=1, le=1000, description="segments after the handshake")
+    receiver_window: Whole = Field(43, ge=1, le=1 << 20, description="segments")
+    initial_rto: Seconds = Field("3s", ge=1e-3, le=60, description="timeout before the first RTT sample")
+    min_rto: Seconds = Field("1s", ge=1e-3, le=60, description="lower bound of the timeout")
+    max_rto: Seconds = Field("60s", le=600, description="upper bound of the timeout, at least min_rto")
+    tick: Seconds = Field("1ns", le=1, description="granularity of the RTT measurement")
+    delayed_ack: Seconds = Field("200ms", le=10, description="0 acknowledges every segment")
+    fin: bool = Field(True, description="FIN exchange; without it a flow ends with its last data")
+    fin_on_data: bool = Field(False, description="the FIN rides on the last data; not in scripted connections")
+    close_acks: Whole = Field(0, ge=0, le=10, description="bare ACKs of the receiver beside its FIN (ns-3: 2)")
+    handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
+    limited_transmit: bool = Field(True, description="RFC 3042")
+    congestion: Literal[RULES] = Field(
+        "aimd",
+        description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), or BBR v1, which needs recovery = sack",
+    )
+    congestion_of: dict[str, Literal[RULES]] = Field(
+        {}, description="rule of the flows of a group, by its name, in place of congestion; no BBR beside others"
+    )
+    ecn: bool = Field(False, description="RFC 3168: data is ECT(0), a mark halves the window")
+    byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
+    hystart: bool = Field(False, description="slow start ends when the queue begins to fill (Ha and Rhee 2011)")
+    lax_duplicates: bool = Field(False, description="limited transmit and delayed ACK take duplicates as ns-2 does")
+    impatient: bool = Field(True, description="restart the timer on the first partial ACK only (RFC 6582, 4)")
+    recovery_burst: Whole = Field(0, ge=0, le=1000, description="segments per ACK during recovery; 0: no bound")
+    loss_window: Literal["flight", "cwnd"] = Field("flight", description="what is halved after a loss")
+    recovery_exit: Literal["deflate", "as-is"] = Field("deflate", description="window at the end of recovery")
+    repair_end_opens: bool = Field(
+        True, description="the ACK of all that was out at a timeout opens the window; else only if there is more (ns-3)"
+    )
+    backoff_ends: Literal["sample", "ack"] = Field(
+        "sample", description="what ends the timeout's back-off: an RTT sample (Karn), or any new ACK (ns-3)"
+    )
+    time_repeated_syn: bool = Field(False, description="a repeated SYN is timed from its first copy (ns-3)")
+    syn_loss_lowers_ssthresh: bool = Field(False, description="a lost SYN lowers ssthresh to 2 (ns-2)")
+    recycled_senders: bool = Field(False, description="a sender that lost a SYN keeps a window of 1 (ns-2 reset)")
+    recovery: Literal["reno", "newreno", "sack"] = Field(
+        "newreno", description="repair of losses: RFC 5681, RFC 6582, or selective acknowledgements (RFC 2018, 6675)"
+    )
+    timestamps: bool = Field(False, description="RFC 7323: 12 more bytes per header, an RTT sample per new ACK")
+    rto_rule: Literal["rfc6298", "linux"] = Field(
+        "rfc6298",
+        description="timeout from samples; linux: min_rto bounds 4 RTTVAR, which follows the largest deviation",
+    )
+    pacing: bool = Field(False, description="segments spaced at 2 (slow start) or 1.2 windows per RTT, as Linux does")
+    quick_acks: Whole = Field(0, ge=0, le=1 << 31, description="first segments that are acknowledged at once")
+    syn_retries: int | None = Field(
+        None, strict=True, ge=0, le=1000, description="repetitions of a SYN before giving up; never when absent"
+    )
+    retries: int | None = Field(
+        None,
+        strict=True,
+        ge=0,
+        le=1000,
+        description="repetitions of another segment before giving up; never when absent",
+    )
+    restart_after_idle: bool = Field(
+        False, description="scripts: an end idle for a timeout begins again with the initial window (RFC 5681, 4.1)"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_preset(cls, given: Any) -> Any:
+        return presets.filled_in(given) if isinstance(given, dict) else given
+
+    @property
+    def headers_bytes(self) -> int:
+        """Headers of a segment without SACK blocks, bytes."""
+        return self.header + (presets.TIMESTAMPS_BYTES if self.timestamps else 0)

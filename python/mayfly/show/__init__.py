@@ -1,0 +1,1 @@
+"""How things are shown: the frame of a page, tables, plots, colours. Shapes, no content."""

@@ -1,0 +1,244 @@
+"""Wireless cells between scenarios, flow lists and the native simulator."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.scenario.edca import CATEGORIES
+from mayfly.scenario.scenario import Scenario
+from mayfly.scenario.wlan import Wlan
+from mayfly.simulate.columns import integers
+
+DEFAULT_CATEGORY = "be"
+"""Of flows whose group has none."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The cell of a scenario.
+
+    Parameters
+    ----------
+    wlan : Wlan
+        Section ``[network.wlan]``.
+    """
+
+    wlan: Wlan
+
+    def hosts(self, wired: int) -> tuple[range, range]:
+        """Hosts of a synthetic workload: as many behind the access point as asked, and the stations, from 0 on."""
+        stations = self.wlan.stations
+        return range(stations, stations + wired), range(stations)
+
+    def pairs(self, wired: int) -> Iterator[tuple[int, int]]:
+        """A wired host and a station for each user in turn.
+
+        Yields
+        ------
+        src, dst : int
+            Of :meth:`hosts`.
+
+        Raises
+        ------
+        MayflyError
+            There are more users than stations.
+        """
+        senders, stations = self.hosts(wired)
+        yield from zip(itertools.cycle(senders), stations, strict=False)
+        raise MayflyError(f"users of the workload: must be at most {len(stations)} in all, as network.wlan.stations")
+
+    def numbers(self, flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the end points of flows, of wired hosts and of stations apart.
+
+        Parameters
+        ----------
+        flows : polars.DataFrame, shape (n_flows, ...)
+            With ``src``, ``dst`` and ``direction``.
+
+        Returns
+        -------
+        src, dst : ndarray, shape (n_flows,), uint32
+            Hosts of the stations' side that are all whole numbers below the number of stations are the stations of
+            these numbers; else they are the stations in order of their names, whole numbers by value.
+
+        Raises
+        ------
+        MayflyError
+            More stations than the cell has.
+        """
+        up = flows["direction"] == "up"
+        is_up = up.to_numpy()
+        wired = _ranks(flows["src"].zip_with(~up, flows["dst"]))
+        station = self._stations(flows["dst"].zip_with(~up, flows["src"]))
+        return np.where(is_up, station, wired), np.where(is_up, wired, station)
+
+    def _stations(self, names: pl.Series) -> np.ndarray:
+        distinct, most = names.unique(), self.wlan.stations
+        if names.dtype.is_integer() and distinct.is_between(0, most - 1).all():
+            return names.cast(pl.UInt32).to_numpy()
+        if len(distinct) > most:
+            raise MayflyError(
+                f"{len(distinct)} stations in the flow list: must be at most {most}, as network.wlan.stations"
+            )
+        return _ranks(names)
+
+    def stations(self, flows: pl.DataFrame) -> np.ndarray:
+        """Number of the station of each flow.
+
+        Parameters
+        ----------
+        flows : polars.DataFrame, shape (n_flows, ...)
+            As for :meth:`numbers`.
+
+        Returns
+        -------
+        ndarray, shape (n_flows,), uint32
+            From 0 on.
+        """
+        src, dst = self.numbers(flows)
+        return np.where((flows["direction"] == "up").to_numpy(), src, dst)
+
+    def category_of(self, flows: pl.DataFrame) -> list[int]:
+        """Access category of each flow, by its group.
+
+        Parameters
+        ----------
+        flows : polars.DataFrame, shape (n_flows, ...)
+            A normalised flow list.
+
+        Returns
+        -------
+        list of int, shape (n_flows,) or (0,)
+            Places in ``CATEGORIES``; empty in plain DCF.
+        """
+        if not self.wlan.edca:
+            return []
+        places = {group: CATEGORIES.index(name) for group, name in self.wlan.categories.items()}
+        groups = flows.get_column("group", default=pl.repeat(None, flows.height, dtype=pl.String, eager=True))
+        distinct = groups.unique()
+        other = CATEGORIES.index(DEFAULT_CATEGORY)
+        found = pl.Series([places.get(group, other) for group in distinct], dtype=pl.UInt8)
+        return groups.replace_strict(distinct, found).to_list()
+
+    @cached_property
+    def _alike(self) -> np.ndarray:
+        """For each station the first one with equal rate: alone in the cell they are the same."""
+        rates = self.wlan.station_rates
+        return np.array([rates.index(rate) for rate in rates], dtype=np.uint32)
+
+    def paths(self, flows: pl.DataFrame) -> pl.DataFrame:
+        """The flows with ``station`` and ``category``: flows with equal ones are equal alone."""
+        categories = self.category_of(flows) or [0] * flows.height
+        return flows.with_columns(
+            station=pl.Series(self._alike[self.stations(flows)]), category=pl.Series(categories, dtype=pl.UInt8)
+        )
+
+    def records(self, flows: pl.DataFrame, native: dict[str, bytes]) -> dict[str, pl.Series]:
+        """What the records of flows in a cell have beside those of others.
+
+        Parameters
+        ----------
+        flows : polars.DataFrame, shape (n_flows, ...)
+            The list that was run.
+        native : dict of bytes
+            Native columns.
+
+        Returns
+        -------
+        dict of polars.Series, each of shape (n_flows,)
+            ``station``, ``presence_s`` and ``warm_up_bytes`` of docs/tables.md.
+        """
+        return {
+            "station": pl.Series(self.stations(flows), dtype=pl.Int64),
+            "presence_s": pl.Series(integers(native["presence_ns"]) * 1e-9),
+            "warm_up_bytes": pl.Series(integers(native["warm_up_bytes"])),
+        }
+
+    def native(self, flows: pl.DataFrame) -> dict:
+        """The cell with a flow list, as the native module takes it."""
+        return self.wlan.native(self.category_of(flows))
+
+    def alone(self, category: int) -> dict:
+        """The cell for flows of one category alone, as the native module takes it."""
+        native = self.wlan.native([])
+        return native | {"categories": [native["categories"][category]]}
+
+
+def _ranks(hosts: pl.Series) -> np.ndarray:
+    """Index of each host among the distinct ones, numbers by value, names as text; few are distinct."""
+    distinct = hosts.unique()
+    return hosts.replace_strict(distinct, (distinct.rank("dense") - 1).cast(pl.UInt32)).to_numpy()
+
+
+def cell_of(scenario: Scenario) -> Cell | None:
+    """The cell of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With a network.
+
+    Returns
+    -------
+    Cell or None
+        None without ``[network.wlan]``.
+    """
+    return None if scenario.network.wlan is None else Cell(scenario.network.wlan)
+
+
+def totals(native: dict | None, counters: dict) -> dict | None:
+    """What a cell did, in seconds.
+
+    Parameters
+    ----------
+    native : dict or None
+        Native totals.
+    counters : dict
+        Native totals of the run: they say how long it was.
+
+    Returns
+    -------
+    dict or None
+        After the warm-up: ``seconds`` counted; ``busy_s`` in which the medium was taken; ``data_arrivals``,
+        ``data_drops``, ``ack_arrivals``, ``ack_drops``, packets at the access point's queue; ``nodes``, for each
+        measure a list with the access point first, then the stations: ``attempts``, ``retries``, ``collided``,
+        ``damaged``, ``acked``, ``given_up`` (frames), ``acked_bytes`` (of IP), ``accesses``, ``airtime_s``.
+        None without a cell.
+    """
+    if native is None:
+        return None
+    nodes = {name: integers(values) for name, values in native["nodes"].items()}
+    nodes["airtime_s"] = nodes.pop("airtime_ns") * 1e-9
+    return {
+        "seconds": max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9,
+        "busy_s": native["busy_ns"] * 1e-9,
+        **{name: native[name] for name in ("data_arrivals", "data_drops", "ack_arrivals", "ack_drops")},
+        "nodes": {name: values.tolist() for name, values in nodes.items()},
+    }
+
+
+def derived(cell: dict) -> dict:
+    """Use and throughput of a cell, in place of those of a link.
+
+    Parameters
+    ----------
+    cell : dict
+        As of :func:`totals`.
+
+    Returns
+    -------
+    dict
+        ``utilisation``, the share of time for which the medium was taken; ``throughput_down_mbps`` and
+        ``throughput_up_mbps``, IP packets acknowledged on the air: data, retransmissions and acknowledgements.
+    """
+    access_point, *stations = cell["nodes"]["acked_bytes"]
+    return {
+        "utilisation": cell["busy_s"] / cell["seconds"],
+        "throughput_down_mbps": access_point * 8 / cell["seconds"] / 1e6,
+        "throughput_up_mbps": sum(stations) * 8 / cell["seconds"] / 1e6,
+    }

@@ -1,0 +1,270 @@
+"""Networks of several links: which hosts there are, and the network as the native module takes it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from mayfly.disciplines import Discipline, parse
+from mayfly.errors import MayflyError
+from mayfly.scenario.network import MOST_HOSTS, HostGroup, Link, Network, links_of, named
+from mayfly.scenario.scenario import Scenario
+
+SIDES = ("senders", "receivers")
+"""Groups that flows go between unless they say otherwise."""
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Links and hosts of a network that is no dumbbell.
+
+    Parameters
+    ----------
+    network : Network
+        What links and hosts fall back on.
+    links : tuple of Link
+        In order: link n has the interfaces 2 n and 2 n + 1.
+    groups : tuple of HostGroup
+        Hosts are numbered from 0, group by group.
+    """
+
+    network: Network
+    links: tuple[Link, ...]
+    groups: tuple[HostGroup, ...]
+
+    @cached_property
+    def routers(self) -> dict[str, int]:
+        """Number of each router."""
+        found = dict.fromkeys(router for link in self.links for router in (link.from_, link.to))
+        return {router: index for index, router in enumerate(found)}
+
+    @cached_property
+    def hosts(self) -> dict[str, tuple[int, str, str]]:
+        """Number of each host, and the first and last host of its group, which have the same paths."""
+        found = {}
+        for group in self.groups:
+            names = group.hosts
+            for host in names:
+                found[host] = (len(found), names[0], names[-1])
+        return found
+
+    @cached_property
+    def watched(self) -> int:
+        """Number of the link of interest."""
+        labels = [link.label for link in self.links]
+        return 0 if self.network.watched is None else labels.index(self.network.watched)
+
+    def rate_bps(self, link: Link, reverse: bool = False) -> int:
+        """Speed of a link in one direction, bit/s."""
+        forth = link.rate or self.network.rate
+        if not reverse:
+            return forth
+        return link.reverse_rate or (link.rate or self.network.reverse_rate or forth)
+
+    def interfaces(self) -> list[tuple[str, int]]:
+        """Name and speed (bit/s) of every interface, in order."""
+        found = []
+        for link in self.links:
+            back = f"{link.to}>{link.from_}" if link.name is None else f"{link.name} (back)"
+            found += [(link.label, self.rate_bps(link)), (back, self.rate_bps(link, reverse=True))]
+        return found
+
+    def group(self, name: str) -> HostGroup:
+        """The group of that name, or a refusal."""
+        for group in self.groups:
+            if group.name == name:
+                return group
+        known = named(group.name for group in self.groups)
+        raise MayflyError(f"hosts '{name}': no such group in the network: must be one of {known}")
+
+    def numbers(self, flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the end points of flows.
+
+        Parameters
+        ----------
+        flows : polars.DataFrame, shape (n_flows, ...)
+            With ``src`` and ``dst``.
+
+        Returns
+        -------
+        src, dst : ndarray, shape (n_flows,), uint32
+            Number of each host in the network.
+
+        Raises
+        ------
+        MayflyError
+            A host the network does not have.
+        """
+        return tuple(self._ends(flows, end, 0, pl.UInt32).to_numpy() for end in ("src", "dst"))
+
+    def paths(self, flows: pl.DataFrame) -> pl.DataFrame:
+        """The flows from the first hosts of their groups to the last ones: equal ends, equal paths."""
+        ends = {"src": 1, "dst": 2}
+        return flows.with_columns(**{end: self._ends(flows, end, part, pl.String) for end, part in ends.items()})
+
+    def thinned(self) -> "Topology":
+        """The same network with the first and the last host of each group only: all that :meth:`paths` needs."""
+        groups = []
+        for group in self.groups:
+            kept = dict.fromkeys((group.hosts[0], group.hosts[-1]))
+            groups += [group.model_copy(update={"name": host, "count": 1, "first": None}) for host in kept]
+        return Topology(self.network, self.links, tuple(groups))
+
+    def _ends(self, flows: pl.DataFrame, end: str, part: int, dtype: type[pl.DataType]) -> pl.Series:
+        names = flows[end].cast(pl.String)
+        distinct = names.unique(maintain_order=True).to_list()
+        if unknown := [name for name in distinct if name not in self.hosts]:
+            known = named(self.hosts)
+            raise MayflyError(f"{end} = {unknown[0]}: no such host in the network: must be one of {known}")
+        values = pl.Series([self.hosts[name][part] for name in distinct], dtype=dtype)
+        return names.replace_strict(pl.Series(distinct, dtype=pl.String), values)
+
+    def native(self, compared: Discipline, full_packet_bytes: int) -> dict:
+        """The network as the native module takes it.
+
+        Parameters
+        ----------
+        compared : Discipline
+            Of the interfaces that are compared.
+        full_packet_bytes : int
+            Wire length of a full packet, bytes.
+
+        Returns
+        -------
+        dict
+            Integers in ns, bit/s, bytes and packets.
+        """
+        links = [self._native_link(link, compared, full_packet_bytes) for link in self.links]
+        groups = [self.native_hosts(group) for group in self.groups]
+        return {"routers": len(self.routers), "links": links, "hosts": groups, "watched": self.watched}
+
+    def _native_link(self, link: Link, compared: Discipline, full_packet_bytes: int) -> dict:
+        network = self.network
+        buffer = link.buffer or network.buffer
+        reverse_buffer = link.reverse_buffer or link.buffer or network.reverse_buffer or network.buffer
+        reverse = link.reverse_discipline or network.reverse_discipline
+        shared = {
+            "delay_ns": round((network.delay if link.delay is None else link.delay) * 1e9),
+            "loss": network.loss if link.loss is None else link.loss,
+        }
+
+        def side(back: bool, limit: tuple[int, str], written: str) -> dict:
+            discipline = compared if written in ("compare", "same") else parse(written)
+            one = full_packet_bytes if limit[1] == "bytes" else 1
+            return shared | {
+                "rate_bps": self.rate_bps(link, back),
+                "limit": limit[0] - (one if network.buffer_counts_transmission else 0),
+                "limit_in_bytes": limit[1] == "bytes",
+                "discipline": discipline.native,
+            }
+
+        return {
+            "from_router": self.routers[link.from_],
+            "to_router": self.routers[link.to],
+            "forward": side(False, buffer, link.discipline),
+            "reverse": side(True, reverse_buffer, reverse),
+        }
+
+    def native_hosts(self, group: HostGroup) -> dict:
+        """A group as the native module takes it."""
+        network = self.network
+        down = group.access_rate or network.access_rate
+        delay = network.access_delay if group.access_delay is None else group.access_delay
+        return {
+            "at": self.routers[group.at],
+            "count": group.count,
+            "up_bps": group.access_rate_up or down,
+            "down_bps": down,
+            "delay_ns": round(delay * 1e9),
+        }
+
+
+def topology_of(scenario: Scenario) -> Topology | None:
+    """Links and hosts of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With a network.
+
+    Returns
+    -------
+    Topology or None
+        None for a dumbbell, whose hosts are those that the flows name. A parking lot has ``senders`` at the first
+        router, ``receivers`` at the last, and for each link n ``cross-n`` before it and ``cross-n-to`` behind it.
+
+    Examples
+    --------
+    >>> from mayfly.scenario.scenario import scenario_of
+    >>> lot = topology_of(scenario_of({"network": {"topology": "parking-lot"}}, "example"))
+    >>> [group.name for group in lot.groups]
+    ['senders', 'receivers', 'cross-1', 'cross-1-to', 'cross-2', 'cross-2-to']
+    """
+    network = scenario.network
+    if network.topology == "dumbbell":
+        return None
+    if network.topology == "graph":
+        return Topology(network, network.link, network.hosts)
+    groups = parking_lot_hosts(scenario)
+    if (count := sum(group.count for group in groups)) > MOST_HOSTS:
+        raise MayflyError(
+            f"{count} hosts in a parking lot of {network.bottlenecks} links: must be at most {MOST_HOSTS}"
+        )
+    return Topology(network, links_of(network), groups)
+
+
+def watched_rate_bps(scenario: Scenario) -> int:
+    """Speed of the interface that totals and samples are of, bit/s; of a cell that of the fastest station."""
+    if scenario.network.wlan is not None:
+        return scenario.network.wlan.fastest_bps
+    topology = topology_of(scenario)
+    return scenario.network.rate if topology is None else topology.interfaces()[2 * topology.watched][1]
+
+
+def parking_lot_hosts(scenario: Scenario) -> tuple[HostGroup, ...]:
+    """Hosts of a parking lot: as many in each group as the workload has senders and receivers."""
+    network, given = scenario.network, scenario.workload
+    exits = {
+        "access_rate": network.exit_rate or network.access_rate,
+        "access_rate_up": network.exit_rate_up,
+        "access_delay": network.exit_delay,
+    }
+    groups = [
+        HostGroup(at="r1", name="senders", count=given.senders),
+        HostGroup(at=f"r{network.bottlenecks + 1}", name="receivers", count=given.receivers, **exits),
+    ]
+    for hop in range(1, network.bottlenecks + 1):
+        groups.append(HostGroup(at=f"r{hop}", name=f"cross-{hop}", count=given.senders))
+        groups.append(HostGroup(at=f"r{hop + 1}", name=f"cross-{hop}-to", count=given.receivers, **exits))
+    return tuple(groups)
+
+
+def ends(topology: Topology | None, source: str | None, sink: str | None) -> tuple[Sequence[str], Sequence[str]] | None:
+    """Hosts that an entry of the workload draws its end points from.
+
+    Parameters
+    ----------
+    topology : Topology or None
+        None for a dumbbell.
+    source, sink : str or None
+        Groups, as the entry names them.
+
+    Returns
+    -------
+    tuple of sequence of str, or None
+        Hosts that send, hosts that receive; None for those of the whole workload.
+
+    Raises
+    ------
+    MayflyError
+        No such group, or a group of a dumbbell.
+    """
+    if topology is None:
+        for word, side in zip((source, sink), SIDES, strict=True):
+            if word not in (None, side):
+                raise MayflyError(f"hosts '{word}': a dumbbell has senders and receivers only: must be {side}")
+        return None
+    groups = [topology.group(word or side) for word, side in zip((source, sink), SIDES, strict=True)]
+    return groups[0].hosts, groups[1].hosts

@@ -1,0 +1,252 @@
+"""The page of a sweep: figures against each field, maps over two of them, and every mean in a table."""
+
+import math
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from mayfly.show import page
+from mayfly.show.palette import Style, styles
+from mayfly.show.plots import Figure, axis, curve, figures_of, shown
+from mayfly.sweep.answer import Found
+from mayfly.text.readable import digits
+
+MOST_LINES = 2000
+"""Rows of the table: beyond, `mayfly sweep query` has them."""
+
+_NUMBER = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%]*)\s*\Z")
+
+
+def sweep_page(found: Found, title: str) -> str:
+    """Make the page as a string.
+
+    Parameters
+    ----------
+    found : Found
+    title : str
+        Plain text.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    rows, plan = found.figures(), found.swept.plan
+    looks = styles(list(plan.disciplines))
+    scales = {name: _numbers([row["fields"].get(name) for row in rows]) for name in plan.names}
+    plots = [
+        plot
+        for metric in found.metrics
+        for plot in (*_against(rows, metric, scales, looks), *_maps(rows, metric, scales, plan.disciplines))
+    ]
+    data = [{"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in plots]
+    about = f"{len(plan.points):,} points, {len(plan.disciplines)} disciplines; design: {plan.sweep.design}."
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="soft">{escape(about)} The same seeds everywhere: disciplines meet the same workloads.</p>',
+        f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
+        *(
+            page.place(plot.key, plot.layout.get("height", page.LAYOUT["height"]), plot.title, plot.caption)
+            for plot in plots
+        ),
+        _table(rows, found),
+        _failures(found),
+        '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it.</footer>',
+    ]
+    return page.document(title, body, data)
+
+
+def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
+    """Values as numbers of one unit, for an axis; None where they are not, or all the same."""
+    parts = [_NUMBER.match(str(value)) for value in values]
+    if not parts or not all(parts) or any(isinstance(value, bool) for value in values):
+        return None
+    if len({part[2] for part in parts}) > 1 or len({part[1] for part in parts}) < 2:
+        return None
+    return [float(part[1]) for part in parts], parts[0][2]
+
+
+def _label(name: str, unit: str) -> str:
+    return f"{name} ({unit})" if unit else name
+
+
+def _spread(values: Sequence[float]) -> bool:
+    """Whether a logarithmic axis shows them better."""
+    positive = [value for value in values if value > 0]
+    return len(positive) == len(values) and max(positive) / min(positive) >= 20
+
+
+def _against(rows: list[dict], metric: str, scales: dict, looks: dict[str, Style]) -> list[Figure]:
+    """The figure against each field; over points that differ in other fields, its mean and where they lie."""
+    plots = []
+    for name, scale in scales.items():
+        if scale is None:
+            continue
+        data, xs = [], scale[0]
+        for label, style in looks.items():
+            own = [(x, row[metric]) for x, row in zip(xs, rows, strict=True) if row["discipline"] == label]
+            own = [(x, value) for x, value in own if value["mean"] is not None]
+            if own:
+                data.append(_line(label, style, own, metric))
+        if not data:
+            continue
+        every = [y for trace in data for y in trace["y"] if y is not None]
+        layout = {
+            "xaxis": axis(_label(name, scale[1]), _spread(xs), xs),
+            "yaxis": axis(metric, _spread([y for y in every if y > 0]) and min(every) > 0, every),
+            "showlegend": True,
+        }
+        several = any(
+            len(trace["x"])
+            < len({(x, id(row)) for x, row in zip(xs, rows, strict=True) if row["discipline"] == trace["meta"]})
+            for trace in data
+        )
+        caption = "Mean over the seeds" + (
+            " and over the points that differ in other fields; bars: from the least to the largest of these."
+            if several
+            else "; bars: 95 % interval (Student's t over the seeds)."
+        )
+        key = f"line-{_slug(metric)}-{_slug(name)}"
+        plots.append(Figure(key, f"{metric} against {name}", caption, data, layout))
+    return plots
+
+
+def _line(label: str, style: Style, own: list[tuple[float, dict]], metric: str) -> dict[str, Any]:
+    at: dict[float, list[dict]] = {}
+    for x, value in own:
+        at.setdefault(x, []).append(value)
+    xs, means, up, down = sorted(at), [], [], []
+    for x in xs:
+        mean = float(np.mean([value["mean"] for value in at[x]]))
+        if len(at[x]) > 1:
+            ends = min(value["mean"] for value in at[x]), max(value["mean"] for value in at[x])
+        else:
+            ends = at[x][0]["ci95"] or (mean, mean)
+        means.append(mean)
+        up.append(ends[1] - mean)
+        down.append(mean - ends[0])
+    bars = {"type": "data", "symmetric": False, "array": figures_of(up), "arrayminus": figures_of(down), "thickness": 1}
+    hover = f"{shown(label)}: %{{y:.4~g}} at %{{x}}<extra></extra>"
+    marks = {"symbol": style.symbol, "size": 7, "color": style.colour}
+    return curve(
+        label, style, figures_of(xs), figures_of(means), hover, mode="lines+markers", marker=marks, error_y=bars
+    )
+
+
+def _maps(rows: list[dict], metric: str, scales: dict, labels: Sequence[str]) -> list[Figure]:
+    """Response surfaces over the first two fields with numbers, a panel for each discipline."""
+    numeric = [name for name, scale in scales.items() if scale is not None]
+    if len(numeric) < 2:
+        return []
+    first, second = numeric[:2]
+    xs, ys = sorted(set(scales[first][0])), sorted(set(scales[second][0]))
+    if len(xs) * len(ys) > 4 * len(rows):
+        # Points drawn at random fill no grid.
+        return []
+    surfaces = {}
+    for label in labels:
+        cells: dict[tuple[float, float], list[float]] = {}
+        for x, y, row in zip(scales[first][0], scales[second][0], rows, strict=True):
+            if row["discipline"] == label and row[metric]["mean"] is not None:
+                cells.setdefault((x, y), []).append(row[metric]["mean"])
+        if cells:
+            surfaces[label] = [[float(np.mean(cells[x, y])) if (x, y) in cells else None for x in xs] for y in ys]
+    values = [value for surface in surfaces.values() for line in surface for value in line if value is not None]
+    if not values:
+        return []
+    logarithmic = min(values) > 0 and max(values) / min(values) >= 20
+    return [
+        _panels(surfaces, (first, xs, scales[first][1]), (second, ys, scales[second][1]), metric, values, logarithmic)
+    ]
+
+
+def _panels(
+    surfaces: dict, across: tuple, upward: tuple, metric: str, values: list[float], logarithmic: bool
+) -> Figure:
+    columns = min(len(surfaces), 3)
+    lines = math.ceil(len(surfaces) / columns)
+    scaled = [math.log10(v) if logarithmic else v for v in (min(values), max(values))]
+    ticks = np.linspace(*scaled, 5)
+    bar = {
+        "title": {"text": metric},
+        "tickvals": ticks.tolist(),
+        "ticktext": [digits(10**t if logarithmic else t) for t in ticks],
+    }
+    colours = {"cmin": scaled[0], "cmax": scaled[1], "colorscale": "Viridis", "colorbar": bar}
+    layout: dict[str, Any] = {"coloraxis": colours, "height": 90 + 300 * lines, "showlegend": False, "annotations": []}
+    data = []
+    for place, (label, surface) in enumerate(surfaces.items()):
+        tail = "" if place == 0 else str(place + 1)
+        column, row = place % columns, place // columns
+        width, height = 1 / columns, 1 / lines
+        layout[f"xaxis{tail}"] = axis(_label(across[0], across[2]), type="category", anchor=f"y{tail}") | {
+            "domain": [column * width + 0.03, (column + 1) * width - 0.03]
+        }
+        top = 1 - row * height
+        layout[f"yaxis{tail}"] = axis(
+            _label(upward[0], upward[2]) if column == 0 else "", type="category", anchor=f"x{tail}"
+        ) | {"domain": [top - height + (0.16 if lines > 1 else 0), top - 0.04]}
+        layout["annotations"].append(
+            {"text": shown(label), "x": (column + 0.5) * width, "y": top - 0.03, "xref": "paper", "yref": "paper"}
+            | {"showarrow": False, "xanchor": "center", "yanchor": "bottom"}
+        )
+        shades = [
+            [None if v is None else round(math.log10(v) if logarithmic else v, 6) for v in line] for line in surface
+        ]
+        data.append(
+            {
+                "type": "heatmap",
+                "x": [f"{x:g}" for x in across[1]],
+                "y": [f"{y:g}" for y in upward[1]],
+                "z": shades,
+                "customdata": [figures_of(line) for line in surface],
+                "coloraxis": "coloraxis",
+                "xaxis": f"x{tail}",
+                "yaxis": f"y{tail}",
+                "hovertemplate": f"{shown(label)}: %{{customdata:.4~g}} at %{{x}}, %{{y}}<extra></extra>",
+            }
+        )
+    caption = "Means over the seeds, and over points that differ in other fields."
+    caption += " Equal steps of colour are equal ratios." if logarithmic else ""
+    title = f"{metric} over {across[0]} and {upward[0]}"
+    return Figure(f"map-{_slug(metric)}", title, caption, data, layout)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", name)
+
+
+def _table(rows: list[dict], found: Found) -> str:
+    heads = [*found.swept.plan.names, "discipline", "seeds", *found.metrics]
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    lines = []
+    for row in rows[:MOST_LINES]:
+        cells = [str(row["fields"].get(name, "")) for name in found.swept.plan.names]
+        cells += [row["discipline"], str(row["seeds"]) + (f" ({row['failed']} failed)" if row["failed"] else "")]
+        for metric in found.metrics:
+            mean, interval = row[metric]["mean"], row[metric]["ci95"]
+            text = "–" if mean is None else digits(mean)
+            cells.append(text + ("" if interval is None else f" [{digits(interval[0])}, {digits(interval[1])}]"))
+        lines.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    cut = f'<p class="soft">The first {MOST_LINES:,} of {len(rows):,} rows.</p>' if len(rows) > MOST_LINES else ""
+    return (
+        f'<h2>Means over the seeds [95 % CI]</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>{cut}"
+    )
+
+
+def _failures(found: Found) -> str:
+    failed = found.failures()
+    if not failed:
+        return ""
+    items = []
+    for row in failed[:100]:
+        point = ", ".join(f"{name.removeprefix('field.')} {v}" for name, v in row.items() if name.startswith("field."))
+        items.append(
+            f"<li>{escape(row['discipline'])}, seed {row['seed']}, {escape(point)}: {escape(row['error'])}</li>"
+        )
+    more = f"<p>and {len(failed) - 100:,} more</p>" if len(failed) > 100 else ""
+    return f"<h2>Runs that failed</h2><ul>{''.join(items)}</ul>{more}"

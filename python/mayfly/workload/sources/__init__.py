@@ -1,0 +1,1 @@
+"""Sources of traffic: each draws the flows of one kind."""

@@ -1,0 +1,173 @@
+"""Web pages over persistent connections, as scripts.
+
+Principle: pages, objects and reading times are those of :mod:`mayfly.workload.sources.web`, in a closed loop; a page
+comes on few connections whose ends speak in turn (:mod:`mayfly.workload.scripts`). All connections of a page
+are a stage.
+
+- HTTP/1.1 (RFC 9112, 9.3): several connections per page, objects dealt to them in turn; on each, a request waits for
+  the answer to the one before (no pipelining).
+- HTTP/2-like (RFC 9113): one connection per page; all requests leave at once, the answers come as one train, in frames
+  taken from the objects in turn, with a header each. Every object is a part of the train that ends with its last frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.workload.ends import Hosts
+from mayfly.workload.scripts import Train, written
+from mayfly.workload.sources.web import Web, web_flows
+
+FRAME_BYTES = 16_384
+"""Largest payload of a frame by default (RFC 9113, 4.2)."""
+
+FRAME_HEADER_BYTES = 9
+"""Header of a frame (RFC 9113, 4.1)."""
+
+
+@dataclass(frozen=True)
+class Http:
+    """Pages fetched by HTTP.
+
+    Parameters
+    ----------
+    web : Web
+        Sessions, pages and objects; its gaps between objects, requests and kind of loop do not count here.
+    version : str
+        ``"1.1"`` or ``"2"``.
+    connections : int
+        Of a page in HTTP/1.1, 1 to 100; HTTP/2 has one.
+    request_bytes : int
+        Payload of a request, bytes, 1 to 10^6.
+    think_s : float
+        Time the server takes before it answers, s, 0 to 3600.
+    """
+
+    web: Web = field(default_factory=Web)
+    version: str = "1.1"
+    connections: int = 6
+    request_bytes: int = 400
+    think_s: float = 0.02
+
+    @property
+    def ends(self) -> tuple[Hosts, Hosts] | None:
+        """Servers and clients, where they are not those of the workload."""
+        return self.web.ends
+
+    def __post_init__(self) -> None:
+        if self.version not in ("1.1", "2"):
+            raise MayflyError(f"http: version = {self.version!r}: must be '1.1' or '2'")
+        if not 1 <= self.connections <= 100:
+            raise MayflyError(f"http: connections = {self.connections}: must be from 1 to 100")
+        if not 1 <= self.request_bytes <= 1_000_000:
+            raise MayflyError(f"http: request_bytes = {self.request_bytes}: must be from 1 to 1000000")
+        if not 0 <= self.think_s <= 3600:
+            raise MayflyError(f"http: think_s = {self.think_s}: must be from 0 to 3600 s")
+
+
+def frame_ends(sizes_bytes: list[int]) -> list[int]:
+    """Where objects end that share a connection frame by frame, in turn.
+
+    Parameters
+    ----------
+    sizes_bytes : list of int
+        Sizes of the objects, bytes, >= 1.
+
+    Returns
+    -------
+    list of int, shape (n_objects,)
+        Bytes up to the end of the last frame of each, with the headers of the frames.
+
+    Examples
+    --------
+    >>> frame_ends([20_000, 1_000])
+    [21027, 17402]
+    """
+    sizes = np.array(sizes_bytes, np.int64)
+    frames, places = -(-sizes // FRAME_BYTES), np.arange(len(sizes))
+    ends = []
+    for place, rounds in enumerate(frames):
+        # Frames sent of each object by then: those behind in the turn have had one turn less.
+        sent = np.minimum(frames, rounds - (places > place))
+        ends.append(int((np.minimum(sizes, sent * FRAME_BYTES) + sent * FRAME_HEADER_BYTES).sum()))
+    return ends
+
+
+def page_scripts(http: Http, sizes_bytes: list[int]) -> list[str]:
+    """Scripts of the connections that fetch one page.
+
+    Parameters
+    ----------
+    http : Http
+        How.
+    sizes_bytes : list of int
+        Sizes of the objects, bytes.
+
+    Returns
+    -------
+    list of str
+        One script per connection.
+
+    Examples
+    --------
+    >>> page_scripts(Http(connections=2), [1000, 2000, 3000])
+    ['up 400 | wait 20ms | down 1000 | up 400 | wait 20ms | down 3000', 'up 400 | wait 20ms | down 2000']
+    >>> page_scripts(Http(version="2"), [1000, 20000])
+    ['up 800 | wait 20ms | down 21027 parts 1009,21027']
+    """
+    think_ns = round(http.think_s * 1e9)
+    if http.version == "2":
+        ends = frame_ends(sizes_bytes)
+        answer = Train("down", max(ends), think_ns, parts=tuple(ends))
+        return [written([Train("up", http.request_bytes * len(sizes_bytes)), answer])]
+    used = min(http.connections, len(sizes_bytes))
+    return [
+        written(
+            [
+                train
+                for size in sizes_bytes[connection::used]
+                for train in (Train("up", http.request_bytes), Train("down", size, think_ns))
+            ]
+        )
+        for connection in range(used)
+    ]
+
+
+def http_flows(
+    http: Http, duration_s: float, seed: int, index: int, hosts: tuple[Hosts, Hosts], mss: int, first_stage: int = 0
+) -> pl.DataFrame:
+    """Draw the connections of HTTP pages.
+
+    Parameters
+    ----------
+    http : Http
+        The laws.
+    duration_s : float
+        What could only start later is left out, s, > 0.
+    seed, index : int
+        Seed of the run and number of this entry, which name the streams.
+    hosts : pair of sequences
+        Servers and clients; a session has one client, a page one server, drawn uniformly.
+    mss : int
+        Payload of a full packet, bytes.
+    first_stage : int
+        Smallest number for a stage.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_connections, ...)
+        Rows of a flow list with ``start_s, src, dst, direction, stage, after, group, script``.
+    """
+    pages = Web(**{**vars(http.web), "object_gap_s": 0.0, "closed": True, "request_bytes": 0})
+    objects = web_flows(pages, duration_s, seed, f"http.{index}", hosts, mss, first_stage)
+    if objects.height == 0:
+        return objects.drop("size_bytes").with_columns(script=pl.lit(None, pl.String))
+    whole = objects.group_by("stage", maintain_order=True).agg(
+        pl.col("start_s", "src", "dst", "after", "direction", "group").first(), sizes="size_bytes"
+    )
+    texts = [page_scripts(http, sizes) for sizes in whole["sizes"].to_list()]
+    return whole.drop("sizes").with_columns(script=pl.Series(texts, dtype=pl.List(pl.String))).explode("script")

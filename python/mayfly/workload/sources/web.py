@@ -1,0 +1,198 @@
+"""Web sessions: users who fetch pages of several objects and read in between.
+
+Principle: a page is a stage of the flow list (:mod:`mayfly.workload.stages`). In the closed loop a page starts when the
+page before is complete and was read, in the open loop at times that no network moves. All times are drawn beforehand,
+one named stream per law.
+
+Source: Rai 2003, 4.1 and Table 1; the closed loop is that of ns-2's WebTraf, which the report used: the first object
+is asked for at once, each further one a time after the one before; numbers of pages and objects and sizes are rounded
+up; an object is asked for on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.laws.pareto import ParetoII
+from mayfly.laws.sizes import SizeLaw
+from mayfly.workload.arrivals import choice, exponential, stream
+from mayfly.workload.ends import Hosts, host_series
+
+MOST_PAGES = 10_000_000
+"""Largest expected number of pages of one entry."""
+
+
+@dataclass(frozen=True)
+class Web:
+    """Web sessions; exponential numbers and times, as means.
+
+    Parameters
+    ----------
+    sessions : int
+        Number of sessions, >= 1; those that would start after the end of the run are left out.
+    session_gap_s : float
+        From the start of a session to that of the next, s, >= 0.
+    start_s : float
+        Start of the first session, s, >= 0.
+    pages, objects : float
+        Pages of a session and objects of a page, rounded up, > 0.
+    page_gap_s : float
+        Time to read: from the end of a page to the start of the next one; in the open loop from its start, s, >= 0.
+    object_gap_s : float
+        From one object of a page to the next, s, >= 0.
+    law : SizeLaw
+        Sizes of objects in packets, rounded up.
+    closed : bool
+        Whether a page waits for the one before.
+    request_bytes : int
+        Payload of the connection on which the client asks for an object, ahead of the object's own, bytes; 0 for none,
+        as in the open loop always.
+    group : str, optional
+        Name of the objects' group. Requests are in none.
+    ends : pair of sequences, optional
+        Servers and clients, in place of the hosts of the whole mix.
+    """
+
+    sessions: int = 1300
+    session_gap_s: float = 8.0
+    start_s: float = 0.0
+    pages: float = 60.0
+    objects: float = 3.0
+    page_gap_s: float = 5.0
+    object_gap_s: float = 0.5
+    law: SizeLaw = field(default_factory=lambda: ParetoII.solve(shape=1.2, mean=12))
+    closed: bool = True
+    request_bytes: int = 0
+    group: str | None = None
+    ends: tuple[Hosts, Hosts] | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.sessions <= 1_000_000:
+            raise MayflyError(f"web: sessions = {self.sessions}: must be from 1 to 1000000")
+        for name in ("pages", "objects"):
+            if not 0 < getattr(self, name) <= 1e6:
+                raise MayflyError(f"web: {name} = {getattr(self, name)}: must be above 0, at most 1e6")
+        for name in ("session_gap_s", "start_s", "page_gap_s", "object_gap_s"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise MayflyError(f"web: {name} = {getattr(self, name)}: must be 0 or more and finite")
+        if not 0 <= self.request_bytes <= 2**40:
+            raise MayflyError(f"web: request_bytes = {self.request_bytes}: must be from 0 to 2^40 bytes")
+        if self.sessions * (self.pages + 1) * (self.objects + 1) > MOST_PAGES:
+            raise MayflyError(
+                f"web: sessions = {self.sessions}: must be few enough for {MOST_PAGES} objects, {self.pages} pages of "
+                f"{self.objects} objects"
+            )
+
+
+def web_flows(
+    web: Web, duration_s: float, seed: int, index: int | str, hosts: tuple[Hosts, Hosts], mss: int, first_stage: int = 0
+) -> pl.DataFrame:
+    """Draw the flows of web sessions.
+
+    Parameters
+    ----------
+    web : Web
+        The laws.
+    duration_s : float
+        What could only start later is left out, s, > 0.
+    seed : int
+        Seed of the run.
+    index : int or str
+        Number of this entry, which names the streams.
+    hosts : pair of sequences
+        Servers and clients; a session has one client, a page one server, drawn uniformly.
+    mss : int
+        Payload of a full packet, bytes.
+    first_stage : int
+        Smallest number for a stage.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_flows, ...)
+        Rows of a flow list with ``start_s, size_bytes, src, dst, direction, stage, after, group``; closed loops only
+        have stages.
+
+    Examples
+    --------
+    >>> flows = web_flows(Web(sessions=2, pages=3), 100.0, 1, 0, ([1], [8]), 1000)
+    >>> bool((flows["after"].drop_nulls() == flows.filter(pl.col("after").is_not_null())["stage"] - 1).all())
+    True
+    """
+
+    def drawn(name: str, count: int) -> np.ndarray:
+        return exponential(stream(seed, "web", index, name), count)
+
+    starts = web.start_s + web.session_gap_s * np.concatenate([[0.0], np.cumsum(drawn("sessions", web.sessions - 1))])
+    pages = np.ceil(web.pages * drawn("pages", web.sessions)).astype(np.int64).clip(min=1)
+    session = np.repeat(np.arange(web.sessions), pages)
+    is_first = np.diff(session, prepend=-1) > 0
+    read_s = np.where(is_first, 0.0, web.page_gap_s * drawn("page_gaps", len(session)))
+    objects = np.ceil(web.objects * drawn("objects", len(session))).astype(np.int64).clip(min=1)
+    page = np.repeat(np.arange(len(session)), objects)
+    leads = np.diff(page, prepend=-1) > 0
+    gaps_s = np.where(leads, 0.0, web.object_gap_s * drawn("object_gaps", len(page)))
+    into_page_s = _within(gaps_s, leads, objects)
+    # From the start of the session: all there is to an open loop, the earliest there can be to a closed one.
+    earliest_s = starts[session] + _within(read_s, is_first, pages)
+    if web.closed:
+        earliest_s += _within(np.where(is_first, 0.0, np.roll(into_page_s[_lasts(leads)], 1)), is_first, pages)
+    senders, receivers = hosts
+    sizes = np.ceil(web.law.sample(stream(seed, "web", index, "sizes"), len(page))).clip(min=1).astype(np.int64)
+    client = choice(stream(seed, "web", index, "clients"), len(receivers), web.sessions)
+    server = choice(stream(seed, "web", index, "servers"), len(senders), len(session))
+    waits = web.closed & ~is_first[page]
+    begin_s = np.where(is_first, starts[session], read_s) if web.closed else earliest_s
+    frame = pl.DataFrame(
+        {
+            "start_s": begin_s[page] + into_page_s,
+            "size_bytes": (sizes * mss).clip(max=2**40 - 1),
+            "src": host_series(senders, senders, receivers).gather(server[page]),
+            "dst": host_series(receivers, senders, receivers).gather(client[session[page]]),
+            "page": page,
+            "waits": waits,
+        }
+    )
+    # A page that loses an object here would end too early, but none that waits for it is left.
+    frame = frame.filter(earliest_s[page] + into_page_s < duration_s)
+    if not web.closed:
+        return frame.select("start_s", "size_bytes", "src", "dst", direction=pl.lit("down"), group=pl.lit(web.group))
+    return _looped(frame, web, first_stage)
+
+
+def _within(gaps: np.ndarray, leads: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Sums of the gaps since the start of each run; the gap that leads a run is 0."""
+    total = np.cumsum(gaps)
+    return total - np.repeat(total[leads], counts)
+
+
+def _lasts(leads: np.ndarray) -> np.ndarray:
+    """Whether an element is the last of its run."""
+    return np.append(leads[1:], True)
+
+
+def _looped(frame: pl.DataFrame, web: Web, first_stage: int) -> pl.DataFrame:
+    """The rows of a closed loop: pages as stages, and requests ahead of objects."""
+    stage = first_stage + pl.col("page")
+    before = pl.when("waits").then(stage - 1)
+    objects = frame.with_columns(
+        stage=stage, after=before, direction=pl.lit("down"), group=pl.lit(web.group, pl.String)
+    )
+    objects = objects.drop("page", "waits")
+    if web.request_bytes == 0:
+        return objects
+    asked = first_stage + int(frame["page"].max() or 0) + 1 + pl.int_range(pl.len())
+    requests = objects.with_columns(
+        size_bytes=pl.lit(web.request_bytes, pl.Int64),
+        src="dst",
+        dst="src",
+        direction=pl.lit("up"),
+        stage=asked,
+        group=pl.lit(None, pl.String),
+    )
+    answers = objects.with_columns(start_s=pl.lit(0.0), after=asked)
+    return pl.concat([requests, answers], how="diagonal")
