@@ -4,6 +4,7 @@ It stands at the root, so that it holds wherever pytest starts and for doctests 
 """
 
 import itertools
+import os
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,12 @@ import pytest
 SECONDS = Path(__file__).parent / "tests" / "slow_seconds.toml"
 SLOW_LANE = ("slow", "papers")
 NUMBERS = itertools.count()
+
+
+def pytest_configure() -> None:
+    """What is printed does not depend on the terminal that the tests are started from."""
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
+        os.environ.pop(name, None)
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def mayfly_here(*arguments, env=None):
     try:
         with (
             mock.patch.object(sys, "argv", ["mayfly", *map(str, arguments)]),
-            mock.patch.dict(os.environ, PLAIN | (env or {}), clear=True),
+            mock.patch.dict(os.environ, env or {}),
             redirect_stdout(out),
             redirect_stderr(err),
         ):
