@@ -10,14 +10,13 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from mayfly.discipline_registry import by_family, slug
 from mayfly.estimate.estimate import doubts, methods, parameters
+from mayfly.laws.registry import LAWS
 from mayfly.laws.service_spec import NAMES, OTHERS
-from mayfly.scenario import fields
-from mayfly.scenario import scenario
-from mayfly.disciplines import by_family, slug
+from mayfly.scenario import fields, scenario
 from mayfly.scenario.sizes import Sizes
 from mayfly.workload.formats.registry import rows as formats
-from mayfly.laws.registry import LAWS
 
 _KINDS = {
     fields.Rate: "rate: bit/s, or `10mbit`",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mayfly.comparison.comparison import Comparison, compare, run
     from mayfly.comparison.whatif import whatif
-    from mayfly.disciplines import disciplines
+    from mayfly.discipline_registry import disciplines
     from mayfly.errors import MayflyError
     from mayfly.packs.flood import flood
     from mayfly.packs.gaming import gaming
@@ -24,7 +24,7 @@ _HOMES = {
     "MayflyError": "mayfly.errors",
     "Scenario": "mayfly.scenario.scenario",
     "compare": "mayfly.comparison.comparison",
-    "disciplines": "mayfly.disciplines",
+    "disciplines": "mayfly.discipline_registry",
     "flows_of_capture": "mayfly.workload.capture",
     "flood": "mayfly.packs.flood",
     "gaming": "mayfly.packs.gaming",

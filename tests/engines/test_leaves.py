@@ -2,7 +2,7 @@
 
 import pytest
 
-from mayfly.disciplines import disciplines, parse
+from mayfly.discipline_registry import disciplines, parse
 from mayfly.engines.disciplines import LEAVES, Leaf, Place, burst_of, differences, leaf_words
 from mayfly.errors import MayflyError
 

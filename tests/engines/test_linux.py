@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import mayfly
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.engines import guest, linux
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of

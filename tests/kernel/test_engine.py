@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import mayfly
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.engines import linux as engine
 from mayfly.engines.disciplines import LEAVES
 from mayfly.scenario.scenario import load_scenario

@@ -229,7 +229,7 @@ def test_as_many_levels_as_sizes_are_all_used():
 
 @pytest.mark.parametrize("levels", [2, 64])
 def test_the_discipline_takes_the_thresholds(pareto, levels):
-    from mayfly.disciplines import parse
+    from mayfly.discipline_registry import parse
 
     found = optimise(pareto, levels, LOAD, objective="pias")
     assert len(found.thresholds_bytes) == levels - 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.models.wlan.dcf import saturation
 from mayfly.models.wlan.pair import single_tcp
 from mayfly.models.wlan.shares import download_shares

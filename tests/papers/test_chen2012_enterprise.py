@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers import ITEMS, chen2012_enterprise
 from mayfly.papers.declaration import Claim, Runs
 from mayfly.simulate.run import run_one, workload

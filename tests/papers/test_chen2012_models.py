@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.models.queue.flow_records import Link
 from mayfly.papers import ITEMS, queue_figures, queue_measures
 from mayfly.papers.chen2012_queues_differences import DIFFERENCES

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers import ITEMS, chen2012_subflows, subflow_figures, subflow_measures, subflow_tables
 from mayfly.papers.chen2012_subflows_differences import DIFFERENCES
 from mayfly.papers.declaration import Claim, Runs

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers import ITEMS, chen2012_wlan_tables, wlan_measures
 from mayfly.papers.chen2012_appendix import COLUMNS, TABLES
 from mayfly.papers.chen2012_wlan_differences import DIFFERENCES

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers import ITEMS, declaration, today_figures, today_measures, today_tables
 from mayfly.papers.catalogue import cited
 from mayfly.papers.declaration import Claim, Experiment, Runs

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers import ITEMS, urvoy_keller2007, urvoy_keller2007_figures, urvoy_keller2007_measures
 from mayfly.papers.declaration import Claim, Runs
 from mayfly.papers.urvoy_keller2007_differences import DIFFERENCES

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.estimate import Estimates
 from mayfly.papers import ITEMS
 from mayfly.papers.declaration import Claim, Runs, simulate

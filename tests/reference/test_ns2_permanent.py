@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from scipy.special import stdtrit
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
 

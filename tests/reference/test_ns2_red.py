@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import mayfly
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.simulate.run import run_one, workload
 
 SUMMARY = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2" / "zhao_summary.csv"

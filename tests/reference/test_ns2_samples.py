@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers.ponrt_scenarios import RED, cbr, on_off, short_flows
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.scenario import load_scenario, scenario_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mayfly.disciplines import disciplines
+from mayfly.discipline_registry import disciplines
 from mayfly.errors import MayflyError
 from mayfly.scenario import fields
 from mayfly.scenario import scenario as module

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from mayfly.disciplines import disciplines, named_in, parse
+from mayfly.discipline_registry import disciplines, named_in, parse
 from mayfly.show.disciplines_list import DisciplinesList, discipline_detail, example
 
 SPECS = [

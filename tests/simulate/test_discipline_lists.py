@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mayfly.disciplines import FAMILIES, by_family, disciplines, named_in, parse, parse_list, slug, split
+from mayfly.discipline_registry import FAMILIES, by_family, disciplines, named_in, parse, parse_list, slug, split
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import named
 

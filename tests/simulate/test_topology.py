@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mayfly.comparison.comparison import compare, run
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import scenario_of
 from mayfly.simulate.network.topology import topology_of

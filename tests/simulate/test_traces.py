@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mayfly.comparison.comparison import compare, run
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics.queue_delay import pooled, queueing_delay
 from mayfly.scenario.scenario import load_scenario

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mayfly.comparison.comparison import compare
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload

@@ -265,7 +265,7 @@ def disciplines(
 ) -> None:
     """List the disciplines and their options, or explain one."""
     session = Session(as_json, quiet=True)
-    from mayfly.disciplines import named_in
+    from mayfly.discipline_registry import named_in
 
     rows = named_in(which)
     if as_json:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.comparison.comparison import Comparison, gather
-from mayfly.disciplines import Discipline
+from mayfly.discipline_registry import Discipline
 from mayfly.engines import linux
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario

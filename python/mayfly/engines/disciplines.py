@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from mayfly.disciplines import Discipline, disciplines
+from mayfly.discipline_registry import Discipline, disciplines
 from mayfly.errors import MayflyError
 
 Words = Callable[[str], str]
@@ -389,7 +389,7 @@ def leaf_words(discipline: Discipline, place: Place) -> str:
 
     Examples
     --------
-    >>> from mayfly.disciplines import parse
+    >>> from mayfly.discipline_registry import parse
     >>> leaf_words(parse("fifo"), Place(300, "packets", 1500, 10**7))
     'pfifo limit 300'
     """
@@ -431,7 +431,7 @@ def differences(discipline: Discipline) -> str:
 
     Examples
     --------
-    >>> from mayfly.disciplines import parse
+    >>> from mayfly.discipline_registry import parse
     >>> differences(parse("choke"))
     'gentle = off; the weight is a power of two'
     """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mayfly.disciplines import Discipline, parse
+from mayfly.discipline_registry import Discipline, parse
 from mayfly.engines import guest
 from mayfly.engines.disciplines import Place, differences, leaf_of, leaf_words
 from mayfly.engines.records import UDP_HEADERS_BYTES, records_frame, samples_frame

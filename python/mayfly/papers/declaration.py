@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95
 from mayfly.scenario.scenario import Scenario, load_scenario

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics import conditional_mean
 from mayfly.metrics.intervals import student_ci95

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.models.queue.flow_records import beside, by_size, errors
 from mayfly.models.queue.policies import POLICIES
 from mayfly.papers.chen2012_queues import EXPERIMENTS, LOADS, NAMES

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.laws.gaps import fits, quantile_pairs
 from mayfly.metrics.size_classes import completed_tcp
 from mayfly.models.efd.cuts import Cuts

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers.declaration import Experiment, Measures
 from mayfly.papers.testbed_measures import LOOK_S, Series, judged
 from mayfly.scenario.scenario import Scenario

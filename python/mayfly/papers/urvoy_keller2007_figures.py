@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.policies import POLICIES
 from mayfly.papers.declaration import Experiment

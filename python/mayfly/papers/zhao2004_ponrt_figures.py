@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers.declaration import Experiment
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.papers.ponrt_measures import FROM_S, PATH_S, Known, equilibrium_rtt_s, round_trips, said, samples_of

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from mayfly.disciplines import parse
+from mayfly.discipline_registry import parse
 from mayfly.papers.declaration import Runs
 from mayfly.papers.pictures import Curve, Picture
 from mayfly.papers.testbed_measures import BEGIN_S, Series, kernel_document, kernel_series

@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from mayfly.disciplines import Discipline, parse
+from mayfly.discipline_registry import Discipline, parse
 from mayfly.engines.disciplines import LEAVES, Place, leaf_of, leaf_words
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
@@ -223,7 +223,7 @@ def _key(index: int) -> list[str]:
 
 
 def _default_threshold() -> str:
-    from mayfly.disciplines import disciplines
+    from mayfly.discipline_registry import disciplines
 
     row = next(row for row in disciplines() if row["id"] == "efd")
     return str(next(param["default"] for param in row["params"] if param["name"] == "threshold"))

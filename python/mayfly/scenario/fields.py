@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from mayfly import disciplines
+from mayfly import discipline_registry
 from mayfly.errors import MayflyError
 from mayfly.text import quantity
 
@@ -38,7 +38,7 @@ def _discipline_or(word: str):
     def validate(text: str | None) -> str | None:
         if text not in (None, word):
             try:
-                disciplines.parse(text)
+                discipline_registry.parse(text)
             except MayflyError as error:
                 raise ValueError(f"must be `{word}` or a discipline: {error}") from None
         return text

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from mayfly import disciplines
+from mayfly import discipline_registry
 from mayfly.errors import MayflyError
 from mayfly.scenario.fields import Buffer, Group, Name, Rate, Seconds, Section, Whole
 from mayfly.scenario.network import Network
@@ -39,7 +39,7 @@ MOST_SAMPLES = 10_000_000
 
 def _as_list(value: object) -> object:
     """`fifo,efd` as `["fifo", "efd"]`."""
-    return disciplines.split(value) if isinstance(value, str) else value
+    return discipline_registry.split(value) if isinstance(value, str) else value
 
 
 def _as_names(value: object) -> object:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from mayfly import _native
-from mayfly.disciplines import Discipline, parse, parse_list
+from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, pages, queue_delay, traces

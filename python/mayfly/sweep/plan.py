@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from mayfly import disciplines
+from mayfly import discipline_registry
 from mayfly.errors import MayflyError
 from mayfly.scenario.fields import Section, Whole
 from mayfly.scenario.scenario import READY, load_scenario
@@ -95,7 +95,7 @@ class Stop(Section):
 
 def _as_list(value: object) -> object:
     """`fifo,efd` as `["fifo", "efd"]`."""
-    return disciplines.split(value) if isinstance(value, str) else value
+    return discipline_registry.split(value) if isinstance(value, str) else value
 
 
 class Sweep(Section):
@@ -273,7 +273,7 @@ def _points(sweep: Sweep) -> list[dict[str, Value]]:
 def _option_of(name: str) -> str | None:
     """The discipline whose option this is, such as efd for efd.threshold."""
     head = name.partition(".")[0]
-    return head if head in {row["id"] for row in disciplines.disciplines()} else None
+    return head if head in {row["id"] for row in discipline_registry.disciplines()} else None
 
 
 def _is_option(name: str) -> bool:

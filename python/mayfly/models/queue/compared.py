@@ -219,7 +219,7 @@ def members(text: str, threshold: Sequence[float] | None = None) -> tuple[Member
     >>> [member.label for member in members("fifo, las")]
     ['fifo', 'las']
     """
-    from mayfly.disciplines import split
+    from mayfly.discipline_registry import split
 
     found: dict[str, Member] = {}
     for part in split(text):

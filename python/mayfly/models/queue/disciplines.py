@@ -124,7 +124,7 @@ def standing_for(row: Mapping[str, Any], link: Link, workload: Mapping[str, floa
 
 def _options(row: Mapping[str, Any]) -> dict[str, Any]:
     """Numbers of a discipline's options, defaults included."""
-    from mayfly.disciplines import disciplines
+    from mayfly.discipline_registry import disciplines
 
     params = next((known["params"] for known in disciplines() if known["id"] == row["id"]), [])
     found = {}

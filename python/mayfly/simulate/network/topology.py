@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from mayfly.disciplines import Discipline, parse
+from mayfly.discipline_registry import Discipline, parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.network import MOST_HOSTS, HostGroup, Link, Network, links_of, named
 from mayfly.scenario.scenario import Scenario
