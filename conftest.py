@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -94,7 +95,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = kept
 
 
-RAN = pytest.StashKey[dict]()
+RAN = pytest.StashKey[dict[str, Any]]()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -104,14 +105,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node) -> None:
+def pytest_testnodedown(node: Any) -> None:
     if "part" in (getattr(node, "workeroutput", None) or {}):
         node.config.stash[RAN] = node.workeroutput["part"]
 
 
 def reasons(skipped: Iterable[pytest.TestReport]) -> Counter[str]:
     """How many tests were skipped for each reason."""
-    return Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    told = (report.longrepr for report in skipped)
+    return Counter(place[2].removeprefix("Skipped: ") for place in told if isinstance(place, tuple))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
