@@ -1,0 +1,196 @@
+"""``make release VERSION=x.y.z``: version, changelog, wheels, source archives, bills of materials, commit and tag.
+
+All of it is done in a second worktree. The checkout gets the commit and the tag at the end, when everything has been
+built from that commit; until then a failure leaves it as it was. Nothing is pushed or uploaded.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+IN_CARGO = re.compile(r'(\[workspace\.package\]\nversion = ")([^"]+)(")')
+IN_CITATION = re.compile(r"(?m)^(version: )(.+)()$")
+IN_PYPROJECT = re.compile(r'(?m)^(version = ")([^"]+)(")')
+OPEN = "## [Unreleased]\n"
+
+
+class RefusedError(Exception):
+    """What keeps a release from being made, in a line."""
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([str(word) for word in command], cwd=cwd, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.strip()
+
+
+def version_of(root: Path) -> str:
+    """The version that stands in Cargo.toml, the one place that everything else follows."""
+    found = IN_CARGO.search((root / "Cargo.toml").read_text(encoding="utf-8"))
+    if found is None:
+        raise RefusedError("Cargo.toml: has no version of the workspace")
+    return found[2]
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """``"1.10.0"`` as ``(1, 10, 0)``, by which versions are ordered."""
+    if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
+        raise RefusedError(f"VERSION={version}: must be three numbers, such as 0.2.0")
+    return tuple(map(int, version.split(".")))
+
+
+def closed(changelog: str, version: str, day: date) -> str:
+    """The changelog with what was unreleased under the version, and nothing unreleased."""
+    before, found, after = changelog.partition(OPEN)
+    if not found:
+        raise RefusedError(f"CHANGELOG.md: has no line {OPEN.strip()}")
+    if not re.split(r"(?m)^## ", after)[0].strip():
+        raise RefusedError("CHANGELOG.md: nothing is unreleased")
+    return f"{before}{OPEN}\n## [{version}] - {day}\n{after}"
+
+
+def locked(lock: str, version: str) -> str:
+    """Cargo.lock with that version of the workspace's own crates, which are those without a source."""
+    head, *packages = lock.split("[[package]]\n")
+    own = [
+        text if "\nsource = " in text else re.sub(r'(?m)^version = ".*"$', f'version = "{version}"', text, count=1)
+        for text in packages
+    ]
+    return "[[package]]\n".join([head, *own])
+
+
+def check(root: Path, version: str, dist: Path) -> None:
+    """Refuses what would not end in a release."""
+    here = version_of(root)
+    if numbers(version) < numbers(here):
+        raise RefusedError(f"VERSION={version}: must not be below {here}, the version of Cargo.toml")
+    if changed := run("git", "status", "--porcelain", cwd=root):
+        raise RefusedError(f"the checkout has changes, to be committed first: {changed.splitlines()[0].strip()}")
+    if run("git", "tag", "--list", f"v{version}", cwd=root):
+        raise RefusedError(f"the tag v{version} exists")
+    if there := sorted(dist.glob(f"mayfly*-{version}[-.]*")):
+        raise RefusedError(f"{there[0]}: exists")
+    closed((root / "CHANGELOG.md").read_text(encoding="utf-8"), version, date.min)
+
+
+def set_version(root: Path, version: str, day: date, pure: Iterable[str]) -> None:
+    """Writes the version where it stands, and closes the changelog."""
+    before = version_of(root)
+
+    def write(name: str, text: str) -> None:
+        (root / name).write_text(text, encoding="utf-8")
+
+    def read(name: str) -> str:
+        return (root / name).read_text(encoding="utf-8")
+
+    pyprojects = [f"{folder}/pyproject.toml" for folder in pure]
+    places = [("Cargo.toml", IN_CARGO), ("CITATION.cff", IN_CITATION), *((name, IN_PYPROJECT) for name in pyprojects)]
+    for name, pattern in places:
+        text, found = pattern.subn(rf"\g<1>{version}\g<3>", read(name), count=1)
+        if not found:
+            raise RefusedError(f"{name}: has no version")
+        write(name, text)
+    for name in pyprojects:
+        write(name, read(name).replace(f"mayfly=={before}", f"mayfly=={version}"))
+    write("Cargo.lock", locked(read("Cargo.lock"), version))
+    write("CHANGELOG.md", closed(read("CHANGELOG.md"), version, day))
+
+
+@contextmanager
+def worktree(root: Path) -> Iterator[Path]:
+    """A second worktree at the commit of the checkout, which builds with its environment and into its target."""
+    with tempfile.TemporaryDirectory(prefix="mayfly-release-") as place:
+        folder = Path(place) / "mayfly"
+        run("git", "worktree", "add", "--quiet", "--detach", folder, "HEAD", cwd=root)
+        try:
+            for name in (".venv", "target"):
+                if (root / name).exists():
+                    (folder / name).symlink_to((root / name).resolve())
+            yield folder
+        finally:
+            run("git", "worktree", "remove", "--force", folder, cwd=root)
+
+
+def bills_of_materials(source: Path, dist: Path, version: str) -> None:
+    """CycloneDX files into ``dist``: crates as maturin wrote them into the wheel, Python as an installation has it."""
+    wheels = sorted(dist.glob(f"mayfly*-{version}-*.whl"))
+    crates = []
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            crates += [archive.read(name) for name in archive.namelist() if ".dist-info/sboms/" in name]
+    if len(crates) != 1:
+        raise RefusedError(f"{dist}: {len(crates)} bills of materials in the wheels in place of one")
+    (dist / f"mayfly-{version}-crates.cdx.json").write_bytes(crates[0])
+    with tempfile.TemporaryDirectory(prefix="mayfly-release-") as place:
+        tools, installed = Path(place) / "tools", Path(place) / "installed"
+        run(sys.executable, "-m", "venv", tools, cwd=source)
+        run(sys.executable, "-m", "venv", "--without-pip", installed, cwd=source)
+        pip = (tools / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check")
+        run(*pip, "install", "cyclonedx-bom", cwd=source)
+        run(*pip, "--python", installed / "bin" / "python", "install", *wheels, cwd=source)
+        told = ("--pyproject", source / "pyproject.toml", "--output-reproducible", "--mc-type", "application")
+        out = dist / f"mayfly-{version}-python.cdx.json"
+        run(tools / "bin" / "cyclonedx-py", "environment", *told, "--output-file", out, installed, cwd=source)
+
+
+def build(source: Path, dist: Path, version: str) -> None:
+    """Everything that is published, into ``dist``."""
+    run("cargo", "metadata", "--locked", "--format-version", "1", cwd=source)
+    dist.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["make", "dist", f"DIST={dist}"], cwd=source, check=True)
+    bills_of_materials(source, dist, version)
+
+
+def release(root: Path, version: str, dist: Path, pure: Iterable[str], *, dry: bool) -> None:
+    """Makes the release, or shows what it would be."""
+    check(root, version, dist)
+    branch = run("git", "rev-parse", "--abbrev-ref", "HEAD", cwd=root)
+    with worktree(root) as folder:
+        set_version(folder, version, datetime.now(UTC).date(), pure)
+        if dry:
+            print(run("git", "diff", cwd=folder))
+            print("\nWith DRY_RUN=1 nothing was changed. Without it, from a commit of the above:\n")
+            print(f"  make dist DIST={dist}")
+            print(f"  {dist}/mayfly-{version}-crates.cdx.json, -python.cdx.json: bills of materials (CycloneDX)")
+            print(f"  git merge --ff-only COMMIT, on {branch}")
+            print(f"  git tag --annotate v{version}")
+            return
+        run("git", "commit", "--quiet", "--all", "--message", f"release: {version}", cwd=folder)
+        commit = run("git", "rev-parse", "HEAD", cwd=folder)
+        build(folder, dist, version)
+        run("git", "merge", "--quiet", "--ff-only", commit, cwd=root)
+        run("git", "tag", "--annotate", f"v{version}", "--message", f"Mayfly {version}", cwd=root)
+    for path in sorted(dist.glob(f"mayfly*-{version}[-.]*")):
+        print(path)
+    print(f"v{version} is {commit[:9]} on {branch}; to publish: git push --follow-tags, then upload {dist}")
+
+
+def main() -> int:
+    """Reads the command line of ``make release``."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("version")
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--dist", type=Path, default=Path("dist"))
+    parser.add_argument("--pure", action="append", default=[], help="a folder with a distribution of Python alone")
+    given = parser.parse_args()
+    try:
+        release(ROOT, given.version, given.dist.absolute(), given.pure, dry=given.dry_run)
+    except RefusedError as refused:
+        print(f"release: {refused}", file=sys.stderr)
+        return 2
+    except subprocess.CalledProcessError as failed:
+        print(f"release: failed, and the checkout is as it was: {' '.join(failed.cmd)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
