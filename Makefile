@@ -14,7 +14,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    lint docs reproduction performance bench fuzz dist test-dist
+    lint hooks turn container docs reproduction performance bench fuzz dist test-dist release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -51,13 +51,29 @@ test-python: build ## pytest and the doctests, without the marks slow, papers, k
 	$(PYTEST) -m "not slow and not papers and not kernel"
 
 # The Python of the project, wherever it stands.
-LINTED := conftest.py python tests captures benchmarks
+LINTED := conftest.py .ci python tests captures benchmarks
 
 lint: build ## rustfmt, clippy, ruff: warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
+
+hooks: build ## what make lint and a turn of CI ask for, before every commit and push
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
+
+turn: ## the next quarter of the slow lane in CI: once for everything that is pushed together (.ci/part)
+	echo $$(($$(cat .ci/turn) + 1)) >.ci/turn
+
+# The checkout is the machine's own, .venv and target are the container's.
+CONTAINER ?= $(shell command -v podman || echo docker)
+RUN ?= make test
+
+container: ## make test in a container that has all it needs (RUN=COMMAND: that)
+	$(CONTAINER) build --tag mayfly-dev --file Containerfile .
+	$(CONTAINER) run --rm --init --volume "$(CURDIR)":/mayfly --volume mayfly-venv:/mayfly/.venv \
+	    --volume mayfly-target:/mayfly/target mayfly-dev $(RUN)
 
 ##@ Slow tests
 
@@ -85,16 +101,23 @@ test-kernel-kasan: build ## the queue disciplines in a kernel that finds errors 
 
 # A wheel for every Linux with glibc >= 2.17 and every Python >= 3.11, and a source archive, into DIST.
 DIST ?= dist
+# Folders of distributions of Python alone, published beside mayfly with its version.
+PURE :=
 
 dist: | $(BIN)/python ## a wheel for every Linux and a source archive, into dist
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' ziglang
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m maturin build --release --sdist --zig --compatibility manylinux2014 --out $(DIST); \
 	status=$$?; rm -f python/mayfly/commit.txt; exit $$status
+	$(foreach folder,$(PURE),$(BIN)/python -m build --outdir $(DIST) $(folder) && )true
 
 # In an environment of its own, far from the checkout.
 test-dist: dist ## both of them installed into empty environments
 	tests/dist.sh $(DIST)
+
+# The tree is clean; the version is set, CHANGELOG.md closed; wheels, source archives and bills of materials; commit and tag.
+release: | $(BIN)/python ## VERSION=x.y.z: version, changelog, wheels, bills of materials, tag; DRY_RUN=1 shows them
+	$(BIN)/python .ci/release.py $(if $(DRY_RUN),--dry-run) --dist "$(DIST)" $(addprefix --pure=,$(PURE)) "$(VERSION)"
 
 docs: build ## the site, into docs/_build/html: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
