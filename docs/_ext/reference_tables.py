@@ -255,7 +255,7 @@ def commands() -> str:
     """List arguments and options, one table per command of `mayfly`."""
     import typer
 
-    from mayfly.cli.commands import app
+    from mayfly.cli.app import app
 
     parts = []
     for name, command in _named(typer.main.get_command(app)):

@@ -39,7 +39,7 @@ def test_importing_loads_nothing_heavy(module):
 @pytest.mark.parametrize("arguments", [["--help"], ["compare", "--help"], ["--version"], []])
 def test_help_loads_no_tables_no_numbers_no_plots(arguments):
     found = loaded_by(*arguments)
-    assert "mayfly.cli.commands" in found
+    assert "mayfly.cli.app" in found
     # Typer itself takes pydantic for all but its first --help.
     assert not found & {"polars", "numpy", "scipy", "plotly", "rich", "mayfly._native", "mayfly.simulate"}
     assert arguments != ["--help"] or "pydantic" not in found
@@ -52,7 +52,7 @@ def test_a_document_of_one_run_of_a_list_loads_what_a_table_needs_and_no_more(tm
         "simulate", "wired", "--discipline", "fifo", "--flows", flows, "--out", tmp_path / "out", "--json"
     )
     assert "polars" in found
-    assert not found & {"scipy", "plotly", "rich", "numpy.random", "mayfly.show", "mayfly.laws.solving"}
+    assert not found & {"scipy", "plotly", "rich", "numpy.random", "mayfly.show.terminal", "mayfly.laws.solving"}
 
 
 def test_a_workload_that_is_drawn_loads_no_scipy(tmp_path):

@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
-from rich.console import Console
+from sections import html_of, section_text, text_of
 
 from mayfly.comparison.comparison import compare
 from mayfly.comparison.figures.cell import cell_figures
 from mayfly.comparison.page import page_text
-from mayfly.comparison.tables.cell import cell_html, cell_table
+from mayfly.comparison.sections import cell
 from mayfly.scenario.scenario import load_scenario
 from mayfly.show.palette import styles
 
@@ -27,16 +27,9 @@ def endless():
     return compare(load_scenario("wlan-5v5", over), "fifo,lasack")
 
 
-def text_of(table, width=100):
-    console = Console(width=width)
-    with console.capture() as capture:
-        console.print(table)
-    return capture.get()
-
-
 def test_the_table_has_a_line_per_direction_and_the_figures_of_the_summary(endless):
     rows = endless.summary["disciplines"]
-    text = text_of(endless.cell_table())
+    text = text_of(cell.tables(endless.summary)[0])
     assert [line.split()[0] for line in text.splitlines() if "downloads" in line][1:] == ["fifo", "lasack"]
     assert text.count("uploads") == 1 + len(rows)
     assert "short" not in text, "endless flows have no response time"
@@ -49,21 +42,20 @@ def test_the_table_has_a_line_per_direction_and_the_figures_of_the_summary(endle
 
 def test_a_direction_without_flows_has_no_line():
     result = compare(load_scenario("wlan-slow-station", {"duration": "3s"}), "fifo")
-    text = text_of(cell_table(result.summary["disciplines"]))
+    text = text_of(cell.tables(result.summary)[0])
     assert "downloads" in text.splitlines()[-1]
     assert "uploads" not in "".join(text.splitlines()[1:])
 
 
 def test_a_narrow_terminal_gets_the_first_columns_and_the_names_of_the_others(mixed):
-    text = text_of(mixed.cell_table(), 50)
+    text = text_of(cell.tables(mixed.summary)[0], 50)
     assert max(map(len, text.splitlines())) <= 50
     assert "no room for: " in text
 
 
 def test_without_a_cell_there_is_no_table(mixed):
     wired = compare(load_scenario("wired", {"duration": "2s"}), "fifo")
-    assert wired.cell_table() is None
-    assert cell_html(wired.summary["disciplines"]) == ""
+    assert html_of(cell, wired.summary) == ""
     assert cell_figures(wired.summary["disciplines"], wired.records, STYLES) == []
 
 
@@ -99,7 +91,7 @@ def test_the_page_has_the_cell(mixed):
 
 def test_groups_of_transfers_have_a_table_of_their_own(mixed, endless):
     result = compare(load_scenario("wlan-enterprise", {"duration": "20s"}), "fifo")
-    text = text_of(result.cell_groups_table())
+    text = section_text(cell, result.summary)
     groups = result.summary["disciplines"][0]["wlan"]["groups"]
     assert [(row["group"], row["direction"]) for row in groups[:3]] == [
         ("internet", "down"),
@@ -114,8 +106,8 @@ def test_groups_of_transfers_have_a_table_of_their_own(mixed, endless):
     assert far > 4 * 0.1 > near, "a short transfer takes four round trips or more"
     page = page_text(result.summary, result.records, result.samples)
     assert "<h2>Wireless cell: transfers by group</h2>" in page and "<h2>What TCP sent</h2>" in page
-    assert mixed.cell_groups_table() is None
-    assert endless.cell_groups_table() is None, "these never end"
+    assert cell.GROUPS not in section_text(cell, mixed.summary)
+    assert cell.GROUPS not in section_text(cell, endless.summary), "these never end"
 
 
 def test_the_summary_is_json_with_everything_of_a_cell(mixed):

@@ -4,13 +4,14 @@ import re
 
 import polars as pl
 import pytest
+from sections import html_of
 from synthetic import flow_records, summary_of
 
 from mayfly.comparison.comparison import compare
 from mayfly.comparison.figures.congestion import active_figure, loss_figure
 from mayfly.comparison.figures.streams import delivery_figure, departures_figure, playout_figure
 from mayfly.comparison.page import page_text
-from mayfly.comparison.tables.congestion import congestion_html
+from mayfly.comparison.sections import congestion
 from mayfly.scenario.scenario import load_scenario
 from mayfly.show.palette import styles
 
@@ -82,7 +83,7 @@ def test_a_traced_transfer_is_counted_over_the_run(result):
 
 
 def test_permanent_flows_have_a_jain_index(result):
-    html = congestion_html(result.summary["disciplines"])
+    html = html_of(congestion, result.summary["disciplines"])
     for row in result.summary["disciplines"]:
         own = result.records.filter(group="ftp", discipline=row["label"])["delivered_bytes"].to_numpy()
         assert row["jain"] == pytest.approx(own.sum() ** 2 / 2 / (own**2.0).sum())
@@ -93,7 +94,7 @@ def test_the_page_has_a_row_per_discipline_and_per_class(result):
     text = page_text(result.summary, result.records, result.samples, result.packets, result.timeouts)
     assert {"loss", "active", "playout", "departures", "delivery"} <= set(re.findall(r'id="plot-([a-z-]+)"', text))
     rows = result.summary["disciplines"]
-    html = congestion_html(rows)
+    html = html_of(congestion, rows)
     assert html.count('<th scope="row">') == 2 + 6
     for row in rows:
         assert f"{100 * row['loss']['rate']:.1f} %" in html
@@ -103,4 +104,4 @@ def test_the_page_has_a_row_per_discipline_and_per_class(result):
 
 
 def test_a_summary_of_an_earlier_version_has_no_such_table():
-    assert congestion_html(summary_of(flow_records(["fifo"], flows=50))["disciplines"]) == ""
+    assert html_of(congestion, summary_of(flow_records(["fifo"], flows=50))["disciplines"]) == ""

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from mayfly.comparison.comparison import compare
+from mayfly.comparison.sections import group_transfers
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
 
@@ -40,6 +41,8 @@ def test_response_times_are_told_by_group_and_direction():
         for (group, way), of in told.items():
             own = result.records.filter(discipline=row["label"], group=group, direction=way)
             assert (of["flows"], of["completed"]) == (own.height, own["finish_s"].count())
-    text = "".join(column.header.plain for column in result.group_transfers_table().columns)
+    (table,) = group_transfers.tables(result.summary)
+    text = "".join(table.heads)
     assert "short flows" in text
-    assert compare(load_scenario("wired", {"duration": "5s"}), "fifo").group_transfers_table() is None
+    wired = compare(load_scenario("wired", {"duration": "5s"}), "fifo")
+    assert group_transfers.tables(wired.summary) == ()

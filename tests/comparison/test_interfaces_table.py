@@ -1,8 +1,9 @@
 """Table of interfaces: what is shown, and when it is not."""
 
-from rich.console import Console
+from sections import html_of, section_text
 
-from mayfly.comparison.tables.interfaces import MOST, busiest, interfaces_html, interfaces_table
+from mayfly.comparison.sections import interfaces
+from mayfly.comparison.sections.interfaces import MOST, busiest
 
 
 def interface(name, use, **rest):
@@ -14,12 +15,6 @@ def row(label, *interfaces):
     return {"label": label, "interfaces": list(interfaces)}
 
 
-def text_of(table, width=120):
-    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    console.print(table)
-    return console.export_text()
-
-
 ROWS = [
     row("fifo", interface("a>b", 0.5), interface("b>a", 0.0, arrivals=0, drops=0)),
     row("las", interface("a>b", 0.6), interface("b>a", 0.0, arrivals=0, drops=0)),
@@ -27,16 +22,16 @@ ROWS = [
 
 
 def test_an_interface_has_a_line_per_discipline_and_an_idle_one_none():
-    text = text_of(interfaces_table(ROWS))
+    text = section_text(interfaces, ROWS, 120)
     assert text.count("a>b") == 2 and "b>a" not in text
     assert "10.0 Mbit/s" in text and "50.0 %" in text and "60.0 %" in text and "0.5 %" in text
     assert "marks" not in text and "lost" not in text
 
 
 def test_marks_and_losses_have_columns_when_there_are_any():
-    text = text_of(interfaces_table([row("red", interface("a>b", 0.5, marks=77, lost=8))]))
+    text = section_text(interfaces, [row("red", interface("a>b", 0.5, marks=77, lost=8))], 120)
     assert "marks" in text and "77" in text and "lost" in text
-    assert ">marks<" in interfaces_html([row("red", interface("a>b", 0.5, marks=77))])
+    assert ">marks<" in html_of(interfaces, [row("red", interface("a>b", 0.5, marks=77))])
 
 
 def test_of_many_interfaces_the_busiest_are_shown_in_their_order():
@@ -45,9 +40,9 @@ def test_of_many_interfaces_the_busiest_are_shown_in_their_order():
     assert len(shown) == MOST and shown == sorted(shown)
     least = min(rows[0]["interfaces"][at]["utilisation"] for at in shown)
     assert sum(each["utilisation"] > least for each in rows[0]["interfaces"]) == MOST - 1
-    assert f"The busiest {MOST} of 30" in interfaces_html(rows)
+    assert f"The busiest {MOST} of 30" in html_of(interfaces, rows)
 
 
 def test_names_are_safe_in_the_page_and_a_dumbbell_has_no_section():
-    assert "&lt;b&gt;&gt;c" in interfaces_html([row("fifo", interface("<b>>c", 0.5))])
-    assert interfaces_html([{"label": "fifo"}]) == ""
+    assert "&lt;b&gt;&gt;c" in html_of(interfaces, [row("fifo", interface("<b>>c", 0.5))])
+    assert html_of(interfaces, [{"label": "fifo"}]) == ""

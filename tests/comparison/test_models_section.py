@@ -4,11 +4,12 @@ import re
 
 import pytest
 from browser import BROWSER, Visit, figures_in
-from rich.console import Console
+from sections import section_text
 from synthetic import flow_records, sample_rows, summary_of
 
 from mayfly.comparison.page import page_text, write_report
-from mayfly.comparison.tables.models import error_text, models_table
+from mayfly.comparison.sections import models
+from mayfly.comparison.sections.models import error_text
 
 RECORDS = flow_records(["fifo", "las", "efd"], flows=1500)
 PLAIN = summary_of(RECORDS)
@@ -78,9 +79,7 @@ def test_table_and_notes():
     cells = re.findall(r"<td>(.*?)</td>", section)
     assert cells[:7] == ["ps", "500 ms", "400 ms", "-20.0 %", "500 ms", "starves", "–"]
     assert "no model: efd." in section and "load 0.8" in section and "title &lt;b&gt;" in section
-    with Console(width=100, record=True, file=open("/dev/null", "w")) as console:
-        console.print(models_table(SUMMARY))
-    assert re.search(r"las +las +500 ms +550 ms +\+10.0 %", console.export_text())
+    assert re.search(r"las +las +500 ms +550 ms +\+10.0 %", section_text(models, SUMMARY))
 
 
 def test_no_models_at_all_say_why():

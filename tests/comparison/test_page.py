@@ -9,10 +9,10 @@ import pytest
 from browser import figures_in
 from synthetic import FAMILIES, FAMILY, LAWS, flow_records, sample_rows, summary_of
 
+from mayfly.comparison.figures.response import confidence_bands, unfinished_sizes
 from mayfly.comparison.page import page_text, write_report
 from mayfly.show.page import embedded_json
 from mayfly.show.palette import styles
-from mayfly.show.plots import confidence_bands, unfinished_sizes
 
 RECORDS = flow_records(flows=1500)
 SAMPLES = sample_rows(RECORDS)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

@@ -5,7 +5,7 @@ import pytest
 
 import mayfly
 from mayfly.discipline_registry import parse
-from mayfly.engines import guest, linux
+from mayfly.engines import engine, guest, linux
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of
 
@@ -55,7 +55,7 @@ FLOWS = pl.DataFrame(
 
 def test_tables_of_the_kernel_are_those_of_the_simulator(kernel, tmp_path):
     scenario = load_scenario("wired", {"duration": "2s"})
-    result = mayfly.compare(scenario, "fifo,codel", FLOWS, engine="both")
+    result = mayfly.compare(scenario, "fifo,codel", FLOWS, engine=engine("both"))
     assert [row["label"] for row in result.summary["disciplines"]] == ["fifo", "fifo (linux)", "codel", "codel (linux)"]
     alone = mayfly.compare(scenario, "fifo", FLOWS)
     assert result.records.schema == alone.records.schema and result.samples.schema == alone.samples.schema
@@ -66,7 +66,7 @@ def test_tables_of_the_kernel_are_those_of_the_simulator(kernel, tmp_path):
 
 
 def test_records_tell_what_came_of_each_flow(kernel):
-    result = mayfly.compare(load_scenario("wired", {"duration": "2s"}), "fifo", FLOWS, engine="linux")
+    result = mayfly.compare(load_scenario("wired", {"duration": "2s"}), "fifo", FLOWS, engine=engine("linux"))
     rows = result.records.to_dicts()
     assert [row["response_time_s"] for row in rows] == pytest.approx([0.1, 0.09, 0.1])
     # 7 packets of which 6 arrived; the SYN-ACK is counted by neither end that sends it.
@@ -98,12 +98,12 @@ def test_hosts_of_either_side_are_those_of_the_flows():
 )
 def test_what_the_kernel_engine_cannot_do_is_refused_before_anything_runs(scenario, message):
     with pytest.raises(MayflyError, match=message):
-        mayfly.compare(scenario, "fifo", engine="linux")
+        mayfly.compare(scenario, "fifo", engine=engine("linux"))
 
 
 def test_an_unknown_engine_is_refused():
     with pytest.raises(MayflyError, match="engine = ns3: must be one of simulator, linux, both"):
-        mayfly.compare("wired", "fifo", engine="ns3")
+        mayfly.compare("wired", "fifo", engine=engine("ns3"))
 
 
 def test_without_a_kernel_it_is_told_how_to_build_one(monkeypatch, tmp_path):
@@ -115,4 +115,4 @@ def test_without_a_kernel_it_is_told_how_to_build_one(monkeypatch, tmp_path):
 def test_losses_of_the_link_are_refused():
     lossy = scenario_of({"network": {"loss": 0.1}, "workload": {"load": "1mbit"}}, "example")
     with pytest.raises(MayflyError, match=r"network.loss = 0.1: must be 0 with --engine linux"):
-        mayfly.compare(lossy, "fifo", engine="linux")
+        mayfly.compare(lossy, "fifo", engine=engine("linux"))

@@ -6,6 +6,7 @@ import pytest
 
 import mayfly
 from mayfly.discipline_registry import parse
+from mayfly.engines import engine as engine_named
 from mayfly.engines import linux as engine
 from mayfly.engines.disciplines import LEAVES
 from mayfly.scenario.scenario import load_scenario
@@ -37,7 +38,7 @@ def test_transfers_alone_take_as_long_as_in_the_simulator():
             "size_bytes": [14_480, 14_480, 50_000, 100],
         }
     )
-    result = mayfly.compare(wired(), "fifo", flows, engine="both")
+    result = mayfly.compare(wired(), "fifo", flows, engine=engine_named("both"))
     kernel, here = (result.records.filter(pl.col("discipline") == name) for name in ("fifo (linux)", "fifo"))
     for name in ("response_time_s", "last_data_s", "first_data_s"):
         assert kernel[name].to_list() == pytest.approx(here[name].to_list(), abs=2 * PACKET_S)
@@ -50,7 +51,7 @@ def test_datagrams_beyond_the_rate_are_those_that_the_queue_drops():
     flows = pl.DataFrame(
         {"start_s": [0.0], "protocol": ["udp"], "size_bytes": [1000 * 1472], "packet_bytes": [1500], "rate_bps": [12e6]}
     )
-    result = mayfly.compare(wired(**{"network.buffer": 20}), "fifo", flows, engine="linux")
+    result = mayfly.compare(wired(**{"network.buffer": 20}), "fifo", flows, engine=engine_named("linux"))
     row, record = result.summary["disciplines"][0], result.records.row(0, named=True)
     assert record["packets_sent"] == 1000
     assert record["drops"] == row["drops"] == pytest.approx(1000 - 833 - 21, abs=2)
@@ -61,7 +62,10 @@ def test_what_flows_lost_is_what_the_queues_dropped():
     # Finished transfers: nothing is under way any more.
     flows = pl.DataFrame({"start_s": [0.0] * 8, "src": range(1, 9), "size_bytes": [300_000] * 8})
     result = mayfly.compare(
-        wired(**{"network.buffer": 30, "duration": "20s", "sample_interval": "1s"}), "fifo", flows, engine="linux"
+        wired(**{"network.buffer": 30, "duration": "20s", "sample_interval": "1s"}),
+        "fifo",
+        flows,
+        engine=engine_named("linux"),
     )
     row = result.summary["disciplines"][0]
     assert row["flows_unfinished"] == 0 and row["drops"] > 20
@@ -80,7 +84,7 @@ def test_every_leaf_carries_the_transfers(monkeypatch):
     told = iter(told)
     monkeypatch.setattr(engine.os, "cpu_count", lambda: 1)  # one after the other, as they come
     monkeypatch.setattr(engine.guest, "run", lambda settings, module: next(told))
-    result = mayfly.compare(scenario, ",".join(LEAVES), flows, engine="linux")
+    result = mayfly.compare(scenario, ",".join(LEAVES), flows, engine=engine_named("linux"))
     rows = result.summary["disciplines"]
     assert [row["label"] for row in rows] == [f"{name} (linux)" for name in LEAVES]
     assert [row["flows_completed"] for row in rows] == [3] * len(LEAVES)
@@ -97,7 +101,7 @@ def test_a_bounded_window_is_what_is_under_way():
     constants = {"tcp.quick_acks": 16, "tcp.byte_counting": True, "tcp.delayed_ack": "40ms"}
     scenario = load_scenario("wired", {"duration": "8s", "sample_interval": "1s", "network.delay": "50ms", **constants})
     flows = pl.DataFrame({"start_s": [0.0], "size_bytes": [3_000_000]})
-    result = mayfly.compare(scenario, "fifo", flows, engine="both")
+    result = mayfly.compare(scenario, "fifo", flows, engine=engine_named("both"))
     here, kernel = result.records["response_time_s"]
     assert kernel == pytest.approx(here, rel=0.01)
     assert abs(result.records["packets_sent"][1] - result.records["packets_sent"][0]) <= 2

@@ -9,7 +9,7 @@ import pytest
 
 import mayfly
 from mayfly.models.queue import disciplines
-from mayfly.models.queue.disciplines import standing_for, with_models
+from mayfly.models.queue.disciplines import standing_for
 from mayfly.models.queue.flow_records import Link
 from mayfly.models.queue.policies import POLICIES, Parameter, Policy
 
@@ -75,8 +75,8 @@ def test_what_the_other_direction_adds_comes_from_the_flows(monkeypatch):
         {"start_s": [0.0, 1.0, 2.0, 3.0], "size_packets": [10, 9, 9, 9], "direction": ["up", "down", "down", "down"]}
     )
     scenario = mayfly.load_scenario("wired", {"tcp.delayed_ack": "0s"})
-    with_models(mayfly.compare(scenario, "lasack", flows=flows))
-    with_models(mayfly.compare("wired", "lasack", flows=flows))
+    mayfly.compare(scenario, "lasack", flows=flows).with_models()
+    mayfly.compare("wired", "lasack", flows=flows).with_models()
     assert [standing.parameters for standing in seen] == [
         {"uploads": pytest.approx(1 / 3), "ack": pytest.approx(40 / 1460)},
         {"uploads": pytest.approx(1 / 3), "ack": pytest.approx(40 / 2920)},
@@ -88,7 +88,7 @@ def test_what_a_model_refuses_is_told_and_the_others_stay(monkeypatch):
     rows = {"two": replace(two, discipline="run2c"), "las": POLICIES["las"], "ps": POLICIES["ps"]}
     monkeypatch.setattr(disciplines, "POLICIES", rows)
     flows = pl.DataFrame({"start_s": [0.0, 1.0], "size_packets": [10, 9]})
-    summary = with_models(mayfly.compare("wired", "run2c,las", flows=flows)).summary
+    summary = mayfly.compare("wired", "run2c,las", flows=flows).with_models().summary
     assert list(summary["models"]) == ["las"]
     assert summary["model_queue"]["notes"] == [
         "no model: run2c",
@@ -112,7 +112,7 @@ def test_a_simulation_that_is_the_model_has_no_error(result):
     exact = result.records.with_columns(
         response_time_s=pl.when(pl.col("finish_s").is_not_null()).then(wire * 8 / 10e6 / (1 - rho))
     )
-    summary = with_models(replace(result, records=exact)).summary
+    summary = replace(result, records=exact).with_models().summary
     assert summary["model_queue"]["rho"] == pytest.approx(rho, rel=1e-12)
     fifo, las = (summary["models"][name] for name in ("fifo", "las"))
     assert fifo["error_median"] == pytest.approx(0, abs=1e-12)
@@ -124,7 +124,7 @@ def test_a_simulation_that_is_the_model_has_no_error(result):
 
 
 def test_classes_and_sizes_of_the_table_add_up(result):
-    summary = with_models(result).summary
+    summary = result.with_models().summary
     for label in ("fifo", "las"):
         model = summary["models"][label]
         assert model["short"]["flows"] + model["long"]["flows"] == sum(each["flows"] for each in model["by_size"])
@@ -140,14 +140,14 @@ def test_classes_and_sizes_of_the_table_add_up(result):
 def test_flows_that_never_meet_take_what_the_path_says():
     flows = pl.DataFrame({"start_s": [0.0, 100.0, 200.0], "size_packets": [5, 40, 400]})
     result = mayfly.compare("wired", "fifo", flows=flows)
-    summary = with_models(result, path=True).summary
+    summary = result.with_models(path=True).summary
     rho, rows = summary["model_queue"]["rho"], summary["models"]["fifo"]["by_size"]
     assert rho < 0.003
     for each in rows:
         served = (each["size_packets_low"] * 1500 + 160) * 8 / 10e6
         # All that the model adds to what the flow takes alone is the queue.
         assert each["model_mean_s"] - each["simulated_mean_s"] == pytest.approx(served * rho / (1 - rho), rel=1e-6)
-    without = with_models(result).summary["models"]["fifo"]
+    without = result.with_models().summary["models"]["fifo"]
     assert all(each["error"] < -0.02 for each in without["by_size"])
     curve = summary["models"]["fifo"]["curve"]
     drawn = dict(zip(curve["size_packets"], curve["mean_s"], strict=True))
@@ -157,7 +157,7 @@ def test_flows_that_never_meet_take_what_the_path_says():
 
 def test_what_starves_is_null_and_told():
     flows = pl.DataFrame({"start_s": [0.1 * n for n in range(200)], "size_packets": [100] * 200})
-    summary = with_models(mayfly.compare("wired", "fifo,las", flows=flows)).summary
+    summary = mayfly.compare("wired", "fifo,las", flows=flows).with_models().summary
     assert summary["model_queue"]["rho"] > 1
     fifo = summary["models"]["fifo"]
     assert fifo["mean_s"] is None and fifo["error_median"] is None and fifo["curve"]["mean_s"] == []
@@ -171,7 +171,7 @@ def test_what_the_models_leave_out_is_told():
     scenario = mayfly.load_scenario(
         "wired", {"duration": "5s", "workload.cbr": call, "workload.permanent": [{"flows": 2}]}
     )
-    [note] = with_models(mayfly.compare(scenario, "las")).summary["model_queue"]["notes"]
+    [note] = mayfly.compare(scenario, "las").with_models().summary["model_queue"]["notes"]
     # 1 Mb/s until the end of the run, over a time that is an arrival longer or shorter.
     assert re.search(r"UDP, (9|10)\.\d% of the link", note) and "2 TCP flows that do not end" in note
 
@@ -181,7 +181,7 @@ def test_what_the_models_leave_out_is_told():
     [("permanent", "must have two TCP flows"), ("wlan", "not a wireless cell"), ("pages", "waits for its user")],
 )
 def test_a_comparison_without_models_is_kept_and_says_why(scenario, said):
-    result = with_models(mayfly.compare(mayfly.load_scenario(scenario, {"duration": "3s"}), "fifo"))
+    result = mayfly.compare(mayfly.load_scenario(scenario, {"duration": "3s"}), "fifo").with_models()
     assert result.summary["models"] == {} and result.records.height > 0
     [note] = result.summary["model_queue"]["notes"]
     assert note.startswith("no models: ") and said in note

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 from mayfly.comparison.comparison import compare
 from mayfly.errors import MayflyError
 from mayfly.models.efd.subflow_table import arrival_gaps, data_packets, flow_times, read_subflows

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import mayfly
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 from mayfly.laws.service_spec import service_law
 from mayfly.models.efd.sizes import TOLERANCE, Dumbbell, EfdSizes, low_states
 from mayfly.models.efd.subflow_law import FlowPackets, measured_shares

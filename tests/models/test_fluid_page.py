@@ -4,7 +4,7 @@ import pytest
 from browser import BROWSER, Visit, figures_in
 from typer.testing import CliRunner
 
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")

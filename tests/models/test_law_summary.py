@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 from mayfly.errors import MayflyError
 from mayfly.laws.service_spec import service_law
 from mayfly.models.laws.summary import jobs_with_mass, law_map, law_summary, mass_of_largest, mass_up_to

@@ -311,7 +311,7 @@ def test_a_flow_list_offers_its_tcp_flows_that_go_down_and_end(tmp_path):
 
 
 def test_the_command_prints_what_to_paste():
-    from mayfly.cli.commands import app
+    from mayfly.cli.app import app
 
     shown = CliRunner().invoke(app, ["model", "pias", "--levels", "3", "--objective", "pias"])
     found = optimise(wired(), 3, 0.8, objective="pias")
@@ -322,7 +322,7 @@ def test_the_command_prints_what_to_paste():
 
 
 def test_the_command_takes_a_flow_list_and_refuses_an_overload(tmp_path):
-    from mayfly.cli.commands import app
+    from mayfly.cli.app import app
 
     path = tmp_path / "flows.csv"
     pl.DataFrame({"start_s": np.arange(100.0), "size_packets": np.arange(1, 101)}).write_csv(path)
@@ -367,7 +367,7 @@ def test_a_law_in_a_line_keeps_its_moments_and_its_thresholds(spec):
 
 
 def test_the_command_takes_a_law_in_a_line():
-    from mayfly.cli.commands import app
+    from mayfly.cli.app import app
 
     given = ["model", "pias", "--law", "exponential:mean=40", "--unit", "1500", "--levels", "2"]
     document = json.loads(CliRunner().invoke(app, [*given, "--load", "0.8", "--json"]).stdout)

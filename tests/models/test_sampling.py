@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 from typer.testing import CliRunner
 
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 from mayfly.errors import MayflyError
 from mayfly.laws.sizes import BoundedPareto, BoundedZipf, Deterministic, Exponential
 from mayfly.models.sampling.curves import curves

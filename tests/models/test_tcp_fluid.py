@@ -12,7 +12,7 @@ from scipy.special import lambertw
 from typer.testing import CliRunner
 
 import mayfly
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 from mayfly.errors import MayflyError
 from mayfly.models.tcp.delay_equations import solve
 from mayfly.models.tcp.drop_laws import FixedDrops, Overflow, Red

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import mayfly
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 from mayfly.errors import MayflyError
 from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.mg1 import MG1

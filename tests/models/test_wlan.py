@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from mayfly.cli.commands import app
+from mayfly.cli.app import app
 from mayfly.errors import MayflyError
 from mayfly.models.wlan.cell import cell_model
 from mayfly.models.wlan.tcp import rate_with_uploads, response_of_smallest_s

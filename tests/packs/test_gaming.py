@@ -8,7 +8,8 @@ import pytest
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.packs.gaming import PARTS, SPLITS, cases, overview
-from mayfly.packs.gaming_tables import gaming_grids, markdown_table
+from mayfly.packs.gaming_report import gaming_tables
+from mayfly.show.table import markdown
 from mayfly.simulate.run import workload
 from mayfly.workload.mix import offered
 
@@ -137,24 +138,24 @@ def test_files_hold_what_was_found(found, tmp_path):
     assert split["group"] == "attacker" and split["batches"] == 1 and split["response_s"] > 0
     assert [case["case"] for case in document["cases"]] == list(dict.fromkeys(found.table["case"]))
     page = (tmp_path / "new" / "report.html").read_text(encoding="utf-8")
-    assert page.count("<table>") == sum(len(grids) for grids in gaming_grids(found).values()) >= 13
+    assert page.count("<table>") == sum(len(grids) for grids in gaming_tables(found).values()) >= 13
     assert "http" not in page.replace("http-equiv", "")
 
 
 def test_every_part_has_its_tables_and_only_those_that_ran(found):
-    assert list(gaming_grids(found)) == ["overview", "spaced", "split", "overload"]
+    assert list(gaming_tables(found)) == ["overview", "spaced", "split", "overload"]
     only = mayfly.gaming("fifo", ["overload"], duration="5s")
     assert only.table.schema == found.table.schema
-    grids = gaming_grids(only)
+    grids = gaming_tables(only)
     assert list(grids) == ["overview", "overload"]
     assert not any("split" in head for head in grids["overview"][0].heads)
-    assert "| `fifo` |" in markdown_table(grids["overload"][0])
+    assert "| `fifo` |" in markdown(grids["overload"][0])
 
 
 def test_a_run_too_short_for_a_split_transfer_shows_none():
     found = mayfly.gaming("fifo", ["split"], duration="12s")
-    assert "– (1 of 1 unfinished)" in markdown_table(gaming_grids(found)["split"][1])
+    assert "– (1 of 1 unfinished)" in markdown(gaming_tables(found)["split"][1])
     found = mayfly.gaming("fifo", ["split"], duration="3s")
     assert len(found.tables()) == 2
     json.dumps(found.summary, allow_nan=False)
-    assert "| `fifo` | – | – |" in markdown_table(gaming_grids(found)["split"][0])
+    assert "| `fifo` | – | – |" in markdown(gaming_tables(found)["split"][0])

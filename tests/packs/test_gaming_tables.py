@@ -1,21 +1,10 @@
 """Tables of groups and of the pack: what stands in a cell, and that no text breaks a page."""
 
-import io
+from sections import html_of, section_text, text_of
 
-from rich.console import Console
-
-from mayfly.packs.gaming_tables import (
-    Cell,
-    Grid,
-    groups_grid,
-    groups_html,
-    groups_table,
-    html_table,
-    markdown_table,
-    percentiles,
-    rich_table,
-    times,
-)
+from mayfly.comparison.sections import groups
+from mayfly.comparison.sections.groups import percentiles, times
+from mayfly.show.table import Cell, Table, html, markdown
 
 
 def group(name, **more):
@@ -48,12 +37,6 @@ ROWS = [
 ]
 
 
-def text_of(table, width=120):
-    console = Console(width=width, file=io.StringIO(), color_system=None)
-    console.print(table)
-    return console.file.getvalue()
-
-
 def test_an_attacker_is_judged_by_more_and_a_victim_by_less():
     assert [times(value).good for value in (0.5, 1.25, 1.26)] == [True, True, False]
     assert [times(value, attacker=False).good for value in (0.79, 0.8, 3.0)] == [False, True, True]
@@ -67,8 +50,8 @@ def test_what_never_came_is_infinite_and_what_was_not_measured_a_dash():
 
 
 def test_a_group_has_the_columns_it_has_figures_for():
-    grid = groups_grid(ROWS)
-    heads = [" ".join(head.split()) for head in grid.heads]
+    (table,) = groups.tables({"disciplines": ROWS})
+    heads = [" ".join(head.split()) for head in table.heads[1:]]
     assert heads == [
         "attacker of 25.0 %",
         "long of 25.0 %",
@@ -77,18 +60,18 @@ def test_a_group_has_the_columns_it_has_figures_for():
         "short slowdown 50 / 95 / 99 %",
         "attacker packets lost",
     ]
-    (section,) = grid.sections
-    assert [cell.text for cell in section[1][1]] == [
+    assert [cell.text for cell in list(table.cells())[1]] == [
         "efd(threshold=30kB)", "2.00", "0.50", "–", "1.25 s", "1.00 / 2.50 / ∞", "3.1 %"
     ]  # fmt: skip
 
 
 def test_flows_without_a_group_are_called_so():
-    assert groups_grid([row("fifo", group(None))]).heads[0].startswith("(no group)")
+    (table,) = groups.tables({"disciplines": [row("fifo", group(None))]})
+    assert table.heads[1].startswith("(no group)")
 
 
 def test_the_terminal_shows_every_figure_that_fits_and_names_the_others():
-    wide, narrow = text_of(groups_table(ROWS)), text_of(groups_table(ROWS), 50)
+    wide, narrow = section_text(groups, ROWS, 120), section_text(groups, ROWS, 50)
     for whole in ("2.00", "0.50", "1.25 s", "1.00 / 2.50 / ∞", "3.1 %", "efd(threshold=30kB)"):
         assert whole in wide, wide
     assert "no room for" in narrow and "attacker packets lost" in " ".join(narrow.split())
@@ -98,22 +81,24 @@ def test_the_terminal_shows_every_figure_that_fits_and_names_the_others():
 def test_many_disciplines_stand_in_families():
     many = [row(f"las{number}", group("a")) for number in range(5)]
     many += [row(name, group("a"), family="fair queueing") for name in ("drr", "sfq")]
-    sections = [name for name, _ in groups_grid(many).sections]
+    (table,) = groups.tables({"disciplines": many})
+    sections = [one for one in table.rows if isinstance(one, str)]
     assert sections == ["size-based", "fair queueing"]
-    assert "fair queueing" in text_of(groups_table(many)) and "fair queueing" in groups_html(many)
+    assert "fair queueing" in text_of(table) and "fair queueing" in html(table)
 
 
 def test_no_name_breaks_a_page():
-    text = groups_html([row("<script>", group("a<b>&"))])
+    text = html_of(groups, [row("<script>", group("a<b>&"))])
     assert "<script>" not in text and "&lt;script&gt;" in text and "a&lt;b&gt;&amp;" in text
-    assert groups_html([{"label": "fifo"}]) == ""
-    assert "[red]" in text_of(groups_table([row("[red]", group("[bold]"))]))
+    assert html_of(groups, [{"label": "fifo"}]) == ""
+    assert "[red]" in section_text(groups, [row("[red]", group("[bold]"))])
 
 
 def test_what_holds_is_marked_in_every_form():
-    grid = Grid("t", ("a\nb",), (("", ((Cell("x"), Cell("1.00", True)), (Cell("y"), Cell("9.00", False)))),), "why <")
-    assert markdown_table(grid) == "| discipline | a b |\n|---|---:|\n| `x` | **1.00** |\n| `y` | 9.00 |"
-    page = html_table(grid)
+    rows = (("x", Cell("1.00", True)), ("y", Cell("9.00", False)))
+    table = Table("t", ("discipline", "a\nb"), rows, notes=("why <",))
+    assert markdown(table) == "| discipline | a b |\n|---|---:|\n| `x` | **1.00** |\n| `y` | 9.00 |"
+    page = html(table)
     assert '<td class="good">1.00</td>' in page and '<td class="bad">9.00</td>' in page and "why &lt;" in page
     assert ">a<br>b</th>" in page and '<th scope="row">x</th>' in page
-    assert "9.00" in text_of(rich_table(grid))
+    assert "9.00" in text_of(table)

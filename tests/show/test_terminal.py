@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from mayfly.show.terminal import comparison_table
+from mayfly.comparison.overview import overview_table
 from mayfly.text.readable import (
     bytes_text,
     count_text,
@@ -60,7 +60,7 @@ ROWS = [row("fifo", 0.39, 3.519), row("efd(threshold=40, high=las)"), row("[red]
 
 
 def test_the_table_is_readable_in_80_columns():
-    table = comparison_table({"disciplines": ROWS})
+    table = overview_table({"disciplines": ROWS})
     assert isinstance(table, Table)
     text = text_of(table, 80)
     assert max(map(len, text.splitlines())) <= 80
@@ -83,7 +83,7 @@ def test_the_table_is_readable_in_80_columns():
 
 @pytest.mark.parametrize("width", [75, 60, 40])
 def test_a_narrow_terminal_gets_parts_that_lose_no_figure(width):
-    text = text_of(comparison_table({"disciplines": ROWS}), width)
+    text = text_of(overview_table({"disciplines": ROWS}), width)
     assert max(map(len, text.splitlines())) <= width
     assert text.count("fifo") == text.count("discipline") >= 2
     for whole in ("390 ms", "[3.17, 3.87]", "79.5 %", "123,613", "123 MB", "1,031", "6.27 KiB"):
@@ -92,18 +92,18 @@ def test_a_narrow_terminal_gets_parts_that_lose_no_figure(width):
 
 @pytest.mark.parametrize("width", [1, 10, 20])
 def test_no_width_breaks_the_table(width):
-    assert text_of(comparison_table({"disciplines": ROWS}), width)
+    assert text_of(overview_table({"disciplines": ROWS}), width)
 
 
 def test_a_value_the_run_cannot_give_is_a_dash():
     bare = row() | {"utilisation": None, "drops": None, "flow_table": {"mean": None, "max": None, "bytes": None}}
-    assert text_of(comparison_table({"disciplines": [bare]}), 80).count("–") >= 4
+    assert text_of(overview_table({"disciplines": [bare]}), 80).count("–") >= 4
 
 
 def test_marks_have_a_column_when_there_are_any():
-    assert "marks" not in text_of(comparison_table({"disciplines": ROWS}), 80)
+    assert "marks" not in text_of(overview_table({"disciplines": ROWS}), 80)
     marked = [*ROWS[1:], row("red") | {"marks": 1203}]
-    text = text_of(comparison_table({"disciplines": marked}), 90)
+    text = text_of(overview_table({"disciplines": marked}), 90)
     assert "marks" in text and "1,203" in text
 
 
@@ -117,7 +117,7 @@ def many(count=13):
 
 
 def test_many_disciplines_are_grouped_by_family_with_the_baseline_first():
-    text = text_of(comparison_table({"disciplines": many()}), 140)
+    text = text_of(overview_table({"disciplines": many()}), 140)
     lines = [line.split()[0] for line in text.splitlines()[3:]]
     heads = [at for at, line in enumerate(lines) if line in ("plain", "size-based", "fair")]
     assert [lines[at] for at in heads] == ["plain", "size-based", "fair"] and heads[0] == 1
@@ -129,7 +129,7 @@ def test_many_disciplines_are_grouped_by_family_with_the_baseline_first():
 
 @pytest.mark.parametrize(("width", "hidden"), [(140, ""), (80, "link use"), (50, "unfinished"), (30, "long flows")])
 def test_a_narrow_terminal_leaves_out_columns_of_many_and_names_them(width, hidden):
-    text = text_of(comparison_table({"disciplines": many()}), width)
+    text = text_of(overview_table({"disciplines": many()}), width)
     assert max(map(len, text.splitlines())) <= width
     note = " ".join(text.partition("no room for: ")[2].split())
     assert (hidden in note) if hidden else not note
@@ -138,13 +138,13 @@ def test_a_narrow_terminal_leaves_out_columns_of_many_and_names_them(width, hidd
 
 @pytest.mark.parametrize("width", [1, 10, 20])
 def test_no_width_breaks_the_table_of_many(width):
-    assert text_of(comparison_table({"disciplines": many()}), width)
+    assert text_of(overview_table({"disciplines": many()}), width)
 
 
 def test_best_and_worst_are_coloured_on_a_terminal_only():
     def written(**settings):
         stream = io.StringIO()
-        Console(file=stream, width=100, **settings).print(comparison_table({"disciplines": many()}))
+        Console(file=stream, width=100, **settings).print(overview_table({"disciplines": many()}))
         return stream.getvalue()
 
     colours = {"force_terminal": True, "color_system": "standard"}
@@ -158,9 +158,9 @@ def test_a_run_before_there_were_families_and_memory_still_has_a_table():
     before = [row(f"d{at}") for at in range(9)]
     for old in before:
         del old["marks"], old["flow_table"]["bytes"]
-    text = text_of(comparison_table({"disciplines": before}), 100)
+    text = text_of(overview_table({"disciplines": before}), 100)
     assert "d8" in text and "–" in text
-    assert text_of(comparison_table({"disciplines": before[:2]}), 80).count("–") >= 2
+    assert text_of(overview_table({"disciplines": before[:2]}), 80).count("–") >= 2
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from test_capture import CLIENT, SERVER, SYN, tcp, udp, write
 
+from mayfly.comparison.sections import trains
 from mayfly.errors import MayflyError
 from mayfly.workload import apps
 from mayfly.workload.capture import networks_of
@@ -127,7 +128,7 @@ def test_whatif_tells_of_trains_and_recorded_flows(form):
     assert all(row["count"] > 1000 and row["mean_s"] >= row["p50_s"] * 0.5 for row in rows)
     assert rows[1]["p50_s"] < rows[0]["p50_s"]
     assert len(result.summary["answer"]) == 1
-    assert result.trains_table() is not None
+    assert trains.tables(result.summary)
     if form == "tcp":
         assert result.trains["size_bytes"].sum() == 2 * int(
             result.records.filter(protocol="tcp", discipline="las")["size_bytes"].sum()

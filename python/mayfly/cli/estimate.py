@@ -145,3 +145,10 @@ def _follow(
             if ends != standing:
                 session.line({"alarms": [one.document() for one in alarms]}, f"alarm: {alarms[-1]}")
                 standing = ends
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly estimate samples.csv.gz --rate 28mbit --packet 1000B --rtt 100ms --from 100s")(
+        estimate
+    )

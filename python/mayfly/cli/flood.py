@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.commands import AsJson, Duration, Quiet, Replications, Seed, _overrides, app
+from mayfly.cli.options import AsJson, Duration, Quiet, Replications, Seed, changes
 from mayfly.cli.session import Session
 
 
-@app.command(epilog="Example:  mayfly flood --disciplines fifo,red,fq_codel,cake,efd")
 def flood(
     disciplines: Annotated[
         str | None, typer.Option("--disciplines", "-d", help="As of compare; those of the scenario flood when absent")
@@ -27,7 +26,7 @@ def flood(
     session = Session(as_json, quiet, out)
     from mayfly.packs.flood import flood as run
 
-    given = _overrides(None, duration=duration, seed=seed, replications=replications)
+    given = changes(None, duration=duration, seed=seed, replications=replications)
     with session.progress("flood") as progress:
         result = run(disciplines, progress=progress, **given)
     files = result.write(out)
@@ -37,3 +36,8 @@ def flood(
     for table in result.tables():
         session.print(table)
     session.print("table: " + files["table"])
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly flood --disciplines fifo,red,fq_codel,cake,efd")(flood)

@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.commands import AsJson, Disciplines, Duration, Quiet, Replications, Seed, _overrides, app
+from mayfly.cli.options import AsJson, Disciplines, Duration, Quiet, Replications, Seed, changes
 from mayfly.cli.session import Session
 
 
-@app.command(epilog="Example:  mayfly gaming spaced split --disciplines fifo,efd,fq_codel")
 def gaming(
     parts: Annotated[
         list[str] | None, typer.Argument(metavar="PART", help="spaced, split, overload; all when absent")
@@ -28,7 +27,7 @@ def gaming(
     session = Session(as_json, quiet, out)
     from mayfly.packs.gaming import gaming as run
 
-    given = _overrides(None, duration=duration, seed=seed, replications=replications)
+    given = changes(None, duration=duration, seed=seed, replications=replications)
     with session.progress("gaming") as progress:
         result = run(disciplines, parts, progress=progress, **given)
     files = result.write(out)
@@ -38,3 +37,8 @@ def gaming(
     for table in result.tables():
         session.print(table)
     session.print("report: " + files["report"])
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly gaming spaced split --disciplines fifo,efd,fq_codel")(gaming)

@@ -80,7 +80,7 @@ def _outcome(received: list[int]) -> tuple[int, str | None]:
     """Exit status of the command, and what to complain of."""
     import typer
 
-    from mayfly.cli.commands import app
+    from mayfly.cli.app import app
 
     try:
         status = app(prog_name="mayfly", standalone_mode=False) or 0

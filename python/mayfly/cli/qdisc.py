@@ -139,3 +139,8 @@ def _do(steps: list[list[str]], dry_run: bool, as_json: bool, done: str, undo: l
         print(shown(steps))  # for a shell: not wrapped
     else:
         session.print(done)
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the group."""
+    root.add_typer(app, name="qdisc")

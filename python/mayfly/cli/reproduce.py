@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.commands import AsJson, Quiet, app
+from mayfly.cli.options import AsJson, Quiet
 from mayfly.cli.session import Session
 
 
-@app.command(epilog="Example:  mayfly reproduce urvoy-keller-2007-fig-7 --out figure-7")
 def reproduce(
     asked: Annotated[
         list[str] | None,
@@ -49,3 +48,8 @@ def reproduce(
     files = write_reproduction(found, out)
     forget(out / KEPT)
     session.tell(found, {"files": files}, [f"report: {files['report']}"])
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly reproduce urvoy-keller-2007-fig-7 --out figure-7")(reproduce)

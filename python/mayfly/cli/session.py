@@ -90,28 +90,22 @@ class Session:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
             return
-        from mayfly.show.choice import leading_sentences
+        from mayfly.comparison.choice import leading_sentences
+        from mayfly.comparison.overview import overview_table
+        from mayfly.comparison.sections import SECTIONS
 
-        self.print(result.table())
-        cell = (result.cell_table(), result.cell_groups_table())
-        for table in (
-            result.engines_table(),
-            result.models_table(),
-            *cell,
-            result.pages_table(),
-            result.group_transfers_table(),
-            result.trains_table(),
-            result.groups_table(),
-            result.interfaces_table(),
-        ):
-            if table is not None:
-                self.print(table)
+        self.print(overview_table(result.summary))
+        for section in SECTIONS:
+            for table in section.tables(result.summary):
+                if not table.page_only:
+                    self.print(table)
         first, rest = leading_sentences(result.summary)
         for sentence in first:
             self.print(sentence)
         if rest:
             self.print(f"note: the best of each family; {len(rest)} more sentences are in {files['summary']}")
-        for note in (*result.summary.get("notes", []), *result.model_notes()):
+        notes = [note for section in SECTIONS for note in section.notes(result.summary)]
+        for note in (*result.summary.get("notes", []), *notes):
             self.print(f"note: {note}")
         self.print("report: " + files["report"] if report else "records: " + files["flows"])
 
@@ -140,10 +134,16 @@ class Session:
         Parameters
         ----------
         what : object
-            Text or something rich can draw.
+            Text, a table, or something rich can draw.
         """
         from rich.console import Console
 
+        from mayfly.show.table import Table
+
+        if isinstance(what, Table):
+            from mayfly.show.terminal import drawn
+
+            what = drawn(what)
         console = Console(highlight=False)
         if isinstance(what, str) and sys.stdout.isatty():
             # Words stay whole, long paths among them.

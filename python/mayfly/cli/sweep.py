@@ -126,3 +126,8 @@ def query(
         from mayfly.show.terminal import plain_table
 
         session.print(plain_table(found))
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the group."""
+    root.add_typer(app, name="sweep")

@@ -1,24 +1,19 @@
 """Disciplines side by side: tables, summary and files."""
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate.network.interfaces import over_replications
-from mayfly.simulate.network.topology import watched_rate_bps
-from mayfly.simulate.queue_delay import propagation_rtt_s
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.text.folder import filled, write_table
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 SCHEMA = 1
 """Version of summary.json and of the Parquet files."""
@@ -55,91 +50,29 @@ class Comparison:
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
-    def table(self) -> "Table":
-        """The comparison as a rich table, in the form of Chen 2012, Table 4.2."""
-        from mayfly.show.terminal import comparison_table
+    def with_models(self, path: bool = False) -> "Comparison":
+        """The same with what queueing models expect of each discipline that has one.
 
-        return comparison_table(self.summary)
+        Parameters
+        ----------
+        path : bool
+            Add to the model what each flow takes alone on its path: handshake, round trips, slow start and tear-down.
 
-    def groups_table(self) -> "Table | None":
-        """What groups of flows got of what is fair, as a rich table; None when no flow has a group."""
-        if not any("groups" in row for row in self.summary["disciplines"]):
-            return None
-        from mayfly.packs.gaming_tables import groups_table
+        Returns
+        -------
+        Comparison
+            The summary has ``models``, by label, and ``model_queue`` (docs/tables.md).
 
-        return groups_table(self.summary["disciplines"])
+        Examples
+        --------
+        >>> flows = pl.DataFrame({"start_s": [0.0, 5.0], "size_packets": [10, 20]})
+        >>> found = compare("wired", "las,red", flows=flows).with_models().summary
+        >>> list(found["models"]), found["model_queue"]["notes"]
+        (['las'], ['no model: red'])
+        """
+        from mayfly.models.queue.disciplines import models_of
 
-    def group_transfers_table(self) -> "Table | None":
-        """Transfers of each group in each direction, as a rich table; None where none of them go up, and in a cell."""
-        if not any("group_transfers" in row for row in self.summary["disciplines"]):
-            return None
-        from mayfly.comparison.tables.group_transfers import transfers_table
-
-        return transfers_table(self.summary["disciplines"])
-
-    def interfaces_table(self) -> "Table | None":
-        """What each interface did, as a rich table; None for a dumbbell."""
-        if not any("interfaces" in row for row in self.summary["disciplines"]):
-            return None
-        from mayfly.comparison.tables.interfaces import interfaces_table
-
-        return interfaces_table(self.summary["disciplines"])
-
-    def cell_table(self) -> "Table | None":
-        """Uploads and downloads of a wireless cell, as a rich table; None without a cell."""
-        if not any("wlan" in row for row in self.summary["disciplines"]):
-            return None
-        from mayfly.comparison.tables.cell import cell_table
-
-        return cell_table(self.summary["disciplines"])
-
-    def cell_groups_table(self) -> "Table | None":
-        """Transfers of each group in a wireless cell, as a rich table; None without a cell or groups."""
-        if not any("wlan" in row for row in self.summary["disciplines"]):
-            return None
-        from mayfly.comparison.tables.cell import cell_groups_table
-
-        return cell_groups_table(self.summary["disciplines"])
-
-    def engines_table(self) -> "Table | None":
-        """The kernel beside the simulator, as a rich table; None unless both ran."""
-        if not self.summary.get("engines"):
-            return None
-        from mayfly.comparison.tables.engines import engines_table
-
-        return engines_table(self.summary["engines"])
-
-    def pages_table(self) -> "Table | None":
-        """Page load times, as a rich table; None without pages."""
-        if not any("pages" in row for row in self.summary["disciplines"]):
-            return None
-        from mayfly.comparison.tables.pages import pages_table
-
-        return pages_table(self.summary["disciplines"])
-
-    def trains_table(self) -> "Table | None":
-        """Times of trains or recorded flows, as a rich table; None unless a capture was replayed so."""
-        if not any("trains" in row or "recorded" in row for row in self.summary["disciplines"]):
-            return None
-        from mayfly.comparison.tables.trains import trains_table
-
-        return trains_table(self.summary["disciplines"])
-
-    def models_table(self) -> "Table | None":
-        """What models expect beside what was simulated, as a rich table; None without models."""
-        if not self.summary.get("models"):
-            return None
-        from mayfly.comparison.tables.models import models_table
-
-        return models_table(self.summary)
-
-    def model_notes(self) -> list[str]:
-        """What the models are given and what they leave out, in words; none without models."""
-        if "model_queue" not in self.summary:
-            return []
-        from mayfly.comparison.tables.models import model_notes
-
-        return model_notes(self.summary)
+        return replace(self, summary=self.summary | models_of(self.summary, self.records, path))
 
     def write(self, folder: str | os.PathLike, report: bool = True) -> dict[str, str]:
         """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
@@ -190,6 +123,10 @@ class Comparison:
         return files
 
 
+Engine = Callable[[Scenario, Sequence[Discipline], pl.DataFrame | None, Progress | None, str], Comparison]
+"""Runs a scenario under disciplines, with its flows, a report of progress and the command to be noted."""
+
+
 def compare(
     scenario: Scenario | str | os.PathLike = "wired",
     disciplines: str | Sequence[str] | None = None,
@@ -197,7 +134,7 @@ def compare(
     *,
     progress: Progress | None = None,
     command: str = "compare",
-    engine: str = "simulator",
+    engine: Engine | None = None,
 ) -> Comparison:
     """Runs the same workload under each discipline.
 
@@ -213,9 +150,8 @@ def compare(
         Called with the fraction done.
     command : str
         Noted in the summary.
-    engine : str
-        ``simulator``; ``linux``, TCP and disciplines of a kernel in virtual time (docs/kernel/engine.md); or ``both``,
-        side by side.
+    engine : callable, optional
+        What runs it in place of the simulator, such as :func:`mayfly.engines.engine` gives by name.
 
     Returns
     -------
@@ -235,10 +171,8 @@ def compare(
     """
     scenario, flows = _loaded(scenario, flows)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
-    if engine != "simulator":
-        from mayfly.engines.beside import engines_compared
-
-        return engines_compared(scenario, chosen, flows, progress, command, engine)
+    if engine is not None:
+        return engine(scenario, chosen, flows, progress, command)
     return gather(scenario, run_many(scenario, chosen, flows, progress), command)
 
 
@@ -324,57 +258,21 @@ def gather(
     Comparison
         Tables and summary.
     """
-    from mayfly.metrics import cell_row, class_rows, fair_groups, group_rows, slowdown_percentiles, summarise
-    from mayfly.metrics.congestion import congestion_row, with_delays
-    from mayfly.metrics.estimates import estimate_row
-    from mayfly.metrics.groups import group_classes, has_groups
-    from mayfly.metrics.pages import page_rows
+    from mayfly.comparison.measured import Measured, Workload
+    from mayfly.comparison.sections import SECTIONS
+    from mayfly.metrics import slowdown_percentiles, summarise
     from mayfly.workload.mix import offered
-    from mayfly.workload.stages import is_closed_loop
 
     runs = list(runs)
-    link = {
-        "rate_bps": watched_rate_bps(scenario),
-        "end_s": scenario.duration,
-        "mss": scenario.tcp.mss,
-        "header_bytes": scenario.tcp.headers_bytes,
-    }
-    grouped, fair = has_groups(runs[0].records), None
-    closed = is_closed_loop(runs[0].records)
-    span = {
-        "end_s": max(run.counters["end_ns"] for run in runs) * 1e-9,
-        "begin_s": min(run.counters["begin_ns"] for run in runs) * 1e-9,
-        "propagation_rtt_s": propagation_rtt_s(scenario.network) if scenario.network.topology == "dumbbell" else None,
-    }
+    work = Workload(scenario, runs)
     rows = []
     for label in dict.fromkeys(run.discipline.label for run in runs):
         own = [run for run in runs if run.discipline.label == label]
-        records = pl.concat([run.records for run in own])
-        row = summarise(records, [run.counters for run in own], label)
-        row["slowdown"] = slowdown_percentiles(records, scenario.duration)
-        row |= congestion_row(records, [run.counters["queueing_delay"] for run in own], **span)
-        if grouped:
-            spans = [(run.counters["end_ns"] - run.counters["begin_ns"]) * 1e-9 for run in own]
-            row["classes"] = class_rows([run.classes for run in own], spans, link["rate_bps"])
-            row["classes"] = with_delays(row["classes"], [run.classes for run in own])
-            ways = group_classes(records, len(own)) if own[0].cell is None else []
-            if any(of["direction"] == "up" for of in ways):
-                row["group_transfers"] = ways
-            # What is fair is said of a single link.
-            if not own[0].interfaces and own[0].cell is None:
-                # The same flows under every discipline, unless some wait for others.
-                fair = fair_groups(records, **link) if fair is None or closed else fair
-                row["groups"] = group_rows(records, fair, samples=pl.concat([run.samples for run in own]), **link)
-        if pages := page_rows(records, pl.concat([run.trains for run in own])):
-            row["pages"] = pages
-        if own[0].interfaces:
-            row["interfaces"] = over_replications([run.interfaces for run in own])
-        if estimates := estimate_row(pl.concat([run.samples for run in own]), span["begin_s"]):
-            row["nonresponsive"] = estimates
-        if own[0].cell is not None:
-            wlan, times = scenario.network.wlan, {name: span[name] for name in ("end_s", "begin_s")}
-            packets = {name: link[name] for name in ("mss", "header_bytes")}
-            row["wlan"] = cell_row(records, [run.cell for run in own], rates=wlan.station_rates, **times, **packets)
+        of = Measured(work, own, pl.concat([run.records for run in own]))
+        row = summarise(of.records, [run.counters for run in own], label)
+        row["slowdown"] = slowdown_percentiles(of.records, scenario.duration)
+        for section in SECTIONS:
+            row |= section.measure(of) if section.measure else {}
         ran = own[0].discipline
         rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})
     first = runs[0].records

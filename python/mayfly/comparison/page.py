@@ -9,23 +9,21 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.comparison.choice import family, grouped, leading, leading_sentences
 from mayfly.comparison.figures import congestion as congestion_figures
+from mayfly.comparison.figures import models as model_figures
+from mayfly.comparison.figures import response as response_figures
 from mayfly.comparison.figures import series as series_figures
 from mayfly.comparison.figures import streams as stream_figures
 from mayfly.comparison.figures.cell import cell_figures
-from mayfly.comparison.tables import models as models_section
-from mayfly.comparison.tables.cell import cell_html
-from mayfly.comparison.tables.congestion import congestion_html
-from mayfly.comparison.tables.group_transfers import transfers_html
-from mayfly.comparison.tables.interfaces import interfaces_html
-from mayfly.comparison.tables.pages import pages_html
-from mayfly.comparison.tables.trains import trains_html
-from mayfly.packs.gaming_tables import groups_html
+from mayfly.comparison.page_overview import disciplines_table
+from mayfly.comparison.sections import SECTIONS
+from mayfly.comparison.sections.section import Section
 from mayfly.show import page
 from mayfly.show import plots as figures
-from mayfly.show.choice import MANY, family, grouped, leading, leading_sentences
-from mayfly.show.discipline_table import disciplines_table
 from mayfly.show.palette import Style, styles
+from mayfly.show.plots import MANY
+from mayfly.show.table import html
 from mayfly.text.readable import bytes_text, count_text, digits, rate_text
 
 
@@ -65,7 +63,7 @@ def write_report(
     Notes
     -----
     Curves are binned: the page grows with the disciplines, not with the flows. More than six disciplines have fewer
-    points each, and only those of :func:`mayfly.show.choice.leading` are drawn until the reader asks for others.
+    points each, and only those of :func:`mayfly.comparison.choice.leading` are drawn until the reader asks for others.
     """
     return page.write(path, page_text(summary, records, samples, packets, timeouts))
 
@@ -90,20 +88,14 @@ def page_text(
     heights = [plot["layout"]["height"] for plot in data]
     places = (page.place(plot.key, at, plot.title, plot.caption) for plot, at in zip(plots, heights, strict=True))
     title = _title(summary)
+    shown = {**summary, "disciplines": rows}
     body = [
         f"<h1>{escape(title)}</h1>",
         _facts(summary),
         _answer(summary),
         "<h2>Mean response time, long and short flows</h2>",
         disciplines_table(rows, colours, first),
-        *([models_section.models_html(summary)] if "models" in summary else []),
-        cell_html(rows),
-        pages_html(rows),
-        transfers_html(rows),
-        trains_html(rows),
-        groups_html(rows),
-        interfaces_html(rows),
-        congestion_html(rows),
+        *(_section(section, shown) for section in SECTIONS),
         *places,
         _scenario(summary),
         '<footer class="soft">Made by Mayfly. Long flows are the largest completed TCP flows '
@@ -113,6 +105,12 @@ def page_text(
     return page.document(title, body, data)
 
 
+def _section(section: Section, summary: Mapping[str, Any]) -> str:
+    """The tables of a section and its notes."""
+    notes = "".join(f'<p class="soft">{escape(note)}.</p>' for note in section.notes(summary))
+    return "".join(map(html, section.tables(summary))) + notes
+
+
 def _plots(
     summary: Mapping[str, Any],
     records: pl.DataFrame,
@@ -120,12 +118,12 @@ def _plots(
     colours: dict[str, Style],
 ) -> list[figures.Figure]:
     plots = [
-        models_section.with_curves(figures.mean_by_size(records, colours), summary, colours),
-        models_section.error_figure(summary, colours),
-        figures.mean_by_percentile(records, colours),
-        figures.confidence_bands(records, colours),
-        figures.response_distribution(records, colours),
-        figures.unfinished_sizes(records, colours),
+        model_figures.with_curves(response_figures.mean_by_size(records, colours), summary, colours),
+        model_figures.error_figure(summary, colours),
+        response_figures.mean_by_percentile(records, colours),
+        response_figures.confidence_bands(records, colours),
+        response_figures.response_distribution(records, colours),
+        response_figures.unfinished_sizes(records, colours),
         congestion_figures.loss_figure(records, colours),
         congestion_figures.active_figure(records, colours, summary.get("duration_s")),
     ]

@@ -1,11 +1,12 @@
 """A scenario by the kernel, or by simulator and kernel side by side."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from mayfly.comparison.comparison import Comparison, gather
+from mayfly.comparison.comparison import Comparison, Engine, gather
 from mayfly.discipline_registry import Discipline
 from mayfly.engines import linux
 from mayfly.errors import MayflyError
@@ -15,45 +16,43 @@ from mayfly.simulate.run import Progress, run_many
 ENGINES = ("simulator", "linux", "both")
 
 
-def engines_compared(
+def engine(name: str) -> Engine | None:
+    """What :func:`mayfly.compare` takes as ``engine``.
+
+    Parameters
+    ----------
+    name : str
+        ``simulator``; ``linux``, TCP and disciplines of a kernel in virtual time (docs/kernel/engine.md); or ``both``,
+        side by side.
+
+    Returns
+    -------
+    callable or None
+        None for the simulator.
+
+    Raises
+    ------
+    MayflyError
+        There is no such engine.
+    """
+    if name not in ENGINES:
+        raise MayflyError(f"engine = {name}: must be one of {', '.join(ENGINES)}")
+    return None if name == "simulator" else partial(_by_the_kernel, beside=name == "both")
+
+
+def _by_the_kernel(
     scenario: Scenario,
     chosen: Sequence[Discipline],
     flows: pl.DataFrame | None,
     progress: Progress | None,
     command: str,
-    engine: str,
+    *,
+    beside: bool,
 ) -> Comparison:
-    """A comparison by the kernel, alone or beside the simulator.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        What to run.
-    chosen : sequence of Discipline
-        What to compare.
-    flows : polars.DataFrame or None
-        In place of the scenario's workload.
-    progress : callable or None
-        Called with the fraction done.
-    command : str
-        Noted in the summary.
-    engine : str
-        ``linux`` or ``both``.
-
-    Returns
-    -------
-    Comparison
-        With the key ``engines`` in the summary when both ran.
-
-    Raises
-    ------
-    MayflyError
-        No such engine, or what the kernel does not have.
-    """
-    if engine not in ENGINES[1:]:
-        raise MayflyError(f"engine = {engine}: must be one of {', '.join(ENGINES)}")
+    """Run a scenario in the kernel, alone or beside the simulator; ``engines`` is in the summary when both ran."""
+    engine = "both" if beside else "linux"
     kernel, notes = linux.run_many(scenario, chosen, flows, progress)
-    if engine == "linux":
+    if not beside:
         return gather(scenario, kernel, command, {"engine": engine, "notes": notes})
     here = run_many(scenario, chosen, flows)
     # Each discipline of the kernel after the simulator's.

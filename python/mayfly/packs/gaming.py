@@ -20,7 +20,7 @@ from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from mayfly.show.table import Table
 
 SPLITS = (1, 2, 4, 8, 16, 32, 64)
 """Connections one transfer is split over."""
@@ -173,10 +173,10 @@ class Gaming:
     summary: dict[str, Any]
 
     def tables(self) -> list["Table"]:
-        """The overview and one table per attack, as rich tables."""
-        from mayfly.packs.gaming_tables import gaming_tables
+        """The overview and one table per attack."""
+        from mayfly.packs.gaming_report import leading_tables
 
-        return gaming_tables(self)
+        return leading_tables(self)
 
     def write(self, folder: str | os.PathLike) -> dict[str, str]:
         """Writes ``gaming.parquet``, ``summary.json`` and ``report.html``.
@@ -196,7 +196,7 @@ class Gaming:
         MayflyError
             The folder cannot be written.
         """
-        from mayfly.packs.gaming_tables import gaming_page
+        from mayfly.packs.gaming_report import gaming_page
 
         return write_pack(folder, self.table, "gaming.parquet", self.summary, {"report": partial(gaming_page, self)})
 

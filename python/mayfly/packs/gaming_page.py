@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from textwrap import fill
 from typing import Any
 
+from mayfly.comparison.sections.groups import HOLDS
 from mayfly.errors import MayflyError
 from mayfly.packs.gaming import PARTS, Gaming
-from mayfly.packs.gaming_tables import HOLDS, gaming_grids, markdown_table
+from mayfly.packs.gaming_report import gaming_tables
+from mayfly.show.table import markdown
 
 _BLOCK = re.compile(r"(<!-- pack: (\w+) -->\n).*?(<!-- pack end -->)", re.DOTALL)
 
@@ -75,15 +77,15 @@ def page_blocks(result: Gaming, variants: Gaming | None = None) -> dict[str, str
     dict of str
         ``overview``, ``verdicts``, ``figures`` (all other tables), ``made`` (how), and ``variants`` when they ran.
     """
-    grids = gaming_grids(result)
+    grids = gaming_tables(result)
     figures = []
     for part in PARTS:
         figures.append(f"### {part.title}")
-        figures += [f"**{grid.title}**\n\n{markdown_table(grid)}" for grid in grids[part.id]]
+        figures += [f"**{grid.title}**\n\n{markdown(grid)}" for grid in grids[part.id]]
     summary = result.summary
-    blocks = {} if variants is None else {"variants": markdown_table(gaming_grids(variants)["overview"][0])}
+    blocks = {} if variants is None else {"variants": markdown(gaming_tables(variants)["overview"][0])}
     return blocks | {
-        "overview": markdown_table(grids["overview"][0]),
+        "overview": markdown(grids["overview"][0]),
         "verdicts": "\n".join(fill(f"- {line}", _WIDTH, subsequent_indent="  ") for line in verdicts(result.overview)),
         "figures": "\n\n".join(figures),
         "made": f"{len(result.overview)} disciplines, seed {summary['seed']}, {summary['replications']} replications.",

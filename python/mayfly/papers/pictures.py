@@ -8,9 +8,9 @@ from typing import Any
 from mayfly.papers.catalogue import cited
 from mayfly.papers.declaration import Runs
 from mayfly.show import page
-from mayfly.show.discipline_table import framed, line
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import axis, figures_of, shown
+from mayfly.show.plotted_table import framed, line
 
 
 @dataclass(frozen=True)

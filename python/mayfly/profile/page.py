@@ -15,9 +15,9 @@ from mayfly.profile.ratios import traffic_bytes
 from mayfly.profile.terminal import ROUND_TRIPS, dataset_facts
 from mayfly.profile.words import NAMES, profile_sentences
 from mayfly.show import page
-from mayfly.show.discipline_table import Cell, framed, line
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
+from mayfly.show.plotted_table import Cell, framed, line
 from mayfly.text.readable import MISSING, bytes_text, count_text, time_text
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -
     title : str
         Plain text.
     body : iterable of str
-        HTML, with a table ``#disciplines`` (:mod:`mayfly.show.discipline_table`) and a :func:`place` for each plot.
+        HTML, with a table ``#disciplines`` (:mod:`mayfly.show.plotted_table`) and a :func:`place` for each plot.
     plots : sequence of dict
         Key, data and layout of each plot, as ``page.js`` takes them.
 

@@ -1,4 +1,4 @@
-"""Plots of response times as plain Plotly dictionaries: binned, so that their size does not grow with the flows."""
+"""Plots as plain Plotly dictionaries: axes, curves, figures."""
 
 import html
 import math
@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from mayfly.metrics import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
-from mayfly.show.choice import MANY
 from mayfly.show.palette import Style
 
-BINS_PER_DECADE = 20
-CURVE_POINTS = 400
+MANY = 6
+"""Up to here the curves of a plot are all drawn at first; of more, a few lead."""
 
 
 @dataclass(frozen=True)
@@ -97,205 +94,6 @@ def curve(label: str, style: Style, x: list, y: list, hover: str, **more: Any) -
     } | more
 
 
-def _parts(frame: pl.DataFrame, styles: dict[str, Style]) -> list[tuple[str, Style, pl.DataFrame]]:
-    parts = ((label, style, frame.filter(pl.col("discipline") == label)) for label, style in styles.items())
-    return [(label, style, part) for label, style, part in parts if part.height]
-
-
 def values_of(data: list[dict[str, Any]], name: str) -> list[float | None]:
     """All the values of one coordinate, for the ticks of its axis."""
     return [value for trace in data for value in trace[name]]
-
-
-def mean_by_size(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
-    """Conditional mean response time against size, both logarithmic (Chen 2012, Fig. 4.9)."""
-    data = [
-        curve(
-            label,
-            style,
-            figures_of(part["size_packets"]),
-            figures_of(part["mean_s"]),
-            "%{x:.4~g} packets: %{y:.3~g} s, %{customdata} flows",
-            customdata=part["flows"].to_list(),
-            mode="lines+markers",
-            marker={"symbol": style.symbol, "size": 5, "color": style.colour},
-        )
-        for label, style, part in _parts(conditional_mean(records, BINS_PER_DECADE), styles)
-    ]
-    layout = {
-        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
-        "yaxis": axis("mean response time (s)", True, values_of(data, "y")),
-    }
-    caption = (
-        "How long a transfer of a given size takes on average: lower is better. Completed TCP transfers in "
-        f"{BINS_PER_DECADE} size bins per factor of ten, as Chen 2012, Fig. 4.9."
-    )
-    return Figure("mean-by-size", "Mean response time by flow size", caption, data, layout) if data else None
-
-
-_TAIL_TICKS = {
-    1.0: "0",
-    0.5: "50",
-    0.1: "90",
-    0.01: "99",
-    0.001: "99.9",
-    1e-4: "99.99",
-    1e-5: "99.999",
-    1e-6: "99.9999",
-}
-
-
-def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
-    """Conditional mean response time against size percentile, the tail stretched."""
-    data = [
-        curve(
-            label,
-            style,
-            figures_of(1 - part["percentile"].to_numpy() / 100),
-            figures_of(part["mean_s"]),
-            "percentile %{customdata[0]}, %{customdata[1]} packets: %{y:.3~g} s",
-            customdata=[
-                list(pair) for pair in zip(part["percentile"].round(4), part["size_packets"].round(1), strict=True)
-            ],
-        )
-        for label, style, part in _parts(by_percentile(records, BINS_PER_DECADE), styles)
-    ]
-    if not data:
-        return None
-    smallest = min(values_of(data, "x"))
-    ticks = {share: text for share, text in _TAIL_TICKS.items() if share >= min(smallest, 0.1)}
-    layout = {
-        "xaxis": axis(
-            "percentile of flow size",
-            autorange="reversed",
-            type="log",
-            tickmode="array",
-            tickvals=list(ticks),
-            ticktext=list(ticks.values()),
-        ),
-        "yaxis": axis("mean response time (s)", True, values_of(data, "y")),
-    }
-    caption = (
-        "The same means against the share of TCP transfers that are smaller: the plot shows "
-        "how many users gain and how "
-        "few pay. The axis is stretched towards the largest transfers. Conditional means of Chen 2012, Fig. 4.9."
-    )
-    return Figure("mean-by-percentile", "Mean response time by size percentile", caption, data, layout)
-
-
-def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
-    """Binned 95 % intervals as bands (Chen 2012, Fig. 4.10)."""
-    runs = max((run.height for _, _, run in _parts(records.select("discipline"), styles)), default=0)
-    samples = max(200, math.ceil(runs / points_each(CURVE_POINTS, len(styles))))
-    data = []
-    for label, style, part in _parts(binned_ci(records, samples), styles):
-        x, low, high = (figures_of(part[name]) for name in ("size_packets", "low_s", "high_s"))
-        band = {
-            "type": "scatter",
-            "mode": "lines",
-            "x": x + x[::-1],
-            "y": high + low[::-1],
-            "fill": "toself",
-            "fillcolor": style.faint(0.22),
-            "line": {"width": 0.5, "color": style.faint(0.5)},
-            "hoverinfo": "skip",
-            "meta": label,
-            "legendgroup": label,
-            "showlegend": False,
-            "name": shown(label),
-        }
-        hover = "%{x:.4~g} packets: %{y:.3~g} s [%{customdata[0]}, %{customdata[1]}]"
-        interval = [list(pair) for pair in zip(figures_of(low), figures_of(high), strict=True)]
-        marks = {"symbol": style.symbol, "size": 4, "color": style.colour}
-        data += [
-            band,
-            curve(
-                label,
-                style,
-                x,
-                figures_of(part["mean_s"]),
-                hover,
-                customdata=interval,
-                mode="lines+markers",
-                marker=marks,
-            ),
-        ]
-    layout = {
-        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
-        "yaxis": axis("response time (s)"),
-    }
-    caption = (
-        f"Mean and 95 % confidence interval over bins of adjacent sizes with at least {samples} transfers each: where "
-        "bands do not overlap, chance hardly explains the difference. The largest sizes, too "
-        "few for a bin, are left out; as Chen "
-        "2012, Fig. 4.10 and section 4.6.2."
-    )
-    return Figure("confidence", "Response time with 95 % confidence", caption, data, layout) if data else None
-
-
-def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
-    """Distribution of response times."""
-    points = points_each(CURVE_POINTS, len(styles))
-    data = [
-        curve(
-            label,
-            style,
-            figures_of(part["response_time_s"]),
-            figures_of(part["share"]),
-            "%{y:.2%} within %{x:.3~g} s",
-            line={"color": style.colour, "dash": style.dash, "width": style.width, "shape": "hv"},
-        )
-        for label, style, part in _parts(response_cdf(records, points), styles)
-    ]
-    layout = {
-        "xaxis": axis("response time (s)", True, values_of(data, "x")),
-        "yaxis": axis("share of transfers", range=[0, 1.01], tickformat=".0%"),
-    }
-    caption = (
-        "Share of the completed TCP transfers that finish within a time, all sizes together: further left is faster. "
-        f"At most {points} points each, half of them among the slowest. Response time as Chen 2012, section 4.6.2."
-    )
-    return Figure("cdf", "Distribution of response times", caption, data, layout) if data else None
-
-
-def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
-    """Distribution of what unfinished transfers got through (Chen 2012, Fig. 4.8)."""
-    data = []
-    points = points_each(CURVE_POINTS, len(styles))
-    for label, style, part in _parts(incomplete(records), styles):
-        picked = np.unique(np.linspace(0, part.height - 1, min(part.height, points)).round().astype(int))
-        # A transfer that delivered nothing has no place on a logarithmic axis: it is drawn at half a packet.
-        x = figures_of(part["delivered_packets"].cast(pl.Float64).clip(0.5).gather(picked))
-        y = figures_of(part["share"].gather(picked))
-        name = f"{label} ({part['flows'].sum():,})"
-        data.append(
-            curve(
-                label,
-                style,
-                x[:1] + x,
-                [0.0, *y],
-                "%{y:.1%} delivered %{x:.4~g} packets or fewer",
-                name=shown(name),
-                mode="lines+markers",
-                line={"color": style.colour, "dash": style.dash, "width": style.width, "shape": "hv"},
-                marker={"symbol": style.symbol, "size": 5, "color": style.colour},
-            )
-        )
-    if not data:
-        return None
-    nothing = {
-        "tickmode": "array",
-        "tickvals": [0.5, 1, 10, 100, 1e3, 1e4, 1e5, 1e6],
-        "ticktext": ["0", "1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"],
-    }
-    layout = {
-        "xaxis": axis("delivered when the run ended (MSS packets)", type="log", **nothing),
-        "yaxis": axis("share of unfinished transfers", range=[0, 1.03], tickformat=".0%"),
-    }
-    caption = (
-        "How much the TCP transfers without a proper end had delivered (their number in "
-        "brackets): curves on the left mean "
-        f"that small transfers starve, on the right that large ones wait; at most {points} points each. As Chen 2012, "
-        "Fig. 4.8."
-    )
-    return Figure("unfinished", "Unfinished transfers", caption, data, layout)

@@ -1,6 +1,5 @@
-"""Tables for the terminal, in the form of Chen 2012, Table 4.2."""
+"""Tables for the terminal."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -9,13 +8,15 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from mayfly.show.choice import MANY, grouped, marks
-from mayfly.text.readable import bytes_text, count_text, interval_text, memory_text, share_text, spread_text, time_text
+from mayfly.show import table as shown
 
 if TYPE_CHECKING:
     import polars as pl
 
-_LABEL = 26
+LABEL = 26
+"""Width of the names of disciplines, in characters."""
+
+_NAMES = 20
 _FOLDED = 18
 
 
@@ -88,96 +89,34 @@ def empty_table(title: Any, kind: type[Table] = Table, padding: Any = (0, 1, 0, 
     )
 
 
-def comparison_table(summary: Mapping[str, Any]) -> Table:
-    """Disciplines side by side: mean response time of short and long flows with its 95 % interval, and what it cost.
+def drawn(table: shown.Table) -> Table:
+    """Draw a table for the terminal: good is bold green, bad is red.
 
     Parameters
     ----------
-    summary : mapping
-        As ``summary.json`` (docs/tables.md).
+    table : mayfly.show.table.Table
+        What to draw.
 
     Returns
     -------
     rich.table.Table
-        Fits 80 columns. Up to six disciplines have their intervals below the means, and a terminal narrower than 76
-        gets the table in several parts. More are grouped by family, one line each, and columns without room are left
-        out. On a terminal the best of a column are bold and green, the worst red, as far as intervals can tell.
+        A terminal too narrow for it gets its first columns or several parts, as ``narrow`` says.
     """
-    rows = summary["disciplines"]
-    return _few(rows) if len(rows) <= MANY else _many(rows)
+    found = empty_table(Text(table.title), HidingTable if table.narrow == "hide" else FoldingTable)
+    widest = LABEL if table.names == 1 else _NAMES
+    for head in table.heads[: table.names]:
+        found.add_column(Text(head), overflow="fold", max_width=widest)
+    for head in table.heads[table.names :]:
+        found.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
+    for row in table.cells():
+        if isinstance(row, str):
+            found.add_row(Text(row, style="dim italic"))
+        else:
+            found.add_row(*(Text(cell.text, _STYLES[cell.good]) for cell in row))
+    return found
 
 
-def _few(rows: list[Mapping[str, Any]]) -> Table:
-    table = empty_table(Text("Mean response time [95 % CI]"), FoldingTable)
-    table.add_column(Text("discipline"), overflow="fold")
-    marked_packets = any(row.get("marks") for row in rows)
-    names = ["short flows", "long flows", "link\nuse", "drops", *(["marks"] if marked_packets else []), "un-\nfinished"]
-    for name in (*names, "flow table\nmean/max\nmemory"):
-        table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
-    marked = marks(rows)
-    for row in rows:
-        table.add_row(
-            Text(row["label"]),
-            _mean_cell(row, "short", marked),
-            _mean_cell(row, "long", marked),
-            Text(share_text(row["utilisation"])),
-            Text(count_text(row["drops"])),
-            *([Text(count_text(row.get("marks")))] if marked_packets else []),
-            _unfinished_cell(row, marked),
-            Text(f"{_entries(row)}\n{memory_text(row['flow_table'].get('bytes'))}"),
-        )
-    return table
-
-
-def _many(rows: list[Mapping[str, Any]]) -> Table:
-    table = empty_table(Text("Mean response time, ± half the 95 % interval"), HidingTable, padding=0)
-    table.add_column(Text("discipline"), overflow="fold", max_width=_LABEL)
-    marked_packets = any(row.get("marks") for row in rows)
-    names = ["short flows", "long flows", "un-\nfinished", "drops", *(["marks"] if marked_packets else [])]
-    for name in (*names, "flow table\nmean/max", "memory", "link\nuse"):
-        table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
-    marked = marks(rows)
-    for name, members in grouped(rows):
-        if name:
-            table.add_row(Text(name, style="dim italic"))
-        for row in members:
-            table.add_row(
-                Text(f"  {row['label']}" if name else row["label"]),
-                Text(spread_text(row["short"]["mean_s"], row["short"]["ci95"]), _style(row, marked["short"])),
-                Text(spread_text(row["long"]["mean_s"], row["long"]["ci95"]), _style(row, marked["long"])),
-                Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"])),
-                Text(count_text(row["drops"])),
-                *([Text(count_text(row.get("marks")))] if marked_packets else []),
-                Text(_entries(row)),
-                Text(memory_text(row["flow_table"].get("bytes"))),
-                Text(share_text(row["utilisation"])),
-            )
-    return table
-
-
-def _style(row: Mapping[str, Any], marked: Mapping[str, str]) -> str:
-    return {"best": "bold green", "worst": "red"}.get(marked.get(row["label"], ""), "")
-
-
-def _entries(row: Mapping[str, Any]) -> str:
-    """Mean and largest flow table."""
-    table = row["flow_table"]
-    return "0" if table["max"] == 0 else f"{count_text(table['mean'])}/{count_text(table['max'])}"
-
-
-def _mean_cell(row: Mapping[str, Any], name: str, marked: Mapping[str, Mapping[str, str]]) -> Text:
-    flows = row[name]
-    cell = Text(time_text(flows["mean_s"]), _style(row, marked[name]))
-    if interval := interval_text(flows["mean_s"], flows["ci95"]):
-        cell.append("\n" + interval, style="not bold default dim")
-    return cell
-
-
-def _unfinished_cell(row: Mapping[str, Any], marked: Mapping[str, Mapping[str, str]]) -> Text:
-    cell = Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"]))
-    if row["flows_unfinished"]:
-        cell.append("\n" + bytes_text(row["unfinished_bytes"]), style="not bold default dim")
-    return cell
+_STYLES = {True: "bold green", False: "red", None: ""}
 
 
 def plain_table(frame: "pl.DataFrame") -> Table:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.workload.column_kinds import printable
+from mayfly.text.readable import printable
 
 
 @contextmanager

@@ -135,3 +135,16 @@ def count_text(count: float | None) -> str:
     if count is None:
         return MISSING
     return f"{count:,}" if isinstance(count, int) else digits(count)
+
+
+def printable(value: object) -> str:
+    r"""Write a stranger's value on one line: control characters escaped, at most 80 characters.
+
+    Examples
+    --------
+    >>> printable("a\nb")
+    'a\\nb'
+    """
+    text = str(value)
+    text = text if len(text) <= 80 else text[:77] + "..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

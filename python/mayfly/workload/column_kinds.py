@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.readable import printable
 from mayfly.workload import bursts, scripts
 
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
@@ -138,10 +139,3 @@ def refuse(name: str, wrong: pl.Series, values: pl.Series, bound: str, source: s
     """Raise for the value in the first row where ``wrong`` is true."""
     row = wrong.arg_max()
     raise MayflyError(f"{source}: row {row + 1}: {name} = {printable(values[row])}: must be {bound}")
-
-
-def printable(value: object) -> str:
-    """``value`` on one line: control characters escaped, at most 80 characters."""
-    text = str(value)
-    text = text if len(text) <= 80 else text[:77] + "..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

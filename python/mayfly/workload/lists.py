@@ -15,19 +15,9 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.files import first_line, when_complete
+from mayfly.text.readable import printable
 from mayfly.workload import bursts, scripts, stages
-from mayfly.workload.column_kinds import (
-    Bursts,
-    Choice,
-    Host,
-    Label,
-    Number,
-    Script,
-    checked,
-    is_whole,
-    printable,
-    refuse,
-)
+from mayfly.workload.column_kinds import Bursts, Choice, Host, Label, Number, Script, checked, is_whole, refuse
 
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""

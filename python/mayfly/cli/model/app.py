@@ -84,3 +84,8 @@ def pias(
         sizes, offered = spelled(law, unit, load, flows)
     found = optimise(sizes, levels, offered if load is None else load, objective=objective, minimise=minimise)
     session.tell(found)
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the group."""
+    root.add_typer(app, name="model")

@@ -90,3 +90,8 @@ def captures(
 
 app.command(epilog="Example:  mayfly profile compare captures/office.pcap.gz tcptrace.csv --tolerance 0.01")(compare)
 app.add_typer(profile_roles.app, name="roles")
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the group."""
+    root.add_typer(app, name="profile")

@@ -53,3 +53,8 @@ def formats(as_json: AsJson = False) -> None:
 
 
 workload_profile.add_to(app)
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the group."""
+    root.add_typer(app, name="workload")

@@ -5,9 +5,10 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.comparison.figures.response import BINS_PER_DECADE
 from mayfly.metrics import conditional_mean
 from mayfly.show.palette import Style
-from mayfly.show.plots import BINS_PER_DECADE, Figure, axis, curve, figures_of, shown, values_of
+from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
 
 Row = Mapping[str, Any]
 

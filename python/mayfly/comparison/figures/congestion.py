@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.comparison.figures.response import BINS_PER_DECADE
 from mayfly.metrics.active import active_flows
 from mayfly.metrics.fairness import ENDLESS_BYTES
 from mayfly.metrics.loss import loss_by_size
 from mayfly.show.palette import Style
-from mayfly.show.plots import BINS_PER_DECADE, Figure, axis, curve, figures_of, points_each, shown, values_of
+from mayfly.show.plots import Figure, axis, curve, figures_of, points_each, shown, values_of
 
 _INTERVALS = 100
 _LEAST_DRAWN = 1e-5

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from mayfly.models.queue.policies import POLICIES, Policy
 if TYPE_CHECKING:
     import polars as pl
 
-    from mayfly.comparison.comparison import Comparison
     from mayfly.models.queue.flow_records import Link
     from mayfly.models.queue.mg1 import MG1
     from mayfly.scenario.network import Network
@@ -144,50 +143,43 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def with_models(result: Comparison, path: bool = False) -> Comparison:
-    """Adds to a comparison what the models expect of each discipline that has one.
+def models_of(summary: Mapping[str, Any], records: pl.DataFrame, path: bool = False) -> dict[str, Any]:
+    """What the models expect of each discipline that has one.
 
     Parameters
     ----------
-    result : Comparison
-        What ran.
+    summary : mapping
+        Of a comparison.
+    records : polars.DataFrame
+        Flow records of all disciplines.
     path : bool
         Add to the model what each flow takes alone on its path beyond the time of its bytes on the link: handshake,
         round trips, slow start and tear-down.
 
     Returns
     -------
-    Comparison
-        The summary has ``models``, by label, and ``model_queue`` (docs/tables.md), with ``notes`` on what has no model.
-
-    Examples
-    --------
-    >>> import mayfly
-    >>> import polars as pl
-    >>> flows = pl.DataFrame({"start_s": [0.0, 5.0], "size_packets": [10, 20]})
-    >>> found = with_models(mayfly.compare("wired", "las,red", flows=flows)).summary
-    >>> list(found["models"]), found["model_queue"]["notes"]
-    (['las'], ['no model: red'])
+    dict
+        ``models``, by label, and ``model_queue`` (docs/tables.md), with ``notes`` on what has no model.
     """
     try:
-        models, told = _models(result, path)
+        models, told = _models(summary, records, path)
     except MayflyError as error:
         # The run is over, and of use without them.
         models, told = {}, {"with_path": path, "notes": [f"no models: {str(error).removeprefix('models: ')}"]}
-    return replace(result, summary=result.summary | {"models": models, "model_queue": told})
+    return {"models": models, "model_queue": told}
 
 
-def _models(result: Comparison, path: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def _models(summary: Mapping[str, Any], every: pl.DataFrame, path: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """Models by label, and the queue they have in common with notes."""
     import polars as pl
 
     from mayfly.scenario.network import Network
 
-    refuse_several_links(Network.model_validate(result.summary["scenario"]["network"]))
-    rows = result.summary["disciplines"]
-    records = {row["label"]: result.records.filter(pl.col("discipline") == row["label"]) for row in rows}
+    refuse_several_links(Network.model_validate(summary["scenario"]["network"]))
+    rows = summary["disciplines"]
+    records = {row["label"]: every.filter(pl.col("discipline") == row["label"]) for row in rows}
     first = records[rows[0]["label"]]
-    link = _link(result.summary["scenario"], first)
+    link = _link(summary["scenario"], first)
     if "script" in first.columns and not link.jobs(first)["script"].is_null().any():
         raise MayflyError("every flow that ends waits for its user (script)")
     queue = link.queue(first)
@@ -199,7 +191,7 @@ def _models(result: Comparison, path: bool) -> tuple[dict[str, Any], dict[str, A
         "cov": queue.law.cov,
         "direction": link.direction,
     }
-    workload = _workload(result.summary["scenario"]["tcp"], first, link)
+    workload = _workload(summary["scenario"]["tcp"], first, link)
     models, refused = {}, []
     told["no_model"] = []
     for row in rows:

@@ -12,9 +12,9 @@ from mayfly.models.queue.answer import finite
 from mayfly.models.queue.compared import LOADS, Compared, Member, curve_sizes, mean_slowdown, plain
 from mayfly.models.queue.mg1 import MG1
 from mayfly.show import page
-from mayfly.show.discipline_table import Cell, framed, line
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
+from mayfly.show.plotted_table import Cell, framed, line
 from mayfly.text.folder import filled
 
 CURVE_POINTS = 240

@@ -6,7 +6,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.profile.agreement.table import Seen, Tool, by_opener, in_order
-from mayfly.workload.column_kinds import printable
+from mayfly.text.readable import printable
 from mayfly.workload.formats import zeek
 
 NAMES = {"packets": "packets", "wire_bytes": "wire_bytes", "distinct_bytes": "distinct_bytes"}

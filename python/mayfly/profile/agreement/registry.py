@@ -6,7 +6,7 @@ from pathlib import Path
 from mayfly.errors import MayflyError
 from mayfly.profile.agreement import logs, mayfly, tcptrace, tshark
 from mayfly.profile.agreement.table import Seen
-from mayfly.workload.column_kinds import printable
+from mayfly.text.readable import printable
 from mayfly.workload.formats.format import head_of
 
 TOOLS = {

@@ -12,7 +12,7 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.profile.agreement.table import METRICS, Seen, Tool, in_order
 from mayfly.text.files import reading
-from mayfly.workload.column_kinds import printable
+from mayfly.text.readable import printable
 from mayfly.workload.formats.format import first_words, lines
 
 NAMES = {

@@ -8,7 +8,7 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.profile.agreement.table import Seen, Tool, in_order
 from mayfly.text.files import first_line, reading
-from mayfly.workload.column_kinds import printable
+from mayfly.text.readable import printable
 from mayfly.workload.formats.format import first_words, lines
 
 FIELDS = (

@@ -12,7 +12,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.files import reading
-from mayfly.workload.column_kinds import printable
+from mayfly.text.readable import printable
 
 HEAD_BYTES = 65536
 """Bytes of a file that tell its format."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.readable import printable
 from mayfly.workload.capture import flows_of_connections
-from mayfly.workload.column_kinds import printable
 from mayfly.workload.formats.format import Rules
 from mayfly.workload.lists import flow_list
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.files import when_complete
-from mayfly.workload.column_kinds import printable
+from mayfly.text.readable import printable
 from mayfly.workload.formats import flow_list, nfdump, ns3, packets, tmix, zeek
 from mayfly.workload.formats.format import Format, Rules, head_of
 from mayfly.workload.lists import flow_list as normalised

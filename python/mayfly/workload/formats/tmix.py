@@ -16,8 +16,8 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.files import reading
+from mayfly.text.readable import printable
 from mayfly.workload import scripts
-from mayfly.workload.column_kinds import printable
 from mayfly.workload.formats.format import Format, Rules, first_words, lines
 from mayfly.workload.lists import flow_list
 from mayfly.workload.scripts import Train

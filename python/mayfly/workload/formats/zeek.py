@@ -10,7 +10,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.files import reading
-from mayfly.workload.column_kinds import printable
+from mayfly.text.readable import printable
 from mayfly.workload.formats.format import Format, Rules, first_words, lines
 from mayfly.workload.formats.log import LATEST_S, Addresses, count, flows_of_log, number, port, refused
 

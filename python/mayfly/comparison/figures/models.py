@@ -1,118 +1,16 @@
-"""What queueing models expect of each discipline beside what was simulated: table, curves, errors."""
+"""Plots of what queueing models expect of each discipline: curves beside the simulated means, and errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
-from rich.table import Table
-
-from mayfly.show.lines_table import Line, lines_html, lines_table
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
-from mayfly.text.readable import MISSING, count_text, time_text
-
-TITLE = "Models beside the simulation"
-HEADS = (
-    "short flows\nsimulated",
-    "model",
-    "error",
-    "long flows\nsimulated",
-    "model",
-    "error",
-    "by size\nmedian",
-    "90 %",
-)
 
 FEWEST = 10
 """Flows a class of size has at least to be in the plot of errors: fewer say more of chance than of the model."""
 
 Summary = Mapping[str, Any]
-
-
-def models_table(summary: Summary) -> Table:
-    """Models beside the simulation for the terminal.
-
-    Parameters
-    ----------
-    summary : mapping
-        With ``models`` (docs/tables.md).
-
-    Returns
-    -------
-    rich.table.Table
-        A line per discipline that has a model; columns without room are left out.
-    """
-    return lines_table(TITLE, "model", HEADS, _lines(summary))
-
-
-def models_html(summary: Summary) -> str:
-    """Section of the report; empty without models.
-
-    Parameters
-    ----------
-    summary : mapping
-        As ``summary.json``.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
-    if not summary.get("models"):
-        return "".join(f'<p class="soft">{escape(note)}.</p>' for note in model_notes(summary))
-    sources = {f"{model['policy']}: {model['title']}, {model['source']}" for model in summary["models"].values()}
-    told = [f"Errors are model over simulation less 1. {'; '.join(sorted(sources))}", *model_notes(summary)]
-    notes = "".join(f'<p class="soft">{escape(note)}.</p>' for note in told)
-    return lines_html(TITLE, "model", HEADS, _lines(summary)) + notes
-
-
-def model_notes(summary: Summary) -> list[str]:
-    """The queue the models have, and what they do not, in words; empty without models."""
-    queue = summary.get("model_queue")
-    if queue is None:
-        return []
-    if "rho" not in queue:
-        return queue["notes"]
-    path = "with what each flow takes alone beyond its bytes" if queue["with_path"] else "without round trips"
-    told = (
-        f"M/G/1 queue of the {count_text(queue['flows'])} flows {queue['direction']}: load {queue['rho']:.4g}, "
-        f"{count_text(round(queue['mean_bytes']))} bytes on the wire in the mean, CoV {queue['cov']:.3g}; {path}"
-    )
-    return [told, *queue["notes"]]
-
-
-def _lines(summary: Summary) -> list[Line]:
-    lines = []
-    for label, model in summary["models"].items():
-        cells = []
-        for name in ("short", "long"):
-            cells += [
-                time_text(model[name]["simulated_s"]),
-                _time(model[name]["model_s"], model[name]["flows"]),
-                error_text(model[name]["error"]),
-            ]
-        errors = [error_text(model["error_median"]), error_text(model["error_p90"], signed=False)]
-        lines.append(Line(label, model["policy"], [*cells, *errors]))
-    return lines
-
-
-def _time(seconds: float | None, flows: int) -> str:
-    return "starves" if seconds is None and flows else time_text(seconds)
-
-
-def error_text(error: float | None, signed: bool = True) -> str:
-    """Write a relative error in per cent.
-
-    Examples
-    --------
-    >>> error_text(-0.0312), error_text(0.25, signed=False), error_text(12.5), error_text(None)
-    ('-3.1 %', '25.0 %', '+1,250 %', '–')
-    """
-    if error is None:
-        return MISSING
-    sign = ("-" if error < 0 else "+") if signed else ""
-    return f"{sign}{100 * abs(error):,.{0 if abs(error) >= 1 else 1}f} %"
 
 
 def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, Style]) -> Figure | None:

@@ -1,11 +1,12 @@
-"""The table of the report: one row per discipline, which also chooses what the plots show."""
+"""The overview of a comparison on its page: a row per discipline, which also chooses what the plots show."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from mayfly.show.choice import MANY, grouped, marks
+from mayfly.comparison.choice import MANY, grouped, marks
 from mayfly.show.palette import Style
+from mayfly.show.plotted_table import Cell, framed, line
 from mayfly.text.readable import (
     MISSING,
     bytes_text,
@@ -17,11 +18,7 @@ from mayfly.text.readable import (
     time_text,
 )
 
-_DASHES = {"solid": "", "dash": "6 3", "dot": "2 2", "dashdot": "6 2 2 2"}
-
 Row = Mapping[str, Any]
-Cell = tuple[str, float | None, str]
-"""What is shown, what it is sorted by, and whether it is the best or the worst."""
 
 
 def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: Sequence[str]) -> str:
@@ -62,17 +59,6 @@ def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: 
     return f'{_tools(rows) if many else ""}{framed(("discipline", *columns), lines)}<p class="soft">{caption}</p>'
 
 
-def framed(heads: Iterable[str], lines: Iterable[str]) -> str:
-    """Write the table that the page's script sorts, with headings and lines in HTML."""
-    shown = "".join(
-        f'<th scope="col" aria-sort="none"><button type="button" class="sort">{name}</button></th>' for name in heads
-    )
-    return (
-        f'<div class="scroll"><table id="disciplines"><thead><tr>{shown}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
-
-
 def _tools(rows: Sequence[Row]) -> str:
     """Filter by family, and which of many are in the plots; of use with the script only."""
     names = "".join(f"<option>{escape(name)}</option>" for name, _ in grouped(rows))
@@ -82,34 +68,6 @@ def _tools(rows: Sequence[Row]) -> str:
         '<button type="button" id="plot-first">Plot the best of each family</button> '
         '<span id="plotted" role="status"></span></div>'
     )
-
-
-def line(label: str, style: Style, cells: Iterable[Cell], family: str = "", plotted: bool = True) -> str:
-    """Write a line of the table, with the box that puts its name into the plots."""
-    label = escape(label)
-    checked = " checked" if plotted else ""
-    return (
-        f'<tr data-discipline="{label}" data-family="{escape(family)}"><th scope="row"><span class="who">'
-        f'<input type="checkbox" autocomplete="off"{checked} aria-label="plot {label}">{_swatch(style)}'
-        f'<button type="button" class="name" aria-pressed="false">{label}</button></span></th>'
-        f"{''.join(map(_cell, cells))}</tr>"
-    )
-
-
-def _swatch(style: Style) -> str:
-    """Draw a piece of the line of a discipline."""
-    dash = _DASHES[style.dash]
-    broken = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        '<svg class="swatch" width="26" height="10" aria-hidden="true"><line x1="0" y1="5" x2="26" y2="5" '
-        f'stroke="{style.colour}" stroke-width="{style.width + 1:g}"{broken}/></svg>'
-    )
-
-
-def _cell(cell: Cell) -> str:
-    text, value, mark = cell
-    known = "" if value is None else f' data-value="{value:.9g}"'
-    return f"<td{known}{f' class={mark}' if mark else ''}>{text}</td>"
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, list[Cell]]:

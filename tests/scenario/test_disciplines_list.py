@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from mayfly.discipline_registry import disciplines, named_in, parse
-from mayfly.show.disciplines_list import DisciplinesList, discipline_detail, example
+from mayfly.discipline_registry.listing import DisciplinesList, discipline_detail, example
 
 SPECS = [
     {

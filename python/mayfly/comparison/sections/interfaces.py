@@ -1,17 +1,17 @@
-"""What each interface of a network of several links did, under each discipline: terminal and page."""
+"""What each interface of a network of several links did, under each discipline."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-
-from mayfly.show.lines_table import Line, lines_html, lines_table
+from mayfly.comparison.measured import Measured
+from mayfly.comparison.sections.section import Section, Summary
+from mayfly.show.table import Table
+from mayfly.simulate.network.interfaces import over_replications
 from mayfly.text.readable import count_text, digits, rate_text, share_text
 
 MOST = 12
 """Interfaces in a table; the busiest, when there are more."""
 
-TITLE = "Interfaces"
 HEADS = ("speed", "link use", "arrivals", "drops", "share\ndropped", "mean queue\npackets", "marks", "lost")
 
 Row = Mapping[str, Any]
@@ -35,40 +35,20 @@ def busiest(rows: Sequence[Row]) -> list[int]:
     return sorted(order[:MOST])
 
 
-def interfaces_table(rows: Sequence[Row]) -> Table:
-    """Interfaces for the terminal.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        ``disciplines`` of the summary, with ``interfaces``.
-
-    Returns
-    -------
-    rich.table.Table
-        A line per interface and discipline; columns without room are left out.
-    """
-    return lines_table(TITLE, "interface", _heads(rows), _lines(rows))
+def measure(of: Measured) -> dict[str, Any]:
+    """The key ``interfaces``, of networks with several links."""
+    return {"interfaces": over_replications([run.interfaces for run in of.runs])} if of.runs[0].interfaces else {}
 
 
-def interfaces_html(rows: Sequence[Row]) -> str:
-    """Section of the report; empty for a dumbbell.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        ``disciplines`` of the summary.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+def tables(summary: Summary) -> tuple[Table, ...]:
+    """A row per interface and discipline; none for a dumbbell."""
+    rows = summary["disciplines"]
     if not all("interfaces" in row for row in rows):
-        return ""
+        return ()
     few = len(busiest(rows)) < len(rows[0]["interfaces"])
-    note = f'<p class="soft">The busiest {len(busiest(rows))} of {len(rows[0]["interfaces"])}.</p>' if few else ""
-    return lines_html(TITLE, "interface", _heads(rows), _lines(rows)) + note
+    notes = (f"The busiest {len(busiest(rows))} of {len(rows[0]['interfaces'])}.",) if few else ()
+    heads = ("discipline", "interface", *_heads(rows))
+    return (Table("Interfaces", heads, tuple(_lines(rows)), names=2, notes=notes),)
 
 
 def _heads(rows: Sequence[Row]) -> list[str]:
@@ -86,7 +66,7 @@ def _queue_text(packets: float) -> str:
     return "< 0.01" if 0 < packets < 0.01 else digits(packets)
 
 
-def _lines(rows: Sequence[Row]) -> list[Line]:
+def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Label, interface and cells, all interfaces of a discipline together."""
     shown, chosen = _shown(rows), busiest(rows)
     lines = []
@@ -104,5 +84,8 @@ def _lines(rows: Sequence[Row]) -> list[Line]:
                 count_text(own["lost"]),
             )
             kept = [cell for cell, keep in zip(cells, shown, strict=True) if keep]
-            lines.append(Line(row["label"] if position == 0 else "", own["name"], kept))
+            lines.append((row["label"] if position == 0 else "", own["name"], *kept))
     return lines
+
+
+SECTION = Section(measure, tables)

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mayfly.discipline_registry import FAMILIES
-
-MANY = 6
-"""Up to here disciplines are shown in the order written; more are grouped by family, and a few of them lead."""
+from mayfly.show.plots import MANY
 
 _LEAST = 5
 

@@ -1,0 +1,65 @@
+"""The command line as a whole: every command registers itself here.
+
+A command is a module of this package with ``register(app)``, and its name in :data:`COMMANDS`. Packages that are
+installed beside this one add theirs as entry points of the group ``mayfly.commands``.
+"""
+
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Annotated
+
+import typer
+
+COMMANDS = (
+    "compare",
+    "whatif",
+    "simulate",
+    "disciplines",
+    "estimate",
+    "flood",
+    "gaming",
+    "reproduce",
+    "model.app",
+    "profile.app",
+    "sweep",
+    "qdisc",
+    "workload.app",
+)
+"""Modules of the commands, in the order of ``mayfly --help``."""
+
+app = typer.Typer(
+    name="mayfly",
+    help="What would each queueing discipline do to the users of a congested link?",
+    epilog="Example:  mayfly compare wired --disciplines fifo,efd --duration 200s",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    # Plain help reads the same in every terminal and answers at once.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit")] = False,
+) -> None:
+    if version:
+        from mayfly.version import described
+
+        typer.echo(f"mayfly {described()}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+def _register_all() -> None:
+    for name in COMMANDS:
+        import_module(f"mayfly.cli.{name}").register(app)
+    for plug_in in entry_points(group="mayfly.commands"):
+        plug_in.load()(app)
+
+
+_register_all()

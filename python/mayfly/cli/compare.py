@@ -1,0 +1,64 @@
+"""The command ``mayfly compare``."""
+
+from pathlib import Path
+
+import typer
+
+from mayfly.cli.options import (
+    AsJson,
+    Disciplines,
+    Duration,
+    Engine,
+    Flows,
+    Models,
+    ModelsPath,
+    Overrides,
+    Quiet,
+    Replications,
+    ReportFolder,
+    ScenarioArgument,
+    Seed,
+    TraceFlow,
+    changes,
+    refuse_without_models,
+    with_models,
+    with_traces,
+)
+from mayfly.cli.session import Session
+
+
+def compare(
+    scenario: ScenarioArgument = "wired",
+    disciplines: Disciplines = None,
+    flows: Flows = None,
+    duration: Duration = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    overrides: Overrides = None,
+    trace_flow: TraceFlow = None,
+    engine: Engine = "simulator",
+    models: Models = False,
+    models_path: ModelsPath = False,
+    out: ReportFolder = Path("mayfly-compare"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run one workload under several disciplines."""
+    session = Session(as_json, quiet, out)
+    from mayfly.comparison.comparison import compare as run
+    from mayfly.engines import engine as by_name
+    from mayfly.scenario.scenario import load_scenario
+
+    changed = changes(overrides, duration=duration, seed=seed, replications=replications)
+    loaded = load_scenario(scenario, with_traces(changed, trace_flow))
+    refuse_without_models(loaded, models or models_path)
+    with session.progress(f"compare {loaded.name}") as progress:
+        result = run(loaded, disciplines, flows, progress=progress, engine=by_name(engine))
+    session.finish(with_models(result, models, models_path))
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly compare wired --disciplines fifo,efd,las --duration 200s --out results")(
+        compare
+    )

@@ -1,0 +1,99 @@
+"""Arguments and options that several commands have."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from mayfly.comparison.comparison import Comparison
+    from mayfly.scenario.scenario import Scenario
+
+ScenarioArgument = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML), or a ready one: wired, wired-ns2, ...")
+]
+Disciplines = Annotated[
+    str | None,
+    typer.Option(
+        "--disciplines",
+        "-d",
+        metavar="LIST",
+        help="Comma-separated, options in parentheses: fifo,lars(half_life=200ms); all, or a family such as "
+        "fair-queueing, stands for its members; -las leaves one out: all,-las",
+    ),
+]
+Flows = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Flows of any format of mayfly workload formats, in place of the workload"),
+]
+Duration = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="End of the run in simulated time: 200s, 5min, or a number of seconds"),
+]
+Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of all random streams, from 0 to 2^63 - 1")]
+Replications = Annotated[
+    str | None, typer.Option("--replications", "-n", metavar="N", help="Runs with seeds SEED, SEED+1, ...; from 1")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Any scenario field: network.buffer=20, tcp.min_rto=200ms; repeatable"
+    ),
+]
+TraceFlow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trace-flow",
+        metavar="ID",
+        help="Write each packet of this flow (flow_id), or of a group, to packets.parquet, its timeouts to "
+        "timeouts.parquet; repeatable",
+    ),
+]
+ReportFolder = Annotated[
+    Path, typer.Option(metavar="DIR", help="Folder for report.html, flows.parquet, samples.parquet, summary.json")
+]
+Models = Annotated[
+    bool, typer.Option("--models", help="What an M/G/1 queue expects of each discipline, beside the simulation")
+]
+ModelsPath = Annotated[
+    bool,
+    typer.Option("--models-path", help="As --models, and what each flow takes alone: round trips, slow start"),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What runs it: simulator; linux, TCP and disciplines of a real kernel in virtual time; both, side by side",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
+
+
+def changes(given: list[str] | None, **options: str | None) -> dict[str, Any]:
+    """What ``--set`` and the options of a command change in a scenario."""
+    from mayfly.scenario.overrides import merged
+
+    return merged(given or (), options)
+
+
+def with_traces(changed: dict[str, Any], flows: list[str] | None) -> dict[str, Any]:
+    """What is changed, with ``--trace-flow`` in place of the scenario's own choice."""
+    from mayfly.errors import MayflyError
+
+    if flows and "trace" in changed:
+        raise MayflyError("trace is given twice: by --trace-flow and by --set")
+    return changed | ({"trace": flows} if flows else {})
+
+
+def with_models(result: "Comparison", models: bool, path: bool) -> "Comparison":
+    """The comparison with what models expect, where ``--models`` or ``--models-path`` asks for it."""
+    return result.with_models(path) if models or path else result
+
+
+def refuse_without_models(scenario: "Scenario", asked: bool) -> None:
+    """Refuses before the run what no model is for."""
+    if asked:
+        from mayfly.models.queue.disciplines import refuse_several_links
+
+        refuse_several_links(scenario.network)

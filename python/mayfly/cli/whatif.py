@@ -1,0 +1,90 @@
+"""The command ``mayfly whatif``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.options import (
+    AsJson,
+    Disciplines,
+    Duration,
+    Models,
+    ModelsPath,
+    Overrides,
+    Quiet,
+    Replications,
+    ReportFolder,
+    Seed,
+    changes,
+    with_models,
+)
+from mayfly.cli.session import Session
+
+
+def whatif(
+    capture: Annotated[
+        Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
+    ],
+    rate: Annotated[
+        str, typer.Option(metavar="RATE", help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s)")
+    ],
+    buffer: Annotated[
+        str, typer.Option(metavar="SIZE", help="Limit of the bottleneck queue: packets (300), or bytes (450kB)")
+    ],
+    internal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CIDR", help="Network on the near side of the link; repeatable; inferred if absent"),
+    ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Scale time so that the busier direction is offered this share of the rate, such as 0.8 (0.01 to 10)",
+        ),
+    ] = None,
+    apps: Annotated[
+        bool, typer.Option("--apps", help="Replay what connections do inside: trains, think times, paces")
+    ] = False,
+    apps_udp: Annotated[
+        bool, typer.Option("--apps-udp", help="Replay every packet when it was captured, as UDP")
+    ] = False,
+    disciplines: Disciplines = None,
+    duration: Duration = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    overrides: Overrides = None,
+    models: Models = False,
+    models_path: ModelsPath = False,
+    out: ReportFolder = Path("mayfly-whatif"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Replay a capture's flows over a bottleneck, per discipline."""
+    session = Session(as_json, quiet, out)
+    from mayfly.comparison.whatif import whatif as run
+    from mayfly.errors import MayflyError
+
+    if apps and apps_udp:
+        raise MayflyError("--apps and --apps-udp: must be one of them")
+    changed = changes(overrides, duration=duration, seed=seed, replications=replications)
+    with session.progress(f"whatif {capture.name}") as progress:
+        result = run(
+            capture,
+            rate,
+            buffer,
+            internal=internal,
+            load=load,
+            apps="udp" if apps_udp else "tcp" if apps else None,
+            disciplines=disciplines,
+            overrides=changed,
+            progress=progress,
+        )
+    session.finish(with_models(result, models, models_path))
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(
+        epilog="Example:  mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24"
+    )(whatif)

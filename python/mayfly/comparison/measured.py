@@ -1,0 +1,83 @@
+"""What the sections of a comparison are measured from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from mayfly.metrics import fair_groups
+from mayfly.metrics.groups import has_groups
+from mayfly.scenario.scenario import Scenario
+from mayfly.simulate.network.topology import watched_rate_bps
+from mayfly.simulate.queue_delay import propagation_rtt_s
+from mayfly.simulate.run import RunResult
+from mayfly.workload.stages import is_closed_loop
+
+
+class Workload:
+    """What all disciplines of a comparison have in common.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What ran.
+    runs : sequence of RunResult
+        Of all disciplines.
+    """
+
+    def __init__(self, scenario: Scenario, runs: Sequence[RunResult]):
+        self.scenario = scenario
+        self.grouped = has_groups(runs[0].records)
+        self.closed = is_closed_loop(runs[0].records)
+        self.end_s = max(run.counters["end_ns"] for run in runs) * 1e-9
+        self.begin_s = min(run.counters["begin_ns"] for run in runs) * 1e-9
+        dumbbell = scenario.network.topology == "dumbbell"
+        self.propagation_rtt_s = propagation_rtt_s(scenario.network) if dumbbell else None
+        self._fair: Any = None
+
+    @property
+    def packets(self) -> dict[str, int]:
+        """Payload and headers of a full packet, in bytes."""
+        return {"mss": self.scenario.tcp.mss, "header_bytes": self.scenario.tcp.headers_bytes}
+
+    @property
+    def link(self) -> dict[str, Any]:
+        """Rate, bit/s, end, s, and packets of the link that is watched."""
+        return {"rate_bps": watched_rate_bps(self.scenario), "end_s": self.scenario.duration} | self.packets
+
+    @property
+    def span(self) -> dict[str, float]:
+        """Begin and end of what is measured, s."""
+        return {"begin_s": self.begin_s, "end_s": self.end_s}
+
+    def fair(self, records: pl.DataFrame) -> Any:
+        """The fair shares of the groups: the same under every discipline, unless some flows wait for others."""
+        if self._fair is None or self.closed:
+            self._fair = fair_groups(records, **self.link)
+        return self._fair
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The runs of one discipline.
+
+    Parameters
+    ----------
+    workload : Workload
+        What ran.
+    runs : list of RunResult
+        One of each replication.
+    records : polars.DataFrame
+        Flow records of all of them.
+    """
+
+    workload: Workload
+    runs: list[RunResult]
+    records: pl.DataFrame
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:
+        """Time series of all runs."""
+        return pl.concat([run.samples for run in self.runs])

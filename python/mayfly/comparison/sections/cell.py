@@ -1,0 +1,156 @@
+"""Uploads and downloads of a wireless cell under each discipline."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mayfly.comparison.measured import Measured
+from mayfly.comparison.sections.group_transfers import HEADS as GROUP_HEADS
+from mayfly.comparison.sections.group_transfers import group_lines
+from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.metrics import cell_row
+from mayfly.show.table import Table
+from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
+
+TITLE = "Wireless cell: downloads and uploads"
+GROUPS = "Wireless cell: transfers by group"
+WAYS = {"down": ("downloads", "data"), "up": ("uploads", "acks")}
+"""Of each direction its name, and what of it waits at the access point."""
+
+_OF_BOTH = ("up :\ndown", "Jain", "Jain\nof air")
+
+MOST_STATIONS = 50
+"""Stations that the page shows one by one."""
+
+Row = Mapping[str, Any]
+
+
+def measure(of: Measured) -> dict[str, Any]:
+    """The key ``wlan``, of a cell."""
+    if of.runs[0].cell is None:
+        return {}
+    work = of.workload
+    rates = work.scenario.network.wlan.station_rates
+    return {"wlan": cell_row(of.records, [run.cell for run in of.runs], rates=rates, **work.span, **work.packets)}
+
+
+def tables(summary: Summary) -> tuple[Table, ...]:
+    """Both directions, groups, what TCP sent, frames and stations; none without a cell."""
+    rows = rows_with(summary, "wlan")
+    if not rows:
+        return ()
+    heads, lines = _directions(rows)
+    found = [Table(TITLE, ("discipline", "flows", *heads), lines, names=2, notes=_NOTES)]
+    if any(row["wlan"]["groups"] for row in rows):
+        lines = group_lines((row["label"], row["wlan"]["groups"]) for row in rows)
+        found.append(Table(GROUPS, GROUP_HEADS, lines, names=2))
+    found += [_sent(rows), _frames(rows)]
+    if len(rows[0]["wlan"]["stations"]) <= MOST_STATIONS:
+        found.append(_stations(rows))
+    return tuple(found)
+
+
+_NOTES = (
+    "Goodput: payload delivered after the warm-up. Lost at the access point: data of downloads, and acknowledgements "
+    "of uploads, that its queue dropped. Short and long flows are classed in each direction apart. up : down is the "
+    "ratio of the two goodputs; Jain's index is that of the goodput of flows that never end, or else of the stations, "
+    "and of the time on the air of the stations.",
+)
+
+
+def _ways(rows: Sequence[Row]) -> list[str]:
+    """Directions that have flows."""
+    return [way for way in WAYS if any(row["wlan"]["directions"][way]["flows"] for row in rows)]
+
+
+def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    columns = {
+        "goodput\nMbit/s": lambda cell, way: digits(cell["goodput_mbps"][way]["mean"]),
+        "lost\nat AP": lambda cell, way: share_text(cell["access_point"][WAYS[way][1]]["loss"]),
+        "RTT": lambda cell, way: time_text(cell["directions"][way]["rtt_mean_s"]),
+        "cwnd": lambda cell, way: _digits(cell["directions"][way]["cwnd_mean_packets"]),
+        "short\nflows": lambda cell, way: time_text(cell["directions"][way]["short"]["mean_s"]),
+        "long\nflows": lambda cell, way: time_text(cell["directions"][way]["long"]["mean_s"]),
+        "up :\ndown": lambda cell, way: _digits(cell["up_down_ratio"]),
+        "Jain": lambda cell, way: _index(cell["jain"]["flows"], cell["jain"]["stations"]),
+        "Jain\nof air": lambda cell, way: _index(cell["jain"]["airtime"]),
+    }
+    ways = _ways(rows)
+    cells = {
+        (row["label"], way): {name: of(row["wlan"], way) for name, of in columns.items()}
+        for row in rows
+        for way in ways
+    }
+    kept = [name for name in columns if any(own[name] != MISSING for own in cells.values())]
+    lines = []
+    for (label, way), own in cells.items():
+        first = way == ways[0]
+        # What is said of both directions stands in the first line.
+        texts = [own[name] if first or name not in _OF_BOTH else "" for name in kept]
+        lines.append((label if first else "", WAYS[way][0], *texts))
+    return tuple(kept), tuple(lines)
+
+
+def _sent(rows: Sequence[Row]) -> Table:
+    heads = ("discipline", "flows", "first, Mbit/s", "again, Mbit/s", "timeouts", "active flows, mean / max")
+    lines = []
+    ways = _ways(rows)
+    for row in rows:
+        for way in ways:
+            own = row["wlan"]["directions"][way]
+            active = own["active_flows"]
+            cells = (
+                digits(own["load_mbps"]["first"]),
+                digits(own["load_mbps"]["again"]),
+                count_text(own["timeouts"]),
+                f"{count_text(active['mean'])} / {count_text(active['max'])}",
+            )
+            lines.append((row["label"] if way == ways[0] else "", WAYS[way][0], *cells))
+    note = (
+        "Data packets on the wire over the whole run, sent for the first time and again. Active flows have started and "
+        "not finished."
+    )
+    return Table("What TCP sent", heads, tuple(lines), names=2, notes=(note,), page_only=True)
+
+
+def _frames(rows: Sequence[Row]) -> Table:
+    heads = ("discipline", "medium taken", "frames sent", "again", "in collisions", "given up", "dropped by the queue")
+    lines = []
+    for row in rows:
+        mac = row["wlan"]["mac"]
+        cells = (
+            count_text(mac["attempts"]),
+            f"{count_text(mac['retries'])} ({share_text(mac['retry_rate'])})",
+            share_text(mac["collision_rate"]),
+            count_text(mac["given_up"]),
+            count_text(mac["queue_drops"]),
+        )
+        lines.append((row["label"], share_text(mac["busy"]), *cells))
+    return Table("Frames on the air", heads, tuple(lines), names=2, page_only=True)
+
+
+def _stations(rows: Sequence[Row]) -> Table:
+    heads = ("discipline", "station", "rate", "down, Mbit/s", "up, Mbit/s", "air")
+    lines = []
+    for row in rows:
+        for position, own in enumerate(row["wlan"]["stations"]):
+            cells = (
+                own["rate"] or MISSING,
+                digits(own["down_mbps"]),
+                digits(own["up_mbps"]),
+                share_text(own["airtime"]),
+            )
+            lines.append((row["label"] if position == 0 else "", str(own["station"]), *cells))
+    note = "Air: share of the time for which the medium was taken for the station, either way."
+    return Table("Stations", heads, tuple(lines), names=2, notes=(note,), page_only=True, folded="Stations, one by one")
+
+
+def _digits(value: float | None) -> str:
+    return MISSING if value is None else digits(value)
+
+
+def _index(*known: float | None) -> str:
+    """The first index there is."""
+    return next((f"{value:.3f}" for value in known if value is not None), MISSING)
+
+
+SECTION = Section(measure, tables)

@@ -1,0 +1,36 @@
+"""How long web pages take to load under each discipline."""
+
+from typing import Any
+
+import polars as pl
+
+from mayfly.comparison.measured import Measured
+from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.metrics.pages import page_rows
+from mayfly.show.table import Table
+from mayfly.text.readable import MISSING, count_text, time_text
+
+HEADS = ("pages", "not\nloaded", "mean", "median", "95 %")
+
+
+def measure(of: Measured) -> dict[str, Any]:
+    """The key ``pages``, of workloads that have some."""
+    found = page_rows(of.records, pl.concat([run.trains for run in of.runs]))
+    return {"pages": found} if found else {}
+
+
+def tables(summary: Summary) -> tuple[Table, ...]:
+    """Page load times, a row per discipline and group; none without pages."""
+    lines = []
+    for row in rows_with(summary, "pages"):
+        for position, own in enumerate(row["pages"]):
+            times = (time_text(own[name]) for name in ("mean_s", "p50_s", "p95_s"))
+            cells = (count_text(own["pages"]), count_text(own["unfinished"]), *times)
+            lines.append((row["label"] if position == 0 else "", own["group"] or MISSING, *cells))
+    if not lines:
+        return ()
+    note = "From the start of the first flow of a page to the end of its last."
+    return (Table("Page load time", ("discipline", "group", *HEADS), tuple(lines), names=2, notes=(note,)),)
+
+
+SECTION = Section(measure, tables)

@@ -1,0 +1,38 @@
+"""What a section of a comparison is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mayfly.comparison.measured import Measured
+from mayfly.show.table import Table
+
+Summary = Mapping[str, Any]
+
+
+def _nothing(_: Any) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the summary, and how it is shown.
+
+    Parameters
+    ----------
+    measure : callable, optional
+        From the runs of a discipline to further keys of its row in the summary; absent where the command adds them.
+    tables : callable
+        From the summary to its tables; none where the section has nothing to say.
+    notes : callable
+        From the summary to sentences, without a full stop.
+    """
+
+    measure: Callable[[Measured], dict[str, Any]] | None = None
+    tables: Callable[[Summary], tuple[Table, ...]] = _nothing
+    notes: Callable[[Summary], tuple[str, ...]] = _nothing
+
+
+def rows_with(summary: Summary, key: str) -> list[Mapping[str, Any]]:
+    """The rows of ``disciplines`` that have a key."""
+    return [row for row in summary["disciplines"] if key in row]

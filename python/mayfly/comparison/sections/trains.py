@@ -1,0 +1,28 @@
+"""How long trains, or recorded flows, take under each discipline."""
+
+from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.show.table import Table
+from mayfly.text.readable import count_text, time_text
+
+HEADS = ("discipline", "of", "count", "not whole", "mean", "median", "95 %")
+KINDS = {
+    "trains": ("Time of a train", "From its first data being handed to TCP to its last byte."),
+    "recorded": ("Time of a recorded flow", "From its first packet being sent to its last one; flows that lost none."),
+}
+
+
+def tables(summary: Summary) -> tuple[Table, ...]:
+    """Times of trains or recorded flows, a row per discipline; none unless a capture was replayed so."""
+    kind = next((kind for kind in KINDS if rows_with(summary, kind)), None)
+    if kind is None:
+        return ()
+    lines = []
+    for row in summary["disciplines"]:
+        own = row[kind]
+        times = (time_text(own[name]) for name in ("mean_s", "p50_s", "p95_s"))
+        lines.append((row["label"], kind, count_text(own["count"]), count_text(own["unfinished"]), *times))
+    title, note = KINDS[kind]
+    return (Table(title, HEADS, tuple(lines), names=2, notes=(note,)),)
+
+
+SECTION = Section(tables=tables)

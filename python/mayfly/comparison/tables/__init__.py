@@ -1,1 +1,0 @@
-"""The tables of a comparison, for the terminal and the page alike."""
