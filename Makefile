@@ -14,7 +14,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    lint hooks turn container docs reproduction performance bench fuzz dist test-dist release
+    lint hooks turn freeze container docs reproduction performance bench fuzz dist test-dist release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -97,6 +97,12 @@ test-kernel-debian: build ## the same on Debian's own kernels, in qemu
 # The same checks of our queue disciplines in a kernel that finds errors of memory and locking: slow.
 test-kernel-kasan: build ## the queue disciplines in a kernel that finds errors of memory and locking
 	MAYFLY_KERNEL_CACHE=$(KERNEL_CACHE) MAYFLY_KERNEL_FRAGMENT=config.kasan $(BIN)/python -m pytest -q -m kernel tests/kernel/test_qdiscs.py
+
+# Before a refactoring and after it; then python tests/freeze compare BEFORE AFTER. FREEZE_FLAGS: --parts, --jobs, --python-path.
+FREEZE ?= freeze.json
+
+freeze: build ## digests of all that Mayfly produces, into FREEZE: 15 minutes of CPU
+	nice $(BIN)/python tests/freeze --out $(FREEZE) $(FREEZE_FLAGS)
 
 ##@ To publish
 
