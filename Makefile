@@ -116,7 +116,7 @@ dist: | $(BIN)/python ## a wheel for every Linux and a source archive, into dist
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m maturin build --release --sdist --zig --compatibility manylinux2014 --out $(DIST); \
 	status=$$?; rm -f python/mayfly/commit.txt; exit $$status
-	$(foreach folder,$(PURE),$(BIN)/python -m build --outdir $(DIST) $(folder) && )true
+	set -e; for folder in $(PURE); do $(BIN)/python -m build --outdir $(DIST) $$folder; done
 
 # In an environment of its own, far from the checkout.
 test-dist: dist ## both of them installed into empty environments

@@ -5,6 +5,7 @@ built from that commit; until then a failure leaves it as it was. Nothing is pus
 """
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -139,6 +140,10 @@ def bills_of_materials(source: Path, dist: Path, version: str) -> None:
         told = ("--pyproject", source / "pyproject.toml", "--output-reproducible", "--mc-type", "application")
         out = dist / f"mayfly-{version}-python.cdx.json"
         run(tools / "bin" / "cyclonedx-py", "environment", *told, "--output-file", out, installed, cwd=source)
+    # pyproject.toml has no version: maturin takes it from Cargo.toml.
+    bill = json.loads(out.read_text(encoding="utf-8"))
+    bill["metadata"]["component"]["version"] = version
+    out.write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
 
 
 def build(source: Path, dist: Path, version: str) -> None:
