@@ -45,6 +45,7 @@ def frozen(arguments: list[str]) -> int:
     parser.add_argument(
         "--checkout", type=Path, help="tree with the kernel's cores; default: the one of the first --python-path"
     )
+    parser.add_argument("--update", action="store_true", help="keep the other parts of --out")
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.parts.split(",") if name not in parts.PARTS]
     if unknown or asked.jobs < 1:
@@ -55,6 +56,8 @@ def frozen(arguments: list[str]) -> int:
 
     workers = [Mayfly(path, asked.jobs) for _ in range(asked.jobs)]
     document: dict[str, Any] = {"schema": SCHEMA, "cpu_s": {}, "parts": {}}
+    if asked.update and asked.out.exists():
+        document = json.loads(asked.out.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="freeze-") as folder:
         place = parts.Place(Path(folder).resolve(), checkout.resolve())
         for name in asked.parts.split(","):

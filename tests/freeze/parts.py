@@ -47,18 +47,21 @@ class Place:
     """Reference captures beside the checkout."""
 
     def room(self, name: str) -> Path:
-        """An empty folder beside a link to the captures of the repository."""
+        """An empty folder with the captures of the repository, and those beside the checkout beside it."""
         folder = self.folder / digests.safe_name(name)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         (folder / "captures").symlink_to(self.captures)
+        beside = self.folder / "shared"
+        if not beside.is_symlink():
+            beside.symlink_to(self.recorded.parents[1])
         return folder
 
     def names(self) -> tuple[tuple[str, str], ...]:
         """Absolute places, the longest first, and what stands for them in a digest."""
         named = {
             str(self.folder): "FOLDER",
-            str(self.recorded): "RECORDED",
+            str(self.recorded.resolve()): "RECORDED",
             str(self.checkout): "CHECKOUT",
             str(ROOT): "CHECKOUT",
         }
@@ -114,7 +117,7 @@ def _page(place: Place, page: dict[str, Any], mayfly: Mayfly) -> Items:
     for command in page["run"]:
         outcome = mayfly.run(shlex.split(command), folder)
         name = f"{page['name']}: {command}"
-        items[name] = {"status": outcome.status} | digests.document(outcome.document(), place.names())
+        items[name] = {"status": outcome.status} | digests.document(outcome.document(), place.names(), name=name)
         for path, stamp in _stamps(folder).items():
             kept = path.suffix != ".html" and path.name not in PRINTED and "shards" not in path.parts
             if kept and seen.get(path) != stamp:
@@ -171,9 +174,10 @@ def verdicts(outcome: Outcome, place: Place) -> Items:
     """An item for each claim and each experiment, and one for the rest of the document."""
     document = outcome.document()
     rows = {
-        f"{kind} {row['page']}/{row['id']}": digests.document(row, place.names())
+        name: digests.document(row, place.names(), name=name)
         for kind in ("claim", "experiment")
         for row in document.pop(f"{kind}s", [])
+        for name in [f"{kind} {row['page']}/{row['id']}"]
     }
     return {"document": {"status": outcome.status} | digests.document(document, place.names())} | rows
 

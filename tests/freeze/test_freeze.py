@@ -72,6 +72,14 @@ def test_lists_of_nameless_objects_are_kept_by_column():
     assert {key for key in before if before[key] != after[key]} == {"digest", "points.*.y"}
 
 
+def test_last_bits_count_but_where_the_baseline_itself_is_unsteady():
+    one, other = ({"s": 0.1 * k} for k in (1, 1 + 1e-15))
+    assert digests.document(one) != digests.document(other)
+    name = "page: compare wired --models-path --json"
+    assert digests.document(one, name=name) == digests.document(other, name=name)
+    assert digests.document(one, name=name) != digests.document({"s": 0.1 + 1e-9}, name=name)
+
+
 def test_absolute_places_do_not_count():
     place = parts.Place(Path("/var/a"), Path("/other/tree"))
     found = digests.document({"error": "/var/a/page/x.csv: no", "at": "/other/tree/y"}, place.names())
