@@ -1,6 +1,6 @@
 """The job-level simulation against closed forms that do not go through the models, and its intervals against chance.
 
-That it serves jobs as its orders say is tested in crates/netsim/tests/fluid.rs.
+That it serves jobs as its orders say is tested in crates/jobs/tests/orders.rs.
 """
 
 import itertools

@@ -5,13 +5,11 @@
 //! * One event is pending per pipe, port or timer, not per packet in flight.
 //! * A link that can neither drop nor reorder (an access [`pipe`]) needs no event for the end of a
 //!   transmission: departure times follow from arrival times.
-//! * [`fluid`] is another simulator beside it: jobs at a server, for the laws of queueing theory.
 //! * One seed gives one result, on every platform, and the same draws under every discipline.
 
 pub mod config;
 pub mod counting;
 mod event;
-pub mod fluid;
 pub mod graph;
 mod hosts;
 mod loss;

@@ -1,6 +1,6 @@
 //! The job-level simulation as columns.
 
-use netsim::fluid::{Finished, Level, Order, Server};
+use jobs::{Finished, Level, Order, Server};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

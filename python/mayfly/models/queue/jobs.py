@@ -1,7 +1,7 @@
 """Jobs at one server, simulated: what the models of :mod:`mayfly.models.queue.policies` must agree with.
 
 Principle: the simulation knows orders of service and nothing of the formulas. Jobs arrive, pass levels of strict
-priority as they are served, and leave; each level has an order of its own (crate ``netsim``, module ``fluid``). Means
+priority as they are served, and leave; each level has an order of its own (crate ``jobs``). Means
 come with the interval that groups of busy periods give: these are independent, so the interval needs no assumption on
 how long one job is felt by others.
 

@@ -1,7 +1,7 @@
 //! The job-level server from its definition: a list of jobs, the rate of each from the rules, and time to the next thing
-//! that can happen. It costs the square of the number of jobs and shares nothing with `netsim::fluid` but the names.
+//! that can happen. It costs the square of the number of jobs and shares nothing with the crate `jobs` but the names.
 
-use netsim::fluid::{Level, Order};
+use jobs::{Level, Order};
 
 /// A job as it is given.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::station::{Order, Part, Serve, Station};
+use super::serve::{Part, Serve};
+use super::station::{Order, Station};
 
 /// Levels a server can have.
 pub const MOST_LEVELS: usize = 32;

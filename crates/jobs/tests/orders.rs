@@ -4,7 +4,7 @@
 mod by_rates;
 
 use by_rates::{Given, departures};
-use netsim::fluid::{Finished, Level, LevelError, Order, Server};
+use jobs::{Finished, Level, LevelError, Order, Server};
 use proptest::prelude::*;
 
 const ALL: f64 = f64::INFINITY;

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 
 use dary_heap::QuaternaryHeap;
 
-use super::station::{Part, Serve};
+use super::serve::{Part, Serve};
 
 /// A job of the station: what orders it, and the work that is left.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(crate) struct Turn {
     key: f64,
     came: u64,
     rest: f64,
@@ -39,7 +39,7 @@ impl PartialEq for Turn {
 impl Eq for Turn {}
 
 /// The jobs that wait for the one in service.
-pub(super) trait Waiting: Default {
+pub(crate) trait Waiting: Default {
     /// Whether a job that arrives interrupts the one in service.
     fn interrupts(arriving: &Turn, served: &Turn) -> bool;
     fn put(&mut self, turn: Turn);
@@ -48,7 +48,7 @@ pub(super) trait Waiting: Default {
 
 /// In order of arrival.
 #[derive(Debug, Default)]
-pub(super) struct Arrival(VecDeque<Turn>);
+pub(crate) struct Arrival(VecDeque<Turn>);
 
 impl Waiting for Arrival {
     #[inline]
@@ -69,7 +69,7 @@ impl Waiting for Arrival {
 
 /// In the reverse order of arrival.
 #[derive(Debug, Default)]
-pub(super) struct LatestFirst(Vec<Turn>);
+pub(crate) struct LatestFirst(Vec<Turn>);
 
 impl Waiting for LatestFirst {
     #[inline]
@@ -90,7 +90,7 @@ impl Waiting for LatestFirst {
 
 /// By the work they brought; a smaller one waits for the end of a job that has begun.
 #[derive(Debug, Default)]
-pub(super) struct SmallestNext(QuaternaryHeap<Reverse<Turn>>);
+pub(crate) struct SmallestNext(QuaternaryHeap<Reverse<Turn>>);
 
 impl Waiting for SmallestNext {
     #[inline]
@@ -112,7 +112,7 @@ impl Waiting for SmallestNext {
 
 /// By the work they brought; a smaller one is served at once.
 #[derive(Debug, Default)]
-pub(super) struct Smallest(QuaternaryHeap<Reverse<Turn>>);
+pub(crate) struct Smallest(QuaternaryHeap<Reverse<Turn>>);
 
 impl Waiting for Smallest {
     #[inline]
@@ -133,7 +133,7 @@ impl Waiting for Smallest {
 
 /// By the work that is left; a smaller one is served at once.
 #[derive(Debug, Default)]
-pub(super) struct Remaining(QuaternaryHeap<Reverse<Turn>>);
+pub(crate) struct Remaining(QuaternaryHeap<Reverse<Turn>>);
 
 impl Waiting for Remaining {
     #[inline]
@@ -155,7 +155,7 @@ impl Waiting for Remaining {
 
 /// One job in service, the others waiting.
 #[derive(Debug, Default)]
-pub(super) struct InTurn<W> {
+pub(crate) struct InTurn<W> {
     served: Option<Turn>,
     waiting: W,
 }

@@ -12,10 +12,12 @@
 //! * Cost per job and level: O(1) for `fcfs` and `lcfs`, O(log n) for the others with n jobs in the station. Nothing
 //!   is allocated once as many jobs have been in the system as ever will.
 //!
-//! It shares no code with the packet simulator, so that each can be held against the other and both against equations.
+//! It shares no code with the packet simulator (crate `netsim`), so that each can be held against the other and both
+//! against equations.
 
 mod in_turn;
 mod least_attained;
+mod serve;
 mod server;
 mod sharing;
 mod station;

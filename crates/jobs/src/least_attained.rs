@@ -5,7 +5,7 @@
 //! O(1), to take the smallest job O(log n) amortised. Jobs of a group grow older together, so with weights (work per
 //! unit of size) they share the server in proportion to these.
 
-use super::station::{Part, Serve};
+use super::serve::{Part, Serve};
 
 const NONE: u32 = u32::MAX;
 
@@ -30,7 +30,7 @@ struct Group {
 
 /// Groups from the oldest to the youngest.
 #[derive(Debug, Default)]
-pub(super) struct LeastAttained {
+pub(crate) struct LeastAttained {
     groups: Vec<Group>,
     nodes: Vec<Node>,
 }

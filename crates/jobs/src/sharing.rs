@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use dary_heap::QuaternaryHeap;
 
-use super::station::{Part, Serve};
+use super::serve::{Part, Serve};
 
 #[derive(Clone, Copy, Debug)]
 struct End {
@@ -37,7 +37,7 @@ impl Eq for End {}
 
 /// Jobs by the virtual time at which they end.
 #[derive(Debug, Default)]
-pub(super) struct Sharing {
+pub(crate) struct Sharing {
     /// Work each job has been given since the station was last empty.
     virtual_time: f64,
     ends: QuaternaryHeap<Reverse<End>>,
