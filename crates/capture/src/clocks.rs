@@ -11,9 +11,10 @@ use std::net::IpAddr;
 
 use hashbrown::HashMap;
 
-use crate::CaptureError;
-use crate::decode::{Decoder, Transport};
+use crate::decode::Decoder;
+use crate::error::CaptureError;
 use crate::reader::{Item, Reader};
+use crate::segment::Transport;
 
 const HELD_MAX: usize = 1 << 20;
 /// Packets in common below which two files are taken for pieces of one capture or strangers.

@@ -1,7 +1,7 @@
 //! One row of the connection table.
 
-use crate::decode::Endpoint;
 use crate::rtt::Samples;
+use crate::segment::Endpoint;
 pub use crate::state::{State, ZeekState};
 
 /// Protocol of a connection.

@@ -13,69 +13,13 @@ use etherparse::{IpNumber, Ipv6ExtensionSlice, LaxIpSlice, ip_number};
 use crate::fragments::{Fragments, Packet};
 use crate::link::{be16, be32, ip_offset};
 use crate::options::TcpOptions;
+use crate::reader::Record;
+use crate::segment::{Endpoint, Segment, TcpHeader, Transport};
+use crate::skip::Skip;
 use crate::tunnel::{self, Tunnel};
-use crate::{Record, Skip};
 
 /// Bytes of the transport header that tell two packets apart.
 const IDENTITY_BYTES: usize = 40;
-
-/// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Endpoint {
-    /// IPv4 or IPv6 address.
-    pub address: IpAddr,
-    /// TCP or UDP port; ICMP: see [`Transport::Icmp`].
-    pub port: u16,
-}
-
-/// A TCP segment, UDP datagram or ICMP message, without its payload.
-#[derive(Clone, Copy, Debug)]
-pub struct Segment {
-    /// Sender.
-    pub source: Endpoint,
-    /// Addressee.
-    pub destination: Endpoint,
-    /// Length of the IP packet in bytes.
-    pub wire_bytes: u64,
-    /// Payload in bytes, as sent.
-    pub payload_bytes: u64,
-    /// What the transport header says.
-    pub transport: Transport,
-    /// Keyed hash of what stays the same from tap to tap; 0 when not asked for.
-    pub identity: u64,
-    /// A fragment other than the first.
-    pub fragment: bool,
-}
-
-/// Fields of the transport header.
-#[derive(Clone, Copy, Debug)]
-pub enum Transport {
-    /// RFC 9293, 3.1.
-    Tcp(TcpHeader),
-    /// RFC 768.
-    Udp,
-    /// RFC 792 and 4443. The port of the sender is the type, that of the addressee the type of the message this one asks
-    /// for or answers (echo, timestamps, masks, solicitations), else the code.
-    Icmp {
-        /// It answers a message.
-        reply: bool,
-    },
-}
-
-/// Header of a TCP segment.
-#[derive(Clone, Copy, Debug)]
-pub struct TcpHeader {
-    /// Sequence number.
-    pub seq: u32,
-    /// Acknowledgement number; meaningful with the ACK flag.
-    pub ack: u32,
-    /// Flags, lowest bit FIN.
-    pub flags: u8,
-    /// Window field, not scaled.
-    pub window: u16,
-    /// Options, as far as they were captured.
-    pub options: TcpOptions,
-}
 
 /// Decodes the frames of one capture.
 pub struct Decoder {

@@ -1,12 +1,18 @@
 //! A connection under construction: who opened it, its handshake, and what each segment changes.
 
 use crate::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol};
-use crate::decode::{Endpoint, Segment, TcpHeader, Transport};
 use crate::half::{Data, Half};
+use crate::key::Key;
+use crate::segment::{ACK, Endpoint, FIN, RST, SYN, Segment, TcpHeader, Transport};
 use crate::state::{Evidence, State, ZeekState};
-use crate::table::{ACK, FIN, Key, NONE, QUIET_NS, RST, SYN};
 use crate::transfer::{Ideal, Train, Transfer};
 
+/// Silence after which a SYN with another initial number begins a new connection: twice a maximum
+/// segment lifetime of 60 s (RFC 9293, 3.4.2 says 2 min; the systems that reuse ports say 30 to 60 s).
+pub const QUIET_NS: u64 = 120_000_000_000;
+
+/// In place of the number of an entry: there is none.
+pub(crate) const NONE: u32 = u32::MAX;
 /// Lag behind which a segment that fills a gap counts as sent again where no round-trip time is known yet (tshark's).
 const USUAL_NOTICE_NS: i64 = 3_000_000;
 /// Silence that is a pause where no round-trip time is known: the least retransmission timeout in use, Linux's.

@@ -3,12 +3,11 @@
 //! A connection holds two of these, so every field is as narrow as it may be.
 
 use crate::connection::Side;
-use crate::decode::{Segment, TcpHeader};
 use crate::options::TIMESTAMP_BYTES;
 use crate::rtt::Echoes;
+use crate::segment::{FIN, SYN, Segment, TcpHeader};
 use crate::sequence::Sequence;
 use crate::state::Sent;
-use crate::table::{FIN, SYN};
 
 /// A time that never came.
 const NEVER: i64 = i64::MIN;

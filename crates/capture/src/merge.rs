@@ -10,9 +10,11 @@ use std::io::Read;
 use hashbrown::HashMap;
 
 use crate::counts::{Counts, Tap};
-use crate::decode::{Decoder, Segment};
+use crate::decode::Decoder;
+use crate::error::CaptureError;
 use crate::reader::{Item, Reader};
-use crate::{CaptureError, Tunnel};
+use crate::segment::Segment;
+use crate::tunnel::Tunnel;
 
 const HELD_MAX: usize = 1 << 16;
 

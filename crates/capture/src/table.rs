@@ -9,42 +9,10 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use crate::connection::{Connection, Protocol};
-use crate::decode::{Endpoint, Segment, Transport};
-use crate::entry::{Brought, Ended, Entry};
+use crate::entry::{Brought, Ended, Entry, NONE};
+use crate::key::Key;
+use crate::segment::Segment;
 use crate::transfer::{Ideal, Train};
-
-/// Silence after which a SYN with another initial number begins a new connection: twice a maximum
-/// segment lifetime of 60 s (RFC 9293, 3.4.2 says 2 min; the systems that reuse ports say 30 to 60 s).
-pub const QUIET_NS: u64 = 120_000_000_000;
-
-pub(crate) const NONE: u32 = u32::MAX;
-pub(crate) const FIN: u8 = 1;
-pub(crate) const SYN: u8 = 2;
-pub(crate) const RST: u8 = 4;
-pub(crate) const ACK: u8 = 16;
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub(crate) ends: [Endpoint; 2],
-    pub(crate) protocol: Protocol,
-}
-
-impl Key {
-    /// Key of a segment, and which end of it sent it.
-    fn of(segment: &Segment) -> (Self, usize) {
-        let protocol = match segment.transport {
-            Transport::Tcp(_) => Protocol::Tcp,
-            Transport::Udp => Protocol::Udp,
-            Transport::Icmp { .. } => Protocol::Icmp,
-        };
-        let swapped = segment.source > segment.destination;
-        let mut ends = [segment.source, segment.destination];
-        if swapped {
-            ends.swap(0, 1);
-        }
-        (Key { ends, protocol }, usize::from(swapped))
-    }
-}
 
 /// Trains that ended, as far as they are kept.
 #[derive(Default)]

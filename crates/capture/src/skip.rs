@@ -1,0 +1,51 @@
+//! Why packets are left out.
+
+/// Why a packet is not in the connection table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// The link type of its interface is not decoded.
+    LinkType,
+    /// The frame carries something else than IPv4 or IPv6.
+    NotIp,
+    /// A fragment other than the first whose first one was not captured before it: it has no port numbers.
+    Fragment,
+    /// The IP packet carries something else than TCP, UDP or ICMP.
+    Other,
+    /// The captured bytes end before the ports and flags.
+    Short,
+    /// A header contradicts itself.
+    Malformed,
+    /// A pcapng packet block without a known interface or without a time.
+    NoInterface,
+    /// A block longer than the reader holds.
+    Oversized,
+    /// A packet that another tap, or the same one, had captured before.
+    Duplicate,
+}
+
+impl Skip {
+    /// Every reason with its name in tables.
+    pub const NAMES: [(Skip, &'static str); 9] = [
+        (Skip::LinkType, "link_type"),
+        (Skip::NotIp, "not_ip"),
+        (Skip::Fragment, "fragment"),
+        (Skip::Other, "other_protocol"),
+        (Skip::Short, "cut_header"),
+        (Skip::Malformed, "malformed"),
+        (Skip::NoInterface, "no_interface"),
+        (Skip::Oversized, "oversized"),
+        (Skip::Duplicate, "duplicate"),
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_the_order_of_the_reasons() {
+        for (index, (reason, _)) in Skip::NAMES.iter().enumerate() {
+            assert_eq!(*reason as usize, index);
+        }
+    }
+}
