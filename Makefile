@@ -53,11 +53,12 @@ test-python: build ## pytest and the doctests, without the marks slow, papers, k
 # The Python of the project, wherever it stands.
 LINTED := conftest.py .ci python tests captures benchmarks
 
-lint: build ## rustfmt, clippy, ruff, import-linter: warnings are errors
+lint: build ## rustfmt, clippy, ruff, mypy, import-linter: warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
+	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 hooks: build ## what make lint and a turn of CI ask for, before every commit and push
