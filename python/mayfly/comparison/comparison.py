@@ -74,7 +74,7 @@ class Comparison:
 
         return replace(self, summary=self.summary | models_of(self.summary, self.records, path))
 
-    def write(self, folder: str | os.PathLike, report: bool = True) -> dict[str, str]:
+    def write(self, folder: str | os.PathLike[str], report: bool = True) -> dict[str, str]:
         """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
 
         Parameters
@@ -128,9 +128,9 @@ Engine = Callable[[Scenario, Sequence[Discipline], pl.DataFrame | None, Progress
 
 
 def compare(
-    scenario: Scenario | str | os.PathLike = "wired",
+    scenario: Scenario | str | os.PathLike[str] = "wired",
     disciplines: str | Sequence[str] | None = None,
-    flows: pl.DataFrame | str | os.PathLike | None = None,
+    flows: pl.DataFrame | str | os.PathLike[str] | None = None,
     *,
     progress: Progress | None = None,
     command: str = "compare",
@@ -177,7 +177,7 @@ def compare(
 
 
 def _loaded(
-    scenario: Scenario | str | os.PathLike, flows: pl.DataFrame | str | os.PathLike | None
+    scenario: Scenario | str | os.PathLike[str], flows: pl.DataFrame | str | os.PathLike[str] | None
 ) -> tuple[Scenario, pl.DataFrame | None]:
     from mayfly.scenario.scenario import load_scenario
     from mayfly.workload.lists import flow_list
@@ -194,9 +194,9 @@ def _loaded(
 
 
 def run(
-    scenario: Scenario | str | os.PathLike = "wired",
+    scenario: Scenario | str | os.PathLike[str] = "wired",
     discipline: str = "fifo",
-    flows: pl.DataFrame | str | os.PathLike | None = None,
+    flows: pl.DataFrame | str | os.PathLike[str] | None = None,
     *,
     progress: Progress | None = None,
     trace_drops: bool = False,

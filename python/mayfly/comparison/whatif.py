@@ -19,7 +19,7 @@ _APPS = ("tcp", "udp")
 
 
 def whatif(
-    capture: str | os.PathLike,
+    capture: str | os.PathLike[str],
     rate: str | int,
     buffer: str | int,
     *,
@@ -107,7 +107,7 @@ def whatif(
 
 
 def _flows(
-    capture: str | os.PathLike, internal: Sequence[str] | None, apps: str | None, scenario: Scenario
+    capture: str | os.PathLike[str], internal: Sequence[str] | None, apps: str | None, scenario: Scenario
 ) -> pl.DataFrame:
     """The capture's flows in the form asked for."""
     from mayfly.workload import apps as forms

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.engines import guest
 from mayfly.engines.disciplines import Place, differences, leaf_of, leaf_words
@@ -150,7 +151,7 @@ def _place(scenario: Scenario, buffer: tuple[int, str], rate_bps: int) -> Place:
     return Place(limit - in_transmission * (1 if unit == "packets" else full), unit, full, rate_bps)
 
 
-def _sides(flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, int]:
+def _sides(flows: pl.DataFrame) -> tuple[Floats, Floats, int]:
     """Number of either end of each flow among all hosts, the left ones first, and how many of these there are."""
     src, dst = columns.hosts(flows)
     up = (flows["direction"] == "up").to_numpy()

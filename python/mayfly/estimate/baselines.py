@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 
@@ -93,7 +94,7 @@ def _came(packets: pl.DataFrame) -> pl.DataFrame:
     return came
 
 
-def _responds(queued_s: np.ndarray, dropped: np.ndarray, rtt_s: float, significance: float) -> bool:
+def _responds(queued_s: Floats, dropped: Floats, rtt_s: float, significance: float) -> bool:
     """The flow's arrivals fall after its drops."""
     places = ((queued_s - queued_s.min()) / rtt_s).astype(int)
     arrivals = np.bincount(places).astype(float)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.estimate.samples import Samples
 
@@ -84,7 +85,7 @@ def echo(samples: Samples) -> Echo | None:
     return None
 
 
-def _even(samples: Samples, step: float) -> tuple[np.ndarray, np.ndarray]:
+def _even(samples: Samples, step: float) -> tuple[Floats, Floats]:
     """Arrivals and drops per interval; what is missing or impossible is as the mean."""
     columns = []
     for column in (samples.arrivals, samples.drops):
@@ -95,12 +96,12 @@ def _even(samples: Samples, step: float) -> tuple[np.ndarray, np.ndarray]:
     return columns[0], columns[1]
 
 
-def _gathered(values: np.ndarray, together: int) -> np.ndarray:
+def _gathered(values: Floats, together: int) -> Floats:
     whole = len(values) // together * together
     return values[:whole].reshape(-1, together).sum(axis=1)
 
 
-def _without_trend(values: np.ndarray, step: float) -> np.ndarray:
+def _without_trend(values: Floats, step: float) -> Floats:
     """Values less their mean over :data:`TREND_S` around each; the ends are cut."""
     width = max(3, round(TREND_S / step))
     sums = np.cumsum(np.concatenate([[0.0], values]))
@@ -109,7 +110,7 @@ def _without_trend(values: np.ndarray, step: float) -> np.ndarray:
     return values[first : first + len(means)] - means
 
 
-def _heard(arrivals: np.ndarray, drops: np.ndarray, step: float) -> Echo | None:
+def _heard(arrivals: Floats, drops: Floats, step: float) -> Echo | None:
     if len(arrivals) * step < 20 * TREND_S or len(arrivals) < 20 * LAGS:
         return None
     arrivals, drops = _without_trend(arrivals, step), _without_trend(drops, step)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly import _native
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.echo import propagation_s
@@ -78,12 +79,12 @@ class Estimates:
     method: str
     settings: Mapping[str, float]
     columns: Mapping[str, list]
-    actual: np.ndarray | None
+    actual: Floats | None
     faults: Mapping[str, int]
     from_s: float = 0.0
 
     @property
-    def counted(self) -> np.ndarray:
+    def counted(self) -> Floats:
         """Which estimates lie wholly after ``from_s``; shape (n,)."""
         return np.array([begin >= self.from_s - 1e-9 for begin in self._begins()], bool)
 
@@ -268,7 +269,7 @@ def estimate(
     return Estimates(method, settings, columns, actual, faults, from_s)
 
 
-def _mean(values: np.ndarray) -> float:
+def _mean(values: Floats) -> float:
     usable = values[np.isfinite(values) & (values >= 0) & (values < 1e9)]
     return float(usable.mean()) if usable.size else 0.0
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.text.quantity import shown
 
@@ -36,7 +37,7 @@ def is_polls(content: bytes) -> bool:
     return _TIME.match(first.decode("utf-8", "replace")) is not None
 
 
-def polled(content: bytes, packet_bytes: int, device: str | None, name: str) -> tuple[np.ndarray, ...]:
+def polled(content: bytes, packet_bytes: int, device: str | None, name: str) -> tuple[Floats, ...]:
     r"""Samples between polls.
 
     Parameters
@@ -103,7 +104,7 @@ def counters(lines: Iterable[str], device: str | None, name: str) -> Iterator[tu
         yield time, *_counters(body, device, f"{name}, poll {at + 1}")
 
 
-def between(rows: Sequence[tuple[float, int, int, float]], packet_bytes: int) -> tuple[np.ndarray, ...]:
+def between(rows: Sequence[tuple[float, int, int, float]], packet_bytes: int) -> tuple[Floats, ...]:
     """Samples between polls: columns of :func:`polled` from rows of :func:`counters`, since the first.
 
     Examples

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.estimate.polls import is_polls, polled
 from mayfly.text.quantity import shown
@@ -44,11 +45,11 @@ class Samples:
     Values need not be sane: the estimator counts what it refuses.
     """
 
-    time_s: np.ndarray
-    queue_pkts: np.ndarray
-    arrivals: np.ndarray
-    drops: np.ndarray
-    nonresponsive: np.ndarray | None = None
+    time_s: Floats
+    queue_pkts: Floats
+    arrivals: Floats
+    drops: Floats
+    nonresponsive: Floats | None = None
     name: str = ""
 
     def interval_s(self) -> float:
@@ -71,7 +72,7 @@ class Samples:
             raise MayflyError(f"{self.name or 'samples'}: must have two samples or more with a clock that moves on")
         return float(np.median(steps))
 
-    def truth(self, begins_s: np.ndarray, ends_s: np.ndarray) -> np.ndarray | None:
+    def truth(self, begins_s: Floats, ends_s: Floats) -> Floats | None:
         """Share of the arrivals that did not respond, in intervals.
 
         Parameters
@@ -94,7 +95,7 @@ class Samples:
         if self.nonresponsive is None or not (np.diff(self.time_s) > 0).all():
             return None
 
-        def within(values: np.ndarray) -> np.ndarray:
+        def within(values: Floats) -> Floats:
             total = np.concatenate([[0.0], np.cumsum(values)])
             # Clocks of the estimator are rounded to its ticks.
             slack = 0.01 * self.interval_s()
@@ -107,7 +108,7 @@ class Samples:
 
 
 def read_samples(
-    path: str | os.PathLike, *, packet_bytes: int = 1000, run: str | None = None, device: str | None = None
+    path: str | os.PathLike[str], *, packet_bytes: int = 1000, run: str | None = None, device: str | None = None
 ) -> Samples:
     r"""Reads samples, whatever they are; told apart by content, not by name.
 
@@ -214,7 +215,7 @@ def _one_run(table, name: str, run: str | None):
     return table
 
 
-def _numbers(table, column: str, name: str) -> np.ndarray:
+def _numbers(table, column: str, name: str) -> Floats:
     import polars as pl
 
     values = table[column]

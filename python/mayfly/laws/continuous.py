@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 LARGEST_SCALE = 1e7
@@ -31,22 +32,22 @@ class ContinuousLaw(ABC):
         """Coefficient of variation: standard deviation over mean; infinite where there is no variance."""
 
     @abstractmethod
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
 
     @abstractmethod
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
 
     @abstractmethod
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
 
     @abstractmethod
     def excess(self, size: float) -> float:
         """E[max(X - size, 0)], packets: the integral of the survival function from ``size`` on."""
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]: the part of a moment that sizes up to ``size`` make, infinite where it has no bound.
 
         Notes
@@ -77,7 +78,7 @@ class ContinuousLaw(ABC):
                 return math.inf
         return at * unit
 
-    def cdf(self, size: np.ndarray | float) -> np.ndarray:
+    def cdf(self, size: Floats | float) -> Floats:
         """P(X <= size), ``size`` in packets."""
         return 1.0 - self.survival(size)
 
@@ -94,7 +95,7 @@ class ContinuousLaw(ABC):
         head = float(np.sum(self.survival(np.arange(last, dtype=float))))
         return head + self.excess(last) + float(self.survival(last)) / 2 + float(self.pdf(last)) / 12
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """``n`` independent sizes, packets, shape (n,), float64: by inversion, one uniform number each."""
         return self.quantile(rng.random(n))
 

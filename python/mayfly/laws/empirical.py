@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.sizes import MAX_PACKETS, fraction
 
@@ -59,7 +60,7 @@ class Empirical:
         return cls(tuple(zip(values.tolist(), (np.cumsum(counts) / counts.sum()).tolist(), strict=True)))
 
     @classmethod
-    def read(cls, file: str | os.PathLike) -> Empirical:
+    def read(cls, file: str | os.PathLike[str]) -> Empirical:
         """The law of a CSV file: ``size_packets`` with ``cdf``, steps of the law, or without, a measured size a row."""
         try:
             table = pl.read_csv(file, schema_overrides={"size_packets": pl.Float64, "cdf": pl.Float64})
@@ -78,12 +79,12 @@ class Empirical:
             raise MayflyError(f"{file}: {error}") from None
 
     @cached_property
-    def sizes(self) -> np.ndarray:
+    def sizes(self) -> Floats:
         """Sizes of the steps, packets, shape (n_steps,)."""
         return np.array([size for size, _ in self.steps], dtype=np.int64)
 
     @cached_property
-    def shares(self) -> np.ndarray:
+    def shares(self) -> Floats:
         """Share of the flows up to each size, shape (n_steps,)."""
         return np.array([share for _, share in self.steps[:-1]] + [1.0])
 
@@ -100,15 +101,15 @@ class Empirical:
         chances = np.diff(self.shares, prepend=0.0)
         return math.sqrt(float((self.sizes - self.mean()) ** 2 @ chances)) / self.mean()
 
-    def cdf(self, size: np.ndarray | float) -> np.ndarray:
+    def cdf(self, size: Floats | float) -> Floats:
         """P(X <= size), ``size`` in packets."""
         below = np.searchsorted(self.sizes, np.asarray(size, dtype=float), side="right")
         return np.concatenate([[0.0], self.shares])[below]
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Smallest size, packets, whose distribution function reaches ``p``, 0 <= p <= 1."""
         return self.sizes[np.searchsorted(self.shares, fraction(p), side="left")]
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """``n`` independent sizes, packets, shape (n,), int64: by inversion, one uniform number each."""
         return self.sizes[np.searchsorted(self.shares, rng.random(n), side="right")]

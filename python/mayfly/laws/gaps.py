@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.families import Exponential, Family, Lognormal, Weibull
 from mayfly.laws.roots import root
@@ -53,12 +54,12 @@ class Fit:
     ks: float
     distribution: Family = field(repr=False, compare=False)
 
-    def quantiles(self, p: np.ndarray | Sequence[float]) -> np.ndarray:
+    def quantiles(self, p: Floats | Sequence[float]) -> Floats:
         """Quantiles of the law: the abscissae of a QQ plot."""
         return self.distribution.ppf(np.asarray(p, dtype=float))
 
 
-def fits(gaps: np.ndarray | Sequence[float]) -> list[Fit]:
+def fits(gaps: Floats | Sequence[float]) -> list[Fit]:
     """Fit every law in both ways.
 
     Parameters
@@ -107,7 +108,7 @@ def fits(gaps: np.ndarray | Sequence[float]) -> list[Fit]:
     return [_judged(law, by, way(ordered), ordered, unit) for law, by, way in ways]
 
 
-def _judged(law: str, by: str, parameters: dict[str, float], ordered: np.ndarray, unit: float) -> Fit:
+def _judged(law: str, by: str, parameters: dict[str, float], ordered: Floats, unit: float) -> Fit:
     found = distribution(law, parameters)
     n = len(ordered)
     log_likelihood = float(found.logpdf(ordered).sum()) - n * math.log(unit)
@@ -133,21 +134,21 @@ def distribution(law: str, parameters: Mapping[str, float]) -> Family:
     return {"lognormal": Lognormal, "weibull": Weibull}[law](**parameters)
 
 
-def _exponential(gaps: np.ndarray) -> dict[str, float]:
+def _exponential(gaps: Floats) -> dict[str, float]:
     return {"mean": 1.0}
 
 
-def _lognormal(gaps: np.ndarray) -> dict[str, float]:
+def _lognormal(gaps: Floats) -> dict[str, float]:
     logs = np.log(gaps)
     return {"mu": float(logs.mean()), "sigma": float(logs.std())}
 
 
-def _lognormal_of_mean(gaps: np.ndarray) -> dict[str, float]:
+def _lognormal_of_mean(gaps: Floats) -> dict[str, float]:
     square = 2 * math.sqrt(1 + float((np.log(gaps) ** 2).mean())) - 2
     return {"mu": -square / 2, "sigma": math.sqrt(square)}
 
 
-def _weibull(gaps: np.ndarray) -> dict[str, float]:
+def _weibull(gaps: Floats) -> dict[str, float]:
     logs = np.log(gaps)
 
     def slope(log_shape: float) -> float:
@@ -160,7 +161,7 @@ def _weibull(gaps: np.ndarray) -> dict[str, float]:
     return {"shape": shape, "scale": scale}
 
 
-def _weibull_of_mean(gaps: np.ndarray) -> dict[str, float]:
+def _weibull_of_mean(gaps: Floats) -> dict[str, float]:
     from scipy.optimize import minimize_scalar
     from scipy.special import gammaln
 
@@ -185,7 +186,7 @@ BY_LIKELIHOOD = {"exponential": _exponential, "lognormal": _lognormal, "weibull"
 """The parameters that make the likelihood largest, of values above 0 whose mean is 1."""
 
 
-def quantile_pairs(fit: Fit, gaps: np.ndarray | Sequence[float], points: int = 99) -> tuple[np.ndarray, np.ndarray]:
+def quantile_pairs(fit: Fit, gaps: Floats | Sequence[float], points: int = 99) -> tuple[Floats, Floats]:
     """Quantiles of law and gaps at the same probabilities: a QQ plot.
 
     Parameters

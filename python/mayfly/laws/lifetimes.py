@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.continuous import LARGEST_SCALE, ContinuousLaw, check_between, two_of
 from mayfly.laws.sizes import Exponential, fraction
@@ -54,30 +55,30 @@ class Lognormal(ContinuousLaw):
         """Coefficient of variation."""
         return math.sqrt(math.expm1(self.sigma**2))
 
-    def _score(self, size: np.ndarray | float) -> np.ndarray:
+    def _score(self, size: Floats | float) -> Floats:
         with np.errstate(divide="ignore"):
             return (np.log(np.maximum(size, 0.0)) - self.mu) / self.sigma
 
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
         size = np.asarray(size, dtype=float)
         safe = np.where(size > 0, size, 1.0)
         density = np.exp(-(self._score(safe) ** 2) / 2) / (safe * self.sigma * math.sqrt(2 * math.pi))
         return np.where(size > 0, density, 0.0)
 
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
         from scipy.special import ndtr
 
         return ndtr(-self._score(size))
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
         from scipy.special import ndtri
 
         return np.exp(self.mu + self.sigma * ndtri(fraction(p)))
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]: exp(k mu + k^2 sigma^2 / 2) Phi((log x - mu) / sigma - k sigma)."""
         from scipy.special import ndtr
 
@@ -156,23 +157,23 @@ class Weibull(ContinuousLaw):
         """Coefficient of variation: Gamma(1 + 2/shape) / Gamma(1 + 1/shape)^2 - 1 is its square."""
         return math.sqrt(math.expm1(math.lgamma(1 + 2 / self.shape) - 2 * math.lgamma(1 + 1 / self.shape)))
 
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
         size = np.asarray(size, dtype=float)
         ratio = np.where(size > 0, size, self.scale) / self.scale
         density = self.shape / self.scale * ratio ** (self.shape - 1) * np.exp(-(ratio**self.shape))
         return np.where(size > 0, density, 0.0)
 
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
         return np.exp(-((np.maximum(size, 0.0) / self.scale) ** self.shape))
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
         with np.errstate(divide="ignore"):
             return self.scale * (-np.log1p(-fraction(p))) ** (1 / self.shape)
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]: scale^k times the lower incomplete gamma function of 1 + k / shape."""
         from scipy.special import gamma, gammainc
 
@@ -232,16 +233,16 @@ class ShiftedExponential(ContinuousLaw):
         """Coefficient of variation."""
         return self.scale / (self.minimum + self.scale)
 
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
         size = np.asarray(size, dtype=float)
         return np.where(size < self.minimum, 0.0, self.survival(size) / self.scale)
 
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
         return np.exp(-np.maximum(np.asarray(size, dtype=float) - self.minimum, 0.0) / self.scale)
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
         with np.errstate(divide="ignore"):
             return self.minimum - self.scale * np.log1p(-fraction(p))
@@ -250,7 +251,7 @@ class ShiftedExponential(ContinuousLaw):
         """E[max(X - size, 0)], packets."""
         return max(self.minimum - size, 0.0) + self.scale * float(self.survival(size))
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]: the binomial sum over the moments of what comes on top."""
         above = Exponential(self.scale)
         rest = np.maximum(np.asarray(size, dtype=float) - self.minimum, 0.0)
@@ -317,19 +318,19 @@ class HyperExponential(ContinuousLaw):
         square = 2 * (self.share * self.first**2 + (1 - self.share) * self.second**2)
         return math.sqrt(square / self.mean() ** 2 - 1)
 
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
         return sum(share * law.pdf(size) for share, law in self._parts)
 
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
         return sum(share * law.survival(size) for share, law in self._parts)
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]."""
         return sum(share * law.partial_moment(order, size) for share, law in self._parts)
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1: by bisection between those of the parts."""
         p = fraction(p)
         ends = [law.quantile(p) for _, law in self._parts]

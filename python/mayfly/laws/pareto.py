@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.continuous import LARGEST_SCALE, ContinuousLaw, check_between, two_of
 from mayfly.laws.sizes import fraction
@@ -107,22 +108,22 @@ class ParetoII(ContinuousLaw):
         """Coefficient of variation; infinite for a shape of at most 2."""
         return math.sqrt(self.shape / (self.shape - 2)) if self.shape > 2 else math.inf
 
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
         size = np.asarray(size, dtype=float)
         inside = self.shape / self.scale * np.exp(-(self.shape + 1) * np.log1p(np.maximum(size, 0) / self.scale))
         return np.where(size < 0, 0.0, inside)
 
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
         return np.exp(-self.shape * np.log1p(np.maximum(size, 0.0) / self.scale))
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
         with np.errstate(divide="ignore"):
             return self.scale * np.expm1(-np.log1p(-fraction(p)) / self.shape)
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]: the incomplete beta function B(k + 1, shape - k) of x / (x + scale) if shape > k."""
         from scipy.special import beta, betainc
 
@@ -134,7 +135,7 @@ class ParetoII(ContinuousLaw):
             return front * beta(order + 1, rest) * betainc(order + 1, rest, v)
         return front * self._unbounded(order, ratio)
 
-    def _unbounded(self, order: int, ratio: np.ndarray) -> np.ndarray:
+    def _unbounded(self, order: int, ratio: Floats) -> Floats:
         """Integral of u^order (1 + u)^(-shape-1) from 0 to ``ratio`` where it grows without bound, shape <= order.
 
         Up to 1 by quadrature, as the sum of powers of 1 + u would lose its digits there.
@@ -223,26 +224,26 @@ class BiPareto(ContinuousLaw):
         first = 1 + self._beyond(1.0, 1)
         return math.sqrt(max(second / first**2 - 1, 0.0)) if math.isfinite(second) else math.inf
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]: by quadrature, the whole moment in closed form."""
         size = np.asarray(size, dtype=float)
         whole = self.minimum**order * (1 + (order * self._beyond(1.0, order) if order else 0))
         inside = super().partial_moment(order, np.where(np.isinf(size), self.minimum, size))
         return np.where(np.isinf(size), whole, inside)
 
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
         ratio = np.maximum(np.asarray(size, dtype=float) / self.minimum, 1.0)
         return ratio**-self.body * ((ratio + self.bend) / (1 + self.bend)) ** (self.body - self.tail)
 
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
         size = np.asarray(size, dtype=float)
         ratio = np.maximum(size / self.minimum, 1.0)
         steep = self.body / ratio + (self.tail - self.body) / (ratio + self.bend)
         return np.where(size < self.minimum, 0.0, self.survival(size) * steep / self.minimum)
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1: by bisection of the logarithm."""
         with np.errstate(divide="ignore", over="ignore"):
             target = -np.log1p(-fraction(p))

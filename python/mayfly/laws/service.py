@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 if TYPE_CHECKING:
@@ -38,19 +39,19 @@ class ServiceLaw(ABC):
     """Upper end of the sizes; may be infinite."""
 
     @abstractmethod
-    def survival(self, x: np.ndarray | float) -> np.ndarray:
+    def survival(self, x: Floats | float) -> Floats:
         """P(X > x), in the shape of ``x``."""
 
     @abstractmethod
-    def partial_moment(self, order: int, x: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, x: Floats | float) -> Floats:
         """E[X^order; X <= x], in the shape of ``x``; ``order`` from 0 to 3."""
 
     @abstractmethod
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Smallest size whose distribution function reaches ``p``, 0 <= p <= 1."""
 
     @abstractmethod
-    def expect(self, function: Callable[[np.ndarray], np.ndarray], breaks: Sequence[float] = ()) -> float:
+    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] = ()) -> float:
         """E[function(X)].
 
         Parameters
@@ -66,7 +67,7 @@ class ServiceLaw(ABC):
             Infinite where the function is, with some probability.
         """
 
-    def truncated(self, order: int, x: np.ndarray | float) -> np.ndarray:
+    def truncated(self, order: int, x: Floats | float) -> Floats:
         """E[min(X, x)^order] (Chen 2012, 5.2.1: m_i(x)), in the shape of ``x``.
 
         Examples
@@ -79,7 +80,7 @@ class ServiceLaw(ABC):
         # The part beyond an infinite cut is that of no jobs.
         return self.partial_moment(order, x) + np.where(beyond > 0, np.where(beyond > 0, x, 0.0) ** order * beyond, 0.0)
 
-    def cdf(self, x: np.ndarray | float) -> np.ndarray:
+    def cdf(self, x: Floats | float) -> Floats:
         """P(X <= x), in the shape of ``x``."""
         return 1.0 - self.survival(x)
 
@@ -97,7 +98,7 @@ class ServiceLaw(ABC):
         """Coefficient of variation: deviation over mean; infinite without variance."""
         return math.sqrt(max(self.moment(2) / self.mean**2 - 1, 0.0))
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """``n`` independent sizes, shape (n,), by inversion: one uniform number each."""
         return self.quantile(rng.random(n))
 
@@ -133,29 +134,29 @@ class Continuous(ServiceLaw):
     def __repr__(self) -> str:
         return f"Continuous({self.law!r})"
 
-    def pdf(self, x: np.ndarray | float) -> np.ndarray:
+    def pdf(self, x: Floats | float) -> Floats:
         """Density at ``x``, in its shape."""
         return self.law.pdf(x)
 
-    def survival(self, x: np.ndarray | float) -> np.ndarray:
+    def survival(self, x: Floats | float) -> Floats:
         """P(X > x), in the shape of ``x``."""
         return self.law.survival(x)
 
-    def partial_moment(self, order: int, x: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, x: Floats | float) -> Floats:
         """E[X^order; X <= x], in the shape of ``x``."""
         return self.law.partial_moment(order, x)
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size whose distribution function is ``p``, 0 <= p <= 1."""
         return self.law.quantile(p)
 
-    def expect(self, function: Callable[[np.ndarray], np.ndarray], breaks: Sequence[float] = ()) -> float:
+    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] = ()) -> float:
         """E[function(X)]; see :meth:`ServiceLaw.expect`. The error is below 1e-10 of the mean for smooth functions."""
         at, weights = self.nodes(breaks)
         with np.errstate(invalid="ignore"):
             return float(np.sum(np.where(weights > 0, function(at) * weights, 0.0)))
 
-    def nodes(self, breaks: Sequence[float] = ()) -> tuple[np.ndarray, np.ndarray]:
+    def nodes(self, breaks: Sequence[float] = ()) -> tuple[Floats, Floats]:
         """Sizes and weights that sum a function to its mean.
 
         Parameters
@@ -176,7 +177,7 @@ class Continuous(ServiceLaw):
         return at.ravel(), (half[:, None] * weights * self.pdf(at)).ravel()
 
     @cached_property
-    def edges(self) -> np.ndarray:
+    def edges(self) -> Floats:
         """Panels of the quadrature: powers of two and quantiles, as far as the mean has a part that counts."""
         from scipy.special import ndtr
 
@@ -216,7 +217,7 @@ class Discrete(ServiceLaw):
     (1.667, [1.0, 0.333, 0.333])
     """
 
-    def __init__(self, values: np.ndarray | Sequence[float], shares: np.ndarray | Sequence[float] | None = None):
+    def __init__(self, values: Floats | Sequence[float], shares: Floats | Sequence[float] | None = None):
         given = np.asarray(values, dtype=float).ravel()
         weights = np.ones(len(given)) if shares is None else np.asarray(shares, dtype=float).ravel()
         if len(given) == 0 or len(given) != len(weights):
@@ -234,40 +235,40 @@ class Discrete(ServiceLaw):
         return f"Discrete({len(self.values)} sizes from {self.smallest:g} to {self.largest:g})"
 
     @cached_property
-    def _sums(self) -> list[np.ndarray]:
+    def _sums(self) -> list[Floats]:
         return [np.r_[0.0, np.cumsum(self.shares * self.values**order)] for order in range(ORDERS)]
 
     @cached_property
-    def _beyond(self) -> np.ndarray:
+    def _beyond(self) -> Floats:
         # Summed from the far end: differences from 1 would lose the rare large jobs.
         return np.r_[np.cumsum(self.shares[::-1])[::-1], 0.0]
 
-    def place(self, x: np.ndarray | float) -> np.ndarray:
+    def place(self, x: Floats | float) -> Floats:
         """How many of the values do not exceed ``x``, in its shape."""
         return np.searchsorted(self.values, np.asarray(x, dtype=float), side="right")
 
-    def survival(self, x: np.ndarray | float) -> np.ndarray:
+    def survival(self, x: Floats | float) -> Floats:
         """P(X > x), in the shape of ``x``."""
         return self._beyond[self.place(x)]
 
-    def partial_moment(self, order: int, x: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, x: Floats | float) -> Floats:
         """E[X^order; X <= x], in the shape of ``x``; ``order`` from 0 to 3."""
         return self._sums[order][self.place(x)]
 
-    def truncated(self, order: int, x: np.ndarray | float) -> np.ndarray:
+    def truncated(self, order: int, x: Floats | float) -> Floats:
         """E[min(X, x)^order], in the shape of ``x``."""
         x = np.minimum(np.asarray(x, dtype=float), self.largest)
         place = self.place(x)
         return self._sums[order][place] + x**order * self._beyond[place]
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Smallest size whose distribution function reaches ``p``, 0 <= p <= 1."""
         from mayfly.laws.sizes import fraction
 
         reached = np.r_[self._sums[0][1:-1], 1.0]
         return self.values[np.searchsorted(reached, fraction(p), side="left")]
 
-    def expect(self, function: Callable[[np.ndarray], np.ndarray], breaks: Sequence[float] = ()) -> float:
+    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] = ()) -> float:
         """E[function(X)]: a sum; see :meth:`ServiceLaw.expect`."""
         return float(np.sum(function(self.values) * self.shares))
 

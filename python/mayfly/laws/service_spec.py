@@ -107,7 +107,7 @@ def _numbers(spec: str, rest: str) -> dict[str, float]:
     return found
 
 
-def read_sample(file: str | os.PathLike) -> Discrete:
+def read_sample(file: str | os.PathLike[str]) -> Discrete:
     """The law of measured sizes.
 
     Parameters
@@ -145,7 +145,7 @@ def read_sample(file: str | os.PathLike) -> Discrete:
         raise MayflyError(f"{file}: sizes must be numbers: {str(error).splitlines()[0][:100]}") from None
 
 
-def _table(file: str | os.PathLike) -> pl.DataFrame:
+def _table(file: str | os.PathLike[str]) -> pl.DataFrame:
     import polars as pl
 
     try:

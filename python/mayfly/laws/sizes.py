@@ -15,6 +15,7 @@ from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 MAX_PACKETS = 10_000_000
@@ -33,7 +34,7 @@ class SizeLaw(Protocol):
     def mean_packets(self) -> float:
         """Mean of the size rounded up to whole packets."""
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """``n`` independent sizes, one uniform number each."""
 
 
@@ -69,11 +70,11 @@ class PowerLaw(ABC):
         return math.sqrt(max(second - first * first, 0.0)) / first
 
     @abstractmethod
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Smallest size, packets, whose distribution function reaches ``p``, 0 <= p <= 1."""
 
     @abstractmethod
-    def mass_weighted_quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def mass_weighted_quantile(self, p: Floats | float) -> Floats:
         """Smallest size, packets, up to which the flows carry the fraction ``p`` of all packets, 0 <= p <= 1."""
 
     @classmethod
@@ -163,11 +164,11 @@ class BoundedZipf(PowerLaw):
         return power_sum(steep - order, self.minimum, self.maximum) / power_sum(steep, self.minimum, self.maximum)
 
     @cached_property
-    def table(self) -> np.ndarray:
+    def table(self) -> Floats:
         """P(X <= k) for k = minimum..maximum, shape (maximum - minimum + 1,)."""
         return normalised_sum(self.weights(self.exponent + 1))
 
-    def weights(self, steep: float) -> np.ndarray:
+    def weights(self, steep: float) -> Floats:
         """(k / minimum)^-steep for k = minimum..maximum."""
         return (np.arange(self.minimum, self.maximum + 1) / self.minimum) ** -steep
 
@@ -175,17 +176,17 @@ class BoundedZipf(PowerLaw):
         """Mean size, packets: sizes are whole."""
         return self.mean()
 
-    def cdf(self, size: np.ndarray | float) -> np.ndarray:
+    def cdf(self, size: Floats | float) -> Floats:
         """P(X <= size), ``size`` in packets."""
         index = np.floor(np.asarray(size, dtype=float)) - self.minimum
         inside = np.clip(index, 0, len(self.table) - 1).astype(np.int64)
         return np.where(index < 0, 0.0, self.table[inside])
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Smallest size, packets, whose distribution function reaches ``p``, 0 <= p <= 1."""
         return self.minimum + np.searchsorted(self.table, fraction(p), side="left")
 
-    def mass_weighted_quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def mass_weighted_quantile(self, p: Floats | float) -> Floats:
         """Smallest size, packets, up to which the flows carry the fraction ``p`` of all packets, 0 <= p <= 1.
 
         Examples
@@ -195,7 +196,7 @@ class BoundedZipf(PowerLaw):
         """
         return self.minimum + np.searchsorted(normalised_sum(self.weights(self.exponent)), fraction(p), side="left")
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """``n`` independent sizes, packets, shape (n,), int64: the exact inverse of the table, one uniform number each.
 
         Examples
@@ -236,7 +237,7 @@ class BoundedPareto(PowerLaw):
         first, last = math.ceil(self.minimum), math.floor(self.maximum)
         return first + float(np.sum(1.0 - self.cdf(np.arange(first, last + 1))))
 
-    def cdf(self, size: np.ndarray | float) -> np.ndarray:
+    def cdf(self, size: Floats | float) -> Floats:
         """P(X <= size), ``size`` in packets."""
         if self.minimum == self.maximum:
             return np.where(np.asarray(size) < self.minimum, 0.0, 1.0)
@@ -244,7 +245,7 @@ class BoundedPareto(PowerLaw):
         steep = self.exponent + 1
         return power_integral(steep, ratio) / power_integral(steep, self.maximum / self.minimum)
 
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet. Without range there is none: 0 everywhere."""
         size = np.asarray(size, dtype=float)
         inside = (size >= self.minimum) & (size <= self.maximum) & (self.minimum < self.maximum)
@@ -252,7 +253,7 @@ class BoundedPareto(PowerLaw):
         whole = self.minimum * power_integral(self.exponent + 1, self.maximum / self.minimum)
         return np.where(inside, ratio ** -(self.exponent + 1), 0.0) / (whole or 1.0)
 
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets: from the far end, so that the rare large sizes keep their digits."""
         if self.minimum == self.maximum:
             return 1.0 - self.cdf(size)
@@ -260,7 +261,7 @@ class BoundedPareto(PowerLaw):
         steep, most = self.exponent + 1, self.maximum / self.minimum
         return ratio ** (1 - steep) * power_integral(steep, most / ratio) / power_integral(steep, most)
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size], a ratio of two integrals of powers."""
         ratio = np.clip(np.asarray(size, dtype=float), self.minimum, self.maximum) / self.minimum
         if self.minimum == self.maximum:
@@ -268,15 +269,15 @@ class BoundedPareto(PowerLaw):
         steep, most = self.exponent + 1, self.maximum / self.minimum
         return self.minimum**order * power_integral(steep - order, ratio) / power_integral(steep, most)
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
         return self.inverse(fraction(p), self.exponent)
 
-    def mass_weighted_quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def mass_weighted_quantile(self, p: Floats | float) -> Floats:
         """Size, packets, up to which the flows carry the fraction ``p`` of all packets, 0 <= p <= 1."""
         return self.inverse(fraction(p), self.exponent - 1)
 
-    def inverse(self, p: np.ndarray, exponent: float) -> np.ndarray:
+    def inverse(self, p: Floats, exponent: float) -> Floats:
         """Quantile ``p`` of the bounded Pareto law of this range and ``exponent``."""
         log_ratio = math.log(self.maximum / self.minimum)
         turn = -exponent * log_ratio
@@ -287,7 +288,7 @@ class BoundedPareto(PowerLaw):
             growth = np.log1p(p * math.expm1(turn)) / -exponent
         return np.clip(self.minimum * np.exp(np.minimum(growth, log_ratio)), self.minimum, self.maximum)
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """``n`` independent sizes, packets, shape (n,), float64: by inversion, one uniform number each."""
         return self.quantile(rng.random(n))
 
@@ -320,15 +321,15 @@ class Deterministic:
         """Coefficient of variation: 0."""
         return 0.0
 
-    def cdf(self, size: np.ndarray | float) -> np.ndarray:
+    def cdf(self, size: Floats | float) -> Floats:
         """P(X <= size), ``size`` in packets."""
         return np.where(np.asarray(size) < self.size, 0.0, 1.0)
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whatever ``p``, 0 <= p <= 1."""
         return np.full_like(fraction(p), self.size)
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """``n`` times the size, packets; takes nothing from ``rng``."""
         return np.full(n, int(self.size), dtype=np.int64)
 
@@ -361,29 +362,29 @@ class Exponential:
         """Coefficient of variation: 1."""
         return 1.0
 
-    def cdf(self, size: np.ndarray | float) -> np.ndarray:
+    def cdf(self, size: Floats | float) -> Floats:
         """P(X <= size), ``size`` in packets."""
         return -np.expm1(-np.maximum(size, 0.0) / self.scale)
 
-    def pdf(self, size: np.ndarray | float) -> np.ndarray:
+    def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
         return np.where(np.asarray(size) < 0, 0.0, self.survival(size) / self.scale)
 
-    def survival(self, size: np.ndarray | float) -> np.ndarray:
+    def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
         return np.exp(-np.maximum(size, 0.0) / self.scale)
 
-    def partial_moment(self, order: int, size: np.ndarray | float) -> np.ndarray:
+    def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]: scale^k times the lower incomplete gamma function of k + 1."""
         from scipy.special import gammainc
 
         return self.scale**order * math.factorial(order) * gammainc(order + 1, np.maximum(size, 0.0) / self.scale)
 
-    def quantile(self, p: np.ndarray | float) -> np.ndarray:
+    def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""
         return -self.scale * np.log1p(-fraction(p))
 
-    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, n: int) -> Floats:
         """``n`` independent sizes, packets, shape (n,), float64: by inversion, one uniform number each."""
         return self.quantile(rng.random(n))
 
@@ -403,7 +404,7 @@ def wired() -> BoundedZipf:
     return BoundedZipf.solve(minimum=6, mean=40, cov=6)
 
 
-def fraction(p: np.ndarray | float) -> np.ndarray:
+def fraction(p: Floats | float) -> Floats:
     """``p`` as an array, each from 0 to 1."""
     p = np.asarray(p, dtype=float)
     if not np.all((p >= 0) & (p <= 1)):
@@ -411,7 +412,7 @@ def fraction(p: np.ndarray | float) -> np.ndarray:
     return p
 
 
-def power_integral(steep: float, ratio: np.ndarray | float) -> np.ndarray | float:
+def power_integral(steep: float, ratio: Floats | float) -> Floats | float:
     """Integral of x^-steep from 1 to ``ratio``."""
     log_ratio = np.log(ratio)
     turn = (1 - steep) * log_ratio
@@ -440,7 +441,7 @@ def power_sum(steep: float, first: int, last: int) -> float:
     return total - steep * rise / 12 + steep * bend / 720
 
 
-def normalised_sum(weights: np.ndarray) -> np.ndarray:
+def normalised_sum(weights: Floats) -> Floats:
     """Sum ``weights`` up and divide by their sum; ends in 1."""
     cumulative = np.cumsum(weights)
     return cumulative / cumulative[-1]

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.size_classes import run_keys
 
@@ -60,7 +61,7 @@ def active_flows(records: pl.DataFrame, end_s: float, interval_s: float = 100.0,
     return pl.concat(blocks).cast(schema) if blocks else pl.DataFrame(schema=schema)
 
 
-def _counted(records: pl.DataFrame, edges: np.ndarray) -> pl.DataFrame:
+def _counted(records: pl.DataFrame, edges: Floats) -> pl.DataFrame:
     starts = records["start_s"].to_numpy()
     ends = records["finish_s"].fill_null(math.inf).to_numpy()
     times = np.concatenate((starts, ends))

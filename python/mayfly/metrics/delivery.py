@@ -5,6 +5,7 @@ import math
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.size_classes import run_keys
 
@@ -48,7 +49,7 @@ def per_interval(
     expired = timeouts.partition_by(keys, as_dict=True)
     empty = timeouts.clear()
 
-    def counts(times: pl.Series) -> np.ndarray:
+    def counts(times: pl.Series) -> Floats:
         place = np.floor((times.drop_nulls().to_numpy() - start_s) / interval_s)
         return np.bincount(place[(place >= 0) & (place < intervals)].astype(np.intp), minlength=intervals)
 

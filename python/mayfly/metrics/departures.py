@@ -3,11 +3,12 @@
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.size_classes import run_keys
 
 
-def inter_departures(packets: pl.DataFrame) -> np.ndarray:
+def inter_departures(packets: pl.DataFrame) -> Floats:
     """Times between departures.
 
     Parameters
@@ -84,7 +85,7 @@ def inter_departure_cdf(packets: pl.DataFrame, points: int = 300) -> pl.DataFram
     return pl.DataFrame({"gap_s": gaps[picked], "share": share}).unique("gap_s", keep="last", maintain_order=True)
 
 
-def regularity(gaps_s: np.ndarray, period_s: float) -> dict[str, float]:
+def regularity(gaps_s: Floats, period_s: float) -> dict[str, float]:
     """How far the departures of a constant rate keep the pace of the sender.
 
     Parameters

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
+
 ENDLESS_BYTES = 2**40
 """A TCP flow of this size never ends (mayfly.workload.lists)."""
 
@@ -109,7 +111,7 @@ def fair_service(
     )
 
 
-def _events(down: pl.DataFrame, user: np.ndarray, end_s: float) -> list[tuple[float, int, float, float]]:
+def _events(down: pl.DataFrame, user: Floats, end_s: float) -> list[tuple[float, int, float, float]]:
     """Time, user, data that arrive (bytes), change of the constant rate (bytes/s); in order of time."""
     tcp = (down["protocol"] == "tcp").to_numpy()
     start_s = down["start_s"].to_numpy()

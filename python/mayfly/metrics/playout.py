@@ -3,11 +3,12 @@
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.departures import one_flow
 
 
-def one_way_delays(packets: pl.DataFrame) -> np.ndarray:
+def one_way_delays(packets: pl.DataFrame) -> Floats:
     """One-way delay of each packet.
 
     Parameters

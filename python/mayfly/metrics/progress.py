@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.size_classes import run_keys
 
@@ -90,7 +91,7 @@ def plateaus(
     return pl.DataFrame(rows, schema={key: samples.schema[key] for key in keys} | _SCHEMA, orient="row")
 
 
-def _stalls(time_s: np.ndarray, progress: np.ndarray, flow: dict, stall_s: float) -> tuple[float, float, float] | None:
+def _stalls(time_s: Floats, progress: Floats, flow: dict, stall_s: float) -> tuple[float, float, float] | None:
     """Lifetime, longest time without progress, share of the lifetime in stalls; None when no sample falls inside."""
     start_s = flow["start_s"]
     end_s = flow["finish_s"]

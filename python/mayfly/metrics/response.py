@@ -9,6 +9,7 @@ import math
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import Z95
 from mayfly.metrics.size_classes import completed_tcp
@@ -183,7 +184,7 @@ def binned_ci(records: pl.DataFrame, samples: int = 200) -> pl.DataFrame:
     return blocks_of(records, rows, schema)
 
 
-def _bin_starts(ascending: np.ndarray, samples: int) -> tuple[np.ndarray, int]:
+def _bin_starts(ascending: Floats, samples: int) -> tuple[Floats, int]:
     """First index of each full bin and the end of the last one; equal values stay in one bin."""
     starts, start = [], 0
     while ascending.size - start >= samples:

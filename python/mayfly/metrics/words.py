@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.size_classes import completed_tcp
 
@@ -117,7 +118,7 @@ def _response_clauses(
     return [_median_clause(medians, baseline)] + ([_largest_clause(means, baseline)] if here_s.size > 1 else [])
 
 
-def paired_response_times(run: pl.DataFrame, base: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def paired_response_times(run: pl.DataFrame, base: pl.DataFrame) -> tuple[Floats, Floats]:
     """Response times of the TCP flows completed under both disciplines, s, largest flow first.
 
     Parameters
@@ -148,9 +149,7 @@ def paired_response_times(run: pl.DataFrame, base: pl.DataFrame) -> tuple[np.nda
     return times
 
 
-def bootstrap_ratio(
-    above: np.ndarray, below: np.ndarray, statistic, resamples: int, rng: np.random.Generator
-) -> Estimate:
+def bootstrap_ratio(above: Floats, below: Floats, statistic, resamples: int, rng: np.random.Generator) -> Estimate:
     """``statistic(above) / statistic(below)`` with a paired bootstrap interval, on the logarithm.
 
     Parameters

@@ -37,7 +37,7 @@ def _told(progress: Progress, place: int, count: int, fraction: float) -> None:
 
 
 def write_pack(
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     table: pl.DataFrame,
     name: str,
     summary: Mapping[str, Any],

@@ -154,7 +154,7 @@ class Flood:
             parts.append(f"**{self.labels[case]}**\n\n" + "\n".join(lines))
         return "\n\n".join(parts)
 
-    def write(self, folder: str | os.PathLike) -> dict[str, str]:
+    def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Writes ``flood.parquet`` and ``summary.json``.
 
         Parameters

@@ -178,7 +178,7 @@ class Gaming:
 
         return leading_tables(self)
 
-    def write(self, folder: str | os.PathLike) -> dict[str, str]:
+    def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Writes ``gaming.parquet``, ``summary.json`` and ``report.html``.
 
         Parameters

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.profile.classes import composition, directions
 from mayfly.profile.distributions import (
     carried_by_largest,
@@ -107,7 +107,7 @@ class Profile(Listing):
             "hosts": ratios_document(self.hosts),
         }
 
-    def fitted(self, name: str) -> np.ndarray:
+    def fitted(self, name: str) -> Floats:
         """Values of a measure that laws are fitted to: those above 0."""
         return positive(self.samples[name]["value"].to_numpy())[0]
 
@@ -123,7 +123,7 @@ class Profile(Listing):
 
         return profile_sentences(self.document())
 
-    def write(self, folder: str | os.PathLike) -> dict[str, str]:
+    def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write :data:`FILES`, and ``trains.parquet`` where there are trains; they appear together or not at all.
 
         Parameters
@@ -154,11 +154,11 @@ class Profile(Listing):
 
 
 def profile(
-    captures: Sequence[str | os.PathLike] | Connections,
+    captures: Sequence[str | os.PathLike[str]] | Connections,
     *,
     internal: Sequence[str] | None = None,
-    hosts: str | os.PathLike | Mapping[str, str] | None = None,
-    model: str | os.PathLike | None = None,
+    hosts: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    model: str | os.PathLike[str] | None = None,
     bin_s: float = BIN_S,
     bootstrap: int = BOOTSTRAP,
     seed: int = 1,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.profile.classes import CLASSES, SIDES, share
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -68,7 +69,7 @@ def samples(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {name: table.drop_nulls("value") for name, table in found.items()}
 
 
-def gaps_within(frame: pl.DataFrame, by: str) -> dict[str, np.ndarray]:
+def gaps_within(frame: pl.DataFrame, by: str) -> dict[str, Floats]:
     """Times between the arrivals of connections of the same group.
 
     Parameters
@@ -89,7 +90,7 @@ def gaps_within(frame: pl.DataFrame, by: str) -> dict[str, np.ndarray]:
     return {name: values for name, values in found.items() if len(values)}
 
 
-def summary(values: np.ndarray) -> dict[str, Any]:
+def summary(values: Floats) -> dict[str, Any]:
     """Number, mean, deviation over mean, extremes and quantiles of values.
 
     Parameters
@@ -128,7 +129,7 @@ def _named(q: float) -> str:
     return f"q{round(100 * q):02d}"
 
 
-def cdf(values: np.ndarray, points: int = 200) -> tuple[np.ndarray, np.ndarray]:
+def cdf(values: Floats, points: int = 200) -> tuple[Floats, Floats]:
     """Distribution function at the values, thinned to evenly spaced shares.
 
     Parameters
@@ -154,7 +155,7 @@ def cdf(values: np.ndarray, points: int = 200) -> tuple[np.ndarray, np.ndarray]:
     return _thinned(x, y, points)
 
 
-def mass_cdf(values: np.ndarray, points: int = 200) -> tuple[np.ndarray, np.ndarray]:
+def mass_cdf(values: Floats, points: int = 200) -> tuple[Floats, Floats]:
     """Mass-weighted distribution: share of the sum that is in values at or below each (Chen 2012, Fig. 8.3(b)).
 
     Parameters
@@ -179,7 +180,7 @@ def mass_cdf(values: np.ndarray, points: int = 200) -> tuple[np.ndarray, np.ndar
     return _thinned(x, y / y[-1], points)
 
 
-def _thinned(x: np.ndarray, y: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
+def _thinned(x: Floats, y: Floats, points: int) -> tuple[Floats, Floats]:
     if len(x) <= points:
         return x, y
     # Evenly by share and evenly by place in the logarithm of what is left: the tail keeps its points.
@@ -188,7 +189,7 @@ def _thinned(x: np.ndarray, y: np.ndarray, points: int) -> tuple[np.ndarray, np.
     return x[kept], y[kept]
 
 
-def carried_by_largest(values: np.ndarray, largest: float = LARGEST) -> float | None:
+def carried_by_largest(values: Floats, largest: float = LARGEST) -> float | None:
     """Share of the sum that the largest values hold.
 
     Parameters
@@ -271,7 +272,7 @@ def unseen(frame: pl.DataFrame) -> dict[str, int]:
     return {"begun_before": before, "not_ended": mature.filter(begun() & ~over).height}
 
 
-def positive(values: Sequence[float] | np.ndarray) -> tuple[np.ndarray, int]:
+def positive(values: Sequence[float] | Floats) -> tuple[Floats, int]:
     """Values above 0, and how many are not."""
     values = np.asarray(values, dtype=float)
     kept = values[values > 0]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.gaps import quantile_pairs
 from mayfly.profile.laws import LAWS
@@ -65,13 +66,13 @@ class Fit:
     tested: int
     distribution: Any = field(repr=False, compare=False)
 
-    def quantiles(self, p: np.ndarray | Sequence[float]) -> np.ndarray:
+    def quantiles(self, p: Floats | Sequence[float]) -> Floats:
         """Quantiles of the law."""
         return np.asarray(self.distribution.ppf(np.asarray(p, dtype=float)))
 
 
 def fits_of(
-    values: np.ndarray | Sequence[float],
+    values: Floats | Sequence[float],
     *,
     bootstrap: int = BOOTSTRAP,
     seed: int = 1,
@@ -133,9 +134,7 @@ def fits_of(
     return sorted(found, key=lambda fit: fit.aic)
 
 
-def _fitted(
-    name: str, ordered: np.ndarray, unit: float, tested: np.ndarray, bootstrap: int, rng: np.random.Generator
-) -> Fit:
+def _fitted(name: str, ordered: Floats, unit: float, tested: Floats, bootstrap: int, rng: np.random.Generator) -> Fit:
     law = LAWS[name]
     parameters = law.fit(ordered, None)
     distribution = law.distribution(parameters)
@@ -157,7 +156,7 @@ def _fitted(
     )
 
 
-def distances(name: str, distribution: Any, ordered: np.ndarray) -> tuple[float, float]:
+def distances(name: str, distribution: Any, ordered: Floats) -> tuple[float, float]:
     """Distances between a law and ordered values.
 
     Parameters
@@ -185,7 +184,7 @@ def distances(name: str, distribution: Any, ordered: np.ndarray) -> tuple[float,
     return ks, float(-n - (odd * logs).sum() / n)
 
 
-def bootstrap_p(name: str, values: np.ndarray, samples: int, rng: np.random.Generator) -> tuple[float, float]:
+def bootstrap_p(name: str, values: Floats, samples: int, rng: np.random.Generator) -> tuple[float, float]:
     """Probabilities of distances at least as large when the law holds, its parameters unknown.
 
     Parameters
@@ -222,7 +221,7 @@ def bootstrap_p(name: str, values: np.ndarray, samples: int, rng: np.random.Gene
     return float(ks_p), float(ad_p)
 
 
-def fits_document(fits: Sequence[Fit], values: np.ndarray, points: int = 49) -> list[dict[str, Any]]:
+def fits_document(fits: Sequence[Fit], values: Floats, points: int = 49) -> list[dict[str, Any]]:
     """The fits for JSON, the best first, each with the points of its QQ plot (quantiles of law and values)."""
     rows = []
     for fit in fits:

@@ -21,7 +21,7 @@ def answered() -> pl.Expr:
     return (pl.col("responder_packets") > 0) & ~pl.col("state").is_in(["rejected", "half_open", "one_way"])
 
 
-def read_hosts(path: str | os.PathLike) -> dict[str, str]:
+def read_hosts(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read a file of hosts with their roles.
 
     Parameters

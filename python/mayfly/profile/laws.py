@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.laws import gaps
 from mayfly.laws.families import Exponential, Family, Lognormal, Pareto
 
@@ -51,19 +52,19 @@ class Mixture:
     weights: tuple[float, ...]
     parts: tuple[Family, ...]
 
-    def _sum(self, name: str, x: np.ndarray) -> np.ndarray:
+    def _sum(self, name: str, x: Floats) -> Floats:
         pairs = zip(self.weights, self.parts, strict=True)
         return np.sum([weight * getattr(part, name)(x) for weight, part in pairs], axis=0)
 
-    def cdf(self, x: np.ndarray) -> np.ndarray:
+    def cdf(self, x: Floats) -> Floats:
         """Probability of at most ``x``."""
         return self._sum("cdf", x)
 
-    def sf(self, x: np.ndarray) -> np.ndarray:
+    def sf(self, x: Floats) -> Floats:
         """Probability of more than ``x``."""
         return self._sum("sf", x)
 
-    def logpdf(self, x: np.ndarray) -> np.ndarray:
+    def logpdf(self, x: Floats) -> Floats:
         """Logarithm of the density."""
         pairs = zip(self.weights, self.parts, strict=True)
         return np.logaddexp.reduce([math.log(weight) + part.logpdf(x) for weight, part in pairs])
@@ -72,7 +73,7 @@ class Mixture:
         """Mean of the law."""
         return sum(weight * float(part.mean()) for weight, part in zip(self.weights, self.parts, strict=True))
 
-    def ppf(self, p: np.ndarray) -> np.ndarray:
+    def ppf(self, p: Floats) -> Floats:
         """Quantiles, by bisection between those of the parts."""
         p = np.asarray(p, dtype=float)
         ends = np.array([part.ppf(p) for part in self.parts])
@@ -83,7 +84,7 @@ class Mixture:
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return (low + high) / 2
 
-    def rvs(self, size: int, random_state: np.random.Generator) -> np.ndarray:
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
         """Draw values."""
         which = random_state.random(size) < self.weights[0]
         drawn = [part.rvs(size=size, random_state=random_state) for part in self.parts]
@@ -107,7 +108,7 @@ class Law:
         A parameter by name and value, and a unit: the parameter of values in the unit's own unit.
     """
 
-    fit: Callable[[np.ndarray, Parameters | None], Parameters]
+    fit: Callable[[Floats, Parameters | None], Parameters]
     distribution: Callable[[Mapping[str, float]], Family]
     scaled: Callable[[str, float, float], float]
 
@@ -120,7 +121,7 @@ def _of_gaps(name: str) -> Law:
     )
 
 
-def _pareto(values: np.ndarray, _: Parameters | None) -> Parameters:
+def _pareto(values: Floats, _: Parameters | None) -> Parameters:
     least = float(values[0])
     return {"minimum": least, "exponent": len(values) / float(np.log(values / least).sum())}
 
@@ -129,7 +130,7 @@ def _pareto_law(parameters: Mapping[str, float]) -> Family:
     return Pareto(**parameters)
 
 
-def _two_exponentials(values: np.ndarray, start: Parameters | None) -> Parameters:
+def _two_exponentials(values: Floats, start: Parameters | None) -> Parameters:
     half = len(values) // 2
     means = np.array([values[:half].mean(), values[half:].mean()])
     weights = np.array([0.5, 0.5])
@@ -159,7 +160,7 @@ def _two_exponentials_law(parameters: Mapping[str, float]) -> Mixture:
     return Mixture((share, 1 - share), parts)
 
 
-def _two_lognormals(values: np.ndarray, start: Parameters | None) -> Parameters:
+def _two_lognormals(values: Floats, start: Parameters | None) -> Parameters:
     logs = np.log(values)
     least = (NARROWEST * logs.std()) ** 2
     halves = np.array_split(logs, 2)

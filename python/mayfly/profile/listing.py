@@ -75,7 +75,7 @@ class Listing:
 
         return site_sentences(self.document())
 
-    def write(self, folder: str | os.PathLike) -> dict[str, str]:
+    def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write ``connections.parquet``, and ``trains.parquet`` where there are trains, together or not at all.
 
         Parameters
@@ -98,7 +98,7 @@ class Listing:
             self.fill(partial)
         return {name.partition(".")[0]: os.path.join(folder, name) for name in names}
 
-    def fill(self, folder: os.PathLike) -> None:
+    def fill(self, folder: os.PathLike[str]) -> None:
         """Write the files into a folder that is there."""
         write_connections(self.frame, self.connections.counts, os.path.join(folder, CONNECTIONS))
         if self.connections.trains is not None:
@@ -106,11 +106,11 @@ class Listing:
 
 
 def listing(
-    captures: Sequence[str | os.PathLike] | Connections,
+    captures: Sequence[str | os.PathLike[str]] | Connections,
     *,
     internal: Sequence[str] | None = None,
-    hosts: str | os.PathLike | Mapping[str, str] | None = None,
-    model: str | os.PathLike | None = None,
+    hosts: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    model: str | os.PathLike[str] | None = None,
     trains: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Listing:
@@ -149,8 +149,8 @@ def listing(
 def _roles(
     frame: pl.DataFrame,
     sides: Sides,
-    hosts: str | os.PathLike | Mapping[str, str] | None,
-    model: str | os.PathLike | None,
+    hosts: str | os.PathLike[str] | Mapping[str, str] | None,
+    model: str | os.PathLike[str] | None,
 ) -> tuple[dict[str, str], str]:
     """Roles of the hosts of the site, and where they come from."""
     if hosts is None and model is None:

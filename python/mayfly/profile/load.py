@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.classes import CLASSES, SIDES, share
 
@@ -82,7 +83,7 @@ _SCHEMA = {
 }
 
 
-def spread(first: np.ndarray, last: np.ndarray, amounts: np.ndarray, bins: int) -> np.ndarray:
+def spread(first: Floats, last: Floats, amounts: Floats, bins: int) -> Floats:
     """Spread whole amounts evenly over spans of time, into bins.
 
     Parameters
@@ -149,7 +150,7 @@ def across_bins(frame: pl.DataFrame, bin_s: float) -> float | None:
     return share(crossing, whole)
 
 
-def totals(load: pl.DataFrame, by: str) -> dict[str, np.ndarray]:
+def totals(load: pl.DataFrame, by: str) -> dict[str, Floats]:
     """Rate of each group in each bin.
 
     Parameters
@@ -173,7 +174,7 @@ def totals(load: pl.DataFrame, by: str) -> dict[str, np.ndarray]:
     return found | {"all": _rate(load)} if load.height else found
 
 
-def _rate(part: pl.DataFrame) -> np.ndarray:
+def _rate(part: pl.DataFrame) -> Floats:
     summed = part.group_by("start_s").agg(pl.col("bytes").sum(), pl.col("covered_s").first()).sort("start_s")
     return 8 * summed["bytes"].to_numpy() / summed["covered_s"].to_numpy()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.profile.classes import CLASSES
 from mayfly.profile.distributions import cdf, gaps_within, mass_cdf
 from mayfly.profile.load import totals
@@ -199,7 +200,7 @@ def _plots(found: Profile, document: Mapping[str, Any], colours: Mapping[str, St
     ]
 
 
-def _by_class(table: pl.DataFrame, colours: Mapping[str, Style]) -> dict[str, np.ndarray]:
+def _by_class(table: pl.DataFrame, colours: Mapping[str, Style]) -> dict[str, Floats]:
     parts = {name: table.filter(table["class"] == name)["value"].to_numpy() for name in colours}
     return {name: values for name, values in parts.items() if len(values)}
 
@@ -278,7 +279,7 @@ def _cdfs(
     key: str,
     title: str,
     unit: str,
-    parts: Mapping[str, np.ndarray],
+    parts: Mapping[str, Floats],
     colours: Mapping[str, Style],
     caption: str,
     floor: float | None = None,

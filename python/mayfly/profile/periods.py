@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
+
 LEVEL = 0.05
 """Level of the tests."""
 
@@ -61,7 +63,7 @@ class Period:
         return self.busy_p is not None and self.busy_p < LEVEL
 
 
-def kpss(values: np.ndarray) -> tuple[float, float]:
+def kpss(values: Floats) -> tuple[float, float]:
     """Test a series for a constant level.
 
     Parameters
@@ -128,7 +130,7 @@ def bridge_tail(x: float) -> float:
     return min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
 
 
-def periods_of(load: np.ndarray) -> list[Period]:
+def periods_of(load: Floats) -> list[Period]:
     """Cut a load into stationary periods, and tell the busy ones.
 
     Parameters
@@ -174,7 +176,7 @@ def periods_of(load: np.ndarray) -> list[Period]:
     return _with_busy(found, load)
 
 
-def _with_busy(periods: list[Period], load: np.ndarray) -> list[Period]:
+def _with_busy(periods: list[Period], load: Floats) -> list[Period]:
     # Ranks alone would call the smallest trickle busy beside bins of nothing.
     high = [place for place, period in enumerate(periods) if period.stationary and period.mean > load.mean()]
     tested = high if len(periods) > 1 else []
@@ -192,7 +194,7 @@ def _with_busy(periods: list[Period], load: np.ndarray) -> list[Period]:
     return [Period(**(asdict(period) | {"busy_p": corrected.get(place)})) for place, period in enumerate(periods)]
 
 
-def periods_document(periods: list[Period], starts_s: np.ndarray, bin_s: float) -> list[dict[str, Any]]:
+def periods_document(periods: list[Period], starts_s: Floats, bin_s: float) -> list[dict[str, Any]]:
     """The periods for JSON, with their times in s and mean loads in bit/s."""
     return [
         {

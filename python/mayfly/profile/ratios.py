@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.profile.classes import share
 from mayfly.profile.distributions import summary
 from mayfly.profile.sides import Sides
@@ -114,7 +114,7 @@ def ratios_document(hosts: pl.DataFrame) -> dict[str, Any]:
     return answer
 
 
-def traffic_bytes(hosts: pl.DataFrame) -> np.ndarray:
+def traffic_bytes(hosts: pl.DataFrame) -> Floats:
     """What each host sent and received, inside and across, shape (n_hosts,)."""
     names = [f"{side}_{way}_bytes" for side in ("internal", "external") for way in ("up", "down")]
     return hosts.select(pl.sum_horizontal(names)).to_series().to_numpy()

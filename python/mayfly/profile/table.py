@@ -64,7 +64,7 @@ class Connections:
 
 
 def read_connections(
-    paths: Sequence[str | os.PathLike], *, progress: Callable[[float], None] | None = None, trains: bool = False
+    paths: Sequence[str | os.PathLike[str]], *, progress: Callable[[float], None] | None = None, trains: bool = False
 ) -> Connections:
     """Read captures as one, or a table of connections.
 

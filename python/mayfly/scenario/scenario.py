@@ -409,7 +409,7 @@ def field_names(model: type[BaseModel] | None = None, prefix: str = "", inside_a
     return names
 
 
-def load_scenario(source: str | os.PathLike = "wired", overrides: dict[str, Any] | None = None) -> Scenario:
+def load_scenario(source: str | os.PathLike[str] = "wired", overrides: dict[str, Any] | None = None) -> Scenario:
     """Reads a scenario file, or one of the ready scenarios by name.
 
     Parameters

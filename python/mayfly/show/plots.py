@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from mayfly.arrays import Floats
 from mayfly.show.palette import Style
 
 MANY = 6
@@ -57,7 +56,7 @@ def shown(text: str) -> str:
     return html.escape(text)
 
 
-def figures_of(values: Sequence[float | None] | np.ndarray) -> list[float | None]:
+def figures_of(values: Sequence[float | None] | Floats) -> list[float | None]:
     """Numbers with five significant digits, as JSON takes them; None where there is none."""
     return [None if value is None or not math.isfinite(value) else float(f"{value:.5g}") for value in values]
 

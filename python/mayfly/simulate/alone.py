@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from mayfly import _native
+from mayfly.arrays import Floats
 from mayfly.simulate import columns
 from mayfly.simulate.network.cell import Cell
 from mayfly.simulate.network.topology import Topology
@@ -184,7 +185,7 @@ class Ways:
         graph = self.settings["graph"] | {"hosts": hosts}
         return Ways(self.settings | {"graph": graph}, self.full_packet_bytes, topology)
 
-    def simulated(self, transfers: pl.DataFrame) -> list[tuple[np.ndarray, int]]:
+    def simulated(self, transfers: pl.DataFrame) -> list[tuple[Floats, int]]:
         """Arrivals of the segments of each transfer, and its end, ns; the end is -1 for never."""
         flows = transfers.with_columns(
             start_s=pl.lit(0.0),
@@ -200,10 +201,10 @@ class Ways:
             ends = self.topology.numbers(flows)
         return self._alone(self.settings, flows, ends)
 
-    def _in_cell(self, flows: pl.DataFrame) -> list[tuple[np.ndarray, int]]:
+    def _in_cell(self, flows: pl.DataFrame) -> list[tuple[Floats, int]]:
         """As :meth:`simulated`, of flows with a station and a category."""
         flows = flows.with_columns(src=pl.lit(0), dst=pl.lit(0))
-        found: list[tuple[np.ndarray, int]] = [(np.empty(0), -1)] * flows.height
+        found: list[tuple[Floats, int]] = [(np.empty(0), -1)] * flows.height
         for (category,), part in flows.with_row_index("at").partition_by("category", as_dict=True).items():
             station, up = part["station"].to_numpy(), (part["direction"] == "up").to_numpy()
             ends = (np.where(up, station, 0).astype(np.uint32), np.where(up, 0, station).astype(np.uint32))
@@ -212,7 +213,7 @@ class Ways:
                 found[at] = one
         return found
 
-    def _alone(self, settings: dict, flows: pl.DataFrame, ends) -> list[tuple[np.ndarray, int]]:
+    def _alone(self, settings: dict, flows: pl.DataFrame, ends) -> list[tuple[Floats, int]]:
         native = _native.alone(settings, columns.native_flows(flows, self.full_packet_bytes, ends))
         arrivals, counts, finishes = map(columns.integers, native)
         return list(zip(np.split(arrivals, np.cumsum(counts)[:-1]), finishes.tolist(), strict=True))

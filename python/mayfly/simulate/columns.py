@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.scenario.transport import RULES
 from mayfly.workload import scripts, stages
@@ -17,7 +18,7 @@ MOST_GROUPS = 65_536
 """Groups of flows that are told apart."""
 
 
-def hosts(flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def hosts(flows: pl.DataFrame) -> tuple[Floats, Floats]:
     """Indices of the end points, counted apart on each side of the bottleneck.
 
     Parameters
@@ -38,14 +39,14 @@ def hosts(flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return np.where(is_up, right, left), np.where(is_up, left, right)
 
 
-def _in_order_of_names(hosts: pl.Series) -> np.ndarray:
+def _in_order_of_names(hosts: pl.Series) -> Floats:
     """Index of each host among the distinct ones, ordered as text; few are distinct."""
     distinct = hosts.unique()
     index = (distinct.cast(pl.String).rank("dense") - 1).cast(pl.UInt32)
     return hosts.replace_strict(distinct, index).to_numpy()
 
 
-def nanoseconds(seconds: pl.Series) -> np.ndarray:
+def nanoseconds(seconds: pl.Series) -> Floats:
     """Times in integer nanoseconds; null becomes never.
 
     Parameters
@@ -66,10 +67,10 @@ def nanoseconds(seconds: pl.Series) -> np.ndarray:
 def native_flows(
     flows: pl.DataFrame,
     full_packet_bytes: int,
-    ends: tuple[np.ndarray, np.ndarray] | None = None,
+    ends: tuple[Floats, Floats] | None = None,
     nonresponsive: Sequence[str] = (),
     congestion_of: Mapping[str, str] | None = None,
-) -> dict[str, np.ndarray]:
+) -> dict[str, Floats]:
     """Columns of the flow list as the native module takes them.
 
     Parameters
@@ -125,7 +126,7 @@ def native_flows(
     }
 
 
-def _in_groups(flows: pl.DataFrame, names: Sequence[str], field: str) -> np.ndarray:
+def _in_groups(flows: pl.DataFrame, names: Sequence[str], field: str) -> Floats:
     if not names:
         return np.zeros(flows.height, dtype=bool)
     groups = flows["group"]
@@ -137,7 +138,7 @@ def _in_groups(flows: pl.DataFrame, names: Sequence[str], field: str) -> np.ndar
     return groups.is_in(list(names)).fill_null(False).to_numpy()
 
 
-def group_classes(flows: pl.DataFrame) -> tuple[list[str | None], np.ndarray]:
+def group_classes(flows: pl.DataFrame) -> tuple[list[str | None], Floats]:
     """Groups of the flows as classes that the simulator counts apart.
 
     Parameters
@@ -181,7 +182,7 @@ def class_counts(names: list[str | None], counts: dict[str, bytes]) -> list[dict
     return [{"group": name, **{key: values[row] for key, values in columns.items()}} for row, name in enumerate(names)]
 
 
-def integers(data: bytes) -> np.ndarray:
+def integers(data: bytes) -> Floats:
     """A native column of integers.
 
     Parameters

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 SIDES = ("server", "client")
@@ -53,7 +54,7 @@ class Recording:
     mayfly.errors.MayflyError: pcap side = 'middle': must be server or client
     """
 
-    path: str | os.PathLike
+    path: str | os.PathLike[str]
     side: str = "server"
 
     def __post_init__(self) -> None:
@@ -92,7 +93,7 @@ class Recording:
                 partial.unlink()
 
 
-def ends(flows: pl.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def ends(flows: pl.DataFrame) -> dict[str, tuple[Floats, Floats]]:
     """Addresses and ports of sender and receiver of each flow.
 
     Parameters

@@ -134,7 +134,7 @@ def _figures(found: Found, key: tuple, rows: Sequence[dict[str, Any]]) -> dict[s
     return row
 
 
-def answer(swept: Swept, folder: str | os.PathLike, metrics: Sequence[str] | None = None) -> Found:
+def answer(swept: Swept, folder: str | os.PathLike[str], metrics: Sequence[str] | None = None) -> Found:
     """The figures of a sweep.
 
     Parameters
@@ -166,7 +166,7 @@ def answer(swept: Swept, folder: str | os.PathLike, metrics: Sequence[str] | Non
     return Found(swept, metrics, str(folder))
 
 
-def query(folder: str | os.PathLike, sql: str) -> pl.DataFrame:
+def query(folder: str | os.PathLike[str], sql: str) -> pl.DataFrame:
     """Results by SQL.
 
     Parameters

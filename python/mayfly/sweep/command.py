@@ -18,7 +18,7 @@ from mayfly.text.folder import filled
 
 def run_sweep(
     plan: Plan,
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     title: str,
     *,
     metrics: Sequence[str] | None = None,
@@ -59,7 +59,7 @@ def run_sweep(
     return found, files
 
 
-def found_so_far(plan: Plan, folder: str | os.PathLike, metrics: Sequence[str] | None = None) -> tuple[Found, int]:
+def found_so_far(plan: Plan, folder: str | os.PathLike[str], metrics: Sequence[str] | None = None) -> tuple[Found, int]:
     """The figures of the runs that are in a folder already; nothing runs.
 
     Parameters
@@ -94,7 +94,7 @@ def found_so_far(plan: Plan, folder: str | os.PathLike, metrics: Sequence[str] |
     return answer(Swept(plan, rows, 0, len(rows), schedule.ended), folder, metrics), missing
 
 
-def write_answer(found: Found, folder: str | os.PathLike, title: str) -> dict[str, str]:
+def write_answer(found: Found, folder: str | os.PathLike[str], title: str) -> dict[str, str]:
     """Writes ``report.html`` and ``summary.json``.
 
     Parameters

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from mayfly import discipline_registry
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.scenario.fields import Section, Whole
 from mayfly.scenario.scenario import READY, load_scenario
@@ -56,7 +57,7 @@ class Range(Section):
         self.bounds()
         return self
 
-    def at(self, shares: np.ndarray) -> list[Value]:
+    def at(self, shares: Floats) -> list[Value]:
         """Values at these shares of the way from the first to the last.
 
         Parameters
@@ -188,7 +189,7 @@ class Plan:
         return named([_with_options(label, options)])[0].label if options else own.label
 
 
-def load_plan(path: str | os.PathLike, overrides: dict[str, Value] | None = None) -> Plan:
+def load_plan(path: str | os.PathLike[str], overrides: dict[str, Value] | None = None) -> Plan:
     """Reads the file of a sweep and checks every field and discipline in it.
 
     Parameters

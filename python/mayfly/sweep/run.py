@@ -71,7 +71,7 @@ def shard_of(text: str) -> tuple[int, int]:
 
 def sweep(
     plan: Plan,
-    folder: str | os.PathLike,
+    folder: str | os.PathLike[str],
     *,
     shard: tuple[int, int] = (0, 1),
     make_workers: Callable[[], Workers] = Local,

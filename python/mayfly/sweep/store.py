@@ -44,7 +44,7 @@ class Store:
         It is not there, or cannot be written.
     """
 
-    def __init__(self, folder: str | os.PathLike, create: bool = False):
+    def __init__(self, folder: str | os.PathLike[str], create: bool = False):
         self.folder = Path(folder)
         self._fresh: list[str] = []
         if not create:

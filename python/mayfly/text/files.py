@@ -13,7 +13,7 @@ from mayfly.text.readable import printable
 
 
 @contextmanager
-def when_complete(path: str | os.PathLike) -> Iterator[Path]:
+def when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A file to write beside ``path``, which takes its name at the end; nothing is left when writing fails.
 
     Parameters

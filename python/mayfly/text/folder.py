@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def refuse_unwritable(folder: str | os.PathLike) -> None:
+def refuse_unwritable(folder: str | os.PathLike[str]) -> None:
     """Refuses a folder that cannot be made or written, and makes none.
 
     Parameters
@@ -42,7 +42,7 @@ def refuse_unwritable(folder: str | os.PathLike) -> None:
 
 
 @contextmanager
-def filled(folder: str | os.PathLike, names: Iterable[str]) -> Iterator[Path]:
+def filled(folder: str | os.PathLike[str], names: Iterable[str]) -> Iterator[Path]:
     """A place for files that appear in the folder together, or not at all.
 
     Parameters
@@ -87,7 +87,7 @@ def filled(folder: str | os.PathLike, names: Iterable[str]) -> Iterator[Path]:
                     path.rmdir()
 
 
-def write_table(table: "pl.DataFrame", path: str | os.PathLike, **how: Any) -> None:
+def write_table(table: "pl.DataFrame", path: str | os.PathLike[str], **how: Any) -> None:
     """Writes a table as Parquet, in the body of :func:`filled`.
 
     Parameters
@@ -112,7 +112,7 @@ def write_table(table: "pl.DataFrame", path: str | os.PathLike, **how: Any) -> N
         raise OSError(str(error)) from None
 
 
-def _refused(folder: str | os.PathLike, error: Exception) -> MayflyError:
+def _refused(folder: str | os.PathLike[str], error: Exception) -> MayflyError:
     reason = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
     return MayflyError(f"{folder}: cannot be written: {reason}")
 

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 MAX_ARRIVALS = 100_000_000
@@ -84,7 +85,7 @@ def arrival_rate(load_bps: float, mean_wire_bytes: float) -> float:
     return load_bps / (8 * mean_wire_bytes)
 
 
-def poisson(rng: np.random.Generator, rate: float, duration_s: float) -> np.ndarray:
+def poisson(rng: np.random.Generator, rate: float, duration_s: float) -> Floats:
     """Arrival times of a Poisson process.
 
     Parameters
@@ -129,11 +130,11 @@ def poisson(rng: np.random.Generator, rate: float, duration_s: float) -> np.ndar
     return times[times < duration_s]
 
 
-def exponential(rng: np.random.Generator, n: int) -> np.ndarray:
+def exponential(rng: np.random.Generator, n: int) -> Floats:
     """``n`` exponential numbers of mean 1, one uniform number each."""
     return -np.log1p(-rng.random(n))
 
 
-def choice(rng: np.random.Generator, among: int, n: int) -> np.ndarray:
+def choice(rng: np.random.Generator, among: int, n: int) -> Floats:
     """``n`` whole numbers uniform on 0..among-1, one uniform number each."""
     return np.floor(rng.random(n) * among).astype(np.int64)

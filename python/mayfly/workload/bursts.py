@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 HEADER_BYTES = 28
@@ -103,7 +104,7 @@ def _check(numbers: pl.DataFrame) -> None:
             raise MayflyError(f"row {row + 1}: burst {given}: must be {bound}")
 
 
-def written(at_s: np.ndarray, packet_bytes: np.ndarray | int, packets: np.ndarray | int, gap_s: np.ndarray) -> str:
+def written(at_s: Floats, packet_bytes: Floats | int, packets: Floats | int, gap_s: Floats) -> str:
     """Bursts of one flow as text.
 
     Parameters
@@ -188,7 +189,7 @@ def scaled(texts: pl.Series, factor: float) -> pl.Series:
     return pl.Series(texts.name, texts_of, dtype=pl.String)
 
 
-def native_bursts(flows: pl.DataFrame) -> dict[str, np.ndarray]:
+def native_bursts(flows: pl.DataFrame) -> dict[str, Floats]:
     """Columns of the bursts as the native module takes them; of length 0 when all rates are constant."""
     texts = flows.get_column("bursts", default=None)
     found = parsed(pl.Series([], dtype=pl.String) if texts is None else texts)

@@ -47,7 +47,7 @@ RTT_BOUNDS_S = (1e-9, 60.0)
 
 
 def flows_of_capture(
-    path: str | os.PathLike, *, internal: list[str] | None = None, max_flows: int = 1_000_000
+    path: str | os.PathLike[str], *, internal: list[str] | None = None, max_flows: int = 1_000_000
 ) -> pl.DataFrame:
     """Read a capture as a flow list.
 

@@ -226,7 +226,7 @@ class Reading:
 
 
 def read_captures(
-    paths: str | os.PathLike | Sequence[str | os.PathLike], options: ReadOptions | None = None
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], options: ReadOptions | None = None
 ) -> Reading:
     """Read captures as one.
 
@@ -265,7 +265,7 @@ def read_captures(
 
 
 def connections(
-    paths: str | os.PathLike | Sequence[str | os.PathLike], *, max_flows: int = 1_000_000
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, max_flows: int = 1_000_000
 ) -> tuple[pl.DataFrame, dict]:
     """Read the connection table of captures.
 
@@ -350,7 +350,7 @@ def numbers(values: bytes, dtype: type[pl.DataType]) -> pl.Series:
     return pl.Series([values], dtype=pl.Binary).bin.reinterpret(dtype=shape, endianness="little").explode()
 
 
-def write_connections(frame: pl.DataFrame, counts: dict, path: str | os.PathLike) -> None:
+def write_connections(frame: pl.DataFrame, counts: dict, path: str | os.PathLike[str]) -> None:
     """Keep a connection table as Parquet, with the version of its columns and what was counted.
 
     Parameters
@@ -377,7 +377,7 @@ def write_connections(frame: pl.DataFrame, counts: dict, path: str | os.PathLike
         raise MayflyError(f"{os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def read_connections(path: str | os.PathLike) -> tuple[pl.DataFrame, dict]:
+def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict]:
     """Read back what :func:`write_connections` kept.
 
     Parameters

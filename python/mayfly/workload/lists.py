@@ -50,7 +50,7 @@ ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", "bursts",
 """Columns of a normalised flow list, in order; ``bursts`` and ``script`` follow where a flow has some."""
 
 
-def read_flows(path: str | os.PathLike, *, mss: int = 1460) -> pl.DataFrame:
+def read_flows(path: str | os.PathLike[str], *, mss: int = 1460) -> pl.DataFrame:
     r"""Read a flow list file.
 
     Parameters
@@ -149,7 +149,7 @@ def flow_list(frame: pl.DataFrame, *, mss: int = 1460, source: str = "flow list"
     return with_defaults(in_order(columns))
 
 
-def write_flows(flows: pl.DataFrame, path: str | os.PathLike) -> None:
+def write_flows(flows: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a flow list where :func:`read_flows` can read it; the file appears under its name only when complete.
 
     Parameters

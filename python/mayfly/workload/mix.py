@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import choice, stream
@@ -381,7 +382,7 @@ def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator) -> pl.DataF
     )
 
 
-def ports(packets: int, renew: int | None, senders: int) -> tuple[np.ndarray, np.ndarray]:
+def ports(packets: int, renew: int | None, senders: int) -> tuple[Floats, Floats]:
     """First packet and number of packets of each port that a sender of ``packets`` packets uses one after the other."""
     renew = packets if renew is None else renew
     if renew < 1:

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.workload.arrivals import MAX_ARRIVALS, exponential, poisson, stream
 
@@ -28,11 +29,11 @@ class Poisson:
 
     has_rate: ClassVar[bool] = True
 
-    def starts(self, seed: int, rate: float, duration_s: float) -> np.ndarray:
+    def starts(self, seed: int, rate: float, duration_s: float) -> Floats:
         """Ascending times in [0, duration_s), s, at ``rate`` per second on average."""
         return poisson(stream(seed, "arrivals"), rate, duration_s)
 
-    def gaps(self, seed: int, n: int) -> np.ndarray:
+    def gaps(self, seed: int, n: int) -> Floats:
         """``n`` gaps of mean 1."""
         return exponential(stream(seed, "arrivals"), n)
 
@@ -65,14 +66,14 @@ class WeibullGaps:
         """Coefficient of variation of the gaps: sqrt(Gamma(1 + 2/shape) / Gamma(1 + 1/shape)^2 - 1)."""
         return math.sqrt(math.expm1(math.lgamma(1 + 2 / self.shape) - 2 * math.lgamma(1 + 1 / self.shape)))
 
-    def _weibull(self, uniform: np.ndarray) -> np.ndarray:
+    def _weibull(self, uniform: Floats) -> Floats:
         return (-np.log1p(-uniform)) ** (1 / self.shape) / math.gamma(1 + 1 / self.shape)
 
-    def gaps(self, seed: int, n: int) -> np.ndarray:
+    def gaps(self, seed: int, n: int) -> Floats:
         """``n`` gaps of mean 1."""
         return self._weibull(stream(seed, "arrivals", "weibull").random(n))
 
-    def starts(self, seed: int, rate: float, duration_s: float) -> np.ndarray:
+    def starts(self, seed: int, rate: float, duration_s: float) -> Floats:
         """Ascending times in [0, duration_s), s, at ``rate`` per second on average.
 
         Raises
@@ -112,9 +113,9 @@ class Recorded:
 
     has_rate: ClassVar[bool] = False
 
-    file: str | os.PathLike
+    file: str | os.PathLike[str]
 
-    def starts(self, seed: int, rate: float | None, duration_s: float) -> np.ndarray:
+    def starts(self, seed: int, rate: float | None, duration_s: float) -> Floats:
         """Ascending times in [0, duration_s), s."""
         try:
             times = pl.read_csv(self.file, schema_overrides={"start_s": pl.Float64})["start_s"]

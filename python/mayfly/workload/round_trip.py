@@ -12,6 +12,7 @@ import math
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.workload.apps import ENDS, timed_trains
 from mayfly.workload.connections import Reading
 
@@ -22,7 +23,7 @@ RESOLUTION_S = 1e-3
 """Shorter times count as this: below it lie transmission times of packets, which the replay has of its own."""
 
 
-def ks_distance(one: np.ndarray, other: np.ndarray) -> float:
+def ks_distance(one: Floats, other: Floats) -> float:
     """Largest distance between two empirical distribution functions.
 
     Parameters
@@ -88,7 +89,7 @@ def compared(before: Reading, after: Reading) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def distributions(reading: Reading) -> dict[tuple[str, str], np.ndarray]:
+def distributions(reading: Reading) -> dict[tuple[str, str], Floats]:
     """Values of each quantity by side."""
     trains = timed_trains(reading)
     known = reading.connections.filter(pl.col("data_s").is_not_null())

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 EXPECTED = "trains and waits such as `up 400 | wait 20ms | down 14600 pace 1ms`"
@@ -193,7 +194,7 @@ def volumes(scripts: pl.Series) -> tuple[pl.Series, pl.Series]:
     )
 
 
-def native(flows: pl.DataFrame) -> dict[str, np.ndarray | dict[str, np.ndarray]]:
+def native(flows: pl.DataFrame) -> dict[str, Floats | dict[str, Floats]]:
     """Trains of the scripted flows as the native module takes them.
 
     Parameters
@@ -221,12 +222,12 @@ def native(flows: pl.DataFrame) -> dict[str, np.ndarray | dict[str, np.ndarray]]
     return _columns(rows, names) | {"parts": _columns(parts, of_parts)}
 
 
-def _columns(rows: list[tuple[int, ...]], types: dict[str, type]) -> dict[str, np.ndarray]:
+def _columns(rows: list[tuple[int, ...]], types: dict[str, type]) -> dict[str, Floats]:
     columns = zip(*rows, strict=True) if rows else [()] * len(types)
     return {name: np.array(values, dtype) for (name, dtype), values in zip(types.items(), columns, strict=True)}
 
 
-def trains_frame(trains: dict[str, np.ndarray], flows: pl.DataFrame) -> pl.DataFrame:
+def trains_frame(trains: dict[str, Floats], flows: pl.DataFrame) -> pl.DataFrame:
     """When the trains of scripted flows were under way.
 
     Parameters

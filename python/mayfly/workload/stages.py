@@ -7,6 +7,8 @@ that disciplines are compared on common random numbers.
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
+
 NONE = 2**32 - 1
 """No stage, in the columns of the native module."""
 
@@ -27,7 +29,7 @@ def is_closed_loop(flows: pl.DataFrame) -> bool:
     return "after" in flows.columns and flows["after"].null_count() < flows.height
 
 
-def native(flows: pl.DataFrame) -> dict[str, np.ndarray]:
+def native(flows: pl.DataFrame) -> dict[str, Floats]:
     """Columns ``stage`` and ``after`` as the native module takes them.
 
     Parameters
@@ -124,7 +126,7 @@ def circular(columns: dict[str, pl.Series]) -> pl.Series | None:
     return pl.Series(wrong) if wrong.any() else None
 
 
-def dense(stages: pl.Series, of: pl.Series | None = None) -> np.ndarray:
+def dense(stages: pl.Series, of: pl.Series | None = None) -> Floats:
     """Stages as numbers from 0, in order of their ids.
 
     Parameters

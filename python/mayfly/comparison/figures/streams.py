@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.metrics.delivery import per_interval
 from mayfly.metrics.departures import inter_departure_cdf
 from mayfly.metrics.playout import deadline_misses
@@ -123,6 +124,6 @@ def _first_flow(packets: pl.DataFrame | None, records: pl.DataFrame, protocol: s
     return {label: part for (label,), part in parts.items() if part.height >= 20 and part["received_s"].count()}
 
 
-def _over_mean(packets: pl.DataFrame) -> np.ndarray:
+def _over_mean(packets: pl.DataFrame) -> Floats:
     delay = (packets["received_s"] - packets["sent_s"]).drop_nulls().to_numpy()
     return delay - delay.mean()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service_spec import service_law
 from mayfly.models.efd.cuts import Cuts
@@ -54,11 +55,11 @@ class EfdAnswer:
     law: str
     splitting: str
     variants: tuple[str, ...]
-    at: np.ndarray
+    at: Floats
     time_of_one: float
     seconds: bool
 
-    def times(self, variant: str) -> dict[str, np.ndarray]:
+    def times(self, variant: str) -> dict[str, Floats]:
         """Response times at the sizes: of a sub-flow, of a flow, and of a flow without its control packets."""
         model, one = self.model, self.time_of_one
         return {
@@ -147,7 +148,7 @@ def efd_answer(
     at: Sequence[float] | None = None,
     *,
     variants: Sequence[str] = VARIANTS,
-    subflows: str | os.PathLike | None = None,
+    subflows: str | os.PathLike[str] | None = None,
     discipline: str | None = None,
     since_s: float = 0.0,
     window: int = WINDOW,

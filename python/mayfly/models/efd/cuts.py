@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.models.efd.subflow_law import FlowPackets, measured_shares
 
 DIRECT = 1e9
@@ -26,10 +27,10 @@ class Cuts:
         Of the drawn sub-flows of 1, 2, ... packets; they sum to 1.
     """
 
-    shares: np.ndarray
+    shares: Floats
 
     @classmethod
-    def of_subflows(cls, packets: np.ndarray) -> Cuts:
+    def of_subflows(cls, packets: Floats) -> Cuts:
         """Take the law of measured sub-flows, sizes in packets, in any order.
 
         Examples
@@ -39,7 +40,7 @@ class Cuts:
         """
         return cls(measured_shares(packets))
 
-    def reached(self, packets: int) -> np.ndarray:
+    def reached(self, packets: int) -> Floats:
         """Probability that a sub-flow ends with each packet of a long flow.
 
         Parameters
@@ -63,7 +64,7 @@ class Cuts:
         """
         return self._recursion(np.r_[1.0, np.zeros(packets)])
 
-    def _recursion(self, drive: np.ndarray) -> np.ndarray:
+    def _recursion(self, drive: Floats) -> Floats:
         """v_n = drive_n + sum of p_k v_(n-k).
 
         Notes
@@ -87,11 +88,11 @@ class Cuts:
         return fftconvolve(inverse, drive)[: len(drive)]
 
     @property
-    def _at_least(self) -> np.ndarray:
+    def _at_least(self) -> Floats:
         """P(K >= k) for k = 1, ..., largest."""
         return np.cumsum(self.shares[::-1])[::-1]
 
-    def counts(self, flows: FlowPackets) -> np.ndarray:
+    def counts(self, flows: FlowPackets) -> Floats:
         """Expected sub-flows of 1, 2, ... packets of a flow, shape (largest,).
 
         Parameters
@@ -125,7 +126,7 @@ class Cuts:
         ending = correlate(flows.shares, begun, "full")[largest - 1 :]
         return np.trim_zeros(np.maximum(drawn * longer + at_least * ending, 0.0), "b")
 
-    def totals(self, cost: np.ndarray) -> np.ndarray:
+    def totals(self, cost: Floats) -> Floats:
         """Expected sum of a cost over the sub-flows of a flow; see :class:`~mayfly.models.efd.subflow_law.Splitting`.
 
         Notes

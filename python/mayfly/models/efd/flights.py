@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.efd.subflow_law import FlowPackets
 
@@ -17,7 +18,7 @@ WINDOW = 43
 """Largest window, packets: 64.5 kB (Chen 2012, 5.3.2.1)."""
 
 
-def windows(flights: int, largest: int = WINDOW) -> np.ndarray:
+def windows(flights: int, largest: int = WINDOW) -> Floats:
     """Window of each flight.
 
     Parameters
@@ -48,7 +49,7 @@ def windows(flights: int, largest: int = WINDOW) -> np.ndarray:
     return np.minimum(np.floor(2.0 ** ((n - 1) / 2) + 2.0 ** ((n - 2) / 2)), largest).astype(np.int64)
 
 
-def flights(packets: int, largest: int = WINDOW) -> np.ndarray:
+def flights(packets: int, largest: int = WINDOW) -> Floats:
     """Flights of a flow.
 
     Parameters
@@ -73,7 +74,7 @@ def flights(packets: int, largest: int = WINDOW) -> np.ndarray:
     return np.minimum(sizes, packets - before)[before < packets]
 
 
-def flight_count(packets: np.ndarray, largest: int = WINDOW) -> np.ndarray:
+def flight_count(packets: Floats, largest: int = WINDOW) -> Floats:
     """How many flights flows of given sizes take: their time in slow start without loss is as many round trips.
 
     Parameters
@@ -103,7 +104,7 @@ def flight_count(packets: np.ndarray, largest: int = WINDOW) -> np.ndarray:
     return np.where(packets > 0, np.searchsorted(held, packets) + 1, 0)
 
 
-def _enough(packets: int, largest: int) -> np.ndarray:
+def _enough(packets: int, largest: int) -> Floats:
     """Windows that together hold at least ``packets``."""
     if largest < 1:
         raise MayflyError(f"window = {largest}: must be at least 1 packet")
@@ -123,7 +124,7 @@ class Flights:
 
     window: int = WINDOW
 
-    def counts(self, flows: FlowPackets) -> np.ndarray:
+    def counts(self, flows: FlowPackets) -> Floats:
         """Expected sub-flows of 1, 2, ... packets of a flow, shape (largest,).
 
         Parameters
@@ -153,7 +154,7 @@ class Flights:
             found[: len(short)] += short
         return np.trim_zeros(found, "b")
 
-    def totals(self, cost: np.ndarray) -> np.ndarray:
+    def totals(self, cost: Floats) -> Floats:
         """Sum a cost over the sub-flows of a flow of each size, as ``Splitting`` of ``subflow_law`` describes.
 
         Examples

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.efd.subflow_law import FlowPackets
 from mayfly.models.efd.tagged import Others, TaggedFlow
@@ -174,19 +175,19 @@ class Followed:
 
     probability: float
     ahead: float
-    high: np.ndarray
-    spent_s: np.ndarray
-    ends_s: np.ndarray
+    high: Floats
+    spent_s: Floats
+    ends_s: Floats
     slope_s: float
     high_share: float
     tail: slice
 
-    def total(self, of_packet: np.ndarray, reached: np.ndarray) -> float:
+    def total(self, of_packet: Floats, reached: Floats) -> float:
         """Mean sum over the packets of a flow; ``reached`` has the share of the flows that have each packet."""
         n = len(of_packet)
         return float(of_packet @ reached[:n]) + float(of_packet[self.tail].mean()) * float(reached[n:].sum())
 
-    def high_squares(self, reached: np.ndarray) -> float:
+    def high_squares(self, reached: Floats) -> float:
         """Mean square of the high packets of a flow: a flow's h-th adds 2 h - 1."""
         n, count = len(self.high), np.cumsum(self.high)
         further = count[-1] + self.high_share * np.arange(1, len(reached) - n + 1)
@@ -194,7 +195,7 @@ class Followed:
         return known + self.high_share * float((2 * further - self.high_share) @ reached[n:])
 
 
-def low_states(load: float) -> tuple[np.ndarray, np.ndarray]:
+def low_states(load: float) -> tuple[Floats, Floats]:
     """How many flows have packets in the low queue: geometric, as in processor sharing, in groups.
 
     Parameters
@@ -268,7 +269,7 @@ class EfdSizes:
         if not 1 <= self.threshold <= MOST_FOLLOWED:
             raise MayflyError(f"threshold = {self.threshold}: must be from 1 to {MOST_FOLLOWED} packets")
 
-    def response(self, packets: np.ndarray) -> np.ndarray:
+    def response(self, packets: Floats) -> Floats:
         """Mean time from the SYN to the end of the FIN exchange.
 
         Parameters
@@ -293,7 +294,7 @@ class EfdSizes:
         within = np.minimum(sizes, len(ends)).astype(np.int64)
         return ends[within - 1] + np.maximum(sizes - len(ends), 0.0) * slope
 
-    def alone(self, packets: np.ndarray) -> np.ndarray:
+    def alone(self, packets: Floats) -> Floats:
         """Time of flows that meet nobody, as :meth:`response`: at next to no load."""
         return replace(self, rho=NOBODY).response(packets)
 
@@ -320,7 +321,7 @@ class EfdSizes:
         return max(min(path.window, self.network.buffer + path.rtt_s / path.packet_s), path.initial_window)
 
     @cached_property
-    def _curve(self) -> tuple[np.ndarray, float]:
+    def _curve(self) -> tuple[Floats, float]:
         """Response times of flows of 1, 2, ... packets, s, and time of each packet more, s."""
         states = self._states(self.means)
         return (

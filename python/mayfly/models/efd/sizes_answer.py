@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.laws.service_spec import service_law
 from mayfly.models.efd.sizes import TOLERANCE, Dumbbell, EfdSizes
 from mayfly.models.efd.subflow_law import FlowPackets
@@ -38,7 +39,7 @@ class EfdSizesAnswer:
 
     model: EfdSizes
     law: str
-    at: np.ndarray
+    at: Floats
     rtt_s: float
 
     def document(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.sizes import MAX_PACKETS
 
@@ -27,10 +28,10 @@ NEGLIGIBLE = 1e-9
 class Splitting(Protocol):
     """How flows fall into sub-flows."""
 
-    def counts(self, flows: FlowPackets) -> np.ndarray:
+    def counts(self, flows: FlowPackets) -> Floats:
         """Expected sub-flows of 1, 2, ... packets of a flow, shape (largest,)."""
 
-    def totals(self, cost: np.ndarray) -> np.ndarray:
+    def totals(self, cost: Floats) -> Floats:
         """Expected sum of a cost over the sub-flows of a flow.
 
         Parameters
@@ -55,7 +56,7 @@ class FlowPackets:
         Of the flows of 1, 2, ... packets; they sum to 1.
     """
 
-    shares: np.ndarray
+    shares: Floats
 
     @classmethod
     def of_law(cls, law: ServiceLaw) -> FlowPackets:
@@ -94,7 +95,7 @@ class FlowPackets:
         return cls(beyond[:-1] - beyond[1:])
 
     @cached_property
-    def beyond(self) -> np.ndarray:
+    def beyond(self) -> Floats:
         """P(size > n) for n = 0, 1, ..., largest."""
         return np.r_[np.cumsum(self.shares[::-1])[::-1], 0.0]
 
@@ -114,7 +115,7 @@ class SubflowLaw:
         Expected number of sub-flows of 1, 2, ... packets that a flow falls into.
     """
 
-    counts: np.ndarray
+    counts: Floats
 
     @property
     def per_flow(self) -> float:
@@ -127,12 +128,12 @@ class SubflowLaw:
         return float(self.counts @ self.sizes)
 
     @property
-    def sizes(self) -> np.ndarray:
+    def sizes(self) -> Floats:
         """1, 2, ..., shape (largest,)."""
         return np.arange(1, len(self.counts) + 1)
 
     @property
-    def shares(self) -> np.ndarray:
+    def shares(self) -> Floats:
         """Share of the sub-flows that have each size, shape (largest,)."""
         return self.counts / self.per_flow
 
@@ -176,7 +177,7 @@ class SubflowLaw:
         return Discrete(self.sizes, self.counts)
 
 
-def measured_shares(packets: Sequence[int] | np.ndarray) -> np.ndarray:
+def measured_shares(packets: Sequence[int] | Floats) -> Floats:
     """Shares of measured sub-flows by size.
 
     Parameters

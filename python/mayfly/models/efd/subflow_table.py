@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
 
 RUN = ("discipline", "replication")
@@ -18,7 +18,7 @@ COLUMNS = ("queued_s", "high_data_packets", "low_data_packets")
 """What a table of sub-flows must have."""
 
 
-def read_subflows(file: str | os.PathLike, discipline: str | None = None, since_s: float = 0.0) -> pl.DataFrame:
+def read_subflows(file: str | os.PathLike[str], discipline: str | None = None, since_s: float = 0.0) -> pl.DataFrame:
     """Read the sub-flows of one discipline.
 
     Parameters
@@ -62,7 +62,7 @@ def read_subflows(file: str | os.PathLike, discipline: str | None = None, since_
     return table
 
 
-def data_packets(subflows: pl.DataFrame) -> np.ndarray:
+def data_packets(subflows: pl.DataFrame) -> Floats:
     """Packets with data of each sub-flow that has any.
 
     Parameters
@@ -87,7 +87,7 @@ def data_packets(subflows: pl.DataFrame) -> np.ndarray:
     return sizes.filter(sizes > 0).to_numpy()
 
 
-def arrival_gaps(subflows: pl.DataFrame) -> tuple[np.ndarray, int]:
+def arrival_gaps(subflows: pl.DataFrame) -> tuple[Floats, int]:
     """Times between the arrivals of one sub-flow and the next, each run for itself.
 
     Parameters

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.efd.subflow_law import FlowPackets, Splitting, SubflowLaw
 from mayfly.models.queue.mg1 import MG1
@@ -74,7 +75,7 @@ class EfdModel:
         """Load of the high queue."""
         return float(self.queue.load(self.threshold))
 
-    def subflow_response(self, variant: str, packets: np.ndarray) -> np.ndarray:
+    def subflow_response(self, variant: str, packets: Floats) -> Floats:
         """Mean response time of sub-flows.
 
         Parameters
@@ -103,17 +104,17 @@ class EfdModel:
         found[~short] = self._level(low)(sizes[~short])
         return found
 
-    def _level(self, order: str) -> Callable[[np.ndarray], np.ndarray]:
+    def _level(self, order: str) -> Callable[[Floats], Floats]:
         from mayfly.models.queue import las
 
         return self._shared if order == "fifo" else lambda sizes: las.response(self.queue, sizes)
 
-    def _shared(self, sizes: np.ndarray) -> np.ndarray:
+    def _shared(self, sizes: Floats) -> Floats:
         from mayfly.models.queue import levels
 
         return levels.response(self.queue, sizes, threshold=self.threshold)
 
-    def flow_response(self, variant: str, packets: np.ndarray, control: bool = True) -> np.ndarray:
+    def flow_response(self, variant: str, packets: Floats, control: bool = True) -> Floats:
         """Mean response time of flows.
 
         Parameters

@@ -6,8 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from mayfly.arrays import Floats
 from mayfly.laws.gaps import Fit, fits, quantile_pairs
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class GapsAnswer:
         All laws.
     """
 
-    gaps: np.ndarray
+    gaps: Floats
     together: int
     fits: tuple[Fit, ...]
 
@@ -77,7 +76,7 @@ class GapsAnswer:
         return [told]
 
 
-def gaps_answer(file: str | os.PathLike, discipline: str | None = None, since_s: float = 0.0) -> GapsAnswer:
+def gaps_answer(file: str | os.PathLike[str], discipline: str | None = None, since_s: float = 0.0) -> GapsAnswer:
     """Laws of the times between the arrivals of sub-flows.
 
     Parameters

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.answer import finite
@@ -35,7 +36,7 @@ MOST_POINTS = 10_000
 _RANGE = re.compile(r"=\s*([^,=]+?)\.\.([^,=]+)")
 
 
-def mass_up_to(law: ServiceLaw, size: np.ndarray | float) -> np.ndarray:
+def mass_up_to(law: ServiceLaw, size: Floats | float) -> Floats:
     """F_w: share of the mass in jobs of up to a size (Rai 2003, 4.2), in the shape of ``size``.
 
     Examples
@@ -46,7 +47,7 @@ def mass_up_to(law: ServiceLaw, size: np.ndarray | float) -> np.ndarray:
     return law.partial_moment(1, size) / law.mean
 
 
-def mass_of_largest(law: ServiceLaw, share: np.ndarray | float) -> np.ndarray:
+def mass_of_largest(law: ServiceLaw, share: Floats | float) -> Floats:
     """Share of the mass in the largest jobs.
 
     Parameters
@@ -117,9 +118,9 @@ class LawSummary:
 
     spec: str
     law: ServiceLaw
-    at: np.ndarray
+    at: Floats
 
-    def columns(self) -> dict[str, np.ndarray]:
+    def columns(self) -> dict[str, Floats]:
         """By size: share of jobs and of mass up to it, truncated moments of order 1 and 2; each of shape (n,)."""
         return {
             "cdf": self.law.cdf(self.at),
@@ -220,9 +221,9 @@ class LawMap:
 
     spec: str
     names: tuple[str, ...]
-    points: np.ndarray
-    mean: np.ndarray
-    cov: np.ndarray
+    points: Floats
+    mean: Floats
+    cov: Floats
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON: ``law`` and ``map``, a row per point."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
 from mayfly.laws.service_spec import service_law
@@ -59,14 +60,14 @@ class Answer:
     law: str
     queue: MG1
     parameters: dict[str, Any]
-    at: np.ndarray
-    response_time: np.ndarray
+    at: Floats
+    response_time: Floats
     mean: float
     time_of_one: float
     seconds: bool
     asked: tuple[float, ...] = ()
-    percentiles: np.ndarray | None = None
-    overall_percentiles: np.ndarray | None = None
+    percentiles: Floats | None = None
+    overall_percentiles: Floats | None = None
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON; a time that is infinite is null.
@@ -111,7 +112,7 @@ class Answer:
         return self.policy.starves_above(self.queue, **self.parameters)
 
     @property
-    def slowdown(self) -> np.ndarray:
+    def slowdown(self) -> Floats:
         """Response time over the time to serve the job alone, shape (n,); 1 or more."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.response_time / (self.at * self.time_of_one)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete, ServiceLaw
 from mayfly.laws.service_spec import service_law
@@ -76,7 +77,7 @@ class Compared:
     law: str
     service: ServiceLaw
     rho: tuple[float, ...]
-    at: np.ndarray
+    at: Floats
     members: tuple[Member, ...]
     answers: dict[tuple[str, float], Answer]
 
@@ -255,7 +256,7 @@ def _member(part: str, threshold: Sequence[float] | None) -> Member:
     return Member(row, row.checked(given), f"{row.id}({written})" if written else row.id)
 
 
-def curve_sizes(law: ServiceLaw, points: int) -> np.ndarray:
+def curve_sizes(law: ServiceLaw, points: int) -> Floats:
     """Sizes that show a law from end to end, at equal distances in the logarithm.
 
     Parameters

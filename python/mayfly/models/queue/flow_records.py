@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.mg1 import MG1
@@ -304,7 +305,7 @@ def _class_row(parts: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def half_interval(deviations: np.ndarray, flows: int) -> float | None:
+def half_interval(deviations: Floats, flows: int) -> float | None:
     """Half the 95 % interval of a ratio of sums over parts, from the deviations of the parts from it."""
     parts = len(deviations)
     if parts < BLOCKS // 2:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete, ServiceLaw
 
@@ -23,7 +24,7 @@ class FlowSizes(Discrete):
     """Sizes of flows, headers included, bytes, and the share of the flows that have each; see :class:`Discrete`."""
 
     @classmethod
-    def of_sample(cls, sizes_bytes: np.ndarray, weights: np.ndarray | None = None) -> FlowSizes:
+    def of_sample(cls, sizes_bytes: Floats, weights: Floats | None = None) -> FlowSizes:
         """Take sizes as measured.
 
         Parameters

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly import _native
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
 from mayfly.workload.arrivals import exponential, stream
@@ -140,14 +141,14 @@ class SizeMeans:
         Chance that the interval of one class holds its mean.
     """
 
-    edges: np.ndarray
-    jobs: np.ndarray
-    mean: np.ndarray
-    half_width: np.ndarray
+    edges: Floats
+    jobs: Floats
+    mean: Floats
+    half_width: Floats
     level: float
 
 
-def ratio_means(counts: np.ndarray, sums: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+def ratio_means(counts: Floats, sums: Floats, level: float) -> tuple[Floats, Floats]:
     """Means of a regenerative process and the half-widths of their intervals.
 
     Parameters
@@ -197,15 +198,15 @@ class JobRun:
         Number of the busy period the job was served in, from 0; -1 where it had not ended.
     """
 
-    arrivals: np.ndarray
-    sizes: np.ndarray
-    response_time: np.ndarray
-    cycle: np.ndarray
+    arrivals: Floats
+    sizes: Floats
+    response_time: Floats
+    cycle: Floats
 
     def mean_by_size(
         self,
-        edges: Sequence[float] | np.ndarray,
-        values: np.ndarray | None = None,
+        edges: Sequence[float] | Floats,
+        values: Floats | None = None,
         *,
         level: float = 0.99,
         batches: int = BATCHES,
@@ -258,7 +259,7 @@ class JobRun:
         return SizeMeans(edges, counts.sum(axis=0), mean, half, level)
 
 
-def _sums(batch: np.ndarray, place: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> tuple:
+def _sums(batch: Floats, place: Floats, values: Floats, shape: tuple[int, int]) -> tuple:
     """Number and sum of ``values`` by batch and class; what is in none is left out."""
     inside = (place >= 0) & (place < shape[1]) & (batch < shape[0])
     index = batch[inside].astype(np.int64) * shape[1] + place[inside]
@@ -275,15 +276,15 @@ def _server(order: str | Sequence[Level]) -> _native.JobServer:
         raise MayflyError(str(error)) from None
 
 
-def _columns(left: dict[str, bytes]) -> dict[str, np.ndarray]:
+def _columns(left: dict[str, bytes]) -> dict[str, Floats]:
     return {name: np.frombuffer(left[name], dtype) for name, dtype in DTYPES.items()}
 
 
 def simulate_jobs(
     order: str | Sequence[Level],
-    arrivals: Sequence[float] | np.ndarray,
-    sizes: Sequence[float] | np.ndarray,
-    weights: Sequence[float] | np.ndarray | None = None,
+    arrivals: Sequence[float] | Floats,
+    sizes: Sequence[float] | Floats,
+    weights: Sequence[float] | Floats | None = None,
     *,
     until: float = math.inf,
 ) -> JobRun:
@@ -332,14 +333,14 @@ def simulate_jobs(
     return JobRun(times, sizes, response, cycle)
 
 
-def _served(server, arrivals, sizes, weights, until) -> Iterator[dict[str, np.ndarray]]:
+def _served(server, arrivals, sizes, weights, until) -> Iterator[dict[str, Floats]]:
     for start in range(0, len(arrivals), STRETCH):
         part = slice(start, start + STRETCH)
         yield _columns(server.offer(arrivals[part], sizes[part], None if weights is None else weights[part]))
     yield _columns(server.finish(until))
 
 
-def _check_jobs(arrivals: np.ndarray, sizes: np.ndarray, weights: np.ndarray | None, until: float) -> None:
+def _check_jobs(arrivals: Floats, sizes: Floats, weights: Floats | None, until: float) -> None:
     if arrivals.ndim != 1 or any(column.shape != arrivals.shape for column in (sizes, weights) if column is not None):
         raise MayflyError(f"{arrivals.shape} arrivals: sizes and weights must be of the same one-dimensional shape")
     for name, column in (("size", sizes), ("weight", weights)):
@@ -351,7 +352,7 @@ def _check_jobs(arrivals: np.ndarray, sizes: np.ndarray, weights: np.ndarray | N
         raise MayflyError(f"until = {until:g}: must not be before the last arrival, {arrivals[-1]:g}")
 
 
-def poisson_jobs(law: ServiceLaw, rho: float, n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def poisson_jobs(law: ServiceLaw, rho: float, n: int, seed: int = 1) -> tuple[Floats, Floats]:
     """Poisson arrivals and independent sizes, as an M/G/1 queue has them.
 
     Parameters
@@ -387,10 +388,10 @@ def simulate_poisson(
     law: ServiceLaw,
     rho: float,
     jobs: float,
-    edges: Sequence[float] | np.ndarray,
+    edges: Sequence[float] | Floats,
     *,
     seed: int = 1,
-    less: Callable[[np.ndarray], np.ndarray] | None = None,
+    less: Callable[[Floats], Floats] | None = None,
     level: float = 0.99,
     batches: int = BATCHES,
 ) -> SizeMeans:
@@ -458,7 +459,7 @@ def simulate_poisson(
     return SizeMeans(edges, counts.sum(axis=0), mean, half, level)
 
 
-def _until_cycle(server, law: ServiceLaw, rho: float, cycles: int, seed: int) -> Iterator[dict[str, np.ndarray]]:
+def _until_cycle(server, law: ServiceLaw, rho: float, cycles: int, seed: int) -> Iterator[dict[str, Floats]]:
     """Poisson jobs as they leave, until so many busy periods are over."""
     gaps, draws = stream(seed, "jobs", "arrivals"), stream(seed, "jobs", "sizes")
     last, ended = 0.0, 0

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.models.queue.mg1 import MG1, over
 
 
-def response(queue: MG1, x: np.ndarray, *, uploads: float, ack: float) -> np.ndarray:
+def response(queue: MG1, x: Floats, *, uploads: float, ack: float) -> Floats:
     """Mean response time of a download of each size.
 
     Parameters
@@ -45,13 +46,13 @@ def response(queue: MG1, x: np.ndarray, *, uploads: float, ack: float) -> np.nda
     return over(backlog + np.asarray(x, dtype=float), idle)
 
 
-def ack_response(queue: MG1, x: np.ndarray, *, uploads: float, ack: float) -> np.ndarray:
+def ack_response(queue: MG1, x: Floats, *, uploads: float, ack: float) -> Floats:
     """Mean time that all acknowledgements of an upload of size ``x`` take at the queue; see :func:`response`."""
     backlog, idle = _ahead(queue, x, uploads, ack)
     return over(backlog + ack * np.asarray(x, dtype=float), idle)
 
 
-def _ahead(queue: MG1, x: np.ndarray, uploads: float, ack: float) -> tuple[np.ndarray, np.ndarray]:
+def _ahead(queue: MG1, x: Floats, uploads: float, ack: float) -> tuple[Floats, Floats]:
     """Mean backlog of all that is cut off at ``x``, and the share of the time it leaves idle."""
     idle = 1 - (1 + uploads * ack) * queue.load(x)
     arrived = queue.arrival_rate * (1 + uploads * ack**2) * queue.law.truncated(2, x)

@@ -21,6 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.laws.service import Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1, over
 
@@ -54,11 +55,11 @@ class Level:
         Estimated relative error of a response time; at most the difference to what panels twice as wide say.
     """
 
-    edges: np.ndarray
-    slopes: np.ndarray
+    edges: Floats
+    slopes: Floats
     error: float
 
-    def virtual_time(self, y: np.ndarray) -> np.ndarray:
+    def virtual_time(self, y: Floats) -> Floats:
         """c(y), alpha(y) in Chen 2012, Eq. 5.6, for 0 <= y, in its shape; linear beyond the end of the level."""
         widths = np.diff(self.edges)
         powers = self.slopes @ POWERS.T / np.arange(1, 4)
@@ -69,7 +70,7 @@ class Level:
         return inside + np.maximum(y - self.edges[-1], 0.0) * self.slopes[-1, -1]
 
 
-def response(queue: MG1, x: np.ndarray, *, threshold: np.ndarray | Sequence[float] | float) -> np.ndarray:
+def response(queue: MG1, x: Floats, *, threshold: Floats | Sequence[float] | float) -> Floats:
     """Mean response time of a job of each size.
 
     Parameters
@@ -111,7 +112,7 @@ def response(queue: MG1, x: np.ndarray, *, threshold: np.ndarray | Sequence[floa
     return found
 
 
-def in_level(queue: MG1, above: float, upto: float, x: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
+def in_level(queue: MG1, above: float, upto: float, x: Floats, tolerance: float = TOLERANCE) -> Floats:
     """Mean response times of jobs that end in one level, above < x <= upto; as :func:`response`."""
     if not load_is_below_one(queue, upto):
         return np.full(x.shape, np.inf)
@@ -124,7 +125,7 @@ def in_level(queue: MG1, above: float, upto: float, x: np.ndarray, tolerance: fl
     return (reach + level.virtual_time(x - above)) / idle
 
 
-def in_turn(queue: MG1, above: float, upto: float, x: np.ndarray) -> np.ndarray:
+def in_turn(queue: MG1, above: float, upto: float, x: Floats) -> Floats:
     """Mean response times where a level serves job after job, as :func:`in_level`.
 
     Notes
@@ -194,7 +195,7 @@ def _far(queue: MG1, above: float, largest: float) -> float:
     return max(far, 1.01 * above)
 
 
-def _edges(queue: MG1, above: float, length: float, panels: int) -> np.ndarray:
+def _edges(queue: MG1, above: float, length: float, panels: int) -> Floats:
     """Ends of the panels: narrow where the level begins; on sizes that occur where the law has few."""
     scale = min(length, max(above, queue.law.mean) / 4)
     # The logarithm of 1 + y / scale in equal steps.
@@ -210,7 +211,7 @@ def _edges(queue: MG1, above: float, length: float, panels: int) -> np.ndarray:
     return edges
 
 
-def _collocate(queue: MG1, above: float, edges: np.ndarray, endless: bool) -> np.ndarray:
+def _collocate(queue: MG1, above: float, edges: Floats, endless: bool) -> Floats:
     """Slopes c' at the nodes of the panels, shape (n_panels, 3); ``endless`` where sizes go on beyond the last."""
     law, rate = queue.law, queue.arrival_rate
     idle = 1 - float(queue.load(above))
@@ -246,7 +247,7 @@ def _collocate(queue: MG1, above: float, edges: np.ndarray, endless: bool) -> np
     return np.linalg.solve(np.eye(len(at)) - kernel * rate / idle, constant).reshape(-1, 3)
 
 
-def _sent(law: ServiceLaw, above: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sent(law: ServiceLaw, above: float, y: Floats) -> tuple[Floats, Floats, Floats]:
     """Integrals of u^k P(X > above + u) over u from 0 to y, k = 0, 1, 2: truncated moments about the threshold."""
     cut, start = above + y, np.array(above)
     first, second, third = ((law.truncated(order, cut) - law.truncated(order, start)) / order for order in range(1, 4))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.models.queue.mg1 import MG1, over
 
 
-def response(queue: MG1, x: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+def response(queue: MG1, x: Floats, threshold: Floats) -> Floats:
     """Mean response time of a job of each size.
 
     Parameters

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
 
@@ -49,11 +50,11 @@ class MG1:
         """Jobs per unit of time."""
         return self.rho / self.law.mean
 
-    def load(self, x: np.ndarray | float) -> np.ndarray:
+    def load(self, x: Floats | float) -> Floats:
         """Load of all jobs cut off at ``x``, in its shape: lambda E[min(X, x)] (Chen 2012, rho(x))."""
         return self.arrival_rate * self.law.truncated(1, x)
 
-    def backlog(self, x: np.ndarray | float) -> np.ndarray:
+    def backlog(self, x: Floats | float) -> Floats:
         """Mean unfinished work of all jobs cut off at ``x``, in its shape; infinite where their load is 1 or more.
 
         Notes
@@ -62,16 +63,16 @@ class MG1:
         """
         return over(self.arrival_rate * self.law.truncated(2, x) / 2, 1 - self.load(x))
 
-    def load_below(self, x: np.ndarray | float) -> np.ndarray:
+    def load_below(self, x: Floats | float) -> Floats:
         """Load of the jobs of at most ``x``, in its shape: lambda E[X; X <= x]."""
         return self.arrival_rate * self.law.partial_moment(1, x)
 
-    def backlog_below(self, x: np.ndarray | float) -> np.ndarray:
+    def backlog_below(self, x: Floats | float) -> Floats:
         """Mean unfinished work of the jobs of at most ``x`` alone, in its shape; infinite at a load of 1 or more."""
         return over(self.arrival_rate * self.law.partial_moment(2, x) / 2, 1 - self.load_below(x))
 
 
-def over(numerator: np.ndarray, idle: np.ndarray) -> np.ndarray:
+def over(numerator: Floats, idle: Floats) -> Floats:
     """``numerator / idle`` with both broadcast; infinite where no time is idle."""
     idle = np.asarray(idle, dtype=float)
     return np.where(idle > 0, numerator / np.where(idle > 0, idle, 1.0), np.inf)

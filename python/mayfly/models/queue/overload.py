@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.mg1 import MG1
 
@@ -33,7 +34,7 @@ class Reach:
     last: float
     rate: float
 
-    def moment(self, order: int, above: np.ndarray | float = 0.0) -> np.ndarray:
+    def moment(self, order: int, above: Floats | float = 0.0) -> Floats:
         """Of the jobs served that are larger than ``above``: E[X^order] by unit of time, in the shape of ``above``."""
         law, upto = self.queue.law, np.nextafter(self.last, -math.inf) if math.isfinite(self.last) else math.inf
         low = np.minimum(np.asarray(above, dtype=float), upto)
@@ -42,7 +43,7 @@ class Reach:
         return self.queue.arrival_rate * jobs + own
 
 
-def _between(law, order: int, low: np.ndarray, high: float) -> np.ndarray:
+def _between(law, order: int, low: Floats, high: float) -> Floats:
     return law.partial_moment(order, high) - law.partial_moment(order, low)
 
 

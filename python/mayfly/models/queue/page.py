@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.models.queue.answer import finite
 from mayfly.models.queue.compared import LOADS, Compared, Member, curve_sizes, mean_slowdown, plain
 from mayfly.models.queue.mg1 import MG1
@@ -157,7 +158,7 @@ def _starves(member: Member, queue: MG1) -> bool:
     return member.policy.starves_above(queue, **member.parameters) is not None
 
 
-def _curve(member: Member, queue: MG1) -> tuple[np.ndarray, np.ndarray]:
+def _curve(member: Member, queue: MG1) -> tuple[Floats, Floats]:
     """Sizes, with both sides of each jump at a parameter, and response times; starved sizes left out."""
     sizes = curve_sizes(queue.law, CURVE_POINTS)
     cuts = np.concatenate([[], *(np.atleast_1d(value) for value in member.parameters.values())])

@@ -10,15 +10,17 @@ from functools import cache
 
 import numpy as np
 
+from mayfly.arrays import Floats
+
 
 @cache
-def _legendre(order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _legendre(order: int) -> tuple[Floats, Floats, Floats]:
     """Nodes and weights on [-1, 1], and the Legendre polynomials below ``order`` at the nodes, shape (order, order)."""
     nodes, weights = np.polynomial.legendre.leggauss(order)
     return nodes, weights, np.polynomial.legendre.legvander(nodes, order - 1)
 
 
-def gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
+def gauss(order: int) -> tuple[Floats, Floats]:
     """Nodes and weights of Gauss and Legendre on [-1, 1]."""
     return _legendre(order)[:2]
 
@@ -40,7 +42,7 @@ class Panels:
     [0.041666666667, 2.666666666667, 9.0]
     """
 
-    def __init__(self, edges: np.ndarray, order: int = 16):
+    def __init__(self, edges: Floats, order: int = 16):
         self.edges = np.asarray(edges, dtype=float)
         self.order = order
         points, weights, _ = _legendre(order)
@@ -48,7 +50,7 @@ class Panels:
         self.nodes = ((self.edges[:-1] + half)[:, None] + half[:, None] * points).ravel()
         self.weights = (half[:, None] * weights).ravel()
 
-    def upto(self, values: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    def upto(self, values: Floats, ends: Floats) -> Floats:
         """Integrals from the first edge up to ``ends``.
 
         Parameters
@@ -70,7 +72,7 @@ class Panels:
         part = np.einsum("nj,nj...->n...", inside * half[:, None], values.reshape(shape)[panel])
         return whole[panel] + part
 
-    def at(self, values: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def at(self, values: Floats, x: Floats) -> Floats:
         """The polynomials through ``values``, shape (n_panels * order,), at ``x`` between the edges, shape (n,)."""
         panel = self._panel(x)
         _, weights, basis = _legendre(self.order)
@@ -79,10 +81,10 @@ class Panels:
         y = 2 * (x - self.edges[panel]) / np.diff(self.edges)[panel] - 1
         return np.einsum("nk,nk->n", np.polynomial.legendre.legvander(y, self.order - 1), found[panel])
 
-    def _panel(self, x: np.ndarray) -> np.ndarray:
+    def _panel(self, x: Floats) -> Floats:
         return np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.edges) - 2)
 
-    def beyond(self, values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    def beyond(self, values: Floats, starts: Floats) -> Floats:
         """Integrals from ``starts`` to the last edge, shape (n,): summed from there, small ones keep their digits."""
         panel, inside = self._inside(starts)
         half = np.diff(self.edges)[panel] / 2
@@ -91,7 +93,7 @@ class Panels:
         rest = _legendre(self.order)[1] - inside
         return after + half * np.einsum("nj,nj->n", rest, values.reshape(-1, self.order)[panel])
 
-    def rows(self, ends: np.ndarray) -> np.ndarray:
+    def rows(self, ends: Floats) -> Floats:
         """Weights of the nodes in the integrals up to ``ends``, shape (n, n_panels * order)."""
         panel, inside = self._inside(ends)
         half = np.diff(self.edges)[panel] / 2
@@ -100,7 +102,7 @@ class Panels:
         np.put_along_axis(found, column, inside * half[:, None], axis=1)
         return found
 
-    def _inside(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _inside(self, ends: Floats) -> tuple[Floats, Floats]:
         """Panel of each end, and the weights of its nodes on [-1, 1] up to there, shape (n, order)."""
         panel = self._panel(ends)
         start, width = self.edges[panel], np.diff(self.edges)[panel]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.queue import levels as sharing
 from mayfly.models.queue.flow_sizes import FlowSizes, ended
@@ -54,7 +55,7 @@ def visit(queue: MG1, above: float, upto: float) -> float:
     return sent / float(queue.law.survival(above)) / (1 - float(queue.load(upto)))
 
 
-def _shared(queue: MG1, above: float, upto: float, at: np.ndarray) -> np.ndarray:
+def _shared(queue: MG1, above: float, upto: float, at: Floats) -> Floats:
     return sharing.in_level(queue, above, upto, at, TOLERANCE)
 
 
@@ -62,7 +63,7 @@ Cost = Callable[[float, float], float]
 """What a level from one threshold to the next adds to the mean over all flows."""
 
 
-def _own_cost(queue: MG1, weights: np.ndarray, response: Callable) -> Cost:
+def _own_cost(queue: MG1, weights: Floats, response: Callable) -> Cost:
     """Costs of a level: those of the flows that end in it."""
 
     def cost(above: float, upto: float) -> float:
@@ -72,12 +73,12 @@ def _own_cost(queue: MG1, weights: np.ndarray, response: Callable) -> Cost:
     return cost
 
 
-def _visit_cost(queue: MG1, weights: np.ndarray) -> Cost:
+def _visit_cost(queue: MG1, weights: Floats) -> Cost:
     """Costs of a level: its time, for all flows that reach it."""
     return lambda above, upto: visit(queue, above, upto) * float(weights[queue.law.place(above) :].sum())
 
 
-OBJECTIVES: dict[str, Callable[[MG1, np.ndarray], Cost]] = {
+OBJECTIVES: dict[str, Callable[[MG1, Floats], Cost]] = {
     "mg1": lambda queue, weights: _own_cost(queue, weights, _shared),
     "mg1-fcfs": lambda queue, weights: _own_cost(queue, weights, sharing.in_turn),
     "pias": _visit_cost,
@@ -167,7 +168,7 @@ class Thresholds:
 
 
 def evaluate(
-    sizes: FlowSizes | SizeLaw | np.ndarray,
+    sizes: FlowSizes | SizeLaw | Floats,
     thresholds_bytes: Iterable[float],
     load: float,
     *,
@@ -218,7 +219,7 @@ def evaluate(
 
 
 def optimise(
-    sizes: FlowSizes | SizeLaw | np.ndarray,
+    sizes: FlowSizes | SizeLaw | Floats,
     levels: int,
     load: float,
     *,
@@ -292,7 +293,7 @@ def optimise(
     )
 
 
-def _checked(sizes: Any, load: float, objective: str) -> tuple[MG1, Callable[[MG1, np.ndarray], Cost]]:
+def _checked(sizes: Any, load: float, objective: str) -> tuple[MG1, Callable[[MG1, Floats], Cost]]:
     if objective not in OBJECTIVES:
         raise MayflyError(f"objective = {objective!r}: must be one of {', '.join(OBJECTIVES)}")
     if not 0 < load < 1:
@@ -302,11 +303,11 @@ def _checked(sizes: Any, load: float, objective: str) -> tuple[MG1, Callable[[MG
     return MG1(sizes, load), OBJECTIVES[objective]
 
 
-def _weights(sizes: FlowSizes, measure: str) -> np.ndarray:
+def _weights(sizes: FlowSizes, measure: str) -> Floats:
     return sizes.shares / (sizes.mean if measure == "response" else sizes.values)
 
 
-def _best(sizes: np.ndarray, levels: int, cost: Cost) -> tuple[float, ...]:
+def _best(sizes: Floats, levels: int, cost: Cost) -> tuple[float, ...]:
     """The cheapest thresholds: over the whole range, then around what was found."""
     inner, count = sizes[:-1], max(COARSE, 2 * levels)
     coarse = _snapped(np.geomspace(inner[0], inner[-1], count), inner)
@@ -321,12 +322,12 @@ def _best(sizes: np.ndarray, levels: int, cost: Cost) -> tuple[float, ...]:
     return path
 
 
-def _snapped(cuts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _snapped(cuts: Floats, sizes: Floats) -> Floats:
     """The next size up from each: between two sizes a threshold lets no further flow end above it."""
     return sizes[np.unique(np.searchsorted(sizes, cuts * (1 - 1e-12)).clip(max=len(sizes) - 1))]
 
 
-def _cheapest(stages: Sequence[np.ndarray], last: float, cost: Cost) -> tuple[float, ...]:
+def _cheapest(stages: Sequence[Floats], last: float, cost: Cost) -> tuple[float, ...]:
     """The cheapest ascending path with one threshold out of each stage, from 0 to the largest size."""
     reached: dict[float, tuple[float, tuple[float, ...]]] = {0.0: (0.0, ())}
     for stage in stages:
@@ -338,7 +339,7 @@ def _cheapest(stages: Sequence[np.ndarray], last: float, cost: Cost) -> tuple[fl
     return min((paid + cost(above, float(last)), path) for above, (paid, path) in reached.items())[1]
 
 
-def offered_by(scenario: Scenario, flows: str | os.PathLike | None = None) -> tuple[FlowSizes, float]:
+def offered_by(scenario: Scenario, flows: str | os.PathLike[str] | None = None) -> tuple[FlowSizes, float]:
     """Sizes and load of what a scenario offers the forward queue.
 
     Parameters
@@ -386,7 +387,7 @@ def offered_by(scenario: Scenario, flows: str | os.PathLike | None = None) -> tu
 
 
 def spelled(
-    law: str, unit_bytes: float, load: float | None, flows: str | os.PathLike | None = None
+    law: str, unit_bytes: float, load: float | None, flows: str | os.PathLike[str] | None = None
 ) -> tuple[FlowSizes, float]:
     """Sizes of a law in a line, and the load that must come with it.
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from mayfly.models.queue.mg1 import MG1
 
-Response = Callable[..., "np.ndarray"]
+Response = Callable[..., "Floats"]
 """Mean response time by size: of a queue, an array of sizes and the parameters of the policy."""
 
 
@@ -74,7 +73,7 @@ class Policy:
     stations: str = ""
     unranked: str = ""
 
-    def response(self, queue: MG1, x: np.ndarray | Sequence[float] | float, **given: Any) -> np.ndarray:
+    def response(self, queue: MG1, x: Floats | Sequence[float] | float, **given: Any) -> Floats:
         """Mean response time of jobs of given sizes.
 
         Parameters
@@ -106,8 +105,8 @@ class Policy:
         return self.function(queue, _sizes(x), **self.checked(given))
 
     def percentiles(
-        self, queue: MG1, x: np.ndarray | Sequence[float] | float, q: Sequence[float], **given: Any
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, queue: MG1, x: Floats | Sequence[float] | float, q: Sequence[float], **given: Any
+    ) -> tuple[Floats, Floats]:
         """Percentiles of the response time of jobs of given sizes, and of all jobs.
 
         Parameters
@@ -229,7 +228,7 @@ class Policy:
         return {name: _within(self.id, parameter, given.get(name)) for name, parameter in known.items()}
 
 
-def _sizes(x: np.ndarray | Sequence[float] | float) -> np.ndarray:
+def _sizes(x: Floats | Sequence[float] | float) -> Floats:
     import numpy as np
 
     sizes = np.asarray(x, dtype=float)

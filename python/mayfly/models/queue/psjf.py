@@ -9,10 +9,11 @@ import math
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.models.queue.mg1 import MG1, over
 
 
-def response(queue: MG1, x: np.ndarray) -> np.ndarray:
+def response(queue: MG1, x: Floats) -> Floats:
     """Mean response time of a job of each size.
 
     Parameters

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.models.queue.mg1 import MG1, over
 from mayfly.models.queue.overload import Reach, reach
 from mayfly.models.queue.panels import Panels
@@ -18,7 +19,7 @@ NEAR = 45
 """Halvings of the distance to the largest size served: the integral grows without bound there, as a logarithm."""
 
 
-def response(queue: MG1, x: np.ndarray) -> np.ndarray:
+def response(queue: MG1, x: Floats) -> Floats:
     """Mean response time of a job of each size.
 
     Parameters
@@ -54,7 +55,7 @@ def response(queue: MG1, x: np.ndarray) -> np.ndarray:
     return np.where(sizes < served.last, wait + _residence(queue, sizes, served), np.inf)
 
 
-def _residence(queue: MG1, sizes: np.ndarray, served: Reach) -> np.ndarray:
+def _residence(queue: MG1, sizes: Floats, served: Reach) -> Floats:
     """Integral of 1 / (1 - rho(t)) over t below each size, for the sizes that are served."""
     ends = np.where(sizes < served.last, sizes, 0.0).ravel()
     panels = law_panels(queue.law, float(np.max(ends, initial=0.0)))

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
 from mayfly.models.queue.panels import Panels
 from mayfly.models.ranks.ranks import Part, Rank, Total, law_panels
 
-Function = Callable[[np.ndarray], np.ndarray]
+Function = Callable[[Floats], Floats]
 
 OLD_AGE = 1e300
 """Stands for the end of the last piece: a rank may still grow there."""
@@ -91,7 +92,7 @@ class AgeRank(Rank):
         for piece in self.pieces:
             self._check(piece)
 
-    def _rank(self, ages: np.ndarray) -> np.ndarray:
+    def _rank(self, ages: Floats) -> Floats:
         return np.broadcast_to(np.asarray(self.function(ages), dtype=float), ages.shape)
 
     def _check(self, piece: Piece) -> None:
@@ -103,7 +104,7 @@ class AgeRank(Rank):
         if np.any(steps < -slack) or (piece.first == piece.last and np.any(steps > slack)):
             raise MayflyError(f"rank: must be monotone from age {piece.start:g} to {piece.end:g}; name where it turns")
 
-    def worst(self, x: np.ndarray) -> np.ndarray:
+    def worst(self, x: Floats) -> Floats:
         """Least upper bound of the ranks at ages below each size."""
         found = np.full(len(x), self.pieces[0].first)
         for piece in self.pieces:
@@ -116,7 +117,7 @@ class AgeRank(Rank):
             found = np.where(reached, np.maximum(found, peak), found)
         return found
 
-    def _crossing(self, piece: Piece, rank: np.ndarray, where: np.ndarray | bool = True) -> np.ndarray:
+    def _crossing(self, piece: Piece, rank: Floats, where: Floats | bool = True) -> Floats:
         """Age at which each rank within the piece is passed; the start of the piece for those not asked for."""
         found = np.full(len(rank), piece.start)
         asked = np.flatnonzero(np.broadcast_to(where, rank.shape))
@@ -130,7 +131,7 @@ class AgeRank(Rank):
         found[asked] = high.view(float)
         return found
 
-    def bends(self) -> np.ndarray:
+    def bends(self) -> Floats:
         """Ages at which the rank jumps or turns, or passes the rank it has there: response times bend at such sizes."""
         levels = np.unique([rank for piece in self.pieces for rank in (piece.first, piece.last)])
         found = [piece.start for piece in self.pieces]
@@ -139,7 +140,7 @@ class AgeRank(Rank):
             found.extend(self._crossing(piece, levels[inside]))
         return np.unique(found)
 
-    def arriving(self, rank: np.ndarray) -> list[Part]:
+    def arriving(self, rank: Floats) -> list[Part]:
         """What a job has up to the age at which its rank reaches that of the other, which came first."""
         end = np.full(len(rank), math.inf)
         for piece in reversed(self.pieces):
@@ -150,13 +151,13 @@ class AgeRank(Rank):
             end = np.where(piece.first >= rank, piece.start, end)
         return _between(np.zeros(len(rank)), end)
 
-    def waiting(self, rank: np.ndarray) -> tuple[list[Part], list[Part]]:
+    def waiting(self, rank: Floats) -> tuple[list[Part], list[Part]]:
         """What a job has while its rank is at most that of the other: from age 0 on, and in each later interval."""
         none = np.full(len(rank), math.nan)
         begun, ended = none, none
         now, later = [], []
 
-        def close(which: np.ndarray) -> None:
+        def close(which: Floats) -> None:
             first = which & (begun == 0) & (self.pieces[0].first <= rank)
             for parts, chosen in ((now, first), (later, which & ~first)):
                 if np.any(chosen):
@@ -171,7 +172,7 @@ class AgeRank(Rank):
         close(~np.isnan(begun))
         return now, later
 
-    def _within(self, piece: Piece, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _within(self, piece: Piece, rank: Floats) -> tuple[Floats, Floats]:
         """Ages of the piece with at most that rank, for each rank; the same twice where there are none."""
         end = math.inf if piece.end == OLD_AGE else piece.end
         low, high = np.full(len(rank), piece.start), np.full(len(rank), piece.start)
@@ -185,7 +186,7 @@ class AgeRank(Rank):
             high = np.where(inside, cut if rising else end, high)
         return low, high
 
-    def residence(self, law: ServiceLaw, x: np.ndarray, grid: Panels | None = None) -> tuple[np.ndarray, Total]:
+    def residence(self, law: ServiceLaw, x: Floats, grid: Panels | None = None) -> tuple[Floats, Total]:
         """Piece by piece from the last one: see :meth:`Rank.residence`.
 
         Notes
@@ -194,8 +195,8 @@ class AgeRank(Rank):
         counts until it has fallen below the worst that is still to come.
         """
         future = np.full(len(x), -math.inf)
-        flat: list[tuple[np.ndarray, np.ndarray]] = []
-        falling: list[tuple[Panels, np.ndarray]] = []
+        flat: list[tuple[Floats, Floats]] = []
+        falling: list[tuple[Panels, Floats]] = []
         for piece in reversed(self.pieces):
             end = np.clip(x, piece.start, piece.end)
             reached = x > piece.start
@@ -215,15 +216,15 @@ class AgeRank(Rank):
         return self._plan(flat, falling, len(x))
 
     def _plan(
-        self, flat: list[tuple[np.ndarray, np.ndarray]], falling: list[tuple[Panels, np.ndarray]], n: int
-    ) -> tuple[np.ndarray, Total]:
+        self, flat: list[tuple[Floats, Floats]], falling: list[tuple[Panels, Floats]], n: int
+    ) -> tuple[Floats, Total]:
         """Ranks of flat stretches, each once, then those at the nodes of falling ones; and their sum."""
         lengths = [length for length, _ in flat]
         levels, place = np.unique(np.concatenate([np.zeros(0), *(rank for _, rank in flat)]), return_inverse=True)
         places = place.reshape(len(flat), n)
         bounds = len(levels) + np.cumsum([0, *(len(panels.nodes) for panels, _ in falling)])
 
-        def total(values: np.ndarray) -> np.ndarray:
+        def total(values: Floats) -> Floats:
             found = np.zeros((n, *values.shape[1:]), values.dtype)
             for length, where in zip(lengths, places, strict=True):
                 found += np.where(length > 0, values[where].T, 0.0).T * length.reshape(-1, *[1] * (values.ndim - 1))
@@ -284,7 +285,7 @@ def table(ages: Sequence[float], ranks: Sequence[float]) -> AgeRank:
     return AgeRank(lambda age: value[np.searchsorted(start, age, side="right") - 1], start[1:])
 
 
-def _between(begun: np.ndarray, ended: np.ndarray) -> list[Part]:
+def _between(begun: Floats, ended: Floats) -> list[Part]:
     """Service between two ages: of jobs that end there, and of those that go on."""
     beyond = np.where(ended > begun, math.inf, ended)
     return [Part(begun, ended, begun), Part(ended, beyond, begun, ended - begun)]

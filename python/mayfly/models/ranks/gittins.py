@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Continuous, Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1, over
@@ -46,7 +47,7 @@ SECTIONS = 32
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def response(queue: MG1, x: np.ndarray) -> np.ndarray:
+def response(queue: MG1, x: Floats) -> Floats:
     """Mean response time of a job of each size.
 
     Parameters
@@ -110,9 +111,7 @@ def rank(law: ServiceLaw) -> AgeRank:
     return _of_atoms(law) if isinstance(law, Discrete) else _of_density(law)
 
 
-def lowest(
-    ages: tuple[np.ndarray, np.ndarray, np.ndarray], ends: tuple[np.ndarray, np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
+def lowest(ages: tuple[Floats, Floats, Floats], ends: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats]:
     """Ranks at ages, and the best service to give next.
 
     Parameters
@@ -152,7 +151,7 @@ def lowest(
     return ranks, best
 
 
-def _slope(left: np.ndarray, owed: np.ndarray, begin: int, end: int) -> float:
+def _slope(left: Floats, owed: Floats, begin: int, end: int) -> float:
     gain = left[begin] - left[end]
     return (owed[begin] - owed[end]) / gain if gain > 0 else math.inf
 
@@ -164,7 +163,7 @@ def _of_atoms(law: Discrete) -> AgeRank:
     starts = np.r_[0.0, law.values[:-1]]
     left, work = law.survival(law.values), law.truncated(1, law.values)
 
-    def function(ages: np.ndarray) -> np.ndarray:
+    def function(ages: Floats) -> Floats:
         gap = np.searchsorted(starts, ages, side="right") - 1
         # Past the last size nobody is left.
         at = np.minimum(ages, np.nextafter(law.largest, 0.0))
@@ -189,7 +188,7 @@ def _of_density(law: Continuous) -> AgeRank:
     return AgeRank(_joined(bounds, pieces), turns)
 
 
-def _piece(exact: _Ratio, edges: np.ndarray, start: float, end: float) -> Function:
+def _piece(exact: _Ratio, edges: Floats, start: float, end: float) -> Function:
     """The rank between two turns."""
     probes = start + (end - start) * np.linspace(0.0, 1.0, 9)
     ranks, now = exact.at(probes)
@@ -208,7 +207,7 @@ def _joined(bounds: list[float], pieces: list[Function]) -> Function:
     last = bounds[-1]
     final, before = (float(pieces[-1](np.array([age]))[0]) for age in (last, (bounds[-2] + last) / 2))
 
-    def function(ages: np.ndarray) -> np.ndarray:
+    def function(ages: Floats) -> Floats:
         within = np.minimum(ages, last)
         place = np.clip(np.searchsorted(bounds, within, side="right") - 1, 0, len(pieces) - 1)
         found = np.empty(len(ages))
@@ -248,23 +247,23 @@ class _Ratio:
         self.flat = bool(np.ptp(ranks) <= FLAT * ranks[0])
 
     @staticmethod
-    def _middles(edges: np.ndarray) -> np.ndarray:
+    def _middles(edges: Floats) -> Floats:
         return edges[:-1] + np.diff(edges) / 2
 
-    def _drawn(self, ages: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _drawn(self, ages: Floats) -> tuple[Floats, Floats, Floats]:
         return ages, self.law.survival(ages), self.owed(ages)
 
-    def owed(self, ages: np.ndarray) -> np.ndarray:
+    def owed(self, ages: Floats) -> Floats:
         """E[max(X - age, 0)], shape (n,)."""
         return self.panels.beyond(self.values, ages)
 
-    def hazard(self, ages: np.ndarray) -> np.ndarray:
+    def hazard(self, ages: Floats) -> Floats:
         """Inverse of the hazard rate, the ratio for the next moment."""
         # At 0 itself a density may be infinite.
         ages = np.maximum(ages, self.first)
         return over(self.law.survival(ages), self.law.pdf(ages))
 
-    def ratio(self, ages: np.ndarray, begun: tuple[np.ndarray, np.ndarray], ends: np.ndarray) -> np.ndarray:
+    def ratio(self, ages: Floats, begun: tuple[Floats, Floats], ends: Floats) -> Floats:
         """Ratio for service from each age, with its P(X > age) and E[max(X - age, 0)], to each end."""
         law, (ahead, owed) = self.law, begun
         gain = ahead - law.survival(ends)
@@ -275,7 +274,7 @@ class _Ratio:
         found[near] = over((law.survival(at) * weights).sum(axis=-1), (law.pdf(at) * weights).sum(axis=-1))
         return found
 
-    def at(self, ages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, ages: Floats) -> tuple[Floats, Floats]:
         """Ranks, and whether the best is to serve for the next moment only."""
         place = np.clip(np.searchsorted(self.ages, ages, side="right") - 1, 0, len(self.ages) - 2)
         low, high = np.sort([self.best[place], self.best[place + 1]], axis=0)
@@ -288,7 +287,7 @@ class _Ratio:
         ranks[far] = self._least(ages[far], begin, end)
         return np.minimum(ranks, now), now <= ranks * (1 + FLAT)
 
-    def _least(self, ages: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    def _least(self, ages: Floats, low: Floats, high: Floats) -> Floats:
         """Least ratio over the ends from ``low`` to ``high``, by golden section."""
         begun = self.law.survival(ages), self.owed(ages)
         inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)

@@ -15,6 +15,7 @@ from functools import cache
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 TERMS = 12
@@ -29,12 +30,12 @@ LEAST = 1e-15
 ROUNDING = 1e-12
 """Share beyond P(time = 0) that is none."""
 
-Tail = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Tail = Callable[[Floats, Floats], Floats]
 """Of rows and times, shape (k,), to P(time of the row > time), shape (k,)."""
 
 
 @cache
-def euler(terms: int = TERMS) -> tuple[np.ndarray, np.ndarray]:
+def euler(terms: int = TERMS) -> tuple[Floats, Floats]:
     """Nodes and weights of the inversion.
 
     Parameters
@@ -71,7 +72,7 @@ def euler(terms: int = TERMS) -> tuple[np.ndarray, np.ndarray]:
     return nodes, 10 ** (terms / 3) * (-1.0) ** k * xi
 
 
-def invert(values: np.ndarray, times: np.ndarray) -> np.ndarray:
+def invert(values: Floats, times: Floats) -> Floats:
     """A function of time from its transform.
 
     Parameters
@@ -96,9 +97,7 @@ def invert(values: np.ndarray, times: np.ndarray) -> np.ndarray:
     return values.real @ weights / times
 
 
-def quantiles(
-    tail: Tail, share: np.ndarray, first: np.ndarray, guess: np.ndarray, tolerance: float = 1e-8
-) -> np.ndarray:
+def quantiles(tail: Tail, share: Floats, first: Floats, guess: Floats, tolerance: float = 1e-8) -> Floats:
     """Times a share of the law does not exceed.
 
     Parameters
@@ -139,7 +138,7 @@ def quantiles(
     beyond = 1 - share[row, column]
     low, up = _bracket(tail, row, beyond, guess[row])
 
-    def excess(logarithm: np.ndarray, place: np.ndarray) -> np.ndarray:
+    def excess(logarithm: Floats, place: Floats) -> Floats:
         place = place.astype(np.intp)
         # A tail falls by powers or exponentials: its logarithm is all but straight.
         return np.log(np.maximum(tail(row[place], np.exp(logarithm)), LEAST) / beyond[place])
@@ -154,7 +153,7 @@ def quantiles(
     return found
 
 
-def _bracket(tail: Tail, row: np.ndarray, beyond: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _bracket(tail: Tail, row: Floats, beyond: Floats, guess: Floats) -> tuple[Floats, Floats]:
     """Times at which the tail is above and not above ``beyond``, four times apart or less."""
     low, up = np.full(len(guess), np.nan), guess.copy()
     searching = np.arange(len(row))

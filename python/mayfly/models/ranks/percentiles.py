@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.panels import Panels, gauss
@@ -43,7 +44,7 @@ OVERALL = 1e-6
 """Relative tolerance of the percentiles over all jobs: less than what the mean over sizes is off."""
 
 
-def times(queue: MG1, rank: Rank, sizes: np.ndarray) -> Response:
+def times(queue: MG1, rank: Rank, sizes: Floats) -> Response:
     """Response times of jobs of given sizes, by the way that suits the rank."""
     if len(rank.residence(queue.law, sizes)[0]) > TOO_MANY:
         return Tabled(queue, rank, sizes)
@@ -51,7 +52,7 @@ def times(queue: MG1, rank: Rank, sizes: np.ndarray) -> Response:
     return Tabled(queue, rank, sizes) if found.busy_periods() > MANY else found
 
 
-def _alike(queue: MG1, rank: Rank, sizes: np.ndarray) -> tuple[Response, np.ndarray]:
+def _alike(queue: MG1, rank: Rank, sizes: Floats) -> tuple[Response, Floats]:
     """Response times of sizes that are delayed differently, and which of them each size is like."""
     found = times(queue, rank, sizes)
     first, kind = found.alike()
@@ -60,7 +61,7 @@ def _alike(queue: MG1, rank: Rank, sizes: np.ndarray) -> tuple[Response, np.ndar
     return times(queue, rank, sizes[first]), kind
 
 
-def percentiles(queue: MG1, x: np.ndarray, rank: Rank, q: np.ndarray) -> np.ndarray:
+def percentiles(queue: MG1, x: Floats, rank: Rank, q: Floats) -> Floats:
     """Percentiles of the response time of jobs of given sizes.
 
     Parameters
@@ -108,7 +109,7 @@ def percentiles(queue: MG1, x: np.ndarray, rank: Rank, q: np.ndarray) -> np.ndar
     return found
 
 
-def overall(queue: MG1, rank: Rank, q: np.ndarray) -> np.ndarray:
+def overall(queue: MG1, rank: Rank, q: Floats) -> Floats:
     """Percentiles of the response time over all jobs.
 
     Parameters
@@ -173,13 +174,13 @@ class _Mixture:
         self.some, self.kind = _alike(queue, rank, self.at)
         self.jumps = self._jumps() if len(self.edges) and self.some.points.mass.shape[1] else None
 
-    def tail(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def tail(self, row: Floats, time: Floats) -> Floats:
         """P(T > time), shape (k,)."""
         for t in set(time.tolist()) - set(self.known):
             self.known[t] = self._beyond(t)
         return np.array([self.known[t] for t in time.tolist()])
 
-    def _left(self, place: np.ndarray, delay: np.ndarray) -> np.ndarray:
+    def _left(self, place: Floats, delay: Floats) -> Floats:
         # Jumps are summed apart, as they are at other times for each size.
         tail = self.some.tail if self.jumps is None else self.some.smooth
         return tail(self.kind[place], delay)
@@ -212,7 +213,7 @@ class _Mixture:
             found += float(np.sum(mass[(late > time) & (at < time)]))
         return found
 
-    def _panel(self, low: float, high: float, time: float, place: np.ndarray) -> float:
+    def _panel(self, low: float, high: float, time: float, place: Floats) -> float:
         """Share of the jobs of a panel not done by a time within it, where sizes below and above it part."""
         points, weights = gauss(2 * ORDER)
         half = (time - low) / 2
@@ -224,7 +225,7 @@ class _Mixture:
         below = float(np.sum(half * weights * self.queue.law.pdf(at) * each))
         return (below + float(self.queue.law.survival(time) - self.queue.law.survival(high))) / self.mass
 
-    def _jumps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _jumps(self) -> tuple[Floats, Floats, Floats]:
         """Finely spaced sizes, the steps between their jumps, and shares of all jobs in each: (k,), (k,), (m, k)."""
         found = []
         for low, high in zip(self.edges[:-1], self.edges[1:], strict=True):
@@ -240,7 +241,7 @@ class _Mixture:
         return tuple(np.concatenate(columns, axis=-1) for columns in zip(*found, strict=True))
 
 
-def _lagrange(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
+def _lagrange(nodes: Floats, at: Floats) -> Floats:
     """Weights of values at nodes in the polynomial through them at other places, shape (n, n_nodes)."""
     found = np.ones((len(at), len(nodes)))
     for place, node in enumerate(nodes):
@@ -249,7 +250,7 @@ def _lagrange(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
     return found
 
 
-def _joined(edges: np.ndarray, bends: np.ndarray) -> np.ndarray:
+def _joined(edges: Floats, bends: Floats) -> Floats:
     """Panels as wide as they may be, that end where the rank bends."""
     found = [edges[0]]
     bends = bends[(bends > edges[0]) & (bends < edges[-1])]

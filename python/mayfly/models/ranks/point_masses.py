@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
+
 COUNT = 256
 """Masses looked at: jumps beyond so many steps are left to the inversion, which blurs them."""
 
@@ -41,15 +43,15 @@ class PointMasses:
         At ``step``, at twice that, and so on.
     """
 
-    step: np.ndarray
-    mass: np.ndarray
+    step: Floats
+    mass: Floats
 
     @classmethod
     def none(cls, n: int) -> PointMasses:
         """No mass."""
         return cls(np.ones(n), np.zeros((n, 0)))
 
-    def lacking(self, row: np.ndarray, s: np.ndarray) -> np.ndarray:
+    def lacking(self, row: Floats, s: Floats) -> Floats:
         """Sum of the masses less their transform at ``s``, shape (k, m), for laws ``row``, shape (k,)."""
         mass = self.mass[row]
         if mass.shape[1] == 0:
@@ -65,14 +67,14 @@ class PointMasses:
                 found = (found + each[:, None]) * turn
         return mass.sum(axis=1)[:, None] - found
 
-    def beyond(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def beyond(self, row: Floats, time: Floats) -> Floats:
         """Mass beyond a time of each law ``row``, shape (k,)."""
         mass = self.mass[row]
         at = self.step[row][:, None] * np.arange(1, mass.shape[1] + 1)
         return np.sum(np.where(at > time[:, None], mass, 0.0), axis=1)
 
 
-def step_of(amounts: np.ndarray, count: int = COUNT) -> float:
+def step_of(amounts: Floats, count: int = COUNT) -> float:
     """Step of which amounts are multiples.
 
     Parameters
@@ -103,7 +105,7 @@ def step_of(amounts: np.ndarray, count: int = COUNT) -> float:
     return least / COARSE
 
 
-def masses(transform: Callable[[np.ndarray], np.ndarray], step: np.ndarray, count: int = COUNT) -> PointMasses:
+def masses(transform: Callable[[Floats], Floats], step: Floats, count: int = COUNT) -> PointMasses:
     """Masses of laws on multiples of a step, from their transforms.
 
     Parameters
@@ -159,19 +161,19 @@ class Ramps:
         eta, 0 or more.
     """
 
-    height: np.ndarray
-    end: np.ndarray
-    decay: np.ndarray
+    height: Floats
+    end: Floats
+    decay: Floats
 
     @classmethod
-    def heaviest(cls, height: np.ndarray, end: np.ndarray, decay: np.ndarray) -> Ramps:
+    def heaviest(cls, height: Floats, end: Floats, decay: Floats) -> Ramps:
         """Those of the most mass, the others left out."""
         order = np.argsort(-height * end, axis=1)[:, :RAMPS]
         height, end = (np.take_along_axis(column, order, axis=1) for column in (height, end))
         used = int(np.max(np.count_nonzero(height * end, axis=1), initial=0))
         return cls(height[:, :used], end[:, :used], decay)
 
-    def lacking(self, row: np.ndarray, s: np.ndarray) -> np.ndarray:
+    def lacking(self, row: Floats, s: Floats) -> Floats:
         """Sum of the masses less their transform at ``s``, shape (k, m), for laws ``row``, shape (k,)."""
         decay = self.decay[row][:, None]
         found = np.zeros(s.shape, complex)
@@ -182,7 +184,7 @@ class Ramps:
             found += height[:, None] * (mass - transform)
         return found
 
-    def beyond(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def beyond(self, row: Floats, time: Floats) -> Floats:
         """Mass beyond a time of each law ``row``, shape (k,)."""
         decay = self.decay[row][:, None]
         left = np.maximum(self.end[row] - time[:, None], 0.0)

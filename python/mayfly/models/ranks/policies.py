@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.laws.service import ServiceLaw
 from mayfly.models.ranks import gittins
 from mayfly.models.ranks.age_rank import AgeRank, steps
@@ -24,7 +25,7 @@ RANKS: dict[str, Callable[..., Rank]] = {
 """By id of the policy: of a law and the parameters of the policy to its rank function."""
 
 
-def bends(policy: str, law: ServiceLaw, given: Mapping[str, Any]) -> np.ndarray:
+def bends(policy: str, law: ServiceLaw, given: Mapping[str, Any]) -> Floats:
     """Sizes, shape (n,), at which the response time under a policy bends because its rank function does.
 
     Examples

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete, ServiceLaw
 from mayfly.models.queue.panels import Panels
 
-Total = Callable[[np.ndarray], np.ndarray]
+Total = Callable[[Floats], Floats]
 """Of what a unit of service takes at each rank, shape (n_ranks, ...), to what the jobs take, shape (n, ...)."""
 
 
@@ -36,15 +37,15 @@ class Part:
         What each contributes, instead.
     """
 
-    low: np.ndarray
-    high: np.ndarray
-    shift: np.ndarray
-    amount: np.ndarray | None = None
+    low: Floats
+    high: Floats
+    shift: Floats
+    amount: Floats | None = None
 
-    def moment(self, law: ServiceLaw, order: int) -> np.ndarray:
+    def moment(self, law: ServiceLaw, order: int) -> Floats:
         """E[work^order; the size is in the part], shape (n,); ``order`` 0, 1 or 2."""
 
-        def within(k: int) -> np.ndarray:
+        def within(k: int) -> Floats:
             with np.errstate(invalid="ignore"):
                 return np.where(self.high > self.low, law.partial_moment(k, self.high) - self._below(law, k), 0.0)
 
@@ -57,7 +58,7 @@ class Part:
             return within(1) - self.shift * within(0)
         return within(2) - self.shift * (2 * within(1) - self.shift * within(0))
 
-    def _below(self, law: ServiceLaw, order: int) -> np.ndarray:
+    def _below(self, law: ServiceLaw, order: int) -> Floats:
         return law.partial_moment(order, self.low)
 
 
@@ -65,19 +66,19 @@ class Rank(ABC):
     """A policy as a rank function."""
 
     @abstractmethod
-    def worst(self, x: np.ndarray) -> np.ndarray:
+    def worst(self, x: Floats) -> Floats:
         """Worst rank jobs of sizes ``x`` ever have, shape (n,)."""
 
     @abstractmethod
-    def arriving(self, rank: np.ndarray) -> list[Part]:
+    def arriving(self, rank: Floats) -> list[Part]:
         """Work of a job that arrives later, served before a job of these worst ranks: X^new[r-]."""
 
     @abstractmethod
-    def waiting(self, rank: np.ndarray) -> tuple[list[Part], list[Part]]:
+    def waiting(self, rank: Floats) -> tuple[list[Part], list[Part]]:
         """Work of a job that came earlier: X_0^old[r], and all X_i^old[r], i >= 1, later in its life."""
 
     @abstractmethod
-    def residence(self, law: ServiceLaw, x: np.ndarray, grid: Panels | None = None) -> tuple[np.ndarray, Total]:
+    def residence(self, law: ServiceLaw, x: Floats, grid: Panels | None = None) -> tuple[Floats, Total]:
         """What it takes to sum something over the service of jobs, by the worst rank that is still to come.
 
         Parameters
@@ -108,19 +109,19 @@ class Constant(Rank):
     [0.0, 0.0]
     """
 
-    def worst(self, x: np.ndarray) -> np.ndarray:
+    def worst(self, x: Floats) -> Floats:
         """0 for all."""
         return np.zeros(len(x))
 
-    def arriving(self, rank: np.ndarray) -> list[Part]:
+    def arriving(self, rank: Floats) -> list[Part]:
         """None."""
         return []
 
-    def waiting(self, rank: np.ndarray) -> tuple[list[Part], list[Part]]:
+    def waiting(self, rank: Floats) -> tuple[list[Part], list[Part]]:
         """All of all jobs."""
         return [_all(rank)], []
 
-    def residence(self, law: ServiceLaw, x: np.ndarray, grid: Panels | None = None) -> tuple[np.ndarray, Total]:
+    def residence(self, law: ServiceLaw, x: Floats, grid: Panels | None = None) -> tuple[Floats, Total]:
         """The size, and no more."""
         return np.zeros(1), lambda values: np.multiply.outer(x, values[0])
 
@@ -142,20 +143,20 @@ class Size(Rank):
     def __init__(self, preemptive: bool = True):
         self.preemptive = preemptive
 
-    def worst(self, x: np.ndarray) -> np.ndarray:
+    def worst(self, x: Floats) -> Floats:
         """The size."""
         return x
 
-    def arriving(self, rank: np.ndarray) -> list[Part]:
+    def arriving(self, rank: Floats) -> list[Part]:
         """All of the jobs that are shorter."""
         return [_upto(_below(rank))]
 
-    def waiting(self, rank: np.ndarray) -> tuple[list[Part], list[Part]]:
+    def waiting(self, rank: Floats) -> tuple[list[Part], list[Part]]:
         """All of the jobs that are not longer; of longer ones what is left once they have begun, if they go on."""
         longer = [] if self.preemptive else [Part(rank, np.full(len(rank), math.inf), np.zeros(len(rank)))]
         return [_upto(rank)], longer
 
-    def residence(self, law: ServiceLaw, x: np.ndarray, grid: Panels | None = None) -> tuple[np.ndarray, Total]:
+    def residence(self, law: ServiceLaw, x: Floats, grid: Panels | None = None) -> tuple[Floats, Total]:
         """The size, times what its rank costs, if shorter jobs interrupt."""
         if self.preemptive:
             return x, lambda values: (x * values.T).T
@@ -171,19 +172,19 @@ class Remaining(Rank):
     [1.0, 2.0]
     """
 
-    def worst(self, x: np.ndarray) -> np.ndarray:
+    def worst(self, x: Floats) -> Floats:
         """The size: it falls from there."""
         return x
 
-    def arriving(self, rank: np.ndarray) -> list[Part]:
+    def arriving(self, rank: Floats) -> list[Part]:
         """All of the jobs that are shorter."""
         return [_upto(_below(rank))]
 
-    def waiting(self, rank: np.ndarray) -> tuple[list[Part], list[Part]]:
+    def waiting(self, rank: Floats) -> tuple[list[Part], list[Part]]:
         """All of the jobs that are not longer; of longer ones the last ``rank``."""
         return [_upto(rank)], [Part(rank, np.full(len(rank), math.inf), np.zeros(len(rank)), rank)]
 
-    def residence(self, law: ServiceLaw, x: np.ndarray, grid: Panels | None = None) -> tuple[np.ndarray, Total]:
+    def residence(self, law: ServiceLaw, x: Floats, grid: Panels | None = None) -> tuple[Floats, Total]:
         """The integral over all that remains, from 0 to the size."""
         panels = law_panels(law, float(np.max(x, initial=0.0)), grid)
         return panels.nodes, lambda values: panels.upto(values, x)
@@ -205,14 +206,14 @@ def check_stable(rho: float, later: list[Part], what: str = "this rank function"
         raise MayflyError(f"rho = {rho:g}: must be below 1 for {what}, whose jobs get ahead again")
 
 
-def _all(rank: np.ndarray) -> Part:
+def _all(rank: Floats) -> Part:
     return _upto(np.full(len(rank), math.inf))
 
 
-def _upto(high: np.ndarray) -> Part:
+def _upto(high: Floats) -> Part:
     return Part(np.zeros(len(high)), high, np.zeros(len(high)))
 
 
-def _below(rank: np.ndarray) -> np.ndarray:
+def _below(rank: Floats) -> Floats:
     # A job of the same rank that comes later waits: its size, where it is an atom, is left out.
     return np.nextafter(rank, -math.inf)

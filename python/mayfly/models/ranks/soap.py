@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.models.queue.mg1 import MG1, over
 from mayfly.models.ranks.ranks import Part, Rank, check_stable
 
 
-def response(queue: MG1, x: np.ndarray, rank: Rank) -> np.ndarray:
+def response(queue: MG1, x: Floats, rank: Rank) -> Floats:
     """Mean response time of a job of each size.
 
     Parameters
@@ -66,10 +67,10 @@ def response(queue: MG1, x: np.ndarray, rank: Rank) -> np.ndarray:
     return (wait[place] + total(unit)).reshape(np.shape(x))
 
 
-def load(queue: MG1, parts: list[Part]) -> np.ndarray:
+def load(queue: MG1, parts: list[Part]) -> Floats:
     """Load of the work of parts, shape (n,)."""
     return queue.arrival_rate * _sum(queue, parts, 1)
 
 
-def _sum(queue: MG1, parts: list[Part], order: int) -> np.ndarray:
+def _sum(queue: MG1, parts: list[Part], order: int) -> Floats:
     return sum((part.moment(queue.law, order) for part in parts), np.zeros(1))

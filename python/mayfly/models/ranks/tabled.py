@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.panels import Panels
 from mayfly.models.ranks.inversion import euler, invert
@@ -67,10 +68,10 @@ class Tabled(Response):
         return Panels(np.unique(np.r_[0.0, low, found]), NODES)
 
     @cached_property
-    def _blocks(self) -> dict[int, np.ndarray]:
+    def _blocks(self) -> dict[int, Floats]:
         return {}
 
-    def _block(self, octave: int, row: np.ndarray) -> np.ndarray:
+    def _block(self, octave: int, row: Floats) -> Floats:
         """Logarithm of the tails at the times of an octave, and its slope by theirs, shape (2, n, PER_OCTAVE + 1)."""
         block = self._blocks.setdefault(octave, np.full((2, len(self.sizes), PER_OCTAVE + 1), np.nan))
         lacking = np.isnan(block[0, :, 0])
@@ -79,7 +80,7 @@ class Tabled(Response):
             block[:, more] = self._made(octave, more := np.flatnonzero(lacking & (self.sizes <= self.sizes[row].max())))
         return block
 
-    def _made(self, octave: int, row: np.ndarray) -> np.ndarray:
+    def _made(self, octave: int, row: Floats) -> Floats:
         nodes = euler(TERMS)[0]
         time = _times(octave)
         s = nodes / time[:, None]
@@ -93,7 +94,7 @@ class Tabled(Response):
         density = np.where(tail > LEAST, invert(begin[:, None, None] - smooth, wide), 0.0)
         return np.stack([np.log(tail), -density * wide / tail])
 
-    def _shared(self, row: np.ndarray, s: np.ndarray, octave: int) -> np.ndarray:
+    def _shared(self, row: Floats, s: Floats, octave: int) -> Floats:
         """The transform of sizes at the same arguments, shape (k, m)."""
         now, later, arriving = self._scaled(octave)
         worst, loads = self._worst[0], self._arriving[1]
@@ -107,7 +108,7 @@ class Tabled(Response):
         delay = busy(arriving.take(at), np.broadcast_to(s, (len(at), len(s))), loads[at]) - s
         return old[place] * np.exp(-(shares[:, used] @ delay))
 
-    def smooth(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def smooth(self, row: Floats, time: Floats) -> Floats:
         """The part of the tail without jumps: see :meth:`mayfly.models.ranks.transform.Response.smooth`."""
         octaves = np.floor(np.log2(euler(TERMS)[0][0].real / time)).astype(int)
         found = np.empty(len(time))
@@ -125,12 +126,12 @@ class Tabled(Response):
 STEP = math.log(2) / PER_OCTAVE
 
 
-def _times(octave: int) -> np.ndarray:
+def _times(octave: int) -> Floats:
     """Times whose arguments have real parts from 2^octave to twice that."""
     return euler(TERMS)[0][0].real / 2.0 ** (octave + 1) * np.exp(STEP * np.arange(PER_OCTAVE + 1))
 
 
-def _hermite(y: np.ndarray, begin: np.ndarray, end: np.ndarray, leaving: np.ndarray, coming: np.ndarray) -> np.ndarray:
+def _hermite(y: Floats, begin: Floats, end: Floats, leaving: Floats, coming: Floats) -> Floats:
     """The cubic of these values and slopes at 0 and 1; where that would not fall all the way, of lesser slopes."""
     rise = end - begin
     least = np.minimum(3 * rise, 0.0)

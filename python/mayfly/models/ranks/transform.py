@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.mg1 import MG1
@@ -31,7 +32,7 @@ STEPS = 60
 """Steps before it is given up; 2 to 4 are usual."""
 
 
-def busy(work: Work, s: np.ndarray, load: np.ndarray) -> np.ndarray:
+def busy(work: Work, s: Floats, load: Floats) -> Floats:
     """What a unit of work becomes with the busy periods of what arrives meanwhile.
 
     Parameters
@@ -120,14 +121,14 @@ class Response:
 
     queue: MG1
     rank: Rank
-    sizes: np.ndarray
+    sizes: Floats
 
     @cached_property
-    def _worst(self) -> tuple[np.ndarray, np.ndarray]:
+    def _worst(self) -> tuple[Floats, Floats]:
         return np.unique(self.rank.worst(self.sizes), return_inverse=True)
 
     @cached_property
-    def _waiting(self) -> tuple[Work, Work, np.ndarray, np.ndarray]:
+    def _waiting(self) -> tuple[Work, Work, Floats, Floats]:
         """Old work from age 0 and from later ages, the chance to find none, and the load of the former; by rank."""
         ranks, _ = self._worst
         now, later = self.rank.waiting(ranks)
@@ -137,7 +138,7 @@ class Response:
         return work_of(self.queue, now, len(ranks)), work_of(self.queue, later, len(ranks)), free, first
 
     @cached_property
-    def _service(self) -> tuple[np.ndarray, np.ndarray]:
+    def _service(self) -> tuple[Floats, Floats]:
         """Worst ranks to come in the service of each job, and how much of it each has, shape (n, n_ranks)."""
         ranks, total = self.rank.residence(self.queue.law, self.sizes, self._grid)
         # Ranks before which the same work goes count once.
@@ -158,26 +159,26 @@ class Response:
         return None
 
     @cached_property
-    def _arriving(self) -> tuple[Work, np.ndarray]:
+    def _arriving(self) -> tuple[Work, Floats]:
         """New work, and its load, at the worst ranks and then at those of service."""
         ranks = np.concatenate([self._worst[0], self._service[0]])
         parts = self.rank.arriving(ranks)
         return work_of(self.queue, parts, len(ranks)), np.broadcast_to(load(self.queue, parts), len(ranks))
 
     @cached_property
-    def ends(self) -> np.ndarray:
+    def ends(self) -> Floats:
         """Whether jobs of each size end, shape (n,)."""
         worst, place = self._worst
         return ((self._waiting[2] > 0) & (load(self.queue, self.rank.arriving(worst)) < 1))[place]
 
     @cached_property
-    def at_once(self) -> np.ndarray:
+    def at_once(self) -> Floats:
         """P(response time = size), shape (n,): nobody before, and nobody comes who would be."""
         worst, place = self._worst
         _, shares = self._service
         return self._waiting[2][place] * np.exp(-shares @ self._arriving[0].jobs()[len(worst) :])
 
-    def alike(self) -> tuple[np.ndarray, np.ndarray]:
+    def alike(self) -> tuple[Floats, Floats]:
         """A size of each kind that is delayed alike, and of which kind each size is."""
         worst, place = self._worst
         shares = np.where(self._arriving[0].jobs()[len(worst) :] > 0, self._service[1], 0.0)
@@ -188,7 +189,7 @@ class Response:
         """Different busy periods in the service of a job, on average."""
         return float(np.count_nonzero(self._service[1])) / max(len(self.sizes), 1)
 
-    def transform(self, row: np.ndarray, s: np.ndarray) -> np.ndarray:
+    def transform(self, row: Floats, s: Floats) -> Floats:
         """E[e^(-s (T(x) - x))].
 
         Parameters
@@ -242,7 +243,7 @@ class Response:
             )
         return self._kept[octave]
 
-    def _transform(self, row: np.ndarray, s: np.ndarray, works: tuple[Work, Work, Work]) -> np.ndarray:
+    def _transform(self, row: Floats, s: Floats, works: tuple[Work, Work, Work]) -> Floats:
         now, later, arriving = works
         mine = self._worst[1][row]
         sigma = busy(arriving.take(mine), s, self._arriving[1][mine])
@@ -254,12 +255,12 @@ class Response:
         return old / left * np.exp(-self._delay(row, s, sigma, arriving))
 
     @cached_property
-    def _same(self) -> np.ndarray:
+    def _same(self) -> Floats:
         """Whether old work from age 0 is what new jobs bring, at each worst rank."""
         now, _, arriving = self._works
         return now.same(arriving.take(np.arange(len(self._worst[0]))))
 
-    def _delay(self, row: np.ndarray, s: np.ndarray, first: np.ndarray, arriving: Work) -> np.ndarray:
+    def _delay(self, row: Floats, s: Floats, first: Floats, arriving: Work) -> Floats:
         """Integral of sigma - s over the service, with ``first`` the sigma at the worst rank, shape (k, m)."""
         worst, place = self._worst
         ranks, shares = self._service
@@ -287,7 +288,7 @@ class Response:
             mine = len(worst) + np.flatnonzero(shares[row])
             step[row] = step_of(np.unique(jumps.amounts[mine][jumps.rates[mine] > 0]))
 
-        def transform(s: np.ndarray) -> np.ndarray:
+        def transform(s: Floats) -> Floats:
             job, rank = np.nonzero(shares)
             # Sizes of the same step share their busy periods.
             _, first, pair = np.unique(np.c_[rank, step[job]], axis=0, return_index=True, return_inverse=True)
@@ -317,7 +318,7 @@ class Response:
         end = [work.jumps().amounts[place] for work in (now, later)]
         return Ramps.heaviest(np.concatenate(height, axis=1), np.concatenate(end, axis=1), arriving.jobs()[place])
 
-    def tail(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def tail(self, row: Floats, time: Floats) -> Floats:
         """P(T(x) - x > time).
 
         Parameters
@@ -333,7 +334,7 @@ class Response:
         """
         return np.clip(self.smooth(row, time) + self.points.beyond(row, time), 0.0, 1.0)
 
-    def smooth(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def smooth(self, row: Floats, time: Floats) -> Floats:
         """The part of :meth:`tail` without jumps."""
         s = euler(TERMS)[0] / time[:, None]
         known = self.points.lacking(row, s) + self.ramps.lacking(row, s)

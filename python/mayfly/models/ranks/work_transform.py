@@ -18,6 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.laws.service import Continuous, Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.panels import gauss
@@ -75,12 +76,12 @@ class Work:
         Which amounts are true ones: many jobs bring just that much. The others stand for what lies round them.
     """
 
-    amounts: np.ndarray
-    rates: np.ndarray
-    phases: tuple[tuple[float, tuple[np.ndarray, ...]], ...]
-    atoms: np.ndarray
+    amounts: Floats
+    rates: Floats
+    phases: tuple[tuple[float, tuple[Floats, ...]], ...]
+    atoms: Floats
 
-    def take(self, rows: np.ndarray) -> Work:
+    def take(self, rows: Floats) -> Work:
         """The same for chosen ranks."""
         phases = tuple((mu, tuple(column[rows] for column in columns)) for mu, columns in self.phases)
         return Work(self.amounts[rows], self.rates[rows], phases, self.atoms[rows])
@@ -91,7 +92,7 @@ class Work:
         rates = np.where(self.atoms, self.rates, 0.0)[:, kept]
         return Work(self.amounts[:, kept], rates, (), self.atoms[:, kept])
 
-    def same(self, other: Work) -> np.ndarray:
+    def same(self, other: Work) -> Floats:
         """Whether it is the same work, shape (n,)."""
         found = np.ones(len(self.amounts), bool)
         # Nodes of the same parts are made alike; rows may be padded differently.
@@ -106,21 +107,21 @@ class Work:
                 found &= np.isclose(one, another, rtol=1e-14, atol=0.0)
         return found
 
-    def rounded(self, step: np.ndarray) -> Work:
+    def rounded(self, step: Floats) -> Work:
         """The same with amounts that are multiples of a step, shape (n,), where there is one."""
         wide = np.where(np.isfinite(step), step, 1.0)[:, None]
         amounts = np.where(np.isfinite(step)[:, None], np.rint(self.amounts / wide) * wide, self.amounts)
         return Work(amounts, self.rates, self.phases, self.atoms)
 
-    def load(self) -> np.ndarray:
+    def load(self) -> Floats:
         """Work per unit of time of the amounts, phases apart, shape (n,)."""
         return np.sum(self.amounts * self.rates, axis=1)
 
-    def jobs(self) -> np.ndarray:
+    def jobs(self) -> Floats:
         """Jobs per unit of time with any work, shape (n,)."""
         return self.rates.sum(axis=1) + sum((more - most for _, (_, _, more, most) in self.phases), 0.0)
 
-    def at_scale(self, octave: int, load: np.ndarray) -> Work:
+    def at_scale(self, octave: int, load: Floats) -> Work:
         """The same with fewer nodes, for arguments of a real part from 2^octave to twice that.
 
         Parameters
@@ -156,7 +157,7 @@ class Work:
             lists.append(tuple(np.concatenate(columns) for columns in zip(*found, strict=True)))
         return Work(*_padded(lists, 2), self.phases, np.zeros((len(lists), 0), bool))
 
-    def derivatives(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derivatives(self, s: Floats) -> tuple[Floats, Floats, Floats]:
         """The exponent lambda E[1 - e^(-s W)] and derivatives of it.
 
         Parameters
@@ -181,11 +182,11 @@ class Work:
                 bend += left * (2 * each * (each + done) + done**2)
         return exponent, slope, bend
 
-    def exponent(self, s: np.ndarray) -> np.ndarray:
+    def exponent(self, s: Floats) -> Floats:
         """The exponent lambda E[1 - e^(-s W)], shape (n, m)."""
         return self.derivatives(s)[0]
 
-    def _nodes(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _nodes(self, s: Floats) -> tuple[Floats, Floats, Floats]:
         found = np.zeros((3, *s.shape), complex)
         count = self.amounts.shape[1]
         some = max(BLOCK // max(count * s.shape[1], 1), 1)
@@ -200,7 +201,7 @@ class Work:
         return found[0], found[1], found[2]
 
 
-def _lost(z: np.ndarray) -> np.ndarray:
+def _lost(z: Floats) -> Floats:
     """1 - e^(-z), with all its digits where z is small."""
     found = np.empty_like(z)
     gone = -np.expm1(-z.real)
@@ -236,7 +237,7 @@ def work_of(queue: MG1, parts: Sequence[Part], n: int) -> Work:
     >>> round(float(work.exponent(np.ones((1, 1), complex))[0, 0].real), 6)  # (1 - e^-3) / 2 - (1 - e^-6) / 4
     0.225726
     """
-    lists: list[list[tuple[np.ndarray, ...]]] = [[] for _ in range(n)]
+    lists: list[list[tuple[Floats, ...]]] = [[] for _ in range(n)]
     closed = _phases(queue.law)
     phases = []
     for part in parts:
@@ -258,7 +259,7 @@ def work_of(queue: MG1, parts: Sequence[Part], n: int) -> Work:
     return Work(amounts, shares * queue.arrival_rate, tuple(phases), atoms.astype(bool))
 
 
-def _padded(lists: Sequence[tuple[np.ndarray, ...]], count: int) -> list[np.ndarray]:
+def _padded(lists: Sequence[tuple[Floats, ...]], count: int) -> list[Floats]:
     """``count`` columns of each row as arrays as wide as the longest, zeros after their ends."""
     longest = max((len(row[0]) for row in lists if row), default=0)
     found = [np.zeros((len(lists), longest)) for _ in range(count)]
@@ -283,7 +284,7 @@ def _phases(law: ServiceLaw) -> list[Phase]:
     return []
 
 
-def _cut(arrival_rate: float, phase: Phase, part: Part) -> tuple[float, tuple[np.ndarray, ...]]:
+def _cut(arrival_rate: float, phase: Phase, part: Part) -> tuple[float, tuple[Floats, ...]]:
     share, mu, start = phase
     some = (part.high > part.low) & (part.high > start)
     low, high = np.where(some, np.maximum(part.low, start), start), np.where(some, part.high, start)
@@ -294,7 +295,7 @@ def _cut(arrival_rate: float, phase: Phase, part: Part) -> tuple[float, tuple[np
     return mu, (low - shift, high - shift, more, most)
 
 
-def nodes(law: ServiceLaw, low: float, high: float, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def nodes(law: ServiceLaw, low: float, high: float, shift: float = 0.0) -> tuple[Floats, Floats, Floats]:
     """Sizes and shares that stand for the law between two sizes.
 
     Parameters
@@ -330,7 +331,7 @@ def nodes(law: ServiceLaw, low: float, high: float, shift: float = 0.0) -> tuple
 
 
 @lru_cache(maxsize=65536)
-def _panel(law: ServiceLaw, low: float, high: float) -> tuple[np.ndarray, np.ndarray, bool]:
+def _panel(law: ServiceLaw, low: float, high: float) -> tuple[Floats, Floats, bool]:
     """Nodes of a panel, and whether they are all its atoms."""
     if isinstance(law, Discrete):
         first, last = law.place(low), law.place(high)
@@ -346,7 +347,7 @@ def _panel(law: ServiceLaw, low: float, high: float) -> tuple[np.ndarray, np.nda
 
 
 @lru_cache(maxsize=16)
-def panel_edges(law: ServiceLaw) -> np.ndarray:
+def panel_edges(law: ServiceLaw) -> Floats:
     """Ends of the panels, from where sizes begin to count to where they end to."""
     if isinstance(law, Discrete):
         first, last = law.smallest, law.largest
@@ -370,7 +371,7 @@ def panel_edges(law: ServiceLaw) -> np.ndarray:
     return np.unique([*found, given[-1]])
 
 
-def gauss_rule(at: np.ndarray, share: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
+def gauss_rule(at: Floats, share: Floats, order: int) -> tuple[Floats, Floats]:
     """The rule of Gauss of atoms: few of them with the same first 2 ``order`` moments.
 
     Parameters

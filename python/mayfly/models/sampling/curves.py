@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.answer import finite
@@ -35,7 +36,7 @@ class Curve:
 
     probability: float
     samples: int
-    sampled: np.ndarray
+    sampled: Floats
     wrong: Misclassified | None = None
 
     @property
@@ -60,7 +61,7 @@ class Curves:
         Of all sizes, as spelled.
     """
 
-    at: np.ndarray
+    at: Floats
     lotteries: tuple[Curve, ...]
     threshold: float | None = None
     law: str | None = None

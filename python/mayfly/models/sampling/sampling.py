@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.sizes import MAX_PACKETS
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from mayfly.laws.sizes import SizeLaw
 
 
-def sampling_probability(packets: np.ndarray | float, probability: np.ndarray | float, samples: int = 1) -> np.ndarray:
+def sampling_probability(packets: Floats | float, probability: Floats | float, samples: int = 1) -> Floats:
     """Probability that a flow is sampled.
 
     Parameters
@@ -65,7 +66,7 @@ def sampling_probability(packets: np.ndarray | float, probability: np.ndarray | 
     return np.where(enough, betainc(samples, np.where(enough, packets - samples, 0) + 1, probability), 0.0)
 
 
-def packets_until_sampled(probability: np.ndarray | float, samples: int = 1) -> np.ndarray:
+def packets_until_sampled(probability: Floats | float, samples: int = 1) -> Floats:
     """Packets that an endless flow sends on average until it is sampled.
 
     Parameters
@@ -102,7 +103,7 @@ def packets_until_sampled(probability: np.ndarray | float, samples: int = 1) -> 
         return samples / probability
 
 
-def _checked(name: str, value: object, good: np.ndarray | bool, bound: str) -> None:
+def _checked(name: str, value: object, good: Floats | bool, bound: str) -> None:
     if not np.all(good):
         wrong = np.broadcast_to(value, np.shape(good))[~np.asarray(good)]
         raise MayflyError(f"{name} = {wrong.flat[0]}: must be {bound}")
@@ -130,7 +131,7 @@ class Misclassified:
 
 
 def misclassified(
-    sizes: SizeLaw | Sequence[float] | np.ndarray,
+    sizes: SizeLaw | Sequence[float] | Floats,
     threshold: float,
     samples: int = 1,
     probability: float | None = None,
@@ -188,7 +189,7 @@ def misclassified(
     )
 
 
-def _shares(sizes: SizeLaw | Sequence[float] | np.ndarray) -> np.ndarray:
+def _shares(sizes: SizeLaw | Sequence[float] | Floats) -> Floats:
     """Shares of the flows that have 1, 2, 3, ... packets."""
     if hasattr(sizes, "cdf"):
         # A law without an end is cut where less is left than the sum can show.

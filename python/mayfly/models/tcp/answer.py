@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.efd.flights import flight_count
 from mayfly.models.queue.answer import finite
@@ -64,7 +65,7 @@ class TcpAnswer:
         }
 
     @property
-    def by_formula(self) -> np.ndarray:
+    def by_formula(self) -> Floats:
         """Flights by Chen 2012, Eq. 5.10, shape (n,): one packet first, windows of at most that of the receiver."""
         return flight_count(self.alone.packets, int(min(self.path.window, MOST_PACKETS)))
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
+
 State = list[float]
 Past = Callable[[float], State]
 RightHandSide = Callable[[float, State, Past], State]
@@ -34,9 +36,9 @@ class Solution:
         Largest change of each component when the step was halved.
     """
 
-    times: np.ndarray
-    states: np.ndarray
-    error: np.ndarray
+    times: Floats
+    states: Floats
+    error: Floats
 
 
 def solve(
@@ -86,7 +88,7 @@ def solve(
     return Solution(np.arange(steps + 1) * step, fine, np.abs(fine - coarse).max(axis=0))
 
 
-def _march(right: RightHandSide, initial: State, steps: int, h: float, project: Callable[[State], State]) -> np.ndarray:
+def _march(right: RightHandSide, initial: State, steps: int, h: float, project: Callable[[State], State]) -> Floats:
     states: list[State] = [initial]
     slopes: list[State] = []
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.tcp.delay_equations import Past, State, solve
 from mayfly.models.tcp.drop_laws import DropLaw, FixedDrops
@@ -325,9 +326,9 @@ class Equilibrium:
 
     queue_packets: float
     loss: float
-    windows: np.ndarray
-    rtts_s: np.ndarray
-    rates_pps: np.ndarray
+    windows: Floats
+    rtts_s: Floats
+    rates_pps: Floats
     nonresponsive_pps: float
     bound: str
 
@@ -356,41 +357,41 @@ class Trajectory:
     """
 
     model: Fluid
-    times_s: np.ndarray
-    states: np.ndarray
-    error: np.ndarray
+    times_s: Floats
+    states: Floats
+    error: Floats
     drop_share: DropShare | None = None
 
     @property
-    def windows(self) -> np.ndarray:
+    def windows(self) -> Floats:
         """Window of a flow of each group, packets, shape (n, groups)."""
         return self.states[:, :-2]
 
     @property
-    def queue_packets(self) -> np.ndarray:
+    def queue_packets(self) -> Floats:
         """q, shape (n,)."""
         return self.states[:, -2]
 
     @property
-    def average_packets(self) -> np.ndarray:
+    def average_packets(self) -> Floats:
         """Average of RED, shape (n,)."""
         return self.states[:, -1]
 
     @property
-    def rates_pps(self) -> np.ndarray:
+    def rates_pps(self) -> Floats:
         """What each group sends, packets per second, shape (n, groups)."""
         flows = np.array([group.flows for group in self.model.groups])
         rtts = np.array([group.rtt_s for group in self.model.groups])
         return flows * self.windows / (rtts + self.queue_packets[:, None] / self.model.capacity_pps)
 
     @property
-    def loss(self) -> np.ndarray:
+    def loss(self) -> Floats:
         """Share of the arrivals lost at the queue, shape (n,)."""
         pairs = zip(self.times_s, self.states, strict=True)
         return np.array([self.model.flows_at(t, list(state), self.drop_share)[2] for t, state in pairs])
 
     @property
-    def psi(self) -> np.ndarray:
+    def psi(self) -> Floats:
         """Share of the arrivals that does not respond (Zhao 2004, Eq. 2.10), shape (n,)."""
         rtt = self.model.groups[0].rtt_s + self.queue_packets / self.model.capacity_pps
         other = self.model.nonresponsive_pps + self.model.nonresponsive_packets / rtt

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.queue.answer import finite
 from mayfly.models.tcp.fluid import Equilibrium, Fluid, Group, Trajectory
@@ -45,7 +46,7 @@ class FluidAnswer:
     packet_bytes: int
     at: Equilibrium
     with_timeouts: Equilibrium
-    roots: np.ndarray
+    roots: Floats
     margins: Margins | None
     path: Trajectory | None = None
 

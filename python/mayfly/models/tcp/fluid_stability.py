@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.tcp.fluid import Equilibrium, Fluid
 
@@ -40,21 +41,21 @@ class Linear:
         Change of the drop probability with the state.
     """
 
-    present: np.ndarray
-    delayed: np.ndarray
-    delays_s: np.ndarray
-    drops_now: np.ndarray
-    drops_delayed: np.ndarray
-    sensed: np.ndarray
+    present: Floats
+    delayed: Floats
+    delays_s: Floats
+    drops_now: Floats
+    drops_delayed: Floats
+    sensed: Floats
 
-    def closed(self) -> tuple[np.ndarray, np.ndarray]:
+    def closed(self) -> tuple[Floats, Floats]:
         """A_0 and A_k with the drops that follow the state."""
         return (
             self.present + np.outer(self.drops_now, self.sensed),
             self.delayed + self.drops_delayed[:, :, None] * self.sensed,
         )
 
-    def characteristic(self, s: complex) -> tuple[np.ndarray, np.ndarray]:
+    def characteristic(self, s: complex) -> tuple[Floats, Floats]:
         """The matrix s - A_0 - sum of A_k exp(-s R_k), and its derivative."""
         present, delayed = self.closed()
         decay = np.exp(-s * self.delays_s)
@@ -64,7 +65,7 @@ class Linear:
             size + np.tensordot(decay * self.delays_s, delayed, 1),
         )
 
-    def loop(self, omega: np.ndarray) -> np.ndarray:
+    def loop(self, omega: Floats) -> Floats:
         """Transfer function of the loop opened at the drop probability, at angular frequencies, rad/s."""
         s = 1j * np.asarray(omega, dtype=float)[:, None, None]
         decay = np.exp(-s * self.delays_s)[:, 0, :]
@@ -123,7 +124,7 @@ def linear(model: Fluid, at: Equilibrium | None = None) -> Linear:
     return Linear(present, delayed, np.array(at.rtts_s, dtype=float), now, later, sensed)
 
 
-def roots(system: Linear, most: int = 6, nodes: int = NODES) -> np.ndarray:
+def roots(system: Linear, most: int = 6, nodes: int = NODES) -> Floats:
     """The roots furthest to the right.
 
     Parameters
@@ -173,7 +174,7 @@ def roots(system: Linear, most: int = 6, nodes: int = NODES) -> np.ndarray:
     return np.array(kept[:most])
 
 
-def _derivative(x: np.ndarray) -> np.ndarray:
+def _derivative(x: Floats) -> Floats:
     """Differentiation matrix on Chebyshev points (Trefethen 2000, 6)."""
     n = len(x) - 1
     c = np.r_[2, np.ones(n - 1), 2] * (-1.0) ** np.arange(n + 1)
@@ -182,7 +183,7 @@ def _derivative(x: np.ndarray) -> np.ndarray:
     return matrix - np.diag(matrix.sum(axis=1))
 
 
-def _interpolation(points: np.ndarray, at: float) -> np.ndarray:
+def _interpolation(points: Floats, at: float) -> Floats:
     """Barycentric weights of the value at a point, shape (1, nodes + 1)."""
     apart = at - points
     if (near := np.abs(apart) < 1e-14 * (1 + np.abs(points).max())).any():

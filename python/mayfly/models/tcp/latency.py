@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.tcp.laws import backoffs, pftk_rate, square_root_rate, timeout_share
 
@@ -101,13 +102,13 @@ class Unloaded:
         Flights it took: sendings whose acknowledgements opened the way for the next.
     """
 
-    packets: np.ndarray
-    delivered_s: np.ndarray
-    closed_s: np.ndarray
-    flights: np.ndarray
+    packets: Floats
+    delivered_s: Floats
+    closed_s: Floats
+    flights: Floats
 
 
-def unloaded(packets: np.ndarray | int, path: Path) -> Unloaded:
+def unloaded(packets: Floats | int, path: Path) -> Unloaded:
     """Time of transfers without loss, packet by packet.
 
     Parameters
@@ -154,7 +155,7 @@ def unloaded(packets: np.ndarray | int, path: Path) -> Unloaded:
 
 def follow(
     most: int, path: Path, link: Callable[[float], float] | None = None, opened_s: float | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Floats, Floats]:
     """Send packets without loss, one by one.
 
     Parameters
@@ -242,22 +243,20 @@ class Latency:
         at the rate of PFTK; what the receiver waits once.
     """
 
-    packets: np.ndarray
-    handshake_s: np.ndarray
-    slow_start_s: np.ndarray
-    first_loss_s: np.ndarray
-    avoidance_s: np.ndarray
-    delayed_ack_s: np.ndarray
+    packets: Floats
+    handshake_s: Floats
+    slow_start_s: Floats
+    first_loss_s: Floats
+    avoidance_s: Floats
+    delayed_ack_s: Floats
 
     @property
-    def total_s(self) -> np.ndarray:
+    def total_s(self) -> Floats:
         """From the SYN to the acknowledgement of the last packet, shape (n,)."""
         return self.handshake_s + self.slow_start_s + self.first_loss_s + self.avoidance_s + self.delayed_ack_s
 
 
-def latency(
-    packets: np.ndarray | float, path: Path, *, slow_start: str = "continuous", losses: str = "bursts"
-) -> Latency:
+def latency(packets: Floats | float, path: Path, *, slow_start: str = "continuous", losses: str = "bursts") -> Latency:
     """Mean time of transfers over a path that loses packets.
 
     Parameters
@@ -353,7 +352,7 @@ def avoidance_rate(path: Path, losses: str = "bursts") -> float:
     return min(rate, 1 / path.packet_s) if path.packet_s > 0 else rate
 
 
-def _slow_start(first: np.ndarray, path: Path) -> np.ndarray:
+def _slow_start(first: Floats, path: Path) -> Floats:
     """Time to send the packets up to the first loss (Eq. 15), s."""
     growth, start, most = path.growth, path.initial_window, path.window
     free = np.log(first * (growth - 1) / start + 1) / math.log(growth)
@@ -365,13 +364,13 @@ def _slow_start(first: np.ndarray, path: Path) -> np.ndarray:
     return path.rtt_s * np.where(reached, bound, free)
 
 
-def _waiting(d: np.ndarray, path: Path, slow_start: str) -> np.ndarray:
+def _waiting(d: Floats, path: Path, slow_start: str) -> Floats:
     if slow_start == "counted" or path.per_ack == 1:
         return np.zeros_like(d)
     return np.full_like(d, path.delayed_ack_s * (1 if path.initial_window == 1 else 0.5))
 
 
-def _counted(d: np.ndarray, path: Path) -> np.ndarray:
+def _counted(d: Floats, path: Path) -> Floats:
     """Time from the first data to the acknowledgement of the first lost packet, or of the last, s, on average."""
     most = int(min(np.ceil(d.max()), MOST_PACKETS, 50 / path.loss if path.loss > 0 else math.inf))
     arrivals, _ = follow(max(most, 1), path)
@@ -384,7 +383,7 @@ def _counted(d: np.ndarray, path: Path) -> np.ndarray:
     return before[at] + kept[at] * times[at]
 
 
-def completion(packets: np.ndarray | int, path: Path, response_s: np.ndarray) -> np.ndarray:
+def completion(packets: Floats | int, path: Path, response_s: Floats) -> Floats:
     """Time of transfers that share the slowest link: their own time alone, and what a model of the queue adds.
 
     Parameters

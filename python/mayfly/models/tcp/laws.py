@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 RANDOM_LOSS_CONSTANT = math.sqrt(2 / math.pi) * math.prod((1 - 4.0**-n) / (1 - 2 * 4.0**-n) for n in range(1, 40))
@@ -20,13 +21,13 @@ from 1 of (1 - 4^-n) / (1 - 2 4^-n) (Dumas, Guillemin and Robert 2002)."""
 
 
 def square_root_rate(
-    loss: np.ndarray | float,
-    rtt_s: np.ndarray | float,
+    loss: Floats | float,
+    rtt_s: Floats | float,
     *,
     per_ack: int = 1,
     losses: str = "periodic",
     window: float = math.inf,
-) -> np.ndarray:
+) -> Floats:
     """Rate by the square-root law, which knows no timeouts.
 
     Parameters
@@ -73,15 +74,15 @@ def square_root_rate(
 
 
 def pftk_rate(
-    loss: np.ndarray | float,
-    rtt_s: np.ndarray | float,
+    loss: Floats | float,
+    rtt_s: Floats | float,
     *,
-    rto_s: np.ndarray | float = 1.0,
+    rto_s: Floats | float = 1.0,
     per_ack: int = 1,
     window: float = math.inf,
     form: str = "full",
     counted: str = "sent",
-) -> np.ndarray:
+) -> Floats:
     """Rate with timeouts, of TCP Reno that loses the rest of a flight with its first packet.
 
     Parameters
@@ -147,7 +148,7 @@ def pftk_rate(
     return np.where(loss == 0, window / rtt_s, np.where(loss == 1, 0.0, rate))
 
 
-def _full(p: np.ndarray, rtt_s: np.ndarray, rto_s: np.ndarray, b: int, window: float, share: float) -> np.ndarray:
+def _full(p: Floats, rtt_s: Floats, rto_s: Floats, b: int, window: float, share: float) -> Floats:
     free = loss_window(p, b)
     end = np.minimum(free, window)
     timeout = timeout_share(p, end)
@@ -158,7 +159,7 @@ def _full(p: np.ndarray, rtt_s: np.ndarray, rto_s: np.ndarray, b: int, window: f
     return packets / (rtt_s * rounds + timeout * backoffs(p) * rto_s / (1 - p))
 
 
-def loss_window(loss: np.ndarray | float, per_ack: int = 1) -> np.ndarray:
+def loss_window(loss: Floats | float, per_ack: int = 1) -> Floats:
     """Mean window at a loss, packets, where no receiver bounds it.
 
     Examples
@@ -170,7 +171,7 @@ def loss_window(loss: np.ndarray | float, per_ack: int = 1) -> np.ndarray:
     return (2 + b) / (3 * b) + np.sqrt(8 * (1 - loss) / (3 * b * loss) + ((2 + b) / (3 * b)) ** 2)
 
 
-def timeout_share(loss: np.ndarray | float, window: np.ndarray | float) -> np.ndarray:
+def timeout_share(loss: Floats | float, window: Floats | float) -> Floats:
     """Share of the losses in windows of that many packets that end in a timeout.
 
     Notes
@@ -190,7 +191,7 @@ def timeout_share(loss: np.ndarray | float, window: np.ndarray | float) -> np.nd
     return np.where(window <= 3, 1.0, np.minimum(1.0, three * later / -np.expm1(window * log_kept)))
 
 
-def backoffs(loss: np.ndarray | float) -> np.ndarray:
+def backoffs(loss: Floats | float) -> Floats:
     """f(p): mean length of a run of timeouts, in first timeouts, times 1 - p (Padhye et al. 1998).
 
     The timeout doubles six times.
@@ -204,7 +205,7 @@ def backoffs(loss: np.ndarray | float) -> np.ndarray:
     return 1 + sum(2.0 ** (n - 1) * loss**n for n in range(1, 7))
 
 
-def loss_for(rate: np.ndarray | float, law: Callable[[float], np.ndarray]) -> np.ndarray:
+def loss_for(rate: Floats | float, law: Callable[[float], Floats]) -> Floats:
     """Loss probability at which a law gives a rate: the inverse of either law.
 
     Parameters
@@ -247,7 +248,7 @@ def loss_for(rate: np.ndarray | float, law: Callable[[float], np.ndarray]) -> np
     return np.vectorize(one, otypes=[float])(rate)
 
 
-def _checked(loss: object, rtt_s: object, per_ack: int, window: float) -> tuple[np.ndarray, np.ndarray]:
+def _checked(loss: object, rtt_s: object, per_ack: int, window: float) -> tuple[Floats, Floats]:
     loss, rtt_s = np.asarray(loss, dtype=float), np.asarray(rtt_s, dtype=float)
     _refuse("loss", loss, (loss >= 0) & (loss <= 1), "from 0 to 1")
     _refuse("rtt_s", rtt_s, (rtt_s > 0) & np.isfinite(rtt_s), "above 0 s")
@@ -256,7 +257,7 @@ def _checked(loss: object, rtt_s: object, per_ack: int, window: float) -> tuple[
     return loss, rtt_s
 
 
-def _refuse(name: str, value: object, good: np.ndarray | bool, bound: str) -> None:
+def _refuse(name: str, value: object, good: Floats | bool, bound: str) -> None:
     if not np.all(good):
         wrong = np.broadcast_to(value, np.shape(good))[~np.asarray(good)]
         raise MayflyError(f"{name} = {wrong.flat[0]}: must be {bound}")

@@ -19,6 +19,7 @@ from numbers import Integral
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.wlan.times import CellTimes
 
@@ -181,7 +182,7 @@ def _others(n: int, tau: float) -> float:
     return -float(np.expm1((n - 1) * np.log1p(-tau))) if tau < 1 else float(n > 1)
 
 
-def _longest_s(sorted_s: np.ndarray, tau: float) -> float:
+def _longest_s(sorted_s: Floats, tau: float) -> float:
     """E[longest of those who send, nothing where fewer than two do], stations sorted by their time."""
     upto = np.arange(1, len(sorted_s) + 1)
     below = (1 - tau) ** (len(sorted_s) - upto)
@@ -189,7 +190,7 @@ def _longest_s(sorted_s: np.ndarray, tau: float) -> float:
     return float(np.diff(below * two, prepend=0.0) @ sorted_s)
 
 
-def _every_slot(windows: np.ndarray, n: int) -> _Contention:
+def _every_slot(windows: Floats, n: int) -> _Contention:
     """The chain of Bianchi 2000 with as many stages as tries.
 
     A station comes to stage i with probability p^i and spends (W_i + 1) / 2 virtual slots there, that of its
@@ -208,7 +209,7 @@ def _every_slot(windows: np.ndarray, n: int) -> _Contention:
     return _Contention(sends, p, p ** len(windows), _none(n, sends), _one(n, sends), (sends,))
 
 
-def _idle_slots(windows: np.ndarray, n: int) -> _Contention:
+def _idle_slots(windows: Floats, n: int) -> _Contention:
     """The rule of 802.11, in virtual slots.
 
     A busy slot counts nobody down, so right after it only those may send who sent in it and drew 0. They do, until
@@ -245,7 +246,7 @@ def _idle_slots(windows: np.ndarray, n: int) -> _Contention:
     return _Contention(tau, collided / (successes + collided), dropped, 1.0, successes, tuple(sends.tolist()))
 
 
-def _stages(windows: np.ndarray, n: int, tau: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _stages(windows: Floats, n: int, tau: float) -> tuple[Floats, Floats, Floats]:
     """Solve for the stages at a given tau.
 
     Returns the shares of the stages at which stations begin bursts; probabilities to send on after the first, second,

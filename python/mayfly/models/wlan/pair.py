@@ -15,6 +15,7 @@ from numbers import Integral
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.models.wlan.times import TCP_ACK_BYTES, CellTimes
 
@@ -230,7 +231,7 @@ class _Chain:
         self.both = kept.size + np.arange(math.prod(both)).reshape(both)
         self.size = kept.size + self.both.size
         self.slots, self.collided, self.answered, self.lost = np.zeros((4, self.size))
-        self.entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.entries: list[tuple[Floats, Floats, Floats]] = []
         for waiting, since in product(range(WAITING + 1), range(per_answer)):
             for stage in range(STAGE + 1) if waiting else [0]:
                 self._sender_draws(stage, waiting, since)
@@ -239,7 +240,7 @@ class _Chain:
             for stages in product(range(1, STAGE + 1), repeat=2) if waiting else ():
                 self._both_draw(*stages, waiting, since)
 
-    def stationary(self) -> np.ndarray:
+    def stationary(self) -> Floats:
         """Shares of the states."""
         from scipy.sparse import coo_array
 

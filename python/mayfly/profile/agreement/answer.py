@@ -155,7 +155,9 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else value
 
 
-def agreement(a: str | os.PathLike, b: str | os.PathLike, *, tolerance: float = 0.0, worst: int = 10) -> Agreement:
+def agreement(
+    a: str | os.PathLike[str], b: str | os.PathLike[str], *, tolerance: float = 0.0, worst: int = 10
+) -> Agreement:
     """Compare what two tools say of one capture.
 
     Parameters

@@ -15,7 +15,7 @@ TOOLS = {
 """By id, in the order in which content is asked."""
 
 
-def read(path: str | os.PathLike) -> Seen:
+def read(path: str | os.PathLike[str]) -> Seen:
     """What a file says of the connections of a capture.
 
     Parameters

@@ -26,7 +26,7 @@ from mayfly.text.folder import filled
 if TYPE_CHECKING:
     from rich.table import Table
 
-Paths = Sequence[str | os.PathLike]
+Paths = Sequence[str | os.PathLike[str]]
 Progress = Callable[[float], None] | None
 
 
@@ -116,7 +116,7 @@ class Trained:
             )
         return [*told, self.model.text()]
 
-    def write(self, path: str | os.PathLike) -> str:
+    def write(self, path: str | os.PathLike[str]) -> str:
         """Write the model; it appears under its name when it is complete.
 
         Raises
@@ -132,7 +132,7 @@ class Trained:
 
 def trained(
     captures: Paths,
-    hosts: str | os.PathLike | Mapping[str, str],
+    hosts: str | os.PathLike[str] | Mapping[str, str],
     *,
     internal: Sequence[str] | None = None,
     method: str = "c45",
@@ -241,7 +241,7 @@ class Applied:
             told.append(f"{kept} of {judged.height} hosts judged in two traces or more keep their role in all of them")
         return told
 
-    def write(self, path: str | os.PathLike) -> str:
+    def write(self, path: str | os.PathLike[str]) -> str:
         """Write the hosts as CSV: ``host,role`` and their features, a role per trace; one a hosts file can be made of.
 
         Raises
@@ -262,11 +262,11 @@ class Applied:
 
 
 def applied(
-    model: Model | str | os.PathLike,
+    model: Model | str | os.PathLike[str],
     captures: Paths,
     *,
     internal: Sequence[str] | None = None,
-    hosts: str | os.PathLike | Mapping[str, str] | None = None,
+    hosts: str | os.PathLike[str] | Mapping[str, str] | None = None,
     progress: Progress = None,
 ) -> Applied:
     """Tell the roles of hosts by a trained model.
@@ -309,7 +309,7 @@ def applied(
 
 
 def write_features(
-    path: str | os.PathLike, features: pl.DataFrame, roles: Mapping[str, str], normalisation: str, least: int
+    path: str | os.PathLike[str], features: pl.DataFrame, roles: Mapping[str, str], normalisation: str, least: int
 ) -> int:
     """Write features with known roles, for other programs.
 

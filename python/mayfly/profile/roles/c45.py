@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.roles.instances import Attribute, Instances
 
@@ -46,15 +47,15 @@ class Node:
         Training instances that came here, and how much of each; only while the tree is made.
     """
 
-    bags: np.ndarray
+    bags: Floats
     attribute: int | None = None
     threshold: float | None = None
     children: list[Node] = field(default_factory=list)
-    rows: np.ndarray | None = None
-    weights: np.ndarray | None = None
+    rows: Floats | None = None
+    weights: Floats | None = None
 
     @property
-    def counts(self) -> np.ndarray:
+    def counts(self) -> Floats:
         """Weights by class."""
         return self.bags.sum(axis=0)
 
@@ -74,19 +75,19 @@ class Node:
         self.attribute = self.threshold = None
         self.children = []
 
-    def branch_of(self, values: np.ndarray) -> np.ndarray:
+    def branch_of(self, values: Floats) -> Floats:
         """Branch of each value of the attribute, -1 where it is missing."""
         known = ~np.isnan(values)
         if self.threshold is None:
             return np.where(known, np.nan_to_num(values), -1).astype(int)
         return np.where(known, (values - self.threshold >= SMALL).astype(int), -1)
 
-    def shares(self) -> np.ndarray:
+    def shares(self) -> Floats:
         """Share of an instance without value that goes to each branch."""
         weights = self.bags.sum(axis=1)
         return weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
 
-    def split(self, data: Instances, rows: np.ndarray, weights: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def split(self, data: Instances, rows: Floats, weights: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Rows and weights of each branch."""
         branch = self.branch_of(data.values[rows, self.attribute])
         for place, part in enumerate(self.shares()):
@@ -94,7 +95,7 @@ class Node:
             kept = (branch == place) | (sent * weights > SMALL)
             yield rows[kept], (sent * weights)[kept]
 
-    def with_missing(self, data: Instances, rows: np.ndarray, weights: np.ndarray) -> None:
+    def with_missing(self, data: Instances, rows: Floats, weights: Floats) -> None:
         """Count the instances again, those without value in parts."""
         branch = self.branch_of(data.values[rows, self.attribute])
         self.bags = np.zeros((len(self.children) or len(self.bags), len(data.classes)))
@@ -143,14 +144,14 @@ class Test:
 
     attribute: int
     threshold: float | None
-    bags: np.ndarray
+    bags: Floats
     gain: float
     ratio: float
 
     __test__ = False
 
 
-def entropy_sum(weights: np.ndarray) -> float:
+def entropy_sum(weights: Floats) -> float:
     """Sum of w log2 w."""
     positive = weights[weights > SMALL]
     return float((positive * np.log2(positive)).sum())
@@ -187,7 +188,7 @@ def grow(data: Instances, settings: Settings) -> Node:
     return root
 
 
-def _occurring(column: np.ndarray, threshold: float) -> float:
+def _occurring(column: Floats, threshold: float) -> float:
     """Largest value of all instances up to a threshold; of values that count as equal the first."""
     largest = -np.inf
     for value in column[column - threshold < SMALL].tolist():
@@ -196,7 +197,7 @@ def _occurring(column: np.ndarray, threshold: float) -> float:
     return largest
 
 
-def _node(data: Instances, rows: np.ndarray, weights: np.ndarray) -> Node:
+def _node(data: Instances, rows: Floats, weights: Floats) -> Node:
     counts = np.bincount(data.labels[rows], weights, len(data.classes))
     return Node(counts[None, :], rows=rows, weights=weights)
 
@@ -241,7 +242,7 @@ def _test(data: Instances, node: Node, place: int, attribute: Attribute, setting
     return Test(place, None, bags, gain, _ratio(bags, gain, total))
 
 
-def _gains(counts: np.ndarray, splits: list[np.ndarray], total: float) -> list[float]:
+def _gains(counts: Floats, splits: list[Floats], total: float) -> list[float]:
     """Information gained by each split, in bits for an instance, less where values are missing."""
     known = float(counts.sum())
     before = entropy_sum(np.array([known])) - entropy_sum(counts)
@@ -253,7 +254,7 @@ def _gains(counts: np.ndarray, splits: list[np.ndarray], total: float) -> list[f
     return found
 
 
-def _ratio(bags: np.ndarray, gain: float, total: float) -> float:
+def _ratio(bags: Floats, gain: float, total: float) -> float:
     """Gain over the information of the split itself; what is missing is a branch of its own."""
     missing = total - float(bags.sum())
     split = entropy_sum(np.array([total])) - entropy_sum(bags.sum(axis=1)) - entropy_sum(np.array([missing]))
@@ -261,7 +262,7 @@ def _ratio(bags: np.ndarray, gain: float, total: float) -> float:
 
 
 def _cut(
-    place: int, column: np.ndarray, labels: np.ndarray, weights: np.ndarray, total: float, classes: int, least: int
+    place: int, column: Floats, labels: Floats, weights: Floats, total: float, classes: int, least: int
 ) -> Test | None:
     """The best threshold of a number."""
     known = float(weights.sum())
@@ -295,7 +296,7 @@ def _cut(
     return Test(place, float(threshold), bags, gain, _ratio(bags, gain, total))
 
 
-def probabilities(root: Node, values: np.ndarray) -> np.ndarray:
+def probabilities(root: Node, values: Floats) -> Floats:
     """Probabilities of the classes of instances.
 
     Parameters
@@ -313,7 +314,7 @@ def probabilities(root: Node, values: np.ndarray) -> np.ndarray:
     return np.array([_probability(root, row, 1.0) for row in values]).reshape(len(values), root.bags.shape[1])
 
 
-def _probability(node: Node, row: np.ndarray, weight: float) -> np.ndarray:
+def _probability(node: Node, row: Floats, weight: float) -> Floats:
     if node.is_leaf:
         return weight * _shares(node.counts)
     branch = int(node.branch_of(row[node.attribute : node.attribute + 1])[0])
@@ -327,7 +328,7 @@ def _probability(node: Node, row: np.ndarray, weight: float) -> np.ndarray:
     return weight * _shares(node.counts) if child.empty else _probability(child, row, weight)
 
 
-def _shares(counts: np.ndarray) -> np.ndarray:
+def _shares(counts: Floats) -> Floats:
     total = counts.sum()
     return counts / total if total > 0 else counts
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.hosts import ROLES, answered
 from mayfly.profile.roles.instances import Attribute, Instances
@@ -76,7 +77,7 @@ def host_features(frame: pl.DataFrame, hosts: Iterable[str]) -> pl.DataFrame:
     return joined.select("host", *FEATURES, total, "bytes").sort("host")
 
 
-def enough(features: pl.DataFrame, least: int) -> np.ndarray:
+def enough(features: pl.DataFrame, least: int) -> Floats:
     """Whether hosts have enough connections to be judged, shape (n_hosts,).
 
     Raises
@@ -89,7 +90,7 @@ def enough(features: pl.DataFrame, least: int) -> np.ndarray:
     return (features["connections"] >= least).to_numpy()
 
 
-def normalised(values: np.ndarray, how: str) -> np.ndarray:
+def normalised(values: Floats, how: str) -> Floats:
     """Set each feature in relation to the other hosts.
 
     Parameters

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 
 NUMERIC = ("numeric", "real", "integer")
@@ -54,13 +55,13 @@ class Instances:
 
     attributes: tuple[Attribute, ...]
     classes: tuple[str, ...]
-    values: np.ndarray
-    labels: np.ndarray
+    values: Floats
+    labels: Floats
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def chosen(self, rows: np.ndarray) -> Instances:
+    def chosen(self, rows: Floats) -> Instances:
         """Some of the rows."""
         return Instances(self.attributes, self.classes, self.values[rows], self.labels[rows])
 
@@ -69,7 +70,7 @@ class Instances:
         return self.chosen(np.flatnonzero(self.labels >= 0))
 
 
-def read_arff(path: str | os.PathLike) -> Instances:
+def read_arff(path: str | os.PathLike[str]) -> Instances:
     """Read an ARFF file; the class is its last attribute.
 
     Parameters

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.roles.c45 import Node, Settings, probabilities, tree_document, tree_of, tree_text
 from mayfly.profile.roles.features import CLASSES, FEATURES, LEAST_CONNECTIONS, NORMALISATIONS, enough, instances_of
@@ -62,7 +63,7 @@ class Model:
     classifier: Node | NaiveBayes
     trained_on: dict[str, Any]
 
-    def probabilities(self, values: np.ndarray) -> np.ndarray:
+    def probabilities(self, values: Floats) -> Floats:
         """Probabilities of client and server, of normalised features, shape (n, 2)."""
         return _answers(self.classifier)(values)
 
@@ -119,7 +120,7 @@ class Model:
         }
 
 
-def _answers(classifier: Node | NaiveBayes) -> Callable[[np.ndarray], np.ndarray]:
+def _answers(classifier: Node | NaiveBayes) -> Callable[[Floats], Floats]:
     if isinstance(classifier, Node):
         return lambda values: probabilities(classifier, values)
     return classifier.probabilities
@@ -138,7 +139,7 @@ def learner(method: str) -> Callable[[Instances], Node | NaiveBayes]:
     return naive_bayes if method == "naive-bayes" else lambda data: c45(data, CUTS)
 
 
-def answering(method: str) -> Callable[[Instances], Callable[[np.ndarray], np.ndarray]]:
+def answering(method: str) -> Callable[[Instances], Callable[[Floats], Floats]]:
     """From instances to what gives the class probabilities of values, for a hold-out."""
     learn = learner(method)
     return lambda data: _answers(learn(data))
@@ -190,7 +191,7 @@ def training_rows(features: pl.DataFrame, roles: dict[str, str], normalisation: 
     return instances_of(kept, roles, normalisation).labelled()
 
 
-def read_model(path: str | os.PathLike) -> Model:
+def read_model(path: str | os.PathLike[str]) -> Model:
     """Read a model that :meth:`Model.document` made.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.roles.instances import Instances
 
@@ -37,10 +38,10 @@ class NaiveBayes:
         value, of a nominal one.
     """
 
-    priors: np.ndarray
+    priors: Floats
     laws: tuple[dict[str, Any], ...]
 
-    def probabilities(self, values: np.ndarray) -> np.ndarray:
+    def probabilities(self, values: Floats) -> Floats:
         """Probabilities of the classes.
 
         Parameters
@@ -113,7 +114,7 @@ def naive_bayes(data: Instances) -> NaiveBayes:
     return NaiveBayes((counts + 1) / (counts.sum() + len(counts)), tuple(laws))
 
 
-def _normal(column: np.ndarray, labels: np.ndarray, classes: int) -> dict[str, Any]:
+def _normal(column: Floats, labels: Floats, classes: int) -> dict[str, Any]:
     distinct = np.unique(column)
     precision = float((distinct[-1] - distinct[0]) / (len(distinct) - 1)) if len(distinct) > 1 else DEFAULT_PRECISION
     rounded = np.rint(column / precision) * precision
@@ -128,7 +129,7 @@ def _normal(column: np.ndarray, labels: np.ndarray, classes: int) -> dict[str, A
     return {"precision": np.array(precision), "mean": means, "deviation": deviations}
 
 
-def _likelihood(law: dict[str, Any], values: np.ndarray) -> np.ndarray:
+def _likelihood(law: dict[str, Any], values: Floats) -> Floats:
     """Probabilities of values by class, shape (n, n_classes)."""
     if "shares" in law:
         return law["shares"][:, values.astype(int)].T

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.roles.c45 import SLACK, SMALL, Node, Settings, grow
 from mayfly.profile.roles.instances import Instances
@@ -96,7 +97,7 @@ def prune(node: Node, data: Instances, settings: Settings) -> None:
         prune(node, data, settings)
 
 
-def _leaf_errors(counts: np.ndarray, confidence: float) -> float:
+def _leaf_errors(counts: Floats, confidence: float) -> float:
     total = float(counts.sum())
     if total < SMALL:
         return 0.0
@@ -110,7 +111,7 @@ def _tree_errors(node: Node, confidence: float) -> float:
     return sum(_tree_errors(child, confidence) for child in node.children)
 
 
-def _branch_errors(node: Node, data: Instances, rows: np.ndarray, weights: np.ndarray, confidence: float) -> float:
+def _branch_errors(node: Node, data: Instances, rows: Floats, weights: Floats, confidence: float) -> float:
     """Errors expected of a branch when it gets other instances; it stays as it is."""
     if node.is_leaf:
         return _leaf_errors(np.bincount(data.labels[rows], weights, len(data.classes)), confidence)
@@ -122,7 +123,7 @@ def _branch_errors(node: Node, data: Instances, rows: np.ndarray, weights: np.nd
     return sum(_branch_errors(child, data, *part, confidence) for child, part in pairs)
 
 
-def _count_again(node: Node, data: Instances, rows: np.ndarray, weights: np.ndarray) -> None:
+def _count_again(node: Node, data: Instances, rows: Floats, weights: Floats) -> None:
     """Give a raised branch the instances of its new place."""
     node.rows, node.weights = rows, weights
     if node.is_leaf:

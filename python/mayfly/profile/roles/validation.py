@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.roles.instances import Instances
 
@@ -50,7 +51,7 @@ def wilson(successes: int, trials: int, z: float) -> tuple[float, float]:
 
 def hold_out(
     data: Instances,
-    learn: Callable[[Instances], Callable[[np.ndarray], np.ndarray]],
+    learn: Callable[[Instances], Callable[[Floats], Floats]],
     *,
     seed: int = 1,
     parts: int = PARTS,

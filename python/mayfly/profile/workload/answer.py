@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.profile.workload.draw import HEADER, MSS, expected_bps, expected_flows, mean_wire_bytes, scale
 from mayfly.profile.workload.draw import draw as draw_flows
 from mayfly.profile.workload.laws import Fitted, Measured, cov
@@ -45,7 +46,7 @@ def _size(one: Class) -> dict[str, Any]:
     return law_document(Measured(**_steps(sizes, weights)), "bytes") or {}
 
 
-def _steps(values: np.ndarray, weights: np.ndarray) -> dict[str, list[float]]:
+def _steps(values: Floats, weights: Floats) -> dict[str, list[float]]:
     steps, which = np.unique(values, return_inverse=True)
     return {"values": steps.tolist(), "weights": np.bincount(which, weights=weights).tolist()}
 
@@ -109,7 +110,7 @@ class Made:
                 )
         return told
 
-    def write(self, path: str | os.PathLike) -> str:
+    def write(self, path: str | os.PathLike[str]) -> str:
         """Write the file of :func:`mayfly.profile.workload.schema.write_workload`."""
         return write_workload(self.workload, path)
 
@@ -186,14 +187,14 @@ class Drawn:
         """Nothing beyond the table."""
         return []
 
-    def write(self, path: str | os.PathLike) -> list[str]:
+    def write(self, path: str | os.PathLike[str]) -> list[str]:
         """Write the flow list in the format that its ending names; what that cannot hold, in sentences."""
         from mayfly.workload.formats.registry import write_flows_as
 
         return write_flows_as(self.flows, path)
 
 
-def interval(sizes: np.ndarray) -> list[float] | None:
+def interval(sizes: Floats) -> list[float] | None:
     """95 % interval of a mean, by the normal law; None of fewer than two values."""
     if len(sizes) < 2:
         return None
@@ -210,7 +211,9 @@ def wire_bytes(flows: pl.DataFrame) -> int:
     return int(flows.select(wire.sum()).item() or 0)
 
 
-def drawn_from(path: str | os.PathLike, *, duration_s: float, seed: int = 1, load_bps: float | None = None) -> Drawn:
+def drawn_from(
+    path: str | os.PathLike[str], *, duration_s: float, seed: int = 1, load_bps: float | None = None
+) -> Drawn:
     """Draw a flow list from a workload file.
 
     Parameters

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.workload.laws import cov
 from mayfly.profile.workload.schema import Class, Workload
@@ -110,7 +111,7 @@ def expected_flows(one: Class, workload: Workload, duration_s: float, factor: fl
     return mean, cov(one.gap) * math.sqrt(mean)
 
 
-def clock(one: Class, workload: Workload, duration_s: float) -> tuple[np.ndarray, np.ndarray]:
+def clock(one: Class, workload: Workload, duration_s: float) -> tuple[Floats, Floats]:
     """The time of arrivals against time: both at the ends of the periods, which recur up to the duration."""
     lengths = np.array([period.end_s - period.start_s for period in workload.period])
     rounds = math.ceil(duration_s / workload.duration_s)
@@ -121,7 +122,7 @@ def clock(one: Class, workload: Workload, duration_s: float) -> tuple[np.ndarray
     return np.concatenate([[0.0], np.cumsum(lengths)]), np.concatenate([[0.0], runs])
 
 
-def starts(one: Class, workload: Workload, duration_s: float, seed: int, factor: float) -> np.ndarray:
+def starts(one: Class, workload: Workload, duration_s: float, seed: int, factor: float) -> Floats:
     """Ascending times of arrival in [0, duration_s), s."""
     times, runs = clock(one, workload, duration_s)
     end = float(np.interp(duration_s, times, runs))
@@ -149,7 +150,7 @@ def _flows(one: Class, workload: Workload, duration_s: float, seed: int, factor:
     n = len(begun)
     columns: dict[str, Any] = {"start_s": begun, "direction": [one.direction] * n, "protocol": [one.protocol] * n}
 
-    def uniform(name: str) -> np.ndarray:
+    def uniform(name: str) -> Floats:
         return 1 - stream(seed, "workload", *one.key, name).random(n)
 
     pairs = _weighted(one.ends.weights, uniform("ends"))
@@ -170,7 +171,7 @@ def _flows(one: Class, workload: Workload, duration_s: float, seed: int, factor:
     return pl.DataFrame(columns)
 
 
-def _weighted(weights: list[float], uniform: np.ndarray) -> np.ndarray:
+def _weighted(weights: list[float], uniform: Floats) -> Floats:
     """Rows by weight, of uniform numbers in (0, 1]."""
     shares = np.cumsum(weights) / np.sum(weights)
     shares[-1] = 1.0

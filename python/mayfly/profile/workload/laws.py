@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from mayfly.arrays import Floats
 from mayfly.profile.laws import LAWS
 from mayfly.scenario.fields import Section
 
@@ -42,7 +43,7 @@ class Measured(Section):
         return self
 
     @cached_property
-    def _shares(self) -> np.ndarray:
+    def _shares(self) -> Floats:
         shares = np.cumsum(self.weights) / np.sum(self.weights)
         return np.append(shares[:-1], 1.0)
 
@@ -54,16 +55,16 @@ class Measured(Section):
         """Mean of the squares."""
         return float(np.average(np.square(self.values), weights=self.weights))
 
-    def sf(self, x: np.ndarray) -> np.ndarray:
+    def sf(self, x: Floats) -> Floats:
         """Probability of more than ``x``."""
         below = np.searchsorted(np.asarray(self.values), np.asarray(x, dtype=float), side="right")
         return 1 - np.concatenate([[0.0], self._shares])[below]
 
-    def quantile(self, u: np.ndarray) -> np.ndarray:
+    def quantile(self, u: Floats) -> Floats:
         """Values of uniform numbers in (0, 1]."""
         return np.asarray(self.values)[np.searchsorted(self._shares, u, side="left")]
 
-    def residual(self, u: np.ndarray) -> np.ndarray:
+    def residual(self, u: Floats) -> Floats:
         """Times to the next arrival from a moment at random, of uniform numbers in (0, 1]."""
         values = np.concatenate([[0.0], self.values])
         reached = np.concatenate([[0.0], np.cumsum(np.diff(values) * (1 - np.append(0.0, self._shares[:-1])))])
@@ -99,7 +100,7 @@ class Fitted(Section):
         return float(self._distribution.cdf(self.maximum))
 
     @cached_property
-    def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _grid(self) -> tuple[Floats, Floats, Floats]:
         """Points, probability of more, and its integral up to them."""
         x = np.concatenate([[0.0], np.geomspace(LEAST * self.maximum, self.maximum, FINE)])
         more = self.sf(x)
@@ -114,19 +115,19 @@ class Fitted(Section):
         x, more, _ = self._grid
         return float((np.diff(x**2) * (more[1:] + more[:-1]) / 2).sum())
 
-    def sf(self, x: np.ndarray) -> np.ndarray:
+    def sf(self, x: Floats) -> Floats:
         """Probability of more than ``x``."""
         up_to = np.clip(self._distribution.cdf(np.asarray(x, dtype=float)) / self._reached, 0, 1)
         return (1 - self.zero) * (1 - up_to)
 
-    def quantile(self, u: np.ndarray) -> np.ndarray:
+    def quantile(self, u: Floats) -> Floats:
         """Values of uniform numbers in (0, 1]."""
         u = np.asarray(u, dtype=float)
         above = np.clip((u - self.zero) / (1 - self.zero), 0, 1)
         drawn = np.minimum(self._distribution.ppf(np.where(u > self.zero, above, 0.5) * self._reached), self.maximum)
         return np.where(u > self.zero, drawn, 0.0)
 
-    def residual(self, u: np.ndarray) -> np.ndarray:
+    def residual(self, u: Floats) -> Floats:
         """Times to the next arrival from a moment at random, of uniform numbers in (0, 1]."""
         x, _, integral = self._grid
         return np.interp(np.asarray(u) * integral[-1], integral, x)
@@ -142,7 +143,7 @@ def cov(law: Measured | Fitted) -> float:
     return math.sqrt(max(law.square() - mean**2, 0.0)) / mean
 
 
-def measured(values: np.ndarray, points: int) -> Measured:
+def measured(values: Floats, points: int) -> Measured:
     """The law of values, of at most so many steps; its mean is theirs.
 
     Parameters
@@ -177,7 +178,7 @@ def measured(values: np.ndarray, points: int) -> Measured:
     return Measured(values=steps.tolist(), weights=[float(count) for count in counts])
 
 
-def fitted(values: np.ndarray, points: int) -> Measured | Fitted:
+def fitted(values: Floats, points: int) -> Measured | Fitted:
     """The law that fits best by AIC; the measured one of fewer than eight values above 0, or of equal ones.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.answer import Profile, profile
 from mayfly.profile.classes import CLASSES, SIDES
@@ -185,7 +186,7 @@ def _class(
 ) -> Class:
     name, side, direction, protocol = key
 
-    def law(measure: str, values: np.ndarray) -> Measured | Fitted:
+    def law(measure: str, values: Floats) -> Measured | Fitted:
         return (fitted if measure in fit else measured)(values, points)
 
     starts = flows["start_s"].to_numpy()
@@ -248,10 +249,10 @@ def _datagrams(flows: pl.DataFrame, points: int) -> Datagrams:
 
 
 def workload_from(
-    captures: Sequence[str | os.PathLike],
+    captures: Sequence[str | os.PathLike[str]],
     *,
     internal: Sequence[str] | None = None,
-    hosts: str | os.PathLike | None = None,
+    hosts: str | os.PathLike[str] | None = None,
     fit: Iterable[str] = (),
     points: int = POINTS,
     bin_s: float = BIN_S,
@@ -285,7 +286,7 @@ def workload_from(
     return workload_of(found, fit=fit, points=points)
 
 
-def _profile_folder(path: str | os.PathLike) -> Path | None:
+def _profile_folder(path: str | os.PathLike[str]) -> Path | None:
     path = Path(path)
     return path if path.is_dir() else path.parent if path.name == "profile.json" else None
 

@@ -143,7 +143,7 @@ class Workload(Section):
         return self
 
 
-def read_workload(path: str | os.PathLike) -> Workload:
+def read_workload(path: str | os.PathLike[str]) -> Workload:
     """Read a workload file.
 
     Parameters
@@ -175,7 +175,7 @@ def read_workload(path: str | os.PathLike) -> Workload:
         raise MayflyError(f"{path}: {where}{value}: {reason[:1].lower()}{reason[1:]}") from None
 
 
-def write_workload(workload: Workload, path: str | os.PathLike) -> str:
+def write_workload(workload: Workload, path: str | os.PathLike[str]) -> str:
     """Write a workload file, or none at all.
 
     Parameters

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.scenario.edca import CATEGORIES
 from mayfly.scenario.scenario import Scenario
@@ -52,7 +53,7 @@ class Cell:
         yield from zip(itertools.cycle(senders), stations, strict=False)
         raise MayflyError(f"users of the workload: must be at most {len(stations)} in all, as network.wlan.stations")
 
-    def numbers(self, flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    def numbers(self, flows: pl.DataFrame) -> tuple[Floats, Floats]:
         """Numbers of the end points of flows, of wired hosts and of stations apart.
 
         Parameters
@@ -77,7 +78,7 @@ class Cell:
         station = self._stations(flows["dst"].zip_with(~up, flows["src"]))
         return np.where(is_up, station, wired), np.where(is_up, wired, station)
 
-    def _stations(self, names: pl.Series) -> np.ndarray:
+    def _stations(self, names: pl.Series) -> Floats:
         distinct, most = names.unique(), self.wlan.stations
         if names.dtype.is_integer() and distinct.is_between(0, most - 1).all():
             return names.cast(pl.UInt32).to_numpy()
@@ -87,7 +88,7 @@ class Cell:
             )
         return _ranks(names)
 
-    def stations(self, flows: pl.DataFrame) -> np.ndarray:
+    def stations(self, flows: pl.DataFrame) -> Floats:
         """Number of the station of each flow.
 
         Parameters
@@ -126,7 +127,7 @@ class Cell:
         return groups.replace_strict(distinct, found).to_list()
 
     @cached_property
-    def _alike(self) -> np.ndarray:
+    def _alike(self) -> Floats:
         """For each station the first one with equal rate: alone in the cell they are the same."""
         rates = self.wlan.station_rates
         return np.array([rates.index(rate) for rate in rates], dtype=np.uint32)
@@ -169,7 +170,7 @@ class Cell:
         return native | {"categories": [native["categories"][category]]}
 
 
-def _ranks(hosts: pl.Series) -> np.ndarray:
+def _ranks(hosts: pl.Series) -> Floats:
     """Index of each host among the distinct ones, numbers by value, names as text; few are distinct."""
     distinct = hosts.unique()
     return hosts.replace_strict(distinct, (distinct.rank("dense") - 1).cast(pl.UInt32)).to_numpy()

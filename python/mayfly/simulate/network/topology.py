@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.network import MOST_HOSTS, HostGroup, Link, Network, links_of, named
@@ -79,7 +79,7 @@ class Topology:
         known = named(group.name for group in self.groups)
         raise MayflyError(f"hosts '{name}': no such group in the network: must be one of {known}")
 
-    def numbers(self, flows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    def numbers(self, flows: pl.DataFrame) -> tuple[Floats, Floats]:
         """Numbers of the end points of flows.
 
         Parameters

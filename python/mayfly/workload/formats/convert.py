@@ -57,8 +57,8 @@ class Converted:
 
 
 def converted(
-    source: str | os.PathLike,
-    target: str | os.PathLike,
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
     from_format: str | None = None,
     to_format: str | None = None,
     *,

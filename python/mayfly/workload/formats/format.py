@@ -68,7 +68,7 @@ class Format:
     source: str = ""
 
 
-def head_of(path: str | os.PathLike) -> bytes:
+def head_of(path: str | os.PathLike[str]) -> bytes:
     """First bytes of a file, out of gzip where it is in gzip.
 
     Raises

@@ -29,7 +29,7 @@ FORMATS = {
 
 
 def read_flows_any(
-    path: str | os.PathLike, format: str | None = None, *, mss: int = 1460, internal: list[str] | None = None
+    path: str | os.PathLike[str], format: str | None = None, *, mss: int = 1460, internal: list[str] | None = None
 ) -> pl.DataFrame:
     r"""Read the flows of a file of any readable format.
 
@@ -73,7 +73,7 @@ def read_flows_any(
     return (found or flow_list.CSV).read(Path(path), rules)
 
 
-def write_flows_as(flows: pl.DataFrame, path: str | os.PathLike, format: str | None = None) -> list[str]:
+def write_flows_as(flows: pl.DataFrame, path: str | os.PathLike[str], format: str | None = None) -> list[str]:
     """Write flows in any writable format; the file appears under its name only when complete.
 
     Parameters
@@ -123,7 +123,7 @@ def sniffed(head: bytes) -> Format | None:
     return next((row for row in FORMATS.values() if row.read is not None and row.sniff(head)), None)
 
 
-def by_ending(path: str | os.PathLike) -> Format:
+def by_ending(path: str | os.PathLike[str]) -> Format:
     """The writable format with the longest ending that the name has."""
     name = Path(path).name.lower()
     fits = [(len(end), row) for row in FORMATS.values() if row.write for end in row.suffixes if name.endswith(end)]

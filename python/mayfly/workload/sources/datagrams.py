@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.workload.arrivals import exponential
 from mayfly.workload.bursts import HEADER_BYTES, MOST_BURSTS, MOST_BYTES, written
@@ -24,7 +25,7 @@ PLACES = ("random", "even")
 """Where ``spread_s`` puts the flows of a set: drawn uniformly below it, or at equal distances."""
 
 
-def places(flows: int, spread_s: float, place: str, rng: np.random.Generator) -> np.ndarray:
+def places(flows: int, spread_s: float, place: str, rng: np.random.Generator) -> Floats:
     """Delays of the flows of a set.
 
     Parameters
@@ -182,7 +183,7 @@ class OnOff(Datagrams):
             begin_s, self.packet_bytes, packets, np.full(most if self.periods == "fixed" else len(on_s), gap_s)
         )
 
-    def drawn_periods(self, lasts_s: float, expected: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def drawn_periods(self, lasts_s: float, expected: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Lengths and beginnings of exponential periods that are on, until ``lasts_s``."""
         pairs = np.empty((0, 2))
         while pairs.sum() < lasts_s:
@@ -255,7 +256,7 @@ class Replay(Datagrams):
 
     kind: ClassVar[str] = "replay"
 
-    file: str | os.PathLike = ""
+    file: str | os.PathLike[str] = ""
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of the flow list; the file is read once."""

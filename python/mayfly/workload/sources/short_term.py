@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.workload.arrivals import exponential
 from mayfly.workload.ends import Hosts
@@ -89,7 +90,7 @@ class ShortTerm:
         if periods * self.times * self.sources > MOST_FLOWS:
             raise MayflyError(f"short_term: period_s = {self.period_s}: must give at most {MOST_FLOWS} connections")
 
-    def instants(self, span_s: float, rng: np.random.Generator) -> np.ndarray:
+    def instants(self, span_s: float, rng: np.random.Generator) -> Floats:
         """When one source opens connections, s since the start of the first period, below ``span_s``.
 
         Examples

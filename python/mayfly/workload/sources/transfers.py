@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.sizes import SizeLaw
 from mayfly.workload.arrivals import arrival_rate, stream
@@ -121,7 +122,7 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
     # A power law without bound may draw more than a transfer can have that ends.
     size_bytes = np.minimum(sizes, LARGEST_BYTES // mss) * mss
     rows = pl.DataFrame({"start_s": starts, "size_bytes": size_bytes})
-    up_share: float | np.ndarray = transfers.up_share
+    up_share: float | Floats = transfers.up_share
     if transfers.parts:
         part = _drawn_parts(transfers.parts, seed, len(starts))
         rest = Part(0.0, transfers.up_share)
@@ -135,7 +136,7 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
     return rows.with_columns(direction=pl.Series(np.where(up, "up", "down")))
 
 
-def _drawn_parts(parts: tuple[Part, ...], seed: int, n: int) -> np.ndarray:
+def _drawn_parts(parts: tuple[Part, ...], seed: int, n: int) -> Floats:
     """Place of the part of each of ``n`` transfers; ``len(parts)`` where it belongs to none."""
     shares = [part.share for part in parts]
     if not (min(shares) >= 0 and sum(shares) <= 1 + 1e-9):
@@ -146,7 +147,7 @@ def _drawn_parts(parts: tuple[Part, ...], seed: int, n: int) -> np.ndarray:
     return np.searchsorted(edges, stream(seed, "parts").random(n), side="right")
 
 
-def _offering(transfers: Transfers, duration_s: float, seed: int, wire: int) -> tuple[np.ndarray, np.ndarray]:
+def _offering(transfers: Transfers, duration_s: float, seed: int, wire: int) -> tuple[Floats, Floats]:
     """Starts and sizes of transfers that offer the load; ``wire`` is the length of a full packet, bytes."""
     law, arrivals, load_bps = transfers.law, transfers.arrivals, transfers.load_bps
     if load_bps is None:
@@ -163,12 +164,12 @@ def _offering(transfers: Transfers, duration_s: float, seed: int, wire: int) -> 
     return gaps[:-1] / gaps[-1] * duration_s, sizes
 
 
-def whole(sizes: np.ndarray) -> np.ndarray:
+def whole(sizes: Floats) -> Floats:
     """Sizes rounded up to whole packets, at least one."""
     return np.ceil(np.clip(sizes, 1, LARGEST_BYTES)).astype(np.int64)
 
 
-def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generator) -> np.ndarray:
+def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generator) -> Floats:
     """Draw sizes until their sum comes nearest to ``packets``; at least one."""
     sizes = whole(law.sample(rng, math.ceil(expected) + 1))
     while sizes.sum() < packets:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.pareto import ParetoII
 from mayfly.laws.sizes import SizeLaw
@@ -124,7 +125,7 @@ def web_flows(
     True
     """
 
-    def drawn(name: str, count: int) -> np.ndarray:
+    def drawn(name: str, count: int) -> Floats:
         return exponential(stream(seed, "web", index, name), count)
 
     starts = web.start_s + web.session_gap_s * np.concatenate([[0.0], np.cumsum(drawn("sessions", web.sessions - 1))])
@@ -164,13 +165,13 @@ def web_flows(
     return _looped(frame, web, first_stage)
 
 
-def _within(gaps: np.ndarray, leads: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _within(gaps: Floats, leads: Floats, counts: Floats) -> Floats:
     """Sums of the gaps since the start of each run; the gap that leads a run is 0."""
     total = np.cumsum(gaps)
     return total - np.repeat(total[leads], counts)
 
 
-def _lasts(leads: np.ndarray) -> np.ndarray:
+def _lasts(leads: Floats) -> Floats:
     """Whether an element is the last of its run."""
     return np.append(leads[1:], True)
 
