@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.integer]
+"""Of any width: what numpy counts and places with has that of the machine."""
 Booleans: TypeAlias = NDArray[np.bool_]
-Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]
-"""What arithmetic takes and a mean or a sum is asked of."""
+Numbers: TypeAlias = Floats | Integers

@@ -3,9 +3,13 @@
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
 from mayfly.errors import MayflyError
 from mayfly.text.quantity import bare, shown
+
+if TYPE_CHECKING:
+    from mayfly._native import DisciplineRow
 
 FAMILIES = ("plain", "size-based", "fair queueing", "queue management")
 """Families in the order of lists and reports."""
@@ -14,13 +18,13 @@ _WRITTEN = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
 
 
 @cache
-def _registry() -> tuple[dict, ...]:
+def _registry() -> "tuple[DisciplineRow, ...]":
     from mayfly import _native
 
     return tuple(_native.disciplines())
 
 
-def disciplines() -> list[dict]:
+def disciplines() -> "list[DisciplineRow]":
     """Every registered discipline.
 
     Returns
@@ -38,7 +42,7 @@ def disciplines() -> list[dict]:
     return list(_registry())
 
 
-def by_family() -> dict[str, list[dict]]:
+def by_family() -> "dict[str, list[DisciplineRow]]":
     """The registry in families.
 
     Returns
@@ -56,7 +60,7 @@ def by_family() -> dict[str, list[dict]]:
     return {family: [row for row in _registry() if row["family"] == family] for family in order}
 
 
-def named_in(text: str) -> list[dict]:
+def named_in(text: str) -> "list[DisciplineRow]":
     """Rows of the registry a user means.
 
     Parameters
@@ -261,7 +265,7 @@ def parse_list(text: str) -> list[Discipline]:
         raise MayflyError(f"disciplines = {shown(text)}: must name at least one; `mayfly disciplines` lists them")
     without = [part.removeprefix("-").strip() for part in parts if part.startswith("-")]
     named = [part for part in parts if not part.startswith("-")] or ["all"]
-    found: dict[tuple, Discipline] = {}
+    found: dict[tuple[str, frozenset[tuple[str, str]]], Discipline] = {}
     for discipline in (member for part in named for member in _members(part)):
         found.setdefault((discipline.id, frozenset(discipline.options.items())), discipline)
     for part in without:

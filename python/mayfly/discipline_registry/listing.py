@@ -110,7 +110,7 @@ def example(spec: Mapping[str, Any]) -> str:
     'las(visit=5s)'
     """
     if not spec["params"]:
-        return spec["id"]
+        return str(spec["id"])
     param = spec["params"][0]
     value = param["choices"][-1] if "choices" in param else _default(param)
     return f"{spec['id']}({param['name']}={value})"

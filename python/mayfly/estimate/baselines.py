@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats
 from mayfly.errors import MayflyError
 
 
@@ -39,7 +41,7 @@ def by_protocol(packets: pl.DataFrame, udp: set[int]) -> float:
     0.5
     """
     came = _came(packets)
-    return came["flow_id"].is_in(sorted(udp)).sum() / came.height
+    return int(came["flow_id"].is_in(sorted(udp)).sum()) / came.height
 
 
 def by_own_drops(packets: pl.DataFrame, rtt_s: float, significance: float = 3.0) -> float:
@@ -94,7 +96,7 @@ def _came(packets: pl.DataFrame) -> pl.DataFrame:
     return came
 
 
-def _responds(queued_s: Floats, dropped: Floats, rtt_s: float, significance: float) -> bool:
+def _responds(queued_s: Floats, dropped: Booleans, rtt_s: float, significance: float) -> bool:
     """The flow's arrivals fall after its drops."""
     places = ((queued_s - queued_s.min()) / rtt_s).astype(int)
     arrivals = np.bincount(places).astype(float)
@@ -104,4 +106,4 @@ def _responds(queued_s: Floats, dropped: Floats, rtt_s: float, significance: flo
     if len(change) < 3 or own.std() == 0 or change.std() == 0:
         return False
     correlation = float(np.corrcoef(change, own)[0, 1])
-    return correlation * np.sqrt(len(change)) < -significance
+    return correlation * math.sqrt(len(change)) < -significance

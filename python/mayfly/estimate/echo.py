@@ -98,14 +98,15 @@ def _even(samples: Samples, step: float) -> tuple[Floats, Floats]:
 
 def _gathered(values: Floats, together: int) -> Floats:
     whole = len(values) // together * together
-    return values[:whole].reshape(-1, together).sum(axis=1)
+    sums: Floats = values[:whole].reshape(-1, together).sum(axis=1)
+    return sums
 
 
 def _without_trend(values: Floats, step: float) -> Floats:
     """Values less their mean over :data:`TREND_S` around each; the ends are cut."""
     width = max(3, round(TREND_S / step))
     sums = np.cumsum(np.concatenate([[0.0], values]))
-    means = (sums[width:] - sums[:-width]) / width
+    means: Floats = (sums[width:] - sums[:-width]) / width
     first = width // 2
     return values[first : first + len(means)] - means
 

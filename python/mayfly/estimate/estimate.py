@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mayfly import _native
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats
 from mayfly.errors import MayflyError
 from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.echo import propagation_s
@@ -21,8 +21,10 @@ from mayfly.text.quantity import bare, buffer, rate_bps, seconds, shown
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from mayfly._native import EstimateColumns, EstimatorParam, Faults, MethodRow
 
-def methods() -> list[dict[str, str]]:
+
+def methods() -> list[MethodRow]:
     """Rows of the registry: ``id``, ``about``, ``source``; the default first.
 
     Examples
@@ -33,7 +35,7 @@ def methods() -> list[dict[str, str]]:
     return _native.estimator_lists()["methods"]
 
 
-def parameters() -> list[dict[str, Any]]:
+def parameters() -> list[EstimatorParam]:
     """Rows of the parameters: ``name``, ``unit``, ``about``, ``default``, ``min``, ``max``.
 
     Examples
@@ -53,6 +55,17 @@ def doubts() -> dict[str, str]:
     'nothing came'
     """
     return _native.estimator_lists()["reasons"]
+
+
+_DETAILS: tuple[Literal["responsive_pkts", "other_pkts", "flows", "rtt_s", "drop_share", "doubt"], ...] = (
+    "responsive_pkts",
+    "other_pkts",
+    "flows",
+    "rtt_s",
+    "drop_share",
+    "doubt",
+)
+"""Columns that a row of the series takes as they are."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +91,13 @@ class Estimates:
 
     method: str
     settings: Mapping[str, float]
-    columns: Mapping[str, list]
+    columns: EstimateColumns
     actual: Floats | None
-    faults: Mapping[str, int]
+    faults: Faults
     from_s: float = 0.0
 
     @property
-    def counted(self) -> Floats:
+    def counted(self) -> Booleans:
         """Which estimates lie wholly after ``from_s``; shape (n,)."""
         return np.array([begin >= self.from_s - 1e-9 for begin in self._begins()], bool)
 
@@ -102,8 +115,9 @@ class Estimates:
     def alarms(self, above: float, below: float | None = None, *, hold: int = 3) -> list[Alarm]:
         """Alarms over the estimates that may be relied on, from ``from_s`` on (:func:`mayfly.estimate.alarms`)."""
         at = np.flatnonzero(self.counted).tolist()
-        times, shares, doubts = ([self.columns[name][i] for i in at] for name in ("time_s", "share", "doubt"))
-        return alarms(times, shares, above, below, hold=hold, trusted=[doubt is None for doubt in doubts])
+        times, shares = ([column[i] for i in at] for column in (self.columns["time_s"], self.columns["share"]))
+        trusted = [self.columns["doubt"][i] is None for i in at]
+        return alarms(times, shares, above, below, hold=hold, trusted=trusted)
 
     def document(self) -> dict[str, Any]:
         """Everything for JSON: no NaN; the series from ``from_s`` on."""
@@ -127,9 +141,12 @@ class Estimates:
 
     def _row(self, i: int) -> dict[str, Any]:
         actual = None if self.actual is None or math.isnan(self.actual[i]) else float(self.actual[i])
-        names = ("responsive_pkts", "other_pkts", "flows", "rtt_s", "drop_share", "doubt")
-        row = {"time_s": self.columns["time_s"][i], "estimate": self.columns["share"][i], "actual": actual}
-        return row | {name: self.columns[name][i] for name in names}
+        row: dict[str, Any] = {
+            "time_s": self.columns["time_s"][i],
+            "estimate": self.columns["share"][i],
+            "actual": actual,
+        }
+        return row | {name: self.columns[name][i] for name in _DETAILS}
 
     def table(self) -> Table:
         """The summary as a rich table."""
@@ -142,7 +159,7 @@ class Estimates:
         for head in ("estimate", "truth"):
             table.add_column(head, justify="right")
 
-        def shares(values: list) -> tuple[str, ...]:
+        def shares(values: list[float | None]) -> tuple[str, ...]:
             known = [value for value in values if value is not None]
             if not known:
                 return ("", "", "")
@@ -175,9 +192,9 @@ class Estimates:
 
 def estimate(
     samples: Samples,
-    rate,
-    rtt,
-    packet="1000B",
+    rate: float | str,
+    rtt: float | str,
+    packet: float | str = "1000B",
     *,
     method: str = "default",
     from_s: float = 0.0,
@@ -245,15 +262,14 @@ def estimate(
             capacity,
             propagation,
             list(given.items()),
-            *(
-                np.ascontiguousarray(column, float)
-                for column in (samples.time_s, samples.queue_pkts, samples.arrivals, samples.drops)
-            ),
+            np.ascontiguousarray(samples.time_s, float),
+            np.ascontiguousarray(samples.queue_pkts, float),
+            np.ascontiguousarray(samples.arrivals, float),
+            np.ascontiguousarray(samples.drops, float),
             ticks,
         )
     except ValueError as error:
         raise MayflyError(str(error)) from None
-    faults = columns.pop("faults")
     first = max(float(samples.time_s[np.isfinite(samples.time_s)][0]), given.get("start", 0.0))
     per_estimate = given.get("per_estimate", next(p["default"] for p in parameters() if p["name"] == "per_estimate"))
     settings = {
@@ -266,7 +282,7 @@ def estimate(
     settings |= {"estimation_s": given["sampling"] * per_estimate, **given}
     times = np.array(columns["time_s"])
     actual = samples.truth(np.concatenate([[first], times[:-1]]), times) if times.size else None
-    return Estimates(method, settings, columns, actual, faults, from_s)
+    return Estimates(method, settings, columns, actual, columns["faults"], from_s)
 
 
 def _mean(values: Floats) -> float:
@@ -274,7 +290,7 @@ def _mean(values: Floats) -> float:
     return float(usable.mean()) if usable.size else 0.0
 
 
-def packet_size(packet) -> int:
+def packet_size(packet: float | str) -> int:
     """Bytes of a packet.
 
     Raises
@@ -297,7 +313,7 @@ AUTO = "auto"
 """The round trip is taken from the samples."""
 
 
-def _round_trip(rtt, queue_s: float) -> float:
+def _round_trip(rtt: float | str, queue_s: float) -> float:
     """Propagation delay that stands for a range; the queue's delay counts with both ends."""
     if not isinstance(rtt, str) or ".." not in rtt:
         return seconds(rtt, "rtt")

@@ -18,9 +18,9 @@ from mayfly.text.quantity import seconds, shown
 
 def follow(
     lines: Iterable[str],
-    rate,
-    rtt,
-    packet="1000B",
+    rate: float | str,
+    rtt: float | str,
+    packet: float | str = "1000B",
     *,
     device: str | None = None,
     name: str = "polls",
@@ -67,7 +67,8 @@ def follow(
         rows.append(row)
         if len(rows) < 4 or row[0] - rows[0][0] < due_s:
             continue
-        samples = Samples(*between(rows, size), name=name)
+        time_s, queue_pkts, arrivals, drops = between(rows, size)
+        samples = Samples(time_s, queue_pkts, arrivals, drops, name=name)
         found = estimate(samples, rate, rtt, packet, method=method, ticks=ticks, options=given)
         given.setdefault("sampling", found.settings["sampling"])
         due_s = row[0] - rows[0][0] + found.settings["estimation_s"] / 4

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -58,7 +59,7 @@ def _figures(found: Estimates) -> list[Figure]:
     series = series[:: max(len(series) // POINTS, 1)]
     times = figures_of([row["time_s"] for row in series])
 
-    def curve(name: str, key: str, **more) -> dict:
+    def curve(name: str, key: str, **more: Any) -> dict[str, Any]:
         y = figures_of([row[key] for row in series])
         return {"type": "scatter", "mode": "lines", "name": shown(name), "x": times, "y": y} | more
 
@@ -67,7 +68,7 @@ def _figures(found: Estimates) -> list[Figure]:
         lines.append(curve("truth", "actual", line={"dash": "dot"}))
     for word in dict.fromkeys(row["doubt"] for row in series if row["doubt"]):
         rows = [row for row in series if row["doubt"] == word]
-        marks = {"type": "scatter", "mode": "markers", "name": shown(f"doubtful: {word}")}
+        marks: dict[str, Any] = {"type": "scatter", "mode": "markers", "name": shown(f"doubtful: {word}")}
         marks |= {"x": figures_of([row["time_s"] for row in rows]), "y": figures_of([row["estimate"] for row in rows])}
         lines.append(marks)
     meanings = "; ".join(f"{word}: {doubts()[word]}" for word in found.document()["doubts"])

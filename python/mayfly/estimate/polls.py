@@ -146,7 +146,7 @@ def _counters(body: str, device: str | None, where: str) -> tuple[int, int, floa
     return rows[0][1:]
 
 
-def _json_rows(text: str, where: str) -> list[tuple]:
+def _json_rows(text: str, where: str) -> list[tuple[str, int, int, float]]:
     try:
         rows = [row for row in json.loads(text) if row.get("root")]
         return [(row.get("dev"), int(row["bytes"]), int(row["drops"]), float(row["backlog"])) for row in rows]
@@ -154,7 +154,7 @@ def _json_rows(text: str, where: str) -> list[tuple]:
         raise MayflyError(f"{where}: is not what tc -s -j prints: {shown(str(error))}") from None
 
 
-def _text_rows(text: str) -> list[tuple]:
+def _text_rows(text: str) -> list[tuple[str, int, int, float]]:
     found = []
     for part in re.split(r"(?m)^(?=qdisc )", text):
         head, sent, backlog = _QDISC.match(part), _SENT.search(part), _BACKLOG.search(part)

@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.estimate.polls import is_polls, polled
 from mayfly.text.quantity import shown
+
+if TYPE_CHECKING:
+    import polars as pl
 
 QUEUES = ("queue_mean_packets", "mean_queue_pkts", "queue_packets", "backlog_packets", "inst_queue_pkts")
 """Columns that may hold the queue, packets; a mean over the interval comes first."""
@@ -100,7 +104,8 @@ class Samples:
             # Clocks of the estimator are rounded to its ticks.
             slack = 0.01 * self.interval_s()
             at = [np.searchsorted(self.time_s, times + slack, side="right") for times in (begins_s, ends_s)]
-            return total[at[1]] - total[at[0]]
+            difference: Floats = total[at[1]] - total[at[0]]
+            return difference
 
         came = within(self.arrivals)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -152,8 +157,8 @@ def read_samples(
         raise MayflyError(f"{path}: cannot be read: {reason}") from None
     name = printable_name(path)
     if is_polls(content):
-        columns = polled(content, packet_bytes, device, name)
-        return Samples(*columns, name=name)
+        time_s, queue_pkts, arrivals, drops = polled(content, packet_bytes, device, name)
+        return Samples(time_s, queue_pkts, arrivals, drops, name=name)
     return _of_table(_table(content, name), name, run)
 
 
@@ -164,7 +169,7 @@ def printable_name(path: Path) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in path.name)
 
 
-def _table(content: bytes, name: str):
+def _table(content: bytes, name: str) -> "pl.DataFrame":
     import polars as pl
 
     try:
@@ -177,7 +182,7 @@ def _table(content: bytes, name: str):
         raise MayflyError(f"{name}: cannot be read as a table: {shown(reason)}") from None
 
 
-def _of_table(table, name: str, run: str | None) -> Samples:
+def _of_table(table: "pl.DataFrame", name: str, run: str | None) -> Samples:
     table = _one_run(table, name, run)
     queue = next((column for column in QUEUES if column in table.columns), None)
     needed = ["time_s", queue or QUEUES[0], "arrivals", "drops"]
@@ -187,8 +192,8 @@ def _of_table(table, name: str, run: str | None) -> Samples:
         )
     if table.height < 2:
         raise MayflyError(f"{name}: has {table.height} samples: must have 2 or more")
-    columns = [_numbers(table, column, name) for column in needed]
-    samples = Samples(*columns, name=name)
+    time_s, queue_pkts, arrivals, drops = (_numbers(table, column, name) for column in needed)
+    samples = Samples(time_s, queue_pkts, arrivals, drops, name=name)
     if "nonresponsive_arrivals" in table.columns:
         return replace(samples, nonresponsive=_numbers(table, "nonresponsive_arrivals", name))
     if "nonresp_fraction" in table.columns:
@@ -196,7 +201,7 @@ def _of_table(table, name: str, run: str | None) -> Samples:
     return samples
 
 
-def _one_run(table, name: str, run: str | None):
+def _one_run(table: "pl.DataFrame", name: str, run: str | None) -> "pl.DataFrame":
     """The rows of one discipline and its first replication."""
     import polars as pl
 
@@ -215,7 +220,7 @@ def _one_run(table, name: str, run: str | None):
     return table
 
 
-def _numbers(table, column: str, name: str) -> Floats:
+def _numbers(table: "pl.DataFrame", column: str, name: str) -> Floats:
     import polars as pl
 
     values = table[column]
@@ -223,6 +228,7 @@ def _numbers(table, column: str, name: str) -> Floats:
     # An empty cell is a missing value, a word is a mistake.
     words = numbers.is_null() & values.is_not_null()
     if words.any():
-        row = int(words.arg_true()[0])
+        row = words.to_list().index(True)
         raise MayflyError(f"{name}, row {row + 1}: {column} = {shown(values[row])}: must be a number")
-    return numbers.fill_null(np.nan).to_numpy().astype(float, order="C", copy=True)
+    known: Floats = numbers.fill_null(np.nan).to_numpy().astype(float, order="C", copy=True)
+    return known

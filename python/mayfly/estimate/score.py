@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mayfly.errors import MayflyError
 
@@ -26,7 +27,7 @@ class Score:
     count: int
 
 
-def score(estimates, actual) -> Score | None:
+def score(estimates: ArrayLike, actual: ArrayLike) -> Score | None:
     """Compares estimates with the truth.
 
     Parameters

@@ -39,7 +39,7 @@ def watch(device: str | None, as_json: bool = False, readings: int | None = None
             rows, now_s = read(device), time.monotonic()
             keys = [(row.device, row.handle, row.parent) for row in rows]
             rates = [rate_bps(before.get(key), row, now_s - last_s) for key, row in zip(keys, rows, strict=True)]
-            if as_json:
+            if live is None:
                 qdiscs = [row.document() | {"rate_bps": rate} for row, rate in zip(rows, rates, strict=True)]
                 print(json.dumps({"time_s": time.time(), "qdiscs": qdiscs}))
                 sys.stdout.flush()

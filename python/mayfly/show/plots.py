@@ -78,7 +78,7 @@ def axis(title: str, log: bool = False, values: Sequence[float | None] = (), **m
     return settings | more
 
 
-def curve(label: str, style: Style, x: list, y: list, hover: str, **more: Any) -> dict[str, Any]:
+def curve(label: str, style: Style, x: Sequence[Any], y: Sequence[Any], hover: str, **more: Any) -> dict[str, Any]:
     """Describe the line of one discipline."""
     return {
         "type": "scatter",

@@ -106,7 +106,7 @@ def write_table(table: "pl.DataFrame", path: str | os.PathLike[str], **how: Any)
     from polars.exceptions import PolarsError
 
     try:
-        table.write_parquet(path, **how)
+        table.write_parquet(Path(path), **how)
     except PolarsError as error:
         # A full disk is told as a mistake of the computation.
         raise OSError(str(error)) from None
@@ -127,11 +127,11 @@ def _undisturbed() -> Iterator[None]:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     held = {number: handler for number, handler in handlers.items() if callable(handler)}
     for number in held:
-        signal.signal(number, lambda number, _: came.append(number))
+        signal.signal(number, lambda came_now, _: came.append(came_now))
     try:
         yield
     finally:
         for number, handler in held.items():
             signal.signal(number, handler)
-        for number in came[:1]:
-            signal.raise_signal(number)
+        for first in came[:1]:
+            signal.raise_signal(first)

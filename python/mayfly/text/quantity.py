@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Real
 
@@ -46,15 +47,18 @@ def shown(value: object) -> str:
 
 def _split(value: object, name: str, expected: str) -> tuple[float, str]:
     """Number and unit; a number that is not finite becomes infinite, which is out of all bounds."""
+    digits: Real | str
     if isinstance(value, Real) and not isinstance(value, bool):
-        match = (None, value, "")
-    elif not isinstance(value, str) or (match := _NUMBER_WITH_UNIT.match(value)) is None:
+        digits, unit = value, ""
+    elif isinstance(value, str) and (match := _NUMBER_WITH_UNIT.match(value)) is not None:
+        digits, unit = match[1], match[2]
+    else:
         raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
     try:
-        number = float(match[1])
+        number = float(digits)
     except OverflowError:
         number = math.inf
-    return math.inf if math.isnan(number) else number, match[2].lower()
+    return math.inf if math.isnan(number) else number, unit.lower()
 
 
 def rate_bps(value: object, name: str = "rate") -> int:
@@ -152,7 +156,8 @@ def buffer(value: object, name: str = "buffer") -> tuple[int, str]:
     """
     expected = f"a whole number of packets from 1 to {BUFFER_MOST_PACKETS}, or bytes such as 450kB"
     if isinstance(value, tuple | list) and len(value) == 2 and value[1] in ("packets", "bytes"):
-        value, unit = value[0], {"packets": "p", "bytes": "b"}[value[1]]
+        unit = {"packets": "p", "bytes": "b"}[value[1]]
+        value = value[0]
         number, _ = _split(value, name, expected)
     else:
         number, unit = _split(value, name, expected)
@@ -187,15 +192,21 @@ def bare(text: str, unit: str) -> str:
     ('0.005', '30000', '10000:1000000', '5ms')
     """
     parts = text.split(":")
-    known = {"s": _TIMES, "bytes": _BYTES}.get(unit, {})
+    suffixes: dict[str, Mapping[str, float]] = {"s": _TIMES, "bytes": _BYTES}
+    known = suffixes.get(unit, {})
     matches = [_NUMBER_WITH_UNIT.match(part) for part in parts]
     # Without a suffix the user's own digits are the number.
     if not any(match and match[2] for match in matches):
         return text
-    if not all(match and match[2].lower() in ("", *known) for match in matches):
-        return text
-    numbers = [_scaled(match[1], known.get(match[2].lower(), 1)) for match in matches]
-    return text if None in numbers else ":".join(numbers)
+    numbers = []
+    for match in matches:
+        if match is None or match[2].lower() not in ("", *known):
+            return text
+        number = _scaled(match[1], known.get(match[2].lower(), 1))
+        if number is None:
+            return text
+        numbers.append(number)
+    return ":".join(numbers)
 
 
 def _scaled(digits: str, factor: float) -> str | None:
@@ -265,9 +276,11 @@ def probability(value: object, name: str = "loss") -> float:
     (0.01, 0.02)
     """
     expected = "a probability from 0 to below 1, such as 0.01 or 1%"
-    percent = isinstance(value, str) and value.rstrip().endswith("%")
-    number, unit = _split(value.rstrip()[:-1] if percent else value, name, expected)
-    number /= 100 if percent else 1
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        number, unit = _split(value.rstrip()[:-1], name, expected)
+        number /= 100
+    else:
+        number, unit = _split(value, name, expected)
     if unit or not 0 <= number < 1:
         raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
     return number
