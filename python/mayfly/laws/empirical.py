@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.laws.sizes import MAX_PACKETS, fraction
 
@@ -63,7 +63,7 @@ class Empirical:
     def read(cls, file: str | os.PathLike[str]) -> Empirical:
         """The law of a CSV file: ``size_packets`` with ``cdf``, steps of the law, or without, a measured size a row."""
         try:
-            table = pl.read_csv(file, schema_overrides={"size_packets": pl.Float64, "cdf": pl.Float64})
+            table = pl.read_csv(os.fspath(file), schema_overrides={"size_packets": pl.Float64, "cdf": pl.Float64})
             columns = ["size_packets", "cdf"] if "cdf" in table.columns else ["size_packets"]
             table = table.select(columns)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -79,7 +79,7 @@ class Empirical:
             raise MayflyError(f"{file}: {error}") from None
 
     @cached_property
-    def sizes(self) -> Floats:
+    def sizes(self) -> Integers:
         """Sizes of the steps, packets, shape (n_steps,)."""
         return np.array([size for size, _ in self.steps], dtype=np.int64)
 
@@ -106,10 +106,10 @@ class Empirical:
         below = np.searchsorted(self.sizes, np.asarray(size, dtype=float), side="right")
         return np.concatenate([[0.0], self.shares])[below]
 
-    def quantile(self, p: Floats | float) -> Floats:
+    def quantile(self, p: Floats | float) -> Integers:
         """Smallest size, packets, whose distribution function reaches ``p``, 0 <= p <= 1."""
         return self.sizes[np.searchsorted(self.shares, fraction(p), side="left")]
 
-    def sample(self, rng: np.random.Generator, n: int) -> Floats:
+    def sample(self, rng: np.random.Generator, n: int) -> Integers:
         """``n`` independent sizes, packets, shape (n,), int64: by inversion, one uniform number each."""
         return self.sizes[np.searchsorted(self.shares, rng.random(n), side="right")]

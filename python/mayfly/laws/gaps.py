@@ -98,7 +98,7 @@ def fits(gaps: Floats | Sequence[float]) -> list[Fit]:
     # In units of their mean: powers neither overflow nor vanish.
     unit = float(gaps.mean())
     ordered = np.sort(gaps / unit)
-    ways: list[tuple[str, str, Callable]] = [
+    ways: list[tuple[str, str, Callable[[Floats], dict[str, float]]]] = [
         ("exponential", "mean", _exponential),
         ("lognormal", "mean", _lognormal_of_mean),
         ("weibull", "mean", _weibull_of_mean),
@@ -131,7 +131,8 @@ def distribution(law: str, parameters: Mapping[str, float]) -> Family:
     """The law as a distribution; parameters as in :class:`Fit`."""
     if law == "exponential":
         return Exponential(parameters["mean"])
-    return {"lognormal": Lognormal, "weibull": Weibull}[law](**parameters)
+    makers: dict[str, Callable[..., Family]] = {"lognormal": Lognormal, "weibull": Weibull}
+    return makers[law](**parameters)
 
 
 def _exponential(gaps: Floats) -> dict[str, float]:
@@ -156,7 +157,8 @@ def _weibull(gaps: Floats) -> dict[str, float]:
         weights = np.exp(shape * (logs - logs.max()))
         return float((weights @ logs) / weights.sum()) - 1 / shape - float(logs.mean())
 
-    shape = math.exp(root(slope, *map(math.log, SHAPES), within=1e-12))
+    low, high = map(math.log, SHAPES)
+    shape = math.exp(root(slope, low, high, within=1e-12))
     scale = float(np.exp(logs.max()) * np.exp(shape * (logs - logs.max())).mean() ** (1 / shape))
     return {"shape": shape, "scale": scale}
 
@@ -177,7 +179,7 @@ def _weibull_of_mean(gaps: Floats) -> dict[str, float]:
                 - gammaln(1 + 1 / shape)
             )
 
-    bounds = tuple(math.log(shape) for shape in SHAPES)
+    bounds = (math.log(SHAPES[0]), math.log(SHAPES[1]))
     shape = math.exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x)
     return {"shape": shape, "scale": math.exp(-gammaln(1 + 1 / shape))}
 

@@ -256,7 +256,11 @@ class ShiftedExponential(ContinuousLaw):
         above = Exponential(self.scale)
         rest = np.maximum(np.asarray(size, dtype=float) - self.minimum, 0.0)
         return sum(
-            math.comb(order, k) * self.minimum ** (order - k) * above.partial_moment(k, rest) for k in range(order + 1)
+            (
+                math.comb(order, k) * self.minimum ** (order - k) * above.partial_moment(k, rest)
+                for k in range(order + 1)
+            ),
+            start=np.zeros(()),
         )
 
 
@@ -320,15 +324,15 @@ class HyperExponential(ContinuousLaw):
 
     def pdf(self, size: Floats | float) -> Floats:
         """Density at ``size``, packets; 1/packet."""
-        return sum(share * law.pdf(size) for share, law in self._parts)
+        return sum((share * law.pdf(size) for share, law in self._parts), start=np.zeros(()))
 
     def survival(self, size: Floats | float) -> Floats:
         """P(X > size), ``size`` in packets."""
-        return sum(share * law.survival(size) for share, law in self._parts)
+        return sum((share * law.survival(size) for share, law in self._parts), start=np.zeros(()))
 
     def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]."""
-        return sum(share * law.partial_moment(order, size) for share, law in self._parts)
+        return sum((share * law.partial_moment(order, size) for share, law in self._parts), start=np.zeros(()))
 
     def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1: by bisection between those of the parts."""

@@ -94,7 +94,7 @@ class ParetoII(ContinuousLaw):
             known["shape"] = shape = 2 * cov * cov / (cov * cov - 1)
         if mean is not None:
             if shape is None:
-                known["shape"] = shape = 1 + scale / mean
+                known["shape"] = shape = 1 + known["scale"] / mean
             if shape <= 1:
                 raise MayflyError(f"shape = {shape}: must be above 1 for a finite mean")
             known["scale"] = mean * (shape - 1)
@@ -196,10 +196,10 @@ class BiPareto(ContinuousLaw):
         cls, *, body: float, tail: float, bend: float, minimum: float | None = None, mean: float | None = None
     ) -> BiPareto:
         """The law of these exponents and bend, and of that minimum or mean, packets; the mean needs a tail above 1."""
-        if (minimum is None) == (mean is None):
-            raise MayflyError("minimum, mean: must be one of them")
-        if minimum is not None:
+        if minimum is not None and mean is None:
             return cls(minimum, body, tail, bend)
+        if mean is None or minimum is not None:
+            raise MayflyError("minimum, mean: must be one of them")
         if not (tail > 1 and 0 < mean < math.inf):
             raise MayflyError(f"mean = {mean}, tail = {tail}: must be above 0, and above 1")
         return cls(mean / cls(1.0, body, tail, bend).mean(), body, tail, bend)
@@ -212,7 +212,7 @@ class BiPareto(ContinuousLaw):
         if steep <= 0:
             return math.inf
         bent = hyp2f1(self.tail - self.body, steep, steep + 1, -self.bend / start)
-        return (1 + self.bend) ** (self.tail - self.body) * start**-steep / steep * float(bent)
+        return float((1 + self.bend) ** (self.tail - self.body) * start**-steep / steep * float(bent))
 
     def mean(self) -> float:
         """Mean size, packets; infinite for a tail of at most 1."""

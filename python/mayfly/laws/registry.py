@@ -121,7 +121,8 @@ class Law:
         except TypeError:
             told = ", ".join(known) or "nothing"
             raise MayflyError(f"given {told}: law {self.id} takes {'; '.join(self.described_by)}") from None
-        return call(**arguments)
+        law: SizeLaw = call(**arguments)
+        return law
 
 
 def _mean(about: str = "mean size") -> Parameter:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 
 if TYPE_CHECKING:
@@ -192,7 +192,8 @@ class Continuous(ServiceLaw):
         inner = np.concatenate([steps, spread])
         found = np.unique(np.concatenate([[self.smallest, low, high], inner[(inner > low) & (inner < high)]]))
         # Panels as narrow as a rounding hold nothing.
-        return found[np.concatenate([[True], np.diff(found) > 1e-12 * found[1:]])]
+        kept: Floats = found[np.concatenate([[True], np.diff(found) > 1e-12 * found[1:]])]
+        return kept
 
 
 class Discrete(ServiceLaw):
@@ -241,9 +242,10 @@ class Discrete(ServiceLaw):
     @cached_property
     def _beyond(self) -> Floats:
         # Summed from the far end: differences from 1 would lose the rare large jobs.
-        return np.r_[np.cumsum(self.shares[::-1])[::-1], 0.0]
+        beyond: Floats = np.r_[np.cumsum(self.shares[::-1])[::-1], 0.0]
+        return beyond
 
-    def place(self, x: Floats | float) -> Floats:
+    def place(self, x: Floats | float) -> Integers:
         """How many of the values do not exceed ``x``, in its shape."""
         return np.searchsorted(self.values, np.asarray(x, dtype=float), side="right")
 

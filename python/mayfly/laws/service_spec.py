@@ -6,6 +6,7 @@ The names are those of :mod:`mayfly.laws.registry`, and what textbooks call them
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,11 +79,15 @@ def service_law(spec: str) -> ServiceLaw:
         given[own] = given.pop("alpha")
     if name not in LAWS:
         _refuse(name)
+    from mayfly.laws.continuous import ContinuousLaw
+    from mayfly.laws.sizes import BoundedPareto, BoundedZipf, Exponential
+
     law = law_of(name, given)
-    if name == "zipf":
+    if isinstance(law, BoundedZipf):
         return Discrete(np.arange(law.minimum, law.maximum + 1, dtype=float), law.weights(law.exponent + 1))
-    if hasattr(law, "maximum") and law.minimum == law.maximum:
+    if isinstance(law, BoundedPareto) and law.minimum == law.maximum:
         return deterministic(law.minimum)
+    assert isinstance(law, ContinuousLaw | BoundedPareto | Exponential), "the laws of whole sizes are taken above"
     return Continuous(law)
 
 
@@ -150,11 +155,11 @@ def _table(file: str | os.PathLike[str]) -> pl.DataFrame:
 
     try:
         if os.fspath(file).endswith(".parquet"):
-            return pl.read_parquet(file)
-        table = pl.read_csv(file, infer_schema_length=None)
+            return pl.read_parquet(Path(file))
+        table = pl.read_csv(Path(file), infer_schema_length=None)
         # A headless list of numbers: the first of them was taken for the name of the column.
         if len(table.columns) == 1 and table.columns[0] not in COLUMNS:
-            table = pl.read_csv(file, has_header=False, new_columns=["size"])
+            table = pl.read_csv(Path(file), has_header=False, new_columns=["size"])
         return table
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]

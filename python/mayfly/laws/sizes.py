@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers, Numbers
 from mayfly.errors import MayflyError
 
 MAX_PACKETS = 10_000_000
@@ -34,7 +34,7 @@ class SizeLaw(Protocol):
     def mean_packets(self) -> float:
         """Mean of the size rounded up to whole packets."""
 
-    def sample(self, rng: np.random.Generator, n: int) -> Floats:
+    def sample(self, rng: np.random.Generator, n: int) -> Numbers:
         """``n`` independent sizes, one uniform number each."""
 
 
@@ -70,11 +70,11 @@ class PowerLaw(ABC):
         return math.sqrt(max(second - first * first, 0.0)) / first
 
     @abstractmethod
-    def quantile(self, p: Floats | float) -> Floats:
+    def quantile(self, p: Floats | float) -> Numbers:
         """Smallest size, packets, whose distribution function reaches ``p``, 0 <= p <= 1."""
 
     @abstractmethod
-    def mass_weighted_quantile(self, p: Floats | float) -> Floats:
+    def mass_weighted_quantile(self, p: Floats | float) -> Numbers:
         """Smallest size, packets, up to which the flows carry the fraction ``p`` of all packets, 0 <= p <= 1."""
 
     @classmethod
@@ -182,11 +182,11 @@ class BoundedZipf(PowerLaw):
         inside = np.clip(index, 0, len(self.table) - 1).astype(np.int64)
         return np.where(index < 0, 0.0, self.table[inside])
 
-    def quantile(self, p: Floats | float) -> Floats:
+    def quantile(self, p: Floats | float) -> Integers:
         """Smallest size, packets, whose distribution function reaches ``p``, 0 <= p <= 1."""
         return self.minimum + np.searchsorted(self.table, fraction(p), side="left")
 
-    def mass_weighted_quantile(self, p: Floats | float) -> Floats:
+    def mass_weighted_quantile(self, p: Floats | float) -> Integers:
         """Smallest size, packets, up to which the flows carry the fraction ``p`` of all packets, 0 <= p <= 1.
 
         Examples
@@ -196,7 +196,7 @@ class BoundedZipf(PowerLaw):
         """
         return self.minimum + np.searchsorted(normalised_sum(self.weights(self.exponent)), fraction(p), side="left")
 
-    def sample(self, rng: np.random.Generator, n: int) -> Floats:
+    def sample(self, rng: np.random.Generator, n: int) -> Integers:
         """``n`` independent sizes, packets, shape (n,), int64: the exact inverse of the table, one uniform number each.
 
         Examples
@@ -235,7 +235,7 @@ class BoundedPareto(PowerLaw):
     def mean_packets(self) -> float:
         """Mean of the size rounded up to whole packets: the sum of P(X > k) over k >= 0."""
         first, last = math.ceil(self.minimum), math.floor(self.maximum)
-        return first + float(np.sum(1.0 - self.cdf(np.arange(first, last + 1))))
+        return first + float(np.sum(1.0 - self.cdf(np.arange(first, last + 1, dtype=float))))
 
     def cdf(self, size: Floats | float) -> Floats:
         """P(X <= size), ``size`` in packets."""
@@ -259,7 +259,8 @@ class BoundedPareto(PowerLaw):
             return 1.0 - self.cdf(size)
         ratio = np.clip(np.asarray(size, dtype=float), self.minimum, self.maximum) / self.minimum
         steep, most = self.exponent + 1, self.maximum / self.minimum
-        return ratio ** (1 - steep) * power_integral(steep, most / ratio) / power_integral(steep, most)
+        beyond: Floats = ratio ** (1 - steep) * power_integral(steep, most / ratio) / power_integral(steep, most)
+        return beyond
 
     def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size], a ratio of two integrals of powers."""
@@ -329,7 +330,7 @@ class Deterministic:
         """Size, packets, whatever ``p``, 0 <= p <= 1."""
         return np.full_like(fraction(p), self.size)
 
-    def sample(self, rng: np.random.Generator, n: int) -> Floats:
+    def sample(self, rng: np.random.Generator, n: int) -> Integers:
         """``n`` times the size, packets; takes nothing from ``rng``."""
         return np.full(n, int(self.size), dtype=np.int64)
 
@@ -412,9 +413,9 @@ def fraction(p: Floats | float) -> Floats:
     return p
 
 
-def power_integral(steep: float, ratio: Floats | float) -> Floats | float:
+def power_integral(steep: float, ratio: Floats | float) -> Floats:
     """Integral of x^-steep from 1 to ``ratio``."""
-    log_ratio = np.log(ratio)
+    log_ratio: Floats = np.log(ratio)
     turn = (1 - steep) * log_ratio
     small = np.abs(turn) < 1e-8
     safe = np.where(small, 1.0, turn)
@@ -433,8 +434,8 @@ def power_sum(steep: float, first: int, last: int) -> float:
     negligible = first * math.expm1(min(46 / max(steep, 1e-9), 20))
     head = min(last, first + 64 + math.ceil(min(30 * abs(steep), negligible)))
     total = float(np.sum((np.arange(first, head) / first) ** -steep))
-    edges = [(head / first) ** -steep, (last / first) ** -steep]
-    total += (head / first) ** -steep * head * float(power_integral(steep, last / head)) + sum(edges) / 2
+    edges: list[float] = [(head / first) ** -steep, (last / first) ** -steep]
+    total += edges[0] * head * float(power_integral(steep, last / head)) + sum(edges) / 2
     # B2/2! = 1/12 and B4/4! = -1/720, times the difference of the first and third derivatives.
     rise = edges[1] / last - edges[0] / head
     bend = (edges[1] / last**3 - edges[0] / head**3) * (steep + 1) * (steep + 2)
@@ -444,4 +445,5 @@ def power_sum(steep: float, first: int, last: int) -> float:
 def normalised_sum(weights: Floats) -> Floats:
     """Sum ``weights`` up and divide by their sum; ends in 1."""
     cumulative = np.cumsum(weights)
-    return cumulative / cumulative[-1]
+    shares: Floats = cumulative / cumulative[-1]
+    return shares

@@ -7,10 +7,13 @@ each unknown is one root, found by bracketing.
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TypeVar
 
 from mayfly.errors import MayflyError
 from mayfly.laws.roots import root
 from mayfly.laws.sizes import FLATTEST, MAX_PACKETS, STEEPEST, PowerLaw
+
+L = TypeVar("L", bound=PowerLaw)
 
 TOLERANCE = 0.005
 """Relative difference within which a CoV or a mean counts as the one asked for; they are quoted to three digits."""
@@ -20,13 +23,13 @@ NEAREST = 1.0011
 
 
 def solve(
-    law: type[PowerLaw],
+    law: type[L],
     *,
     minimum: float | None = None,
     maximum: float | None = None,
     mean: float | None = None,
     cov: float | None = None,
-) -> PowerLaw:
+) -> L:
     """Find the law of those values; :meth:`mayfly.laws.sizes.PowerLaw.solve` documents them.
 
     Examples
@@ -37,11 +40,15 @@ def solve(
     """
     given = {"minimum": minimum, "maximum": maximum, "mean": mean, "cov": cov}
     check_given({name: value for name, value in given.items() if value is not None})
+    # Of four values three are given.
     if minimum is None:
+        assert maximum is not None and mean is not None and cov is not None
         return solve_minimum(law, maximum, mean, cov)
     if maximum is None:
+        assert mean is not None and cov is not None
         return solve_maximum(law, minimum, mean, cov)
     if mean is None:
+        assert cov is not None
         return solve_exponent(law, minimum, maximum, cov)
     found = with_mean(law, minimum, maximum, mean)
     if cov is not None and abs(found.cov() / cov - 1) > TOLERANCE:
@@ -65,7 +72,7 @@ def check_given(given: dict[str, float]) -> None:
         raise MayflyError(f"maximum = {given['maximum']}: must be at most {MAX_PACKETS} packets")
 
 
-def with_mean(law: type[PowerLaw], minimum: float, maximum: float, mean: float) -> PowerLaw:
+def with_mean(law: type[L], minimum: float, maximum: float, mean: float) -> L:
     """Find the law of that mean; the mean falls as the exponent grows."""
     steepest, flattest = law(minimum, maximum, STEEPEST), law(minimum, maximum, FLATTEST)
     low, high = steepest.mean(), flattest.mean()
@@ -79,7 +86,7 @@ def with_mean(law: type[PowerLaw], minimum: float, maximum: float, mean: float) 
     return law(minimum, maximum, exponent)
 
 
-def solve_exponent(law: type[PowerLaw], minimum: float, maximum: float, cov: float) -> PowerLaw:
+def solve_exponent(law: type[L], minimum: float, maximum: float, cov: float) -> L:
     """Find the law of that CoV, which grows with the exponent, then falls: the flatter one where two have it."""
     from scipy.optimize import minimize_scalar
 
@@ -100,7 +107,7 @@ def solve_exponent(law: type[PowerLaw], minimum: float, maximum: float, cov: flo
     return law(minimum, maximum, root(excess, peak, STEEPEST, 1e-13))
 
 
-def solve_maximum(law: type[PowerLaw], minimum: float, mean: float, cov: float) -> PowerLaw:
+def solve_maximum(law: type[L], minimum: float, mean: float, cov: float) -> L:
     """Find the law of that minimum, mean and CoV; the CoV grows with the maximum, from the uniform law's."""
 
     def excess(maximum: float) -> float:
@@ -117,7 +124,7 @@ def solve_maximum(law: type[PowerLaw], minimum: float, mean: float, cov: float) 
     return with_mean(law, minimum, crossing(law, excess, low, high, 1e-12 * cov), mean)
 
 
-def solve_minimum(law: type[PowerLaw], maximum: float, mean: float, cov: float) -> PowerLaw:
+def solve_minimum(law: type[L], maximum: float, mean: float, cov: float) -> L:
     """Find the law of that maximum, mean and CoV; the CoV falls as the minimum grows."""
 
     def lack(minimum: float) -> float:
@@ -142,7 +149,7 @@ def solve_minimum(law: type[PowerLaw], maximum: float, mean: float, cov: float) 
     return with_mean(law, minimum, maximum, mean)
 
 
-def crossing(law: type[PowerLaw], rising: Callable[[float], float], low: float, high: float, slack: float) -> float:
+def crossing(law: type[L], rising: Callable[[float], float], low: float, high: float, slack: float) -> float:
     """Where ``rising`` reaches 0; for a discrete law the first whole number at which it is within ``slack`` of it."""
     if not law.whole:
         if rising(low) >= 0 or rising(high) <= 0:
