@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
-SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
+SOURCES := Cargo.toml Cargo.lock pyproject.toml papers/pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
 # As many tests at a time as there are processors.
 TEST_JOBS ?= $(shell nproc)
@@ -29,13 +29,13 @@ all: build
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-build: $(STAMP) ## .venv with the native module and the package in editable form
+build: $(STAMP) ## .venv with the native module and both packages in editable form
 
 $(STAMP): $(SOURCES) | $(BIN)/python
 	# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
 	rm -f python/mayfly/_native.*.so
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	$(BIN)/python -m compileall -q python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --editable papers
+	$(BIN)/python -m compileall -q python papers/src
 	touch $@
 
 demo: build ## whatif on the office capture, compare on the wired scenario: mayfly-demo/
@@ -51,7 +51,7 @@ test-python: build ## pytest and the doctests, without the marks slow, papers, k
 	$(PYTEST) -m "not slow and not papers and not kernel"
 
 # The Python of the project, wherever it stands.
-LINTED := conftest.py .ci python tests captures benchmarks
+LINTED := conftest.py .ci python papers tests captures benchmarks
 
 lint: build ## rustfmt, clippy, ruff, mypy, import-linter: warnings are errors
 	cargo fmt --all --check
@@ -110,7 +110,7 @@ freeze: build ## digests of all that Mayfly produces, into FREEZE: 15 minutes of
 # A wheel for every Linux with glibc >= 2.17 and every Python >= 3.11, and a source archive, into DIST.
 DIST ?= dist
 # Folders of distributions of Python alone, published beside mayfly with its version.
-PURE :=
+PURE := papers
 
 dist: | $(BIN)/python ## a wheel for every Linux and a source archive, into dist
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build
@@ -133,7 +133,7 @@ docs: build ## the site, into docs/_build/html: warnings are errors
 
 # Every claim of the papers as declared, an hour or so: the report below docs, its pages, the table of the README.
 reproduction: build ## every claim of the papers as declared, into docs: an hour
-	$(BIN)/python -m mayfly.papers all --publish docs
+	$(BIN)/python -m mayfly_papers all --publish docs
 
 ##@ Speed and robustness
 

@@ -1,7 +1,8 @@
 """Figures 22 to 24 of Zhao 2004 in the kernel: estimates of `sch_estmred` beside byte counters.
 
 Run as a program, the table of docs/kernel/sch_estmred.md; with ``--write`` and a number of seeds it runs them anew and
-keeps the series in python/mayfly/papers/measured, which the claims about these figures read. A link of 12 Mb/s in place
+keeps the series in papers/src/mayfly_papers/zhao2004/testbed/measured, which
+the claims about these figures read. A link of 12 Mb/s in place
 of 100, with fewer flows that each have as many packets in flight; round trip, thresholds in packets and shares are the
 paper's. One set of options for all figures.
 """
@@ -15,9 +16,9 @@ from pathlib import Path
 
 import guest
 
-from mayfly.papers import testbed_measures
-from mayfly.papers.testbed_measures import LOOK_S, MEASURED, document_of, kernel_document, series_of
-from mayfly.papers.testbed_scenarios import DELAY_S, LOADS, PACKET, RATE_BPS, TCP_FLOWS, THINK_S, USERS
+from mayfly_papers.zhao2004.testbed import measures as testbed_measures
+from mayfly_papers.zhao2004.testbed.measures import LOOK_S, MEASURED, document_of, kernel_document, series_of
+from mayfly_papers.zhao2004.testbed.scenarios import DELAY_S, LOADS, PACKET, RATE_BPS, TCP_FLOWS, THINK_S, USERS
 
 LEAF = f"estmred limit 60p min 15 max 45 avpkt {PACKET}b bandwidth 12mbit rtt 100ms"
 FILE = Path(testbed_measures.__file__).parent / "measured" / MEASURED

@@ -4,7 +4,7 @@ import guest
 import ponrt
 import pytest
 
-from mayfly.papers.testbed_measures import series_of
+from mayfly_papers.zhao2004.testbed.measures import series_of
 
 pytestmark = pytest.mark.kernel
 

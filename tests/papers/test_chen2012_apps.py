@@ -9,14 +9,18 @@ from test_paper_figures import assert_drawn
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
-from mayfly.papers import ITEMS, apps_tables, capture_facts, chen2012_apps, chen2012_apps_profile
-from mayfly.papers.declaration import Claim, Runs
-from mayfly.papers.pictures import pictures_page
-from mayfly.papers.reproduce import reproduce
 from mayfly.scenario.scenario import load_scenario
+from mayfly_papers.chen2012.apps import profile as chen2012_apps_profile
+from mayfly_papers.chen2012.apps import replay as chen2012_apps
+from mayfly_papers.chen2012.apps import tables as apps_tables
+from mayfly_papers.declare import capture_facts
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.declare.pictures import pictures_page
+from mayfly_papers.pages import PAGES
+from mayfly_papers.report.reproduce import reproduce
 
 ROOT = Path(__file__).parents[2]
-APPS = next(item for item in ITEMS if item.id == "chen-2012-apps")
+APPS = next(item for item in PAGES if item.id == "chen-2012-apps")
 
 
 @pytest.fixture(autouse=True)

@@ -4,11 +4,12 @@ import polars as pl
 import pytest
 
 from mayfly.discipline_registry import parse
-from mayfly.papers import ITEMS, chen2012_enterprise
-from mayfly.papers.declaration import Claim, Runs
 from mayfly.simulate.run import run_one, workload
+from mayfly_papers.chen2012.enterprise import claims as chen2012_enterprise
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.pages import PAGES
 
-ENTERPRISE = next(item for item in ITEMS if item.id == "chen-2012-enterprise")
+ENTERPRISE = next(item for item in PAGES if item.id == "chen-2012-enterprise")
 
 
 @pytest.fixture(scope="session")

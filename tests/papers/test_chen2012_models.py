@@ -10,14 +10,16 @@ from test_paper_figures import assert_drawn
 
 from mayfly.discipline_registry import parse
 from mayfly.models.queue.flow_records import Link
-from mayfly.papers import ITEMS, queue_figures, queue_measures
-from mayfly.papers.chen2012_queues_differences import DIFFERENCES
-from mayfly.papers.declaration import Claim, Runs
-from mayfly.papers.pictures import Curve, Picture, pictures_page
-from mayfly.papers.queue_tables import percent
 from mayfly.simulate.run import run_one, workload
+from mayfly_papers.chen2012.queues import figures as queue_figures
+from mayfly_papers.chen2012.queues import measures as queue_measures
+from mayfly_papers.chen2012.queues.differences import DIFFERENCES
+from mayfly_papers.chen2012.queues.tables import percent
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.declare.pictures import Curve, Picture, pictures_page
+from mayfly_papers.pages import PAGES
 
-MODELS = next(item for item in ITEMS if item.id == "chen-2012-models")
+MODELS = next(item for item in PAGES if item.id == "chen-2012-models")
 
 
 @pytest.fixture(scope="session")

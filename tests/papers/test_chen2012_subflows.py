@@ -6,14 +6,18 @@ import pytest
 from test_paper_figures import assert_drawn
 
 from mayfly.discipline_registry import parse
-from mayfly.papers import ITEMS, chen2012_subflows, subflow_figures, subflow_measures, subflow_tables
-from mayfly.papers.chen2012_subflows_differences import DIFFERENCES
-from mayfly.papers.declaration import Claim, Runs
-from mayfly.papers.pictures import pictures_page
 from mayfly.simulate.run import run_one, workload
+from mayfly_papers.chen2012.subflows import claims as chen2012_subflows
+from mayfly_papers.chen2012.subflows import figures as subflow_figures
+from mayfly_papers.chen2012.subflows import measures as subflow_measures
+from mayfly_papers.chen2012.subflows import tables as subflow_tables
+from mayfly_papers.chen2012.subflows.differences import DIFFERENCES
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.declare.pictures import pictures_page
+from mayfly_papers.pages import PAGES
 
 EXPERIMENT = chen2012_subflows.EXPERIMENTS[0]
-SUBFLOWS = next(item for item in ITEMS if item.id == "chen-2012-subflows")
+SUBFLOWS = next(item for item in PAGES if item.id == "chen-2012-subflows")
 
 
 @pytest.fixture(scope="session")

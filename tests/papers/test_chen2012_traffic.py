@@ -6,13 +6,16 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
-from mayfly.papers import ITEMS, chen2012_hosts, chen2012_traffic, traffic_figures
-from mayfly.papers.capture_facts import CAPTURES, told
-from mayfly.papers.declaration import Claim, Runs
-from mayfly.papers.pictures import pictures_page
+from mayfly_papers.chen2012.traffic import captures as chen2012_traffic
+from mayfly_papers.chen2012.traffic import figures as traffic_figures
+from mayfly_papers.chen2012.traffic import hosts as chen2012_hosts
+from mayfly_papers.declare.capture_facts import CAPTURES, told
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.declare.pictures import pictures_page
+from mayfly_papers.pages import PAGES
 
 ROOT = Path(__file__).parents[2]
-TRAFFIC = next(item for item in ITEMS if item.id == "chen-2012-traffic")
+TRAFFIC = next(item for item in PAGES if item.id == "chen-2012-traffic")
 
 
 @pytest.fixture(autouse=True)

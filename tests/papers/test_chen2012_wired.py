@@ -2,11 +2,11 @@
 
 import pytest
 
-from mayfly.papers import ITEMS
-from mayfly.papers.chen2012_differences import DIFFERENCES
-from mayfly.papers.declaration import Claim, Runs
+from mayfly_papers.chen2012.wired.differences import DIFFERENCES
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.pages import PAGES
 
-WIRED = ITEMS[0]
+WIRED = PAGES[0]
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,15 @@ import polars as pl
 import pytest
 
 from mayfly.discipline_registry import parse
-from mayfly.papers import ITEMS, chen2012_wlan_tables, wlan_measures
-from mayfly.papers.chen2012_appendix import COLUMNS, TABLES
-from mayfly.papers.chen2012_wlan_differences import DIFFERENCES
-from mayfly.papers.declaration import Claim, Runs
 from mayfly.simulate.run import run_one, workload
+from mayfly_papers.chen2012.wlan import appendix as chen2012_wlan_tables
+from mayfly_papers.chen2012.wlan import measures as wlan_measures
+from mayfly_papers.chen2012.wlan.appendix_printed import COLUMNS, TABLES
+from mayfly_papers.chen2012.wlan.differences import DIFFERENCES
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.pages import PAGES
 
-CELL = next(item for item in ITEMS if item.id == "chen-2012-wlan")
+CELL = next(item for item in PAGES if item.id == "chen-2012-wlan")
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.papers.declaration import (
+from mayfly_papers.chen2012.wired.measures import cbr, transfers
+from mayfly_papers.declare.declaration import (
     Claim,
     Difference,
     Experiment,
@@ -15,9 +16,8 @@ from mayfly.papers.declaration import (
     compared,
     single_run_interval,
 )
-from mayfly.papers.page import cells, markdown, section
-from mayfly.papers.rows import alike, below, greater_by, not_above
-from mayfly.papers.wired_measures import cbr, transfers
+from mayfly_papers.declare.markdown import cells, markdown, section
+from mayfly_papers.declare.rows import alike, below, greater_by, not_above
 
 NOTHING = Runs(())
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from mayfly.papers import ITEMS
-from mayfly.papers.declaration import Claim, Runs
-from mayfly.papers.formulas import DIFFERENCES
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.formulas.claims import DIFFERENCES
+from mayfly_papers.pages import PAGES
 
-FORMULAS = next(item for item in ITEMS if item.id == "formulas")
+FORMULAS = next(item for item in PAGES if item.id == "formulas")
 
 
 @pytest.mark.parametrize("claim", FORMULAS.claims, ids=lambda claim: claim.id)

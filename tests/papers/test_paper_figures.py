@@ -7,21 +7,19 @@ import numpy as np
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.papers import (
-    ITEMS,
-    chen2012,
-    enterprise_figures,
-    rai2003_figures,
-    urvoy_keller2007_cell_figures,
-    wired_figures,
-    wlan_figures,
-)
-from mayfly.papers.declaration import Runs
-from mayfly.papers.figure_parts import FirstRuns, measured, share_up_to
-from mayfly.papers.pictures import Drawing, Picture, pictures_page, plots_of
-from mayfly.papers.reproduce import Listing, changed
+from mayfly_papers.chen2012.enterprise import figures as enterprise_figures
+from mayfly_papers.chen2012.wired import figures as wired_figures
+from mayfly_papers.chen2012.wired import transfers as chen2012
+from mayfly_papers.chen2012.wlan import figures as wlan_figures
+from mayfly_papers.declare.declaration import Runs
+from mayfly_papers.declare.figure_parts import FirstRuns, measured, share_up_to
+from mayfly_papers.declare.pictures import Drawing, Picture, pictures_page, plots_of
+from mayfly_papers.pages import PAGES
+from mayfly_papers.rai2003 import figures as rai2003_figures
+from mayfly_papers.report.reproduce import Listing, changed
+from mayfly_papers.urvoykeller2007 import cell_figures as urvoy_keller2007_cell_figures
 
-DRAWINGS = [drawing for item in ITEMS for drawing in item.pictures if item.id != "today"]
+DRAWINGS = [drawing for item in PAGES for drawing in item.pictures if item.id != "today"]
 """Of papers; the page of today draws none of their figures."""
 
 

@@ -6,8 +6,9 @@ import pytest
 from browser import BROWSER, Visit, figures_in
 from typer.testing import CliRunner
 
-from mayfly.papers import ITEMS, Item, __main__, figures
-from mayfly.papers.pictures import Curve, Drawing, Picture, pictures_page
+from mayfly_papers import __main__
+from mayfly_papers.declare.pictures import Curve, Drawing, Picture, pictures_page
+from mayfly_papers.pages import PAGES, Page, figures
 
 RAW = Curve("raw", "as simulated, with a < sign", [1, 10, 100], [1.0, 2.0, 3.0], True)
 MODEL = Curve("model", "as the theory has it", [1, 10, 100], [1.5, float("inf"), 2.5])
@@ -61,7 +62,7 @@ def command():
 
 
 def test_figures_of_an_item_from_the_command_line(tmp_path, monkeypatch):
-    drawn = Item(
+    drawn = Page(
         "drawn",
         "Drawn",
         "",
@@ -69,7 +70,7 @@ def test_figures_of_an_item_from_the_command_line(tmp_path, monkeypatch):
         (),
         pictures=(Drawing("", lambda runs: PICTURES[:1]), Drawing("", lambda runs: PICTURES[1:])),
     )
-    monkeypatch.setattr(__main__, "ITEMS", (*ITEMS, drawn))
+    monkeypatch.setattr(__main__, "PAGES", (*PAGES, drawn))
     done = CliRunner().invoke(command(), ["drawn", "--figures", str(tmp_path / "new")])
     assert done.exit_code == 0
     assert [file.name for file in (tmp_path / "new").iterdir()] == ["drawn.html"]
@@ -78,7 +79,7 @@ def test_figures_of_an_item_from_the_command_line(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["bare", "--figures", "there"]])
 def test_an_item_that_is_not_or_has_none_is_refused_in_a_line(arguments, monkeypatch):
-    monkeypatch.setattr(__main__, "ITEMS", (*ITEMS, Item("bare", "Bare", "", (), ())))
+    monkeypatch.setattr(__main__, "PAGES", (*PAGES, Page("bare", "Bare", "", (), ())))
     done = CliRunner().invoke(command(), arguments)
     assert done.exit_code == 2
     assert done.output.startswith(f"ID = {arguments[0]}: ") and done.output.count("\n") == 1

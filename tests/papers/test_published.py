@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.papers.catalogue import EXHIBITS
-from mayfly.papers.published import BEGIN, END, REPORT, headline_table, publish, verdicts_page, with_headline
-from mayfly.papers.reproduce import reproduce
+from mayfly_papers.declare.exhibits import EXHIBITS
+from mayfly_papers.report.published import BEGIN, END, REPORT, headline_table, publish, verdicts_page, with_headline
+from mayfly_papers.report.reproduce import reproduce
 
 ROOT = Path(__file__).parents[2]
 SUMMARY = ROOT / "docs" / REPORT / "summary.json"

@@ -3,12 +3,14 @@
 import polars as pl
 import pytest
 
-from mayfly.papers import ITEMS, rai2003, rai2003_measures
-from mayfly.papers.declaration import Claim, Runs
-from mayfly.papers.rai2003_differences import DIFFERENCES
 from mayfly.simulate.run import workload
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.pages import PAGES
+from mayfly_papers.rai2003 import claims as rai2003
+from mayfly_papers.rai2003 import measures as rai2003_measures
+from mayfly_papers.rai2003.differences import DIFFERENCES
 
-REPORT = next(item for item in ITEMS if item.id == "rai-2003")
+REPORT = next(item for item in PAGES if item.id == "rai-2003")
 
 
 @pytest.fixture(scope="session")

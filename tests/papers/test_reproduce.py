@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.papers import ITEMS
-from mayfly.papers.catalogue import EXHIBITS, PAPERS, cited
-from mayfly.papers.reproduce import Listing, changed, chosen, command_of, reproduce
-from mayfly.papers.reproduce_page import reproduction_page, write_reproduction
+from mayfly_papers.declare.exhibits import EXHIBITS, PAPERS, cited
+from mayfly_papers.pages import PAGES
+from mayfly_papers.report.page import reproduction_page, write_reproduction
+from mayfly_papers.report.reproduce import Listing, changed, chosen, command_of, reproduce
 
 FORMULA = "urvoy-keller-2007-fig-7"
 SIMULATED = "urvoy-keller-2007-fig-3"
@@ -36,7 +36,7 @@ def test_every_paper_has_all_its_numbers():
 
 
 def test_every_claim_names_a_paper_and_every_number_in_it_is_known():
-    for item in ITEMS:
+    for item in PAGES:
         for claim in item.claims:
             assert claim.source.startswith(tuple(PAPERS.values())), claim.source
             if "Fig." in claim.source or "Table" in claim.source:
@@ -65,7 +65,7 @@ def test_the_tables_and_figures_of_a_source(source, ids):
 
 
 def test_all_is_every_claim_and_a_figure_is_its_own():
-    assert sum(len(claims) for _, claims in chosen(["all"])) == sum(len(item.claims) for item in ITEMS)
+    assert sum(len(claims) for _, claims in chosen(["all"])) == sum(len(item.claims) for item in PAGES)
     [(item, claims)] = chosen(["chen-2012-fig-4.12"])
     assert item.id == "chen-2012-wired" and all("Fig. 4.12" in claim.source for claim in claims)
     assert len(chosen(["rai-2003", FORMULA])) == 2
@@ -87,7 +87,7 @@ def test_what_cannot_be_asked_for_is_told(name, said):
 
 
 def test_quick_means_fewer_and_shorter_runs_and_nothing_else():
-    for item in ITEMS:
+    for item in PAGES:
         for experiment in item.experiments:
             short, full = changed(experiment, True, None), experiment.loaded()
             assert 2 <= short.replications <= min(experiment.replications, 3)
@@ -111,7 +111,7 @@ def test_a_report_has_its_claims_and_the_command_that_makes_it(tmp_path):
 
 
 def test_a_claim_that_short_runs_cannot_tell_is_said_to_be_so(monkeypatch):
-    from mayfly.papers import declaration
+    from mayfly_papers.declare import declaration
 
     def broken(self, runs):
         raise MayflyError("row 'x': values [nan]: must be finite")
@@ -125,7 +125,7 @@ def test_a_claim_that_short_runs_cannot_tell_is_said_to_be_so(monkeypatch):
 
 def test_an_interrupted_reproduction_goes_on_from_what_was_measured(tmp_path, monkeypatch):
     """The second run simulates nothing that the first one measured; other code or settings measure anew."""
-    from mayfly.papers import declaration, kept
+    from mayfly_papers.declare import declaration, kept
 
     ran = []
     simulate = declaration.simulate

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from browser import BROWSER, Visit
 
-from mayfly.papers.declaration import Claim, Finding, Printed, Row, Verdict, compared
-from mayfly.papers.pictures import Curve, Picture, pictures_page
-from mayfly.papers.printed_plot import printed_plot
-from mayfly.papers.reproduce import Checked, reproduce
-from mayfly.papers.reproduce_page import reproduction_page
+from mayfly_papers.declare.declaration import Claim, Finding, Printed, Row, Verdict, compared
+from mayfly_papers.declare.pictures import Curve, Picture, pictures_page
+from mayfly_papers.report.page import reproduction_page
+from mayfly_papers.report.printed_plot import printed_plot
+from mayfly_papers.report.reproduce import Checked, reproduce
 
 SIMULATED = "urvoy-keller-2007-fig-3"
 FIGURE = "urvoy-keller-2007-fig-7"

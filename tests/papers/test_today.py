@@ -7,16 +7,20 @@ import polars as pl
 import pytest
 
 from mayfly.discipline_registry import parse
-from mayfly.papers import ITEMS, declaration, today_figures, today_measures, today_tables
-from mayfly.papers.catalogue import cited
-from mayfly.papers.declaration import Claim, Experiment, Runs
-from mayfly.papers.reproduce import Listing, reproduce
-from mayfly.papers.reproduce_page import reproduction_page
-from mayfly.papers.today_differences import DIFFERENCES
-from mayfly.papers.today_runs import NAMES, RIVALS, SHORTER, requests
 from mayfly.simulate.run import RunResult, run_one, workload
+from mayfly_papers.declare import declaration
+from mayfly_papers.declare.declaration import Claim, Experiment, Runs
+from mayfly_papers.declare.exhibits import cited
+from mayfly_papers.pages import PAGES
+from mayfly_papers.report.page import reproduction_page
+from mayfly_papers.report.reproduce import Listing, reproduce
+from mayfly_papers.today import figures as today_figures
+from mayfly_papers.today import measures as today_measures
+from mayfly_papers.today import tables as today_tables
+from mayfly_papers.today.differences import DIFFERENCES
+from mayfly_papers.today.runs import NAMES, RIVALS, SHORTER, requests
 
-TODAY = next(item for item in ITEMS if item.id == "today")
+TODAY = next(item for item in PAGES if item.id == "today")
 OF = {experiment.id: experiment for experiment in TODAY.experiments}
 
 

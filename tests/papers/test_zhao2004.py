@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from test_paper_figures import assert_drawn
 
-from mayfly.papers import ITEMS
-from mayfly.papers.declaration import Claim, Runs
-from mayfly.papers.zhao2004_delays import no_more
-from mayfly.papers.zhao2004_differences import DIFFERENCES
-from mayfly.papers.zhao2004_figures import pictures
-from mayfly.papers.zhao2004_scenarios import CHAPTER_4, LINKS, chapter_4
+from mayfly_papers.declare.declaration import Claim, Runs
+from mayfly_papers.pages import PAGES
+from mayfly_papers.zhao2004.aqm.delays import no_more
+from mayfly_papers.zhao2004.aqm.differences import DIFFERENCES
+from mayfly_papers.zhao2004.aqm.figures import pictures
+from mayfly_papers.zhao2004.aqm.scenarios import CHAPTER_4, LINKS, chapter_4
 
-ZHAO = next(item for item in ITEMS if item.id == "zhao-2004")
+ZHAO = next(item for item in PAGES if item.id == "zhao-2004")
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,15 @@ from test_paper_figures import assert_drawn
 
 from mayfly.discipline_registry import parse
 from mayfly.estimate import Estimates
-from mayfly.papers import ITEMS
-from mayfly.papers.declaration import Claim, Runs, simulate
-from mayfly.papers.ponrt_measures import METHODS, Known, late_error, said, samples_of
-from mayfly.papers.ponrt_scenarios import EXPERIMENTS, MIXES, RED, binomial, short_flows
-from mayfly.papers.zhao2004_ponrt_figures import pictures_of
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
+from mayfly_papers.declare.declaration import Claim, Runs, simulate
+from mayfly_papers.pages import PAGES
+from mayfly_papers.zhao2004.estimator.figures import pictures_of
+from mayfly_papers.zhao2004.estimator.measures import METHODS, Known, late_error, said, samples_of
+from mayfly_papers.zhao2004.estimator.scenarios import EXPERIMENTS, MIXES, RED, binomial, short_flows
 
-ITEM = next(item for item in ITEMS if item.id == "zhao-2004-ponrt")
+ITEM = next(item for item in PAGES if item.id == "zhao-2004-ponrt")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def short(experiment, duration: str = "110s"):
 
 
 def test_claims_have_names_of_their_own_and_only_they_are_explained():
-    from mayfly.papers.zhao2004_ponrt_differences import DIFFERENCES
+    from mayfly_papers.zhao2004.estimator.differences import DIFFERENCES
 
     ids = [claim.id for claim in ITEM.claims]
     assert len(ids) == len(set(ids))

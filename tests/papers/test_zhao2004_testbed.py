@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from test_paper_figures import assert_drawn
 
-from mayfly.papers import ITEMS
-from mayfly.papers.declaration import Claim, Runs, simulate
-from mayfly.papers.testbed_measures import LOOK_S, Series, document_of, judged, kernel_document, series_of
-from mayfly.papers.testbed_scenarios import EXPERIMENTS, LOADS, fetches
-from mayfly.papers.zhao2004_testbed import DIFFERENCES
+from mayfly_papers.declare.declaration import Claim, Runs, simulate
+from mayfly_papers.pages import PAGES
+from mayfly_papers.zhao2004.testbed.claims import DIFFERENCES
+from mayfly_papers.zhao2004.testbed.measures import LOOK_S, Series, document_of, judged, kernel_document, series_of
+from mayfly_papers.zhao2004.testbed.scenarios import EXPERIMENTS, LOADS, fetches
 
-ITEM = next(item for item in ITEMS if item.id == "zhao-2004-testbed")
+ITEM = next(item for item in PAGES if item.id == "zhao-2004-testbed")
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 
 from mayfly.discipline_registry import parse
-from mayfly.papers.ponrt_scenarios import RED, cbr, on_off, short_flows
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
+from mayfly_papers.zhao2004.estimator.scenarios import RED, cbr, on_off, short_flows
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2"
 SEEDS = (0, 1, 2)

@@ -18,7 +18,6 @@ COMMANDS = (
     "estimate",
     "flood",
     "gaming",
-    "reproduce",
     "model.app",
     "profile.app",
     "sweep",
@@ -55,11 +54,33 @@ def start(
         raise typer.Exit
 
 
+ELSEWHERE = {"reproduce": ("papers", "Run what the papers claim, and say what agrees")}
+"""Commands of other distributions: the extra that brings one, and what it does."""
+
+
 def _register_all() -> None:
     for name in COMMANDS:
         import_module(f"mayfly.cli.{name}").register(app)
-    for plug_in in entry_points(group="mayfly.commands"):
+    plug_ins = {plug_in.name: plug_in for plug_in in entry_points(group="mayfly.commands")}
+    for plug_in in plug_ins.values():
         plug_in.load()(app)
+    for name, (extra, does) in ELSEWHERE.items():
+        if name not in plug_ins:
+            _register_absent(name, extra, does)
+
+
+def _register_absent(name: str, extra: str, does: str) -> None:
+    """A command that says how to get it."""
+
+    @app.command(
+        name,
+        help=f"{does} (not installed: pip install 'mayfly[{extra}]')",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+    def absent() -> None:
+        from mayfly.errors import MayflyError
+
+        raise MayflyError(f"{name}: is not installed; pip install 'mayfly[{extra}]' brings it")
 
 
 _register_all()

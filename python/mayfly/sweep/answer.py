@@ -183,13 +183,16 @@ def query(folder: str | os.PathLike[str], sql: str) -> pl.DataFrame:
     Raises
     ------
     MayflyError
-        No such folder, or a statement that DuckDB refuses.
+        No such folder, a statement that DuckDB refuses, or no DuckDB.
 
     Notes
     -----
     The statement sees the results and no other file.
     """
-    import duckdb
+    try:
+        import duckdb
+    except ImportError:
+        raise MayflyError("query: DuckDB is not installed; pip install 'mayfly[sweep]' brings it") from None
 
     store = Store(folder)
     results = store.table()

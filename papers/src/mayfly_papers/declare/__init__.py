@@ -1,0 +1,1 @@
+"""The language that claims are declared in."""

@@ -1,0 +1,152 @@
+"""Pages of claims: every folder of this package with a ``claims.py`` is one.
+
+Of such a folder count
+
+- ``__init__.py``: ``ID``, ``TITLE``, ``ORDER`` and ``INTRODUCTION`` (Markdown);
+- ``claims.py``: ``CLAIMS``, and ``EXPERIMENTS`` that they name;
+- ``tables.py``, where there is one: ``SECTIONS``, functions of the runs to Markdown that follows the claims;
+- ``figures.py``, where there is one: ``DRAWINGS``;
+- ``printed.toml`` and ``reasons.toml``: see :mod:`mayfly_papers.declare.printed`.
+
+``python -m mayfly_papers`` runs what is declared and writes its page.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mayfly_papers.declare.declaration import Claim, Experiment, Finding, Runs
+from mayfly_papers.declare.markdown import markdown as page_markdown
+from mayfly_papers.declare.pictures import Drawing, pictures_page
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of claims.
+
+    Parameters
+    ----------
+    id : str
+        Name of the page.
+    title, introduction : str
+        Its head, Markdown.
+    claims : tuple of Claim
+        In order.
+    experiments : tuple of Experiment
+        That the claims name.
+    sections : tuple of callable
+        Runs to Markdown that follows the claims: what has no printed number beside it.
+    pictures : tuple of Drawing
+        Each runs what it needs and gives some of the figures.
+    """
+
+    id: str
+    title: str
+    introduction: str
+    claims: tuple[Claim, ...]
+    experiments: tuple[Experiment, ...]
+    sections: tuple[Callable[[Runs], str], ...] = ()
+    pictures: tuple[Drawing, ...] = ()
+
+
+def _page(folder: Path) -> tuple[int, Page]:
+    """The page that a folder holds, behind its place among the others."""
+    package = ".".join((__package__, *folder.relative_to(Path(__file__).parent).parts))
+    head, claims = import_module(package), import_module(f"{package}.claims")
+
+    def beside(module: str, name: str) -> tuple[Any, ...]:
+        found = (folder / f"{module}.py").exists()
+        return tuple(getattr(import_module(f"{package}.{module}"), name, ())) if found else ()
+
+    return head.ORDER, Page(
+        head.ID,
+        head.TITLE,
+        head.INTRODUCTION,
+        tuple(claims.CLAIMS),
+        tuple(getattr(claims, "EXPERIMENTS", ())),
+        beside("tables", "SECTIONS"),
+        beside("figures", "DRAWINGS"),
+    )
+
+
+def _found() -> tuple[Page, ...]:
+    folders = sorted(file.parent for file in Path(__file__).parent.rglob("claims.py"))
+    return tuple(page for _, page in sorted(map(_page, folders), key=lambda placed: placed[0]))
+
+
+PAGES = _found()
+"""What is declared, in the order of the pages."""
+
+
+def findings(item: Page, runs: Runs) -> list[Finding]:
+    """Checks every claim of an item.
+
+    Parameters
+    ----------
+    item : Page
+        One of `PAGES`.
+    runs : Runs
+        Of its experiments.
+
+    Returns
+    -------
+    list of Finding
+        By claim.
+    """
+    return [claim.check(runs) for claim in item.claims]
+
+
+def markdown(item: Page) -> str:
+    """Runs an item and renders its page.
+
+    Parameters
+    ----------
+    item : Page
+        One of `PAGES`.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    runs = Runs(item.experiments)
+    return rendered(item, findings(item, runs), runs)
+
+
+def rendered(item: Page, found: Sequence[Finding], runs: Runs) -> str:
+    """The page of an item that has run.
+
+    Parameters
+    ----------
+    item : Page
+        One of `PAGES`.
+    found : sequence of Finding
+        By claim.
+    runs : Runs
+        That they come from.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    page = page_markdown(item.title, item.introduction, found, item.experiments, runs)
+    return "\n".join([page, *(section(runs) for section in item.sections)])
+
+
+def figures(item: Page) -> str:
+    """Draws the figures of an item.
+
+    Parameters
+    ----------
+    item : Page
+        One with pictures.
+
+    Returns
+    -------
+    str
+        HTML that opens without a network.
+    """
+    return pictures_page(item.title, [picture for drawn in item.pictures for picture in drawn()])

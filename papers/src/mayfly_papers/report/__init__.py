@@ -1,0 +1,1 @@
+"""What is done with claims: run, compared, shown, published."""

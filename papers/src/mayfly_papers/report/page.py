@@ -1,0 +1,230 @@
+"""The report of a reproduction: verdicts, then each table and figure beside what the text says of it."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+from mayfly.show import page
+from mayfly.text.folder import filled
+from mayfly.version import described
+from mayfly_papers.declare.declaration import Verdict
+from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, PAPERS, Exhibit, cited
+from mayfly_papers.declare.markdown import LEGEND, cells
+from mayfly_papers.declare.pictures import Picture, plots_of
+from mayfly_papers.pages import PAGES
+from mayfly_papers.report.printed_plot import COLOURS, printed_plot
+from mayfly_papers.report.reproduce import Checked, Reproduction, command_of, machine, seeds_of
+
+_MARKS = {str(verdict): colour for verdict, colour in COLOURS.items()}
+
+
+def reproduction_page(found: Reproduction) -> str:
+    """Make the page as a string.
+
+    Parameters
+    ----------
+    found : Reproduction
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    drawn = [picture for pictures in found.pictures.values() for picture in pictures]
+    plots = [plot for pictures in found.pictures.values() for plot in plots_of(pictures)]
+    exhibits = found.exhibits()
+    beside = {exhibit.id: printed_plot(exhibit.id, claims) for exhibit, claims in exhibits}
+    plots += [plot for plot in beside.values() if plot is not None]
+    sections: list[str] = []
+    told: set[str] = set()
+    paper = ""
+    for exhibit, claims in exhibits:
+        if exhibit.paper != paper:
+            paper = exhibit.paper
+            sections.append(f"<h2>{escape(PAPERS[paper])}</h2>")
+        figures = [_figure(picture) for picture in drawn if _first(picture) == exhibit.id]
+        plot = beside[exhibit.id]
+        if plot is not None:
+            caption = "Our mean over the printed number, with its 95 % interval: the line at 1 is the paper."
+            figures.append(page.place(plot["key"], plot["layout"]["height"], "Ours to printed", caption))
+        sections.append(_exhibit(found, exhibit, claims, figures, told))
+    body = [
+        "<h1>The papers, reproduced</h1>",
+        f'<p class="soft">{escape(found.date)}, Mayfly {escape(described())}, {escape(machine())}, '
+        f"{found.took_s:.0f} s. <code>{escape(command_of(found.asked, found.quick, found.replications))}</code></p>",
+        f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
+        _headline(found),
+        f'<p class="soft">{escape(LEGEND.replace("*", ""))}</p>',
+        *_index(found),
+        *sections,
+        *_elsewhere(found, told, [picture for picture in drawn if not _first(picture)]),
+        '<footer class="soft">Made by Mayfly. Printed values are those of the papers.</footer>',
+    ]
+    return page.document("The papers, reproduced", body, plots)
+
+
+def _first(picture: Picture) -> str:
+    """The exhibit that a picture stands at; empty for one of none."""
+    return picture.exhibits[0] if picture.exhibits else ""
+
+
+def _figure(picture: Picture) -> str:
+    return page.place(picture.key, page.LAYOUT["height"], picture.title, picture.caption)
+
+
+def _mark(verdict: str) -> str:
+    return f'<b style="color:{_MARKS.get(verdict, "#868b95")}">{escape(verdict)}</b>'
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of words; cells are HTML."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f'<div class="scroll"><table class="words"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+    )
+
+
+def _words(text: str) -> str:
+    """Text of a declaration, with what is in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _headline(found: Reproduction) -> str:
+    """Claims by page and verdict."""
+    names = list(found.counts())
+    rows = []
+    for row in found.headline():
+        counts = [f"{row['claims'][name]}" if row["claims"][name] else "" for name in names]
+        rows.append([escape(row["title"]), str(sum(row["claims"].values())), *counts])
+    return _table(("claims of", "all", *names), rows)
+
+
+def _index(found: Reproduction) -> list[str]:
+    """Tables and figures with their claims; nothing where no claim is about one."""
+    of = {exhibit.id: claims for exhibit, claims in found.exhibits()}
+    rows = []
+    for exhibit in EXHIBITS:
+        claims = of.get(exhibit.id, [])
+        if not claims and "all" not in found.asked:
+            continue
+        label = f"{PAPERS[exhibit.paper]}, {exhibit.label}"
+        if not claims:
+            reason = f'<span class="soft">{escape(exhibit.reason or NOT_YET)}</span>'
+            rows.append([escape(label), escape(exhibit.shows), reason])
+            continue
+        verdicts = [checked.verdict for checked in claims]
+        counts = ", ".join(f"{verdicts.count(name)} {_mark(name)}" for name in found.counts() if name in verdicts)
+        rows.append([f'<a href="#{exhibit.id}">{escape(label)}</a>', escape(exhibit.shows), counts])
+    return ["<h2>Tables and figures</h2>", _table(("table or figure", "shows", "claims"), rows)] if rows else []
+
+
+def _anchor(checked: Checked) -> str:
+    return f"claim-{checked.item}-{checked.claim.id}".replace(".", "_")
+
+
+def _exhibit(
+    found: Reproduction, exhibit: Exhibit, claims: Sequence[Checked], figures: Sequence[str], told: set[str]
+) -> str:
+    """One table or figure: what the text says, what is drawn, the rows that decide, and how it was run."""
+    of: dict[str, list[Checked]] = {}
+    for checked in claims:
+        of.setdefault(checked.claim.says, []).append(checked)
+    says = "".join(
+        f"<li>{_words(text)}: " + ", ".join(f'<a href="#{_anchor(c)}">{_mark(c.verdict)}</a>' for c in said) + "</li>"
+        for text, said in of.items()
+    )
+    parts = [
+        f'<h3 id="{exhibit.id}">{escape(PAPERS[exhibit.paper])}, {escape(exhibit.label)}: {escape(exhibit.shows)}</h3>',
+        f'<div class="digest"><p class="soft">What the text says</p><ul>{says}</ul></div>',
+        *figures,
+    ]
+    for checked in claims:
+        if _anchor(checked) not in told:
+            told.add(_anchor(checked))
+            parts.append(_claim(checked))
+    parts.append(_runs(found, claims, exhibit.id))
+    return "<section>" + "\n".join(parts) + "</section>"
+
+
+def _elsewhere(found: Reproduction, told: set[str], pictures: Sequence[Picture]) -> list[str]:
+    """Claims about no table or figure, and pictures of none, by page."""
+    parts: list[str] = []
+    for item in PAGES:
+        claims = [c for c in found.checked if c.item == item.id and _anchor(c) not in told]
+        drawn = [picture for picture in found.pictures.get(item.id, []) if picture in pictures]
+        if claims or drawn:
+            where = ": in the text" if any(cited(claim.source) for claim in item.claims) else ""
+            parts += [f"<h2>{escape(item.title)}{where}</h2>", *map(_figure, drawn), *map(_claim, claims)]
+            parts.append(_runs(found, claims, item.id))
+    return parts
+
+
+def _runs(found: Reproduction, claims: Sequence[Checked], name: str) -> str:
+    """The command line, and the experiments with settings, seeds and times."""
+    rows = []
+    for page_id in dict.fromkeys(checked.item for checked in claims):
+        used = {name for checked in claims if checked.item == page_id for name in checked.experiments}
+        for experiment in found.experiments[page_id]:
+            if experiment.id not in used:
+                continue
+            settings = ", ".join(f"{key} = {value}" for key, value in experiment.overrides.items())
+            first, last = seeds_of(experiment)
+            took = f"{found.runs[page_id].seconds[experiment.id]:.1f} s"
+            names = ", ".join(experiment.disciplines)
+            texts = (experiment.id, experiment.scenario, settings, names, f"{first} to {last}", took)
+            rows.append([escape(text) for text in texts])
+    command = f'<p class="soft"><code>{escape(command_of([name], found.quick, found.replications))}</code></p>'
+    if not rows:
+        return command
+    heads = ("experiment", "scenario", "settings", "disciplines", "seeds", "run time")
+    count = "1 experiment" if len(rows) == 1 else f"{len(rows)} experiments"
+    return f"{command}<details><summary>{count}</summary>{_table(heads, rows)}</details>"
+
+
+def _claim(checked: Checked) -> str:
+    claim, finding = checked.claim, checked.finding
+    opened = checked.verdict in (str(Verdict.DIFFERS), str(Verdict.UNDECIDED), "not measured")
+    notes = f"{claim.settings}. {claim.note}".strip()
+    parts = [f"<p>{escape(claim.source)}: {_words(claim.says)}.</p>", f'<p class="soft">{_words(notes)}</p>']
+    if finding is None:
+        parts.append(f"<p>{escape(checked.failure)}</p>")
+    else:
+        rows = [[*map(escape, texts[:-1]), _mark(texts[-1])] for texts in map(cells, finding.rows)]
+        parts.append(_table(("", "printed", "ours [95 %]", "one run", "claimed", "verdict"), rows))
+    if claim.difference:
+        parts.append(f"<p><b>Reason.</b> {_words(claim.difference.reason)}</p>")
+    heading = f"{escape(claim.id)}: {_mark(checked.verdict)}"
+    inner = "".join(parts)
+    return f'<details id="{_anchor(checked)}"{" open" if opened else ""}><summary>{heading}</summary>{inner}</details>'
+
+
+def write_reproduction(found: Reproduction, folder: str | os.PathLike) -> dict[str, str]:
+    """Writes ``report.html`` and ``summary.json``.
+
+    Parameters
+    ----------
+    found : Reproduction
+    folder : path
+        Created when absent.
+
+    Returns
+    -------
+    dict of str
+        Path of each file.
+
+    Raises
+    ------
+    MayflyError
+        The folder cannot be written.
+    """
+    names = {"report": "report.html", "summary": "summary.json"}
+    files = {key: str(Path(folder) / name) for key, name in names.items()}
+    with filled(folder, names.values()) as partial:
+        (partial / names["report"]).write_text(reproduction_page(found), encoding="utf-8")
+        text = json.dumps({**found.document(), "files": files}, indent=1, allow_nan=False)
+        (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
+    return files

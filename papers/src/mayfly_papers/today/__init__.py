@@ -1,0 +1,97 @@
+"""Beyond the papers: is Early Flow Discard still worth deploying in 2026?."""
+
+ID = "today"
+TITLE = "Beyond the papers: is Early Flow Discard still worth deploying in 2026?"
+ORDER = 140
+"""Place in lists of pages."""
+
+INTRODUCTION = """\
+The experiments behind Chen 2012, Table 4.2, Figures 4.9, 4.11, 4.12, 6.2, 6.6, 6.7 and ch. 9, run again with what
+hosts send today (CUBIC, an initial window of 10, SACK, BBR, ECN) beside what queues are today. No paper has printed
+values for that: the claims are statements of the thesis put as directions, and those about rivals are ours. Written
+by `python -m mayfly_papers today`; `tests/papers/test_today.py` checks the same claims; `mayfly reproduce today` runs
+them again and draws the figures.
+
+## The answer
+
+**As the only thing at a congested link, no: take FQ-CoDel or CAKE, which a Linux box has already. As the way to let
+short flows go first, EFD is still the quickest that needs no memory of flows, and with a threshold of 80 packets it
+beats FQ-CoDel for short and intermediate flows and for the median web page, as long as the link is not overloaded for
+good. But it isolates nobody, and it does not shorten the queue.**
+
+*Worth it*
+
+- **Short flows.** On 10 Mb/s with 8 Mb/s offered a transfer up to 20 packets takes 42 ms in the mean with CUBIC,
+  under FQ-CoDel 78, CAKE 87, PIE 206, FIFO 557. LAS, which remembers every flow, has 35. With BBR and with ECN it is
+  the same picture ([short-fq-codel](#short-fq-codel)). Behind bulk transfers it is 78 ms against 101, whatever the
+  buffer ([bulk-short](#bulk-short)). A fair queue shares the link with what is there; EFD goes past it.
+- **Small state.** 6 entries on average, LAS has 536, and at most 6 kB in the simulator's code (35 in overload), where
+  FQ-CoDel holds 120 kB of queues ([flow-table](#flow-table)). FQ-CoDel needs a hash of 1024 queues, a time stamp on
+  every packet, a clock on dequeue, and a target that fits the rate of the link; EFD needs two queues, a table no
+  longer than the buffer, and one number. In Linux a packet costs [the same under
+  both](../kernel/index.md#cost-of-a-packet), so this matters to hardware and not to a Linux box.
+- **Connections that stay open** are short flows for every answer, 55 ms as over new ones
+  ([kept-connections](#kept-connections)).
+- **An access point with one queue.** Uploads against downloads are where the rivals fail: 5 uploads get 358 times
+  what 5 downloads get under FIFO, 1145 times under FQ-CoDel, 53 under CAKE, 281 under PIE; 2.2 under PEFD, 2.5 under
+  EFDACK, 1.04 under LASACK (30 packets; [cell-fairer-than-rivals](#cell-fairer-than-rivals)). Short downloads at 20
+  Mb/s take 0.31 s under EFDACK, 0.70 under FQ-CoDel. It is no longer *good* fairness: with 300 packets it is a factor
+  of 6, since hosts' windows have grown ([cell-fair](#cell-fair)). Plain EFD, which counts bytes, is worse than FIFO,
+  568.
+- **BBR** suits EFD: it leaves 35 packets in the low queue in place of 130, loses 0.07 % in place of 1.3 %, and long
+  flows pay little or nothing. PIE and DualPI2 do worse with BBR than with CUBIC, as it does not heed their drops.
+
+*Not worth it*
+
+- **Isolation between users.** None. UDP of 5 Mb/s beside three long transfers gets 4.84 under EFD, 4.87 under FIFO,
+  2.21 under FQ-CoDel ([isolation-stream](#isolation-stream)). A transfer split over 16 connections is done 3.8 times
+  sooner, under FQ-CoDel 3.2, under CAKE, which shares among hosts, 1.5 ([isolation-split](#isolation-split)).
+  [Gaming](../how-to/gaming.md) has more of that.
+- **The shared queue stays bloated.** Long flows see the whole buffer: 0.13 s with 100 packets, 1.2 s with 1000, under
+  FQ-CoDel 0.04 s with either ([bulk-round-trips](#bulk-round-trips)). What shares a connection with a long transfer
+  waits with it.
+- **Just beyond the threshold** there is a cliff: a transfer of 24 to 37 packets takes 0.45 s with CUBIC at 8 Mb/s,
+  under FQ-CoDel 0.20; with a threshold of 80 packets 0.08 ([middling-fq-codel](#middling-fq-codel),
+  [threshold-80](#threshold-80)).
+- **HTTP/2**, one connection per page: with a threshold of 20 packets a page takes 1.45 s, FQ-CoDel 1.28, FIFO 2.59,
+  LAS 0.47 ([pages-fq-codel](#pages-fq-codel)). With 80 packets it is 0.86.
+- **Calls.** 64 and 500 kb/s lose little (0.2 and 0.7 % beside 8 Mb/s), but 1 % of the packets of a call wait for over
+  39 ms, under FQ-CoDel 2 ms, and where the link is full a video call of 2.5 Mb/s loses 39 %, as it does under fair
+  queues ([stream-fq-codel](#stream-fq-codel), [stream-conference](#stream-conference)). Streams are sent at a
+  constant rate here; real calls back off.
+- **Long flows with CUBIC** take 1.5 times as long as under FIFO, for hosts with a minimum timeout of 0.2 s repeat
+  what is only waiting in the low queue; with 1 s, as in our reading of the thesis, it is 1.07
+  ([long-fifo](#long-fifo), [long-patient](#long-patient)). On a path of 44 ms at 50 Mb/s nothing of that is left
+  ([fast-long](#fast-long)).
+- **Lasting overload.** At 10.4 Mb/s for 1000 s the high queue overflows too, and EFD is no surer than FQ-CoDel.
+- **ECN** is no use to EFD, which never marks. FQ-CoDel and CAKE with it lose next to nothing.
+- **An access point with a queue per station**, as mac80211 has: FIFO in each is fair already, and EFD has nothing
+  left to put in order ([cell-n-queue-per-station](#cell-n-queue-per-station)).
+
+*If you deploy it*: PEFD or EFDACK at an access point with one queue; on a wire, below a shaper, `threshold` of 80
+packets in place of 20 (120 kB): transfers up to 20 packets do well with 20 and a first window of 10
+([initial-window](#initial-window)), longer ones and pages do not ([threshold](#threshold),
+[threshold-80](#threshold-80)), and a small buffer, since nothing else bounds what long flows see. Trust the users who
+share it.
+
+## In the Linux kernel
+
+The simulator's short flows are the kernel's: in [one run of the wired scenario](../kernel/engine.md#table-42-on-both)
+with Linux' own TCP the short class of Table 4.2 takes 617 ms under `fifo`, 147 under `efd` and 153 under `fq_codel`
+(simulator 620, 156 and 148), the long class 3.00, 3.37 and 2.99 s, within wide intervals. That class reaches far
+beyond 20 packets, where EFD and FQ-CoDel are even. [Behind a bulk
+transfer](../kernel/index.md#short-transfers-behind-a-bulk-transfer) 40 kB take 74.5 ms under `efd`, 96.5 under
+`fq_codel`, 514 under `pfifo`.
+
+## What falls short
+
+No L4S sender, so DualPI2 and ECN are shown with classic flows only; no F-RTO and no undo of needless timeouts, which
+makes long flows under EFD too slow by an amount not measured; BBR is version 1; streams do not adapt; rates are 10
+and 50 Mb/s. Memory is that of the simulator's code. Over 802.11n with one queue LASACK is fair but carries 42 Mb/s in
+place of 96: it sends to the receivers in turn, an aggregate is for one receiver, and so there is 1.0 frame in an
+access in place of 8.8 (one run of 10 s). CAKE with a queue per station lets uploads get 12 times what downloads get
+because of its target of 5 ms: a station's turn comes later than that, and COBALT drops data as if it stood in a queue
+(one run of 20 s: 8.8 Mb/s down and 91 up; 34 and 71 with a target of 20 ms; 54 and 56 with 60 ms and an interval of
+300 ms). What words mean is fixed at the head of each module; that of *negligible*, *fair* and *without loss* is that
+of the other pages. The rivals have their defaults, also in the cell, where mac80211 takes a target of 20 ms. Run
+times are those of a machine shared with others."""

@@ -1,0 +1,145 @@
+"""Runs of Zhao 2004, Table III and chapter IV: mixes of long TCP, CBR and short TCP flows at one link."""
+
+from mayfly.simulate.run import RunResult
+from mayfly_papers.declare.declaration import Experiment, Measures
+from mayfly_papers.declare.rows import Quantity, quantity
+
+RED = "red(min_th=15,max_th=45,spacing=wait,mark_max=0.1)"
+FLAT = "red(min_th=60,max_th=60,spacing=wait,mark_max=0.1)"
+SEEDS = 4
+COUNTED_S = 220.0
+"""`red-ns2` runs 320 s and counts from 100 s on."""
+ROUND_TRIP_S = 0.12
+"""Propagation delay of chapter IV, both ways."""
+
+
+def shares(run: RunResult) -> Measures:
+    """Shares, drop and mark rates by class; drop rate of all, per cent; queueing delay, ms and over the round trip."""
+    sent = sum(row["sent_bytes"] for row in run.classes)
+    found: Measures = {"drops": 100 * run.counters["drops"] / run.counters["arrivals"]}
+    found["utilisation"] = run.counters["utilisation"]
+    rate = sum(row["sent"] for row in run.classes) / COUNTED_S
+    found["delay"] = run.counters["queue_mean_packets"] / rate / ROUND_TRIP_S
+    waits = run.counters["queueing_delay"]
+    found["delay_ms"], found["deviation_ms"] = 1000 * waits["mean_s"], 1000 * waits["deviation_s"]
+    for row in run.classes:
+        name = row["group"]
+        found[f"{name}_share"] = row["sent_bytes"] / sent
+        found[f"{name}_of_link"] = found[f"{name}_share"] * found["utilisation"]
+        found[f"{name}_drops"] = row["drops"] / row["arrivals"]
+        found[f"{name}_marks"] = row["marks"] / row["arrivals"]
+    if "ltnrf_share" in found:
+        found["normalised"] = found["ltrf_share"] / (found["ltrf_share"] + found["ltnrf_share"])
+    return found
+
+
+def cbr(flows: int, spread_s: float, rate_bps: int = 1_000_000) -> list[dict]:
+    """CBR flows from hosts of their own; in step where ``spread_s`` is 0."""
+    row = {"rate": rate_bps, "packet": 1000, "flows": flows, "users": flows, "spread": spread_s, "group": "ltnrf"}
+    return [row]
+
+
+def table_3(queue: str, spread_s: float, access: str, identity: str) -> Experiment:
+    """35 TCP and 22 CBR flows over 28 Mb/s."""
+    overrides = {"workload.cbr": cbr(22, spread_s), "network.access_delay": access, "network.exit_delay": access}
+    overrides["network.buffer_counts_transmission"] = queue == "dt"
+    discipline = {"dt": "fifo", "red": RED, "flat": FLAT}[queue]
+    return Experiment(identity, overrides, (discipline,), SEEDS, shares, scenario="red-ns2")
+
+
+BUFFERS = {
+    5: {"1/3": 25, "1": 75, "3": 225},
+    35: {"1/3": 200, "1": 500, "3": 1500},
+    100: {"1/3": 500, "1": 1500, "3": 4500},
+}
+"""Table VI, packets, by link in Mb/s and multiple of the bandwidth-delay product."""
+
+
+def discipline_of(queue: str, buffer: int) -> str:
+    """The queue management of chapter IV; thresholds 1 to 3 as printed, at 1/4 and 3/4 of the buffer."""
+    thresholds = f"min_th={buffer / 4:g},max_th={3 * buffer / 4:g},spacing=wait,mark_max=0.1"
+    return {"dt": "fifo", "red": f"red({thresholds})", "ecn": f"red({thresholds},ecn=on)"}[queue]
+
+
+def chapter_4(queue: str, mbps: int, mice: int, phase: str, multiple: str = "1", on_off: bool = False) -> Experiment:
+    """Table VII scaled to the link; LTNRF of 1 Mb/s, of 0.5 Mb/s at 5 Mb/s, on and off for 20 s each in Figure 28."""
+    scale, buffer, rate_bps = mbps / 35, BUFFERS[mbps][multiple], 500_000 if mbps == 5 else 1_000_000
+    ltnrf = round({0: 22, 250: 22, 1300: 14}[mice] * scale * 1_000_000 / rate_bps)
+    flows, sources = round(55 * scale), round(mice * scale)
+    overrides = {
+        "network.rate": mbps * 1_000_000,
+        "network.access_delay": "5ms",
+        "network.exit_delay": "5ms",
+        "network.buffer": buffer,
+        "network.buffer_counts_transmission": queue == "dt",
+        "tcp.recovery": "sack",
+        "tcp.min_rto": "200ms",
+        "tcp.ecn": queue == "ecn",
+        "workload.permanent": [{"flows": flows, "spread": "2s", "users": flows, "group": "ltrf"}],
+        "workload.cbr": cbr(ltnrf, PHASES[phase], rate_bps),
+    }
+    if on_off:
+        overrides["workload.on_off"] = [row | {"on": "20s", "off": "20s"} for row in overrides["workload.cbr"]]
+        overrides["workload.cbr"] = []
+    if mice:
+        users = min(50, sources)
+        row = {"sources": sources, "size": 10, "period": "10s", "spread": "10s", "users": users, "group": "stf"}
+        overrides["workload.short_term"] = [row]
+    identity = name_of(queue, mbps, mice, phase, multiple, on_off)
+    return Experiment(identity, overrides, (discipline_of(queue, buffer),), SEEDS, shares, scenario="red-ns2")
+
+
+QUEUES = ("red", "ecn", "dt")
+TABLE_3_QUEUES = ("dt", "red", "flat")
+NAMES = {"red": "RED", "ecn": "RED-ECN", "dt": "DropTail", "flat": "RED (60/60)"}
+PHASES = {"in-step": 0.0, "staggered": 2.0}
+ACCESS = {"": "0s", "-1ms": "1ms"}
+LINKS = (5, 35, 100)
+"""Mb/s."""
+MULTIPLES = ("1/3", "1", "3")
+"""Of the bandwidth-delay product."""
+LOADS = {0: "0 %", 250: "5 %", 1300: "30 %"}
+"""Load of short-term flows by their number at 35 Mb/s."""
+
+
+def name_of(queue: str, mbps: int, mice: int, phase: str, multiple: str = "1", on_off: bool = False) -> str:
+    """Id of a run of chapter IV."""
+    ending = {"1": "", "1/3": "-third", "3": "-triple"}[multiple]
+    return f"{queue}-{mbps}-{mice}-{phase}{ending}" + ("-on-off" if on_off else "")
+
+
+def _chapter_4() -> list[Experiment]:
+    """Each queue at every load with a buffer of 1, with every buffer at 30 %, and there on and off too."""
+    cells = [(mbps, mice, phase, "1", False) for mbps in LINKS for mice in LOADS for phase in PHASES]
+    cells += [(mbps, 1300, phase, multiple, False) for mbps in LINKS for phase in PHASES for multiple in ("1/3", "3")]
+    cells += [(mbps, 1300, "staggered", multiple, True) for mbps in LINKS for multiple in MULTIPLES]
+    return [chapter_4(queue, *cell) for cell in cells for queue in QUEUES]
+
+
+TABLE_3 = tuple(
+    table_3(queue, spread_s, access, f"table-3-{queue}-{phase}{suffix}")
+    for queue in TABLE_3_QUEUES
+    for phase, spread_s in PHASES.items()
+    for suffix, access in ACCESS.items()
+)
+CHAPTER_4 = tuple(_chapter_4())
+EXPERIMENTS = TABLE_3 + CHAPTER_4
+_LABEL = {experiment.id: experiment.disciplines[0] for experiment in EXPERIMENTS}
+
+
+def of(experiment: str, measure: str) -> Quantity:
+    """A measure of an experiment.
+
+    Parameters
+    ----------
+    experiment : str
+        Id, as `name_of` makes them in chapter IV.
+    measure : str
+        Of `shares`.
+
+    Returns
+    -------
+    callable
+        Runs to values.
+    """
+    return quantity(experiment, _LABEL[experiment], measure)

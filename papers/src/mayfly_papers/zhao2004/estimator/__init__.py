@@ -1,0 +1,24 @@
+"""Zhao 2004, II: estimating traffic that does not respond."""
+
+ID = "zhao-2004-ponrt"
+TITLE = "Zhao 2004, II: estimating traffic that does not respond"
+ORDER = 110
+"""Place in lists of pages."""
+
+INTRODUCTION = """\
+The share of the packets arriving at a queue that does not respond to drops (PONRT), estimated from mean queue,
+arrivals and drops every 33 ms ([methods](../estimate/methods.md)), against the packets counted by class. Written by
+`python -m mayfly_papers zhao-2004-ponrt`; `--figures DIR` draws the figures; `tests/papers/test_zhao2004_ponrt.py`
+checks the same claims.
+
+MSE and relative error are those of II.C, over the estimates from 100 to 320 s, one each 0.66 s (1.3 s over two
+hops, a third of a round trip being 67 ms there). Most printed results are curves; the text tells nine MSEs, of
+which the largest, 0.003534, is taken here for "accurate", and 10 % for a relative error (II.C.5). The dissertation
+tuned the method by hand for each run (V.B) and does not print what it starts from. Here every method has one
+setting for all runs: the printed gains and filters and a start of one half for the published ones. "Started at the
+truth" gives a published method the true share at 100 s as its start: what it cannot know. The default method knows
+no more than they do: the samples, the capacity and R_0; it runs from 0 s on, they from 100 s.
+
+Not told, and chosen here: TCP Reno with a minimum timeout of 1 s (what comes nearest to Table III; 16, 22 and 25 CBR
+flows with SACK and 200 ms too), 22 CBR flows where only the TCP flows are described, 16 beside the short ones, RED
+thresholds of 25 and 35 for "increased", links of 50 ms in Figure 11."""

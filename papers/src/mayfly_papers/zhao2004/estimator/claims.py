@@ -1,0 +1,330 @@
+"""Zhao 2004, II: Figures 1, 3 to 10, 12, 13 and Tables I, II, the estimator of non-responsive traffic.
+
+Each statement twice: of the published method as it is printed, and of Mayfly's default method on the same samples.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from mayfly_papers.declare.declaration import Claim, Printed, Row, Runs, Values
+from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, printed_beside, quantity, within
+from mayfly_papers.zhao2004.estimator.differences import DIFFERENCES
+from mayfly_papers.zhao2004.estimator.measures import SETTLED_S
+from mayfly_papers.zhao2004.estimator.scenarios import (
+    BRANCHES,
+    CBR_LOADS,
+    EXPERIMENTS,
+    MIN_THRESHOLDS,
+    MIXES,
+    PERIODS,
+    RTTS_MS,
+)
+
+LARGEST = 0.003534
+"""Largest MSE that the text prints: Figure 9, [1 20] s."""
+WITHIN = 0.10
+"""Relative errors that the text calls accurate (II.C.5)."""
+STEP_ERROR = 0.05
+"""What the default may be off 10 s after a step."""
+
+MSE_CBR_16, MSE_VBR = 0.003353, {"slow": 0.003534, "fast": 0.002445}
+"""II.C.6."""
+
+TABLE_I = {
+    "iiad": {"0": 0.000550, "50": 0.000584, "100": 0.002199},
+    "sqrt": {"0": 0.000550, "50": 0.001206, "100": 0.000451},
+}
+"""MSE by per cent of binomial flows."""
+
+TABLE_II = {"25": (3.0, 2.7, 1.6), "22": (1.1, 2.8, 1.7), "16": (0.3, 1.8, 1.4)}
+"""Drop rates of links 1, 2 and 3 in per cent by CBR flows of set B."""
+
+_LABEL = {experiment.id: experiment.disciplines[0] for experiment in EXPERIMENTS}
+_NAMES = {"told": "default, told the true round-trip times"}
+
+
+def of(experiment: str, measure: str) -> Quantity:
+    """A measure of an experiment."""
+    return quantity(experiment, _LABEL[experiment], measure)
+
+
+def name_of(method: str) -> str:
+    """A method in words; ``-right`` after it is a start at the truth."""
+    plain, _, right = method.partition("-")
+    return _NAMES.get(method, f"{plain}, started at the truth" if right else plain)
+
+
+def accurate(experiment: str, methods: Iterable[str], printed: float | None = None, label: str = "") -> list[Row]:
+    """MSE of each method, beside a printed one or below the largest."""
+    before = f"{label}, " if label else ""
+    return [
+        at_most(
+            f"MSE, {before}{name_of(method)}",
+            of(experiment, f"{method}_mse"),
+            LARGEST,
+            printed=Printed(printed) if printed and index == 0 else None,
+        )
+        for index, method in enumerate(methods)
+    ]
+
+
+def near(experiment: str, methods: Iterable[str], label: str = "") -> list[Row]:
+    """Relative error of each method within 10 %."""
+    before = f"{label}, " if label else ""
+    text = f"within {WITHIN:.0%}"
+    rows = []
+    for method in methods:
+        error = of(experiment, f"{method}_error")
+
+        def margin(runs: Runs, error: Quantity = error) -> Values:
+            return WITHIN - np.abs(error(runs))
+
+        rows.append(Row(f"relative error, {before}{name_of(method)}", error, margin=margin, direction=text))
+    return rows
+
+
+def claim(identity: str, source: str, says: str, settings: str, rows: Iterable[Row], note: str = "") -> Claim:
+    """A claim with its reason, where it has one."""
+    return Claim(identity, f"Zhao 2004, {source}", says, settings, tuple(rows), DIFFERENCES.get(identity), note)
+
+
+def both(identity: str, source: str, says: str, settings: str, published: Iterable[Row], own: Iterable[Row]):
+    """A statement of the published methods, then of the default."""
+    return (
+        claim(identity, source, says, settings, published),
+        claim(f"{identity}-default", source, f"the same of the default method: {says}", settings, own),
+    )
+
+
+def figure_1() -> Claim:
+    """The round trip of the equilibrium."""
+    rows = []
+    for flows in (16, 22, 25):
+        run, label = f"cbr-{flows}", f"{flows} CBR"
+        rows += [
+            at_most(f"deviation of R(t) over its mean, {label}", of(run, "rtt_deviation"), WITHIN),
+            at_most(f"deviation from R_0 of the model over R_0, {label}", of(run, "rtt_from_rest"), WITHIN),
+            within(f"mean R(t), last 110 s over those before, {label}", of(run, "rtt_drift"), 1 + WITHIN),
+            within(f"mean that TCP measured over that of R(t), {label}", of(run, "rtt_tcp"), 1 + WITHIN),
+        ]
+    says = (
+        "measured round-trip times deviate little enough from the equilibrium that X_u R(t) may be taken for constant"
+    )
+    settings = "35 TCP flows and 16, 22 or 25 CBR flows as in Figure 3; R(t) = q(t)/C + T_p every 33 ms from 100 s on"
+    note = (
+        "The figure's settings and numbers are not told, nor how small is small enough: 10 % is what II.C.5 calls "
+        "accurate. A buffer of 60 packets is 17 ms of 100: R(t) could not leave 100 to 117 ms whatever came. Standard "
+        "deviation; from R_0, root of the mean square."
+    )
+    return claim("figure-1", "II.A, Fig. 1", says, settings, rows, note)
+
+
+def figure_3(tcp: str, flows: int) -> tuple[Claim, Claim]:
+    """High loads."""
+    experiment = f"{tcp}-{flows}"
+    identity = f"figure-3-{flows}" + ("-sack" if tcp == "sack" else "")
+    says = "estimates stay in a very small band around the truth"
+    settings = f"35 TCP ({'SACK' if tcp == 'sack' else 'Reno'}) and {flows} CBR flows"
+    published = accurate(experiment, ("basic", "basic-right"))
+    own = accurate(experiment, ("default",)) + near(experiment, ("default",))
+    return both(identity, "II.C.1, Fig. 3", says, settings, published, own)
+
+
+def figure_4() -> tuple[Claim, ...]:
+    """Basic against modified."""
+    low = [flows for flows in CBR_LOADS if flows <= 16]
+    rows = [
+        below(
+            f"MSE, {name_of('p0' + right)}, {flows} CBR",
+            of(f"cbr-{flows}", f"p0{right}_mse"),
+            of(f"cbr-{flows}", f"basic{right}_mse"),
+            direction="below basic",
+        )
+        for right in ("", "-right")
+        for flows in low
+    ]
+    own = [
+        below(
+            f"MSE, default, {flows} CBR",
+            of(f"cbr-{flows}", "default_mse"),
+            of(f"cbr-{flows}", "p0_mse"),
+            direction="below p0",
+        )
+        for flows in CBR_LOADS
+    ]
+    says = "below 60 % of non-responsive load the method that accounts for times without a drop (p0) has less error"
+    settings = "35 TCP flows and 10, 13 or 16 CBR flows, 38 to 58 % of the packets"
+    every = "35 TCP flows and 10 to 28 CBR flows"
+    return (
+        claim("figure-4", "II.C.2, Fig. 4", says, settings, rows),
+        claim("figure-4-default", "II.C.2, Fig. 4", "the default has less error than p0", every, own),
+    )
+
+
+def figure_5(period: int) -> tuple[Claim, Claim]:
+    """On/off load."""
+    experiment = f"on-off-{period}"
+    says = "the estimate follows a load that changes in time"
+    settings = f"35 TCP, 20 CBR and 6 on/off flows, {period} s each"
+    published = accurate(experiment, ("p0", "p0-right"))
+    own = accurate(experiment, ("default",)) + near(experiment, ("default",))
+    if period > SETTLED_S:
+        text = f"off by less, {SETTLED_S:g} s after a step"
+        own.append(at_most("largest mean error, default", of(experiment, "default_late"), STEP_ERROR, direction=text))
+    return both(f"figure-5-{period}", "II.C.3, Fig. 5", says, settings, published, own)
+
+
+def figure_6() -> tuple[Claim, Claim]:
+    """Short TCP flows count as non-responsive."""
+
+    def nearer(method: str) -> Row:
+        mean, both_, rest = (of("short-flows", name) for name in (f"{method}_mean", "share", "cbr_share"))
+
+        def margin(runs: Runs) -> Values:
+            return np.abs(mean(runs) - rest(runs)) - np.abs(mean(runs) - both_(runs))
+
+        name = f"mean estimate, {name_of(method)}"
+        return Row(name, mean, margin=margin, direction="nearer to CBR and short flows than to CBR")
+
+    says = "short TCP flows are estimated as part of the non-responsive load"
+    settings = "35 TCP and 16 CBR flows, from 100 s on 300 sources of short TCP flows"
+    published = [nearer(method) for method in ("p0", "p0-right")] + accurate("short-flows", ("p0", "p0-right"))
+    own = [nearer("default"), *accurate("short-flows", ("default",)), *near("short-flows", ("default",))]
+    return both("figure-6", "II.C.4, Fig. 6", says, settings, published, own)
+
+
+def figure_7() -> tuple[Claim, Claim]:
+    """A range of round-trip times."""
+    says = "with the mean for R_0 the estimate is still effective, a small amount too high"
+    settings = "35 TCP flows with 24.4 to 175.5 ms, 22 CBR flows, R_0 of 90 ms"
+    published = [
+        at_least(f"relative error, {name_of(method)}", of("rtt-range", f"{method}_error"), 0.0)
+        for method in ("p0", "p0-right")
+    ]
+    published += near("rtt-range", ("p0", "p0-right"))
+    own = near("rtt-range", ("default", "told")) + accurate("rtt-range", ("default", "told"))
+    return both("figure-7", "II.C.5, Fig. 7", says, settings, published, own)
+
+
+def figure_8(rtt: int) -> tuple[Claim, Claim]:
+    """R_0 that is not that of the flows."""
+    experiment = f"rtt-{rtt}"
+    rows = []
+    if rtt != 120:
+        side, way = (at_least, "too high") if rtt < 120 else (at_most, "too low")
+        rows = [
+            side(f"relative error, {name_of(method)}", of(experiment, f"{method}_error"), 0.0, direction=way)
+            for method in ("p0", "p0-right")
+        ]
+    rows += near(experiment, ("p0", "p0-right"))
+    says = "too high where the flows' time is below R_0, too low where it is above, relative errors within 10 %"
+    settings = f"35 TCP flows with {rtt} ms, 22 CBR flows, R_0 of 120 ms"
+    return both(f"figure-8-{rtt}", "II.C.5, Fig. 8", says, settings, rows, near(experiment, ("default", "told")))
+
+
+def figure_9() -> tuple[Claim, Claim]:
+    """Variable rates."""
+    runs = {"16 CBR": ("cbr-16", MSE_CBR_16)}
+    runs |= {f"VBR, {name}": (f"vbr-{name}", printed) for name, printed in MSE_VBR.items()}
+    published, own = [], []
+    for label, (experiment, printed) in runs.items():
+        published += accurate(experiment, ("p0", "p0-right"), printed, label)
+        own += accurate(experiment, ("default",), printed, label) + near(experiment, ("default",), label)
+    says = "rates that change at random leave the estimate as accurate as constant ones"
+    settings = "35 TCP flows and 16 of 0.5 to 1.5 Mb/s, each rate kept for 1 to 20 s (slow) or 0.1 to 1 s (fast)"
+    return both("figure-9", "II.C.6, Fig. 9", says, settings, published, own)
+
+
+def table_1(rule: str) -> tuple[Claim, Claim]:
+    """Binomial flows."""
+    published, own = [], []
+    for share in MIXES:
+        experiment = "cbr-22" if share == "0" else f"{rule}-{share}"
+        label, printed = f"{share} % {rule.upper()}", TABLE_I[rule][share]
+        published += accurate(experiment, ("p0", "p0-right"), printed, label)
+        own += accurate(experiment, ("default",), printed, label) + near(experiment, ("default",), label)
+    says = "binomial flows in place of TCP make little difference"
+    settings = "35 responsive flows, 22 CBR flows"
+    return both(f"table-1-{rule}", "II.C.7, Table I", says, settings, published, own)
+
+
+def figure_10() -> tuple[Claim, Claim]:
+    """High drop rates."""
+    raised = MIN_THRESHOLDS[1:]
+    runs = {f"min-th-{low}": f"minimum threshold {low}" for low in raised} | {"cbr-28": "28 CBR"}
+    published = [
+        below(
+            f"MSE, {name_of('loss' + right)}, {label}",
+            of(run, f"loss{right}_mse"),
+            of(run, f"p0{right}_mse"),
+            direction="below p0",
+        )
+        for right in ("", "-right")
+        for run, label in runs.items()
+    ]
+    published += [
+        Row(
+            f"drop rate, minimum threshold {low}",
+            of(f"min-th-{low}", "drops"),
+            "%",
+            margin=lambda runs, low=low: of(f"min-th-{low}", "drops")(runs) - of("min-th-15", "drops")(runs),
+            direction="above that at 15",
+        )
+        for low in raised
+    ]
+    own = [row for low in MIN_THRESHOLDS for row in accurate(f"min-th-{low}", ("default",), label=f"threshold {low}")]
+    says = "with more drops, from a higher minimum threshold of RED, the method that accounts for l(t) has less error"
+    return both("figure-10", "II.C.8, Fig. 10", says, "35 TCP and 22 CBR flows, or 28", published, own)
+
+
+def table_2(flows: str) -> Claim:
+    """Drop rates of the links."""
+    rows = [
+        printed_beside(f"drop rate, link {link}", of(f"hops-{flows}", f"drops Link {link}"), Printed(printed), "%")
+        for link, printed in enumerate(TABLE_II[flows], start=1)
+    ]
+    return claim(f"table-2-{flows}", "Table II", "drop rates", f"Figure 11, {flows} CBR flows in set B", rows)
+
+
+def figure_12(name: str) -> tuple[Claim, Claim]:
+    """Several hops."""
+    experiment, even = f"hops-{name}", name != "uneven"
+    published = accurate(experiment, ("multihop", "multihop-right"))
+    own = accurate(experiment, ("default",)) + near(experiment, ("default",))
+    says = "on link 1 of two hops the extended method is accurate"
+    says += "" if even else ", whatever the branches of the CBR flows"
+    settings = f"Figure 11, {'22' if not even else name} CBR flows in set B, {' and '.join(map(str, BRANCHES[name]))}"
+    return both(
+        f"figure-12-{name}" if even else "figure-13",
+        f"II.D, Fig. {12 if even else 13}",
+        says,
+        f"{settings} by branch",
+        published,
+        own,
+    )
+
+
+def _all() -> Iterable[Claim]:
+    yield figure_1()
+    for tcp in ("cbr", "sack"):
+        for flows in (16, 22, 25):
+            yield from figure_3(tcp, flows)
+    yield from figure_4()
+    for period in PERIODS:
+        yield from figure_5(period)
+    yield from figure_6()
+    yield from figure_7()
+    for rtt in RTTS_MS:
+        yield from figure_8(rtt)
+    yield from figure_9()
+    for rule in TABLE_I:
+        yield from table_1(rule)
+    yield from figure_10()
+    yield from map(table_2, TABLE_II)
+    for name in BRANCHES:
+        yield from figure_12(name)
+
+
+CLAIMS = tuple(_all())
+"""In the order of the dissertation."""
