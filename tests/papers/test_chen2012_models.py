@@ -13,11 +13,13 @@ from mayfly.models.queue.flow_records import Link
 from mayfly.simulate.run import run_one, workload
 from mayfly_papers.chen2012.queues import figures as queue_figures
 from mayfly_papers.chen2012.queues import measures as queue_measures
-from mayfly_papers.chen2012.queues.differences import DIFFERENCES
 from mayfly_papers.chen2012.queues.tables import percent
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.declare.pictures import Curve, Picture, pictures_page
 from mayfly_papers.pages import PAGES
+
+DIFFERENCES = reasons("mayfly_papers.chen2012.queues")
 
 MODELS = next(item for item in PAGES if item.id == "chen-2012-models")
 

@@ -11,10 +11,12 @@ from mayfly_papers.chen2012.subflows import claims as chen2012_subflows
 from mayfly_papers.chen2012.subflows import figures as subflow_figures
 from mayfly_papers.chen2012.subflows import measures as subflow_measures
 from mayfly_papers.chen2012.subflows import tables as subflow_tables
-from mayfly_papers.chen2012.subflows.differences import DIFFERENCES
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.declare.pictures import pictures_page
 from mayfly_papers.pages import PAGES
+
+DIFFERENCES = reasons("mayfly_papers.chen2012.subflows")
 
 EXPERIMENT = chen2012_subflows.EXPERIMENTS[0]
 SUBFLOWS = next(item for item in PAGES if item.id == "chen-2012-subflows")

@@ -2,9 +2,11 @@
 
 import pytest
 
-from mayfly_papers.chen2012.wired.differences import DIFFERENCES
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.pages import PAGES
+
+DIFFERENCES = reasons("mayfly_papers.chen2012.wired")
 
 WIRED = PAGES[0]
 

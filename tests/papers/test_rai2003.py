@@ -4,11 +4,13 @@ import polars as pl
 import pytest
 
 from mayfly.simulate.run import workload
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.pages import PAGES
 from mayfly_papers.rai2003 import claims as rai2003
 from mayfly_papers.rai2003 import measures as rai2003_measures
-from mayfly_papers.rai2003.differences import DIFFERENCES
+
+DIFFERENCES = reasons("mayfly_papers.rai2003")
 
 REPORT = next(item for item in PAGES if item.id == "rai-2003")
 

@@ -9,6 +9,7 @@ import pytest
 from mayfly.discipline_registry import parse
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly_papers.declare import declaration
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment, Runs
 from mayfly_papers.declare.exhibits import cited
 from mayfly_papers.pages import PAGES
@@ -17,8 +18,9 @@ from mayfly_papers.report.reproduce import Listing, reproduce
 from mayfly_papers.today import figures as today_figures
 from mayfly_papers.today import measures as today_measures
 from mayfly_papers.today import tables as today_tables
-from mayfly_papers.today.differences import DIFFERENCES
 from mayfly_papers.today.runs import NAMES, RIVALS, SHORTER, requests
+
+DIFFERENCES = reasons("mayfly_papers.today")
 
 TODAY = next(item for item in PAGES if item.id == "today")
 OF = {experiment.id: experiment for experiment in TODAY.experiments}

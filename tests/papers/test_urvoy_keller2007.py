@@ -7,12 +7,14 @@ from test_paper_figures import assert_drawn
 
 from mayfly.discipline_registry import parse
 from mayfly.simulate.run import run_one, workload
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.pages import PAGES
 from mayfly_papers.urvoykeller2007 import figures as urvoy_keller2007_figures
 from mayfly_papers.urvoykeller2007 import measures as urvoy_keller2007_measures
 from mayfly_papers.urvoykeller2007 import transfers as urvoy_keller2007
-from mayfly_papers.urvoykeller2007.differences import DIFFERENCES
+
+DIFFERENCES = reasons("mayfly_papers.urvoykeller2007")
 
 REPORT = next(item for item in PAGES if item.id == "urvoy-keller-2007")
 

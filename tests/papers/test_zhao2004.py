@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from test_paper_figures import assert_drawn
 
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.pages import PAGES
 from mayfly_papers.zhao2004.aqm.delays import no_more
-from mayfly_papers.zhao2004.aqm.differences import DIFFERENCES
 from mayfly_papers.zhao2004.aqm.figures import pictures
 from mayfly_papers.zhao2004.aqm.scenarios import CHAPTER_4, LINKS, chapter_4
+
+DIFFERENCES = reasons("mayfly_papers.zhao2004.aqm")
 
 ZHAO = next(item for item in PAGES if item.id == "zhao-2004")
 

@@ -37,11 +37,11 @@ def short(experiment, duration: str = "110s"):
 
 
 def test_claims_have_names_of_their_own_and_only_they_are_explained():
-    from mayfly_papers.zhao2004.estimator.differences import DIFFERENCES
+    from mayfly_papers.declare.data import reasons
 
     ids = [claim.id for claim in ITEM.claims]
     assert len(ids) == len(set(ids))
-    assert set(DIFFERENCES) <= set(ids)
+    assert set(reasons("mayfly_papers.zhao2004.estimator")) <= set(ids)
 
 
 def test_every_experiment_is_a_scenario_with_samples_three_times_in_a_round_trip():

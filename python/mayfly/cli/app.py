@@ -54,8 +54,8 @@ def start(
         raise typer.Exit
 
 
-ELSEWHERE = {"reproduce": ("papers", "Run what the papers claim, and say what agrees")}
-"""Commands of other distributions: the extra that brings one, and what it does."""
+ELSEWHERE = {"reproduce": "papers"}
+"""Commands of other distributions, and the extra that brings each."""
 
 
 def _register_all() -> None:
@@ -64,17 +64,17 @@ def _register_all() -> None:
     plug_ins = {plug_in.name: plug_in for plug_in in entry_points(group="mayfly.commands")}
     for plug_in in plug_ins.values():
         plug_in.load()(app)
-    for name, (extra, does) in ELSEWHERE.items():
+    for name, extra in ELSEWHERE.items():
         if name not in plug_ins:
-            _register_absent(name, extra, does)
+            _register_absent(name, extra)
 
 
-def _register_absent(name: str, extra: str, does: str) -> None:
+def _register_absent(name: str, extra: str) -> None:
     """A command that says how to get it."""
 
     @app.command(
         name,
-        help=f"{does} (not installed: pip install 'mayfly[{extra}]')",
+        help=f"Not installed: pip install 'mayfly[{extra}]'.",
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     )
     def absent() -> None:

@@ -44,7 +44,10 @@ def printed(package: str) -> dict[str, Any]:
     MayflyError
         Not TOML, or something else than numbers, words, arrays and tables.
     """
-    return {name: _read(value, f"{package}, {PRINTED_FILE}, {name}") for name, value in _table(package, PRINTED_FILE).items()}
+    return {
+        name: _read(value, f"{package}, {PRINTED_FILE}, {name}")
+        for name, value in _table(package, PRINTED_FILE).items()
+    }
 
 
 def _read(value: Any, where: str) -> Any:

@@ -10,7 +10,8 @@ from mayfly.laws.service_spec import service_law
 from mayfly.models.laws.summary import LawMap, law_map, mass_of_largest
 from mayfly.models.sampling.sampling import misclassified, packets_until_sampled, sampling_probability
 from mayfly_papers.chen2012.traffic import roles as chen2012_roles
-from mayfly_papers.declare.declaration import Claim, Difference, Row, Verdict
+from mayfly_papers.declare.data import reasons
+from mayfly_papers.declare.declaration import Claim, Row
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, within
 
 PRINTED_LAW = "zipf:min=1,max=1e6,alpha=1.1"
@@ -18,18 +19,7 @@ SAMPLES = (1, 5, 25, 50)
 FIGURE_7 = "lognormal:mu=7.37..8.5,sigma=0.98..1.92"
 FIGURE_8 = "bounded-pareto:min=3,max=13333,alpha=1..2"
 
-DIFFERENCES = {
-    "figure-7": Difference(
-        Verdict.DIFFERS,
-        "The CoV is sqrt(exp(sigma^2) - 1) whatever mu is: 1.27 for sigma = 0.98, which the text rounds to 1.5.",
-    ),
-    "mass-of-the-law": Difference(
-        Verdict.DIFFERS,
-        "The 5 % largest of the law carry 1.2 t^(1/6) - 0.2 t with t = 0.05, 72 %; in 20 samples as large as there "
-        "(234 000 sizes, whole packets) they carry 63 to 74 %, [in the simulation](rai-2003.md#sizes) 66 %. What else "
-        "made it 50 in the figure is not known.",
-    ),
-}
+DIFFERENCES = reasons(__package__)
 
 
 def constant(value: Callable[[], float]) -> Quantity:

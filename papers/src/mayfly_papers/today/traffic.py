@@ -5,10 +5,12 @@ Words mean what they mean in :mod:`mayfly_papers.chen2012.wired.cbr` and
 *without loss* are below 1 %, *regular* is within 10 % of the sender's period, *alike* within a factor of 1.1.
 """
 
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Row
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, greater_by, quantity, ratio, within
-from mayfly_papers.today.differences import DIFFERENCES
 from mayfly_papers.today.runs import BUFFERS, NAMES, SPLITS, STREAM_LOADS, stream_id
+
+DIFFERENCES = reasons(__package__)
 
 STREAM_NAMES = {"call": "64 kb/s", "video": "500 kb/s", "conference": "2.5 Mb/s"}
 ALL = ("fifo", "fq_codel", "cake", "fq_pie", "pie")

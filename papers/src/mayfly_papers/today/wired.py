@@ -3,9 +3,9 @@
 What words mean is that of the other pages: *negligible* is below 10 %, *not sensitive* within a factor of 1.25.
 """
 
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Row
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, quantity, ratio, within
-from mayfly_papers.today.differences import DIFFERENCES
 from mayfly_papers.today.runs import (
     FAIR_RIVALS,
     LOADS,
@@ -19,6 +19,8 @@ from mayfly_papers.today.runs import (
     efd_of,
     wired_id,
 )
+
+DIFFERENCES = reasons(__package__)
 
 SETTINGS = "`wired`, 10 Mb/s, 300 packets, 8 and 10.4 Mb/s offered; CUBIC, BBR and CUBIC with ECN"
 SIZES = {"small": "up to 20 MSS", "middling": "21 to 300 MSS", "large": "above 300 MSS"}

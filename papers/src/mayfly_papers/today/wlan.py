@@ -4,10 +4,12 @@ Words mean what they mean in :mod:`mayfly_papers.chen2012.wlan.cell`: *fair*, wi
 within a factor of 2; *negligible*, below 10 %.
 """
 
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Row
 from mayfly_papers.declare.rows import Quantity, at_most, below, nearer_one, quantity, ratio, within
-from mayfly_papers.today.differences import DIFFERENCES
 from mayfly_papers.today.runs import CELL_BUFFERS, MIXED_LOADS, NAMES
+
+DIFFERENCES = reasons(__package__)
 
 OURS = ("pefd", "efdack")
 RIVALS = ("fq_codel", "cake", "fq_pie", "pie")

@@ -6,10 +6,12 @@
 from itertools import pairwise
 
 from mayfly_papers.chen2012.wlan import measures as wlan_measures
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment
 from mayfly_papers.declare.rows import Quantity, at_least, below, greater_by, quantity, ratio, within
-from mayfly_papers.urvoykeller2007.differences import DIFFERENCES
 from mayfly_papers.urvoykeller2007.measures import PACKET_BYTES
+
+DIFFERENCES = reasons(__package__)
 
 NAMES = {"fifo": "FIFO", "las": "LAS", "lasack": "LASACK"}
 BUFFERS = (5, 10, 20, 30, 50, 100)

@@ -19,6 +19,7 @@ from mayfly.models.wlan.tcp import cycle_capacity
 from mayfly.models.wlan.times import CellTimes
 from mayfly.scenario.airtimes import airtimes
 from mayfly_papers.chen2012.wlan.measures import MSS_BYTES
+from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import (
     Quantity,
@@ -32,7 +33,10 @@ from mayfly_papers.declare.rows import (
     within,
 )
 from mayfly_papers.urvoykeller2007 import measures
-from mayfly_papers.urvoykeller2007.differences import DIFFERENCES
+
+DIFFERENCES = data.reasons(__package__)
+
+PRINTED = data.printed(__package__)
 
 REPLICATIONS = 5
 LOADS = (1, 2, 3, 4, 5, 6, 7)
@@ -48,17 +52,10 @@ LAWS: dict[str, dict[str, Any]] = {
 }
 """Law of each row of Table 1, before rounding."""
 
-TABLE_1 = {
-    "bp-9.67": (3.0, 3.1, 3.2, 3.3, 3.4, 3.6, 3.9),
-    "sexp-9.67": (3.0, 3.2, 3.2, 3.3, 3.3, 3.6, 3.9),
-    "ln-9.67": (3.0, 3.1, 3.2, 3.3, 3.4, 3.6, 3.9),
-    "bp-6.67": (3.2, 3.4, 3.6, 3.7, 3.9, 4.1, 4.3),
-    "sexp-6.67": (3.2, 3.5, 3.6, 3.7, 3.9, 4.1, 4.3),
-    "ln-6.67": (3.2, 3.5, 3.7, 3.7, 4.0, 4.2, 4.3),
-}
+TABLE_1 = PRINTED["table_1"]
 """Capacity by law, then `LOADS`, Mb/s."""
 
-MIX_CAPACITY = Printed(2.65)
+MIX_CAPACITY = PRINTED["mix_capacity"]
 
 
 def rounded_down(flows: pl.DataFrame, replication: int) -> pl.DataFrame:
@@ -211,7 +208,14 @@ def resilience() -> Claim:
         at_most(f"{text}, 5 over 2 Mb/s, LAS", growth("las", name), 2)
         for name, text in (("smallest", "3 MSS"), ("half", "up to the median"))
     ]
-    rows.append(at_least("3 MSS, 5 over 2 Mb/s, FIFO", growth("fifo", "smallest"), 10, printed=Printed(100)))
+    rows.append(
+        at_least(
+            "3 MSS, 5 over 2 Mb/s, FIFO",
+            growth("fifo", "smallest"),
+            10,
+            printed=Printed(PRINTED["resilience"]["3 MSS, 5 over 2 Mb/s, FIFO"]),
+        )
+    )
     says = (
         "from 2 to 5 Mb/s most flows are marginally affected under LAS; under FIFO the smallest take 100 times as long"
     )
@@ -400,7 +404,7 @@ def mix_responses(variant: str = "") -> Claim:
             "3 MSS, downloads, 5 over 2 Mb/s, FIFO",
             ratio(*(of("fifo", "down_smallest_s", load) for load in (5, 2))),
             2,
-            printed=Printed(10),
+            printed=Printed(PRINTED["mix_responses"]["3 MSS, downloads, 5 over 2 Mb/s, FIFO"]),
         ),
     ]
     says = (

@@ -9,62 +9,17 @@ from collections.abc import Callable
 import numpy as np
 
 from mayfly_papers.chen2012.apps.tables import INTERNET, INTRANET, PARTIES, Transfers, larger, near_one, transfers
+from mayfly_papers.declare import data
 from mayfly_papers.declare.capture_facts import constant
-from mayfly_papers.declare.declaration import Claim, Difference, Printed, Row, Verdict
+from mayfly_papers.declare.declaration import Claim, Printed, Row
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, within
+
+PRINTED = data.printed(__package__)
+MEDIANS = PRINTED["medians_ms"]
 
 FACTOR = 1.25
 
-DIFFERENCES = {
-    "apps-volume": Difference(
-        Verdict.DIFFERS,
-        "Bytes and sizes of packets are as claimed. The packets are fewer: a median of 13, as in the lab, where "
-        "Internet connections of the mix have 25.5, and 24 without TLS. Inside the mix 46 % are one request and its "
-        "answer, against 25 % across its boundary.",
-    ),
-    "apps-ratio": Difference(
-        Verdict.DIFFERS,
-        "Within a factor of 2 it is 91.5 and 86 %. In the lab Kerberos, RPC and SMB are at 83 to 89 %; LDAP (25 "
-        "connections, 52 %) and remote management over HTTP (12, none) answer with more packets than they ask with.",
-    ),
-    "apps-round-trips": Difference(
-        Verdict.DIFFERS,
-        "Paths of other networks, those of the office made with 12 to 150 ms. Handshakes say the same, 1.2 ms in "
-        "the lab, 74 ms in the home and 49 in the mix; only inside the mix do they say less, 0.36 ms, as at "
-        "Eurecom.",
-    ),
-    "apps-warm-ups-intranet": Difference(
-        Verdict.DIFFERS,
-        "The tap is nearer to the initiators, and the way to the other end and back is in the warm-ups of that end. "
-        "Less the part of the handshake of their own side the medians are 0.05 and 0.11 ms in the lab, and 0.31 and "
-        "0.30 in the mix: there they are similar and the initiator's slightly larger, as claimed. Half of the lab's "
-        "are of one connection, of RPC.",
-    ),
-    "apps-warm-ups-internet": Difference(
-        Verdict.DIFFERS,
-        "Few clients of ours are so fast: medians are 0.28 ms for the programs of the office and 13 for the others. "
-        "A first train follows none and has no warm-up; were it counted with 0, initiators would have 61, 41 and 29 "
-        "% below 0.1 ms. The text does not say whether it counted them.",
-    ),
-    "apps-trains-internet": Difference(
-        Verdict.DIFFERS,
-        "In the home it is so without TLS (no train of 3 packets, against 19 %). In the mix it is not: 14 % have 3 "
-        "or more with TLS and without, and one of 1578 packets is an upload.",
-    ),
-    "apps-train-counts": Difference(
-        Verdict.DIFFERS,
-        "The two parties are as claimed. On average intranet connections of the mix have twice the trains, 12.9 "
-        "against 6.9, but most have fewer: 46 % are one request and its answer, against 25 %. Beside Internet "
-        "connections that are not TLS the probability is 0.53.",
-    ),
-    "apps-pacing": Difference(
-        Verdict.DIFFERS,
-        "All 59 sides with 1 ms or more in the lab, and 50 of 53 in the home, have data packets seen twice: the "
-        "time until the second is in the data phase, not of the application. In the mix (70 of 187, and 3 of 32 "
-        "inside) sides pause within a train, for 0.8 to 5.8 s in the median, inside as outside.",
-    ),
-}
-"""Why a claim does not come out as printed."""
+DIFFERENCES = data.reasons(__package__)
 
 
 def of(side: str, capture: str, measure: Callable[[Transfers], float]) -> Quantity:
@@ -125,7 +80,7 @@ def ratios() -> Claim:
             f"largest ratio of a connection, Internet, {name}",
             of("Internet", name, lambda t: t.down_over_up().max()),
             10,
-            printed=Printed(1e4),
+            printed=Printed(PRINTED["ratios"]["largest ratio of a connection, Internet"]),
         )
         for name in INTERNET
     ]
@@ -144,12 +99,20 @@ def round_trips() -> Claim:
     """Fig. 9.3(b)."""
     rows = [
         around(f"median, {side}, {name}", of(side, name, lambda t: 1e3 * np.median(t.rtt_s())), printed, "ms")
-        for side, captures, printed in (("intranet", INTRANET, 0.38), ("Internet", INTERNET, 33.6))
+        for side, captures, printed in (
+            ("intranet", INTRANET, MEDIANS["intranet"]),
+            ("Internet", INTERNET, MEDIANS["internet"]),
+        )
         for name in captures
     ]
     apart = beside(lambda inside, outside: np.median(inside.rtt_s()) / np.median(outside.rtt_s()))
     rows.append(
-        at_most("median of the intranet over the Internet, mix", apart, 0.1, printed=Printed(round(0.38 / 33.6, 4)))
+        at_most(
+            "median of the intranet over the Internet, mix",
+            apart,
+            0.1,
+            printed=Printed(round(MEDIANS["intranet"] / MEDIANS["internet"], 4)),
+        )
     )
     says = (
         "round-trip times have medians of 0.38 ms in the intranet and 33.6 ms to the Internet, of different magnitudes"

@@ -15,7 +15,8 @@ import polars as pl
 
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult
-from mayfly_papers.declare.declaration import Claim, Difference, Experiment, Measures, Row, Runs, Values, Verdict
+from mayfly_papers.declare.data import reasons
+from mayfly_papers.declare.declaration import Claim, Experiment, Measures, Row, Runs, Values
 from mayfly_papers.declare.rows import Quantity, at_most, below, quantity
 
 OFFICE = Path(__file__).parents[5] / "captures" / "office.pcap.gz"
@@ -108,23 +109,7 @@ def difference(form: str) -> Quantity:
 SOURCE = "Chen 2012, 9.3.2"
 SETTINGS = "TCP connections of `captures/office.pcap.gz` at 8 Mb/s over 10 Mb/s, 300 packets, hosts at 100 Mb/s"
 
-DIFFERENCES = {
-    "apps-queue": Difference(
-        Verdict.DIFFERS,
-        "With pauses the same bytes take longer, and the mean queue over the run is as claimed: 50 packets "
-        "recorded and 58 to 72 scripted, against 91 to 109. But a packet that goes through waits longer: recorded "
-        "UDP does not slow down where bursts meet (0.17 to 0.19 s, against 0.12 to 0.14), and scripted TCP brings "
-        "bursts no smaller than the trains of the capture (0.12 to 0.15).",
-    ),
-    "apps-sizes": Difference(
-        Verdict.UNDECIDED,
-        "A long flow of UDP loses a packet somewhere where it does not slow down: under FIFO and SCFQ 87 % of the "
-        "recorded flows lose none, and the largest are missing. The other disciplines let the short ones through, and "
-        "the transfers of the legacy model slow down. The thesis sees no difference as its load is low: ours comes "
-        "in bursts, 8 Mb/s on average.",
-    ),
-}
-"""Why a claim does not come out as printed."""
+DIFFERENCES = reasons(__package__)
 
 
 def blurs() -> Claim:

@@ -11,18 +11,19 @@ import numpy as np
 from mayfly.simulate.run import RunResult
 from mayfly_papers.chen2012.wlan import measures as wlan_measures
 from mayfly_papers.chen2012.wlan.topology import DISCIPLINES, LEGACY, NAMES, SIZES
+from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import (
     Claim,
-    Difference,
     Experiment,
     Measures,
     Printed,
     Row,
     Runs,
     Values,
-    Verdict,
 )
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, printed_beside, quantity, ratio, within
+
+PRINTED = data.printed(__package__)
 
 UNDERLOAD = 8
 """Mb/s of both directions together, as for Fig. 9.13."""
@@ -33,16 +34,14 @@ OVERLOADS = (15, 19)
 LOADS = (UNDERLOAD, *OVERLOADS)
 
 TABLE_9_1 = {
-    ("topological", "intranet", "down"): 0.45,
-    ("topological", "intranet", "up"): 0.45,
-    ("topological", "internet", "down"): 0.09,
-    ("topological", "internet", "up"): 0.01,
-    ("legacy", None, "down"): 0.54,
-    ("legacy", None, "up"): 0.46,
+    (model, None if where == "all" else where, way): share
+    for model, places in PRINTED["table_9_1"].items()
+    for where, ways in places.items()
+    for way, share in ways.items()
 }
 """Share of the traffic by model, group and direction."""
 
-TABLE_9_2 = {"intranet": 1.0, "internet": 100.0, "legacy": 10.9}
+TABLE_9_2 = PRINTED["table_9_2"]
 """Round trips, ms: twice the delays of the links on the way."""
 
 SENT_MS = {"a SYN and its answer": 0.0768, "a full packet and its acknowledgement": 1.4784}
@@ -83,22 +82,7 @@ EXPERIMENTS = (
 )
 
 
-DIFFERENCES = {
-    "enterprise-low-latency": Difference(
-        Verdict.DIFFERS,
-        "Under FIFO it is so in overload (0.93 to 0.96), and from 21 to 300 MSS there under all but LAS (0.83 to "
-        "0.97). Where a discipline takes small transfers past the queue, those of low latency take 20 ms and those of "
-        "high latency 490 ms, five rounds of 100 ms: these are a tenth of the transfers and three quarters of the "
-        "mean. Curves on an axis of seconds do not show it.",
-    ),
-    "enterprise-underload": Difference(
-        Verdict.DIFFERS,
-        "It is FIFO that makes it 1.32 and 1.26. The window of a large transfer of low latency, 43 packets, is all in "
-        "the queue: half of the time it is empty, but a packet waits 32 ms in the mean, and that in each of the five "
-        "rounds of a small transfer, which takes 649 ms in place of 490. Among the other four the largest is within "
-        "1.01 of the smallest up to 20 MSS, and 1.05 from 21 to 300, as the text says.",
-    ),
-}
+DIFFERENCES = data.reasons(__package__)
 
 
 def _claim(name: str, source: str, says: str, rows: list[Row], note: str = "") -> Claim:

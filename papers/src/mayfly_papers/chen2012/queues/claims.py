@@ -13,11 +13,13 @@ from typing import Any
 import polars as pl
 
 from mayfly_papers.chen2012.queues import measures
-from mayfly_papers.chen2012.queues.differences import DIFFERENCES
 from mayfly_papers.chen2012.queues.measures import part_text
 from mayfly_papers.chen2012.wlan.measures import MSS_BYTES
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment, Row
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, nearer_one, quantity, within
+
+DIFFERENCES = reasons(__package__)
 
 REPLICATIONS = 5
 LOADS = (0.5, 0.9)

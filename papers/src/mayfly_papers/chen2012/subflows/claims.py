@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mayfly_papers.chen2012.subflows import measures as subflow_measures
-from mayfly_papers.chen2012.subflows.differences import DIFFERENCES
+from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import (
     Quantity,
@@ -26,6 +26,10 @@ from mayfly_papers.declare.rows import (
     ratio,
     within,
 )
+
+DIFFERENCES = data.reasons(__package__)
+
+PRINTED = data.printed(__package__)
 
 VARIANTS = {
     ("fifo", "fifo"): "efd",
@@ -114,7 +118,7 @@ def small_subflows(reading: str) -> Claim:
         def margin(runs: Runs) -> Values:
             return 0.05 - np.abs(ours(runs) - 0.9)
 
-        return Row(name, ours, "", Printed(0.9), margin, "within 0.05 of 0.9")
+        return Row(name, ours, "", Printed(PRINTED["around"]["name"]), margin, "within 0.05 of 0.9")
 
     rows = [
         around("sub-flows of at most 3 packets with data", "small"),

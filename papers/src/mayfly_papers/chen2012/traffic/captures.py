@@ -5,6 +5,7 @@ there is not wrong, and one that is so is not proved. What words are taken to me
 than half; *no evident difference*, medians within a factor of 1.25; *fits best*, the smallest AIC of the four laws.
 """
 
+from mayfly_papers.declare import data
 from mayfly_papers.declare.capture_facts import (
     ABOUT,
     CAPTURES,
@@ -15,74 +16,22 @@ from mayfly_papers.declare.capture_facts import (
     side_share,
     told,
 )
-from mayfly_papers.declare.declaration import Claim, Difference, Printed, Row, Runs, Verdict
+from mayfly_papers.declare.declaration import Claim, Printed, Row, Runs
 from mayfly_papers.declare.markdown import number, table
 from mayfly_papers.declare.rows import at_least, printed_beside, within
 
+PRINTED = data.printed(__package__)
+
 FOUR = ("exponential", "lognormal", "weibull", "pareto")
 
-TABLE_8_1 = {
-    "date": "25/01/10",
-    "duration": "24 h",
-    "connections": 1_506_538,
-    "GB": 439.3,
-    "packets": 564.3e6,
-    "hosts": 451,
-}
+TABLE_8_1 = PRINTED["table_8_1"]
 
-TABLE_8_2 = {
-    "lc-rp": (335_329, 26_159_335_855, 34_230_743),
-    "ls-rp": (1_428, 278_365_145, 435_295),
-    "lc-ls": (500_524, 258_862_570_217, 390_422_041),
-    "ls-ls": (300_688, 83_937_654_563, 96_022_700),
-}
+TABLE_8_2 = PRINTED["table_8_2"]
 """Connections, bytes and packets of the classes."""
 
 MEASURES = ("connections", "bytes", "packets")
 
-DIFFERENCES = {
-    "classes-add-up": Difference(
-        Verdict.DIFFERS,
-        "The classes of Table 8.2 hold three quarters of the connections of Table 8.1. Here each connection is in one "
-        "class, and what is in none of the four is `other`, by reason.",
-    ),
-    "table-8-2-internal": Difference(
-        Verdict.DIFFERS,
-        "Of the bytes of the lab two thirds cross its boundary: payloads of simulated attacks from a server that plays "
-        "the Internet. With that server counted as local, since its address is private, 87 % are internal.",
-    ),
-    "figure-8-1": Difference(
-        Verdict.DIFFERS,
-        "Externally downloads exceed uploads in all four, by less than at Eurecom. Inside the lab they do so too, by "
-        "2.9: its clients read from the domain controller. Per client the median ratio inside is 1.08 (below).",
-    ),
-    "figure-8-3-mass": Difference(
-        Verdict.DIFFERS,
-        "Not in the home, where the largest of 141 flows of a voice assistant has 243 kB and the next one 37.",
-    ),
-    "figure-8-4-durations": Difference(
-        Verdict.DIFFERS,
-        "Not in the lab: most connections across its boundary are single queries to root servers of DNS, 120 of them, "
-        "that nothing answered.",
-    ),
-    "figure-8-4-gaps": Difference(
-        Verdict.DIFFERS,
-        "In the lab those queries come in bursts, a third of a millisecond apart. In the home there are three times as "
-        "many connections across the boundary as inside.",
-    ),
-    "figure-8-5": Difference(
-        Verdict.DIFFERS,
-        "The lognormal law is ahead of Weibull's in all three, by 4 to 46 of AIC. The paper judges quantile plots by "
-        "eye, and says so.",
-    ),
-    "figure-8-6": Difference(
-        Verdict.DIFFERS,
-        "In the office the Pareto law is ahead, by 4 of 15 129: a quarter of its flows are queries of DNS, most of 100 "
-        "to 122 bytes, beside objects of a lognormal body and a Pareto tail. In the home Weibull's is ahead by 10. In "
-        "the lab and in the mix it is so. A mixture of two lognormals, which the paper has not, is ahead of all four "
-        "everywhere.",
-    ),
-}
+DIFFERENCES = data.reasons(__package__)
 
 
 def _claim(name: str, source: str, says: str, rows: list[Row], note: str = "") -> Claim:
@@ -106,7 +55,7 @@ def composition() -> list[Claim]:
             "share of the internal, bytes, lab",
             fact("lab", lambda d: side_share(d, "internal")),
             0.5,
-            printed=Printed(0.9),
+            printed=Printed(PRINTED["composition"]["share of the internal, bytes, lab"]),
         )
     ]
     external = [
@@ -114,7 +63,7 @@ def composition() -> list[Claim]:
             f"share of lc-rp in the external, bytes, {name}",
             fact(name, lambda d: class_share(d, "lc-rp")),
             0.5,
-            printed=Printed(0.989),
+            printed=Printed(PRINTED["composition"]["share of lc-rp in the external, bytes"]),
         )
         for name in CAPTURES
     ]
@@ -123,7 +72,7 @@ def composition() -> list[Claim]:
             "share of lc-ls in the internal, bytes, lab",
             fact("lab", lambda d: class_share(d, "lc-ls")),
             2 / 3,
-            printed=Printed(0.7551),
+            printed=Printed(PRINTED["composition"]["share of lc-ls in the internal, bytes, lab"]),
         )
     ]
     seen = (
@@ -156,7 +105,7 @@ def both_ways() -> Claim:
             f"external, down over up, bytes, {name}",
             fact(name, lambda d: down_over_up(d, "external")),
             1,
-            printed=Printed(9),
+            printed=Printed(PRINTED["both_ways"]["external, down over up, bytes"]),
         )
         for name in CAPTURES
     ]
@@ -181,7 +130,10 @@ def flows() -> list[Claim]:
 
     longer = [
         at_least(
-            f"median duration, external over internal, {name}", medians("duration_s", name), 1, printed=Printed(20)
+            f"median duration, external over internal, {name}",
+            medians("duration_s", name),
+            1,
+            printed=Printed(PRINTED["flows"]["median duration, external over internal"]),
         )
         for name in ("lab", "home", "mix")
     ]

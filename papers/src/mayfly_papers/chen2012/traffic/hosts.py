@@ -13,9 +13,12 @@ import polars as pl
 from mayfly.profile.roles.answer import trained
 from mayfly.profile.roles.features import host_features
 from mayfly.profile.roles.several import over_traces
+from mayfly_papers.declare import data
 from mayfly_papers.declare.capture_facts import CAPTURES, constant, fact, profiled
-from mayfly_papers.declare.declaration import Claim, Difference, Printed, Row, Verdict
+from mayfly_papers.declare.declaration import Claim, Printed, Row
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, nearer_one, within
+
+PRINTED = data.printed(__package__)
 
 FEWEST = 5
 """Fewest clients that a median is taken over."""
@@ -34,41 +37,7 @@ ROLES = {f"10.10.0.{host}": "client" for host in range(11, 17)} | dict.fromkeys(
 TRACES = 5
 """Parts of equal time that the lab is cut into: as many as there are traces of LBNL."""
 
-DIFFERENCES = {
-    "figure-8-2-sides": Difference(
-        Verdict.DIFFERS,
-        "In 15 % of the bins. 28 connections of the simulated attacks, each of more than a minute, have 85 % of the "
-        "bytes across the boundary and fill nearly all bins; without them internal load is above in 93 %.",
-    ),
-    "figure-8-7-most": Difference(
-        Verdict.DIFFERS,
-        "The mix is of recordings of one application each, at homes and in laboratories: of the 336 internal "
-        "connections of these 41 clients 193 are queries of DNS. There is no enterprise server in it.",
-    ),
-    "figure-8-7-ratio": Difference(
-        Verdict.DIFFERS,
-        "As above: internal traffic is queries, external traffic is what the application was recorded for.",
-    ),
-    "figure-8-8-internal": Difference(
-        Verdict.DIFFERS,
-        "In the mix 53 of 238 clients were sent nothing from inside in their recording; the median of the others is "
-        "0.99.",
-    ),
-    "figure-8-10-internal": Difference(
-        Verdict.DIFFERS,
-        "Both are near 1. Two of six clients of the lab exchanged three packets each way, of 66 to 72 bytes, so that "
-        "the median in packets is 1; in the mix it is 0.77 in bytes and 0.79 in packets.",
-    ),
-    "figure-8-10-small": Difference(
-        Verdict.DIFFERS,
-        "In the lab two of six clients send more packets, two receive more, which read from the domain controller.",
-    ),
-    "figure-8-13-below": Difference(
-        Verdict.DIFFERS,
-        "The six hosts of the office are clients that were made busy: 2.3 to 14.6 MB each in 75 s. In the lab it is 12 "
-        "of 16. In the home and the mix it is so.",
-    ),
-}
+DIFFERENCES = data.reasons(__package__)
 
 
 def clients(name: str, side: str) -> pl.DataFrame:
@@ -189,13 +158,23 @@ def ratios() -> list[Claim]:
         most.append(at_least(f"clients with a ratio of 1 to 100, bytes, {name}", inside, 0.75))
         for measure in ("bytes", "packets"):
             middle = median(name, "internal_external", measure)
-            most.append(at_least(f"median, {measure}, {name}", middle, 1, printed=Printed(10)))
+            most.append(at_least(f"median, {measure}, {name}", middle, 1, printed=Printed(PRINTED["ratios"]["median"])))
     fair = [
-        within(f"median, bytes, {name}", median(name, "down_up_internal", "bytes"), 1.25, printed=Printed(1))
+        within(
+            f"median, bytes, {name}",
+            median(name, "down_up_internal", "bytes"),
+            1.25,
+            printed=Printed(PRINTED["ratios"]["median, bytes"]),
+        )
         for name in INTERNAL
     ]
     down = [
-        at_least(f"median, bytes, {name}", median(name, "down_up_external", "bytes"), 1, printed=Printed(10))
+        at_least(
+            f"median, bytes, {name}",
+            median(name, "down_up_external", "bytes"),
+            1,
+            printed=Printed(PRINTED["ratios"]["median, bytes 2"]),
+        )
         for name in EXTERNAL
     ]
     return [
@@ -295,7 +274,7 @@ def roles() -> list[Claim]:
             f"hosts below 1 MB, {name}",
             fact(name, lambda d: d["hosts"]["traffic_bytes"]["below_1_MB"]),
             0.8,
-            printed=Printed(0.8),
+            printed=Printed(PRINTED["roles"]["hosts below 1 MB"]),
         )
         for name in CAPTURES
     ]

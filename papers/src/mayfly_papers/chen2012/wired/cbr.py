@@ -1,9 +1,13 @@
 """Chen 2012, 4.6.4: one CBR flow beside the wired TCP workload; figures without printed numbers."""
 
 from mayfly_papers.chen2012.wired import measures as wired_measures
-from mayfly_papers.chen2012.wired.differences import DIFFERENCES
+from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, greater_by, quantity
+
+DIFFERENCES = data.reasons(__package__)
+
+PRINTED = data.printed(__package__)
 
 NAMES = {"fifo": "FIFO", "las": "LAS", "run2c": "Run2C", "efd": "EFD", "lars": "LARS", "scfq": "SCFQ"}
 REPLICATIONS = 10
@@ -116,7 +120,7 @@ def video_without_loss(reading: str, discipline: str) -> Claim:
             _of(reading, VIDEO_BPS, load, discipline, "loss"),
             1e-4,
             direction="below 1 in 10 000",
-            printed=Printed(0.0),
+            printed=Printed(PRINTED["video_without_loss"]["loss in"]),
         )
         for load in NAMED_LOADS[:2]
     )

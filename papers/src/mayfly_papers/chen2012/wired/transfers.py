@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mayfly_papers.chen2012.wired import measures as wired_measures
-from mayfly_papers.chen2012.wired.differences import DIFFERENCES
+from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import (
     alike,
@@ -21,6 +21,10 @@ from mayfly_papers.declare.rows import (
     quantity,
     ratio,
 )
+
+DIFFERENCES = data.reasons(__package__)
+
+PRINTED = data.printed(__package__)
 
 DISCIPLINES = ("fifo", "las", "run2c", "efd", "lars")
 NAMES = {"fifo": "FIFO", "las": "LAS", "run2c": "Run2C", "efd": "EFD", "lars": "LARS", "scfq": "SCFQ"}
@@ -77,55 +81,11 @@ EXPERIMENTS = tuple(
     for regime in REGIMES
 )
 
-TABLE_4_1 = {
-    "underload": {
-        "las": Printed(392.4961, (392.3759, 392.6163)),
-        "xprotect": Printed(176.8407, (176.7861, 176.8952)),
-        "efd": Printed(1.9997, (1.9962, 2.0032)),
-    },
-    "overload": {
-        "las": Printed(704.0326, (703.8622, 704.2030)),
-        "xprotect": Printed(352.9599, (352.8678, 353.0519)),
-        "efd": Printed(27.9053, (27.8824, 27.9282)),
-    },
-}
+TABLE_4_1 = PRINTED["table_4_1"]
 
-TABLE_4_2 = {
-    "underload": {
-        "short": {
-            "fifo": Printed(0.390, (0.379, 0.400)),
-            "las": Printed(0.070, (0.069, 0.071)),
-            "run2c": Printed(0.108, (0.104, 0.112)),
-            "efd": Printed(0.090, (0.087, 0.093)),
-            "lars": Printed(0.073, (0.071, 0.075)),
-        },
-        "long": {
-            "fifo": Printed(3.519, (2.709, 4.329)),
-            "las": Printed(3.944, (2.727, 5.161)),
-            "run2c": Printed(3.861, (2.942, 4.779)),
-            "efd": Printed(3.758, (2.887, 4.628)),
-            "lars": Printed(3.842, (2.886, 4.798)),
-        },
-    },
-    "overload": {
-        "short": {
-            "fifo": Printed(3.264, (3.211, 3.317)),
-            "las": Printed(0.104, (0.099, 0.109)),
-            "run2c": Printed(0.848, (0.808, 0.888)),
-            "efd": Printed(0.705, (0.673, 0.738)),
-            "lars": Printed(1.521, (1.471, 1.572)),
-        },
-        "long": {
-            "fifo": Printed(55.788, (48.951, 62.625)),
-            "las": Printed(34.517, (24.970, 44.064)),
-            "run2c": Printed(58.406, (49.902, 66.911)),
-            "efd": Printed(40.014, (34.397, 45.630)),
-            "lars": Printed(64.882, (56.686, 73.078)),
-        },
-    },
-}
+TABLE_4_2 = PRINTED["table_4_2"]
 
-MEAN_SIZES = {"underload": {"short": 21.0, "long": 1020.0}, "overload": {"short": 21.0, "long": 1086.0}}
+MEAN_SIZES = PRINTED["mean_sizes"]
 """Table 4.2, MSS, one figure for all disciplines."""
 
 

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from mayfly_papers.chen2012.wlan import measures
-from mayfly_papers.chen2012.wlan.appendix_printed import COLUMNS, TABLES
 from mayfly_papers.chen2012.wlan.cell import NAMES
-from mayfly_papers.chen2012.wlan.differences import DIFFERENCES
+from mayfly_papers.chen2012.wlan.printed_tables import COLUMNS, TABLES
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import Quantity, paired, printed_beside, quantity, ratio
+
+DIFFERENCES = reasons(__package__)
 
 DISCIPLINES = tuple(TABLES["A.1"].cells)
 COLUMN_NAMES = dict(zip(COLUMNS, ("download, short", "download, long", "upload, short", "upload, long"), strict=True))

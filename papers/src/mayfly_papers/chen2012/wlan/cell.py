@@ -10,8 +10,8 @@ The mixed workload is in :mod:`mayfly_papers.chen2012.wlan.mixed`.
 import numpy as np
 
 from mayfly_papers.chen2012.wlan import measures
-from mayfly_papers.chen2012.wlan.appendix_printed import LARS
-from mayfly_papers.chen2012.wlan.differences import DIFFERENCES
+from mayfly_papers.chen2012.wlan.printed_tables import LARS
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment, Row, Runs, Values
 from mayfly_papers.declare.rows import (
     Quantity,
@@ -25,6 +25,8 @@ from mayfly_papers.declare.rows import (
     ratio,
     within,
 )
+
+DIFFERENCES = reasons(__package__)
 
 NAMES = {
     "fifo": "FIFO",

@@ -8,7 +8,7 @@ What words mean was written down before these runs, after trial runs with one se
 from mayfly_papers.chen2012.wlan import measures
 from mayfly_papers.chen2012.wlan.appendix import ASYMMETRIC, DOWNLOADS, LARGE, SYMMETRIC, Mix
 from mayfly_papers.chen2012.wlan.cell import LARS, NAMES
-from mayfly_papers.chen2012.wlan.differences import DIFFERENCES
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment
 from mayfly_papers.declare.rows import (
     Quantity,
@@ -21,6 +21,8 @@ from mayfly_papers.declare.rows import (
     ratio,
     within,
 )
+
+DIFFERENCES = reasons(__package__)
 
 LOADS = (10, 20)
 SIZE_BASED = ("lasack", LARS, "pefd", "efdack", "run2cack")

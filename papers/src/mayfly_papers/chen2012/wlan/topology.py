@@ -7,9 +7,11 @@ of the largest to the smallest mean response time of five disciplines, and one i
 import numpy as np
 
 from mayfly_papers.chen2012.wlan import measures
-from mayfly_papers.chen2012.wlan.differences import DIFFERENCES
+from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment, Row, Runs, Values
 from mayfly_papers.declare.rows import Quantity, at_least, below, quantity, ratio, within
+
+DIFFERENCES = reasons(__package__)
 
 NAMES = {"fifo": "FIFO", "scfq": "SCFQ", "run2c": "Run2C", "las": "LAS", "efd": "EFD"}
 DISCIPLINES = tuple(NAMES)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import (
     Quantity,
@@ -19,9 +20,12 @@ from mayfly_papers.declare.rows import (
     ratio,
     within,
 )
-from mayfly_papers.zhao2004.aqm.differences import DIFFERENCES
 from mayfly_papers.zhao2004.aqm.rates import TABLE_X
 from mayfly_papers.zhao2004.aqm.scenarios import BUFFERS, LINKS, LOADS, MULTIPLES, NAMES, PHASES, QUEUES, name_of, of
+
+DIFFERENCES = data.reasons(__package__)
+
+PRINTED = data.printed(__package__)
 
 SIMILAR = 1.1
 """Largest ratio of what the text calls close, similar, linear, or without impact: 10 %, as in II.C.5."""
@@ -245,7 +249,13 @@ def figure_31_droptail(phase: str) -> Claim:
             droptail, red = (of(name_of(queue, mbps, mice, phase), "delay") for queue in ("dt", "red"))
             where = f"{mbps} Mb/s, {load} STF"
             rows += [
-                within(f"DropTail, {where}", droptail, SIMILAR, direction="within 10 % of 1", printed=Printed(1.0)),
+                within(
+                    f"DropTail, {where}",
+                    droptail,
+                    SIMILAR,
+                    direction="within 10 % of 1",
+                    printed=Printed(PRINTED["figure_31_droptail"]["DropTail"]),
+                ),
                 at_least(f"DropTail over RED, {where}", ratio(droptail, red), DOUBLE),
                 at_most(f"DropTail over RED, {where}", ratio(droptail, red), TRIPLE),
             ]

@@ -4,42 +4,34 @@ Printed values and the declarations that hold ours beside them. Table V, VI and 
 figures of chapter IV are in `zhao2004_delays`, the estimator of chapter II is in `zhao2004_ponrt`.
 """
 
+from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import at_least, at_most, below, greater_by, printed_beside, ratio
-from mayfly_papers.zhao2004.aqm.differences import DIFFERENCES
 from mayfly_papers.zhao2004.aqm.scenarios import ACCESS, BUFFERS, LINKS, LOADS, NAMES, PHASES, QUEUES, name_of, of
 
-TABLE_III = {"dt": (0.715, 0.284, 34.2), "red": (0.243, 0.756, 5.64), "flat": (0.613, 0.386, 29.3)}
+DIFFERENCES = data.reasons(__package__)
+
+PRINTED = data.printed(__package__)
+
+TABLE_III = PRINTED["table_iii"]
 """Shares of TCP and CBR, drop rate in per cent."""
 
-TABLE_VIII = {
-    5: {"1/3": (0.943, 0.947, 0.974), "1": (0.963, 0.965, 0.975), "3": (0.973, 0.973, 0.976)},
-    35: {"1/3": (0.961, 0.955, 0.968), "1": (0.967, 0.967, 0.971), "3": (0.969, 0.970, 0.972)},
-    100: {"1/3": (0.967, 0.959, 0.971), "1": (0.971, 0.971, 0.972), "3": (0.972, 0.972, 0.973)},
-}
+TABLE_VIII = data.numbered(PRINTED["table_viii"])
 """Utilisation under RED, RED-ECN and DropTail at 30 % STF load."""
 
-TABLE_IX = {
-    5: {"red": (0.03627, 0.03681), "ecn": (0.00352, 0.04688), "dt": (0.01787, 0.10229)},
-    35: {"red": (0.03112, 0.03891), "ecn": (0.0, 0.05352), "dt": (0.01992, 0.09954)},
-    100: {"red": (0.02503, 0.02814), "ecn": (0.0, 0.03406), "dt": (0.01662, 0.12189)},
-}
+TABLE_IX = data.numbered(PRINTED["table_ix"])
 """Drop rates of LTRF and LTNRF at 30 % STF load."""
 
-MARKS_IX = {5: 0.04256, 35: 0.04123, 100: 0.03036}
+MARKS_IX = data.numbered(PRINTED["marks_ix"])
 """Marking rate of LTRF under RED-ECN there."""
 
 ALIKE = 1.3
 """Largest ratio of two rates of Table IX that the text calls no significant difference: .05352 over .04123."""
 
-TABLE_X = {
-    0: {"red": (0.505, 0.461), "ecn": (0.507, 0.458), "dt": (0.730, 0.238)},
-    250: {"red": (0.457, 0.460), "ecn": (0.460, 0.456), "dt": (0.729, 0.190)},
-    1300: {"red": (0.454, 0.244), "ecn": (0.457, 0.242), "dt": (0.478, 0.220)},
-}
+TABLE_X = data.numbered(PRINTED["table_x"])
 """Shares of LTRF and LTNRF at 100 Mb/s by short-term sources at 35 Mb/s."""
 
-FIGURE_29 = {"1/3": (0.3, 0.1), "3": (3.0, 1.0)}
+FIGURE_29 = PRINTED["figure_29"]
 """Queueing delay over the round trip by multiple, DropTail and RED, "around" in the text."""
 
 
@@ -216,7 +208,12 @@ def closer(phase: str) -> Claim:
     name = "LTRF under DropTail minus RED, 0 % STF"
     rows = (
         greater_by(name, gap(0), gap(1300), direction="above that at 30 %"),
-        Row("the same at 30 %", gap(1300), "", Printed(0.478 - 0.454)),
+        Row(
+            "the same at 30 %",
+            gap(1300),
+            "",
+            Printed(PRINTED["throughput_gap"]["droptail"] - PRINTED["throughput_gap"]["red"]),
+        ),
     )
     says = "at 30 % STF load the throughput of LTRF under RED comes close to that under DropTail"
     return _claim(f"table-10-closer-{phase}", "IV.A.4, Table X", says, f"100 Mb/s, {phase.replace('-', ' ')}", rows)

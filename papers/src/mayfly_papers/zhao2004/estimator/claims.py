@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, printed_beside, quantity, within
-from mayfly_papers.zhao2004.estimator.differences import DIFFERENCES
 from mayfly_papers.zhao2004.estimator.measures import SETTLED_S
 from mayfly_papers.zhao2004.estimator.scenarios import (
     BRANCHES,
@@ -21,7 +21,11 @@ from mayfly_papers.zhao2004.estimator.scenarios import (
     RTTS_MS,
 )
 
-LARGEST = 0.003534
+DIFFERENCES = data.reasons(__package__)
+
+PRINTED = data.printed(__package__)
+
+LARGEST = PRINTED["largest_error"]
 """Largest MSE that the text prints: Figure 9, [1 20] s."""
 WITHIN = 0.10
 """Relative errors that the text calls accurate (II.C.5)."""
@@ -31,13 +35,10 @@ STEP_ERROR = 0.05
 MSE_CBR_16, MSE_VBR = 0.003353, {"slow": 0.003534, "fast": 0.002445}
 """II.C.6."""
 
-TABLE_I = {
-    "iiad": {"0": 0.000550, "50": 0.000584, "100": 0.002199},
-    "sqrt": {"0": 0.000550, "50": 0.001206, "100": 0.000451},
-}
+TABLE_I = PRINTED["table_i"]
 """MSE by per cent of binomial flows."""
 
-TABLE_II = {"25": (3.0, 2.7, 1.6), "22": (1.1, 2.8, 1.7), "16": (0.3, 1.8, 1.4)}
+TABLE_II = PRINTED["table_ii"]
 """Drop rates of links 1, 2 and 3 in per cent by CBR flows of set B."""
 
 _LABEL = {experiment.id: experiment.disciplines[0] for experiment in EXPERIMENTS}

@@ -5,18 +5,21 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from mayfly_papers.declare.declaration import Claim, Difference, Printed, Row, Runs, Values, Verdict
+from mayfly_papers.declare import data
+from mayfly_papers.declare.declaration import Claim, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import Quantity, at_most, below, quantity
 from mayfly_papers.zhao2004.testbed import scenarios
 from mayfly_papers.zhao2004.testbed.measures import judged, kernel_document, kernel_series
 from mayfly_papers.zhao2004.testbed.scenarios import DISCIPLINE, LOADS
+
+PRINTED = data.printed(__package__)
 
 KERNEL = kernel_document()
 SEEDS = len(KERNEL["figures"]["22-87"])
 MEASURED = f"kernel: {KERNEL['kernel']}, {KERNEL['date']}, seeds 1 to {SEEDS}"
 
 
-CARRIED = 0.001586
+CARRIED = PRINTED["figure_19_carried"]
 """MSE that III.D prints, of a simulation with the gains of the testbed: "reasonably small"."""
 SCALE = 2**14
 """Of ``estm`` (III.A.3)."""
@@ -52,8 +55,7 @@ _ACKNOWLEDGED = (
     "packet in a round trip, and delayed acknowledgements make that less; told so (`per_ack=2`) it is too low, .479."
 )
 
-DIFFERENCES: dict[str, Difference] = {"figure-22": Difference(Verdict.DIFFERS, _ACKNOWLEDGED)}
-"""By claim."""
+DIFFERENCES = data.reasons(__package__)
 
 
 def claim(identity: str, source: str, says: str, settings: str, rows: Iterable[Row], note: str = "") -> Claim:
