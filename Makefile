@@ -34,7 +34,7 @@ build: $(STAMP) ## .venv with the native module and both packages in editable fo
 $(STAMP): $(SOURCES) | $(BIN)/python
 	# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
 	rm -f python/mayfly/_native.*.so
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --editable papers
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --editable ./papers
 	$(BIN)/python -m compileall -q python papers/src
 	touch $@
 
