@@ -6,6 +6,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
+import discipline_pages  # noqa: E402
+
+discipline_pages.write()
+
 project = "Mayfly"
 author = "The Mayfly developers"
 copyright = "The Mayfly developers; Apache-2.0 OR MIT"

@@ -6,14 +6,14 @@
  * last low packet goes.
  *
  * Cost per packet: O(1); O(log n) where a class is sorted.
- * Source: Chen 2012, Algorithm 3; core/early_discard.c decides.
+ * Source: Chen 2012, Algorithm 3; core/efd.c decides.
  */
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <net/netlink.h>
 
-#include "core/early_discard.h"
+#include "core/efd.h"
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 

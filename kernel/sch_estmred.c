@@ -227,7 +227,7 @@ static void estmred_options(const struct estmred_values *values,
 		.limit = of[TCA_ESTMRED_LIMIT],
 		.limit_in_bytes = of[TCA_ESTMRED_LIMIT_BYTES],
 		.estimate = of[TCA_ESTMRED_ESTIMATE],
-		.watch = {
+		.sampler = {
 			.method = of[TCA_ESTMRED_METHOD],
 			.rate_bytes = of[TCA_ESTMRED_RATE],
 			.mean_packet = of[TCA_ESTMRED_AVPKT],
@@ -254,7 +254,7 @@ static void estmred_options(const struct estmred_values *values,
 	};
 	/* Without a lower bound it is a tenth below the upper one. */
 	if (!of[TCA_ESTMRED_BELOW] && of[TCA_ESTMRED_ABOVE] > ESTMRED_SHARE / 10)
-		options->watch.below = of[TCA_ESTMRED_ABOVE] - ESTMRED_SHARE / 10;
+		options->sampler.below = of[TCA_ESTMRED_ABOVE] - ESTMRED_SHARE / 10;
 	estmred_red(of, &options->red);
 }
 
@@ -352,7 +352,7 @@ static int estmred_dump(struct Qdisc *sch, struct sk_buff *skb)
 static int estmred_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 {
 	struct estmred_sched_data *q = qdisc_priv(sch);
-	struct mf_watch *watch = q->core.watch;
+	struct mf_sampler *sampler = q->core.sampler;
 	struct tc_estmred_xstats stats;
 
 	sch_tree_lock(sch);
@@ -363,15 +363,15 @@ static int estmred_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 		.other = q->other,
 		.average = q->core.red.average,
 	};
-	if (watch) {
+	if (sampler) {
 		/* Intervals without a packet have ended too. */
-		mf_watch_advance(watch, ktime_get_ns() - q->epoch_ns,
-				 mf_queue_bytes(&q->core.queue));
-		stats.estimates = watch->estimates;
-		stats.estm = watch->last.share;
-		stats.flows = watch->last.flows;
-		stats.doubt = watch->last.doubt;
-		stats.tail = watch->is_tail;
+		mf_sampler_advance(sampler, ktime_get_ns() - q->epoch_ns,
+				   mf_queue_bytes(&q->core.queue));
+		stats.estimates = sampler->estimates;
+		stats.estm = sampler->last.share;
+		stats.flows = sampler->last.flows;
+		stats.doubt = sampler->last.doubt;
+		stats.tail = sampler->is_tail;
 	}
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(dump, &stats, sizeof(stats));

@@ -5,14 +5,14 @@
  * directions of a connection, LARS lets what was moved fade.
  *
  * Cost per packet: O(log n) of the packets that wait.
- * Source: Rai 2003, sections 2 and 6; core/least_attained.c decides.
+ * Source: Rai 2003, sections 2 and 6; core/las.c decides.
  */
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <net/netlink.h>
 
-#include "core/least_attained.h"
+#include "core/las.h"
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 

@@ -4,13 +4,13 @@
  * counts both directions of a connection.
  *
  * Cost per packet: O(1).
- * Source: Avrachenkov et al. 2004; Chen 2012, 6.4; core/two_class.c decides.
+ * Source: Avrachenkov et al. 2004; Chen 2012, 6.4; core/run2c.c decides.
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <net/netlink.h>
 
-#include "core/two_class.h"
+#include "core/run2c.h"
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 

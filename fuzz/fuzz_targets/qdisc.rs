@@ -9,7 +9,7 @@ mod audit;
 
 use audit::{Audit, Op, settings};
 use libfuzzer_sys::fuzz_target;
-use qdisc::{Ecn, Kind, Limit, registry};
+use qdisc::{Ecn, Kind, Limit, disciplines};
 
 fn op([what, flow, length, more]: [u8; 4]) -> Op {
     let len = match length {
@@ -35,7 +35,7 @@ fn op([what, flow, length, more]: [u8; 4]) -> Op {
 
 fuzz_target!(|data: &[u8]| {
     let Some((&[discipline, options, unit, size], calls)) = data.split_first_chunk() else { return };
-    let specs = registry::specs();
+    let specs = disciplines::specs();
     let spec = specs[usize::from(discipline) % specs.len()];
     let settings = settings(spec);
     let size = u32::from(size) + 1;

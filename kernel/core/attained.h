@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What every flow seen lately has moved: the flow table of LAS, LARS and
- * Run2C; crates/qdisc/src/flow_table.rs.
+ * Run2C; crates/qdisc/src/parts/flow_table.rs.
  *
  * Principle: flows are listed by when they were last seen. At every multiple
  * of an interval those go that were idle for too long; one with a packet

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Two classes with strict priority, each in order of arrival or sorted by the
- * volume its packets are marked with; crates/qdisc/src/classes.rs.
+ * volume its packets are marked with; crates/qdisc/src/parts/classes.rs.
  */
 #ifndef MAYFLY_CLASSES_H
 #define MAYFLY_CLASSES_H

@@ -8,8 +8,8 @@ static void mf_estmred_begin(struct mf_estmred *estmred)
 	const struct mf_estmred_options *options = &estmred->options;
 
 	mf_red_init(&estmred->red, &options->red, options->limit, options->limit_in_bytes);
-	if (estmred->watch)
-		mf_watch_init(estmred->watch, &options->watch);
+	if (estmred->sampler)
+		mf_sampler_init(estmred->sampler, &options->sampler);
 }
 
 /**
@@ -28,14 +28,15 @@ int mf_estmred_spare_init(struct mf_estmred_spare *spare, const struct mf_estmre
 	*spare = (struct mf_estmred_spare){ 0 };
 	if (pkts > estmred->pool.size && mf_pool_init(&spare->pool, pkts))
 		return -ENOMEM;
-	if (!options->estimate || estmred->watch)
+	if (!options->estimate || estmred->sampler)
 		return 0;
-	spare->watch = mf_alloc(1, sizeof(*spare->watch));
-	if (spare->watch)
+	spare->sampler = mf_alloc(1, sizeof(*spare->sampler));
+	if (spare->sampler)
 		return 0;
 	mf_estmred_spare_free(spare);
 	return -ENOMEM;
 }
+MF_EXPORT(mf_estmred_spare_init);
 
 /**
  * mf_estmred_spare_free() - frees what is left of it
@@ -44,9 +45,10 @@ int mf_estmred_spare_init(struct mf_estmred_spare *spare, const struct mf_estmre
 void mf_estmred_spare_free(struct mf_estmred_spare *spare)
 {
 	mf_pool_free(&spare->pool);
-	mf_free(spare->watch);
-	spare->watch = NULL;
+	mf_free(spare->sampler);
+	spare->sampler = NULL;
 }
+MF_EXPORT(mf_estmred_spare_free);
 
 /**
  * mf_estmred_init() - an empty queue
@@ -66,12 +68,13 @@ int mf_estmred_init(struct mf_estmred *estmred, const struct mf_estmred_options 
 		return -ENOMEM;
 	estmred->queue.discard = discard;
 	estmred->pool = spare.pool;
-	estmred->watch = spare.watch;
+	estmred->sampler = spare.sampler;
 	mf_queue_limit(&estmred->queue, options->limit, options->limit_in_bytes);
 	mf_order_init(&estmred->order, &estmred->pool, false, 1);
 	mf_estmred_begin(estmred);
 	return 0;
 }
+MF_EXPORT(mf_estmred_init);
 
 /**
  * mf_estmred_free() - frees the memory of an empty queue
@@ -80,9 +83,10 @@ int mf_estmred_init(struct mf_estmred *estmred, const struct mf_estmred_options 
 void mf_estmred_free(struct mf_estmred *estmred)
 {
 	mf_pool_free(&estmred->pool);
-	mf_free(estmred->watch);
-	estmred->watch = NULL;
+	mf_free(estmred->sampler);
+	estmred->sampler = NULL;
 }
+MF_EXPORT(mf_estmred_free);
 
 /**
  * mf_estmred_reset() - as good as new
@@ -95,6 +99,7 @@ void mf_estmred_reset(struct mf_estmred *estmred)
 	mf_pool_reset(&estmred->pool);
 	mf_estmred_begin(estmred);
 }
+MF_EXPORT(mf_estmred_reset);
 
 /**
  * mf_estmred_change() - gives a queue other options, packets waiting or not
@@ -109,15 +114,15 @@ void mf_estmred_change(struct mf_estmred *estmred, const struct mf_estmred_optio
 		       struct mf_estmred_spare *spare)
 {
 	struct mf_packet victim;
-	struct mf_watch *watch;
+	struct mf_sampler *sampler;
 	u32 slot;
 
 	if (spare->pool.size)
 		mf_pool_move(&estmred->pool, &spare->pool);
-	if (spare->watch || !options->estimate) {
-		watch = estmred->watch;
-		estmred->watch = spare->watch;
-		spare->watch = watch;
+	if (spare->sampler || !options->estimate) {
+		sampler = estmred->sampler;
+		estmred->sampler = spare->sampler;
+		spare->sampler = sampler;
 	}
 	mf_queue_limit(&estmred->queue, options->limit, options->limit_in_bytes);
 	while (mf_queue_is_over(&estmred->queue)) {
@@ -129,6 +134,7 @@ void mf_estmred_change(struct mf_estmred *estmred, const struct mf_estmred_optio
 	estmred->options = *options;
 	mf_estmred_begin(estmred);
 }
+MF_EXPORT(mf_estmred_change);
 
 /**
  * mf_estmred_enqueue() - takes an arriving packet
@@ -142,24 +148,25 @@ enum mf_fate mf_estmred_enqueue(struct mf_estmred *estmred, struct mf_packet *pa
 				u64 now_ns)
 {
 	struct mf_queue *queue = &estmred->queue;
-	struct mf_watch *watch = estmred->watch;
+	struct mf_sampler *sampler = estmred->sampler;
 	enum mf_fate fate = mf_queue_receive(queue, packet, now_ns);
 
 	if (fate != MF_QUEUED)
 		return fate;
-	if (watch) {
-		mf_watch_advance(watch, now_ns, mf_queue_bytes(queue));
-		watch->arrivals += packet->len;
-		estmred->red.is_tail = watch->is_tail;
+	if (sampler) {
+		mf_sampler_advance(sampler, now_ns, mf_queue_bytes(queue));
+		sampler->arrivals += packet->len;
+		estmred->red.is_tail = sampler->is_tail;
 	}
 	mf_red_arrive(&estmred->red, queue);
 	fate = mf_red_admit(&estmred->red, queue, packet);
 	if (fate == MF_QUEUED)
 		mf_order_push(&estmred->order, mf_pool_take(&estmred->pool, packet), 0);
-	else if (watch)
-		watch->drops += packet->len;
+	else if (sampler)
+		sampler->drops += packet->len;
 	return fate;
 }
+MF_EXPORT(mf_estmred_enqueue);
 
 /**
  * mf_estmred_dequeue() - hands out the next packet to send
@@ -179,15 +186,16 @@ bool mf_estmred_dequeue(struct mf_estmred *estmred, u64 now_ns, struct mf_packet
 		return false;
 	*packet = mf_pool_entry(&estmred->pool, slot)->packet;
 	mf_pool_give(&estmred->pool, slot);
-	if (estmred->watch) {
+	if (estmred->sampler) {
 		/* The counters still have the packet among those that wait. */
-		mf_watch_advance(estmred->watch, now_ns, mf_queue_bytes(&estmred->queue));
-		mf_watch_depart(estmred->watch, packet->len, leaves_some, now_ns);
+		mf_sampler_advance(estmred->sampler, now_ns, mf_queue_bytes(&estmred->queue));
+		mf_sampler_depart(estmred->sampler, packet->len, leaves_some, now_ns);
 	}
 	mf_red_depart(&estmred->red, packet->len, leaves_some, now_ns);
 	mf_queue_depart(&estmred->queue, packet);
 	return true;
 }
+MF_EXPORT(mf_estmred_dequeue);
 
 /**
  * mf_estmred_peek() - the packet that would be handed out now
@@ -201,3 +209,4 @@ const struct mf_packet *mf_estmred_peek(const struct mf_estmred *estmred)
 
 	return slot ? &mf_pool_entry(&estmred->pool, slot)->packet : NULL;
 }
+MF_EXPORT(mf_estmred_peek);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * RED that also estimates what share of its traffic does not respond to drops:
- * crates/qdisc/src/estmred.rs in integers.
+ * crates/qdisc/src/disciplines/estmred.rs in integers.
  *
  * Cost per packet: that of RED and a few additions; the estimator runs once per
  * sampling interval, driven by the packets. Source: Zhao 2004, II and III.
@@ -11,7 +11,7 @@
 
 #include "order.h"
 #include "red.h"
-#include "watch.h"
+#include "sampler.h"
 
 /**
  * struct mf_estmred_options - what can be chosen
@@ -19,14 +19,14 @@
  * @limit_in_bytes: which of them
  * @estimate: run the estimator
  * @red: of RED
- * @watch: of the estimator
+ * @sampler: of the estimator
  */
 struct mf_estmred_options {
 	u64 limit;
 	bool limit_in_bytes;
 	bool estimate;
 	struct mf_red_options red;
-	struct mf_watch_options watch;
+	struct mf_sampler_options sampler;
 };
 
 /**
@@ -36,7 +36,7 @@ struct mf_estmred_options {
  * @pool: entries of waiting packets
  * @order: of arrival
  * @red: the detector
- * @watch: the estimator; NULL where it is off
+ * @sampler: the estimator; NULL where it is off
  */
 struct mf_estmred {
 	struct mf_queue queue;
@@ -44,13 +44,13 @@ struct mf_estmred {
 	struct mf_pool pool;
 	struct mf_order order;
 	struct mf_red red;
-	struct mf_watch *watch;
+	struct mf_sampler *sampler;
 };
 
 /* What mf_estmred_change() needs beyond what there is. */
 struct mf_estmred_spare {
 	struct mf_pool pool;
-	struct mf_watch *watch;
+	struct mf_sampler *sampler;
 };
 
 int mf_estmred_init(struct mf_estmred *estmred, const struct mf_estmred_options *options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Waiting packets, in a pool made beforehand, in order of arrival or sorted by
- * a key: what crates/qdisc/src/order.rs and the queues of classes.rs are.
+ * a key: what crates/qdisc/src/parts/order.rs and the queues of classes.rs are.
  *
  * Principle: a doubly linked list over the indices of the pool; where it is
  * sorted, with a treap beside it, a search tree by key that is a heap by

@@ -19,6 +19,7 @@ u32 mf_limit_pkts(u64 limit, bool bytes)
 	}
 	return limit < MF_MAX_PKTS ? limit : MF_MAX_PKTS;
 }
+MF_EXPORT(mf_limit_pkts);
 
 /**
  * mf_queue_limit() - sets the limit; who lowers it drops what is over

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Random early detection in integers: crates/qdisc/src/red_fixed.rs.
+ * Random early detection in integers: crates/qdisc/src/parts/red_fixed.rs.
  *
  * Principle: each arrival moves an average of the queue; between two thresholds
  * a packet is dropped, or marked, with a probability that rises with it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a flow has moved; crates/qdisc/src/volume.rs says why. */
+/* What a flow has moved; crates/qdisc/src/parts/volume.rs says why. */
 #include "volume.h"
 
 /* No connection moves as much: numbers above are forged. */

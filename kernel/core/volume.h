@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a flow has moved: the measures by which packets rank. The reasons are
- * in crates/qdisc/src/volume.rs.
+ * in crates/qdisc/src/parts/volume.rs.
  */
 #ifndef MAYFLY_VOLUME_H
 #define MAYFLY_VOLUME_H

@@ -56,15 +56,16 @@ struct discipline {
 	void (*extra)(const void *core, FILE *out);
 };
 
-extern const struct discipline efd_discipline;
-extern const struct discipline pefd_discipline;
-extern const struct discipline efdack_discipline;
-extern const struct discipline estmred_discipline;
-extern const struct discipline las_discipline;
-extern const struct discipline lasack_discipline;
-extern const struct discipline lars_discipline;
-extern const struct discipline run2c_discipline;
-extern const struct discipline run2cack_discipline;
+void add_discipline(const struct discipline *discipline);
+
+/* Defines a discipline, and registers it before main() runs. */
+#define DISCIPLINE(name)							\
+	static const struct discipline name##_discipline;			\
+	static void __attribute__((constructor)) add_##name(void)		\
+	{									\
+		add_discipline(&name##_discipline);				\
+	}									\
+	static const struct discipline name##_discipline
 
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 double option_number(const struct option *option);

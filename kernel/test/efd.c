@@ -2,7 +2,7 @@
 /* EFD, PEFD and EFDACK for decisions.c. */
 #include <math.h>
 
-#include "../core/early_discard.h"
+#include "../core/efd.h"
 #include "decisions.h"
 
 static bool is_las(const struct option *option)
@@ -108,7 +108,7 @@ static u32 high(const void *core)
 }
 
 #define EFD_DISCIPLINE(name)			\
-const struct discipline name##_discipline = {	\
+DISCIPLINE(name) = {			\
 	.id = #name,				\
 	.make = make_##name,			\
 	.free = release,			\

@@ -70,7 +70,7 @@ static void read_red(const struct setup *setup, struct mf_red_options *red)
 	};
 }
 
-static void read_watch(const struct setup *setup, struct mf_watch_options *watch)
+static void read_watch(const struct setup *setup, struct mf_sampler_options *sampler)
 {
 	double rtt = number(setup, "rtt", 0.1), sampling = number(setup, "sampling", 0);
 	double above = number(setup, "above", 1), below = number(setup, "below", 0);
@@ -78,7 +78,7 @@ static void read_watch(const struct setup *setup, struct mf_watch_options *watch
 
 	if (below == 0)
 		below = above > 0.1 ? above - 0.1 : 0;
-	*watch = (struct mf_watch_options){
+	*sampler = (struct mf_sampler_options){
 		.rate_bytes = number(setup, "rate", 0) / 8,
 		.mean_packet = llround(number(setup, "mean_packet", 1000)),
 		.sampling_ns = ns(sampling > 0 ? sampling : rtt / 3),
@@ -100,8 +100,8 @@ static void read_watch(const struct setup *setup, struct mf_watch_options *watch
 			.per_ack = fixed(setup, "per_ack", 1),
 		},
 	};
-	while (strcmp(methods[watch->method], method))
-		if (++watch->method == MF_METHODS)
+	while (strcmp(methods[sampler->method], method))
+		if (++sampler->method == MF_METHODS)
 			fail("method: one of those of the estimator, not %s", method);
 }
 
@@ -117,7 +117,7 @@ static void *make(const struct setup *setup)
 	if (strcmp(word(setup, "arithmetic", "float"), "integers"))
 		fail("arithmetic: there is no core but in integers");
 	read_red(setup, &options.red);
-	read_watch(setup, &options.watch);
+	read_watch(setup, &options.sampler);
 	if (!estmred || mf_estmred_init(estmred, &options, setup->discard))
 		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
 	return estmred;
@@ -147,14 +147,14 @@ static const struct mf_packet *peek(const void *core)
 /* The last estimate: its time, share and flows times 2^14, why it is doubted. */
 static void extra(const void *core, FILE *out)
 {
-	const struct mf_watch *watch = ((const struct mf_estmred *)core)->watch;
+	const struct mf_sampler *sampler = ((const struct mf_estmred *)core)->sampler;
 
-	if (watch && watch->estimates)
-		fprintf(out, " %" PRIu64 " %" PRId64 " %" PRId64 " %s", watch->last_ns,
-			watch->last.share, watch->last.flows, doubts[watch->last.doubt]);
+	if (sampler && sampler->estimates)
+		fprintf(out, " %" PRIu64 " %" PRId64 " %" PRId64 " %s", sampler->last_ns,
+			sampler->last.share, sampler->last.flows, doubts[sampler->last.doubt]);
 }
 
-const struct discipline estmred_discipline = {
+DISCIPLINE(estmred) = {
 	.id = "estmred",
 	.make = make,
 	.free = release,

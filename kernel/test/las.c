@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* LAS, LASACK and LARS for decisions.c. */
-#include "../core/least_attained.h"
+#include "../core/las.h"
 #include "decisions.h"
 
 static bool is_acknowledged(const struct option *option)
@@ -106,7 +106,7 @@ static u32 flows(const void *core)
 }
 
 #define LAS_DISCIPLINE(name)			\
-const struct discipline name##_discipline = {	\
+DISCIPLINE(name) = {			\
 	.id = #name,				\
 	.make = make_##name,			\
 	.free = release,			\

@@ -2,7 +2,7 @@
 /* Run2C and Run2CACK for decisions.c. */
 #include <math.h>
 
-#include "../core/two_class.h"
+#include "../core/run2c.h"
 #include "decisions.h"
 
 /* Puts what @setup says in place of what is in @options. */
@@ -98,7 +98,7 @@ static u32 high(const void *core)
 }
 
 #define RUN2C_DISCIPLINE(name)			\
-const struct discipline name##_discipline = {	\
+DISCIPLINE(name) = {			\
 	.id = #name,				\
 	.make = make_##name,			\
 	.free = release,			\

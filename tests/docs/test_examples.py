@@ -19,6 +19,10 @@ from typer.testing import CliRunner
 from mayfly.cli.app import app
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+import discipline_pages  # noqa: E402
+
+discipline_pages.write()
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     + [page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts]

@@ -24,7 +24,7 @@ def test_the_file_has_fewer_lines_than_promised_and_the_page_counts_them():
 
 
 def test_mayfly_does_not_have_it():
-    assert not (ROOT / "crates" / "qdisc" / "src" / FILE.name).exists()
+    assert not (ROOT / "crates" / "qdisc" / "src" / "disciplines" / FILE.name).exists()
 
 
 @pytest.mark.slow
@@ -35,12 +35,14 @@ def test_the_discipline_passes_and_prints_what_the_page_shows(tmp_path):
         shutil.copy(ROOT / name, checkout)
     for name in ("crates", "python"):
         shutil.copytree(ROOT / name, checkout / name)
-    source = checkout / "crates" / "qdisc" / "src"
+    source = checkout / "crates" / "qdisc" / "src" / "disciplines"
     shutil.copy(FILE, source)
-    for name, before, line in (("lib.rs", "pub mod srpt;", MODULE), ("registry.rs", "    Srpt(crate", ROW)):
-        text = (source / name).read_text(encoding="utf-8")
+    registry = source / "mod.rs"
+    text = registry.read_text(encoding="utf-8")
+    for before, line in (("pub mod srpt;", MODULE), ("    Srpt(srpt", ROW)):
         assert text.count(before) == 1
-        (source / name).write_text(text.replace(before, line + before), encoding="utf-8")
+        text = text.replace(before, line + before)
+    registry.write_text(text, encoding="utf-8")
 
     # Kept between runs, apart from the checkout's own builds.
     target = ROOT / "target" / "own-discipline"

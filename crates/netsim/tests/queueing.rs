@@ -4,7 +4,7 @@ mod dumbbell;
 
 use dumbbell::{FULL, bottleneck, datagrams, go, mean_and_error, poisson};
 use netsim::{FlowSpec, Output, Run};
-use qdisc::{Limit, registry};
+use qdisc::{Limit, disciplines};
 use units::Time;
 
 /// Transmission of a full packet at 10 Mb/s, seconds.
@@ -109,7 +109,7 @@ fn no_discipline_that_never_idles_changes_how_many_packets_wait() {
     };
     let (queue, end, fifo) = outcome("fifo").expect("room for all");
     assert!(queue > 1.0, "{queue}: no queue, no difference");
-    let working: Vec<&str> = registry::specs().iter().filter(|spec| !spec.time_driven).map(|spec| spec.id).collect();
+    let working: Vec<&str> = disciplines::specs().iter().filter(|spec| !spec.time_driven).map(|spec| spec.id).collect();
     let mut orders = 0;
     for id in working {
         let Some((waiting, ended, order)) = outcome(id) else { continue };

@@ -3,14 +3,14 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use qdisc::{Limit, Qdisc, Value, registry};
+use qdisc::{Limit, Qdisc, Value};
 use units::Stream;
 
 /// One dictionary per discipline, in the order of the registry.
 #[pyfunction]
 pub fn disciplines(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let rows = PyList::empty(py);
-    for spec in registry::specs() {
+    for spec in qdisc::disciplines::specs() {
         let row = PyDict::new(py);
         row.set_item("id", spec.id)?;
         row.set_item("family", spec.family.name())?;

@@ -12,7 +12,7 @@ mod traffic;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use qdisc::{Family, Limit, Qdisc, Spec, registry};
+use qdisc::{Family, Limit, Qdisc, Spec, disciplines};
 use traffic::clock::CpuTime;
 use traffic::{Source, Steady, TRANSMISSION, discipline};
 use units::{Stream, Time};
@@ -20,7 +20,7 @@ use units::{Stream, Time};
 fn steady_state(c: &mut Criterion<CpuTime>, flows: u16, backlog: u32, belongs: impl Fn(&Spec) -> bool) {
     let mut group = c.benchmark_group(format!("{backlog}_packets_{flows}_flows"));
     group.throughput(Throughput::Elements(1));
-    for spec in registry::specs().iter().filter(|spec| belongs(spec)) {
+    for spec in disciplines::specs().iter().filter(|spec| belongs(spec)) {
         let mut steady = None;
         group.bench_function(BenchmarkId::from_parameter(spec.id), |b| {
             let steady = steady.get_or_insert_with(|| Steady::of(discipline(spec.id, backlog), flows, backlog));
@@ -36,7 +36,7 @@ fn steady_state(c: &mut Criterion<CpuTime>, flows: u16, backlog: u32, belongs: i
 fn overload(c: &mut Criterion<CpuTime>) {
     let mut group = c.benchmark_group("overload_300_packets_10000_flows");
     group.throughput(Throughput::Elements(2));
-    for spec in registry::specs() {
+    for spec in disciplines::specs() {
         let stream = Stream::named(1, spec.id);
         let mut queue = Qdisc::from_options(spec.id, &[], Limit::Packets(300), stream).expect("defaults");
         let mut source = Source::of(10_000);

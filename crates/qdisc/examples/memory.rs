@@ -7,10 +7,10 @@
 mod heap;
 
 use heap::{FEW, PACKETS, empty, filled};
-use qdisc::registry;
+use qdisc::disciplines;
 
 fn main() {
-    for spec in registry::specs() {
+    for spec in disciplines::specs() {
         let (empty, few, many) = (empty(spec.id), filled(spec.id, FEW), filled(spec.id, PACKETS));
         println!(
             r#"{{"id": "{}", "family": "{}", "empty": {}, "entries": {}, "stated": {}, "measured": {:.0}, "per_packet": {:.1}}}"#,

@@ -12,7 +12,7 @@ mod traffic;
 use std::error::Error;
 use std::hint::black_box;
 
-use qdisc::registry;
+use qdisc::disciplines;
 use traffic::clock::cpu_time;
 use traffic::naive::BTreeLas;
 use traffic::{Queue, Steady, discipline};
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let backlog: u32 = arguments.next().ok_or("queues FLOWS BACKLOG [ID...]")?.parse()?;
     let mut ids: Vec<String> = arguments.collect();
     if ids.is_empty() {
-        ids = registry::specs().iter().map(|spec| spec.id.to_owned()).collect();
+        ids = disciplines::specs().iter().map(|spec| spec.id.to_owned()).collect();
     }
     for id in ids {
         if id == "btree" {

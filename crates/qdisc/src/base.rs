@@ -1,7 +1,7 @@
 use units::{Stream, Time};
 
+use crate::disciplines::AnyDiscipline;
 use crate::packet::{Ecn, Packet};
-use crate::registry::AnyDiscipline;
 use crate::spec::{OptionError, Options, Spec};
 
 /// Why a packet was dropped.

@@ -101,8 +101,8 @@ pub enum Value {
 /// Why a queue could not be set up.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptionError {
-    /// No discipline of that id; holds the id.
-    UnknownDiscipline(String),
+    /// No discipline of that id; holds the id and the ids there are.
+    UnknownDiscipline(String, String),
     /// No such parameter; holds discipline, name and the names there are.
     UnknownParam(&'static str, String, String),
     /// A value that is not a number, out of bounds or at odds with another; holds parameter, value
@@ -115,10 +115,7 @@ pub enum OptionError {
 impl fmt::Display for OptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OptionError::UnknownDiscipline(id) => {
-                let known: Vec<_> = crate::registry::specs().iter().map(|spec| spec.id).collect();
-                write!(f, "unknown discipline '{id}': choose from {}", known.join(", "))
-            }
+            OptionError::UnknownDiscipline(id, known) => write!(f, "unknown discipline '{id}': choose from {known}"),
             OptionError::UnknownParam(id, name, known) if known.is_empty() => {
                 write!(f, "{id} has no option '{name}': it takes none")
             }

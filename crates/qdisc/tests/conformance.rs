@@ -7,7 +7,7 @@ mod audit;
 use audit::{Audit, Op, settings};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use qdisc::{DropReason, Ecn, Family, Kind, Limit, OptionError, Packet, Qdisc, Spec, Value, registry};
+use qdisc::{DropReason, Ecn, Family, Kind, Limit, OptionError, Packet, Qdisc, Spec, Value, disciplines};
 use units::{FlowKey, Stream, Time};
 
 const SECOND: u64 = 1_000_000_000;
@@ -50,7 +50,7 @@ fn for_all<T: std::fmt::Debug>(
     cases: u32,
     test: impl Fn(&'static Spec, &[(String, String)], T),
 ) {
-    for spec in registry::specs() {
+    for spec in disciplines::specs() {
         for options in settings(spec) {
             let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
             let outcome = TestRunner::new(config).run(&strategy, |input| {
@@ -66,7 +66,7 @@ fn for_all<T: std::fmt::Debug>(
 
 /// Runs `test` on every discipline and option set.
 fn for_each(test: impl Fn(&'static Spec, &[(String, String)])) {
-    for spec in registry::specs() {
+    for spec in disciplines::specs() {
         for options in settings(spec) {
             test(spec, &options);
         }
@@ -210,7 +210,7 @@ fn one_flow_alone_is_served_in_order() {
 /// Without the shadow queue, whose tables would cost more than the disciplines.
 #[test]
 fn a_million_flows_fit() {
-    for spec in registry::specs() {
+    for spec in disciplines::specs() {
         let limit = Limit::Packets(50_000);
         let mut queue = Qdisc::from_options(spec.id, &[], limit, Stream::named(1, "million")).expect("defaults");
         let mut seen = vec![false; 1_000_000];
@@ -268,7 +268,7 @@ fn every_default_and_bound_is_taken_and_nothing_beyond() {
         }
     };
     for_each(|spec, options| assert_eq!(Audit::of(spec.id, options, Limit::Packets(1)).backlog(), 0));
-    for spec in registry::specs() {
+    for spec in disciplines::specs() {
         for param in spec.params {
             assert!(!param.about.is_empty(), "{}: {} is not described", spec.id, param.name);
             refused(spec.id, param.name, "no such word".to_owned());
@@ -294,8 +294,10 @@ fn unknown_names_and_empty_buffers_are_refused() {
     let error = |id: &str, options: &[(String, String)], limit| {
         Qdisc::from_options(id, options, limit, Stream::named(1, "options")).map(|_| ()).expect_err("refused")
     };
-    assert_eq!(error("fifi", &[], Limit::Packets(1)), OptionError::UnknownDiscipline("fifi".to_owned()));
-    for spec in registry::specs() {
+    let known: Vec<_> = disciplines::specs().iter().map(|spec| spec.id).collect();
+    let unknown = OptionError::UnknownDiscipline("fifi".to_owned(), known.join(", "));
+    assert_eq!(error("fifi", &[], Limit::Packets(1)), unknown);
+    for spec in disciplines::specs() {
         let stray = [("stray".to_owned(), "1".to_owned())];
         assert!(
             matches!(error(spec.id, &stray, Limit::Packets(1)), OptionError::UnknownParam(id, ..) if id == spec.id)

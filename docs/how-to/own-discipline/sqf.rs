@@ -1,18 +1,20 @@
-//! Shortest queue first: the flow with fewest bytes waiting goes first.
+//! # Shortest queue first
 //!
-//! Principle: a queue per flow that has packets waiting, sorted by their bytes; of equals the flow that began to wait
+//! **Idea.** The flow with fewest bytes waiting goes first: a queue per flow that has packets waiting, sorted by their bytes; of equals the flow that began to wait
 //! first. When the buffer is full, the last packet of the longest queue goes, the arriving one counted with its own.
-//! Cost per packet: O(log flows), twice; one entry per flow with packets waiting.
-//! Source: Bonald, Muscariello and Ostallo 2011; the victim from McKenney 1990.
+//!
+//! **Cost.** O(log flows) per packet, twice; one entry per flow with packets waiting.
+//!
+//! **References.** Bonald, Muscariello and Ostallo 2011; the victim from McKenney 1990.
 
 use std::collections::BTreeSet;
 
 use units::{FlowKey, Stream};
 
 use crate::base::{Discipline, DropReason, Env};
-use crate::hash::FlowMap;
-use crate::lists::{List, Slab};
 use crate::packet::Packet;
+use crate::parts::hash::FlowMap;
+use crate::parts::packet_lists::{List, Slab};
 use crate::spec::{Family, OptionError, Options, Spec};
 
 /// Shortest queue first.
@@ -96,7 +98,7 @@ impl Discipline for Sqf {
 mod tests {
     use units::Time;
 
-    use crate::trial::{arrive, drain, dropped, queue};
+    use crate::test_queue::{arrive, drain, dropped, queue};
     use crate::{Fate, Limit};
 
     #[test]
@@ -112,7 +114,7 @@ mod tests {
         let mut sqf = queue("sqf", &[], Limit::Packets(3));
         arrive(&mut sqf, &[1, 1, 1, 2], 0, Time::ZERO);
         assert_eq!(dropped(&sqf), [2]);
-        assert_ne!(sqf.enqueue(crate::trial::packet(1, 4), Time::ZERO), Fate::Queued, "its own is the longest");
+        assert_ne!(sqf.enqueue(crate::test_queue::packet(1, 4), Time::ZERO), Fate::Queued, "its own is the longest");
         assert_eq!(drain(&mut sqf, Time::ZERO), [3, 0, 1]);
     }
 }

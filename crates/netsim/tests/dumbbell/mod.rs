@@ -3,7 +3,7 @@
 
 use netsim::config::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
-use qdisc::{DropReason, Limit, registry};
+use qdisc::{DropReason, Limit, disciplines};
 use units::{BitRate, Stream, Time};
 
 /// Wire length of a full segment, bytes.
@@ -115,7 +115,7 @@ pub fn go(run: &Run, flows: &[FlowSpec]) -> Output {
 
 /// Ids of the registry.
 pub fn disciplines() -> impl Iterator<Item = &'static str> {
-    registry::specs().iter().map(|spec| spec.id)
+    disciplines::specs().iter().map(|spec| spec.id)
 }
 
 /// Whether every drop of `output`, a run with `trace_drops`, was for want of room in the buffer.

@@ -1,0 +1,59 @@
+"""Pages of the disciplines: the documentation at the head of each Rust file, as Markdown below ``docs/disciplines``.
+
+The site, its tests and its examples read these pages; nobody edits them, and they are not in the repository.
+"""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "crates" / "qdisc" / "src" / "disciplines"
+FOLDER = ROOT / "docs" / "disciplines"
+
+
+def pages() -> dict[str, str]:
+    """Markdown of every discipline, by id.
+
+    Returns
+    -------
+    dict of str
+        What stands behind ``//!`` at the head of its file.
+
+    Raises
+    ------
+    ValueError
+        A discipline without documentation, or one that has no title.
+    """
+    found = {}
+    for source in sorted(SOURCES.glob("*.rs")):
+        if source.stem == "mod":
+            continue
+        head = []
+        for line in source.read_text(encoding="utf-8").splitlines():
+            if not line.startswith("//!"):
+                break
+            head.append(line.removeprefix("//!").removeprefix(" "))
+        if not head or not head[0].startswith("# "):
+            raise ValueError(f"{source.name}: must begin with its documentation, '//! # Name'")
+        found[source.stem] = "\n".join(head) + "\n"
+    return found
+
+
+def write() -> list[Path]:
+    """Write the pages that are new or other than before, and remove those of disciplines that are no more.
+
+    Returns
+    -------
+    list of Path
+        All pages.
+    """
+    FOLDER.mkdir(exist_ok=True)
+    texts = {FOLDER / f"{name}.md": text for name, text in pages().items()}
+    for page in set(FOLDER.glob("*.md")) - set(texts):
+        page.unlink()
+    for page, text in texts.items():
+        # A page that stays as it is keeps its time: Sphinx does not read it again.
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            partial = page.with_name(f".{page.name}.part")
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(page)
+    return sorted(texts)
