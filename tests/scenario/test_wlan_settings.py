@@ -114,7 +114,7 @@ def test_plain_dcf_has_one_category_and_edca_four():
 def test_the_frame_in_service_may_count():
     network = {"buffer": 30, "reverse_buffer": 2000, "buffer_counts_transmission": True, "wlan": {}}
     settings = native_settings(scenario_of({"network": network}, "cell"), parse("fifo"), 1)
-    assert (settings["limit"], settings["reverse_limit"]) == (29, 1999)
+    assert (settings["limit"], settings["reverse_limit"]) == ({"packets": 29}, {"packets": 1999})
     assert settings["rate_bps"] == 54_000_000
 
 

@@ -38,7 +38,7 @@ def test_every_interface_has_its_own_discipline_rate_and_buffer():
     assert [side["discipline"][0] for side in (slow["forward"], slow["reverse"])] == ["las", "fifo"]
     assert quick["forward"]["discipline"] == ("efd", [("threshold", "20000")])
     assert quick["reverse"]["discipline"][0] == "las"
-    assert (slow["forward"]["limit"], slow["reverse"]["limit"]) == (50, 70)
+    assert (slow["forward"]["limit"], slow["reverse"]["limit"]) == ({"packets": 50}, {"packets": 70})
     assert (slow["forward"]["delay_ns"], quick["forward"]["delay_ns"]) == (5_000_000, 1_000_000)
     groups = settings["graph"]["hosts"]
     assert [group["up_bps"] for group in groups] == [100_000_000, 1_000_000, 100_000_000]

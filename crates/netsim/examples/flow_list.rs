@@ -87,6 +87,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             quick_acks: 0,
             syn_retries: None,
             retries: None,
+            restart_after_idle: false,
         },
         duration: ms(1_000_000),
         stop_when_idle: false,

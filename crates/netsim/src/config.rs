@@ -3,6 +3,8 @@
 use std::fmt;
 
 use qdisc::{Limit, OptionError};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use units::{BitRate, Time};
 
 use crate::counting::Counting;
@@ -44,7 +46,8 @@ pub struct Network {
 }
 
 /// Window from which the slow-start threshold is halved after a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum LossWindow {
     /// Data in flight (RFC 5681, Eq. 4).
     Flight,
@@ -53,7 +56,8 @@ pub enum LossWindow {
 }
 
 /// Congestion window when fast recovery ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum RecoveryExit {
     /// `min(ssthresh, max(flight, 1) + 1)` (RFC 6582, 3.2, step 3, option 1).
     Deflate,
@@ -62,7 +66,8 @@ pub enum RecoveryExit {
 }
 
 /// How the sender finds and repairs losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Recovery {
     /// Fast recovery ends with the first new acknowledgement (RFC 5681, 3.2).
     Reno,
@@ -73,7 +78,8 @@ pub enum Recovery {
 }
 
 /// What ends the back-off of the retransmission timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum BackoffEnd {
     /// An RTT sample: the acknowledgement of a segment sent once (Karn and Partridge 1987, 3; RFC 6298, 5).
     Sample,
@@ -82,7 +88,8 @@ pub enum BackoffEnd {
 }
 
 /// How RTT samples become the retransmission timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum RtoRule {
     /// RFC 6298; with a sample per acknowledgement the gains of RFC 7323, appendix G.
     Rfc6298,
@@ -92,7 +99,8 @@ pub enum RtoRule {
 }
 
 /// How the congestion window grows and shrinks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Congestion {
     /// Additive increase, multiplicative decrease: a segment per round trip, a half (RFC 5681).
     Aimd,
@@ -107,7 +115,11 @@ pub enum Congestion {
 }
 
 /// TCP (RFC 5681, 6582, 6675, 6298, 3042). Windows are in segments of `mss` payload bytes.
-#[derive(Clone, Debug)]
+///
+/// Every setting is spelled here and in the section `[tcp]` of a scenario; a test holds the two to each other by the schema
+/// of this struct. None has a default: what is missing is refused by name.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Tcp {
     /// Payload of a full segment, bytes.
     pub mss: u32,
@@ -118,14 +130,19 @@ pub struct Tcp {
     /// Receiver window, segments.
     pub receiver_window: u32,
     /// Retransmission timeout before the first RTT sample.
+    #[serde(rename = "initial_rto_ns")]
     pub initial_rto: Time,
     /// Lower bound of the retransmission timeout.
+    #[serde(rename = "min_rto_ns")]
     pub min_rto: Time,
     /// Upper bound of the retransmission timeout.
+    #[serde(rename = "max_rto_ns")]
     pub max_rto: Time,
     /// Granularity of the RTT measurement; 1 ns for a continuous clock.
+    #[serde(rename = "tick_ns")]
     pub tick: Time,
     /// Delayed-acknowledgement time; zero acknowledges every segment.
+    #[serde(rename = "delayed_ack_ns")]
     pub delayed_ack: Time,
     /// FIN exchange at the end; without it a flow ends with its last data.
     pub fin: bool,
@@ -181,9 +198,15 @@ pub struct Tcp {
     /// Segments at the start of a connection that are acknowledged at once, before acknowledgements are delayed.
     pub quick_acks: u32,
     /// Repetitions of a SYN before its sender gives up; `None` never does.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schemars(required)]
     pub syn_retries: Option<u32>,
     /// Repetitions of any other segment, a FIN included, before its sender gives up; `None` never does.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schemars(required)]
     pub retries: Option<u32>,
+    /// In scripted connections an end that was idle for a timeout begins again with the initial window (RFC 5681, 4.1).
+    pub restart_after_idle: bool,
 }
 
 impl Tcp {

@@ -44,8 +44,6 @@ pub struct Scripts {
     pub list: Vec<Vec<Train>>,
     /// Parts of each script, ascending by train and end; scripts beyond the end of the list have none.
     pub parts: Vec<Vec<Part>>,
-    /// An end that sent nothing for a retransmission timeout begins again with the initial window (RFC 5681, 4.1).
-    pub restart_after_idle: bool,
 }
 
 /// When a train was under way.

@@ -113,7 +113,7 @@ fn all_trains_come_in_over_several_lossy_links_with_every_window_rule() {
             let mut run = Run { seed, duration: ms(1_000_000_000), stop_when_idle: true, ..path(congestion) };
             run.graph = Some(row(links, f64::from(loss) * 0.01, limit));
             (run.tcp.fin, run.tcp.timestamps, run.tcp.pacing) = (fin, timestamps, pacing);
-            run.scripts.restart_after_idle = restart;
+            run.tcp.restart_after_idle = restart;
             let mut flows = Vec::new();
             for (index, script) in scripts.iter().enumerate() {
                 let pace = |pace: Option<u64>| pace.map_or(Time::ZERO, ms);

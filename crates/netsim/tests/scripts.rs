@@ -139,7 +139,7 @@ fn an_idle_end_begins_again_with_the_initial_window_on_request() {
     let trains = [down(40 * 1460, 0), up(1, 0), down(24 * 1460, 5_000)];
     let run = distant();
     let mut restarting = run.clone();
-    restarting.scripts.restart_after_idle = true;
+    restarting.tcp.restart_after_idle = true;
     let took = |run: &Run| {
         let (start, end) = times(&play(run, &trains))[2];
         end - start
@@ -206,7 +206,7 @@ fn all_trains_come_in_completely_and_in_order_through_small_buffers() {
             (run.network.rate, run.network.loss) = (rate(2_000_000), f64::from(loss) * 0.02);
             run.tcp.recovery = [Recovery::Reno, Recovery::NewReno, Recovery::Sack][recovery];
             (run.tcp.fin, run.tcp.timestamps, run.tcp.ecn) = (fin, timestamps, ecn);
-            run.scripts.restart_after_idle = restart;
+            run.tcp.restart_after_idle = restart;
             let mut flows = Vec::new();
             for (index, (trains, start)) in connections.iter().enumerate() {
                 flows.push(FlowSpec {

@@ -1,13 +1,13 @@
-//! Networks of several links, as dictionaries.
+//! Networks of several links, as settings.
 
 use netsim::{ConfigError, Graph, Hosts, Interface, Link};
-use pyo3::prelude::*;
 use qdisc::Limit;
+use serde::Deserialize;
 use units::{BitRate, Time};
 
 /// A network in place of the dumbbell.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GraphSettings {
     routers: u32,
     links: Vec<LinkSettings>,
@@ -15,8 +15,8 @@ pub struct GraphSettings {
     watched: u32,
 }
 
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct LinkSettings {
     from_router: u32,
     to_router: u32,
@@ -24,19 +24,18 @@ struct LinkSettings {
     reverse: InterfaceSettings,
 }
 
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct InterfaceSettings {
     rate_bps: u64,
     delay_ns: u64,
-    limit: u64,
-    limit_in_bytes: bool,
+    limit: Limit,
     discipline: (String, Vec<(String, String)>),
     loss: f64,
 }
 
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct HostsSettings {
     at: u32,
     count: u32,
@@ -68,13 +67,8 @@ impl LinkSettings {
 
 impl InterfaceSettings {
     fn into_interface(self) -> Result<Interface, ConfigError> {
-        let limit = if self.limit_in_bytes {
-            Limit::Bytes(self.limit)
-        } else {
-            Limit::Packets(u32::try_from(self.limit).map_err(|_| crate::simulate::too_large(self.limit))?)
-        };
         let (rate, delay) = (rate(self.rate_bps)?, Time(self.delay_ns));
-        Ok(Interface { rate, delay, limit, discipline: self.discipline, loss: self.loss })
+        Ok(Interface { rate, delay, limit: self.limit, discipline: self.discipline, loss: self.loss })
     }
 }
 

@@ -19,6 +19,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulate::Control>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::transport_schema, module)?)?;
     module.add_function(wrap_pyfunction!(disciplines::disciplines, module)?)?;
     module.add_function(wrap_pyfunction!(disciplines::check_discipline, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;

@@ -5,28 +5,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::config::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::config::Congestion;
 use netsim::{Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, Recording, Run, Scripts, Side, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use qdisc::Limit;
+use serde::Deserialize;
 use units::{BitRate, Time};
 
 use crate::graph::GraphSettings;
 use crate::output::{as_dictionary, integers};
 use crate::scripts::ScriptColumns;
 use crate::wlan::WlanSettings;
-
-/// Window rules by name, in the order of their numbers in the flags of a flow.
-const RULES: [(&str, Congestion); 5] = [
-    ("aimd", Congestion::Aimd),
-    ("iiad", Congestion::Iiad),
-    ("sqrt", Congestion::Sqrt),
-    ("cubic", Congestion::Cubic),
-    ("bbr", Congestion::Bbr),
-];
 
 /// Lets another thread see how far a run is, and stop it.
 #[pyclass(frozen)]
@@ -54,28 +46,34 @@ impl Control {
 
 type Discipline = (String, Vec<(String, String)>);
 
-/// Settings of a run; times in nanoseconds.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct Settings {
+/// Settings of a run; times in nanoseconds. They come as JSON: unknown words, unknown fields and missing ones are refused
+/// by name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
     rate_bps: u64,
+    #[serde(deserialize_with = "Option::deserialize")]
     reverse_rate_bps: Option<u64>,
     delay_ns: u64,
     access_rate_bps: u64,
+    #[serde(deserialize_with = "Option::deserialize")]
     exit_rate_bps: Option<u64>,
+    #[serde(deserialize_with = "Option::deserialize")]
     exit_rate_up_bps: Option<u64>,
     access_delay_ns: u64,
     exit_delay_ns: u64,
-    limit: u64,
-    limit_in_bytes: bool,
-    reverse_limit: u64,
-    reverse_limit_in_bytes: bool,
+    limit: Limit,
+    reverse_limit: Limit,
     loss: f64,
     discipline: Discipline,
     reverse_discipline: Discipline,
+    #[serde(deserialize_with = "Option::deserialize")]
     graph: Option<GraphSettings>,
+    #[serde(deserialize_with = "Option::deserialize")]
     wlan: Option<WlanSettings>,
-    tcp: TcpSettings,
+    tcp: Tcp,
+    /// Window rules that flows of their own have, by the numbers in their flags.
+    flow_rules: Vec<Congestion>,
     duration_ns: u64,
     stop_when_idle: bool,
     seed: u64,
@@ -86,14 +84,13 @@ pub struct Settings {
     traced: Vec<u32>,
     trace_limit: u64,
     subflows: bool,
-    recording: Option<RecordingSettings>,
 }
 
 /// File of a recorded run, `server` or `client`, and an IPv4 address and a port of the sender and the receiver of each
 /// flow, four columns.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct RecordingSettings {
+pub struct RecordingSettings {
     path: PathBuf,
     side: String,
     addresses: [PyBuffer<u32>; 2],
@@ -110,55 +107,18 @@ impl RecordingSettings {
         });
         Ok(Recording {
             sink: Box::new(File::create(&self.path).map_err(failed)?),
-            side: if self.side == "client" { Side::Client } else { Side::Server },
+            side: match self.side.as_str() {
+                "client" => Side::Client,
+                "server" => Side::Server,
+                other => return Err(PyValueError::new_err(format!("side = {other}: must be client or server"))),
+            },
             ends: from?.into_iter().zip(to?).map(|(from, to)| [from, to]).collect(),
         })
     }
 }
 
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct TcpSettings {
-    mss: u32,
-    header: u32,
-    initial_window: u32,
-    receiver_window: u32,
-    initial_rto_ns: u64,
-    min_rto_ns: u64,
-    max_rto_ns: u64,
-    tick_ns: u64,
-    delayed_ack_ns: u64,
-    fin: bool,
-    fin_on_data: bool,
-    close_acks: u32,
-    handshake_ack: bool,
-    limited_transmit: bool,
-    ecn: bool,
-    hystart: bool,
-    byte_counting: bool,
-    congestion: String,
-    lax_duplicates: bool,
-    impatient: bool,
-    recovery_burst: u32,
-    loss_window: String,
-    recovery_exit: String,
-    repair_end_opens: bool,
-    backoff_ends: String,
-    time_repeated_syn: bool,
-    syn_loss_lowers_ssthresh: bool,
-    recycled_senders: bool,
-    recovery: String,
-    timestamps: bool,
-    rto_rule: String,
-    pacing: bool,
-    quick_acks: u32,
-    syn_retries: Option<u32>,
-    retries: Option<u32>,
-    restart_after_idle: bool,
-}
-
 /// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond, 16 times (1 + number in
-/// [`RULES`]) for a window rule of its own; `stage`, `after`: 2^32 - 1 for none.
+/// `flow_rules`) for a window rule of its own; `stage`, `after`: 2^32 - 1 for none.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowColumns {
@@ -213,16 +173,24 @@ fn refused(error: ConfigError) -> PyErr {
 }
 
 impl Settings {
+    /// # Errors
+    /// JSON that is none, a word, a field or a value that is not taken, a field that is missing: each with its place.
+    fn read(text: &str) -> PyResult<Settings> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let place = error.path().to_string();
+            let reason = error.inner().to_string();
+            // The place in the text says nothing to who set the field.
+            let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason).to_owned();
+            PyValueError::new_err(if place == "." { reason } else { format!("{place}: {reason}") })
+        })
+    }
+
     fn into_run(self) -> PyResult<Run> {
         let rate = |name: &'static str, bps| {
             BitRate::from_bps(bps).ok_or_else(|| refused(ConfigError::Value(name, "0".into(), "at least 1 bit/s")))
         };
         let other = |name, bps: Option<u64>| bps.map(|bps| rate(name, bps)).transpose();
-        let limit = |limit, in_bytes| {
-            let packets = || u32::try_from(limit).map_err(|_| refused(too_large(limit)));
-            PyResult::Ok(if in_bytes { Limit::Bytes(limit) } else { Limit::Packets(packets()?) })
-        };
-        let tcp = self.tcp;
         Ok(Run {
             network: Network {
                 rate: rate("network.rate", self.rate_bps)?,
@@ -233,61 +201,15 @@ impl Settings {
                 exit_rate_up: other("network.exit_rate_up", self.exit_rate_up_bps)?,
                 access_delay: Time(self.access_delay_ns),
                 exit_delay: Time(self.exit_delay_ns),
-                limit: limit(self.limit, self.limit_in_bytes)?,
-                reverse_limit: limit(self.reverse_limit, self.reverse_limit_in_bytes)?,
+                limit: self.limit,
+                reverse_limit: self.reverse_limit,
                 loss: self.loss,
                 discipline: self.discipline,
                 reverse_discipline: self.reverse_discipline,
             },
             graph: self.graph.map(GraphSettings::into_graph).transpose().map_err(refused)?,
             wlan: self.wlan.map(WlanSettings::into_wlan).transpose()?,
-            tcp: Tcp {
-                mss: tcp.mss,
-                header: tcp.header,
-                initial_window: tcp.initial_window,
-                receiver_window: tcp.receiver_window,
-                initial_rto: Time(tcp.initial_rto_ns),
-                min_rto: Time(tcp.min_rto_ns),
-                max_rto: Time(tcp.max_rto_ns),
-                tick: Time(tcp.tick_ns),
-                delayed_ack: Time(tcp.delayed_ack_ns),
-                fin: tcp.fin,
-                fin_on_data: tcp.fin_on_data,
-                close_acks: tcp.close_acks,
-                handshake_ack: tcp.handshake_ack,
-                limited_transmit: tcp.limited_transmit,
-                ecn: tcp.ecn,
-                hystart: tcp.hystart,
-                byte_counting: tcp.byte_counting,
-                congestion: RULES.iter().find(|row| row.0 == tcp.congestion).map_or(Congestion::Aimd, |row| row.1),
-                lax_duplicates: tcp.lax_duplicates,
-                impatient: tcp.impatient,
-                recovery_burst: tcp.recovery_burst,
-                loss_window: match tcp.loss_window.as_str() {
-                    "cwnd" => LossWindow::Cwnd,
-                    _ => LossWindow::Flight,
-                },
-                recovery_exit: match tcp.recovery_exit.as_str() {
-                    "as-is" => RecoveryExit::AsIs,
-                    _ => RecoveryExit::Deflate,
-                },
-                repair_end_opens: tcp.repair_end_opens,
-                backoff_ends: if tcp.backoff_ends == "ack" { BackoffEnd::Ack } else { BackoffEnd::Sample },
-                time_repeated_syn: tcp.time_repeated_syn,
-                syn_loss_lowers_ssthresh: tcp.syn_loss_lowers_ssthresh,
-                recycled_senders: tcp.recycled_senders,
-                recovery: match tcp.recovery.as_str() {
-                    "reno" => Recovery::Reno,
-                    "sack" => Recovery::Sack,
-                    _ => Recovery::NewReno,
-                },
-                timestamps: tcp.timestamps,
-                rto_rule: if tcp.rto_rule == "linux" { RtoRule::Linux } else { RtoRule::Rfc6298 },
-                pacing: tcp.pacing,
-                quick_acks: tcp.quick_acks,
-                syn_retries: tcp.syn_retries,
-                retries: tcp.retries,
-            },
+            tcp: self.tcp,
             duration: Time(self.duration_ns),
             stop_when_idle: self.stop_when_idle,
             seed: self.seed,
@@ -298,18 +220,14 @@ impl Settings {
             traced: self.traced,
             trace_limit: self.trace_limit,
             subflows: self.subflows,
-            scripts: Scripts { restart_after_idle: tcp.restart_after_idle, ..Scripts::default() },
+            scripts: Scripts::default(),
             bursts: Bursts::default(),
         })
     }
 }
 
-pub(crate) fn too_large(limit: u64) -> ConfigError {
-    ConfigError::Value("network.buffer", limit.to_string(), "at most 4294967295 packets")
-}
-
 impl FlowColumns {
-    fn rows(&self, py: Python<'_>) -> PyResult<Vec<FlowSpec>> {
+    fn rows(&self, py: Python<'_>, rules: &[Congestion]) -> PyResult<Vec<FlowSpec>> {
         let (start, size) = (self.start_ns.to_vec(py)?, self.size_bytes.to_vec(py)?);
         let (rtt, gap) = (self.rtt_ns.to_vec(py)?, self.gap_ns.to_vec(py)?);
         let (src, dst) = (self.src.to_vec(py)?, self.dst.to_vec(py)?);
@@ -320,6 +238,13 @@ impl FlowColumns {
             [size.len(), rtt.len(), gap.len(), src.len(), dst.len(), flags.len(), len.len(), stage.len(), after.len()];
         if others.iter().any(|&len| len != rows) {
             return Err(PyValueError::new_err("columns of the flow list differ in length"));
+        }
+        if let Some(flags) = flags.iter().find(|&&flags| usize::from(flags >> 4) > rules.len()) {
+            let number = flags >> 4;
+            return Err(PyValueError::new_err(format!(
+                "window rule {number} of a flow: must be at most {}",
+                rules.len()
+            )));
         }
         let flow = |i: usize| FlowSpec {
             start: Time(start[i]),
@@ -333,13 +258,13 @@ impl FlowColumns {
             stage: (stage[i] != u32::MAX).then_some(stage[i]),
             after: (after[i] != u32::MAX).then_some(after[i]),
             script: None,
-            congestion: usize::from(flags[i] >> 4).checked_sub(1).and_then(|rule| RULES.get(rule)).map(|row| row.1),
+            congestion: usize::from(flags[i] >> 4).checked_sub(1).map(|rule| rules[rule]),
         };
         Ok((0..rows).map(flow).collect())
     }
 }
 
-/// Runs `flows`, sorted by start, with `settings`: dictionaries `records`, `samples`, `counters`, `drops`,
+/// Runs `flows`, sorted by start, with `settings`, JSON: dictionaries `records`, `samples`, `counters`, `drops`,
 /// `packets`, `timeouts`, `subflows`.
 ///
 /// Columns come back as bytes of little-endian `uint64` or `float64`; times in nanoseconds with
@@ -348,19 +273,22 @@ impl FlowColumns {
 /// # Errors
 /// `ValueError` with one line for a value out of its bounds; `KeyboardInterrupt` when cancelled.
 #[pyfunction]
+#[pyo3(signature = (settings, flows, control, recording=None))]
 pub fn run<'py>(
     py: Python<'py>,
-    settings: Settings,
+    settings: &str,
     flows: FlowColumns,
     control: &Control,
+    recording: Option<RecordingSettings>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut settings = settings;
-    let recording = settings.recording.take().map(|recording| recording.into_recording(py)).transpose()?;
+    let settings = Settings::read(settings)?;
+    let rules = settings.flow_rules.clone();
+    let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
     let mut run = settings.into_run()?;
     run.counting.classes = flows.class.to_vec(py)?;
     run.counting.nonresponsive = flows.flags.to_vec(py)?.iter().map(|flags| flags & 8 != 0).collect();
     run.bursts = flows.bursts.rows(py)?;
-    let mut rows = flows.rows(py)?;
+    let mut rows = flows.rows(py, &rules)?;
     flows.scripts.hand_out(&mut run.scripts, &mut rows, py)?;
     drop(flows);
     let control = Arc::clone(&control.0);
@@ -381,11 +309,13 @@ pub fn run<'py>(
 #[pyfunction]
 pub fn alone<'py>(
     py: Python<'py>,
-    settings: Settings,
+    settings: &str,
     flows: FlowColumns,
 ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let settings = Settings::read(settings)?;
+    let rules = settings.flow_rules.clone();
     let run = settings.into_run()?;
-    let rows = flows.rows(py)?;
+    let rows = flows.rows(py, &rules)?;
     drop(flows);
     let responses: Vec<netsim::Alone> =
         py.detach(|| rows.iter().map(|flow| netsim::alone(&run, flow)).collect::<Result<_, _>>()).map_err(refused)?;
@@ -394,4 +324,10 @@ pub fn alone<'py>(
         integers(py, responses.iter().map(|r| r.arrivals.len() as u64)),
         integers(py, responses.iter().map(|r| r.finish.0)),
     ))
+}
+
+/// JSON schema of the transport's settings: names, types, words and meaning of each.
+#[pyfunction]
+pub fn transport_schema() -> String {
+    schemars::schema_for!(Tcp).to_value().to_string()
 }

@@ -1,4 +1,4 @@
-//! Wireless cells and the lengths of their frames, as dictionaries.
+//! Wireless cells and the lengths of their frames, as settings.
 
 use netsim::record::Output;
 use netsim::wlan::phy::{Channel, Mode, Standard};
@@ -8,18 +8,20 @@ use netsim::wlan::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde::Deserialize;
 use units::Time;
 
 use crate::output::integers;
 
 /// A cell; times in nanoseconds.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WlanSettings {
     air: AirSettings,
     /// Of each station.
     rates: Vec<String>,
     frame_errors: Vec<f64>,
+    #[serde(deserialize_with = "Option::deserialize")]
     ack_rate: Option<String>,
     /// AIFSN, smallest and largest window, length of a won medium.
     categories: Vec<(u32, u32, u32, u64)>,
@@ -27,24 +29,36 @@ pub struct WlanSettings {
     overhead: u32,
     retry_limit: u32,
     long_retry_limit: u32,
+    #[serde(deserialize_with = "Option::deserialize")]
     rts_threshold: Option<u32>,
     eifs_after_collision: bool,
-    decrement: String,
-    after_failure: String,
-    immediate: String,
+    decrement: Decrement,
+    after_failure: AfterFailure,
+    immediate: Immediate,
     overtaken_draws: bool,
     reply_finds_idle: bool,
+    #[serde(deserialize_with = "Option::deserialize")]
     cca_ns: Option<u64>,
     aggregate: u32,
+    #[serde(deserialize_with = "Option::deserialize")]
     aggregate_bytes: Option<u32>,
     aggregate_airtime_ns: u64,
-    queues: String,
+    queues: Queues,
     airtime_quantum_ns: u64,
 }
 
+/// Queues of the access point, as the scenario names them.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Queues {
+    Shared,
+    PerStation,
+    AirtimeFair,
+}
+
 /// What all frames of a cell share.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct AirSettings {
     standard: String,
     width: u32,
@@ -127,18 +141,9 @@ impl WlanSettings {
             rts_threshold: self.rts_threshold.unwrap_or(u32::MAX),
             rules: Rules {
                 eifs_after_collision: self.eifs_after_collision,
-                decrement: if self.decrement == "every-slot" { Decrement::EverySlot } else { Decrement::IdleSlots },
-                after_failure: match self.after_failure.as_str() {
-                    "timeout-and-difs" => AfterFailure::TimeoutAndDifs,
-                    "with-others" => AfterFailure::WithOthers,
-                    "after-answer-time" => AfterFailure::AfterAnswerTime,
-                    _ => AfterFailure::Timeout,
-                },
-                immediate: match self.immediate.as_str() {
-                    "arrival" => Immediate::Arrival,
-                    "never" => Immediate::Never,
-                    _ => Immediate::Idle,
-                },
+                decrement: self.decrement,
+                after_failure: self.after_failure,
+                immediate: self.immediate,
                 overtaken_draws: self.overtaken_draws,
                 reply_finds_idle: self.reply_finds_idle,
             },
@@ -147,10 +152,10 @@ impl WlanSettings {
                 bytes,
                 airtime: Time(self.aggregate_airtime_ns),
             }),
-            placement: match self.queues.as_str() {
-                "per-station" => Placement::RoundRobin,
-                "airtime-fair" => Placement::Airtime(Time(self.airtime_quantum_ns)),
-                _ => Placement::Shared,
+            placement: match self.queues {
+                Queues::Shared => Placement::Shared,
+                Queues::PerStation => Placement::RoundRobin,
+                Queues::AirtimeFair => Placement::Airtime(Time(self.airtime_quantum_ns)),
             },
             mean_backoff: false,
         })

@@ -3,6 +3,7 @@ use units::{Stream, Time};
 use crate::disciplines::AnyDiscipline;
 use crate::packet::{Ecn, Packet};
 use crate::spec::{OptionError, Options, Spec};
+use serde::Deserialize;
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +19,8 @@ pub enum DropReason {
 }
 
 /// Buffer limit. The packet in transmission has left the queue and does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// Packets waiting.
     Packets(u32),

@@ -1,7 +1,11 @@
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use std::ops::{Add, AddAssign, Sub};
 
 /// A point in simulated time, or a span of it, in integer nanoseconds since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
+#[serde(transparent)]
 pub struct Time(pub u64);
 
 impl Time {

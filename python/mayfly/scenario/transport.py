@@ -8,7 +8,7 @@ from mayfly.scenario import presets
 from mayfly.scenario.fields import Seconds, Section, Whole
 
 RULES = ("aimd", "iiad", "sqrt", "cubic", "bbr")
-"""Rules of the congestion window, in the order of their numbers in the native module."""
+"""Rules of the congestion window."""
 
 
 class Tcp(Section):

@@ -7,6 +7,7 @@ where the last segment waits for a delayed acknowledgement that the largest does
 nothing is lost; where the largest loses segments of its own making, all sizes of its path are simulated.
 """
 
+import json
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -214,6 +215,6 @@ class Ways:
         return found
 
     def _alone(self, settings: dict, flows: pl.DataFrame, ends) -> list[tuple[Floats, int]]:
-        native = _native.alone(settings, columns.native_flows(flows, self.full_packet_bytes, ends))
+        native = _native.alone(json.dumps(settings), columns.native_flows(flows, self.full_packet_bytes, ends))
         arrivals, counts, finishes = map(columns.integers, native)
         return list(zip(np.split(arrivals, np.cumsum(counts)[:-1]), finishes.tolist(), strict=True))

@@ -1,11 +1,13 @@
 """Runs of the simulator: one discipline on one flow list, or many on common random numbers."""
 
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -13,6 +15,7 @@ from mayfly import _native
 from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
+from mayfly.scenario.transport import RULES, Tcp
 from mayfly.simulate import columns, pages, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network import cell as cells
@@ -161,6 +164,26 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     )
 
 
+def transport(tcp: Tcp) -> dict[str, Any]:
+    """Settings of the transport as the native module takes them.
+
+    Parameters
+    ----------
+    tcp : Tcp
+        Section of the scenario.
+
+    Returns
+    -------
+    dict
+        Times in ns, with names that say so; the rest as in the section. What only Python reads is left out.
+    """
+    given = {name: getattr(tcp, name) for name in type(tcp).model_fields if name not in ("preset", "congestion_of")}
+    for name in ("initial_rto", "min_rto", "max_rto", "delayed_ack", "tick"):
+        given[f"{name}_ns"] = round(given.pop(name) * 1e9)
+    # No clock of the simulator is finer.
+    return given | {"tick_ns": max(given["tick_ns"], 1)}
+
+
 def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watched: Sequence[int] = ()) -> dict:
     """Settings of a run as the native module takes them.
 
@@ -193,8 +216,6 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
     full_packet = tcp.mss + tcp.headers_bytes
     interval = scenario.sample_interval
     interval = max(scenario.duration / 1000, 1e-6) if interval is None else interval
-    transport = {f"{name}_ns": ns(getattr(tcp, name)) for name in ("initial_rto", "min_rto", "max_rto", "delayed_ack")}
-    plain = set(type(tcp).model_fields) - {"initial_rto", "min_rto", "max_rto", "delayed_ack", "tick", "preset"}
     return {
         "rate_bps": watched_rate_bps(scenario),
         "reverse_rate_bps": network.reverse_rate,
@@ -206,14 +227,15 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "wlan": None if network.wlan is None else network.wlan.native([]),
         "access_delay_ns": ns(network.access_delay),
         "exit_delay_ns": ns(network.exit_delay),
-        "limit": limit - in_transmission * (1 if unit == "packets" else full_packet),
-        "limit_in_bytes": unit == "bytes",
-        "reverse_limit": reverse_limit - in_transmission * (1 if reverse_unit == "packets" else full_packet),
-        "reverse_limit_in_bytes": reverse_unit == "bytes",
+        "limit": {unit: limit - in_transmission * (1 if unit == "packets" else full_packet)},
+        "reverse_limit": {
+            reverse_unit: reverse_limit - in_transmission * (1 if reverse_unit == "packets" else full_packet)
+        },
         "loss": network.loss,
         "discipline": discipline.native,
         "reverse_discipline": reverse.native,
-        "tcp": transport | {"tick_ns": max(ns(tcp.tick), 1)} | {name: getattr(tcp, name) for name in plain},
+        "flow_rules": list(RULES),
+        "tcp": transport(tcp),
         "duration_ns": ns(scenario.duration),
         "warm_up_ns": ns(scenario.warm_up),
         "stop_when_idle": scenario.stop_when_idle,
@@ -224,7 +246,6 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         "traced": [],
         "trace_limit": scenario.trace_limit,
         "subflows": scenario.subflows,
-        "recording": None,
     }
 
 
@@ -301,7 +322,7 @@ def run_one(
             flows, tcp.mss + tcp.headers_bytes, numbers, scenario.nonresponsive, tcp.congestion_of
         )
         with nullcontext() if recording is None else recording.native(flows) as given:
-            result = _native.run(settings | {"recording": given}, native, control or _native.Control())
+            result = _native.run(json.dumps(settings), native, control or _native.Control(), given)
     except ValueError as error:
         raise MayflyError(str(error)) from None
     counters = result["counters"] | {"cpu_s": time.thread_time() - began}

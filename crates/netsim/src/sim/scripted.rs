@@ -69,5 +69,5 @@ fn scene<'a>(
 ) -> Scene<'a> {
     let script = spec.script.map_or(&[][..], |script| run.scripts.list[script as usize].as_slice());
     let parts = spec.script.map_or(&[][..], |script| run.scripts.parts_of(script));
-    Scene { script, parts, restart_after_idle: run.scripts.restart_after_idle, tcp: &run.tcp, net, trains }
+    Scene { script, parts, tcp: &run.tcp, net, trains }
 }

@@ -21,7 +21,6 @@ use crate::tcp::{Connection, History, Life};
 pub(crate) struct Scene<'a> {
     pub(crate) script: &'a [Train],
     pub(crate) parts: &'a [Part],
-    pub(crate) restart_after_idle: bool,
     pub(crate) tcp: &'a Tcp,
     pub(crate) net: &'a mut Net,
     pub(crate) trains: &'a mut Vec<TrainRecord>,
@@ -266,7 +265,7 @@ impl Scripted {
         }
         let idle = scene.net.now - self.sent_at[half];
         let own = &mut self.halves[half];
-        if scene.restart_after_idle && idle > own.sender.rtt.timeout(tcp) {
+        if tcp.restart_after_idle && idle > own.sender.rtt.timeout(tcp) {
             own.sender.control.cwnd = own.sender.control.cwnd.min(f64::from(tcp.initial_window));
         }
         let (shape, segments) = (&mut own.shape, train.bytes.div_ceil(tcp.mss.into()) as u32);

@@ -494,6 +494,7 @@ pub(crate) mod tests {
             quick_acks: 0,
             syn_retries: None,
             retries: None,
+            restart_after_idle: false,
         }
     }
 }

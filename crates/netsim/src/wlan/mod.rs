@@ -4,6 +4,7 @@
 //! `dcf`, frames and their exchange in `cell`.
 
 use qdisc::{Kind, Packet};
+use serde::Deserialize;
 use units::Time;
 
 use crate::config::{ConfigError, FlowSpec};
@@ -93,7 +94,8 @@ pub struct Rules {
 }
 
 /// What a medium that turns busy does to a running backoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Decrement {
     /// Idle slots count, the busy one does not (802.11-2020, 10.3.4.3).
     IdleSlots,
@@ -102,7 +104,8 @@ pub enum Decrement {
 }
 
 /// When the sender of a frame without answer contends again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AfterFailure {
     /// After the timeout; the medium's idle time before it counts towards DIFS (802.11-2020, 10.3.2.11, 10.3.4.3).
     Timeout,
@@ -115,7 +118,8 @@ pub enum AfterFailure {
 }
 
 /// When a frame goes out that finds the medium idle and no backoff running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Immediate {
     /// As soon as the medium has been idle for DIFS (802.11-2020, 10.3.4.2).
     Idle,

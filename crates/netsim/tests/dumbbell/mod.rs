@@ -75,6 +75,7 @@ pub fn wired(discipline: &str) -> Run {
             quick_acks: 0,
             syn_retries: None,
             retries: None,
+            restart_after_idle: false,
         },
         duration: ms(60_000),
         stop_when_idle: false,

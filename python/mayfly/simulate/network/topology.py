@@ -155,8 +155,7 @@ class Topology:
             one = full_packet_bytes if limit[1] == "bytes" else 1
             return shared | {
                 "rate_bps": self.rate_bps(link, back),
-                "limit": limit[0] - (one if network.buffer_counts_transmission else 0),
-                "limit_in_bytes": limit[1] == "bytes",
+                "limit": {limit[1]: limit[0] - (one if network.buffer_counts_transmission else 0)},
                 "discipline": discipline.native,
             }
 

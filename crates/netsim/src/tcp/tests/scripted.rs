@@ -56,7 +56,6 @@ enum Step {
 struct Bench {
     tcp: Tcp,
     script: Vec<Train>,
-    restart_after_idle: bool,
     net: Net,
     trains: Vec<TrainRecord>,
     /// Until the server has opened.
@@ -96,6 +95,7 @@ fn play(script: &[Train], restart_after_idle: bool, change: impl FnOnce(&mut Tcp
 impl Bench {
     fn open(script: &[Train], restart_after_idle: bool, change: impl FnOnce(&mut Tcp)) -> Bench {
         let mut tcp = Tcp { min_rto: Time::from_millis(1000), delayed_ack: Time::from_millis(200), ..tcp() };
+        tcp.restart_after_idle = restart_after_idle;
         change(&mut tcp);
         let instant = BitRate::from_bps(10_u64.pow(18)).expect("non-zero");
         // Of each direction the host's own pipe and the wire behind it.
@@ -120,7 +120,6 @@ impl Bench {
         let mut bench = Bench {
             tcp,
             script: script.to_vec(),
-            restart_after_idle,
             net,
             trains: Vec::new(),
             scripted: None,
@@ -138,14 +137,8 @@ impl Bench {
     }
 
     fn split(&mut self) -> (Option<&mut Scripted>, Scene<'_>) {
-        let scene = Scene {
-            script: &self.script,
-            parts: &[],
-            restart_after_idle: self.restart_after_idle,
-            tcp: &self.tcp,
-            net: &mut self.net,
-            trains: &mut self.trains,
-        };
+        let scene =
+            Scene { script: &self.script, parts: &[], tcp: &self.tcp, net: &mut self.net, trains: &mut self.trains };
         (self.scripted.as_mut(), scene)
     }
 
