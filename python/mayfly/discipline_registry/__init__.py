@@ -207,11 +207,8 @@ def _check(id: str, options: dict[str, str], written: dict[str, str]) -> None:
 
 
 def _unknown(name: str, known: list[str]) -> MayflyError:
-    import difflib
-
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return MayflyError(f"unknown discipline {shown(name)}: must be one that `mayfly disciplines` lists{hint}")
+    near = hint(name.lower(), known)
+    return MayflyError(f"unknown discipline {shown(name)}: must be one that `mayfly disciplines` lists{near}")
 
 
 def split(text: str) -> list[str]:

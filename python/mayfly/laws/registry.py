@@ -261,11 +261,7 @@ def law_of(name: str, given: Mapping[str, Any]) -> SizeLaw:
     mayfly.errors.MayflyError: law = weibul: unknown law; did you mean weibull?
     """
     if name not in LAWS:
-        import difflib
-
-        near = difflib.get_close_matches(name, LAWS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"must be one of {', '.join(LAWS)}"
-        raise MayflyError(f"law = {name}: unknown law; {hint}")
+        raise MayflyError(f"law = {name}: unknown law; {expected(name, LAWS)}")
     return LAWS[name].make(given)
 
 

@@ -92,12 +92,8 @@ def service_law(spec: str) -> ServiceLaw:
 
 
 def _refuse(name: str) -> None:
-    import difflib
-
     known = sorted({*LAWS, *NAMES, *OTHERS} - {"empirical"})
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"must be one of {', '.join(known)}"
-    raise MayflyError(f"law = {name}: unknown law; {hint}")
+    raise MayflyError(f"law = {name}: unknown law; {expected(name, known)}")
 
 
 def _numbers(spec: str, rest: str) -> dict[str, float]:

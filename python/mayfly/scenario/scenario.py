@@ -361,15 +361,12 @@ def scenario_of(document: dict, source: str) -> Scenario:
 
 def _unknown(path: list[str]) -> str:
     """Message for an unknown field, with the nearest known name."""
-    import difflib
-
     # Rows of an array of tables count from 0: workload.cbr.0.rate is the field workload.cbr.rate.
     known = [*field_names(), *field_names(inside_arrays=True)]
     name = ".".join(part for part in path if not part.isdecimal())
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    near = [field for field in known if field.rpartition(".")[2] == path[-1]] or near
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"unknown field {quantity.shown('.'.join(path))[1:-1]}{hint}"
+    same = [field for field in known if field.rpartition(".")[2] == path[-1]]
+    near = f"; did you mean {same[0]}?" if same else hint(name, known, cutoff=0.4)
+    return f"unknown field {quantity.shown('.'.join(path))[1:-1]}{near}"
 
 
 def field_names(model: type[BaseModel] | None = None, prefix: str = "", inside_arrays: bool = False) -> list[str]:

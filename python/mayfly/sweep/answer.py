@@ -159,10 +159,7 @@ def answer(swept: Swept, folder: str | os.PathLike[str], metrics: Sequence[str] 
         name for row in swept.rows if row["status"] == "done" for name, v in row.items() if isinstance(v, int | float)
     }
     if known and (absent := [name for name in metrics if name not in known]) and metrics != METRICS:
-        import difflib
-
-        near = difflib.get_close_matches(absent[0], known, n=1, cutoff=0.3)
-        raise MayflyError(f"--metric {absent[0]}: no run has it" + (f"; did you mean {near[0]}?" if near else ""))
+        raise MayflyError(f"--metric {absent[0]}: no run has it{hint(absent[0], known, cutoff=0.3)}")
     return Found(swept, metrics, str(folder))
 
 

@@ -221,9 +221,7 @@ def check_names(frame: pl.DataFrame, source: str) -> None:
         twice = name.partition("_duplicated_")[0]
         if twice in COLUMNS:
             raise MayflyError(f"{source}: column {twice} appears twice")
-        near = difflib.get_close_matches(name, COLUMNS, n=1)
-        known = f"did you mean {near[0]}?" if near else f"known are {', '.join(COLUMNS)}"
-        raise MayflyError(f"{source}: column {printable(name)} is unknown: {known}")
+        raise MayflyError(f"{source}: column {printable(name)} is unknown: {expected(name, COLUMNS)}")
     if "start_s" not in frame.columns:
         raise MayflyError(f"{source}: column start_s is missing")
     if not {"size_bytes", "size_packets", "bursts", "script"} & set(frame.columns):

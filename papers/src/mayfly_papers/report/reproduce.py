@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import Progress
 from mayfly.version import described
+from mayfly.text.nearest import hint
 from mayfly_papers.declare.capture_facts import AbsentCaptureError
 from mayfly_papers.declare.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
 from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, Exhibit, cited
@@ -297,12 +298,10 @@ def chosen(asked: Sequence[str]) -> list[tuple[Page, list[Claim]]]:
 
 
 def _absent(name: str, pages: dict[str, Page], exhibits: dict[str, Exhibit]) -> str:
-    import difflib
-
     if name in exhibits:
         return f"nothing is declared for it: {exhibits[name].reason or NOT_YET}"
-    near = difflib.get_close_matches(name, [*pages, *exhibits], n=1)
-    return "no such page, table or figure" + (f"; did you mean {near[0]}?" if near else "; --list shows all")
+    near = hint(name, [*pages, *exhibits])
+    return f"no such page, table or figure{near or '; --list shows all'}"
 
 
 def changed(experiment: Experiment, quick: bool, replications: int | None) -> Experiment:

@@ -337,8 +337,4 @@ def policy(name: str) -> Policy:
     """
     if name in POLICIES:
         return POLICIES[name]
-    import difflib
-
-    near = difflib.get_close_matches(name, POLICIES, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"must be one of {', '.join(POLICIES)}"
-    raise MayflyError(f"policy = {name}: unknown policy; {hint}")
+    raise MayflyError(f"policy = {name}: unknown policy; {expected(name, POLICIES)}")
