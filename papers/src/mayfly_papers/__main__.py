@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.text.files import complete
 from mayfly_papers.pages import PAGES, Page, figures, markdown
 
 
@@ -66,9 +67,8 @@ def draw(item: Page, folder: Path) -> None:
 
 def write(file: Path, text: str) -> None:
     """Write a file that is never half there."""
-    partial = file.with_name(file.name + ".part")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)
+    with complete(file) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def refuse(reason: str) -> None:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from mayfly.errors import MayflyError
+from mayfly.text.nearest import hint
 from mayfly.text.quantity import bare, shown
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from mayfly.arrays import Floats
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.engines import guest
 from mayfly.engines.disciplines import Place, differences, leaf_of, leaf_words
-from mayfly.engines.records import UDP_HEADERS_BYTES, records_frame, samples_frame
+from mayfly.engines.records import records_frame, samples_frame
 from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
+from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns
 from mayfly.simulate.alone import PathsAlone
@@ -186,8 +187,8 @@ def _flow_rows(scenario: Scenario, transport: Transport, flows: pl.DataFrame) ->
             packet = row["packet_bytes"] or tcp.mss + tcp.headers_bytes
             one |= {
                 "udp": True,
-                "packets": -(-row["size_bytes"] // (packet - UDP_HEADERS_BYTES)),
-                "payload_bytes": packet - UDP_HEADERS_BYTES - (tcp.header - 40),
+                "packets": -(-row["size_bytes"] // (packet - UDP_HEADER_BYTES)),
+                "payload_bytes": packet - UDP_HEADER_BYTES - (tcp.header - 40),
                 "gap_s": packet * 8 / row["rate_bps"],
             }
             if one["payload_bytes"] < 1:

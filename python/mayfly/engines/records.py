@@ -2,9 +2,8 @@
 
 import polars as pl
 
+from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.transport import Tcp
-
-UDP_HEADERS_BYTES = 28
 
 
 def records_frame(flows: pl.DataFrame, told: list[dict], tcp: Tcp) -> pl.DataFrame:
@@ -83,7 +82,7 @@ def _tcp(row: dict, told: dict, fin: bool) -> dict:
 
 
 def _udp(row: dict, told: dict, tcp: Tcp) -> dict:
-    payload = (row["packet_bytes"] or tcp.mss + tcp.headers_bytes) - UDP_HEADERS_BYTES
+    payload = (row["packet_bytes"] or tcp.mss + tcp.headers_bytes) - UDP_HEADER_BYTES
     ended = told["settled"] and told["arrived"]
     return {
         "finish_s": told["last_data_s"] if ended else None,

@@ -13,29 +13,11 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
+from mayfly.laws.parameter import Parameter
+from mayfly.text.nearest import expected
 
 if TYPE_CHECKING:
     from mayfly.laws.sizes import SizeLaw
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A number a law takes, from ``low`` to ``high``, both included where ``closed``, else only ``high``."""
-
-    name: str
-    unit: str
-    low: float
-    high: float
-    about: str
-    closed: bool = False
-
-    def bounds(self) -> str:
-        """The bounds in words."""
-        return f"from {self.low:g} to {self.high:g}" if self.closed else f"above {self.low:g}, at most {self.high:g}"
-
-    def allows(self, value: float) -> bool:
-        """Whether ``value`` is within the bounds."""
-        return (self.low <= value if self.closed else self.low < value) and value <= self.high
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 from mayfly.errors import MayflyError
 from mayfly.laws.registry import LAWS, law_of
 from mayfly.laws.service import Continuous, Discrete, ServiceLaw, deterministic
+from mayfly.text.nearest import expected
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,12 +15,10 @@ import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats
+from mayfly.headers import UDP_HEADER_BYTES
 
 ENDLESS_BYTES = 2**40
 """A TCP flow of this size never ends (mayfly.workload.lists)."""
-
-UDP_HEADER_BYTES = 28
-"""IPv4 and UDP header."""
 
 
 def wire_bytes(payload: pl.Expr, mss: int, header_bytes: int) -> pl.Expr:

@@ -49,14 +49,14 @@ def student_ci95(values: ArrayLike) -> list[float] | None:
     >>> [round(bound, 3) for bound in student_ci95([1.0, 3.0])]
     [-10.706, 14.706]
     """
-    return _interval(values, _t975)
+    return _interval(values, student_t)
 
 
-def _t975(degrees: int) -> float:
-    """97.5 % quantile of Student's t."""
+def student_t(degrees: int, quantile: float = 0.975) -> float:
+    """A quantile of Student's t with so many degrees of freedom; by default that of a 95 % interval."""
     from scipy.special import stdtrit  # 0.25 s to import, which a single replication goes without
 
-    return float(stdtrit(degrees, 0.975))
+    return float(stdtrit(degrees, quantile))
 
 
 def _interval(values: ArrayLike, quantile) -> list[float] | None:

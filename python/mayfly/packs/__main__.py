@@ -9,6 +9,7 @@ import typer
 from mayfly.errors import MayflyError
 from mayfly.packs.gaming import gaming
 from mayfly.packs.gaming_page import VARIANTS, filled_page
+from mayfly.text.files import complete
 
 
 def main(
@@ -26,9 +27,8 @@ def main(
     except (MayflyError, OSError) as error:
         typer.echo(f"mayfly.packs: {error}", err=True)
         raise typer.Exit(2) from None
-    partial = page.with_name(page.name + ".part")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(page)
+    with complete(page) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def _told(fraction: float) -> None:

@@ -29,6 +29,7 @@ from mayfly.scenario.sources import (
 )
 from mayfly.scenario.transport import Tcp
 from mayfly.text import quantity
+from mayfly.text.nearest import hint
 
 READY = Path(__file__).parent.parent / "scenarios"
 """Folder of the ready scenarios."""

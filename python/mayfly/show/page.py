@@ -2,11 +2,12 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+
+from mayfly.text.files import complete
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
@@ -79,18 +80,8 @@ def write(path: str | os.PathLike[str], text: str) -> Path:
         The folder does not exist or cannot be written.
     """
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        # mkstemp files are private; the report gets the permissions of any file the user creates.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with complete(path) as partial:
+        partial.write_text(text, encoding="utf-8")
     return path
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.text.files import complete
 
 SIDES = ("server", "client")
 """Whose interfaces are recorded: of the hosts that send what goes ``down``, or of those that receive it."""
@@ -80,17 +81,13 @@ class Recording:
             The place cannot be written, or there are too many hosts.
         """
         path = Path(self.path)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
-            # A mistake in the path is told before the run, not after it.
-            partial.touch()
-            yield {"path": str(partial), "side": self.side, **ends(flows)}
-            partial.replace(path)
+            with complete(path) as partial:
+                # A mistake in the path is told before the run, not after it.
+                partial.touch()
+                yield {"path": str(partial), "side": self.side, **ends(flows)}
         except OSError as error:
             raise MayflyError(f"{path}: cannot be written: {error.strerror or error}") from None
-        finally:
-            with suppress(OSError):
-                partial.unlink()
 
 
 def ends(flows: pl.DataFrame) -> dict[str, tuple[Floats, Floats]]:

@@ -13,6 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95
 from mayfly.sweep.run import Swept, written_plan
 from mayfly.sweep.store import Store
+from mayfly.text.nearest import hint
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,6 @@ several may write into one folder, for nobody changes a file of another. A row t
 import contextlib
 import json
 import os
-import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.files import complete
 from mayfly.text.folder import write_table
 
 SCHEMA = 1
@@ -95,9 +95,9 @@ class Store:
         key = row["key"]
         try:
             if records is not None:
-                with self._complete(self.folder / "records" / f"{key}.parquet") as part:
+                with complete(self.folder / "records" / f"{key}.parquet", durable=True) as part:
                     write_table(records, part, compression_level=1)
-            with self._complete(self.folder / "runs" / f"{key}.json") as part:
+            with complete(self.folder / "runs" / f"{key}.json", durable=True) as part:
                 part.write_text(json.dumps(row, allow_nan=False), encoding="utf-8")
         except OSError as error:
             raise MayflyError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
@@ -121,27 +121,13 @@ class Store:
                 rows.append(json.loads((runs / f"{key}.json").read_text(encoding="utf-8")))
         if rows:
             try:
-                with self._complete(self.folder / "shards" / f"{uuid.uuid4().hex}.parquet") as part:
+                with complete(self.folder / "shards" / f"{uuid.uuid4().hex}.parquet", durable=True) as part:
                     write_table(_frame(rows), part, metadata={"mayfly.sweep": str(SCHEMA)})
             except OSError as error:
                 raise MayflyError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
         for key in keys:
             (runs / f"{key}.json").unlink(missing_ok=True)
         self._fresh = []
-
-    @contextlib.contextmanager
-    def _complete(self, path: Path) -> Iterator[Path]:
-        """A file that appears under its name when it is on the disk as a whole."""
-        handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
-        os.close(handle)
-        try:
-            yield Path(name)
-            with open(name, "rb") as stream:
-                os.fsync(stream.fileno())
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
 
 
 def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:

@@ -13,8 +13,41 @@ from mayfly.text.readable import printable
 
 
 @contextmanager
-def when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
+def complete(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator[Path]:
     """A file to write beside ``path``, which takes its name at the end; nothing is left when writing fails.
+
+    Parameters
+    ----------
+    path : path
+        Name of the complete file.
+    durable : bool
+        Whether the file is on the disk before it takes its name: a power cut leaves all of it or nothing.
+
+    Yields
+    ------
+    pathlib.Path
+        To be written.
+
+    Raises
+    ------
+    OSError
+        The place cannot be written.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        if durable:
+            with open(partial, "rb") as stream:
+                os.fsync(stream.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """As :func:`complete`, for a file that the user named: what fails is one line.
 
     Parameters
     ----------
@@ -31,15 +64,11 @@ def when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     MayflyError
         The place cannot be written.
     """
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        yield partial
-        partial.replace(path)
+        with complete(path) as partial:
+            yield partial
     except (OSError, pl.exceptions.PolarsError) as error:
         raise MayflyError(f"{printable(path)}: cannot be written: {first_line(error)}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def first_line(error: BaseException) -> str:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.workload.bursts import HEADER_BYTES, MOST_BURSTS, MOST_BYTES
+from mayfly.headers import UDP_HEADER_BYTES
+from mayfly.workload.bursts import MOST_BURSTS, MOST_BYTES
 from mayfly.workload.capture import RTT_BOUNDS_S, hosts_within, internal_hosts
 from mayfly.workload.connections import Reading, ReadOptions
 from mayfly.workload.lists import flow_list
@@ -199,7 +200,7 @@ def with_paths(reading: Reading, networks: list | None) -> pl.DataFrame:
 def datagrams(reading: Reading, known: pl.DataFrame, protocol: str | None) -> pl.DataFrame:
     """Flows of the captured packets, those of one protocol or all."""
     since_s = pl.col("time_s") - pl.col("time_s").first().over("connection_id", "side")
-    length = (pl.col("wire_bytes") / pl.col("packets")).round().cast(pl.Int64).clip(HEADER_BYTES + 1, MOST_BYTES)
+    length = (pl.col("wire_bytes") / pl.col("packets")).round().cast(pl.Int64).clip(UDP_HEADER_BYTES + 1, MOST_BYTES)
     several = pl.when(pl.col("packets") > 1).then(pl.format("x{}/0", "packets")).otherwise(pl.lit(""))
     packets = reading.packets.join(known, on="connection_id", maintain_order="left")
     if protocol is not None:

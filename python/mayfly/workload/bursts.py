@@ -15,9 +15,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
-
-HEADER_BYTES = 28
-"""IPv4 and UDP header; the simulator's own value."""
+from mayfly.headers import UDP_HEADER_BYTES
 
 MOST_BYTES = 65_535
 """Largest packet of IPv4."""
@@ -90,7 +88,10 @@ def _check(numbers: pl.DataFrame) -> None:
     end_s = pl.col("at_s") + pl.col("gap_s") * (pl.col("packets") - 1)
     same = pl.col("row") == pl.col("row").shift(1)
     bounds = (
-        (~pl.col("packet_bytes").is_between(HEADER_BYTES + 1, MOST_BYTES), f"{HEADER_BYTES + 1} to {MOST_BYTES} bytes"),
+        (
+            ~pl.col("packet_bytes").is_between(UDP_HEADER_BYTES + 1, MOST_BYTES),
+            f"{UDP_HEADER_BYTES + 1} to {MOST_BYTES} bytes",
+        ),
         (pl.col("packets") < 1, "at least one packet"),
         ((end_s > LONGEST_S) | (pl.col("gap_s") > LONGEST_S), "over within 2 years"),
         # Rounded to 1 ns, a burst may meet the end of the one before it.
@@ -161,7 +162,7 @@ def volumes(texts: pl.Series) -> pl.DataFrame:
         parsed(texts)
         .group_by("row", maintain_order=True)
         .agg(
-            size_bytes=_sum(pl.col("packet_bytes") - HEADER_BYTES),
+            size_bytes=_sum(pl.col("packet_bytes") - UDP_HEADER_BYTES),
             wire_bytes=_sum(pl.col("packet_bytes")),
             packet_bytes=pl.col("packet_bytes").max(),
             end_s=last_ns.max() * 1e-9,

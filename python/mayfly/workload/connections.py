@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.files import complete
 
 SCHEMA = 2
 """Version of the columns; 1 was the table before it had one."""
@@ -365,15 +365,12 @@ def write_connections(frame: pl.DataFrame, counts: dict, path: str | os.PathLike
     MayflyError
         The file cannot be written.
     """
-    part = f"{os.fspath(path)}.part"
     metadata = {"mayfly.table": "connections", "mayfly.schema": str(SCHEMA), "mayfly.counts": json.dumps(counts)}
     try:
-        frame.write_parquet(part, compression_level=1, metadata=metadata)
-        os.replace(part, path)
+        with complete(path) as partial:
+            frame.write_parquet(partial, compression_level=1, metadata=metadata)
     except (OSError, pl.exceptions.PolarsError) as error:
         # Polars tells a full disk as a mistake of the computation.
-        with suppress(OSError):
-            os.unlink(part)
         raise MayflyError(f"{os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from None
 
 

@@ -6,7 +6,6 @@ checked one at a time and freed as they are replaced, so that the peak stays nea
 and 30 s on two cores for 10^7 flows with every column, in random order.
 """
 
-import difflib
 import os
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.files import first_line, when_complete
+from mayfly.text.nearest import did_you_mean
 from mayfly.text.readable import printable
 from mayfly.workload import bursts, scripts, stages
 from mayfly.workload.column_kinds import Bursts, Choice, Host, Label, Number, Script, checked, is_whole, refuse
@@ -221,7 +221,8 @@ def check_names(frame: pl.DataFrame, source: str) -> None:
         twice = name.partition("_duplicated_")[0]
         if twice in COLUMNS:
             raise MayflyError(f"{source}: column {twice} appears twice")
-        raise MayflyError(f"{source}: column {printable(name)} is unknown: {expected(name, COLUMNS)}")
+        known = did_you_mean(name, COLUMNS) or f"known are {', '.join(COLUMNS)}"
+        raise MayflyError(f"{source}: column {printable(name)} is unknown: {known}")
     if "start_s" not in frame.columns:
         raise MayflyError(f"{source}: column start_s is missing")
     if not {"size_bytes", "size_packets", "bursts", "script"} & set(frame.columns):

@@ -19,6 +19,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import choice, stream
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
@@ -28,9 +29,6 @@ from mayfly.workload.sources.http import Http, http_flows
 from mayfly.workload.sources.short_term import ShortTerm
 from mayfly.workload.sources.transfers import Transfers, transfer_flows
 from mayfly.workload.sources.web import Web, web_flows
-
-UDP_HEADER_BYTES = 28
-"""IPv4 and UDP header; the simulator's own value."""
 
 SENDERS, RECEIVERS = (1, 2, 3, 4, 5), (8, 9, 10, 11, 12)
 """Nodes of the wired scenario (Chen 2012, Figure 4.1)."""

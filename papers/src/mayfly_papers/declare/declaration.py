@@ -18,7 +18,7 @@ import polars as pl
 
 from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
-from mayfly.metrics.intervals import student_ci95
+from mayfly.metrics.intervals import student_ci95, student_t
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.run import RunResult, run_one, workload
@@ -453,12 +453,10 @@ def single_run_interval(values: Values) -> tuple[float, float]:
     >>> low < 0.5 < 2.0 < high and abs(low * high - 1) < 1e-9
     True
     """
-    from scipy.special import stdtrit
-
     if values.size < 2:
         raise MayflyError(f"{values.size} replications: must be at least 2")
     logs = bool((values > 0).all())
     sample = np.log(values) if logs else values
-    half = float(stdtrit(values.size - 1, 0.975)) * float(sample.std(ddof=1)) * math.sqrt(1 + 1 / values.size)
+    half = student_t(values.size - 1) * float(sample.std(ddof=1)) * math.sqrt(1 + 1 / values.size)
     low, high = float(sample.mean()) - half, float(sample.mean()) + half
     return (math.exp(low), math.exp(high)) if logs else (low, high)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mayfly
 import mayfly_papers
+from mayfly.text.files import complete
 from mayfly_papers.declare.declaration import Experiment, Measures
 
 KEPT = ".measured"
@@ -64,9 +65,8 @@ class Kept:
         """Keep numbers; a file is there whole or not at all."""
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._file(experiment)
-        partial = file.with_suffix(f".{os.getpid()}.part")
-        partial.write_text(json.dumps({"seconds": seconds, "measured": measured}), encoding="utf-8")
-        partial.replace(file)
+        with complete(file) as partial:
+            partial.write_text(json.dumps({"seconds": seconds, "measured": measured}), encoding="utf-8")
 
 
 def forget(folder: str | os.PathLike[str]) -> None:

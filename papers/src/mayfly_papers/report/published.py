@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mayfly.errors import MayflyError
+from mayfly.text.files import complete
 from mayfly_papers.declare.exhibits import EXHIBITS, PAPERS
 from mayfly_papers.declare.markdown import table
 from mayfly_papers.pages import PAGES, rendered
@@ -57,9 +58,8 @@ def publish(found: Reproduction, docs: Path, readme: Path) -> list[Path]:
             findings = [one.finding for one in checked if one.finding]
             texts[docs / "papers" / f"{item.id}.md"] = rendered(item, findings, found.runs[item.id])
     for file, text in texts.items():
-        partial = file.with_name(file.name + ".part")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(file)
+        with complete(file) as partial:
+            partial.write_text(text, encoding="utf-8")
     return [*files, *texts]
 
 

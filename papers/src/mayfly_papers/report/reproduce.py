@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import Progress
-from mayfly.version import described
 from mayfly.text.nearest import hint
+from mayfly.version import described
 from mayfly_papers.declare.capture_facts import AbsentCaptureError
 from mayfly_papers.declare.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
 from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, Exhibit, cited

@@ -17,6 +17,7 @@ import numpy as np
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete
+from mayfly.metrics.intervals import student_t
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.policies import Policy
 from mayfly.models.queue.policies import policy as policy_of
@@ -310,9 +311,7 @@ def half_interval(deviations: Floats, flows: int) -> float | None:
     parts = len(deviations)
     if parts < BLOCKS // 2:
         return None
-    from scipy.special import stdtrit
-
-    return float(stdtrit(parts - 1, 0.975)) * math.sqrt(parts / (parts - 1) * float(np.sum(deviations**2))) / flows
+    return student_t(parts - 1) * math.sqrt(parts / (parts - 1) * float(np.sum(deviations**2))) / flows
 
 
 def by_size(flows: pl.DataFrame, window: int = 1) -> pl.DataFrame:

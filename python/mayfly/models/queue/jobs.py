@@ -21,6 +21,7 @@ from mayfly import _native
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
+from mayfly.metrics.intervals import student_t
 from mayfly.workload.arrivals import exponential, stream
 
 if TYPE_CHECKING:
@@ -174,14 +175,12 @@ def ratio_means(counts: Floats, sums: Floats, level: float) -> tuple[Floats, Flo
     >>> mean.tolist(), half.round(3).tolist()
     ([2.0], [6.353])
     """
-    from scipy.special import stdtrit
-
     batches, jobs = len(counts), counts.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums.sum(axis=0) / jobs
         squares = np.sum((sums - mean * counts) ** 2, axis=0) * batches / max(batches - 1, 1)
         deviation = np.sqrt(squares) / jobs
-    return mean, deviation * float(stdtrit(max(batches - 1, 1), (1 + level) / 2))
+    return mean, deviation * student_t(max(batches - 1, 1), (1 + level) / 2)
 
 
 @dataclass(frozen=True)

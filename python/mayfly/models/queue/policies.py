@@ -12,35 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.laws.parameter import Parameter
+from mayfly.text.nearest import expected
 
 if TYPE_CHECKING:
     from mayfly.models.queue.mg1 import MG1
 
 Response = Callable[..., "Floats"]
 """Mean response time by size: of a queue, an array of sizes and the parameters of the policy."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A number a policy takes, above ``low``, or from there on if ``closed``, to ``high``; ascending where several."""
-
-    name: str
-    about: str
-    low: float = 0.0
-    high: float = 1e15
-    default: float | None = None
-    several: bool = False
-    closed: bool = False
-
-    def allows(self, value: float) -> bool:
-        """Whether ``value`` is within the bounds."""
-        return (self.low <= value if self.closed else self.low < value) and value <= self.high
-
-    def bounds(self) -> str:
-        """The bounds in words."""
-        if self.closed:
-            return f"must be from {self.low:g} to {self.high:g}"
-        return f"must be above {self.low:g}, at most {self.high:g}"
 
 
 @dataclass(frozen=True)
@@ -245,7 +224,7 @@ def _within(policy: str, parameter: Parameter, value: Any) -> Any:
 
     values = np.atleast_1d(np.asarray(value, dtype=float))
     if wrong := [given for given in values.tolist() if not parameter.allows(given)]:
-        raise MayflyError(f"{parameter.name} = {wrong[0]:g}: {parameter.bounds()}")
+        raise MayflyError(f"{parameter.name} = {wrong[0]:g}: must be {parameter.bounds()}")
     if not parameter.several:
         if len(values) != 1:
             raise MayflyError(f"{parameter.name} = {value}: must be one number")
@@ -267,8 +246,10 @@ _ROWS = (
         "least attained service, uploads by what is acknowledged",
         "queue.lasack.response",
         (
-            Parameter("uploads", "Uploads per download; the load is that of downloads", default=0.5, closed=True),
-            Parameter("ack", "Bytes of acknowledgements per byte of data", default=40 / 3000, closed=True),
+            Parameter(
+                "uploads", "", 0, 1e15, "Uploads per download; the load is that of downloads", default=0.5, closed=True
+            ),
+            Parameter("ack", "", 0, 1e15, "Bytes of acknowledgements per byte of data", True, 40 / 3000),
         ),
         source="Urvoy-Keller 2007, Eq. 8",
         discipline="lasack",
@@ -278,7 +259,7 @@ _ROWS = (
         "run2c",
         "two levels of processor sharing",
         "queue.levels.response",
-        (Parameter("threshold", "Size at which a job falls to the low level"),),
+        (Parameter("threshold", "", 0, 1e15, "Size at which a job falls to the low level"),),
         source="Chen 2012, Eq. 5.5 and 5.6",
         discipline="run2c",
         stations="ps|ps",
@@ -288,7 +269,7 @@ _ROWS = (
         "levels",
         "levels of processor sharing",
         "queue.levels.response",
-        (Parameter("threshold", "Sizes at which a job falls to the next level, ascending", several=True),),
+        (Parameter("threshold", "", 0, 1e15, "Sizes at which a job falls to the next level, ascending", several=True),),
         source="Kleinrock 1976, 4.7",
         discipline="pias",
         stations="ps*",
@@ -310,7 +291,7 @@ _ROWS = (
         "levels-fcfs",
         "levels of priority by age, first come first served in each",
         "queue.levels_fcfs.response",
-        (Parameter("threshold", "Sizes at which a job falls to the next level, ascending", several=True),),
+        (Parameter("threshold", "", 0, 1e15, "Sizes at which a job falls to the next level, ascending", several=True),),
         "Kleinrock 1976, 4.7",
         "",
         "fcfs*",

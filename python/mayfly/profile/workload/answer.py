@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats
+from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.profile.workload.draw import HEADER, MSS, expected_bps, expected_flows, mean_wire_bytes, scale
 from mayfly.profile.workload.draw import draw as draw_flows
 from mayfly.profile.workload.laws import Fitted, Measured, cov
 from mayfly.profile.workload.schema import Class, Workload, read_workload, write_workload
-from mayfly.workload.mix import UDP_HEADER_BYTES
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -15,11 +15,12 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.profile.workload.laws import cov
 from mayfly.profile.workload.schema import Class, Workload
 from mayfly.workload.arrivals import MAX_ARRIVALS, stream
 from mayfly.workload.lists import flow_list
-from mayfly.workload.mix import UDP_HEADER_BYTES, check_packet
+from mayfly.workload.mix import check_packet
 
 MSS, HEADER = 1460, 40
 

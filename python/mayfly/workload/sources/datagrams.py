@@ -17,8 +17,9 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload.arrivals import exponential
-from mayfly.workload.bursts import HEADER_BYTES, MOST_BURSTS, MOST_BYTES, written
+from mayfly.workload.bursts import MOST_BURSTS, MOST_BYTES, written
 from mayfly.workload.ends import Hosts
 
 PLACES = ("random", "even")
@@ -102,8 +103,8 @@ class Datagrams(ABC):
         stop_s = duration_s if self.stop_s is None else self.stop_s
         if not 0 <= self.start_s < stop_s < math.inf:
             raise MayflyError(f"start_s = {self.start_s}, stop_s = {stop_s}: must be 0 <= start_s < stop_s")
-        if not HEADER_BYTES < self.packet_bytes <= MOST_BYTES:
-            bounds = f"{HEADER_BYTES + 1} to {MOST_BYTES} bytes"
+        if not UDP_HEADER_BYTES < self.packet_bytes <= MOST_BYTES:
+            bounds = f"{UDP_HEADER_BYTES + 1} to {MOST_BYTES} bytes"
             raise MayflyError(f"packet_bytes = {self.packet_bytes}: must be from {bounds}")
         return stop_s - self.start_s
 
@@ -280,9 +281,9 @@ class Replay(Datagrams):
         if not at_s.is_sorted():
             row = int((at_s.diff() < 0).arg_max())
             raise MayflyError(f"{self.file}: row {row + 1}: time_s = {at_s[row]:g}: must not be before the row above")
-        if not lengths.is_between(HEADER_BYTES + 1, MOST_BYTES).all():
-            row = int((~lengths.is_between(HEADER_BYTES + 1, MOST_BYTES)).arg_max())
-            bounds = f"{HEADER_BYTES + 1} to {MOST_BYTES}"
+        if not lengths.is_between(UDP_HEADER_BYTES + 1, MOST_BYTES).all():
+            row = int((~lengths.is_between(UDP_HEADER_BYTES + 1, MOST_BYTES)).arg_max())
+            bounds = f"{UDP_HEADER_BYTES + 1} to {MOST_BYTES}"
             raise MayflyError(f"{self.file}: row {row + 1}: bytes = {lengths[row]}: must be from {bounds}")
         since_s = at_s.to_numpy() - at_s[0]
         kept = since_s < lasts_s

@@ -1,0 +1,4 @@
+"""Headers of packets on the wire, bytes."""
+
+UDP_HEADER_BYTES = 28
+"""IPv4 and UDP (RFC 791, 768); `HEADER` of `crates/netsim/src/udp.rs`, which a test compares."""
