@@ -26,10 +26,10 @@ class Parameter:
     """
 
     name: str
-    unit: str
-    low: float
-    high: float
-    about: str
+    unit: str = ""
+    low: float = 0.0
+    high: float = 1e15
+    about: str = ""
     closed: bool = False
     default: float | None = None
     several: bool = False
