@@ -10,7 +10,9 @@ use std::collections::BinaryHeap;
 use qdisc::Limit;
 use units::{BitRate, Time};
 
-use crate::config::{ConfigError, FlowSpec, Network};
+use crate::error::ConfigError;
+use crate::flow::FlowSpec;
+use crate::network::Network;
 
 /// One direction of a link: a queue with a discipline in front of it.
 #[derive(Clone, Debug)]

@@ -2,7 +2,8 @@
 
 use units::Time;
 
-use crate::config::{ConfigError, FlowSpec};
+use crate::error::ConfigError;
+use crate::flow::FlowSpec;
 
 /// Longest wait before a train and longest time between two of its packets: 1 day.
 const LONGEST_WAIT: Time = Time(86_400_000_000_000);

@@ -11,8 +11,9 @@ use std::collections::VecDeque;
 
 use units::Time;
 
-use crate::config::{ConfigError, FlowSpec, LONGEST};
+use crate::error::ConfigError;
 use crate::event::{Events, Kind};
+use crate::flow::{FlowSpec, LONGEST};
 
 /// Which flows wait for which stage, and how many flows of each stage are not over.
 #[derive(Debug, Default)]

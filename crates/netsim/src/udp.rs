@@ -7,10 +7,12 @@ use std::ops::Range;
 use qdisc::{Kind as PacketKind, Packet};
 use units::{Direction, Time};
 
-use crate::config::{ConfigError, FlowSpec};
+use crate::error::ConfigError;
 use crate::event::Kind;
-use crate::net::{Mark, Net, Owner};
-use crate::record::FlowRecord;
+use crate::flow::FlowSpec;
+use crate::out::records::FlowRecord;
+use crate::wire::handle::{Mark, Owner};
+use crate::wire::net::Net;
 
 /// IPv4 and UDP header, bytes.
 pub(crate) const HEADER: u32 = 28;
@@ -72,7 +74,7 @@ impl Bursts {
         if bursts.windows(2).any(|pair| pair[0].last() > pair[1].at) {
             return refuse("has a burst that begins before the end of the one before it");
         }
-        if bursts.last().is_some_and(|burst| burst.last() > crate::config::LONGEST) {
+        if bursts.last().is_some_and(|burst| burst.last() > crate::flow::LONGEST) {
             return refuse("has a burst after 2 years");
         }
         if bursts.iter().map(Burst::payload).fold(0, u64::saturating_add) != flow.size_bytes {

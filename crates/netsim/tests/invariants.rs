@@ -5,7 +5,7 @@ mod dumbbell;
 use std::sync::atomic::Ordering;
 
 use dumbbell::{datagrams, disciplines, go, ms, rate, transfer, wired};
-use netsim::config::{BackoffEnd, LossWindow, RecoveryExit};
+use netsim::tcp::settings::{BackoffEnd, LossWindow, RecoveryExit};
 use netsim::{ConfigError, Control, Counting, FlowSpec, Output, Run, Tcp};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

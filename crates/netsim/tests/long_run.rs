@@ -6,7 +6,7 @@
 mod dumbbell;
 
 use dumbbell::{go, ms, rate, transfer, wired};
-use netsim::config::{Congestion, Recovery};
+use netsim::tcp::settings::{Congestion, Recovery};
 use netsim::{FlowSpec, Run};
 use qdisc::Limit;
 use units::{Stream, Time};

@@ -3,7 +3,7 @@
 mod dumbbell;
 
 use dumbbell::{go, ms, rate, wired};
-use netsim::config::{Congestion, Recovery};
+use netsim::tcp::settings::{Congestion, Recovery};
 use netsim::{FlowSpec, Graph, Hosts, Interface, Link, Output, Run, Scripts, Train};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

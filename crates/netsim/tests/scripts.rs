@@ -3,7 +3,7 @@
 mod dumbbell;
 
 use dumbbell::{FASTEST_BPS, disciplines, go, ms, rate, wired};
-use netsim::config::Recovery;
+use netsim::tcp::settings::Recovery;
 use netsim::{FlowSpec, Output, Part, Run, Scripts, Train};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -5,7 +5,7 @@ mod dumbbell;
 
 use dumbbell::{go, ms, rate, transfer, wired};
 use netsim::FlowSpec;
-use netsim::config::{Congestion, Recovery, RtoRule};
+use netsim::tcp::settings::{Congestion, Recovery, RtoRule};
 use units::Time;
 
 const RECOVERIES: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];

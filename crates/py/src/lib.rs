@@ -1,6 +1,7 @@
 //! The Python module `mayfly._native`: conversion and error mapping, no algorithm.
 
 mod capture;
+mod columns;
 mod disciplines;
 mod estimate;
 mod graph;

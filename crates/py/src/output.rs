@@ -2,17 +2,10 @@
 
 use netsim::Output;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
 
+use crate::columns::{floats, integers};
 use crate::{scripts, trace, waits, wlan};
-
-pub(crate) fn integers<'py>(py: Python<'py>, values: impl Iterator<Item = u64>) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
-}
-
-pub(crate) fn floats<'py>(py: Python<'py>, values: impl Iterator<Item = f64>) -> Bound<'py, PyBytes> {
-    integers(py, values.map(f64::to_bits))
-}
 
 pub(crate) fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
     let records = PyDict::new(py);

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::Time;
 
-use crate::output::integers;
+use crate::columns::integers;
 
 /// Columns of the trains of scripted flows, ascending by `flow`, the index in the flow list, and place in the script;
 /// `forward` is 1 for data from the sender to the receiver of the flow.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::config::Congestion;
+use netsim::tcp::settings::Congestion;
 use netsim::{Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, Recording, Run, Scripts, Side, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -15,8 +15,9 @@ use qdisc::Limit;
 use serde::Deserialize;
 use units::{BitRate, Time};
 
+use crate::columns::integers;
 use crate::graph::GraphSettings;
-use crate::output::{as_dictionary, integers};
+use crate::output::as_dictionary;
 use crate::scripts::ScriptColumns;
 use crate::wlan::WlanSettings;
 

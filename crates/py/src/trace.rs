@@ -4,7 +4,7 @@ use netsim::Output;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::output::integers;
+use crate::columns::integers;
 
 /// Packets of the traced flows, one row each.
 pub(crate) fn packets<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {

@@ -4,7 +4,7 @@ use netsim::Waits;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::output::{floats, integers};
+use crate::columns::{floats, integers};
 
 /// Number, mean, standard deviation and maximum of each; NaN means there are none.
 pub(crate) fn columns<'py>(

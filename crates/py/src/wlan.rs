@@ -1,6 +1,6 @@
 //! Wireless cells and the lengths of their frames, as settings.
 
-use netsim::record::Output;
+use netsim::out::records::Output;
 use netsim::wlan::phy::{Channel, Mode, Standard};
 use netsim::wlan::{
     AfterFailure, Aggregation, Category, CellCounts, Decrement, Immediate, NodeCounts, Placement, Rules, Station, Wlan,
@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyList};
 use serde::Deserialize;
 use units::Time;
 
-use crate::output::integers;
+use crate::columns::integers;
 
 /// A cell; times in nanoseconds.
 #[derive(Deserialize)]

@@ -4,12 +4,12 @@ use qdisc::{Packet, Qdisc};
 use units::Stream;
 
 use super::Sim;
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::event::Kind;
 use crate::graph::{Graph, Interface};
-use crate::loss::Loss;
-use crate::net::Handle;
-use crate::port::Port;
+use crate::wire::handle::Handle;
+use crate::wire::loss::Loss;
+use crate::wire::port::Port;
 use crate::wlan::Wlan;
 use crate::wlan::cell::{Cell, station};
 

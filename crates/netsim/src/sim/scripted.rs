@@ -1,7 +1,7 @@
 //! Scripted connections in a run: each has two slots, so that timers and packets of its second half find it.
 
 use super::{Handle, History, Kind, Live, Owner, Packet, Scene, Scripted, Sim, Transport};
-use crate::config::FlowSpec;
+use crate::flow::FlowSpec;
 use crate::tcp::Life;
 use units::Direction;
 
@@ -64,7 +64,7 @@ impl Sim<'_> {
 fn scene<'a>(
     run: &'a crate::config::Run,
     spec: &FlowSpec,
-    net: &'a mut crate::net::Net,
+    net: &'a mut crate::wire::net::Net,
     trains: &'a mut Vec<crate::script::TrainRecord>,
 ) -> Scene<'a> {
     let script = spec.script.map_or(&[][..], |script| run.scripts.list[script as usize].as_slice());

@@ -7,22 +7,24 @@ use qdisc::Qdisc;
 use units::{Stream, Time};
 
 use super::{Sim, WARM, air};
-use crate::config::{ConfigError, FlowSpec, Run};
-use crate::counting::Tally;
+use crate::config::Run;
+use crate::error::ConfigError;
 use crate::event::{Events, Kind};
+use crate::flow::FlowSpec;
 use crate::graph::{Graph, Interface};
-use crate::hosts::Places;
-use crate::loss::Loss;
 use crate::mrg32k3a::Mrg32k3a;
-use crate::net::Net;
 use crate::options::Options;
-use crate::pipe::{End, Lane};
-use crate::port::Port;
-use crate::record::{FlowRecord, Output};
+use crate::out::counting::Tally;
+use crate::out::records::{FlowRecord, Output};
+use crate::out::subflows::Subflows;
+use crate::out::trace::Trace;
+use crate::places::Places;
 use crate::slab::Slab;
 use crate::stages::Stages;
-use crate::subflows::Subflows;
-use crate::trace::Trace;
+use crate::wire::loss::Loss;
+use crate::wire::net::Net;
+use crate::wire::pipe::{End, Lane};
+use crate::wire::port::Port;
 use crate::wlan::cell::Cell;
 
 /// The ports of all interfaces. The random numbers of each have a name of their own.

@@ -4,8 +4,9 @@ use qdisc::Limit;
 use units::BitRate;
 
 use super::*;
-use crate::config::{Network, Recovery};
-use crate::record::FlowRecord;
+use crate::network::Network;
+use crate::out::records::FlowRecord;
+use crate::tcp::settings::Recovery;
 use crate::tcp::tests::tcp;
 
 fn run_of(discipline: &str, limit: Limit) -> Run {

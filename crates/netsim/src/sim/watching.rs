@@ -5,7 +5,7 @@ use std::ops::Range;
 use qdisc::Qdisc;
 
 use super::{Kind, Output, Port, Sim, Transport};
-use crate::config::Tcp;
+use crate::tcp::settings::Tcp;
 
 impl Transport {
     /// Payload delivered so far; none for the half of a connection that another reports.

@@ -10,7 +10,7 @@
 
 use units::Time;
 
-use crate::config::{Congestion, Tcp};
+use crate::tcp::settings::{Congestion, Tcp};
 
 /// C of CUBIC, segments per s^3 (RFC 9438, 5).
 const CUBIC_C: f64 = 0.4;

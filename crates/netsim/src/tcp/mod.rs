@@ -17,15 +17,18 @@ mod rtt;
 mod scoreboard;
 pub(crate) mod scripted;
 mod sender;
+pub mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use qdisc::{Kind, Packet};
 use units::{Direction, Time};
 
-use crate::config::{FlowSpec, Tcp};
-use crate::net::{Handle, Mark, Net, Owner};
-use crate::record::FlowRecord;
+use crate::flow::FlowSpec;
+use crate::out::records::FlowRecord;
+use crate::tcp::settings::Tcp;
+use crate::wire::handle::{Handle, Mark, Owner};
+use crate::wire::net::Net;
 use receiver::Receiver;
 use sender::Sender;
 

@@ -4,14 +4,15 @@
 use qdisc::Packet;
 use units::{Direction, Time};
 
-use crate::config::{Recovery, Tcp};
 use crate::event::Kind;
-use crate::net::{ECHO, Handle, Mark, Net};
 use crate::options::{MOST_BLOCKS, SegmentOptions};
 use crate::tcp::blocks::Blocks;
 use crate::tcp::ring::Ring;
 use crate::tcp::rtt::Rtt;
+use crate::tcp::settings::{Recovery, Tcp};
 use crate::tcp::{Life, Shape};
+use crate::wire::handle::{ECHO, Handle, Mark};
+use crate::wire::net::Net;
 
 /// Control segment of the receiver that is not yet acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

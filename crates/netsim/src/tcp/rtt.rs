@@ -7,7 +7,7 @@
 
 use units::Time;
 
-use crate::config::{RtoRule, Tcp};
+use crate::tcp::settings::{RtoRule, Tcp};
 
 /// Largest factor of the exponential back-off.
 const BACKOFF_MAX: u32 = 64;

@@ -10,12 +10,14 @@
 
 use units::{Direction, Time};
 
-use crate::config::{FlowSpec, Tcp};
 use crate::event::Kind;
-use crate::net::{Handle, Mark, Net, Owner};
-use crate::record::FlowRecord;
+use crate::flow::FlowSpec;
+use crate::out::records::FlowRecord;
 use crate::script::{Part, Train, TrainRecord};
+use crate::tcp::settings::Tcp;
 use crate::tcp::{Connection, History, Life};
+use crate::wire::handle::{Handle, Mark, Owner};
+use crate::wire::net::Net;
 
 /// What a scripted connection needs of the run in each event.
 pub(crate) struct Scene<'a> {

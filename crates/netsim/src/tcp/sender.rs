@@ -1,21 +1,25 @@
 //! Sending end: what is sent when (RFC 5681), retransmission timer (RFC 6298), answers to marks (RFC 3168). What a
 //! loss sets off is in [`recovery`](super::recovery).
 
+mod model;
+mod pacing;
+
 use qdisc::Ecn;
 use units::{Direction, Time};
 
-use crate::config::{BackoffEnd, Congestion, Recovery, RecoveryExit, Tcp};
 use crate::event::Kind;
-use crate::net::{ECHO, Handle, Mark, Net};
 use crate::options::SegmentOptions;
-use crate::record::FlowRecord;
+use crate::out::records::FlowRecord;
 use crate::tcp::control::Control;
 use crate::tcp::hystart::HyStart;
 use crate::tcp::model::Model;
 use crate::tcp::pacing::Pacer;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::Scoreboard;
+use crate::tcp::settings::{BackoffEnd, Congestion, Recovery, RecoveryExit, Tcp};
 use crate::tcp::{Life, Shape};
+use crate::wire::handle::{ECHO, Handle, Mark};
+use crate::wire::net::Net;
 
 #[derive(Debug)]
 pub(crate) struct Sender {
@@ -445,7 +449,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::{LossWindow, RtoRule};
+    use crate::tcp::settings::{LossWindow, RtoRule};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {

@@ -7,7 +7,8 @@ use qdisc::{Kind, Packet};
 use serde::Deserialize;
 use units::Time;
 
-use crate::config::{ConfigError, FlowSpec};
+use crate::error::ConfigError;
+use crate::flow::FlowSpec;
 
 mod bank;
 pub(crate) mod cell;

@@ -2,11 +2,11 @@
 //! Reno ends with the first new acknowledgement, NewReno when all that was out at its beginning is acknowledged, and
 //! repairs one loss per round trip on the way (RFC 6582).
 
-use crate::config::{Recovery, Tcp};
-use crate::net::Net;
 use crate::tcp::Shape;
 use crate::tcp::recovery::DUP_THRESH;
 use crate::tcp::sender::Sender;
+use crate::tcp::settings::{Recovery, Tcp};
+use crate::wire::net::Net;
 
 impl Sender {
     /// Whether a new acknowledgement up to `ack` is one of several that recovery takes.

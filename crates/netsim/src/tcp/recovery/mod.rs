@@ -4,10 +4,10 @@
 mod cumulative;
 mod sack;
 
-use crate::config::{Congestion, LossWindow, Recovery, RecoveryExit, Tcp};
-use crate::net::Net;
 use crate::tcp::Shape;
 use crate::tcp::sender::Sender;
+use crate::tcp::settings::{Congestion, LossWindow, Recovery, RecoveryExit, Tcp};
+use crate::wire::net::Net;
 
 /// Duplicate acknowledgements that mean a loss.
 pub(crate) const DUP_THRESH: u32 = 3;

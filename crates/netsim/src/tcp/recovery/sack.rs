@@ -4,12 +4,12 @@
 //! After a timeout what was SACKed is forgotten (RFC 2018, 8), and what is SACKed from then on is not sent again on
 //! the way back to where the sender was (RFC 6675, 5.1).
 
-use crate::config::Tcp;
-use crate::net::Net;
 use crate::tcp::Shape;
 use crate::tcp::recovery::DUP_THRESH;
 use crate::tcp::scoreboard::Next;
 use crate::tcp::sender::Sender;
+use crate::tcp::settings::Tcp;
+use crate::wire::net::Net;
 
 impl Sender {
     /// An acknowledgement up to `ack`, with ECE or not, whose SACK blocks are in `net`.

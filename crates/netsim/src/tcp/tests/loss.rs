@@ -6,7 +6,7 @@ use units::Time;
 use super::Scene;
 use super::Segment::{self, Ack, Bare, Data, Fin, FinAck};
 use super::Step::{self, At, Late, Lose, Sends, Skip, Window};
-use crate::config::{LossWindow, RecoveryExit};
+use crate::tcp::settings::{LossWindow, RecoveryExit};
 
 /// Eight segments in the first window of `segments`, without limited transmit.
 fn eight_of(segments: u64) -> Scene {

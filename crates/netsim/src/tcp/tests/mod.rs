@@ -22,15 +22,17 @@ use std::fmt::Write;
 use qdisc::{Ecn, Packet};
 use units::{BitRate, Direction, Time};
 
-use crate::config::{FlowSpec, Tcp};
 use crate::event::{Events, Kind};
-use crate::net::{Handle, Mark, Net, Owner};
+use crate::flow::FlowSpec;
 use crate::options::{Block, Options};
-use crate::pipe::{End, Lane, Pipe};
-use crate::record::FlowRecord;
+use crate::out::records::FlowRecord;
+use crate::out::trace::Trace;
 use crate::tcp::sender::tests::{pipe, windows};
+use crate::tcp::settings::Tcp;
 use crate::tcp::{Connection, History, Life};
-use crate::trace::Trace;
+use crate::wire::handle::{Handle, Mark, Owner};
+use crate::wire::net::Net;
+use crate::wire::pipe::{End, Lane, Pipe};
 
 pub(crate) use crate::tcp::sender::tests::tcp;
 

@@ -5,7 +5,7 @@ use units::Time;
 use super::Scene;
 use super::Segment::{Bare, Data};
 use super::Step::{At, Lose, Sends, Skip};
-use crate::config::Recovery;
+use crate::tcp::settings::Recovery;
 
 fn paced(segments: u64, window: u32) -> Scene {
     Scene::of(segments).with(|tcp| {

@@ -4,7 +4,7 @@
 use super::Scene;
 use super::Segment::{Ack, Data};
 use super::Step::{self, At, Lose, Sends, Skip, Window};
-use crate::config::Recovery;
+use crate::tcp::settings::Recovery;
 
 fn reno(initial_window: u32) -> Scene {
     Scene::of(60).with(|tcp| {

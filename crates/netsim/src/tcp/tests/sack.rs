@@ -5,7 +5,7 @@
 use super::Scene;
 use super::Segment::{Ack, Bare, Data};
 use super::Step::{self, At, Blocks, Lose, Pipe, Sends, Skip, Window};
-use crate::config::{Congestion, Recovery};
+use crate::tcp::settings::{Congestion, Recovery};
 
 fn eight_of(segments: u64) -> Scene {
     let scene = Scene::of(segments);

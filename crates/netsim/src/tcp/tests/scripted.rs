@@ -7,16 +7,18 @@ use qdisc::Packet;
 use units::{BitRate, Direction, Time};
 
 use super::tcp;
-use crate::config::{FlowSpec, Tcp};
 use crate::event::{Events, Key, Kind};
-use crate::net::{Handle, Mark, Net, Owner};
+use crate::flow::FlowSpec;
 use crate::options::Options;
-use crate::pipe::{End, Lane, Pipe};
-use crate::record::FlowRecord;
+use crate::out::records::FlowRecord;
+use crate::out::trace::Trace;
 use crate::script::{Train, TrainRecord};
 use crate::tcp::scripted::{Scene, Scripted};
+use crate::tcp::settings::Tcp;
 use crate::tcp::{History, Life};
-use crate::trace::Trace;
+use crate::wire::handle::{Handle, Mark, Owner};
+use crate::wire::net::Net;
+use crate::wire::pipe::{End, Lane, Pipe};
 use Said::*;
 use Step::*;
 

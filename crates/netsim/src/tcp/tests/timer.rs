@@ -5,7 +5,7 @@ use units::Time;
 use super::Scene;
 use super::Segment::{Ack, Bare, Data, Fin, FinAck, Syn};
 use super::Step::{self, At, Finish, Late, Lose, Sends, Skip, Window};
-use crate::config::{BackoffEnd, Recovery};
+use crate::tcp::settings::{BackoffEnd, Recovery};
 
 #[test]
 fn the_timeout_doubles_with_each_loss_of_the_same_segment() {

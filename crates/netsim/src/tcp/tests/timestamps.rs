@@ -3,7 +3,7 @@
 use super::Scene;
 use super::Segment::{Ack, Bare, Data, Fin};
 use super::Step::{self, At, Blocks, Late, Lose, Sends, Skip};
-use crate::config::{Recovery, RtoRule};
+use crate::tcp::settings::{Recovery, RtoRule};
 
 fn stamped(segments: u64) -> Scene {
     Scene::of(segments).with(|tcp| tcp.timestamps = true)

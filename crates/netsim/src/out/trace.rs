@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use qdisc::{Kind, Packet};
 use units::{Direction, Time};
 
-use crate::net::Handle;
+use crate::wire::handle::Handle;
 
 /// Way of one packet; `Time::NEVER` for what did not happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +215,7 @@ fn waiting(open: &Open, number: u32, port: usize, arrival: Time) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::{Mark, Owner};
+    use crate::wire::handle::{Mark, Owner};
 
     fn segment(number: u32, arrival: u64) -> Packet {
         let owner = Owner { flow: 1, slot: 0, src: 0, dst: 1 };

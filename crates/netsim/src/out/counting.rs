@@ -5,9 +5,9 @@
 use qdisc::{Ecn, Packet};
 use units::Time;
 
-use crate::config::{ConfigError, Run};
-use crate::record::Counters;
-use crate::waits::Waits;
+use crate::error::ConfigError;
+use crate::out::records::{ClassCount, Counters};
+use crate::out::waits::Waits;
 
 /// From when the forward queue is counted, and which flows are counted together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,28 +20,11 @@ pub struct Counting {
     pub nonresponsive: Vec<bool>,
 }
 
-/// Packets of a class at the forward queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ClassCount {
-    /// Offered to the queue.
-    pub arrivals: u64,
-    /// Dropped by the queue.
-    pub drops: u64,
-    /// Sent with a mark of congestion.
-    pub marks: u64,
-    /// Sent.
-    pub sent: u64,
-    /// Sent, bytes on the wire.
-    pub sent_bytes: u64,
-    /// Waiting times of those sent.
-    pub waits: Waits,
-}
-
 impl Counting {
     /// # Errors
     /// A warm-up that lasts to the end, or classes of another list.
-    pub(crate) fn check(&self, run: &Run, flows: usize) -> Result<(), ConfigError> {
-        if self.warm_up >= run.duration {
+    pub(crate) fn check(&self, duration: Time, flows: usize) -> Result<(), ConfigError> {
+        if self.warm_up >= duration {
             let value = format!("{} ns", self.warm_up.0);
             return Err(ConfigError::Value("warm_up", value, "below the duration of the run"));
         }

@@ -5,9 +5,9 @@ use qdisc::{Packet, Qdisc};
 use units::{BitRate, Time};
 
 use crate::event::{Events, Kind};
-use crate::loss::Loss;
-use crate::pipe::{Fraction, Serial};
-use crate::record::InterfaceCounts;
+use crate::out::records::InterfaceCounts;
+use crate::wire::loss::Loss;
+use crate::wire::pipe::{Fraction, Serial};
 
 #[derive(Debug)]
 pub(crate) struct Port {

@@ -3,11 +3,10 @@
 use qdisc::DropReason;
 use units::Time;
 
-use crate::counting::ClassCount;
+use crate::out::subflows::Subflow;
+use crate::out::trace::PacketTrace;
+use crate::out::waits::Waits;
 use crate::script::TrainRecord;
-use crate::subflows::Subflow;
-use crate::trace::PacketTrace;
-use crate::waits::Waits;
 use crate::wlan::CellCounts;
 
 /// Outcome of one flow.
@@ -235,4 +234,21 @@ pub struct Output {
     pub trains: Vec<TrainRecord>,
     /// The wireless cell, when there is one.
     pub wlan: Option<CellCounts>,
+}
+
+/// Packets of a class at the forward queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClassCount {
+    /// Offered to the queue.
+    pub arrivals: u64,
+    /// Dropped by the queue.
+    pub drops: u64,
+    /// Sent with a mark of congestion.
+    pub marks: u64,
+    /// Sent.
+    pub sent: u64,
+    /// Sent, bytes on the wire.
+    pub sent_bytes: u64,
+    /// Waiting times of those sent.
+    pub waits: Waits,
 }

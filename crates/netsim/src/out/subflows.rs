@@ -170,7 +170,7 @@ impl Subflows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::{Mark, Owner};
+    use crate::wire::handle::{Mark, Owner};
     use units::Direction;
 
     fn packet(flow: u32, len: u32) -> Packet {

@@ -190,10 +190,10 @@ mod tests {
     #[test]
     fn a_lane_hands_out_packets_by_arrival_whatever_the_order_they_entered_in() {
         let (mut lane, mut events) = (Lane::to(End::Host), Events::default());
-        let owner = crate::net::Owner { flow: 0, slot: 0, src: 0, dst: 1 };
+        let owner = crate::wire::handle::Owner { flow: 0, slot: 0, src: 0, dst: 1 };
         for at in [50, 20, 70, 10, 60] {
             let key = events.key(Time(at), Kind::Lane, 0);
-            let mark = crate::net::Mark::Plain;
+            let mark = crate::wire::handle::Mark::Plain;
             let packet = owner.packet(units::Direction::Forward, qdisc::Kind::Data, mark, at as u32);
             lane.push(key, Time::ZERO, packet, &mut events);
         }

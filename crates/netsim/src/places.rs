@@ -8,10 +8,11 @@ use std::collections::VecDeque;
 
 use units::Time;
 
-use crate::config::{ConfigError, FlowSpec};
+use crate::error::ConfigError;
+use crate::flow::FlowSpec;
 use crate::graph::{Graph, Hosts, Routes};
-use crate::net::{AIR, Net};
-use crate::pipe::{End, Lane, Pipe};
+use crate::wire::net::{AIR, Net};
+use crate::wire::pipe::{End, Lane, Pipe};
 
 /// How the packets of one flow enter and leave the network.
 #[derive(Clone, Copy, Debug)]

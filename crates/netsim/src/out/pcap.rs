@@ -12,9 +12,10 @@ use std::io::{BufWriter, Write};
 use qdisc::{Ecn, Kind, Packet};
 use units::{Direction, Time};
 
-use crate::config::{FlowSpec, Tcp};
-use crate::net::{Handle, Mark};
+use crate::flow::FlowSpec;
 use crate::options::SegmentOptions;
+use crate::tcp::settings::Tcp;
+use crate::wire::handle::{Handle, Mark};
 
 const FIN: u8 = 1;
 const SYN: u8 = 2;

@@ -1,0 +1,43 @@
+//! Why a run cannot start.
+
+use std::fmt;
+
+use qdisc::OptionError;
+
+/// Why a run cannot start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConfigError {
+    /// A value out of its bounds: name, value, bound.
+    Value(&'static str, String, &'static str),
+    /// Discipline or its options.
+    Discipline(OptionError),
+    /// A network that makes no sense.
+    Graph(String),
+    /// A flow that makes no sense: index and reason.
+    Flow(usize, &'static str),
+    /// The recording could not be written: reason.
+    Recording(String),
+    /// The caller asked the run to stop.
+    Cancelled,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Value(name, value, bound) => write!(f, "{name} = {value}: must be {bound}"),
+            ConfigError::Discipline(error) => write!(f, "{error}"),
+            ConfigError::Graph(reason) => write!(f, "network: {reason}"),
+            ConfigError::Flow(index, reason) => write!(f, "flow {index}: {reason}"),
+            ConfigError::Recording(reason) => write!(f, "recording: {reason}"),
+            ConfigError::Cancelled => write!(f, "cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl From<OptionError> for ConfigError {
+    fn from(error: OptionError) -> Self {
+        ConfigError::Discipline(error)
+    }
+}

@@ -1,0 +1,36 @@
+//! The network of a run, where it is neither a graph nor a cell.
+
+use qdisc::Limit;
+use units::{BitRate, Time};
+
+/// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
+/// each direction (Chen 2012, Fig. 4.1).
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Speed of the bottleneck.
+    pub rate: BitRate,
+    /// Speed of the bottleneck in the reverse direction, if another.
+    pub reverse_rate: Option<BitRate>,
+    /// Propagation delay of the bottleneck, one way.
+    pub delay: Time,
+    /// Speed of each access link, each direction.
+    pub access_rate: BitRate,
+    /// Speed of a receiver's access link, if another.
+    pub exit_rate: Option<BitRate>,
+    /// Speed of a receiver's access link from the receiver, if another than to it.
+    pub exit_rate_up: Option<BitRate>,
+    /// Propagation delay of a sender's access link, one way.
+    pub access_delay: Time,
+    /// Propagation delay of a receiver's access link, one way.
+    pub exit_delay: Time,
+    /// Buffer limit of the forward queue.
+    pub limit: Limit,
+    /// Buffer limit of the reverse queue.
+    pub reverse_limit: Limit,
+    /// Probability that the bottleneck loses a packet with data after its queue, either direction.
+    pub loss: f64,
+    /// Discipline of the forward queue and its options.
+    pub discipline: (String, Vec<(String, String)>),
+    /// Discipline of the reverse queue and its options.
+    pub reverse_discipline: (String, Vec<(String, String)>),
+}

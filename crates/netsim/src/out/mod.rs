@@ -1,0 +1,8 @@
+//! What a run gives out: records of flows, counts, samples, traces, a capture.
+
+pub mod counting;
+pub(crate) mod pcap;
+pub mod records;
+pub(crate) mod subflows;
+pub(crate) mod trace;
+pub(crate) mod waits;

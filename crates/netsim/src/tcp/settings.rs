@@ -1,0 +1,186 @@
+//! Settings of the transport.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use units::Time;
+
+/// Window from which the slow-start threshold is halved after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossWindow {
+    /// Data in flight (RFC 5681, Eq. 4).
+    Flight,
+    /// Congestion window, at most the receiver window (ns-2).
+    Cwnd,
+}
+
+/// Congestion window when fast recovery ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoveryExit {
+    /// `min(ssthresh, max(flight, 1) + 1)` (RFC 6582, 3.2, step 3, option 1).
+    Deflate,
+    /// Left as partial acknowledgements deflated it (ns-2, `exit_recovery_fix_ 0`).
+    AsIs,
+}
+
+/// How the sender finds and repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// Fast recovery ends with the first new acknowledgement (RFC 5681, 3.2).
+    Reno,
+    /// Partial acknowledgements repair one loss per round trip (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements (RFC 2018, 6675).
+    Sack,
+}
+
+/// What ends the back-off of the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BackoffEnd {
+    /// An RTT sample: the acknowledgement of a segment sent once (Karn and Partridge 1987, 3; RFC 6298, 5).
+    Sample,
+    /// Any new acknowledgement (ns-3, `TcpSocketBase::NewAck`).
+    Ack,
+}
+
+/// How RTT samples become the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoRule {
+    /// RFC 6298; with a sample per acknowledgement the gains of RFC 7323, appendix G.
+    Rfc6298,
+    /// Linux: `min_rto` bounds 4 RTTVAR instead of the timeout, and RTTVAR follows the largest deviation of a round
+    /// trip.
+    Linux,
+}
+
+/// How the congestion window grows and shrinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Congestion {
+    /// Additive increase, multiplicative decrease: a segment per round trip, a half (RFC 5681).
+    Aimd,
+    /// Inverse increase, additive decrease: binomial with k = 1, l = 0 (Bansal and Balakrishnan 2001).
+    Iiad,
+    /// Binomial with k = l = 1/2 (Bansal and Balakrishnan 2001).
+    Sqrt,
+    /// CUBIC (RFC 9438).
+    Cubic,
+    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); needs [`Recovery::Sack`], and is paced.
+    Bbr,
+}
+
+/// TCP (RFC 5681, 6582, 6675, 6298, 3042). Windows are in segments of `mss` payload bytes.
+///
+/// Every setting is spelled here and in the section `[tcp]` of a scenario; a test holds the two to each other by the schema
+/// of this struct. None has a default: what is missing is refused by name.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tcp {
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Headers of every segment, bytes.
+    pub header: u32,
+    /// Initial window after the handshake, segments.
+    pub initial_window: u32,
+    /// Receiver window, segments.
+    pub receiver_window: u32,
+    /// Retransmission timeout before the first RTT sample.
+    #[serde(rename = "initial_rto_ns")]
+    pub initial_rto: Time,
+    /// Lower bound of the retransmission timeout.
+    #[serde(rename = "min_rto_ns")]
+    pub min_rto: Time,
+    /// Upper bound of the retransmission timeout.
+    #[serde(rename = "max_rto_ns")]
+    pub max_rto: Time,
+    /// Granularity of the RTT measurement; 1 ns for a continuous clock.
+    #[serde(rename = "tick_ns")]
+    pub tick: Time,
+    /// Delayed-acknowledgement time; zero acknowledges every segment.
+    #[serde(rename = "delayed_ack_ns")]
+    pub delayed_ack: Time,
+    /// FIN exchange at the end; without it a flow ends with its last data.
+    pub fin: bool,
+    /// The FIN rides on the last data segment; in scripted connections it stays a segment of its own.
+    pub fin_on_data: bool,
+    /// Bare acknowledgements with which the receiver answers the FIN before it sends its own.
+    pub close_acks: u32,
+    /// A bare ACK completes the handshake before the first data.
+    pub handshake_ack: bool,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Growth and reduction of the congestion window.
+    pub congestion: Congestion,
+    /// Explicit congestion notification (RFC 3168): data is sent as ECT(0), and a mark halves the window
+    /// as a loss would.
+    pub ecn: bool,
+    /// Slow start ends when the queue begins to fill: HyStart (Ha and Rhee 2011).
+    pub hystart: bool,
+    /// The window grows by segments acknowledged, not by acknowledgements (RFC 3465).
+    pub byte_counting: bool,
+    /// ns-2's way with duplicates: limited transmit also repeats what a timeout has given up, and a second
+    /// copy of the last segment in order waits for its acknowledgement like the first.
+    pub lax_duplicates: bool,
+    /// Restart the timer on the first partial acknowledgement only (RFC 6582, 4: Impatient).
+    pub impatient: bool,
+    /// Segments sent per acknowledgement during recovery at most; 0 for no bound.
+    pub recovery_burst: u32,
+    /// What is halved after a loss.
+    pub loss_window: LossWindow,
+    /// Window at the end of recovery.
+    pub recovery_exit: RecoveryExit,
+    /// The acknowledgement of all that was out at a timeout opens the window like those before it; else only if it
+    /// acknowledges more (ns-3).
+    pub repair_end_opens: bool,
+    /// What ends the back-off of the retransmission timeout.
+    pub backoff_ends: BackoffEnd,
+    /// A SYN that was repeated is timed, from its first copy (ns-3).
+    pub time_repeated_syn: bool,
+    /// A lost SYN also lowers the slow-start threshold to 2 (ns-2).
+    pub syn_loss_lowers_ssthresh: bool,
+    /// Senders are taken from a pool per pair of hosts, the last returned first, and one that ever lost
+    /// a SYN starts with a window of one segment ever after: what recycling ns-2 agents with `reset`
+    /// does, since `wnd_init_` survives it.
+    pub recycled_senders: bool,
+    /// What finds and repairs losses.
+    pub recovery: Recovery,
+    /// Timestamps option (RFC 7323): 12 bytes more in every header, an RTT sample per new acknowledgement.
+    pub timestamps: bool,
+    /// How the retransmission timeout is found.
+    pub rto_rule: RtoRule,
+    /// Segments leave spaced in time, at a rate that follows from the window.
+    pub pacing: bool,
+    /// Segments at the start of a connection that are acknowledged at once, before acknowledgements are delayed.
+    pub quick_acks: u32,
+    /// Repetitions of a SYN before its sender gives up; `None` never does.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schemars(required)]
+    pub syn_retries: Option<u32>,
+    /// Repetitions of any other segment, a FIN included, before its sender gives up; `None` never does.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schemars(required)]
+    pub retries: Option<u32>,
+    /// In scripted connections an end that was idle for a timeout begins again with the initial window (RFC 5681, 4.1).
+    pub restart_after_idle: bool,
+}
+
+impl Tcp {
+    /// Headers of a segment without SACK blocks, bytes.
+    #[inline]
+    pub(crate) fn headers(&self) -> u32 {
+        self.header + if self.timestamps { TIMESTAMPS } else { 0 }
+    }
+
+    /// Whether segments leave one by one at a rate.
+    #[inline]
+    pub(crate) fn is_paced(&self) -> bool {
+        self.pacing || self.congestion == Congestion::Bbr
+    }
+}
+
+/// Timestamps option, aligned to words (RFC 7323, appendix A), bytes.
+const TIMESTAMPS: u32 = 12;
