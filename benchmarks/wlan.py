@@ -26,7 +26,7 @@ from processes import HERE, cpu, ns3_program
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate.network.cell import cell_of
+from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.run import RunResult, named, run_one, workload
 from mayfly.workload.lists import ENDLESS_BYTES, read_flows, write_flows
 
@@ -88,7 +88,7 @@ def given(path: Path) -> pl.DataFrame:
 
 def for_ns3(scenario: Scenario, flows: pl.DataFrame, path: Path) -> None:
     """Writes the flow list as ns3_wlan.cc reads it."""
-    src, dst = cell_of(scenario).numbers(flows)
+    src, dst = network_of(scenario).numbers(flows)
     up = pl.col("direction") == "up"
     packets = (pl.col("size_bytes") / scenario.tcp.mss).ceil().cast(pl.Int64)
     flows.with_columns(src=pl.Series(src), dst=pl.Series(dst)).select(

@@ -12,6 +12,7 @@ from mayfly.comparison.comparison import compare, run
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate import columns
+from mayfly.simulate.network.dumbbell import hosts
 from mayfly.workload.lists import flow_list
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tables.md"
@@ -167,7 +168,7 @@ def test_a_flow_that_starts_at_the_end_delivers_nothing():
 
 
 def test_hosts_are_counted_on_their_side_of_the_link(mixed):
-    src, dst = columns.hosts(flow_list(mixed))
+    src, dst = hosts(flow_list(mixed))
     by_id = dict(zip(flow_list(mixed)["flow_id"], zip(src.tolist(), dst.tolist(), strict=True), strict=True))
     # Left of the link: lab, phone (3 goes up, from web on the right to lab); right of it: tv, web.
     assert by_id == {7: (0, 1), 3: (1, 0), 12: (0, 1), 5: (1, 1), 9: (0, 0)}
@@ -178,7 +179,7 @@ def test_one_host_has_one_index_whatever_its_name(names):
     flows = flow_list(
         pl.DataFrame({"start_s": [0.0, 1.0, 2.0], "size_bytes": [1, 1, 1], "src": names, "dst": names[::-1]})
     )
-    src, dst = columns.hosts(flows)
+    src, dst = hosts(flows)
     assert sorted(src.tolist()) == [0, 1, 2] and dst.tolist() == src.tolist()[::-1]
 
 
@@ -194,7 +195,7 @@ def test_udp_packets_leave_at_the_rate_of_the_list():
             }
         )
     )
-    native = columns.native_flows(flows, 1500)
+    native = columns.native_flows(flows, 1500, hosts(flows))
     assert native["gap_ns"].tolist() == [10_000_000, 0]
     assert native["packet_bytes"].tolist() == [1000, 1500]
     assert native["flags"].tolist() == [12, 0]

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -41,7 +42,7 @@ def flows():
     own |= {"opened_by": ["sender"], "src": ["1"], "dst": ["2"], "rtt_s": [None], "packet_bytes": [None]}
     types = {"rtt_s": pl.Float64, "packet_bytes": pl.Int64, "rate_bps": pl.Float64, "group": pl.String}
     frame = pl.DataFrame(own | {"rate_bps": [None], "group": [None]}, schema_overrides=types)
-    return columns.native_flows(frame, 1500)
+    return columns.native_flows(frame, 1500, (np.zeros(1, np.uint32), np.zeros(1, np.uint32)))
 
 
 def run(settings):

@@ -7,7 +7,7 @@ from mayfly.comparison.comparison import compare, run
 from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import scenario_of
-from mayfly.simulate.network.topology import topology_of
+from mayfly.simulate.network.graph import graph_of
 from mayfly.simulate.run import native_settings, workload
 
 LINKS = [
@@ -49,7 +49,7 @@ def test_every_interface_has_its_own_discipline_rate_and_buffer():
 def test_hosts_of_a_flow_list_are_those_of_the_graph():
     scenario = graph()
     listed = flows((0.0, "senders-2", "12", 3000), (0.0, "middle", "senders-1", 3000), (1.0, "10", "11", 3000))
-    assert [list(ends) for ends in topology_of(scenario).numbers(listed)] == [[1, 5, 2], [4, 0, 3]]
+    assert [list(ends) for ends in graph_of(scenario).numbers(listed)] == [[1, 5, 2], [4, 0, 3]]
     result = run(scenario, "fifo", listed)
     assert result.records["delivered_bytes"].to_list() == [3000] * 3
     assert (result.records["slowdown"] - 1).abs().max() < 1e-9, "each is alone on its path"

@@ -10,7 +10,7 @@ import polars as pl
 from mayfly.metrics import fair_groups
 from mayfly.metrics.groups import has_groups
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate.network.topology import watched_rate_bps
+from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.queue_delay import propagation_rtt_s
 from mayfly.simulate.run import RunResult
 from mayfly.workload.stages import is_closed_loop
@@ -45,7 +45,7 @@ class Workload:
     @property
     def link(self) -> dict[str, Any]:
         """Rate, bit/s, end, s, and packets of the link that is watched."""
-        return {"rate_bps": watched_rate_bps(self.scenario), "end_s": self.scenario.duration} | self.packets
+        return {"rate_bps": network_of(self.scenario).rate_bps, "end_s": self.scenario.duration} | self.packets
 
     @property
     def span(self) -> dict[str, float]:

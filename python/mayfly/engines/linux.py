@@ -17,8 +17,9 @@ from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate import columns
 from mayfly.simulate.alone import PathsAlone
+from mayfly.simulate.network.dumbbell import hosts
+from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.run import Progress, RunResult, largest, native_settings, starting_in_time, workload
 
 MOST_HOSTS = 250
@@ -86,7 +87,7 @@ def refuse_flows(flows: pl.DataFrame) -> None:
     ):
         if name in flows.columns and flows[name].null_count() < flows.height:
             raise MayflyError(f"{name}: --engine linux has no {what}")
-    for name, numbers in zip(("src", "dst"), columns.hosts(flows), strict=True):
+    for name, numbers in zip(("src", "dst"), hosts(flows), strict=True):
         if (count := int(numbers.max()) + 1) > MOST_HOSTS:
             raise MayflyError(f"{name}: {count} hosts: must be at most {MOST_HOSTS} at a side with --engine linux")
 
@@ -154,7 +155,7 @@ def _place(scenario: Scenario, buffer: tuple[int, str], rate_bps: int) -> Place:
 
 def _sides(flows: pl.DataFrame) -> tuple[Floats, Floats, int]:
     """Number of either end of each flow among all hosts, the left ones first, and how many of these there are."""
-    src, dst = columns.hosts(flows)
+    src, dst = hosts(flows)
     up = (flows["direction"] == "up").to_numpy()
     left = int(np.where(up, dst, src).max()) + 1
     return np.where(up, src + left, src), np.where(up, dst, dst + left), left
@@ -237,7 +238,7 @@ def run_one(
     settings = native_settings(scenario, discipline, scenario.seed + replication, largest(flows))
     labels = {"discipline": pl.lit(shown.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = records_frame(flows, told["flows"], tcp)
-    alone = paths.response(settings, records, tcp.mss + tcp.headers_bytes, replication)
+    alone = paths.response(network_of(scenario), settings, records, tcp.mss + tcp.headers_bytes, replication)
     records = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
     samples = samples_frame(told["samples"], len(largest(flows))).with_columns(**labels)
     counters = _counters(scenario, told, records)

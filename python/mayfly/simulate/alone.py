@@ -17,8 +17,7 @@ import polars as pl
 from mayfly import _native
 from mayfly.arrays import Floats
 from mayfly.simulate import columns
-from mayfly.simulate.network.cell import Cell
-from mayfly.simulate.network.topology import Topology
+from mayfly.simulate.network.protocol import Net
 
 _SIMULATED_SEGMENTS = 300
 _MOST_TRANSFERS = 20_000
@@ -43,18 +42,14 @@ class PathsAlone:
     _lock: Lock = field(default_factory=Lock)
 
     def response(
-        self,
-        settings: dict,
-        records: pl.DataFrame,
-        full_packet_bytes: int,
-        replication: int = 0,
-        topology: Topology | None = None,
-        cell: Cell | None = None,
+        self, net: Net, settings: dict, records: pl.DataFrame, full_packet_bytes: int, replication: int = 0
     ) -> pl.Series:
         """Response time of each completed TCP flow had it been alone on its path.
 
         Parameters
         ----------
+        net : Net
+            The network.
         settings : dict
             Native settings of the run.
         records : polars.DataFrame, shape (n_flows, ...)
@@ -63,10 +58,6 @@ class PathsAlone:
             Wire length of a full packet, bytes.
         replication : int
             Tells one flow list from another.
-        topology : Topology, optional
-            Network that is no dumbbell.
-        cell : Cell, optional
-            Wireless cell.
 
         Returns
         -------
@@ -75,7 +66,7 @@ class PathsAlone:
         """
         with self._lock:
             if replication not in self._found:
-                ways = Ways(settings, full_packet_bytes, topology, cell)
+                ways = Ways(net, settings, full_packet_bytes)
                 self._found[replication] = self._of_list(ways, records)
         found = self._found[replication]
         return found.zip_with(records["finish_s"].is_not_null(), pl.Series([None], dtype=pl.Float64))
@@ -83,12 +74,8 @@ class PathsAlone:
     def _of_list(self, ways: "Ways", flows: pl.DataFrame) -> pl.Series:
         """Time alone of every TCP flow that can complete in the time it has, s; whatever discipline it meets."""
         settings, path = ways.settings, ways.keys
-        if ways.topology is not None:
-            flows = ways.topology.paths(flows)
-            ways = ways.thinned()
-        if ways.cell is not None:
-            flows = ways.cell.paths(flows)
-        able = pl.col("size_bytes") * 8.0 / ways.fastest_bps <= settings["duration_ns"] * 1e-9 - pl.col("start_s")
+        flows = ways.net.paths(flows)
+        able = pl.col("size_bytes") * 8.0 / ways.net.fastest_bps <= settings["duration_ns"] * 1e-9 - pl.col("start_s")
         if "script" in flows.columns:
             # A script alone takes what its think times take: no measure of the path.
             able &= pl.col("script").is_null()
@@ -126,7 +113,7 @@ class PathsAlone:
                 exact[rows] = True
                 continue
             short = segments[rows] * mss - transfers["size_bytes"].to_numpy()[rows]
-            reached = arrivals[segments[rows] - 1] - short * ways.byte_ns
+            reached = arrivals[segments[rows] - 1] - short * ways.net.byte_ns
             alone[rows] = reached + (end - arrivals[-1])
             alone[largest] = end
         rows = np.flatnonzero(exact)
@@ -145,46 +132,22 @@ class Ways:
 
     Parameters
     ----------
+    net : Net
+        The network.
     settings : dict
         Native settings of the run.
     full_packet_bytes : int
         Wire length of a full packet, bytes.
-    topology : Topology or None
-        None for a dumbbell, where all hosts of a side have equal paths.
-    cell : Cell or None
-        Wireless cell, where stations of equal rate have equal paths.
     """
 
+    net: Net
     settings: dict
     full_packet_bytes: int
-    topology: Topology | None
-    cell: Cell | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Columns of which equal values mean an equal path."""
-        if self.cell is not None:
-            return (*_PATH, "station", "category")
-        return _PATH if self.topology is None else (*_PATH, "src", "dst")
-
-    @property
-    def fastest_bps(self) -> float:
-        """Speed that no path exceeds."""
-        if self.topology is None:
-            return self.settings["rate_bps"]
-        return max(rate for _, rate in self.topology.interfaces())
-
-    @property
-    def byte_ns(self) -> float:
-        """What a byte less in the last segment saves. Else 0: a segment's time too much, of 300 or more."""
-        return 8e9 / self.settings["rate_bps"] if self.topology is None and self.cell is None else 0.0
-
-    def thinned(self) -> "Ways":
-        """The same paths without the hosts that no transfer alone needs."""
-        topology = self.topology.thinned()
-        hosts = [topology.native_hosts(group) for group in topology.groups]
-        graph = self.settings["graph"] | {"hosts": hosts}
-        return Ways(self.settings | {"graph": graph}, self.full_packet_bytes, topology)
+        return (*_PATH, *self.net.path_columns)
 
     def simulated(self, transfers: pl.DataFrame) -> list[tuple[Floats, int]]:
         """Arrivals of the segments of each transfer, and its end, ns; the end is -1 for never."""
@@ -194,27 +157,12 @@ class Ways:
             packet_bytes=pl.lit(None, pl.Int64),
             rate_bps=pl.lit(None, pl.Float64),
         )
-        if self.cell is not None:
-            return self._in_cell(flows)
-        if self.topology is None:
-            flows, ends = flows.with_columns(src=pl.lit("1"), dst=pl.lit("1")), None
-        else:
-            ends = self.topology.numbers(flows)
-        return self._alone(self.settings, flows, ends)
-
-    def _in_cell(self, flows: pl.DataFrame) -> list[tuple[Floats, int]]:
-        """As :meth:`simulated`, of flows with a station and a category."""
-        flows = flows.with_columns(src=pl.lit(0), dst=pl.lit(0))
         found: list[tuple[Floats, int]] = [(np.empty(0), -1)] * flows.height
-        for (category,), part in flows.with_row_index("at").partition_by("category", as_dict=True).items():
-            station, up = part["station"].to_numpy(), (part["direction"] == "up").to_numpy()
-            ends = (np.where(up, station, 0).astype(np.uint32), np.where(up, 0, station).astype(np.uint32))
-            settings = self.settings | {"wlan": self.cell.alone(category)}
-            for at, one in zip(part["at"], self._alone(settings, part, ends), strict=True):
-                found[at] = one
+        for part in self.net.alone(flows, self.settings):
+            settings = json.dumps(self.settings | part.settings)
+            native = _native.alone(settings, columns.native_flows(part.flows, self.full_packet_bytes, part.ends))
+            arrivals, counts, finishes = map(columns.integers, native)
+            each = zip(np.split(arrivals, np.cumsum(counts)[:-1]), finishes.tolist(), strict=True)
+            for row, one in zip(part.rows, each, strict=True):
+                found[row] = one
         return found
-
-    def _alone(self, settings: dict, flows: pl.DataFrame, ends) -> list[tuple[Floats, int]]:
-        native = _native.alone(json.dumps(settings), columns.native_flows(flows, self.full_packet_bytes, ends))
-        arrivals, counts, finishes = map(columns.integers, native)
-        return list(zip(np.split(arrivals, np.cumsum(counts)[:-1]), finishes.tolist(), strict=True))

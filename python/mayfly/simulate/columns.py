@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.scenario.transport import RULES
 from mayfly.workload import scripts, stages
@@ -16,34 +16,6 @@ _DEFAULT_UDP_RATE_BPS = 1e6
 
 MOST_GROUPS = 65_536
 """Groups of flows that are told apart."""
-
-
-def hosts(flows: pl.DataFrame) -> tuple[Floats, Floats]:
-    """Indices of the end points, counted apart on each side of the bottleneck.
-
-    Parameters
-    ----------
-    flows : polars.DataFrame, shape (n_flows, ...)
-        A normalised flow list.
-
-    Returns
-    -------
-    src, dst : ndarray, shape (n_flows,), uint32
-        Index of the sender and of the receiver among the hosts of their side.
-    """
-    up = pl.col("direction") == "up"
-    sides = flows.select(
-        left=pl.when(up).then("dst").otherwise("src"), right=pl.when(up).then("src").otherwise("dst"), up=up
-    )
-    left, right, is_up = _in_order_of_names(sides["left"]), _in_order_of_names(sides["right"]), sides["up"].to_numpy()
-    return np.where(is_up, right, left), np.where(is_up, left, right)
-
-
-def _in_order_of_names(hosts: pl.Series) -> Floats:
-    """Index of each host among the distinct ones, ordered as text; few are distinct."""
-    distinct = hosts.unique()
-    index = (distinct.cast(pl.String).rank("dense") - 1).cast(pl.UInt32)
-    return hosts.replace_strict(distinct, index).to_numpy()
 
 
 def nanoseconds(seconds: pl.Series) -> Floats:
@@ -67,7 +39,7 @@ def nanoseconds(seconds: pl.Series) -> Floats:
 def native_flows(
     flows: pl.DataFrame,
     full_packet_bytes: int,
-    ends: tuple[Floats, Floats] | None = None,
+    ends: tuple[Integers, Integers],
     nonresponsive: Sequence[str] = (),
     congestion_of: Mapping[str, str] | None = None,
 ) -> dict[str, Floats]:
@@ -79,8 +51,8 @@ def native_flows(
         A normalised flow list, sorted by start.
     full_packet_bytes : int
         Wire length of UDP packets whose list names none, bytes.
-    ends : tuple of ndarray, optional
-        Number of the sender and of the receiver of each flow; counted apart on each side when not given.
+    ends : tuple of ndarray
+        Number of the sender and of the receiver of each flow.
     nonresponsive : sequence of str
         Groups whose flows count as not responding to drops, as those of UDP do.
     congestion_of : mapping, optional
@@ -96,7 +68,7 @@ def native_flows(
     MayflyError
         No flow has such a group.
     """
-    src, dst = hosts(flows) if ends is None else ends
+    src, dst = ends
     udp = (flows["protocol"] == "udp").to_numpy()
     flags = (
         (flows["direction"] == "up").to_numpy() * 1

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from mayfly.laws.pareto import ParetoII
 from mayfly.laws.sizes import SizeLaw
 from mayfly.scenario.scenario import Http, Web
-from mayfly.simulate.network.topology import Topology, ends
+from mayfly.simulate.network.protocol import Net
 from mayfly.workload.sources import http, web
 
 
-def web_sessions(given: Sequence[Web], mss: int, topology: Topology | None = None) -> list[web.Web]:
+def web_sessions(given: Sequence[Web], mss: int, net: Net) -> list[web.Web]:
     """Web sessions of a scenario as the workload takes them.
 
     Parameters
@@ -18,8 +18,8 @@ def web_sessions(given: Sequence[Web], mss: int, topology: Topology | None = Non
         Sections ``[workload.web]``.
     mss : int
         Payload of a full segment, bytes.
-    topology : Topology, optional
-        Network that is no dumbbell.
+    net : Net
+        The network.
 
     Returns
     -------
@@ -39,13 +39,13 @@ def web_sessions(given: Sequence[Web], mss: int, topology: Topology | None = Non
             closed=w.loop == "closed",
             request_bytes=0 if w.request is None else w.request[0] * (1 if w.request[1] == "bytes" else mss),
             group=w.group,
-            ends=ends(topology, w.from_, w.to),
+            ends=net.ends(w.from_, w.to),
         )
         for w in given
     ]
 
 
-def http_sessions(given: Sequence[Http], mss: int, topology: Topology | None = None) -> list[http.Http]:
+def http_sessions(given: Sequence[Http], mss: int, net: Net) -> list[http.Http]:
     """HTTP pages of a scenario as the workload takes them.
 
     Parameters
@@ -54,8 +54,8 @@ def http_sessions(given: Sequence[Http], mss: int, topology: Topology | None = N
         Sections ``[workload.http]``.
     mss : int
         Payload of a full segment, bytes.
-    topology : Topology, optional
-        Network that is no dumbbell.
+    net : Net
+        The network.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def http_sessions(given: Sequence[Http], mss: int, topology: Topology | None = N
                 page_gap_s=h.page_gap,
                 law=_objects(h, "workload.http.sizes"),
                 group=h.group,
-                ends=ends(topology, h.from_, h.to),
+                ends=net.ends(h.from_, h.to),
             ),
             version=h.version,
             connections=h.connections,

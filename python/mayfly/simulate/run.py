@@ -19,9 +19,7 @@ from mayfly.scenario.transport import RULES, Tcp
 from mayfly.simulate import columns, pages, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network import cell as cells
-from mayfly.simulate.network.cell import cell_of
-from mayfly.simulate.network.interfaces import totals
-from mayfly.simulate.network.topology import ends, topology_of, watched_rate_bps
+from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.recording import Recording
 from mayfly.workload import scripts
 
@@ -106,11 +104,8 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     from mayfly.simulate.transfers import transfers_of
     from mayfly.workload import mix
 
-    given, network, cell = scenario.workload, topology_of(scenario), cell_of(scenario)
-    first_receiver, mss = 1 + max(given.senders + 2, 7), scenario.tcp.mss
-    senders, receivers = range(1, given.senders + 1), range(first_receiver, first_receiver + given.receivers)
-    if cell is not None:
-        senders, receivers = cell.hosts(given.senders)
+    given, network, mss = scenario.workload, network_of(scenario), scenario.tcp.mss
+    senders, receivers = network.workload_hosts(given)
     return mix.synthetic(
         transfers_of(given, network),
         duration_s=scenario.duration,
@@ -126,7 +121,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
                 c.renew,
                 c.users,
                 c.group,
-                ends(network, c.from_, c.to),
+                network.ends(c.from_, c.to),
                 c.place,
                 c.direction,
             )
@@ -134,7 +129,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
         ],
         permanent=[
             mix.Permanent(
-                p.flows, p.spread, p.users, p.group, ends(network, p.from_, p.to), p.rtt_min, p.rtt_max, p.direction
+                p.flows, p.spread, p.users, p.group, network.ends(p.from_, p.to), p.rtt_min, p.rtt_max, p.direction
             )
             for p in given.permanent
         ],
@@ -146,19 +141,19 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
                 b.every,
                 b.users,
                 b.group,
-                ends(network, b.from_, b.to),
+                network.ends(b.from_, b.to),
             )
             for b in given.batch
         ],
         web=pages.web_sessions(given.web, mss, network),
         http=pages.http_sessions(given.http, mss, network),
         sources=[
-            source.drawn(mss, ends(network, source.from_, source.to))
+            source.drawn(mss, network.ends(source.from_, source.to))
             for source in (*given.on_off, *given.vbr, *given.replay, *given.short_term)
         ],
         senders=senders,
         receivers=receivers,
-        pairs=None if cell is None else cell.pairs(given.senders),
+        pairs=network.pairs(given),
         mss=mss,
         header_bytes=scenario.tcp.headers_bytes,
     )
@@ -208,7 +203,7 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
         return round(seconds * 1e9)
 
     network, tcp = scenario.network, scenario.tcp
-    topology = topology_of(scenario)
+    net = network_of(scenario)
     reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
     limit, unit = network.buffer
     reverse_limit, reverse_unit = network.reverse_buffer or network.buffer
@@ -217,14 +212,13 @@ def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watch
     interval = scenario.sample_interval
     interval = max(scenario.duration / 1000, 1e-6) if interval is None else interval
     return {
-        "rate_bps": watched_rate_bps(scenario),
+        "rate_bps": net.rate_bps,
         "reverse_rate_bps": network.reverse_rate,
         "delay_ns": ns(network.delay),
         "access_rate_bps": network.access_rate,
         "exit_rate_bps": network.exit_rate,
         "exit_rate_up_bps": network.exit_rate_up,
-        "graph": None if topology is None else topology.native(discipline, full_packet),
-        "wlan": None if network.wlan is None else network.wlan.native([]),
+        **net.settings(discipline, full_packet),
         "access_delay_ns": ns(network.access_delay),
         "exit_delay_ns": ns(network.exit_delay),
         "limit": {unit: limit - in_transmission * (1 if unit == "packets" else full_packet)},
@@ -312,14 +306,10 @@ def run_one(
     settings |= {"trace_drops": trace_drops, "traced": traces.chosen_rows(flows, scenario.trace)}
     began = time.thread_time()
     try:
-        topology = topology_of(scenario)
-        cell = cell_of(scenario)
-        ways = topology or cell
-        numbers = None if ways is None else ways.numbers(flows)
-        if cell is not None:
-            settings["wlan"] = cell.native(flows)
+        net = network_of(scenario)
+        settings |= net.settings(discipline, tcp.mss + tcp.headers_bytes, flows)
         native = columns.native_flows(
-            flows, tcp.mss + tcp.headers_bytes, numbers, scenario.nonresponsive, tcp.congestion_of
+            flows, tcp.mss + tcp.headers_bytes, net.numbers(flows), scenario.nonresponsive, tcp.congestion_of
         )
         with nullcontext() if recording is None else recording.native(flows) as given:
             result = _native.run(json.dumps(settings), native, control or _native.Control(), given)
@@ -328,15 +318,12 @@ def run_one(
     counters = result["counters"] | {"cpu_s": time.thread_time() - began}
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, result["records"], tcp.mss)
-    if cell is not None:
-        records = records.with_columns(**cell.records(flows, result["records"]))
+    records = records.with_columns(**net.records(flows, result["records"]))
     records = records.with_columns(**queue_delay.of_flows(result["flow_waits"]))
-    alone = (paths or PathsAlone()).response(
-        settings, records, tcp.mss + tcp.headers_bytes, replication, topology, cell
-    )
+    alone = (paths or PathsAlone()).response(net, settings, records, tcp.mss + tcp.headers_bytes, replication)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
     samples = columns.samples_frame(result["samples"]).with_columns(**labels)
-    air = cells.totals(result["wlan"], result["counters"])
+    air = net.cell(result["wlan"], result["counters"])
     counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
     drops = columns.drops_frame(result["drops"], flows).with_columns(**labels) if trace_drops else None
     classes = columns.class_counts(columns.group_classes(flows)[0], result["classes"])
@@ -346,7 +333,7 @@ def run_one(
     packets = traces.packets_frame(result["packets"], flows).with_columns(**labels)
     timeouts = traces.timeouts_frame(result["timeouts"], flows).with_columns(**labels)
     subflows = traces.subflows_frame(result["subflows"], flows).with_columns(**labels)
-    interfaces = [] if topology is None else totals(topology, result["interfaces"], counters)
+    interfaces = net.interfaces(result["interfaces"], counters)
     trains = pl.DataFrame()
     if "script" in flows.columns:
         told = {name: columns.integers(values) for name, values in result["trains"].items()}

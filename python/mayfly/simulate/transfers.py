@@ -4,20 +4,20 @@ from mayfly.errors import MayflyError
 from mayfly.laws import registry as laws
 from mayfly.laws.sizes import SizeLaw
 from mayfly.scenario.scenario import Workload
-from mayfly.simulate.network.topology import Topology, ends
+from mayfly.simulate.network.protocol import Net
 from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
 from mayfly.workload.sources.transfers import Part, Transfers
 
 
-def transfers_of(given: Workload, topology: Topology | None = None) -> Transfers | None:
+def transfers_of(given: Workload, net: Net) -> Transfers | None:
     """Transfers of a scenario as the workload takes them.
 
     Parameters
     ----------
     given : Workload
         Section ``[workload]``.
-    topology : Topology, optional
-        Network that is no dumbbell.
+    net : Net
+        The network.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def transfers_of(given: Workload, topology: Topology | None = None) -> Transfers
         exact_load=given.exact_load,
         users=given.users,
         group=given.group,
-        ends=ends(topology, given.from_, given.to),
+        ends=net.ends(given.from_, given.to),
         arrivals=_arrivals(given),
         parts=tuple(Part(part.share, part.up_share, part.rtt, part.group) for part in given.part),
     )

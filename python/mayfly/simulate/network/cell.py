@@ -1,19 +1,24 @@
 """Wireless cells between scenarios, flow lists and the native simulator."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats
+from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.scenario.edca import CATEGORIES
-from mayfly.scenario.scenario import Scenario
+from mayfly.scenario.scenario import Scenario, Workload
 from mayfly.scenario.wlan import Wlan
 from mayfly.simulate.columns import integers
+from mayfly.simulate.network.dumbbell import check_sides
+from mayfly.simulate.network.protocol import Alone, Settings
+from mayfly.workload.ends import Hosts
 
 DEFAULT_CATEGORY = "be"
 """Of flows whose group has none."""
@@ -31,12 +36,35 @@ class Cell:
 
     wlan: Wlan
 
+    @property
+    def rate_bps(self) -> int:
+        """Speed of the fastest station's data on the air, bit/s."""
+        return self.wlan.fastest_bps
+
+    @property
+    def fastest_bps(self) -> float:
+        """The same: no path exceeds it."""
+        return self.wlan.fastest_bps
+
+    byte_ns = 0.0
+    """A segment's time too much, of 300 or more."""
+
+    path_columns = ("station", "category")
+
+    def workload_hosts(self, given: Workload) -> tuple[Hosts, Hosts]:
+        """Hosts behind the access point, and the stations."""
+        return self.hosts(given.senders)
+
+    def ends(self, source: str | None, sink: str | None) -> tuple[Hosts, Hosts] | None:
+        """There are two groups only, as in a dumbbell."""
+        return check_sides(source, sink)
+
     def hosts(self, wired: int) -> tuple[range, range]:
         """Hosts of a synthetic workload: as many behind the access point as asked, and the stations, from 0 on."""
         stations = self.wlan.stations
         return range(stations, stations + wired), range(stations)
 
-    def pairs(self, wired: int) -> Iterator[tuple[int, int]]:
+    def pairs(self, given: Workload) -> Iterator[tuple[int, int]]:
         """A wired host and a station for each user in turn.
 
         Yields
@@ -49,7 +77,7 @@ class Cell:
         MayflyError
             There are more users than stations.
         """
-        senders, stations = self.hosts(wired)
+        senders, stations = self.hosts(given.senders)
         yield from zip(itertools.cycle(senders), stations, strict=False)
         raise MayflyError(f"users of the workload: must be at most {len(stations)} in all, as network.wlan.stations")
 
@@ -160,14 +188,27 @@ class Cell:
             "warm_up_bytes": pl.Series(integers(native["warm_up_bytes"])),
         }
 
-    def native(self, flows: pl.DataFrame) -> dict:
-        """The cell with a flow list, as the native module takes it."""
-        return self.wlan.native(self.category_of(flows))
+    def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
+        """The cell as the native module takes it, with the categories of flows where they are given."""
+        return {"graph": None, "wlan": self.wlan.native([] if flows is None else self.category_of(flows))}
 
-    def alone(self, category: int) -> dict:
-        """The cell for flows of one category alone, as the native module takes it."""
-        native = self.wlan.native([])
-        return native | {"categories": [native["categories"][category]]}
+    def cell(self, native: Mapping[str, Any] | None, counters: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Totals of the cell: :func:`totals`."""
+        return totals(native, counters)
+
+    def interfaces(self, native: Sequence[dict[str, Any]], counters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """None: the medium has the totals of :meth:`cell`."""
+        return []
+
+    def alone(self, transfers: pl.DataFrame, settings: Settings) -> Iterator[Alone]:
+        """In parts by category; ``transfers`` have a station and a category."""
+        flows = transfers.with_columns(src=pl.lit(0), dst=pl.lit(0))
+        for (category,), part in flows.with_row_index("at").partition_by("category", as_dict=True).items():
+            station, up = part["station"].to_numpy(), (part["direction"] == "up").to_numpy()
+            ends = (np.where(up, station, 0).astype(np.uint32), np.where(up, 0, station).astype(np.uint32))
+            native = self.wlan.native([])
+            wlan = native | {"categories": [native["categories"][category]]}
+            yield Alone(part["at"].to_list(), {"wlan": wlan}, part, ends)
 
 
 def _ranks(hosts: pl.Series) -> Floats:

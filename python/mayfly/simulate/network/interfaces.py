@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 
-from mayfly.simulate.network.topology import Topology
-
 MEANS = ("utilisation", "queue_mean_packets", "nonresponsive_estimate")
 """What is no count."""
 
 
-def totals(topology: Topology, native: Sequence[dict], counters: dict) -> list[dict]:
+def totals(interfaces: Sequence[tuple[str, int]], native: Sequence[dict], counters: dict) -> list[dict]:
     """What each interface did.
 
     Parameters
     ----------
-    topology : Topology
-        The network.
+    interfaces : sequence of tuple
+        Name and speed (bit/s) of each, in order.
     native : sequence of dict
         Native totals, in order of the interfaces.
     counters : dict
@@ -30,7 +28,7 @@ def totals(topology: Topology, native: Sequence[dict], counters: dict) -> list[d
     seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     return [
         {"name": name, "rate_bps": rate} | row | {"utilisation": row["sent_bytes"] * 8 / seconds / rate}
-        for (name, rate), row in zip(topology.interfaces(), native, strict=True)
+        for (name, rate), row in zip(interfaces, native, strict=True)
     ]
 
 

@@ -1,23 +1,24 @@
 """Networks of several links: which hosts there are, and the network as the native module takes it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
-from mayfly.arrays import Floats
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.network import MOST_HOSTS, HostGroup, Link, Network, links_of, named
-from mayfly.scenario.scenario import Scenario
-
-SIDES = ("senders", "receivers")
-"""Groups that flows go between unless they say otherwise."""
+from mayfly.scenario.scenario import Scenario, Workload
+from mayfly.simulate.network.dumbbell import SIDES, sides
+from mayfly.simulate.network.interfaces import totals
+from mayfly.simulate.network.protocol import Alone, Ends, Settings
+from mayfly.workload.ends import Hosts
 
 
 @dataclass(frozen=True)
-class Topology:
+class Graph:
     """Links and hosts of a network that is no dumbbell.
 
     Parameters
@@ -56,19 +57,47 @@ class Topology:
         labels = [link.label for link in self.links]
         return 0 if self.network.watched is None else labels.index(self.network.watched)
 
-    def rate_bps(self, link: Link, reverse: bool = False) -> int:
+    def link_rate_bps(self, link: Link, reverse: bool = False) -> int:
         """Speed of a link in one direction, bit/s."""
         forth = link.rate or self.network.rate
         if not reverse:
             return forth
         return link.reverse_rate or (link.rate or self.network.reverse_rate or forth)
 
-    def interfaces(self) -> list[tuple[str, int]]:
+    @property
+    def rate_bps(self) -> int:
+        """Speed of the interface of interest, bit/s."""
+        return self.named_rates()[2 * self.watched][1]
+
+    @property
+    def fastest_bps(self) -> float:
+        """Speed of the fastest interface, bit/s."""
+        return max(rate for _, rate in self.named_rates())
+
+    byte_ns = 0.0
+    """A segment's time too much, of 300 or more."""
+
+    path_columns = ("src", "dst")
+
+    def workload_hosts(self, given: Workload) -> tuple[Hosts, Hosts]:
+        """As of a dumbbell; every entry of the workload has hosts of its groups in their place."""
+        return sides(given)
+
+    def pairs(self, given: Workload) -> None:
+        """Users have hosts of their groups."""
+        return None
+
+    def ends(self, source: str | None, sink: str | None) -> tuple[Hosts, Hosts]:
+        """Hosts of both groups, ``senders`` and ``receivers`` where none is named."""
+        groups = [self.group(word or side) for word, side in zip((source, sink), SIDES, strict=True)]
+        return groups[0].hosts, groups[1].hosts
+
+    def named_rates(self) -> list[tuple[str, int]]:
         """Name and speed (bit/s) of every interface, in order."""
         found = []
         for link in self.links:
             back = f"{link.to}>{link.from_}" if link.name is None else f"{link.name} (back)"
-            found += [(link.label, self.rate_bps(link)), (back, self.rate_bps(link, reverse=True))]
+            found += [(link.label, self.link_rate_bps(link)), (back, self.link_rate_bps(link, reverse=True))]
         return found
 
     def group(self, name: str) -> HostGroup:
@@ -79,7 +108,7 @@ class Topology:
         known = named(group.name for group in self.groups)
         raise MayflyError(f"hosts '{name}': no such group in the network: must be one of {known}")
 
-    def numbers(self, flows: pl.DataFrame) -> tuple[Floats, Floats]:
+    def numbers(self, flows: pl.DataFrame) -> Ends:
         """Numbers of the end points of flows.
 
         Parameters
@@ -104,13 +133,13 @@ class Topology:
         ends = {"src": 1, "dst": 2}
         return flows.with_columns(**{end: self._ends(flows, end, part, pl.String) for end, part in ends.items()})
 
-    def thinned(self) -> "Topology":
+    def thinned(self) -> "Graph":
         """The same network with the first and the last host of each group only: all that :meth:`paths` needs."""
         groups = []
         for group in self.groups:
             kept = dict.fromkeys((group.hosts[0], group.hosts[-1]))
             groups += [group.model_copy(update={"name": host, "count": 1, "first": None}) for host in kept]
-        return Topology(self.network, self.links, tuple(groups))
+        return Graph(self.network, self.links, tuple(groups))
 
     def _ends(self, flows: pl.DataFrame, end: str, part: int, dtype: type[pl.DataType]) -> pl.Series:
         names = flows[end].cast(pl.String)
@@ -121,8 +150,8 @@ class Topology:
         values = pl.Series([self.hosts[name][part] for name in distinct], dtype=dtype)
         return names.replace_strict(pl.Series(distinct, dtype=pl.String), values)
 
-    def native(self, compared: Discipline, full_packet_bytes: int) -> dict:
-        """The network as the native module takes it.
+    def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
+        """The graph as the native module takes it.
 
         Parameters
         ----------
@@ -131,14 +160,37 @@ class Topology:
         full_packet_bytes : int
             Wire length of a full packet, bytes.
 
+        flows : polars.DataFrame, optional
+            Not needed.
+
         Returns
         -------
         dict
-            Integers in ns, bit/s, bytes and packets.
+            ``graph``: integers in ns, bit/s, bytes and packets.
         """
         links = [self._native_link(link, compared, full_packet_bytes) for link in self.links]
         groups = [self.native_hosts(group) for group in self.groups]
-        return {"routers": len(self.routers), "links": links, "hosts": groups, "watched": self.watched}
+        graph = {"routers": len(self.routers), "links": links, "hosts": groups, "watched": self.watched}
+        return {"graph": graph, "wlan": None}
+
+    def records(self, flows: pl.DataFrame, native: Mapping[str, bytes]) -> dict[str, pl.Series]:
+        """None of its own."""
+        return {}
+
+    def cell(self, native: Mapping[str, Any] | None, counters: Mapping[str, Any]) -> None:
+        """There is none."""
+        return None
+
+    def interfaces(self, native: Sequence[dict[str, Any]], counters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Name, speed and totals of every interface: :func:`mayfly.simulate.network.interfaces.totals`."""
+        return totals(self.named_rates(), native, counters)
+
+    def alone(self, transfers: pl.DataFrame, settings: Settings) -> Iterator[Alone]:
+        """All at once, in the network without the hosts that no transfer alone needs."""
+        thinned = self.thinned()
+        hosts = [thinned.native_hosts(group) for group in thinned.groups]
+        graph = settings["graph"] | {"hosts": hosts}
+        yield Alone(range(transfers.height), {"graph": graph}, transfers, thinned.numbers(transfers))
 
     def _native_link(self, link: Link, compared: Discipline, full_packet_bytes: int) -> dict:
         network = self.network
@@ -154,7 +206,7 @@ class Topology:
             discipline = compared if written in ("compare", "same") else parse(written)
             one = full_packet_bytes if limit[1] == "bytes" else 1
             return shared | {
-                "rate_bps": self.rate_bps(link, back),
+                "rate_bps": self.link_rate_bps(link, back),
                 "limit": {limit[1]: limit[0] - (one if network.buffer_counts_transmission else 0)},
                 "discipline": discipline.native,
             }
@@ -180,7 +232,7 @@ class Topology:
         }
 
 
-def topology_of(scenario: Scenario) -> Topology | None:
+def graph_of(scenario: Scenario) -> Graph | None:
     """Links and hosts of a scenario.
 
     Parameters
@@ -190,14 +242,14 @@ def topology_of(scenario: Scenario) -> Topology | None:
 
     Returns
     -------
-    Topology or None
+    Graph or None
         None for a dumbbell, whose hosts are those that the flows name. A parking lot has ``senders`` at the first
         router, ``receivers`` at the last, and for each link n ``cross-n`` before it and ``cross-n-to`` behind it.
 
     Examples
     --------
     >>> from mayfly.scenario.scenario import scenario_of
-    >>> lot = topology_of(scenario_of({"network": {"topology": "parking-lot"}}, "example"))
+    >>> lot = graph_of(scenario_of({"network": {"topology": "parking-lot"}}, "example"))
     >>> [group.name for group in lot.groups]
     ['senders', 'receivers', 'cross-1', 'cross-1-to', 'cross-2', 'cross-2-to']
     """
@@ -205,21 +257,13 @@ def topology_of(scenario: Scenario) -> Topology | None:
     if network.topology == "dumbbell":
         return None
     if network.topology == "graph":
-        return Topology(network, network.link, network.hosts)
+        return Graph(network, network.link, network.hosts)
     groups = parking_lot_hosts(scenario)
     if (count := sum(group.count for group in groups)) > MOST_HOSTS:
         raise MayflyError(
             f"{count} hosts in a parking lot of {network.bottlenecks} links: must be at most {MOST_HOSTS}"
         )
-    return Topology(network, links_of(network), groups)
-
-
-def watched_rate_bps(scenario: Scenario) -> int:
-    """Speed of the interface that totals and samples are of, bit/s; of a cell that of the fastest station."""
-    if scenario.network.wlan is not None:
-        return scenario.network.wlan.fastest_bps
-    topology = topology_of(scenario)
-    return scenario.network.rate if topology is None else topology.interfaces()[2 * topology.watched][1]
+    return Graph(network, links_of(network), groups)
 
 
 def parking_lot_hosts(scenario: Scenario) -> tuple[HostGroup, ...]:
@@ -238,32 +282,3 @@ def parking_lot_hosts(scenario: Scenario) -> tuple[HostGroup, ...]:
         groups.append(HostGroup(at=f"r{hop}", name=f"cross-{hop}", count=given.senders))
         groups.append(HostGroup(at=f"r{hop + 1}", name=f"cross-{hop}-to", count=given.receivers, **exits))
     return tuple(groups)
-
-
-def ends(topology: Topology | None, source: str | None, sink: str | None) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Hosts that an entry of the workload draws its end points from.
-
-    Parameters
-    ----------
-    topology : Topology or None
-        None for a dumbbell.
-    source, sink : str or None
-        Groups, as the entry names them.
-
-    Returns
-    -------
-    tuple of sequence of str, or None
-        Hosts that send, hosts that receive; None for those of the whole workload.
-
-    Raises
-    ------
-    MayflyError
-        No such group, or a group of a dumbbell.
-    """
-    if topology is None:
-        for word, side in zip((source, sink), SIDES, strict=True):
-            if word not in (None, side):
-                raise MayflyError(f"hosts '{word}': a dumbbell has senders and receivers only: must be {side}")
-        return None
-    groups = [topology.group(word or side) for word, side in zip((source, sink), SIDES, strict=True)]
-    return groups[0].hosts, groups[1].hosts

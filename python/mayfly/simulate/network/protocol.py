@@ -1,0 +1,102 @@
+"""What a run asks of its network, whichever kind it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import polars as pl
+
+from mayfly.arrays import Integers
+from mayfly.discipline_registry import Discipline
+from mayfly.scenario.scenario import Workload
+from mayfly.workload.ends import Hosts
+
+Ends = tuple[Integers, Integers]
+"""Numbers of the sender and of the receiver of each flow, uint32, as the native module takes them."""
+
+Settings = dict[str, Any]
+"""Native settings of a run."""
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Transfers that the native module runs one by one on a network.
+
+    Parameters
+    ----------
+    rows : sequence of int
+        Their places among the transfers that were asked for.
+    settings : dict
+        Native settings of the network in place of those of the run.
+    flows : polars.DataFrame, shape (n_transfers, ...)
+        The transfers.
+    ends : pair of ndarray
+        Their end points.
+    """
+
+    rows: Sequence[int]
+    settings: Mapping[str, Any]
+    flows: pl.DataFrame
+    ends: Ends
+
+
+class Net(Protocol):
+    """A network: the dumbbell, a graph of routers, a wireless cell. Nobody has to know which."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Speed of the interface that totals and samples are of, bit/s."""
+
+    @property
+    def fastest_bps(self) -> float:
+        """Speed that no path exceeds, bit/s."""
+
+    @property
+    def byte_ns(self) -> float:
+        """Time that a byte less in the last segment of a transfer saves, ns; 0 where paths differ in it."""
+
+    @property
+    def path_columns(self) -> tuple[str, ...]:
+        """Columns of :meth:`paths` of which equal values mean an equal path, beside round-trip time and direction."""
+
+    def workload_hosts(self, given: Workload) -> tuple[Hosts, Hosts]:
+        """Hosts of a synthetic workload that send, and that receive."""
+
+    def pairs(self, given: Workload) -> Iterator[tuple[int, int]] | None:
+        """A sender and a receiver for each user in turn; None: hosts of their own."""
+
+    def ends(self, source: str | None, sink: str | None) -> tuple[Hosts, Hosts] | None:
+        """Hosts of the groups that an entry of the workload names; None for those of the whole workload.
+
+        Raises
+        ------
+        MayflyError
+            No such group.
+        """
+
+    def numbers(self, flows: pl.DataFrame) -> Ends:
+        """Numbers of the end points of flows.
+
+        Raises
+        ------
+        MayflyError
+            A host the network does not have.
+        """
+
+    def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
+        """The fields ``graph`` and ``wlan`` of the native settings; of a run of ``flows`` where they are given."""
+
+    def records(self, flows: pl.DataFrame, native: Mapping[str, bytes]) -> dict[str, pl.Series]:
+        """Columns of the flow records that only this kind of network has."""
+
+    def cell(self, native: Mapping[str, Any] | None, counters: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Totals of the wireless cell, from the native ones; None without one."""
+
+    def interfaces(self, native: Sequence[dict[str, Any]], counters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Totals of every interface of a network of several links, from the native ones; none of others."""
+
+    def paths(self, flows: pl.DataFrame) -> pl.DataFrame:
+        """The flows with :attr:`path_columns`."""
+
+    def alone(self, transfers: pl.DataFrame, settings: Settings) -> Iterator[Alone]:
+        """Transfers, one of each path and size, in parts of equal settings."""
