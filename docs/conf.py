@@ -17,7 +17,7 @@ release = installed("mayfly")
 version = release
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "registry_directives"]
-exclude_patterns = ["_build", "_ext", "_extra"]
+exclude_patterns = ["README.md", "_build", "_ext", "_extra"]
 # What `make reproduction` leaves there, if it ran.
 html_extra_path = [name for name in ("_extra",) if (Path(__file__).parent / name).is_dir()]
 source_suffix = {".md": "markdown"}
