@@ -10,12 +10,13 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from mayfly import fields
 from mayfly.discipline_registry import by_family, slug
 from mayfly.estimate.estimate import doubts, methods, parameters
 from mayfly.laws.registry import LAWS
+from mayfly.laws.section import Sizes
 from mayfly.laws.service_spec import NAMES, OTHERS
-from mayfly.scenario import fields, scenario
-from mayfly.scenario.sizes import Sizes
+from mayfly.scenario import scenario
 from mayfly.workload.formats.registry import rows as formats
 
 _KINDS = {

@@ -1,5 +1,6 @@
 """Scenario files and overrides: what loads, what is refused, and how it is said."""
 
+import inspect
 import keyword
 import tomllib
 from pathlib import Path
@@ -10,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mayfly import fields
 from mayfly.discipline_registry import disciplines
 from mayfly.errors import MayflyError
-from mayfly.scenario import fields
+from mayfly.laws.section import Sizes
 from mayfly.scenario import scenario as module
 from mayfly.scenario.overrides import merged, parse_override
 from mayfly.scenario.scenario import READY, Scenario, field_names, load_scenario, scenario_of
-from mayfly.scenario.sizes import Sizes
 from mayfly.scenario.wlan import Wlan
 
 READY_NAMES = sorted(path.stem for path in READY.glob("*.toml"))
@@ -131,7 +132,8 @@ def annotations(model=Scenario, prefix=""):
     """Annotation of each field by its dotted name, unions with None opened."""
     found = {}
     for name, field in model.model_fields.items():
-        kind = model.__annotations__[name]
+        home = next(one for one in model.__mro__ if name in inspect.get_annotations(one))
+        kind = inspect.get_annotations(home, eval_str=True)[name]
         name = field.alias or name
         if isinstance(kind, type) and hasattr(kind, "model_fields"):
             found |= annotations(kind, f"{prefix}{name}.")

@@ -7,8 +7,8 @@ import pytest
 
 from mayfly.errors import MayflyError
 from mayfly.laws.registry import LAWS
+from mayfly.laws.section import Sizes
 from mayfly.scenario.scenario import load_scenario
-from mayfly.scenario.sizes import Sizes
 from mayfly.simulate.run import workload
 from mayfly.workload.mix import offered
 from mayfly.workload.renewal import Recorded, WeibullGaps

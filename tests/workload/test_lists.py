@@ -87,7 +87,7 @@ def test_every_column_is_read(written):
     )
     assert read_flows(written(text)).rows() == [
         (1, 0.5, "web-1", "10.0.0.7", "up", "tcp", 1000, 0.03, "receiver", None, None, None, 4, None),
-        (2, 0.75, "5", "6", "down", "udp", 99999, None, "sender", 1000, 64000.0, "bulk users", None, 4),
+        (2, 0.75, "5", "6", "down", "udp", 99999, None, "sender", 1000, 64e3, "bulk users", None, 4),
     ]
 
 

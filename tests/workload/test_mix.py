@@ -10,7 +10,9 @@ from polars.testing import assert_frame_equal
 from mayfly.errors import MayflyError
 from mayfly.laws.sizes import BoundedPareto, Deterministic, wired
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list, read_flows
-from mayfly.workload.mix import Cbr, Permanent, Transfers, offered, scale_load, synthetic
+from mayfly.workload.mix import Transfers, offered, scale_load, synthetic
+from mayfly.workload.sources.cbr import Cbr
+from mayfly.workload.sources.permanent import Permanent
 from mayfly.workload.sources.transfers import Part
 
 NS2 = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2"
@@ -79,11 +81,13 @@ def test_changing_one_source_leaves_the_others():
     assert base["start_s"].to_list() == pytest.approx(other_sizes["start_s"].to_list(), rel=1e-9)
     assert_frame_equal(base.select("src", "dst"), other_sizes.select("src", "dst"))
     mixed = synthetic(
-        Transfers(wired(), 8e6), duration_s=50.0, cbr=[Cbr(1e6, flows=3, spread_s=1.0)], permanent=[Permanent(2, 5.0)]
+        Transfers(wired(), 8e6),
+        duration_s=50.0,
+        sources=[Cbr(1e6, flows=3, spread_s=1.0), Permanent(2, 5.0)],
     )
     transfers = mixed.filter(pl.col("protocol") == "tcp", pl.col("size_bytes") < ENDLESS_BYTES)
     assert_frame_equal(transfers.drop("flow_id"), base.drop("flow_id"))
-    permanent = synthetic(duration_s=50.0, permanent=[Permanent(2, 5.0)])
+    permanent = synthetic(duration_s=50.0, sources=[Permanent(2, 5.0)])
     assert_frame_equal(
         mixed.filter(size_bytes=ENDLESS_BYTES).drop("flow_id"),
         permanent.drop("flow_id"),
@@ -107,7 +111,7 @@ def test_what_goes_up_comes_from_the_receivers():
 
 def test_cbr_flows_send_what_fits_before_they_stop():
     # 1000 bytes every 8 ms from 2 s on: the packet due at 3 s is not sent.
-    flows = synthetic(duration_s=10.0, cbr=[Cbr(1e6, packet_bytes=1000, start_s=2.0, stop_s=3.0, flows=2)])
+    flows = synthetic(duration_s=10.0, sources=[Cbr(1e6, packet_bytes=1000, start_s=2.0, stop_s=3.0, flows=2)])
     assert (
         flows.select("start_s", "protocol", "size_bytes", "packet_bytes", "rate_bps").rows()
         == [(2.0, "udp", 125 * 972, 1000, 1e6)] * 2
@@ -115,13 +119,13 @@ def test_cbr_flows_send_what_fits_before_they_stop():
     load = offered(flows)
     assert load["span_s"] == pytest.approx(1.0)
     assert load["down"] == {"flows": 2, "wire_bytes": 250_000, "mbps": pytest.approx(2.0)}
-    staggered = synthetic(duration_s=10.0, cbr=[Cbr(1e6, flows=50, spread_s=4.0)])
+    staggered = synthetic(duration_s=10.0, sources=[Cbr(1e6, flows=50, spread_s=4.0)])
     assert staggered["start_s"].n_unique() == 50
     assert staggered["start_s"].is_between(0, 4).all()
 
 
 def test_permanent_flows_are_endless_and_count_as_no_load():
-    flows = synthetic(duration_s=10.0, permanent=[Permanent(300, 2.0)], senders=["a"], receivers=[1])
+    flows = synthetic(duration_s=10.0, senders=["a"], receivers=[1], sources=[Permanent(300, 2.0)])
     assert set(flows["size_bytes"]) == {ENDLESS_BYTES}
     assert flows["start_s"].max() < 2
     assert set(flows["src"]) == {"a"}
@@ -153,7 +157,7 @@ def test_partial_packets_carry_a_header_each():
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 10**6), load=st.floats(0.05, 3), rate_bps=st.floats(1e5, 1e9), up_share=st.floats(0, 1))
 def test_a_scaled_list_offers_the_load_in_its_busier_direction(seed, load, rate_bps, up_share):
-    flows = synthetic(Transfers(wired(), 2e6, up_share=up_share), duration_s=10.0, seed=seed, cbr=[Cbr(64e3, 200)])
+    flows = synthetic(Transfers(wired(), 2e6, up_share=up_share), duration_s=10.0, seed=seed, sources=[Cbr(64e3, 200)])
     scaled = scale_load(flows, load, rate_bps)
     then = offered(scaled)
     assert max(then["down"]["mbps"], then["up"]["mbps"]) * 1e6 == pytest.approx(load * rate_bps, rel=1e-9)
@@ -170,14 +174,23 @@ def test_a_scaled_list_offers_the_load_in_its_busier_direction(seed, load, rate_
         (lambda: synthetic(Transfers(wired(), 1e6, up_share=2), duration_s=1.0), "up_share = 2: must be from 0 to 1"),
         (lambda: synthetic(Transfers(wired(), 1e6), duration_s=1.0, senders=[]), "senders = []: must be at least one"),
         (lambda: synthetic(Transfers(wired(), 1e6), duration_s=1.0, mss=0), "mss = 0, header_bytes = 40: must be"),
-        (lambda: synthetic(duration_s=1.0, cbr=[Cbr(0.0)]), "rate_bps = 0.0: must be from 1"),
-        (lambda: synthetic(duration_s=1.0, cbr=[Cbr(1e6, 28)]), "packet_bytes = 28: must be from 29 to 65535"),
-        (lambda: synthetic(duration_s=1.0, cbr=[Cbr(1e6, start_s=1.0)]), "start_s = 1.0, stop_s = 1.0: must be"),
-        (lambda: synthetic(duration_s=1.0, cbr=[Cbr(1e6, spread_s=-1.0)]), "spread_s = -1.0: must be >= 0"),
-        (lambda: synthetic(duration_s=1.0, permanent=[Permanent(0)]), "flows = 0: must be from 1"),
-        (lambda: scale_load(synthetic(duration_s=1.0, permanent=[Permanent(2, 1.0)]), 1, 1e6), "span 0 s"),
-        (lambda: scale_load(synthetic(duration_s=1.0, cbr=[Cbr(1e6)]), 0, 1e6), "load = 0: must be above 0"),
-        (lambda: offered(synthetic(duration_s=1.0, cbr=[Cbr(1e6)]), span_s=-1), "span_s = -1: must be above 0"),
+        (lambda: synthetic(duration_s=1.0, sources=[Cbr(0.0)]), "rate_bps = 0.0: must be from 1"),
+        (
+            lambda: synthetic(duration_s=1.0, sources=[Cbr(1e6, 28)]),
+            "packet_bytes = 28: must be from 29 to 65535",
+        ),
+        (
+            lambda: synthetic(duration_s=1.0, sources=[Cbr(1e6, start_s=1.0)]),
+            "start_s = 1.0, stop_s = 1.0: must be",
+        ),
+        (lambda: synthetic(duration_s=1.0, sources=[Cbr(1e6, spread_s=-1.0)]), "spread_s = -1.0: must be >= 0"),
+        (lambda: synthetic(duration_s=1.0, sources=[Permanent(0)]), "flows = 0: must be from 1"),
+        (lambda: scale_load(synthetic(duration_s=1.0, sources=[Permanent(2, 1.0)]), 1, 1e6), "span 0 s"),
+        (lambda: scale_load(synthetic(duration_s=1.0, sources=[Cbr(1e6)]), 0, 1e6), "load = 0: must be above 0"),
+        (
+            lambda: offered(synthetic(duration_s=1.0, sources=[Cbr(1e6)]), span_s=-1),
+            "span_s = -1: must be above 0",
+        ),
     ],
 )
 def test_bad_values_are_refused(call, told):
@@ -234,10 +247,9 @@ def test_parts_that_are_no_parts_are_refused(shares):
 def test_endless_flows_and_flows_of_constant_rate_go_either_way():
     flows = synthetic(
         duration_s=5.0,
-        permanent=[Permanent(2), Permanent(3, direction="up")],
-        cbr=[Cbr(1e6, flows=4, direction="up", users=4)],
         senders=[1],
         receivers=[2],
+        sources=[Cbr(1e6, flows=4, direction="up", users=4), Permanent(2), Permanent(3, direction="up")],
     )
     assert flows.filter(direction="down").height == 2
     up = flows.filter(direction="up", protocol="tcp")

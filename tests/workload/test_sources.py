@@ -11,9 +11,14 @@ from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
 from mayfly.workload.arrivals import stream
 from mayfly.workload.bursts import parsed
-from mayfly.workload.mix import Cbr, Permanent, offered, synthetic
-from mayfly.workload.sources.datagrams import OnOff, Replay, Vbr, places
+from mayfly.workload.mix import offered, synthetic
+from mayfly.workload.sources.cbr import Cbr
+from mayfly.workload.sources.datagrams import places
+from mayfly.workload.sources.on_off import OnOff
+from mayfly.workload.sources.permanent import Permanent
+from mayfly.workload.sources.replay import Replay
 from mayfly.workload.sources.short_term import ShortTerm
+from mayfly.workload.sources.vbr import Vbr
 
 
 def test_on_off_flows_of_a_set_in_step_are_on_together():
@@ -103,12 +108,12 @@ def test_sets_in_step_staggered_and_spread():
     assert places(3, 0.0, "random", rng).tolist() == [0, 0, 0]
     assert places(4, 0.008, "even", rng).tolist() == [0, 0.002, 0.004, 0.006]
     assert len(set(places(9, 1.0, "random", rng))) == 9
-    flows = synthetic(cbr=[Cbr(1e6, 1000, flows=4, spread_s=0.008, place="even")], duration_s=1.0)
+    flows = synthetic(duration_s=1.0, sources=[Cbr(1e6, 1000, flows=4, spread_s=0.008, place="even")])
     assert flows["start_s"].to_list() == [0, 0.002, 0.004, 0.006]
 
 
 def test_round_trip_times_of_permanent_flows_lie_at_equal_distances():
-    flows = synthetic(permanent=[Permanent(5, rtt_min_s=0.0244, rtt_max_s=0.1755)], duration_s=1.0)
+    flows = synthetic(duration_s=1.0, sources=[Permanent(5, rtt_min_s=0.0244, rtt_max_s=0.1755)])
     assert sorted(flows["rtt_s"]) == pytest.approx(np.linspace(0.0244, 0.1755, 5))
 
 

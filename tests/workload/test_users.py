@@ -9,7 +9,10 @@ from mayfly.laws.sizes import Deterministic, wired
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
 from mayfly.workload.lists import ENDLESS_BYTES
-from mayfly.workload.mix import Batch, Cbr, Permanent, Transfers, synthetic
+from mayfly.workload.mix import Transfers, synthetic
+from mayfly.workload.sources.batch import Batch
+from mayfly.workload.sources.cbr import Cbr
+from mayfly.workload.sources.permanent import Permanent
 
 
 def pairs(flows):
@@ -20,8 +23,11 @@ def test_every_user_has_a_pair_of_hosts_of_its_own():
     flows = synthetic(
         Transfers(wired(), 8e6, users=4, group="short"),
         duration_s=50.0,
-        permanent=[Permanent(3, users=3, group="long"), Permanent(2, group="drawn")],
-        cbr=[Cbr(1e6, users=1, group="voice")],
+        sources=[
+            Cbr(1e6, users=1, group="voice"),
+            Permanent(3, users=3, group="long"),
+            Permanent(2, group="drawn"),
+        ],
     )
     owned = flows.filter(pl.col("group") != "drawn")
     found = [pair for name in ("short", "long", "voice") for pair in pairs(owned.filter(group=name))]
@@ -33,7 +39,7 @@ def test_every_user_has_a_pair_of_hosts_of_its_own():
 
 
 def test_flows_are_dealt_to_their_users_in_turn():
-    flows = synthetic(duration_s=1.0, permanent=[Permanent(7, users=3)])
+    flows = synthetic(duration_s=1.0, sources=[Permanent(7, users=3)])
     counts = flows.group_by("src", "dst").len()["len"].sort()
     assert counts.to_list() == [2, 2, 3]
     assert flows["src"].to_list()[:3] == flows["src"].to_list()[3:6]
@@ -51,20 +57,17 @@ def test_transfers_are_drawn_uniformly_for_the_users():
 
 
 def test_users_beside_named_hosts_have_names():
-    mix = {"duration_s": 1.0, "permanent": [Permanent(2, users=2), Permanent(1)]}
+    mix = {"duration_s": 1.0, "sources": [Permanent(2, users=2), Permanent(1)]}
     flows = synthetic(**mix, senders=["lab"], receivers=["4", 9])
     assert {pair for pair in pairs(flows) if pair[0] != "lab"} == {("10", "11"), ("12", "13")}
 
 
 def test_a_group_changes_nothing_but_the_name():
-    plain = synthetic(
-        Transfers(wired(), 8e6), duration_s=50.0, cbr=[Cbr(1e6, spread_s=1.0)], permanent=[Permanent(2, 3.0)]
-    )
+    plain = synthetic(Transfers(wired(), 8e6), duration_s=50.0, sources=[Cbr(1e6, spread_s=1.0), Permanent(2, 3.0)])
     named = synthetic(
         Transfers(wired(), 8e6, group="a"),
         duration_s=50.0,
-        cbr=[Cbr(1e6, spread_s=1.0, group="b")],
-        permanent=[Permanent(2, 3.0, group="c")],
+        sources=[Cbr(1e6, spread_s=1.0, group="b"), Permanent(2, 3.0, group="c")],
     )
     assert plain["group"].null_count() == plain.height
     assert_frame_equal(plain.drop("group"), named.drop("group"))
@@ -75,8 +78,8 @@ def test_a_group_changes_nothing_but_the_name():
 
 
 def test_a_renewing_sender_goes_on_without_a_gap_under_another_port():
-    whole = synthetic(duration_s=10.0, cbr=[Cbr(1.2e6, 1500, start_s=1.0, flows=2, users=2)])
-    flows = synthetic(duration_s=10.0, cbr=[Cbr(1.2e6, 1500, start_s=1.0, flows=2, users=2, renew_packets=7)])
+    whole = synthetic(duration_s=10.0, sources=[Cbr(1.2e6, 1500, start_s=1.0, flows=2, users=2)])
+    flows = synthetic(duration_s=10.0, sources=[Cbr(1.2e6, 1500, start_s=1.0, flows=2, users=2, renew_packets=7)])
     # 9 s at 100 packets a second: 128 ports of 7 packets and one of 4, for each of two senders.
     assert flows.height == 2 * 129
     assert flows["size_bytes"].sum() == whole["size_bytes"].sum() == 2 * 900 * 1472
@@ -88,20 +91,20 @@ def test_a_renewing_sender_goes_on_without_a_gap_under_another_port():
 
 
 def test_a_batch_is_one_transfer_in_equal_parts_again_and_again():
-    flows = synthetic(duration_s=100.0, batches=[Batch(1000, flows=3, start_s=5.0, every_s=30.0, users=1, group="x")])
+    flows = synthetic(duration_s=100.0, sources=[Batch(1000, flows=3, start_s=5.0, every_s=30.0, users=1, group="x")])
     assert flows["start_s"].to_list() == [5.0] * 3 + [35.0] * 3 + [65.0] * 3 + [95.0] * 3
     assert flows["size_bytes"].to_list() == [334, 333, 333] * 4
     assert len(pairs(flows)) == 1
     assert flows["group"].unique().to_list() == ["x"]
-    once = synthetic(duration_s=100.0, batches=[Batch(10**6)])
+    once = synthetic(duration_s=100.0, sources=[Batch(10**6)])
     assert once.select("start_s", "size_bytes").rows() == [(0.0, 10**6)]
     # As the flows of a list that start after the end of the run.
-    late = synthetic(duration_s=5.0, permanent=[Permanent(1)], batches=[Batch(10, start_s=5.0, every_s=1.0)])
+    late = synthetic(duration_s=5.0, sources=[Permanent(1), Batch(10, start_s=5.0, every_s=1.0)])
     assert late.height == 1
 
 
 def test_connections_of_a_batch_are_dealt_to_the_same_users_every_time():
-    flows = synthetic(duration_s=100.0, batches=[Batch(1000, flows=3, every_s=50.0, users=2)])
+    flows = synthetic(duration_s=100.0, sources=[Batch(1000, flows=3, every_s=50.0, users=2)])
     assert flows["src"].to_list()[:3] == flows["src"].to_list()[3:]
     assert flows["src"].n_unique() == 2
 
@@ -109,17 +112,20 @@ def test_connections_of_a_batch_are_dealt_to_the_same_users_every_time():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"permanent": [Permanent(2, users=3)]}, r"permanent: users = 3: must be from 1 to flows = 2"),
-        ({"cbr": [Cbr(1e6, users=0)]}, r"cbr: users = 0: must be from 1"),
-        ({"cbr": [Cbr(1e6, renew_packets=0)]}, r"renew_packets = 0: must be at least 1"),
-        ({"cbr": [Cbr(1e12, 29, renew_packets=1)]}, r"renew_packets = 1: must be large enough for at most 10000000"),
+        ({"sources": [Permanent(2, users=3)]}, r"permanent: users = 3: must be from 1 to flows = 2"),
+        ({"sources": [Cbr(1e6, users=0)]}, r"cbr: users = 0: must be from 1"),
+        ({"sources": [Cbr(1e6, renew_packets=0)]}, r"renew_packets = 0: must be at least 1"),
+        (
+            {"sources": [Cbr(1e12, 29, renew_packets=1)]},
+            r"renew_packets = 1: must be large enough for at most 10000000",
+        ),
         ({"transfers": Transfers(wired(), 8e6, users=0)}, r"transfers: users = 0: must be from 1 to 1000000"),
-        ({"batches": [Batch(10, flows=11)]}, r"batch: flows = 11: must be from 1 to 10, with at least a byte"),
-        ({"batches": [Batch(10, start_s=-1.0)]}, r"batch: start_s = -1.0: must be 0 or more"),
-        ({"batches": [Batch(10, start_s=10.0)]}, r"no flows in 10.0 s"),
-        ({"batches": [Batch(10, every_s=0.0)]}, r"batch: every_s = 0.0: must be above 0"),
-        ({"batches": [Batch(10, every_s=1e-9)]}, r"batch: every_s = 1e-09: must be long enough for at most"),
-        ({"batches": [Batch(10, flows=2, users=3)]}, r"batch: users = 3: must be from 1 to flows = 2"),
+        ({"sources": [Batch(10, flows=11)]}, r"batch: flows = 11: must be from 1 to 10, with at least a byte"),
+        ({"sources": [Batch(10, start_s=-1.0)]}, r"batch: start_s = -1.0: must be 0 or more"),
+        ({"sources": [Batch(10, start_s=10.0)]}, r"no flows in 10.0 s"),
+        ({"sources": [Batch(10, every_s=0.0)]}, r"batch: every_s = 0.0: must be above 0"),
+        ({"sources": [Batch(10, every_s=1e-9)]}, r"batch: every_s = 1e-09: must be long enough for at most"),
+        ({"sources": [Batch(10, flows=2, users=3)]}, r"batch: users = 3: must be from 1 to flows = 2"),
     ],
 )
 def test_what_makes_no_sense_is_refused(given, told):

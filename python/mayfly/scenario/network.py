@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from mayfly.scenario.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole
+from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole
 from mayfly.scenario.wlan import Wlan
 
 MOST_ROUTERS = 1000

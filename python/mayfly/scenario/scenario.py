@@ -3,33 +3,19 @@
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model, model_validator
 
 from mayfly import discipline_registry
 from mayfly.errors import MayflyError
-from mayfly.scenario.fields import Buffer, Group, Name, Rate, Seconds, Section, Whole
+from mayfly.fields import Name, Seconds, Section, Whole
 from mayfly.scenario.network import Network
-from mayfly.scenario.sizes import SIZES, LawName, Sizes
-from mayfly.scenario.sources import (
-    DIRECTION,
-    FROM,
-    GROUP,
-    PLACE,
-    TO,
-    USERS,
-    Direction,
-    OnOff,
-    Part,
-    Place,
-    Replay,
-    ShortTerm,
-    Vbr,
-)
 from mayfly.scenario.transport import Tcp
 from mayfly.text import quantity
 from mayfly.text.nearest import hint
+from mayfly.workload.sources.registry import SINGLE, SOURCES
+from mayfly.workload.sources.transfers import TransfersSection
 
 READY = Path(__file__).parent.parent / "scenarios"
 """Folder of the ready scenarios."""
@@ -54,189 +40,26 @@ def _as_array(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
-class Cbr(Section):
-    """UDP flows of constant rate."""
+_SOURCES: dict[str, Any] = {
+    name: (tuple[source, ...] if name not in SINGLE else Annotated[tuple[source, ...], BeforeValidator(_as_array)], ())
+    for name, source in SOURCES.items()
+}
 
-    rate: Rate = Field(description="of each flow, on the wire")
-    packet: Whole = Field(1500, ge=29, le=65_535, description="wire length, bytes")
-    start: Seconds = Field(0.0, description="first packet")
-    stop: Seconds | None = Field(None, description="from then on none is sent; end of the run when absent")
-    flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
-    spread: Seconds = Field(0.0, description="each starts and stops later by a time below this; 0: in step")
-    place: Place = Field("random", description=PLACE)
-    renew: int | None = Field(
-        None,
-        strict=True,
-        ge=1,
-        description="packets after which a sender goes on under another port; never when absent",
+if TYPE_CHECKING:
+
+    class Workload(TransfersSection):
+        """The section ``[workload]``, with a tuple of sections for every source."""
+
+        def __getattr__(self, name: str) -> tuple[Any, ...]: ...
+
+else:
+    Workload = create_model(
+        "Workload",
+        __base__=TransfersSection,
+        __module__=__name__,
+        __doc__=TransfersSection.__doc__,
+        **_SOURCES,
     )
-    users: int | None = Field(
-        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
-    )
-    group: Group = Field(None, description=GROUP)
-    from_: Group = Field(None, alias="from", description=FROM)
-    to: Group = Field(None, description=TO)
-    direction: Direction = Field("down", description=DIRECTION)
-
-
-class Permanent(Section):
-    """TCP flows that never end."""
-
-    flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
-    spread: Seconds = Field(0.0, description="each starts at a time uniform below this")
-    rtt_min: Seconds | None = Field(
-        None, gt=0, le=60, description="round-trip time of the first flow, of the path when absent"
-    )
-    rtt_max: Seconds | None = Field(None, gt=0, le=60, description="of the last one, those between at equal distances")
-    users: int | None = Field(
-        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
-    )
-    group: Group = Field(None, description=GROUP)
-    from_: Group = Field(None, alias="from", description=FROM)
-    to: Group = Field(None, description=TO)
-    direction: Direction = Field("down", description=DIRECTION)
-
-    @model_validator(mode="after")
-    def _both_rtts(self) -> "Permanent":
-        if (self.rtt_min is None) != (self.rtt_max is None) or (self.rtt_min or 0) > (self.rtt_max or 0):
-            raise ValueError(f"rtt_max = {self.rtt_max}: must be given with rtt_min, and at least {self.rtt_min}")
-        return self
-
-
-class Batch(Section):
-    """A TCP transfer at a given time, split over several connections."""
-
-    size: Buffer = Field(description="payload of all connections together: MSS, or bytes such as 5MB")
-    flows: Whole = Field(1, ge=1, le=1_000_000, description="connections, which carry equal parts of it")
-    start: Seconds = Field(0.0, description="when all its connections start")
-    every: Seconds | None = Field(
-        None, gt=0, description="time until the next such transfer, to the end of the run; only one when absent"
-    )
-    users: int | None = Field(
-        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
-    )
-    group: Group = Field(None, description=GROUP)
-    from_: Group = Field(None, alias="from", description=FROM)
-    to: Group = Field(None, description=TO)
-
-
-class Web(Section):
-    """Web sessions (Rai 2003, Table 1): pages of objects, read one after the other."""
-
-    sessions: Whole = Field(1300, ge=1, le=1_000_000, description="number of sessions")
-    session_gap: Seconds = Field(8.0, description="mean time from the start of a session to the next; exponential")
-    start: Seconds = Field(0.0, description="start of the first session")
-    pages: float = Field(60, gt=0, le=1e6, description="mean pages of a session; exponential, rounded up")
-    page_gap: Seconds = Field(5.0, description="mean time to read a page; exponential")
-    objects: float = Field(3, gt=0, le=1e6, description="mean objects of a page; exponential, rounded up")
-    object_gap: Seconds = Field(0.5, description="mean time from one object of a page to the next; exponential")
-    mean: float = Field(12, gt=0, description="mean object size, MSS; Pareto II, rounded up")
-    shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
-    sizes: Sizes | None = Field(None, description=f"objects: {SIZES}, in place of mean and shape")
-    loop: Literal["closed", "open"] = Field(
-        "closed", description="a page is read once it is complete (as in ns-2's WebTraf), or from its start on"
-    )
-    request: Buffer | None = Field(
-        None, description="closed loop: payload sent up to ask for an object, on a connection of its own: MSS or bytes"
-    )
-    group: Group = Field(None, description=GROUP)
-    from_: Group = Field(None, alias="from", description=FROM)
-    to: Group = Field(None, description=TO)
-
-
-class Http(Section):
-    """Pages over HTTP/1.1 or HTTP/2, read one after the other; each ends with its last connection."""
-
-    version: Literal["1.1", "2"] = Field(
-        "1.1", description="persistent connections, a request at a time on each, or one connection for all at once"
-    )
-    connections: Whole = Field(6, ge=1, le=100, description="connections of a page; HTTP/2 has one")
-    request: Buffer = Field("400B", description="payload of a request: MSS, or bytes")
-    think: Seconds = Field("20ms", le=3600, description="time of the server before each answer")
-    sessions: Whole = Field(10, ge=1, le=1_000_000, description="number of sessions")
-    session_gap: Seconds = Field(1.0, description="mean time from the start of a session to the next; exponential")
-    start: Seconds = Field(0.0, description="start of the first session")
-    pages: float = Field(60, gt=0, le=1e6, description="mean pages of a session; exponential, rounded up")
-    page_gap: Seconds = Field(5.0, description="mean time to read a page; exponential")
-    objects: float = Field(20, gt=0, le=1e6, description="mean objects of a page; exponential, rounded up")
-    mean: float = Field(12, gt=0, description="mean object size, MSS; Pareto II, rounded up")
-    shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
-    sizes: Sizes | None = Field(None, description=f"objects: {SIZES}, in place of mean and shape")
-    group: Group = Field(None, description=GROUP)
-    from_: Group = Field(None, alias="from", description=FROM)
-    to: Group = Field(None, description=TO)
-
-
-class Workload(Section):
-    """TCP transfers with sizes in MSS, beside flows of other kinds."""
-
-    load: Rate | None = Field(
-        None, description="offered load of the transfers on the wire; none when absent, unless arrivals = trace"
-    )
-    arrivals: Literal["poisson", "weibull", "trace"] = Field(
-        "poisson", description="times between transfers, or their start times from a file, which takes no load"
-    )
-    arrival_shape: float | None = Field(
-        None, ge=0.2, le=100, description="weibull: shape of the times between arrivals; below 1 bursts, 1 is poisson"
-    )
-    arrival_file: str | None = Field(
-        None, description="trace: CSV with the column start_s, seconds, from the working directory"
-    )
-    law: LawName = Field("zipf", description="law of the sizes, by the four fields below; sizes takes all its others")
-    minimum: float | None = Field(
-        None, description="smallest size, MSS; zipf, pareto: any three of these four, else 6, mean 40, cov 6"
-    )
-    maximum: float | None = Field(None, description="largest size, MSS")
-    mean: float | None = Field(None, description="mean size, MSS")
-    cov: float | None = Field(None, description="coefficient of variation of the size")
-    sizes: Sizes | None = Field(None, description=f"{SIZES}, in place of law, minimum, maximum, mean and cov")
-    exact_load: bool = Field(False, description="make the realised load the nominal one")
-    up_share: float = Field(0.0, ge=0, le=1, description="share of transfers in the reverse direction")
-    senders: Whole = Field(5, ge=1, le=100_000, description="hosts that send downwards, one access link each")
-    receivers: Whole = Field(5, ge=1, le=100_000, description="hosts at the other side")
-    users: int | None = Field(
-        None, strict=True, ge=1, le=1_000_000, description=f"whom each transfer is drawn for, {USERS}"
-    )
-    group: Group = Field(None, description=GROUP)
-    from_: Group = Field(None, alias="from", description=FROM)
-    to: Group = Field(None, description=TO)
-    part: tuple[Part, ...] = ()
-    cbr: tuple[Cbr, ...] = ()
-    permanent: tuple[Permanent, ...] = ()
-    batch: tuple[Batch, ...] = ()
-    web: Annotated[tuple[Web, ...], BeforeValidator(_as_array)] = ()
-    on_off: tuple[OnOff, ...] = ()
-    vbr: tuple[Vbr, ...] = ()
-    replay: tuple[Replay, ...] = ()
-    short_term: tuple[ShortTerm, ...] = ()
-    http: Annotated[tuple[Http, ...], BeforeValidator(_as_array)] = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_law(cls, given: Any) -> Any:
-        """Minimum 6, mean 40, CoV 6, unless the scenario says otherwise (shared errata of Chen 2012, 4.4.2)."""
-        if not isinstance(given, dict) or given.get("law", "zipf") not in ("zipf", "pareto"):
-            return given
-        if not any(name in given for name in ("minimum", "maximum", "mean", "cov")):
-            given = {**given, "minimum": 6, "mean": 40, "cov": 6}
-        return given
-
-    @model_validator(mode="after")
-    def _arrivals_complete(self) -> "Workload":
-        for name, kind in (("arrival_shape", "weibull"), ("arrival_file", "trace")):
-            value = getattr(self, name)
-            if (value is None) == (self.arrivals == kind):
-                what = "must be given with" if value is None else "only goes with"
-                raise ValueError(f"{name} = {'none' if value is None else value}: {what} arrivals = {kind}")
-        if self.arrivals == "trace" and self.load is not None:
-            raise ValueError(f"load = {self.load}: must be left out with arrivals = trace, which set it")
-        if (shares := sum(part.share for part in self.part)) > 1 + 1e-9:
-            raise ValueError(f"share of all [[workload.part]] = {shares:g}: must be at most 1")
-        if self.part and self.load is None and self.arrivals != "trace":
-            raise ValueError("[[workload.part]] without load: there are no transfers to take part of")
-        if self.arrivals == "trace" and self.exact_load:
-            raise ValueError("exact_load = true: must be left out with arrivals = trace")
-        return self
 
 
 class Scenario(Section):

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from mayfly.fields import Seconds, Section, Whole
 from mayfly.scenario import presets
-from mayfly.scenario.fields import Seconds, Section, Whole
 
 RULES = ("aimd", "iiad", "sqrt", "cubic", "bbr")
 """Rules of the congestion window."""

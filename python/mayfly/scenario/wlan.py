@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from mayfly.errors import MayflyError
+from mayfly.fields import Bytes, Seconds, Section, Whole
 from mayfly.scenario.airtimes import airtimes, highest_rate, overhead_bytes, standards
 from mayfly.scenario.edca import CATEGORIES, category, dcf
-from mayfly.scenario.fields import Bytes, Seconds, Section, Whole
 
 MOST_STATIONS = 10_000
 

@@ -16,7 +16,7 @@ from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.transport import RULES, Tcp
-from mayfly.simulate import columns, pages, queue_delay, traces
+from mayfly.simulate import columns, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
@@ -101,55 +101,19 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     MayflyError
         The workload describes no flows, or a law that cannot be.
     """
-    from mayfly.simulate.transfers import transfers_of
     from mayfly.workload import mix
+    from mayfly.workload.sources.registry import SOURCES
 
     given, network, mss = scenario.workload, network_of(scenario), scenario.tcp.mss
     senders, receivers = network.workload_hosts(given)
     return mix.synthetic(
-        transfers_of(given, network),
+        given.drawn(network.ends(given.from_, given.to)),
         duration_s=scenario.duration,
         seed=scenario.seed + replication,
-        cbr=[
-            mix.Cbr(
-                c.rate,
-                c.packet,
-                c.start,
-                c.stop,
-                c.flows,
-                c.spread,
-                c.renew,
-                c.users,
-                c.group,
-                network.ends(c.from_, c.to),
-                c.place,
-                c.direction,
-            )
-            for c in given.cbr
-        ],
-        permanent=[
-            mix.Permanent(
-                p.flows, p.spread, p.users, p.group, network.ends(p.from_, p.to), p.rtt_min, p.rtt_max, p.direction
-            )
-            for p in given.permanent
-        ],
-        batches=[
-            mix.Batch(
-                b.size[0] * (1 if b.size[1] == "bytes" else mss),
-                b.flows,
-                b.start,
-                b.every,
-                b.users,
-                b.group,
-                network.ends(b.from_, b.to),
-            )
-            for b in given.batch
-        ],
-        web=pages.web_sessions(given.web, mss, network),
-        http=pages.http_sessions(given.http, mss, network),
         sources=[
             source.drawn(mss, network.ends(source.from_, source.to))
-            for source in (*given.on_off, *given.vbr, *given.replay, *given.short_term)
+            for kind in SOURCES
+            for source in getattr(given, kind)
         ],
         senders=senders,
         receivers=receivers,

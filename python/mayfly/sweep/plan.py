@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from mayfly import discipline_registry
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
-from mayfly.scenario.fields import Section, Whole
+from mayfly.fields import Section, Whole
 from mayfly.scenario.scenario import READY, load_scenario
 from mayfly.simulate.run import named
 from mayfly.text import quantity

@@ -12,138 +12,47 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import choice, stream
 from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
-from mayfly.workload.sources.datagrams import Datagrams, places
-from mayfly.workload.sources.http import Http, http_flows
-from mayfly.workload.sources.short_term import ShortTerm
 from mayfly.workload.sources.transfers import Transfers, transfer_flows
-from mayfly.workload.sources.web import Web, web_flows
+
+
+class Source(Protocol):
+    """Draws flows that start at times known beforehand."""
+
+    kind: ClassVar[str]
+    flows: int
+    users: int | None
+    group: str | None
+    ends: tuple[Hosts, Hosts] | None
+
+    def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
+        """Rows of the flow list; ``dealt`` numbers the flows that users are dealt."""
+
+
+class Pages(Protocol):
+    """Draws pages, some of which wait for others."""
+
+    kind: ClassVar[str]
+    ends: tuple[Hosts, Hosts] | None
+
+    def pages_of(
+        self, duration_s: float, seed: int, index: int, hosts: tuple[Hosts, Hosts], mss: int, first_stage: int
+    ) -> pl.DataFrame:
+        """Rows of the flow list, with end points, stages from ``first_stage`` on, and groups."""
+
 
 SENDERS, RECEIVERS = (1, 2, 3, 4, 5), (8, 9, 10, 11, 12)
 """Nodes of the wired scenario (Chen 2012, Figure 4.1)."""
-
-MOST_FLOWS = 10_000_000
-"""Largest number of flows one entry of a mix may make."""
-
-
-@dataclass(frozen=True)
-class Cbr:
-    """UDP flows of constant rate.
-
-    Parameters
-    ----------
-    rate_bps : float
-        Rate of each flow on the wire, headers included, bit/s, from 1 to 10^12.
-    packet_bytes : int
-        Wire length of each packet, bytes, from 29 to 65535.
-    start_s, stop_s : float
-        First packet, and the time from which none is sent, s; ``stop_s`` is the end of the run when not given.
-    flows : int
-        Number of such flows, >= 1.
-    spread_s : float
-        Each starts, and stops, later by a time uniform on [0, spread_s), s; 0 keeps them in step.
-    renew_packets : int, optional
-        After so many packets the sender goes on under another port, without a pause: a flow of its own in the list.
-        Never when not given.
-    users : int, optional
-        Users the senders are dealt to in turn, at most ``flows``; end points are drawn when not given.
-    group : str, optional
-        Name of the flows' group.
-    ends : pair of sequences, optional
-        Hosts that send and hosts that receive, in place of those of the whole mix.
-    place : str
-        ``random``, or ``even``: delays at equal distances below ``spread_s``.
-    direction : str
-        ``down``, or ``up``: from a receiver to a sender.
-    """
-
-    rate_bps: float
-    packet_bytes: int = 1500
-    start_s: float = 0.0
-    stop_s: float | None = None
-    flows: int = 1
-    spread_s: float = 0.0
-    renew_packets: int | None = None
-    users: int | None = None
-    group: str | None = None
-    ends: tuple[Hosts, Hosts] | None = None
-    place: str = "random"
-    direction: str = "down"
-
-
-@dataclass(frozen=True)
-class Permanent:
-    """TCP flows that never end: 2^40 bytes each.
-
-    Parameters
-    ----------
-    flows : int
-        Number of flows, >= 1.
-    spread_s : float
-        Each starts at a time uniform on [0, spread_s), s; 0 starts all at once.
-    users : int, optional
-        Users the flows are dealt to in turn, at most ``flows``; end points are drawn when not given.
-    group : str, optional
-        Name of the flows' group.
-    ends : pair of sequences, optional
-        Hosts that send and hosts that receive, in place of those of the whole mix.
-    rtt_min_s, rtt_max_s : float, optional
-        Round-trip times of the first and the last flow, those between at equal distances, s; that of the path when not
-        given.
-    direction : str
-        ``down``, or ``up``: from a receiver to a sender.
-    """
-
-    flows: int
-    spread_s: float = 0.0
-    users: int | None = None
-    group: str | None = None
-    ends: tuple[Hosts, Hosts] | None = None
-    rtt_min_s: float | None = None
-    rtt_max_s: float | None = None
-    direction: str = "down"
-
-
-@dataclass(frozen=True)
-class Batch:
-    """TCP transfers at given times, each split over several connections.
-
-    Parameters
-    ----------
-    size_bytes : int
-        Payload of a transfer, all its connections together, bytes; at least ``flows``.
-    flows : int
-        Connections of a transfer, >= 1: each carries an equal part, the first ones a byte more where need be.
-    start_s : float
-        When the first transfer begins, s, all its connections at once; none from the end of the run on.
-    every_s : float, optional
-        Time from one transfer to the next, s, > 0, until the end of the run; a single one when not given.
-    users : int, optional
-        Users the connections are dealt to in turn, at most ``flows``; end points are drawn when not given.
-    group : str, optional
-        Name of the flows' group.
-    ends : pair of sequences, optional
-        Hosts that send and hosts that receive, in place of those of the whole mix.
-    """
-
-    size_bytes: int
-    flows: int = 1
-    start_s: float = 0.0
-    every_s: float | None = None
-    users: int | None = None
-    group: str | None = None
-    ends: tuple[Hosts, Hosts] | None = None
 
 
 def synthetic(
@@ -151,12 +60,7 @@ def synthetic(
     *,
     duration_s: float,
     seed: int = 1,
-    cbr: Sequence[Cbr] = (),
-    permanent: Sequence[Permanent] = (),
-    batches: Sequence[Batch] = (),
-    web: Sequence[Web] = (),
-    sources: Sequence[Datagrams | ShortTerm] = (),
-    http: Sequence[Http] = (),
+    sources: Sequence[Source | Pages] = (),
     senders: Sequence[int | str] = SENDERS,
     receivers: Sequence[int | str] = RECEIVERS,
     pairs: Iterator[tuple[int | str, int | str]] | None = None,
@@ -173,10 +77,8 @@ def synthetic(
         Flows start in [0, duration_s), s, > 0.
     seed : int
         Seed of the run, 0 to 2^64 - 1. Arrival times, sizes, end points and directions each have a stream of their own.
-    cbr, permanent, batches, web, http : sequence of Cbr, Permanent, Batch, Web, Http
-        UDP flows, endless TCP flows, split TCP transfers, web sessions and HTTP pages beside the Poisson transfers.
-    sources : sequence of Datagrams, ShortTerm
-        UDP flows that are on and off, change their rate or replay a trace, and short-term TCP flows.
+    sources : sequence of Source, Pages
+        Flows of other kinds beside the transfers: :mod:`mayfly.workload.sources.registry`.
     senders, receivers : sequence
         End points, drawn uniformly for every flow that belongs to no user.
     pairs : iterator of pairs, optional
@@ -211,28 +113,25 @@ def synthetic(
     if transfers is not None:
         check_users("transfers", transfers.users)
         parts["transfers", 0] = transfers, transfer_flows(transfers, duration_s, seed, mss, header_bytes)
-    for index, flows in enumerate(cbr):
-        parts["cbr", index] = flows, cbr_flows(flows, duration_s, stream(seed, "cbr", index))
-    for index, flows in enumerate(permanent):
-        parts["permanent", index] = flows, permanent_flows(flows, stream(seed, "permanent", index))
-    for index, flows in enumerate(batches):
-        parts["batch", index] = flows, batch_flows(flows, duration_s)
     of_kind: Counter[str] = Counter()
-    for flows in sources:
-        check_users(flows.kind, flows.users, flows.flows)
-        names = flows.kind, of_kind[flows.kind]
-        parts[names] = flows, flows.rows(duration_s, stream(seed, *names))
-        of_kind[flows.kind] += 1
+    numbered = []
+    for source in sources:
+        numbered.append((source, source.kind, of_kind[source.kind]))
+        of_kind[source.kind] += 1
+    for source, *names in numbered:
+        if not hasattr(source, "pages_of"):
+            check_users(source.kind, source.users, source.flows)
+            parts[*names] = source, source.rows(duration_s, stream(seed, *names))
     pairs, hosts = pairs or fresh_pairs(senders, receivers), (senders, receivers)
     ends = [
         with_ends(part, given, seed, names, hosts, pairs) for names, (given, part) in parts.items() if part.height > 0
     ]
-    drawn = [(web_flows, index, sessions) for index, sessions in enumerate(web)]
-    for draw, index, sessions in [*drawn, *((http_flows, index, sessions) for index, sessions in enumerate(http))]:
-        taken = [part["stage"].max() for part in ends if "stage" in part.columns]
-        first_stage = 1 + max([-1, *(stage for stage in taken if stage is not None)])
-        pages = draw(sessions, duration_s, seed, index, sessions.ends or hosts, mss, first_stage)
-        ends += [pages] if pages.height else []
+    for source, _, index in numbered:
+        if hasattr(source, "pages_of"):
+            taken = [part["stage"].max() for part in ends if "stage" in part.columns]
+            first_stage = 1 + max([-1, *(stage for stage in taken if stage is not None)])
+            pages = source.pages_of(duration_s, seed, index, source.ends or hosts, mss, first_stage)
+            ends += [pages] if pages.height else []
     if not ends:
         raise MayflyError(f"no flows in {duration_s} s: must be at least one flow")
     return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")
@@ -351,85 +250,6 @@ def check_packet(mss: int, header_bytes: int) -> None:
         raise MayflyError(f"mss = {mss}, header_bytes = {header_bytes}: must be >= 1 and >= 0, together at most 65535")
 
 
-def cbr_flows(cbr: Cbr, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
-    """Rows of constant-rate UDP flows: as many packets as leave from ``start_s`` on, before ``stop_s``."""
-    stop_s = duration_s if cbr.stop_s is None else cbr.stop_s
-    if not 0 <= cbr.start_s < stop_s < math.inf:
-        raise MayflyError(f"start_s = {cbr.start_s}, stop_s = {stop_s}: must be 0 <= start_s < stop_s")
-    if not UDP_HEADER_BYTES < cbr.packet_bytes <= 65535:
-        raise MayflyError(f"packet_bytes = {cbr.packet_bytes}: must be from {UDP_HEADER_BYTES + 1} to 65535 bytes")
-    if not 1 <= cbr.rate_bps <= 1e12:
-        raise MayflyError(f"rate_bps = {cbr.rate_bps}: must be from 1 to 1e12 bit/s")
-    check_users("cbr", cbr.users, cbr.flows)
-    starts = cbr.start_s + places(cbr.flows, cbr.spread_s, cbr.place, rng)
-    gap_s, payload = 8 * cbr.packet_bytes / cbr.rate_bps, cbr.packet_bytes - UDP_HEADER_BYTES
-    # A packet due at stop_s itself is not sent; rounding must not add it.
-    packets = max(math.ceil(round((stop_s - cbr.start_s) / gap_s, 6)), 1)
-    at, counts = ports(packets, cbr.renew_packets, cbr.flows)
-    return pl.DataFrame(
-        {
-            "start_s": (starts[:, None] + at * gap_s).ravel(),
-            "size_bytes": np.tile(counts * payload, cbr.flows),
-            "dealt": np.repeat(np.arange(cbr.flows), len(at)),
-        }
-    ).with_columns(
-        protocol=pl.lit("udp"),
-        direction=pl.lit(cbr.direction),
-        packet_bytes=pl.lit(cbr.packet_bytes, pl.Int64),
-        rate_bps=pl.lit(float(cbr.rate_bps)),
-    )
-
-
-def ports(packets: int, renew: int | None, senders: int) -> tuple[Floats, Floats]:
-    """First packet and number of packets of each port that a sender of ``packets`` packets uses one after the other."""
-    renew = packets if renew is None else renew
-    if renew < 1:
-        raise MayflyError(f"renew_packets = {renew}: must be at least 1")
-    if senders * -(-packets // renew) > MOST_FLOWS:
-        raise MayflyError(f"renew_packets = {renew}: must be large enough for at most {MOST_FLOWS} flows")
-    at = np.arange(0, packets, renew)
-    return at, np.minimum(renew, packets - at)
-
-
-def permanent_flows(permanent: Permanent, rng: np.random.Generator) -> pl.DataFrame:
-    """Rows of endless TCP flows."""
-    check_users("permanent", permanent.users, permanent.flows)
-    starts = places(permanent.flows, permanent.spread_s, "random", rng)
-    rows = pl.DataFrame({"start_s": starts, "dealt": np.arange(len(starts))}).with_columns(
-        direction=pl.lit(permanent.direction), size_bytes=pl.lit(ENDLESS_BYTES, pl.Int64)
-    )
-    if permanent.rtt_min_s is None or permanent.rtt_max_s is None:
-        return rows
-    return rows.with_columns(rtt_s=np.linspace(permanent.rtt_min_s, permanent.rtt_max_s, len(starts)))
-
-
-def batch_flows(batch: Batch, duration_s: float) -> pl.DataFrame:
-    """Rows of the connections of split transfers."""
-    check_users("batch", batch.users, batch.flows)
-    every_s = math.inf if batch.every_s is None else batch.every_s
-    if not 0 <= batch.start_s < math.inf:
-        raise MayflyError(f"batch: start_s = {batch.start_s}: must be 0 or more and finite")
-    if not every_s > 0:
-        raise MayflyError(f"batch: every_s = {every_s}: must be above 0")
-    if not 1 <= batch.flows <= min(batch.size_bytes, MOST_FLOWS):
-        most = min(batch.size_bytes, MOST_FLOWS)
-        raise MayflyError(f"batch: flows = {batch.flows}: must be from 1 to {most}, with at least a byte for each")
-    left_s = max(duration_s - batch.start_s, 0.0)
-    times = math.ceil(left_s / every_s) if math.isfinite(every_s) else int(left_s > 0)
-    if times * batch.flows > MOST_FLOWS:
-        raise MayflyError(f"batch: every_s = {every_s}: must be long enough for at most {MOST_FLOWS} flows")
-    part, more = divmod(batch.size_bytes, batch.flows)
-    connection = np.tile(np.arange(batch.flows), times)
-    later = np.repeat(np.arange(times), batch.flows)
-    return pl.DataFrame(
-        {
-            "start_s": batch.start_s + (later * every_s if times > 1 else 0.0 * later),
-            "size_bytes": part + (connection < more),
-            "dealt": connection,
-        }
-    ).with_columns(direction=pl.lit("down"))
-
-
 def user_pairs(
     users: int, name: str, ends: tuple[Hosts, Hosts] | None, pairs: Iterator[tuple]
 ) -> list[tuple[int | str, int | str]]:
@@ -443,7 +263,7 @@ def user_pairs(
 
 def with_ends(
     part: pl.DataFrame,
-    given: Transfers | Cbr | Permanent | Batch | Datagrams | ShortTerm,
+    given: Transfers | Source,
     seed: int,
     names: tuple[str, int],
     hosts: tuple[Hosts, Hosts],

@@ -14,8 +14,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from mayfly.arrays import Floats
+from mayfly.fields import Section
 from mayfly.profile.laws import LAWS
-from mayfly.scenario.fields import Section
 
 FINE = 20_001
 """Points of the grid on which a fitted law is integrated."""

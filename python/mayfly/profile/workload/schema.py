@@ -16,8 +16,8 @@ import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
 from mayfly.errors import MayflyError
+from mayfly.fields import Section
 from mayfly.profile.workload.laws import Share, Values
-from mayfly.scenario.fields import Section
 from mayfly.text.folder import filled
 
 Count = Annotated[int, Field(strict=True, ge=0)]

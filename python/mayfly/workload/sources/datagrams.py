@@ -7,20 +7,21 @@ Source: Zhao 2004, II.C.3 (on/off) and II.C.6 (variable bit rate).
 from __future__ import annotations
 
 import math
-import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+from pydantic import Field
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.fields import Group, Seconds, Section, Whole
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload.arrivals import exponential
-from mayfly.workload.bursts import MOST_BURSTS, MOST_BYTES, written
+from mayfly.workload.bursts import MOST_BYTES
 from mayfly.workload.ends import Hosts
+from mayfly.workload.sources.common import FROM, GROUP, PLACE, TO, USERS, Place
 
 PLACES = ("random", "even")
 """Where ``spread_s`` puts the flows of a set: drawn uniformly below it, or at equal distances."""
@@ -62,6 +63,36 @@ def places(flows: int, spread_s: float, place: str, rng: np.random.Generator) ->
     if place not in PLACES:
         raise MayflyError(f"place = {place}: must be {' or '.join(PLACES)}")
     return (np.arange(flows) / flows if place == "even" else rng.random(flows)) * spread_s
+
+
+class DatagramsSection(Section):
+    """What the sections of UDP sources with bursts share."""
+
+    packet: Whole = Field(1000, ge=29, le=65_535, description="wire length, bytes")
+    start: Seconds = Field(0.0, description="when the first flow begins")
+    stop: Seconds | None = Field(None, description="from then on none is sent; end of the run when absent")
+    flows: Whole = Field(1, ge=1, le=1_000_000, description="number of such flows")
+    spread: Seconds = Field(0.0, description="each begins and stops later by a time below this; 0: in step")
+    place: Place = Field("random", description=PLACE)
+    users: int | None = Field(
+        None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
+    )
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
+
+    def shared(self) -> dict[str, Any]:
+        """What all UDP sources take, by the names of the workload."""
+        return {
+            "packet_bytes": self.packet,
+            "start_s": self.start,
+            "stop_s": self.stop,
+            "flows": self.flows,
+            "spread_s": self.spread,
+            "place": self.place,
+            "users": self.users,
+            "group": self.group,
+        }
 
 
 @dataclass(frozen=True)
@@ -132,159 +163,3 @@ class Datagrams(ABC):
         texts = [self.bursts(lasts_s, rng) for _ in range(self.flows)]
         rows = pl.DataFrame({"start_s": starts, "bursts": texts, "dealt": np.arange(self.flows)})
         return rows.with_columns(protocol=pl.lit("udp"), direction=pl.lit("down"))
-
-
-@dataclass(frozen=True)
-class OnOff(Datagrams):
-    """UDP flows that send at a constant rate for a while and are silent for a while.
-
-    Parameters
-    ----------
-    rate_bps : float
-        Rate while on, on the wire, bit/s, from 1 to 10^12.
-    on_s, off_s : float
-        Length of the periods, s, > 0; a flow begins with one that is on.
-    periods : str
-        ``fixed``, or ``exponential`` with these means, drawn for every flow.
-    """
-
-    kind: ClassVar[str] = "on_off"
-
-    rate_bps: float = 1e6
-    on_s: float = 1.0
-    off_s: float = 1.0
-    periods: str = "fixed"
-
-    def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
-        """A burst for each period that is on; at least a packet each.
-
-        Examples
-        --------
-        >>> OnOff(rate_bps=8000, on_s=2, off_s=3).bursts(9.0, np.random.default_rng(1))
-        '0:1000x2/1 5:1000x2/1'
-        """
-        for name, value in (("rate_bps", self.rate_bps), ("on_s", self.on_s), ("off_s", self.off_s)):
-            if not 0 < value < math.inf:
-                raise MayflyError(f"{name} = {value}: must be above 0 and finite")
-        most = math.ceil(lasts_s / (self.on_s + self.off_s))
-        if most > MOST_BURSTS / self.flows:
-            raise MayflyError(f"on_s = {self.on_s}, off_s = {self.off_s}: must give at most {MOST_BURSTS} periods")
-        if self.periods == "exponential":
-            on_s, begin_s = self.drawn_periods(lasts_s, most, rng)
-        elif self.periods == "fixed":
-            begin_s = np.arange(most) * (self.on_s + self.off_s)
-            on_s = np.full(most, self.on_s)
-        else:
-            raise MayflyError(f"periods = {self.periods}: must be fixed or exponential")
-        gap_s = 8 * self.packet_bytes / self.rate_bps
-        lengths = np.minimum(on_s, lasts_s - begin_s)
-        # A packet due at the end of its period is not sent; rounding must not add it.
-        packets = np.maximum(np.ceil(np.round(lengths / gap_s, 6)), 1).astype(np.int64)
-        return written(
-            begin_s, self.packet_bytes, packets, np.full(most if self.periods == "fixed" else len(on_s), gap_s)
-        )
-
-    def drawn_periods(self, lasts_s: float, expected: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Lengths and beginnings of exponential periods that are on, until ``lasts_s``."""
-        pairs = np.empty((0, 2))
-        while pairs.sum() < lasts_s:
-            more = exponential(rng, 2 * (expected + 8)).reshape(-1, 2) * (self.on_s, self.off_s)
-            pairs = np.concatenate([pairs, more])
-        ends = np.cumsum(pairs.sum(axis=1))
-        begin_s = np.concatenate([[0.0], ends[:-1]])
-        kept = begin_s < lasts_s
-        return pairs[kept, 0], begin_s[kept]
-
-
-@dataclass(frozen=True)
-class Vbr(Datagrams):
-    """UDP flows of variable bit rate: rate and time to the next rate are drawn anew, both uniformly.
-
-    Parameters
-    ----------
-    rate_min_bps, rate_max_bps : float
-        Bounds of the rate on the wire, bit/s; Zhao 2004, II.C.6: 0.5 and 1.5 Mb/s.
-    period_min_s, period_max_s : float
-        Bounds of the time between two rates, s; there 1 to 20 s and 0.1 to 1 s.
-
-    Notes
-    -----
-    A packet under way to be sent keeps its time when the rate changes, so the mean rate is that of the rates drawn.
-    """
-
-    kind: ClassVar[str] = "vbr"
-
-    rate_min_bps: float = 0.5e6
-    rate_max_bps: float = 1.5e6
-    period_min_s: float = 1.0
-    period_max_s: float = 20.0
-
-    def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
-        """A burst for each rate."""
-        low, high = self.rate_min_bps, self.rate_max_bps
-        if not 1 <= low <= high <= 1e12:
-            raise MayflyError(f"rate_min_bps = {low}, rate_max_bps = {high}: must be 1 <= min <= max <= 1e12 bit/s")
-        short_s, long_s = self.period_min_s, self.period_max_s
-        if not 0 < short_s <= long_s < math.inf:
-            raise MayflyError(f"period_min_s = {short_s}, period_max_s = {long_s}: must be 0 < min <= max")
-        if lasts_s / short_s > MOST_BURSTS / self.flows:
-            raise MayflyError(f"period_min_s = {short_s}: must give at most {MOST_BURSTS} periods")
-        drawn: list[tuple[float, int, float]] = []
-        next_s = end_s = 0.0
-        while next_s < lasts_s:
-            end_s = min(end_s + short_s + (long_s - short_s) * rng.random(), lasts_s)
-            gap_s = 8 * self.packet_bytes / (low + (high - low) * rng.random())
-            packets = math.ceil(round((end_s - next_s) / gap_s, 6))
-            if packets > 0:
-                drawn.append((next_s, packets, gap_s))
-                next_s += packets * gap_s
-            elif end_s >= lasts_s:
-                break
-        at_s, packets, gaps_s = (np.array(column) for column in zip(*drawn, strict=True))
-        return written(at_s, self.packet_bytes, packets, gaps_s)
-
-
-@dataclass(frozen=True)
-class Replay(Datagrams):
-    """UDP flows that send the packets of a file.
-
-    Parameters
-    ----------
-    file : path
-        CSV with the columns ``time_s``, ascending, and ``bytes`` on the wire, 29 to 65535; the first packet leaves when
-        the flow begins.
-    """
-
-    kind: ClassVar[str] = "replay"
-
-    file: str | os.PathLike[str] = ""
-
-    def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
-        """Rows of the flow list; the file is read once."""
-        object.__setattr__(self, "text", self.read(self.lasts_s(duration_s)))
-        return super().rows(duration_s, rng)
-
-    def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
-        """A burst for each packet."""
-        return self.text
-
-    def read(self, lasts_s: float) -> str:
-        """The file's packets of the first ``lasts_s``."""
-        try:
-            table = pl.read_csv(self.file, schema_overrides={"time_s": pl.Float64, "bytes": pl.Int64})
-            at_s, lengths = table["time_s"], table["bytes"]
-        except (OSError, pl.exceptions.PolarsError) as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
-            raise MayflyError(f"{self.file}: not a trace with the columns time_s and bytes: {reason}") from None
-        if at_s.is_empty() or at_s.has_nulls() or lengths.has_nulls() or not at_s.is_finite().all():
-            raise MayflyError(f"{self.file}: must hold a time_s and bytes in every row, and at least one")
-        if not at_s.is_sorted():
-            row = int((at_s.diff() < 0).arg_max())
-            raise MayflyError(f"{self.file}: row {row + 1}: time_s = {at_s[row]:g}: must not be before the row above")
-        if not lengths.is_between(UDP_HEADER_BYTES + 1, MOST_BYTES).all():
-            row = int((~lengths.is_between(UDP_HEADER_BYTES + 1, MOST_BYTES)).arg_max())
-            bounds = f"{UDP_HEADER_BYTES + 1} to {MOST_BYTES}"
-            raise MayflyError(f"{self.file}: row {row + 1}: bytes = {lengths[row]}: must be from {bounds}")
-        since_s = at_s.to_numpy() - at_s[0]
-        kept = since_s < lasts_s
-        return written(since_s[kept], lengths.to_numpy()[kept], 1, np.zeros(int(kept.sum())))

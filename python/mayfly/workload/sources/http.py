@@ -13,20 +13,68 @@ are a stage.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
+from pydantic import Field
 
 from mayfly.errors import MayflyError
+from mayfly.fields import Buffer, Group, Seconds, Section, Whole
+from mayfly.laws.section import SIZES, Sizes
 from mayfly.workload.ends import Hosts
 from mayfly.workload.scripts import Train, written
-from mayfly.workload.sources.web import Web, web_flows
+from mayfly.workload.sources.common import FROM, GROUP, TO, bytes_of
+from mayfly.workload.sources.web import Web, object_law, web_flows
 
 FRAME_BYTES = 16_384
 """Largest payload of a frame by default (RFC 9113, 4.2)."""
 
 FRAME_HEADER_BYTES = 9
 """Header of a frame (RFC 9113, 4.1)."""
+
+
+class HttpSection(Section):
+    """Pages over HTTP/1.1 or HTTP/2, read one after the other; each ends with its last connection."""
+
+    version: Literal["1.1", "2"] = Field(
+        "1.1", description="persistent connections, a request at a time on each, or one connection for all at once"
+    )
+    connections: Whole = Field(6, ge=1, le=100, description="connections of a page; HTTP/2 has one")
+    request: Buffer = Field("400B", description="payload of a request: MSS, or bytes")
+    think: Seconds = Field("20ms", le=3600, description="time of the server before each answer")
+    sessions: Whole = Field(10, ge=1, le=1_000_000, description="number of sessions")
+    session_gap: Seconds = Field(1.0, description="mean time from the start of a session to the next; exponential")
+    start: Seconds = Field(0.0, description="start of the first session")
+    pages: float = Field(60, gt=0, le=1e6, description="mean pages of a session; exponential, rounded up")
+    page_gap: Seconds = Field(5.0, description="mean time to read a page; exponential")
+    objects: float = Field(20, gt=0, le=1e6, description="mean objects of a page; exponential, rounded up")
+    mean: float = Field(12, gt=0, description="mean object size, MSS; Pareto II, rounded up")
+    shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
+    sizes: Sizes | None = Field(None, description=f"objects: {SIZES}, in place of mean and shape")
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
+
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+        """The source, between the hosts of ``ends``."""
+        return Http(
+            Web(
+                sessions=self.sessions,
+                session_gap_s=self.session_gap,
+                start_s=self.start,
+                pages=self.pages,
+                objects=self.objects,
+                page_gap_s=self.page_gap,
+                law=object_law(self.sizes, self.shape, self.mean, "workload.http.sizes"),
+                group=self.group,
+                ends=ends,
+            ),
+            version=self.version,
+            connections=self.connections,
+            request_bytes=bytes_of(self.request, mss),
+            think_s=self.think,
+        )
 
 
 @dataclass(frozen=True)
@@ -47,6 +95,8 @@ class Http:
         Time the server takes before it answers, s, 0 to 3600.
     """
 
+    kind: ClassVar[str] = "http"
+
     web: Web = field(default_factory=Web)
     version: str = "1.1"
     connections: int = 6
@@ -57,6 +107,12 @@ class Http:
     def ends(self) -> tuple[Hosts, Hosts] | None:
         """Servers and clients, where they are not those of the workload."""
         return self.web.ends
+
+    def pages_of(
+        self, duration_s: float, seed: int, index: int, hosts: tuple[Hosts, Hosts], mss: int, first_stage: int
+    ) -> pl.DataFrame:
+        """Rows of the flow list: :func:`http_flows`."""
+        return http_flows(self, duration_s, seed, index, hosts, mss, first_stage)
 
     def __post_init__(self) -> None:
         if self.version not in ("1.1", "2"):

@@ -8,21 +8,59 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
+from pydantic import Field
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.fields import Buffer, Group, Seconds, Section, Whole
 from mayfly.workload.arrivals import exponential
 from mayfly.workload.ends import Hosts
+from mayfly.workload.sources.common import FROM, GROUP, TO, USERS, bytes_of
 
 ARRIVALS = ("uniform", "exponential", "even")
 """Instants in a period: drawn uniformly; exponential gaps of that mean; equal gaps."""
 
 MOST_FLOWS = 10_000_000
 """Largest number of connections of one set."""
+
+
+class ShortTermSection(Section):
+    """Short-term TCP flows: sources that open a connection now and then (Zhao 2004, II.C.4 and IV.A.1)."""
+
+    sources: Whole = Field(1, ge=1, le=1_000_000, description="number of sources")
+    size: Buffer = Field(10, description="payload of a connection: MSS, or bytes such as 10kB")
+    times: Whole = Field(1, ge=1, le=1_000_000, description="connections of a source in a period")
+    period: Seconds = Field("10s", gt=0, description="length of a period")
+    arrivals: Literal["uniform", "exponential", "even"] = Field(
+        "exponential", description="instants drawn uniformly in each period, exponential gaps, or equal gaps"
+    )
+    start: Seconds = Field(0.0, description="begin of the first period")
+    spread: Seconds = Field(0.0, description="exponential, even: the first connection comes a time below this later")
+    users: int | None = Field(
+        None, strict=True, ge=1, le=1_000_000, description=f"whom the sources are dealt to, {USERS}"
+    )
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
+
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+        """The source, between the hosts of ``ends``."""
+        return ShortTerm(
+            sources=self.sources,
+            size_bytes=bytes_of(self.size, mss),
+            times=self.times,
+            period_s=self.period,
+            arrivals=self.arrivals,
+            start_s=self.start,
+            spread_s=self.spread,
+            users=self.users,
+            group=self.group,
+            ends=ends,
+        )
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,36 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from pydantic import Field, model_validator
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.fields import Group, Rate, Seconds, Section, Whole
+from mayfly.laws import registry as laws
+from mayfly.laws.section import SIZES, LawName, Sizes
 from mayfly.laws.sizes import SizeLaw
 from mayfly.workload.arrivals import arrival_rate, stream
 from mayfly.workload.ends import Hosts
-from mayfly.workload.renewal import Arrivals, Poisson
+from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
+from mayfly.workload.sources.common import FROM, GROUP, TO, USERS
 
 LARGEST_BYTES = 2**40 - 1
 """Largest size of a transfer that ends."""
+
+
+class PartSection(Section):
+    """Part of the transfers with a direction and a round-trip time of its own (Chen 2012, Table 9.1)."""
+
+    share: float = Field(gt=0, le=1, description="of the transfers and of their load; what parts leave is as above")
+    up_share: float = Field(0.0, ge=0, le=1, description="share of the part's transfers in the reverse direction")
+    rtt: Seconds | None = Field(
+        None, gt=0, le=60, description="round-trip time without queueing, of the wired path; of the path when absent"
+    )
+    group: Group = Field(None, description=GROUP)
 
 
 @dataclass(frozen=True)
@@ -175,3 +192,105 @@ def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generato
     while sizes.sum() < packets:
         sizes = np.concatenate([sizes, whole(law.sample(rng, len(sizes)))])
     return sizes[: max(1, np.abs(np.cumsum(sizes) - packets).argmin() + 1)]
+
+
+class TransfersSection(Section):
+    """TCP transfers with sizes in MSS, beside flows of other kinds."""
+
+    load: Rate | None = Field(
+        None, description="offered load of the transfers on the wire; none when absent, unless arrivals = trace"
+    )
+    arrivals: Literal["poisson", "weibull", "trace"] = Field(
+        "poisson", description="times between transfers, or their start times from a file, which takes no load"
+    )
+    arrival_shape: float | None = Field(
+        None, ge=0.2, le=100, description="weibull: shape of the times between arrivals; below 1 bursts, 1 is poisson"
+    )
+    arrival_file: str | None = Field(
+        None, description="trace: CSV with the column start_s, seconds, from the working directory"
+    )
+    law: LawName = Field("zipf", description="law of the sizes, by the four fields below; sizes takes all its others")
+    minimum: float | None = Field(
+        None, description="smallest size, MSS; zipf, pareto: any three of these four, else 6, mean 40, cov 6"
+    )
+    maximum: float | None = Field(None, description="largest size, MSS")
+    mean: float | None = Field(None, description="mean size, MSS")
+    cov: float | None = Field(None, description="coefficient of variation of the size")
+    sizes: Sizes | None = Field(None, description=f"{SIZES}, in place of law, minimum, maximum, mean and cov")
+    exact_load: bool = Field(False, description="make the realised load the nominal one")
+    up_share: float = Field(0.0, ge=0, le=1, description="share of transfers in the reverse direction")
+    senders: Whole = Field(5, ge=1, le=100_000, description="hosts that send downwards, one access link each")
+    receivers: Whole = Field(5, ge=1, le=100_000, description="hosts at the other side")
+    users: int | None = Field(
+        None, strict=True, ge=1, le=1_000_000, description=f"whom each transfer is drawn for, {USERS}"
+    )
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
+    part: tuple[PartSection, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_law(cls, given: Any) -> Any:
+        """Minimum 6, mean 40, CoV 6, unless the scenario says otherwise (shared errata of Chen 2012, 4.4.2)."""
+        if not isinstance(given, dict) or given.get("law", "zipf") not in ("zipf", "pareto"):
+            return given
+        if not any(name in given for name in ("minimum", "maximum", "mean", "cov")):
+            given = {**given, "minimum": 6, "mean": 40, "cov": 6}
+        return given
+
+    @model_validator(mode="after")
+    def _arrivals_complete(self) -> TransfersSection:
+        for name, kind in (("arrival_shape", "weibull"), ("arrival_file", "trace")):
+            value = getattr(self, name)
+            if (value is None) == (self.arrivals == kind):
+                what = "must be given with" if value is None else "only goes with"
+                raise ValueError(f"{name} = {'none' if value is None else value}: {what} arrivals = {kind}")
+        if self.arrivals == "trace" and self.load is not None:
+            raise ValueError(f"load = {self.load}: must be left out with arrivals = trace, which set it")
+        if (shares := sum(part.share for part in self.part)) > 1 + 1e-9:
+            raise ValueError(f"share of all [[workload.part]] = {shares:g}: must be at most 1")
+        if self.part and self.load is None and self.arrivals != "trace":
+            raise ValueError("[[workload.part]] without load: there are no transfers to take part of")
+        if self.arrivals == "trace" and self.exact_load:
+            raise ValueError("exact_load = true: must be left out with arrivals = trace")
+        return self
+
+    def drawn(self, ends: tuple[Hosts, Hosts] | None) -> Transfers | None:
+        """The transfers, between the hosts of ``ends``; None when there are none.
+
+        Raises
+        ------
+        MayflyError
+            A law that cannot be.
+        """
+        if self.load is None and self.arrivals != "trace":
+            return None
+        return Transfers(
+            self._sizes(),
+            self.load,
+            up_share=self.up_share,
+            exact_load=self.exact_load,
+            users=self.users,
+            group=self.group,
+            ends=ends,
+            arrivals=self._arrivals(),
+            parts=tuple(Part(part.share, part.up_share, part.rtt, part.group) for part in self.part),
+        )
+
+    def _sizes(self) -> SizeLaw:
+        if self.sizes is not None:
+            return self.sizes.drawn("workload.sizes")
+        flat = {name: getattr(self, name) for name in ("minimum", "maximum", "mean", "cov")}
+        try:
+            return laws.law_of(self.law, flat)
+        except MayflyError as error:
+            if self.law in ("zipf", "pareto"):
+                raise
+            # A field of a ready scenario cannot be unset; the table replaces all of them.
+            raise MayflyError(f"workload: {error}; or give workload.sizes, which replaces these fields") from None
+
+    def _arrivals(self) -> Arrivals:
+        if self.arrivals == "weibull":
+            return WeibullGaps(self.arrival_shape)
+        return Recorded(self.arrival_file) if self.arrivals == "trace" else Poisson()

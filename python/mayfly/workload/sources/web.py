@@ -13,19 +13,70 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
+from pydantic import Field
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.fields import Buffer, Group, Seconds, Section, Whole
 from mayfly.laws.pareto import ParetoII
+from mayfly.laws.section import SIZES, Sizes
 from mayfly.laws.sizes import SizeLaw
 from mayfly.workload.arrivals import choice, exponential, stream
 from mayfly.workload.ends import Hosts, host_series
+from mayfly.workload.sources.common import FROM, GROUP, TO, bytes_of
 
 MOST_PAGES = 10_000_000
 """Largest expected number of pages of one entry."""
+
+
+class WebSection(Section):
+    """Web sessions (Rai 2003, Table 1): pages of objects, read one after the other."""
+
+    sessions: Whole = Field(1300, ge=1, le=1_000_000, description="number of sessions")
+    session_gap: Seconds = Field(8.0, description="mean time from the start of a session to the next; exponential")
+    start: Seconds = Field(0.0, description="start of the first session")
+    pages: float = Field(60, gt=0, le=1e6, description="mean pages of a session; exponential, rounded up")
+    page_gap: Seconds = Field(5.0, description="mean time to read a page; exponential")
+    objects: float = Field(3, gt=0, le=1e6, description="mean objects of a page; exponential, rounded up")
+    object_gap: Seconds = Field(0.5, description="mean time from one object of a page to the next; exponential")
+    mean: float = Field(12, gt=0, description="mean object size, MSS; Pareto II, rounded up")
+    shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
+    sizes: Sizes | None = Field(None, description=f"objects: {SIZES}, in place of mean and shape")
+    loop: Literal["closed", "open"] = Field(
+        "closed", description="a page is read once it is complete (as in ns-2's WebTraf), or from its start on"
+    )
+    request: Buffer | None = Field(
+        None, description="closed loop: payload sent up to ask for an object, on a connection of its own: MSS or bytes"
+    )
+    group: Group = Field(None, description=GROUP)
+    from_: Group = Field(None, alias="from", description=FROM)
+    to: Group = Field(None, description=TO)
+
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+        """The source, between the hosts of ``ends``."""
+        return Web(
+            sessions=self.sessions,
+            session_gap_s=self.session_gap,
+            start_s=self.start,
+            pages=self.pages,
+            objects=self.objects,
+            page_gap_s=self.page_gap,
+            object_gap_s=self.object_gap,
+            law=object_law(self.sizes, self.shape, self.mean, "workload.web.sizes"),
+            closed=self.loop == "closed",
+            request_bytes=0 if self.request is None else bytes_of(self.request, mss),
+            group=self.group,
+            ends=ends,
+        )
+
+
+def object_law(sizes: Sizes | None, shape: float, mean: float, where: str) -> SizeLaw:
+    """Law of the sizes of objects: of a table, or else Pareto II; errors begin with ``where``."""
+    return sizes.drawn(where) if sizes is not None else ParetoII.solve(shape=shape, mean=mean)
 
 
 @dataclass(frozen=True)
@@ -59,6 +110,8 @@ class Web:
         Servers and clients, in place of the hosts of the whole mix.
     """
 
+    kind: ClassVar[str] = "web"
+
     sessions: int = 1300
     session_gap_s: float = 8.0
     start_s: float = 0.0
@@ -71,6 +124,12 @@ class Web:
     request_bytes: int = 0
     group: str | None = None
     ends: tuple[Hosts, Hosts] | None = None
+
+    def pages_of(
+        self, duration_s: float, seed: int, index: int, hosts: tuple[Hosts, Hosts], mss: int, first_stage: int
+    ) -> pl.DataFrame:
+        """Rows of the flow list: :func:`web_flows`."""
+        return web_flows(self, duration_s, seed, index, hosts, mss, first_stage)
 
     def __post_init__(self) -> None:
         if not 1 <= self.sessions <= 1_000_000:

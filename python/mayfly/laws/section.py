@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, create_model
 
 from mayfly.errors import MayflyError
+from mayfly.fields import Section
 from mayfly.laws import registry as laws
-from mayfly.scenario.fields import Section
+from mayfly.laws.parameter import Parameter
 
 if TYPE_CHECKING:
     from mayfly.laws.sizes import SizeLaw
 
-LawName = Literal[tuple(laws.LAWS)]
-"""Id of a law."""
+if TYPE_CHECKING:
+    LawName = str
+else:
+    LawName = Literal[tuple(laws.LAWS)]
+    """Id of a law."""
 
 SIZES = "size law, a table such as { law = 'lognormal', mean = 40, cov = 3 }"
 
@@ -32,7 +36,7 @@ class _Sizes(Section):
             raise MayflyError(f"{where}: {error}") from None
 
 
-def _described(rows: list[tuple[laws.Law, laws.Parameter]]) -> str:
+def _described(rows: list[tuple[laws.Law, Parameter]]) -> str:
     """What a parameter is, once for all laws that mean the same by it."""
     meanings: dict[str, list[str]] = {}
     for law, parameter in rows:

@@ -1,6 +1,7 @@
 """Types of scenario fields: how a user writes each, and what is refused."""
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -9,7 +10,7 @@ from mayfly.errors import MayflyError
 from mayfly.text import quantity
 
 
-def _refusing(convert):
+def _refusing(convert: Callable[[Any, str], object]) -> BeforeValidator:
     """The converter as a validator: pydantic reports ValueError only."""
 
     def validate(value: object) -> object:
@@ -32,7 +33,7 @@ def _bytes(value: object, name: str) -> int:
     return limit
 
 
-def _discipline_or(word: str):
+def _discipline_or(word: str) -> AfterValidator:
     """A discipline, or a word in its place."""
 
     def validate(text: str | None) -> str | None:
