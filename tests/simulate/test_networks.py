@@ -12,6 +12,7 @@ from mayfly.simulate.network.dumbbell import Dumbbell
 from mayfly.simulate.network.graph import Graph
 from mayfly.simulate.network.protocol import Net
 from mayfly.simulate.network.registry import network_of
+from mayfly.simulate.run import workload
 
 PYTHON = Path(__file__).parents[2] / "python" / "mayfly"
 ASKED = [name for name in vars(Net) if not name.startswith("_")]
@@ -36,3 +37,9 @@ def test_nobody_asks_which_kind_it_is():
     files = [*(PYTHON / "simulate").glob("*.py"), *(PYTHON / "engines").glob("*.py")]
     assert len(files) > 10
     assert [file.name for file in files if asking.search(file.read_text(encoding="utf-8"))] == []
+
+
+def test_a_network_without_the_usual_groups_does_without_transfers():
+    scenario = load_scenario("zhao-multihop", {"duration": 3, "warm_up": 1})
+    assert "senders" not in {group.name for group in network_of(scenario).groups}
+    assert workload(scenario).height > 10

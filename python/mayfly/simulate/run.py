@@ -107,7 +107,7 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     given, network, mss = scenario.workload, network_of(scenario), scenario.tcp.mss
     senders, receivers = network.workload_hosts(given)
     return mix.synthetic(
-        given.drawn(network.ends(given.from_, given.to)),
+        given.drawn(network.ends(given.from_, given.to)) if given.has_transfers else None,
         duration_s=scenario.duration,
         seed=scenario.seed + replication,
         sources=[

@@ -256,16 +256,19 @@ class TransfersSection(Section):
             raise ValueError("exact_load = true: must be left out with arrivals = trace")
         return self
 
-    def drawn(self, ends: tuple[Hosts, Hosts] | None) -> Transfers | None:
-        """The transfers, between the hosts of ``ends``; None when there are none.
+    @property
+    def has_transfers(self) -> bool:
+        """Whether there are any: a network may lack the groups that they would go between."""
+        return self.load is not None or self.arrivals == "trace"
+
+    def drawn(self, ends: tuple[Hosts, Hosts] | None) -> Transfers:
+        """The transfers, between the hosts of ``ends``.
 
         Raises
         ------
         MayflyError
             A law that cannot be.
         """
-        if self.load is None and self.arrivals != "trace":
-            return None
         return Transfers(
             self._sizes(),
             self.load,
