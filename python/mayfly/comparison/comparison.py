@@ -43,7 +43,7 @@ class Comparison:
 
     records: pl.DataFrame
     samples: pl.DataFrame
-    summary: dict
+    summary: dict[str, Any]
     drops: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from mayfly.engines import modules
 from mayfly.errors import MayflyError
@@ -52,7 +53,7 @@ def kernel() -> Path:
     return built[-1]
 
 
-def run(settings: dict, module: str = "") -> dict:
+def run(settings: dict[str, Any], module: str = "") -> dict[str, Any]:
     """Runs a flow list in the kernel.
 
     Parameters

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -92,7 +93,7 @@ def refuse_flows(flows: pl.DataFrame) -> None:
             raise MayflyError(f"{name}: {count} hosts: must be at most {MOST_HOSTS} at a side with --engine linux")
 
 
-def guest_settings(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> dict:
+def guest_settings(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> dict[str, Any]:
     """A run as ``kernel/uml/flow_list.py`` takes it.
 
     Parameters
@@ -161,7 +162,7 @@ def _sides(flows: pl.DataFrame) -> tuple[Floats, Floats, int]:
     return np.where(up, src + left, src), np.where(up, dst, dst + left), left
 
 
-def _hosts(scenario: Scenario, flows: pl.DataFrame) -> list[dict]:
+def _hosts(scenario: Scenario, flows: pl.DataFrame) -> list[dict[str, Any]]:
     network = scenario.network
     src, dst, left = _sides(flows)
     to_bps = network.exit_rate or network.access_rate
@@ -174,7 +175,7 @@ def _hosts(scenario: Scenario, flows: pl.DataFrame) -> list[dict]:
     ]
 
 
-def _flow_rows(scenario: Scenario, transport: Transport, flows: pl.DataFrame) -> list[dict]:
+def _flow_rows(scenario: Scenario, transport: Transport, flows: pl.DataFrame) -> list[dict[str, Any]]:
     tcp = scenario.tcp
     src, dst, _ = _sides(flows)
     rows = []
@@ -245,7 +246,7 @@ def run_one(
     return RunResult(shown, replication, records, samples, counters, None), told["kernel"]
 
 
-def _counters(scenario: Scenario, told: dict, records: pl.DataFrame) -> dict:
+def _counters(scenario: Scenario, told: dict[str, Any], records: pl.DataFrame) -> dict[str, Any]:
     """Totals after the warm-up, by the names of the simulator's; None for what the kernel does not tell."""
     begin, end = scenario.warm_up, told["end_s"]
     seconds = max(end - begin, 1e-9)
@@ -271,7 +272,7 @@ def _counters(scenario: Scenario, told: dict, records: pl.DataFrame) -> dict:
     }
 
 
-def _marks(leaf: dict) -> int:
+def _marks(leaf: dict[str, Any]) -> int:
     """Packets marked in the whole run: tc has a name for each discipline."""
     tins = leaf.get("tins", [leaf])
     return sum(

@@ -1,12 +1,14 @@
 """What the guest tells of flows and queue as the tables of docs/tables.md."""
 
+from typing import Any
+
 import polars as pl
 
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.transport import Tcp
 
 
-def records_frame(flows: pl.DataFrame, told: list[dict], tcp: Tcp) -> pl.DataFrame:
+def records_frame(flows: pl.DataFrame, told: list[dict[str, Any]], tcp: Tcp) -> pl.DataFrame:
     """The flow list with the outcome of each flow.
 
     Parameters
@@ -59,7 +61,7 @@ _OUTCOME = {
 """In the order of the simulator's records."""
 
 
-def _tcp(row: dict, told: dict, fin: bool) -> dict:
+def _tcp(row: dict[str, Any], told: dict[str, Any], fin: bool) -> dict[str, Any]:
     sender, receiver = told.get("sender") or {}, told.get("receiver") or {}
     opens = row["opened_by"] == "sender"
     # The kernel counts no SYN-ACK with the connection that it opens.
@@ -81,7 +83,7 @@ def _tcp(row: dict, told: dict, fin: bool) -> dict:
     }
 
 
-def _udp(row: dict, told: dict, tcp: Tcp) -> dict:
+def _udp(row: dict[str, Any], told: dict[str, Any], tcp: Tcp) -> dict[str, Any]:
     payload = (row["packet_bytes"] or tcp.mss + tcp.headers_bytes) - UDP_HEADER_BYTES
     ended = told["settled"] and told["arrived"]
     return {
@@ -100,7 +102,7 @@ def _udp(row: dict, told: dict, tcp: Tcp) -> dict:
     }
 
 
-def samples_frame(told: list[dict], watched: int) -> pl.DataFrame:
+def samples_frame(told: list[dict[str, Any]], watched: int) -> pl.DataFrame:
     """Time series of the forward queue.
 
     Parameters

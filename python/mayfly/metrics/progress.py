@@ -1,5 +1,7 @@
 """Lock-outs: how long the largest transfers stand still (Chen 2012, 4.6.3)."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -91,7 +93,9 @@ def plateaus(
     return pl.DataFrame(rows, schema={key: samples.schema[key] for key in keys} | _SCHEMA, orient="row")
 
 
-def _stalls(time_s: Floats, progress: Floats, flow: dict, stall_s: float) -> tuple[float, float, float] | None:
+def _stalls(
+    time_s: Floats, progress: Floats, flow: dict[str, Any], stall_s: float
+) -> tuple[float, float, float] | None:
     """Lifetime, longest time without progress, share of the lifetime in stalls; None when no sample falls inside."""
     start_s = flow["start_s"]
     end_s = flow["finish_s"]

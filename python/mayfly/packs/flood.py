@@ -58,8 +58,8 @@ class Case:
     scenario: Scenario
 
 
-def _of(flows: int, spread_s: float, mixed: bool) -> Callable[[dict], None]:
-    def change(workload: dict) -> None:
+def _of(flows: int, spread_s: float, mixed: bool) -> Callable[[dict[str, Any]], None]:
+    def change(workload: dict[str, Any]) -> None:
         row = workload["cbr"][0]
         workload["cbr"] = [row | {"flows": flows, "users": flows, "spread": spread_s}] if flows else []
         workload["short_term"] = [SHORT] if mixed else []
@@ -175,7 +175,7 @@ class Flood:
         return write_pack(folder, self.table, "flood.parquet", self.summary)
 
 
-def _cells(of: dict[str, dict]) -> list[str]:
+def _cells(of: dict[str, dict[str, Any]]) -> list[str]:
     def shown(group: str, name: str, text: str, times: float = 1.0) -> str:
         value = of.get(group, {}).get(name)
         return "" if value is None else format(value * times, text)

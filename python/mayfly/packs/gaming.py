@@ -86,15 +86,15 @@ class Case:
     scenario: Scenario
 
 
-def _spaced(percent: int, renew: int | None, workload: dict) -> None:
+def _spaced(percent: int, renew: int | None, workload: dict[str, Any]) -> None:
     workload["cbr"][0] |= {"rate": f"{percent / 10}mbit", "renew": renew}
 
 
-def _split(flows: int, workload: dict) -> None:
+def _split(flows: int, workload: dict[str, Any]) -> None:
     workload["batch"][0] |= {"flows": flows}
 
 
-def _overload(percent: int, workload: dict) -> None:
+def _overload(percent: int, workload: dict[str, Any]) -> None:
     workload["load"] = f"{percent / 10}mbit"
 
 
@@ -127,7 +127,7 @@ def cases(parts: Sequence[str] | None = None, **overrides: Any) -> list[Case]:
     for name in parts or ():
         if name not in known:
             raise MayflyError(f"part = {name!r}: must be one of {', '.join(known)}")
-    variations: dict[str, list[tuple[str, str, Callable[[dict], None]]]] = {
+    variations: dict[str, list[tuple[str, str, Callable[[dict[str, Any]], None]]]] = {
         "spaced": [
             *((f"spaced-{percent}", f"{percent} %", partial(_spaced, percent, None)) for percent in (20, 50, 70, 90)),
             *(

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -57,7 +58,7 @@ class Connections:
 
     frame: pl.DataFrame
     sources: tuple[str, ...]
-    counts: dict = field(default_factory=dict)
+    counts: dict[str, Any] = field(default_factory=dict[str, Any])
     first_epoch_s: float | None = None
     duration_s: float = 0.0
     trains: pl.DataFrame | None = None

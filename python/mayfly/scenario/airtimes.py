@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from mayfly import _native
 from mayfly.errors import MayflyError
@@ -21,7 +22,7 @@ FCS_BYTES = 4
 
 
 @cache
-def standards() -> dict[str, dict]:
+def standards() -> dict[str, dict[str, Any]]:
     """The standards a cell can have.
 
     Returns

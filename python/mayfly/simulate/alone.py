@@ -10,6 +10,7 @@ nothing is lost; where the largest loses segments of its own making, all sizes o
 import json
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -42,7 +43,7 @@ class PathsAlone:
     _lock: Lock = field(default_factory=Lock)
 
     def response(
-        self, net: Net, settings: dict, records: pl.DataFrame, full_packet_bytes: int, replication: int = 0
+        self, net: Net, settings: dict[str, Any], records: pl.DataFrame, full_packet_bytes: int, replication: int = 0
     ) -> pl.Series:
         """Response time of each completed TCP flow had it been alone on its path.
 
@@ -141,7 +142,7 @@ class Ways:
     """
 
     net: Net
-    settings: dict
+    settings: dict[str, Any]
     full_packet_bytes: int
 
     @property

@@ -1,6 +1,7 @@
 """Flow lists and results between polars and the native simulator."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -135,7 +136,7 @@ def group_classes(flows: pl.DataFrame) -> tuple[list[str | None], Floats]:
     return names.to_list(), groups.replace_strict(names, classes).to_numpy()
 
 
-def class_counts(names: list[str | None], counts: dict[str, bytes]) -> list[dict]:
+def class_counts(names: list[str | None], counts: dict[str, bytes]) -> list[dict[str, Any]]:
     """What was counted of each group at the forward queue.
 
     Parameters
@@ -261,7 +262,7 @@ def _realised_start(flows: pl.DataFrame) -> pl.Expr:
     return pl.when(pl.col("after").is_null()).then("start_s").otherwise("begun_s")
 
 
-def samples_frame(samples: dict) -> pl.DataFrame:
+def samples_frame(samples: dict[str, Any]) -> pl.DataFrame:
     """Time series of the forward queue.
 
     Parameters
@@ -294,7 +295,7 @@ def samples_frame(samples: dict) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def drops_frame(drops: dict, flows: pl.DataFrame) -> pl.DataFrame:
+def drops_frame(drops: dict[str, Any], flows: pl.DataFrame) -> pl.DataFrame:
     """The drop trace.
 
     Parameters

@@ -1,5 +1,7 @@
 """Queueing delays between the native simulator and the tables."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -27,7 +29,7 @@ def of_flows(native: dict[str, bytes]) -> dict[str, pl.Series]:
     return packets | {f"queue_delay_{name}": _floats(native[name]) for name in MEASURES}
 
 
-def of_each(native: dict[str, bytes]) -> list[dict]:
+def of_each(native: dict[str, bytes]) -> list[dict[str, Any]]:
     """Queueing delay of each class, or of all packets.
 
     Parameters

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -63,7 +64,7 @@ class Recording:
             raise MayflyError(f"pcap side = {self.side!r}: must be {' or '.join(SIDES)}")
 
     @contextmanager
-    def native(self, flows: pl.DataFrame) -> Iterator[dict]:
+    def native(self, flows: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """What the native module takes; the file appears under its name when the block ends well.
 
         Parameters

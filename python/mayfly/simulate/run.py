@@ -70,14 +70,14 @@ class RunResult:
     replication: int
     records: pl.DataFrame
     samples: pl.DataFrame
-    counters: dict
+    counters: dict[str, Any]
     drops: pl.DataFrame | None = field(repr=False)
-    classes: list[dict] = field(default_factory=list, repr=False)
+    classes: list[dict[str, Any]] = field(default_factory=list, repr=False)
     packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
-    interfaces: list[dict] = field(default_factory=list, repr=False)
+    interfaces: list[dict[str, Any]] = field(default_factory=list, repr=False)
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
-    cell: dict | None = field(default=None, repr=False)
+    cell: dict[str, Any] | None = field(default=None, repr=False)
     subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
 
@@ -143,7 +143,9 @@ def transport(tcp: Tcp) -> dict[str, Any]:
     return given | {"tick_ns": max(given["tick_ns"], 1)}
 
 
-def native_settings(scenario: Scenario, discipline: Discipline, seed: int, watched: Sequence[int] = ()) -> dict:
+def native_settings(
+    scenario: Scenario, discipline: Discipline, seed: int, watched: Sequence[int] = ()
+) -> dict[str, Any]:
     """Settings of a run as the native module takes them.
 
     Parameters
@@ -319,7 +321,7 @@ def run_one(
     )
 
 
-def _derived(counters: dict, records: pl.DataFrame, settings: dict) -> dict:
+def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str, Any]) -> dict[str, Any]:
     """Rates and losses that follow from the totals."""
     seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     udp = records.filter(pl.col("protocol") == "udp")

@@ -1,6 +1,7 @@
 """Traces of chosen flows: which rows of a flow list they are, and their tables; sub-flows of all flows."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import polars as pl
 
@@ -75,7 +76,7 @@ def _with_id(flows: pl.DataFrame, name: str) -> list[int]:
     return (flows["flow_id"] == int(name)).arg_true().to_list()
 
 
-def packets_frame(packets: dict, flows: pl.DataFrame) -> pl.DataFrame:
+def packets_frame(packets: dict[str, Any], flows: pl.DataFrame) -> pl.DataFrame:
     """Packets of the traced flows.
 
     Parameters
@@ -101,7 +102,7 @@ def packets_frame(packets: dict, flows: pl.DataFrame) -> pl.DataFrame:
     ).cast(PACKETS)
 
 
-def timeouts_frame(timeouts: dict, flows: pl.DataFrame) -> pl.DataFrame:
+def timeouts_frame(timeouts: dict[str, Any], flows: pl.DataFrame) -> pl.DataFrame:
     """Expiries of the retransmission timer of the traced flows.
 
     Parameters
@@ -120,7 +121,7 @@ def timeouts_frame(timeouts: dict, flows: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({"flow_id": ids, "time_s": columns.times(timeouts["time_ns"])}).cast(TIMEOUTS)
 
 
-def subflows_frame(subflows: dict, flows: pl.DataFrame) -> pl.DataFrame:
+def subflows_frame(subflows: dict[str, Any], flows: pl.DataFrame) -> pl.DataFrame:
     """Sub-flows in the forward queue.
 
     Parameters

@@ -47,7 +47,7 @@ class Found:
         ``fields, discipline, seeds, failed``, and by figure ``mean`` and ``ci95`` (Student's t over the seeds).
         """
         names = [f"field.{name}" for name in self.swept.plan.names]
-        parts: dict[tuple, list[dict]] = {}
+        parts: dict[tuple, list[dict[str, Any]]] = {}
         for row in self.swept.rows:
             parts.setdefault((*(row.get(name) for name in names), row["discipline"]), []).append(row)
         order = {

@@ -49,8 +49,8 @@ class Job:
     """
 
     scenario: str
-    overrides: dict
-    point: dict
+    overrides: dict[str, Any]
+    point: dict[str, Any]
     discipline: str
     label: str
     seed: int

@@ -79,7 +79,7 @@ def _spread(values: Sequence[float]) -> bool:
     return len(positive) == len(values) and max(positive) / min(positive) >= 20
 
 
-def _against(rows: list[dict], metric: str, scales: dict, looks: dict[str, Style]) -> list[Figure]:
+def _against(rows: list[dict[str, Any]], metric: str, scales: dict[str, Any], looks: dict[str, Style]) -> list[Figure]:
     """The figure against each field; over points that differ in other fields, its mean and where they lie."""
     plots = []
     for name, scale in scales.items():
@@ -114,8 +114,8 @@ def _against(rows: list[dict], metric: str, scales: dict, looks: dict[str, Style
     return plots
 
 
-def _line(label: str, style: Style, own: list[tuple[float, dict]], metric: str) -> dict[str, Any]:
-    at: dict[float, list[dict]] = {}
+def _line(label: str, style: Style, own: list[tuple[float, dict[str, Any]]], metric: str) -> dict[str, Any]:
+    at: dict[float, list[dict[str, Any]]] = {}
     for x, value in own:
         at.setdefault(x, []).append(value)
     xs, means, up, down = sorted(at), [], [], []
@@ -136,7 +136,7 @@ def _line(label: str, style: Style, own: list[tuple[float, dict]], metric: str) 
     )
 
 
-def _maps(rows: list[dict], metric: str, scales: dict, labels: Sequence[str]) -> list[Figure]:
+def _maps(rows: list[dict[str, Any]], metric: str, scales: dict[str, Any], labels: Sequence[str]) -> list[Figure]:
     """Response surfaces over the first two fields with numbers, a panel for each discipline."""
     numeric = [name for name, scale in scales.items() if scale is not None]
     if len(numeric) < 2:
@@ -164,7 +164,7 @@ def _maps(rows: list[dict], metric: str, scales: dict, labels: Sequence[str]) ->
 
 
 def _panels(
-    surfaces: dict, across: tuple, upward: tuple, metric: str, values: list[float], logarithmic: bool
+    surfaces: dict[str, Any], across: tuple, upward: tuple, metric: str, values: list[float], logarithmic: bool
 ) -> Figure:
     columns = min(len(surfaces), 3)
     lines = math.ceil(len(surfaces) / columns)
@@ -219,7 +219,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", name)
 
 
-def _table(rows: list[dict], found: Found) -> str:
+def _table(rows: list[dict[str, Any]], found: Found) -> str:
     heads = [*found.swept.plan.names, "discipline", "seeds", *found.metrics]
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     lines = []

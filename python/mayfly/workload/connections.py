@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -181,7 +182,7 @@ class ReadOptions:
         if self.duplicates not in (None, "keep", "taps", "all"):
             raise MayflyError(f"duplicates = {self.duplicates!r}: must be keep, taps or all")
 
-    def for_files(self, paths: Sequence[str]) -> dict:
+    def for_files(self, paths: Sequence[str]) -> dict[str, Any]:
         """What ``mayfly._native.read_capture`` takes, with the defaults for that many files."""
         several = len(paths) > 1
         window_s = (0.01 if several else 0.0) if self.window_s is None else self.window_s
@@ -222,7 +223,7 @@ class Reading:
     connections: pl.DataFrame
     trains: pl.DataFrame
     packets: pl.DataFrame
-    counts: dict
+    counts: dict[str, Any]
 
 
 def read_captures(
@@ -266,7 +267,7 @@ def read_captures(
 
 def connections(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, max_flows: int = 1_000_000
-) -> tuple[pl.DataFrame, dict]:
+) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Read the connection table of captures.
 
     Parameters
@@ -298,7 +299,7 @@ def connections(
     return reading.connections, reading.counts
 
 
-def frame_of(columns: dict) -> pl.DataFrame:
+def frame_of(columns: dict[str, Any]) -> pl.DataFrame:
     """Make the connection table from the columns of ``_native.read_capture``."""
     names = columns["names"]
     series = [
@@ -309,7 +310,7 @@ def frame_of(columns: dict) -> pl.DataFrame:
     return frame.with_row_index("connection_id").with_columns(pl.col("connection_id").cast(pl.Int64))
 
 
-def rows_of(columns: dict, kinds: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+def rows_of(columns: dict[str, Any], kinds: dict[str, type[pl.DataType]]) -> pl.DataFrame:
     """Make the table of trains or packets from the columns of ``_native.read_capture``."""
     names = columns["names"]
     return pl.DataFrame([column_of(name, dtype, columns[name], names.get(name)) for name, dtype in kinds.items()])
@@ -350,7 +351,7 @@ def numbers(values: bytes, dtype: type[pl.DataType]) -> pl.Series:
     return pl.Series([values], dtype=pl.Binary).bin.reinterpret(dtype=shape, endianness="little").explode()
 
 
-def write_connections(frame: pl.DataFrame, counts: dict, path: str | os.PathLike[str]) -> None:
+def write_connections(frame: pl.DataFrame, counts: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Keep a connection table as Parquet, with the version of its columns and what was counted.
 
     Parameters
@@ -374,7 +375,7 @@ def write_connections(frame: pl.DataFrame, counts: dict, path: str | os.PathLike
         raise MayflyError(f"{os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict]:
+def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Read back what :func:`write_connections` kept.
 
     Parameters

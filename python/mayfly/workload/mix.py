@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import polars as pl
@@ -137,7 +137,9 @@ def synthetic(
     return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")
 
 
-def offered(flows: pl.DataFrame, *, mss: int = 1460, header_bytes: int = 40, span_s: float | None = None) -> dict:
+def offered(
+    flows: pl.DataFrame, *, mss: int = 1460, header_bytes: int = 40, span_s: float | None = None
+) -> dict[str, Any]:
     """Measure what a flow list offers the link, by direction.
 
     Parameters

@@ -41,7 +41,7 @@ def cell_figures(rows: Sequence[Row], records: pl.DataFrame, styles: dict[str, S
     return [figure for figure in found if figure is not None]
 
 
-def _bars(row: Row, style: Style, name: str, x: list, y: list, hover: str, **more: Any) -> dict:
+def _bars(row: Row, style: Style, name: str, x: list, y: list, hover: str, **more: Any) -> dict[str, Any]:
     return {
         "type": "bar",
         "name": shown(name),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -57,7 +58,7 @@ def _value(name: str, text: str, place: str) -> float | None:
     return value / 1000 if METRICS[NAMES[name]].unit == "s" else value
 
 
-def _rows_of_csv(path: Path, source: str) -> Iterator[dict]:
+def _rows_of_csv(path: Path, source: str) -> Iterator[dict[str, Any]]:
     with reading(source), lines(path) as text:
         kept = (line for line in text if line.strip() and not line.startswith("#"))
         table = csv.reader(kept)
@@ -75,7 +76,7 @@ def _rows_of_csv(path: Path, source: str) -> Iterator[dict]:
             }
 
 
-def _row(found: dict[str, str], place: str) -> dict:
+def _row(found: dict[str, str], place: str) -> dict[str, Any]:
     try:
         first_s, last_s = (_unpadded(found[f"{which}_packet"]) for which in ("first", "last"))
         ends = {"a": found["host_a"].strip(), "b": found["host_b"].strip()}
@@ -93,7 +94,7 @@ def _unpadded(text: str) -> float:
     return int(whole) + int(microseconds or 0) / 1e6
 
 
-def _rows_of_text(path: Path, source: str) -> Iterator[dict]:
+def _rows_of_text(path: Path, source: str) -> Iterator[dict[str, Any]]:
     with reading(source), lines(path) as text:
         row, hosts, times = None, 0, {}
         for number, line in enumerate(text, 1):

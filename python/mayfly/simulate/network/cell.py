@@ -233,7 +233,7 @@ def cell_of(scenario: Scenario) -> Cell | None:
     return None if scenario.network.wlan is None else Cell(scenario.network.wlan)
 
 
-def totals(native: dict | None, counters: dict) -> dict | None:
+def totals(native: dict[str, Any] | None, counters: dict[str, Any]) -> dict[str, Any] | None:
     """What a cell did, in seconds.
 
     Parameters
@@ -264,7 +264,7 @@ def totals(native: dict | None, counters: dict) -> dict | None:
     }
 
 
-def derived(cell: dict) -> dict:
+def derived(cell: dict[str, Any]) -> dict[str, Any]:
     """Use and throughput of a cell, in place of those of a link.
 
     Parameters

@@ -192,7 +192,7 @@ class Graph:
         graph = settings["graph"] | {"hosts": hosts}
         yield Alone(range(transfers.height), {"graph": graph}, transfers, thinned.numbers(transfers))
 
-    def _native_link(self, link: Link, compared: Discipline, full_packet_bytes: int) -> dict:
+    def _native_link(self, link: Link, compared: Discipline, full_packet_bytes: int) -> dict[str, Any]:
         network = self.network
         buffer = link.buffer or network.buffer
         reverse_buffer = link.reverse_buffer or link.buffer or network.reverse_buffer or network.buffer
@@ -202,7 +202,7 @@ class Graph:
             "loss": network.loss if link.loss is None else link.loss,
         }
 
-        def side(back: bool, limit: tuple[int, str], written: str) -> dict:
+        def side(back: bool, limit: tuple[int, str], written: str) -> dict[str, Any]:
             discipline = compared if written in ("compare", "same") else parse(written)
             one = full_packet_bytes if limit[1] == "bytes" else 1
             return shared | {
@@ -218,7 +218,7 @@ class Graph:
             "reverse": side(True, reverse_buffer, reverse),
         }
 
-    def native_hosts(self, group: HostGroup) -> dict:
+    def native_hosts(self, group: HostGroup) -> dict[str, Any]:
         """A group as the native module takes it."""
         network = self.network
         down = group.access_rate or network.access_rate

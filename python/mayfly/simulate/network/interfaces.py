@@ -1,12 +1,15 @@
 """Totals of every interface of a network of several links."""
 
 from collections.abc import Sequence
+from typing import Any
 
 MEANS = ("utilisation", "queue_mean_packets", "nonresponsive_estimate")
 """What is no count."""
 
 
-def totals(interfaces: Sequence[tuple[str, int]], native: Sequence[dict], counters: dict) -> list[dict]:
+def totals(
+    interfaces: Sequence[tuple[str, int]], native: Sequence[dict[str, Any]], counters: dict[str, Any]
+) -> list[dict[str, Any]]:
     """What each interface did.
 
     Parameters
@@ -32,7 +35,7 @@ def totals(interfaces: Sequence[tuple[str, int]], native: Sequence[dict], counte
     ]
 
 
-def over_replications(runs: Sequence[Sequence[dict]]) -> list[dict]:
+def over_replications(runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
     """Interfaces of several replications as one: counts are summed, utilisation, queue and estimate are means.
 
     Parameters

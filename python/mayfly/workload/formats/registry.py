@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -133,7 +134,7 @@ def by_ending(path: str | os.PathLike[str]) -> Format:
     return max(fits, key=lambda fit: fit[0])[1]
 
 
-def rows() -> list[dict]:
+def rows() -> list[dict[str, Any]]:
     """The formats as rows of a table.
 
     Returns
