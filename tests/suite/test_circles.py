@@ -1,4 +1,4 @@
-"""No circles between the files of a crate, but for the pairs of a trait and its registry."""
+"""No circles between the files of a crate."""
 
 from pathlib import Path
 
@@ -7,32 +7,10 @@ from rust_imports import circles, imports
 
 CRATES = Path(__file__).parents[2] / "crates"
 
-# What makes a queue from an id knows all disciplines, and each of them is written against the trait beside it; so it is
-# with the estimator and its methods.
-PAIRS = {
-    "qdisc": [["base", "disciplines"]],
-    "estimator": [
-        [
-            "estimator",
-            "methods",
-            "methods/basic",
-            "methods/cbr",
-            "methods/default",
-            "methods/loss",
-            "methods/multihop",
-            "methods/p0",
-            "methods/response",
-            "methods/responsive",
-            "registry",
-        ]
-    ],
-}
-
-
 @pytest.mark.parametrize("crate", sorted(folder.name for folder in CRATES.iterdir() if (folder / "src").is_dir()))
-def test_there_is_no_circle_but_those_of_registries(crate):
+def test_there_is_no_circle(crate):
     graph = imports(CRATES / crate / "src")
-    assert graph and circles(graph) == PAIRS.get(crate, [])
+    assert graph and circles(graph) == []
 
 
 def test_circles_are_found(tmp_path):

@@ -18,13 +18,15 @@ mod kaczmarz;
 mod line;
 mod methods;
 mod number;
+mod reason;
 mod registry;
 mod signals;
 
 pub use config::{Config, ConfigError, PARAMS, Param};
-pub use estimator::{Estimate, Estimator, Reason, UnknownMethod};
+pub use estimator::{Estimate, Estimator, UnknownMethod};
 pub use fixed::{Fixed, SCALE_BITS, integer_sqrt};
 pub use intake::{Faults, LONGEST_GAP, Sample};
 pub use methods::MethodSpec;
 pub use number::{Float, Number};
+pub use reason::Reason;
 pub use registry::methods;

@@ -14,10 +14,12 @@ mod base;
 pub mod disciplines;
 mod packet;
 mod parts;
+mod queue;
 mod spec;
 #[cfg(test)]
 mod test_queue;
 
-pub use base::{Discipline, DropReason, Env, Fate, Limit, Nonresponsive, Qdisc, Sorted, Stats};
+pub use base::{Discipline, DropReason, Env, Fate, Limit, Nonresponsive, Sorted, Stats};
 pub use packet::{Ecn, Kind, Packet};
+pub use queue::Qdisc;
 pub use spec::{Family, OptionError, Options, Param, Spec, Value};

@@ -10,8 +10,8 @@ pub(crate) mod response;
 mod responsive;
 
 use crate::config::Settings;
-use crate::estimator::Reason;
 use crate::number::Number;
+use crate::reason::Reason;
 use crate::signals::Signals;
 
 /// What the lists say of a method.

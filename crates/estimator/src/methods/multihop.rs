@@ -8,8 +8,8 @@ use super::p0::WithoutDrops;
 use super::responsive::{Responsive, regressor};
 use super::{Loads, Method, MethodSpec};
 use crate::config::Settings;
-use crate::estimator::Reason;
 use crate::number::Number;
+use crate::reason::Reason;
 use crate::signals::Signals;
 
 /// N_s, z₀²/N_s and z₀² S_P / N_s².

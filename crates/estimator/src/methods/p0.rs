@@ -5,8 +5,8 @@
 use super::basic::Basic;
 use super::{Loads, Method, MethodSpec};
 use crate::config::Settings;
-use crate::estimator::Reason;
 use crate::number::Number;
+use crate::reason::Reason;
 use crate::signals::Signals;
 
 /// `Other` with Eq. 2.17 in place of it once there were PZTHD sampling intervals without drops.

@@ -12,9 +12,9 @@
 
 use super::{Loads, Method, MethodSpec};
 use crate::config::Settings;
-use crate::estimator::Reason;
 use crate::line::{Line, Past};
 use crate::number::Number;
+use crate::reason::Reason;
 use crate::signals::Signals;
 
 /// Round trips between the arrivals that are compared.

@@ -1,10 +1,10 @@
 //! What the published methods share: where β begins, the load it stands for, the doubt.
 
 use crate::config::Settings;
-use crate::estimator::Reason;
 use crate::kaczmarz::{Adaptation, Excitation, SETTLED};
 use crate::methods::Loads;
 use crate::number::Number;
+use crate::reason::Reason;
 use crate::signals::Signals;
 
 /// β whose first two elements are N_s and z₀²/N_s, with K regressors.
