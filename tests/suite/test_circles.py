@@ -7,6 +7,7 @@ from rust_imports import circles, imports
 
 CRATES = Path(__file__).parents[2] / "crates"
 
+
 @pytest.mark.parametrize("crate", sorted(folder.name for folder in CRATES.iterdir() if (folder / "src").is_dir()))
 def test_there_is_no_circle(crate):
     graph = imports(CRATES / crate / "src")
