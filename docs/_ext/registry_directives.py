@@ -1,4 +1,10 @@
-"""Directive ``{from-package} NAME``: a table of :mod:`reference_tables`, made while the pages are read."""
+"""Directives that are filled from the package while the pages are read.
+
+``{from-package} NAME`` is a table of :mod:`reference_tables`; ``{columns} MODULE:NAME``, the columns of a
+:class:`mayfly.tables.Table`.
+"""
+
+from importlib import import_module
 
 import reference_tables
 from docutils import nodes
@@ -37,7 +43,20 @@ class FromPackage(SphinxDirective):
         return self.parse_text_to_nodes(TABLES[name]())
 
 
+class Columns(SphinxDirective):
+    """Puts the columns of a table in the place of the directive."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Find the table named in the argument."""
+        module, _, name = self.arguments[0].partition(":")
+        self.env.note_reread()
+        return self.parse_text_to_nodes(getattr(import_module(module), name).markdown())
+
+
 def setup(app: Sphinx) -> dict:
-    """Register the directive."""
+    """Register the directives."""
     app.add_directive("from-package", FromPackage)
+    app.add_directive("columns", Columns)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

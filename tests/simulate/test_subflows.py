@@ -7,7 +7,7 @@ from mayfly.comparison.comparison import compare
 from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.traces import SUBFLOWS
+from mayfly.simulate.tables import SUBFLOWS
 
 KEYS = ["discipline", "flow_id"]
 
@@ -119,7 +119,7 @@ def test_the_table_is_written_when_asked_for(tmp_path):
     result = compared("efd")
     files = result.write(tmp_path / "with", report=False)
     assert pl.read_parquet(files["subflows"]).equals(result.subflows)
-    assert {name: result.subflows.schema[name] for name in SUBFLOWS} == SUBFLOWS
+    assert dict(result.subflows.schema) == SUBFLOWS.schema
     assert "subflows" not in compared("efd", subflows=False).write(tmp_path / "without", report=False)
 
 

@@ -11,7 +11,8 @@ from mayfly.errors import MayflyError
 from mayfly.metrics.queue_delay import pooled, queueing_delay
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
-from mayfly.simulate.traces import PACKETS, TIMEOUTS, chosen_rows
+from mayfly.simulate.tables import PACKETS, TIMEOUTS
+from mayfly.simulate.traces import chosen_rows
 from mayfly.workload.lists import flow_list
 
 FLOWS = pl.DataFrame(
@@ -48,8 +49,8 @@ def test_an_unknown_flow_is_refused(name):
 def test_traces_agree_with_the_records():
     result = traced("7", "call", "5", "3")
     assert result.packets.height > 1000
-    assert {name: result.packets.schema[name] for name in PACKETS} == PACKETS
-    assert {name: result.timeouts.schema[name] for name in TIMEOUTS} == TIMEOUTS
+    assert dict(result.packets.schema) == PACKETS.schema
+    assert dict(result.timeouts.schema) == TIMEOUTS.schema
     for row in result.records.to_dicts():
         own = pl.col("flow_id") == row["flow_id"], pl.col("discipline") == row["discipline"]
         packets, timeouts = result.packets.filter(*own), result.timeouts.filter(*own)

@@ -55,7 +55,7 @@ def test_a_transfer_is_taken_apart(tmp_path):
     assert (row["responder_retransmits"], row["responder_distinct_packets"]) == (1, 2)
     assert (row["responder_theoretical_s"], row["responder_pacing_s"]) == pytest.approx((0.05, 0.15))
     assert row["responder_pacing_per_packet_s"] == pytest.approx(0.075)
-    assert reading.trains.schema == table.TRAINS
+    assert reading.trains.schema == table.TRAINS.schema
     assert reading.trains.select("side", "packets", "bytes").rows() == [("opener", 1, 200), ("responder", 2, 1500)]
     assert reading.trains["warm_up_s"].to_list() == pytest.approx([0.0, 0.94])
 

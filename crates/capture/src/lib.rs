@@ -6,6 +6,7 @@
 //! not decode is counted under a [`Skip`] reason.
 
 mod clocks;
+mod columns;
 mod connection;
 mod counts;
 mod decode;

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::number::Number;
 
 /// One parameter: what help texts, bindings and docs say of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Param {
     /// Name.
     pub name: &'static str,

@@ -1,5 +1,7 @@
 //! Samples as they come, checked and gathered into sampling intervals.
 
+use serde::Serialize;
+
 use crate::number::Number;
 
 /// What was seen since the sample before.
@@ -16,7 +18,7 @@ pub struct Sample<N> {
 }
 
 /// Why samples were not used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Faults {
     /// A number below zero, not finite or beyond [`Number::LARGEST`].
     pub numbers: u64,

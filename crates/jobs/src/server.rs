@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tables::record;
+
 use super::serve::{Part, Serve};
 use super::station::{Order, Station};
 
@@ -40,17 +42,19 @@ impl fmt::Display for LevelError {
 
 impl std::error::Error for LevelError {}
 
-/// A job that has left.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Finished {
-    /// Number in order of arrival, from 0.
-    pub job: u64,
-    /// Number of the busy period in which it was served, from 0.
-    pub cycle: u64,
-    /// Size.
-    pub size: f64,
-    /// From arrival to departure.
-    pub response_time: f64,
+record! {
+    /// A job that has left.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Finished in "jobs" {
+        /// Number in order of arrival, from 0.
+        pub job: u64 => "job";
+        /// Number of the busy period in which it was served, from 0.
+        pub cycle: u64 => "cycle";
+        /// Size: the time it takes alone.
+        pub size: f64 => "size", "s";
+        /// Time from arrival to departure.
+        pub response_time: f64 => "response_time", "s";
+    }
 }
 
 /// A job in the system.

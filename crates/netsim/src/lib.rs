@@ -33,7 +33,7 @@ pub use graph::{Graph, Hosts, Interface, Link};
 pub use network::Network;
 pub use out::counting::Counting;
 pub use out::pcap::{End, Recording, Side};
-pub use out::records::{ClassCount, Counters, Drop, FlowRecord, InterfaceCounts, Output, Samples};
+pub use out::records::{ClassCount, Counters, Drop, FlowRecord, InterfaceCounts, Output, Sample, Timeout};
 pub use out::subflows::{Subflow, Volume};
 pub use out::trace::PacketTrace;
 pub use out::waits::Waits;

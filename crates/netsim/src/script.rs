@@ -1,5 +1,6 @@
 //! Scripts: what the two ends of a connection say to each other, in turn.
 
+use tables::record;
 use units::Time;
 
 use crate::error::ConfigError;
@@ -47,21 +48,23 @@ pub struct Scripts {
     pub parts: Vec<Vec<Part>>,
 }
 
-/// When a train was under way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TrainRecord {
-    /// Index of the flow.
-    pub flow: u32,
-    /// Place in the script, from 0.
-    pub train: u32,
-    /// 0 for all of it, else the number of the part.
-    pub part: u32,
-    /// From the sender to the receiver of the flow.
-    pub forward: bool,
-    /// When its first data could be sent.
-    pub start: Time,
-    /// When its last byte had come in, and all before it; `Time::NEVER` when it has not.
-    pub end: Time,
+record! {
+    /// When a train was under way.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct TrainRecord in "trains" {
+        /// The flow; here its place in the list.
+        pub flow: u32 => "flow_id";
+        /// Place in the script, from 0.
+        pub train: u32 => "train";
+        /// Number of the part in the list of the train, from 1; null for all of the train.
+        pub part: u32 => "part", "", as |&part: &u32| (part > 0).then_some(u64::from(part));
+        /// Whether it goes from the sender to the receiver of the flow.
+        pub forward: bool => "forward";
+        /// When its first data was handed to TCP.
+        pub start: Time => "start_s", "s";
+        /// When its last byte had come in, and all before it; null when it has not.
+        pub end: Time => "end_s", "s";
+    }
 }
 
 impl Scripts {

@@ -47,7 +47,7 @@ fn throughputs(run: &Run, flows: u32) -> Vec<f64> {
     run.watched = (0..flows).collect();
     let output = go(&run, &endless(flows));
     let seconds = (run.duration - run.sample_interval).as_secs_f64();
-    let delivered = |i: usize| output.records[i].delivered_bytes - output.samples.progress[i][0];
+    let delivered = |i: usize| output.records[i].delivered_bytes - output.samples[0].progress[i];
     (0..flows as usize).map(|i| delivered(i) as f64 / f64::from(run.tcp.mss) / seconds).collect()
 }
 
@@ -292,7 +292,7 @@ fn bbr_empties_the_path_every_ten_seconds() {
     let mut run = link(Congestion::Bbr, 300);
     run.sample_interval = ms(50);
     run.duration = ms(65_000);
-    let backlog = go(&run, &endless(1)).samples.backlog_packets;
+    let backlog: Vec<u64> = go(&run, &endless(1)).samples.iter().map(|sample| sample.backlog_packets).collect();
     // After start-up, a gap in the queue of more than 200 ms is a visit.
     let mut visits: Vec<(usize, usize)> = Vec::new();
     for (index, _) in backlog.iter().enumerate().skip(40).filter(|&(_, &packets)| packets == 0) {

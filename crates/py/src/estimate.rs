@@ -1,42 +1,58 @@
 //! The estimator of non-responsive traffic as columns.
 
-use estimator::{Config, Estimate, Estimator, Faults, Fixed, Float, Number, PARAMS, Reason, Sample, methods};
+use std::collections::BTreeMap;
+
+use estimator::{
+    Config, Estimate, Estimator, Faults, Fixed, Float, MethodSpec, Number, PARAMS, Param, Reason, Sample, methods,
+};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use serde::Serialize;
+use tables::record;
 
-/// Methods, parameters and reasons of doubt.
+use crate::table::{Table, as_json};
+
+/// What the estimator knows.
+#[derive(Serialize)]
+struct Lists {
+    methods: &'static [MethodSpec],
+    params: &'static [Param],
+    /// The meaning of each reason by its word.
+    reasons: BTreeMap<&'static str, &'static str>,
+}
+
+/// Methods, parameters and reasons of doubt, as JSON.
+///
+/// # Errors
+/// `RuntimeError` when they cannot be written as JSON.
 #[pyfunction]
-pub fn estimator_lists(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let lists = PyDict::new(py);
-    let rows = PyList::empty(py);
-    for spec in methods() {
-        let row = PyDict::new(py);
-        row.set_item("id", spec.id)?;
-        row.set_item("about", spec.about)?;
-        row.set_item("source", spec.source)?;
-        rows.append(row)?;
+pub fn estimator_lists() -> PyResult<String> {
+    let reasons = Reason::ALL.iter().map(|&(_, word, meaning)| (word, meaning)).collect();
+    as_json(&Lists { methods: methods(), params: &PARAMS, reasons })
+}
+
+record! {
+    /// An estimate.
+    #[derive(Clone, Copy)]
+    pub struct Row in "estimates" {
+        /// End of the interval.
+        pub time_s: f64 => "time_s", "s";
+        /// Share of the arriving packets that does not respond (Zhao 2004: psi, PONRT), 0 to 1.
+        pub share: f64 => "share";
+        /// Responsive packets in a round trip (z).
+        pub responsive: f64 => "responsive_pkts", "packets";
+        /// Other packets in a round trip (D).
+        pub other: f64 => "other_pkts", "packets";
+        /// Responsive flows (N_s); 0 while unknown.
+        pub flows: f64 => "flows", "flows";
+        /// Round-trip time with the queue (R_0).
+        pub rtt: f64 => "rtt_s", "s";
+        /// Drops over arrivals of the interval.
+        pub drop_share: f64 => "drop_share";
+        /// Why it should not be relied on, in a word; null when it may be.
+        pub doubt: Option<&'static str> => "doubt";
     }
-    lists.set_item("methods", rows)?;
-    let rows = PyList::empty(py);
-    for param in &PARAMS {
-        let row = PyDict::new(py);
-        row.set_item("name", param.name)?;
-        row.set_item("unit", param.unit)?;
-        row.set_item("about", param.about)?;
-        row.set_item("default", param.default)?;
-        row.set_item("min", param.min)?;
-        row.set_item("max", param.max)?;
-        rows.append(row)?;
-    }
-    lists.set_item("params", rows)?;
-    let reasons = PyDict::new(py);
-    for (_, word, meaning) in Reason::ALL {
-        reasons.set_item(word, meaning)?;
-    }
-    lists.set_item("reasons", reasons)?;
-    Ok(lists)
 }
 
 /// Columns of samples, `float64` each.
@@ -70,42 +86,31 @@ fn run<N: Number>(
     Ok((estimates, estimator.faults()))
 }
 
-fn table<'py, N: Number>(
-    py: Python<'py>,
-    estimates: &[Estimate<N>],
-    faults: Faults,
-    per_second: u32,
-) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    let column = |of: fn(&Estimate<N>) -> N| estimates.iter().map(|row| of(row).to_f64()).collect::<Vec<_>>();
-    let time_s: Vec<_> = estimates.iter().map(|row| row.ticks as f64 / f64::from(per_second)).collect();
-    table.set_item("time_s", time_s)?;
-    table.set_item("share", column(|row| row.share))?;
-    table.set_item("responsive_pkts", column(|row| row.responsive))?;
-    table.set_item("other_pkts", column(|row| row.other))?;
-    table.set_item("flows", column(|row| row.flows))?;
-    table.set_item("rtt_s", column(|row| row.rtt))?;
-    table.set_item("drop_share", column(|row| row.drop_share))?;
-    let doubts: Vec<_> = estimates.iter().map(|row| row.doubt.map(Reason::word)).collect();
-    table.set_item("doubt", doubts)?;
-    let counts = PyDict::new(py);
-    counts.set_item("numbers", faults.numbers)?;
-    counts.set_item("clock", faults.clock)?;
-    counts.set_item("gaps", faults.gaps)?;
-    table.set_item("faults", counts)?;
-    Ok(table)
+fn table<N: Number>(estimates: &[Estimate<N>], faults: Faults, per_second: u32) -> PyResult<(Table, String)> {
+    let row = |estimate: &Estimate<N>| Row {
+        time_s: estimate.ticks as f64 / f64::from(per_second),
+        share: estimate.share.to_f64(),
+        responsive: estimate.responsive.to_f64(),
+        other: estimate.other.to_f64(),
+        flows: estimate.flows.to_f64(),
+        rtt: estimate.rtt.to_f64(),
+        drop_share: estimate.drop_share.to_f64(),
+        doubt: estimate.doubt.map(Reason::word),
+    };
+    Ok((Table::of(&estimates.iter().map(row).collect::<Vec<_>>())?, as_json(&faults)?))
 }
 
 /// Estimates from columns of samples (`float64` each: clock in s, mean queue, arrivals and drops in packets), on a link
-/// of `capacity` packets/s and paths of `propagation` s. `ticks` per second make it calculate with integers.
+/// of `capacity` packets/s and paths of `propagation` s. `ticks` per second make it calculate with integers. The table of
+/// estimates, and as JSON how many samples it could not use, by fault.
 ///
 /// # Errors
 /// `ValueError` with one line for an unknown method, an unknown parameter or a value out of its bounds.
 #[pyfunction]
 #[pyo3(signature = (method, capacity, propagation, options, times, queue, arrivals, drops, ticks=None))]
 #[allow(clippy::too_many_arguments)]
-pub fn estimate<'py>(
-    py: Python<'py>,
+pub fn estimate(
+    py: Python<'_>,
     method: &str,
     capacity: f64,
     propagation: f64,
@@ -115,7 +120,7 @@ pub fn estimate<'py>(
     arrivals: PyBuffer<f64>,
     drops: PyBuffer<f64>,
     ticks: Option<u32>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<(Table, String)> {
     let refuse = |text: String| PyValueError::new_err(text);
     let options: Vec<_> = options.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let config = Config::with_options(capacity, propagation, &options).map_err(|error| refuse(error.to_string()))?;
@@ -134,11 +139,11 @@ pub fn estimate<'py>(
             let nanoseconds = 1_000_000_000;
             let (estimates, faults) =
                 py.detach(|| run::<Float>(method, &config, &columns, nanoseconds)).map_err(refuse)?;
-            table(py, &estimates, faults, nanoseconds)
+            table(&estimates, faults, nanoseconds)
         }
         Some(ticks) => {
             let (estimates, faults) = py.detach(|| run::<Fixed>(method, &config, &columns, ticks)).map_err(refuse)?;
-            table(py, &estimates, faults, ticks)
+            table(&estimates, faults, ticks)
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The job-level simulation as columns.
 
-use jobs::{Finished, Level, Order, Server};
+use jobs::{Level, Order, Server};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+
+use crate::table::Table;
 
 /// Names of the orders in which a level can serve.
 #[pyfunction]
@@ -29,16 +30,16 @@ impl JobServer {
         Server::new(&levels).map(JobServer).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// Takes jobs in order of arrival (`float64` each) and returns the columns of those that have left before the last
+    /// Takes jobs in order of arrival (`float64` each) and returns the table of those that have left before the last
     /// of them came, in the order in which they left.
     #[pyo3(signature = (arrivals, sizes, weights=None))]
-    fn offer<'py>(
+    fn offer(
         &mut self,
-        py: Python<'py>,
+        py: Python<'_>,
         arrivals: PyBuffer<f64>,
         sizes: PyBuffer<f64>,
         weights: Option<PyBuffer<f64>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> PyResult<Table> {
         let (arrivals, sizes) = (arrivals.to_vec(py)?, sizes.to_vec(py)?);
         let weights = weights.map(|column| column.to_vec(py)).transpose()?;
         if sizes.len() != arrivals.len() || weights.as_ref().is_some_and(|column| column.len() != arrivals.len()) {
@@ -53,18 +54,18 @@ impl JobServer {
             }
             left
         });
-        columns(py, &left)
+        Table::of(&left)
     }
 
     /// Serves until `time`, to the end when it is infinite, and returns those who leave.
-    fn finish<'py>(&mut self, py: Python<'py>, time: f64) -> PyResult<Bound<'py, PyDict>> {
+    fn finish(&mut self, py: Python<'_>, time: f64) -> PyResult<Table> {
         let server = &mut self.0;
         let left = py.detach(move || {
             let mut left = Vec::with_capacity(server.present());
             server.serve_until(time, &mut |job| left.push(job));
             left
         });
-        columns(py, &left)
+        Table::of(&left)
     }
 
     /// Jobs in the system.
@@ -72,23 +73,4 @@ impl JobServer {
     fn present(&self) -> usize {
         self.0.present()
     }
-}
-
-fn columns<'py>(py: Python<'py>, left: &[Finished]) -> PyResult<Bound<'py, PyDict>> {
-    let columns = PyDict::new(py);
-    columns.set_item("job", column(py, left, |each| each.job)?)?;
-    columns.set_item("cycle", column(py, left, |each| each.cycle)?)?;
-    columns.set_item("size", column(py, left, |each| each.size.to_bits())?)?;
-    columns.set_item("response_time", column(py, left, |each| each.response_time.to_bits())?)?;
-    Ok(columns)
-}
-
-/// Little-endian words of 64 bits, written in place: the jobs are many.
-fn column<'py>(py: Python<'py>, left: &[Finished], of: impl Fn(&Finished) -> u64) -> PyResult<Bound<'py, PyBytes>> {
-    PyBytes::new_with(py, 8 * left.len(), |bytes| {
-        for (word, each) in bytes.chunks_exact_mut(8).zip(left) {
-            word.copy_from_slice(&of(each).to_le_bytes());
-        }
-        Ok(())
-    })
 }

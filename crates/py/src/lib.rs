@@ -1,7 +1,6 @@
 //! The Python module `mayfly._native`: conversion and error mapping, no algorithm.
 
 mod capture;
-mod columns;
 mod disciplines;
 mod estimate;
 mod graph;
@@ -9,14 +8,15 @@ mod jobs;
 mod output;
 mod scripts;
 mod simulate;
-mod trace;
-mod waits;
+mod table;
 mod wlan;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(table::table_schema, module)?)?;
     module.add_class::<simulate::Control>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;

@@ -1,13 +1,10 @@
 //! Scripts of connections and their trains as columns.
 
-use netsim::{FlowSpec, Output, Part, Scripts, Train};
+use netsim::{FlowSpec, Part, Scripts, Train};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use units::Time;
-
-use crate::columns::integers;
 
 /// Columns of the trains of scripted flows, ascending by `flow`, the index in the flow list, and place in the script;
 /// `forward` is 1 for data from the sender to the receiver of the flow.
@@ -71,17 +68,4 @@ impl ScriptColumns {
         }
         self.parts.hand_out(scripts, flows, py)
     }
-}
-
-/// Trains in the order in which they started, as columns.
-pub(crate) fn trains<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
-    let trains = PyDict::new(py);
-    let of = || output.trains.iter();
-    trains.set_item("flow", integers(py, of().map(|train| u64::from(train.flow))))?;
-    trains.set_item("train", integers(py, of().map(|train| u64::from(train.train))))?;
-    trains.set_item("part", integers(py, of().map(|train| u64::from(train.part))))?;
-    trains.set_item("forward", integers(py, of().map(|train| u64::from(train.forward))))?;
-    trains.set_item("start_ns", integers(py, of().map(|train| train.start.0)))?;
-    trains.set_item("end_ns", integers(py, of().map(|train| train.end.0)))?;
-    Ok(trains)
 }

@@ -10,15 +10,16 @@ use netsim::{Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, Recor
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use qdisc::Limit;
 use serde::Deserialize;
+use tables::record;
 use units::{BitRate, Time};
 
-use crate::columns::integers;
 use crate::graph::GraphSettings;
 use crate::output::as_dictionary;
 use crate::scripts::ScriptColumns;
+use crate::table::Table;
 use crate::wlan::WlanSettings;
 
 /// Lets another thread see how far a run is, and stop it.
@@ -265,11 +266,8 @@ impl FlowColumns {
     }
 }
 
-/// Runs `flows`, sorted by start, with `settings`, JSON: dictionaries `records`, `samples`, `counters`, `drops`,
-/// `packets`, `timeouts`, `subflows`.
-///
-/// Columns come back as bytes of little-endian `uint64` or `float64`; times in nanoseconds with
-/// 2^64 - 1 for never.
+/// Runs `flows`, sorted by start, with `settings`, JSON. Returns a dictionary of tables; `cell` and `nodes` are `None`
+/// without a wireless cell.
 ///
 /// # Errors
 /// `ValueError` with one line for a value out of its bounds; `KeyboardInterrupt` when cancelled.
@@ -301,18 +299,32 @@ pub fn run<'py>(
     as_dictionary(py, &output)
 }
 
-/// Response of each flow of `flows` alone on its path: arrival times of its data segments and FIN since its
-/// start (all flows one after the other), their number per flow, and the end of each flow; nanoseconds as bytes of
-/// `uint64`.
+record! {
+    /// Arrival of a data segment, or of the FIN, of a flow that is alone on its path.
+    #[derive(Clone, Copy)]
+    pub struct Arrival in "alone_arrivals" {
+        /// Since the start of the flow.
+        pub time: Time => "time_ns", "ns", as |time: &Time| time.0;
+    }
+}
+
+record! {
+    /// A flow that is alone on its path.
+    #[derive(Clone, Copy)]
+    pub struct Alone in "alone" {
+        /// Rows of the arrivals that are its own; flows follow each other there.
+        pub arrivals: u64 => "arrivals";
+        /// End of the flow.
+        pub finish: Time => "finish_ns", "ns", as |&time: &Time| (time != Time::NEVER).then_some(time.0);
+    }
+}
+
+/// Response of each flow of `flows` alone on its path: the table of arrivals, and that of the flows.
 ///
 /// # Errors
 /// As [`run`].
 #[pyfunction]
-pub fn alone<'py>(
-    py: Python<'py>,
-    settings: &str,
-    flows: FlowColumns,
-) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+pub fn alone(py: Python<'_>, settings: &str, flows: FlowColumns) -> PyResult<(Table, Table)> {
     let settings = Settings::read(settings)?;
     let rules = settings.flow_rules.clone();
     let run = settings.into_run()?;
@@ -320,11 +332,9 @@ pub fn alone<'py>(
     drop(flows);
     let responses: Vec<netsim::Alone> =
         py.detach(|| rows.iter().map(|flow| netsim::alone(&run, flow)).collect::<Result<_, _>>()).map_err(refused)?;
-    Ok((
-        integers(py, responses.iter().flat_map(|r| &r.arrivals).map(|time| time.0)),
-        integers(py, responses.iter().map(|r| r.arrivals.len() as u64)),
-        integers(py, responses.iter().map(|r| r.finish.0)),
-    ))
+    let arrivals: Vec<_> = responses.iter().flat_map(|one| &one.arrivals).map(|&time| Arrival { time }).collect();
+    let row = |one: &netsim::Alone| Alone { arrivals: one.arrivals.len() as u64, finish: one.finish };
+    Ok((Table::of(&arrivals)?, Table::of(&responses.iter().map(row).collect::<Vec<_>>())?))
 }
 
 /// JSON schema of the transport's settings: names, types, words and meaning of each.

@@ -1,17 +1,13 @@
 //! Wireless cells and the lengths of their frames, as settings.
 
-use netsim::out::records::Output;
 use netsim::wlan::phy::{Channel, Mode, Standard};
-use netsim::wlan::{
-    AfterFailure, Aggregation, Category, CellCounts, Decrement, Immediate, NodeCounts, Placement, Rules, Station, Wlan,
-};
+use netsim::wlan::{AfterFailure, Aggregation, Category, Decrement, Immediate, Placement, Rules, Station, Wlan};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use units::Time;
 
-use crate::columns::integers;
+use crate::table::as_json;
 
 /// A cell; times in nanoseconds.
 #[derive(Deserialize)]
@@ -162,40 +158,32 @@ impl WlanSettings {
     }
 }
 
-/// What the cell did: columns of one value per node, the access point first, and totals; None without a cell.
-pub(crate) fn counts<'py>(py: Python<'py>, output: &Output) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(CellCounts { nodes, busy, data, acks }) = &output.wlan else { return Ok(None) };
-    let columns = PyDict::new(py);
-    let column = |of: fn(&NodeCounts) -> u64| integers(py, nodes.iter().map(of));
-    columns.set_item("attempts", column(|node| node.attempts))?;
-    columns.set_item("retries", column(|node| node.retries))?;
-    columns.set_item("collided", column(|node| node.collided))?;
-    columns.set_item("damaged", column(|node| node.damaged))?;
-    columns.set_item("acked", column(|node| node.acked))?;
-    columns.set_item("acked_bytes", column(|node| node.acked_bytes))?;
-    columns.set_item("given_up", column(|node| node.given_up))?;
-    columns.set_item("accesses", column(|node| node.accesses))?;
-    columns.set_item("airtime_ns", column(|node| node.airtime.0))?;
-    let cell = PyDict::new(py);
-    cell.set_item("nodes", columns)?;
-    cell.set_item("busy_ns", busy.0)?;
-    cell.set_item("data_arrivals", data.arrivals)?;
-    cell.set_item("data_drops", data.drops)?;
-    cell.set_item("ack_arrivals", acks.arrivals)?;
-    cell.set_item("ack_drops", acks.drops)?;
-    Ok(Some(cell))
+/// Times of frames.
+#[derive(Serialize)]
+struct Airtimes {
+    slot_ns: u64,
+    sifs_ns: u64,
+    ack_ns: u64,
+    ack_timeout_ns: u64,
+    eifs_extra_ns: u64,
+    rts_ns: u64,
+    cts_ns: u64,
+    preamble_ns: u64,
+    rate_bps: f64,
+    cw_min: u32,
+    cw_max: u32,
+    data_ns: Vec<u64>,
 }
 
 /// Time of frames, nanoseconds: of data frames with PSDUs of `lengths` bytes, of the control frames that belong to
-/// them, and of the gaps between frames.
+/// them, and of the gaps between frames; JSON.
 ///
 /// # Errors
 /// `ValueError` with one line for a standard, rate or channel there is not.
 #[pyfunction]
 #[pyo3(signature = (standard, rate, width, streams, short_guard, short_preamble, ack_rate, lengths, long_slot=false))]
 #[expect(clippy::too_many_arguments, reason = "the arguments are a table's row, given by name")]
-pub fn wlan_airtimes<'py>(
-    py: Python<'py>,
+pub fn wlan_airtimes(
     standard: String,
     rate: String,
     width: u32,
@@ -205,43 +193,54 @@ pub fn wlan_airtimes<'py>(
     ack_rate: Option<String>,
     lengths: Vec<u32>,
     long_slot: bool,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<String> {
     let air = AirSettings { standard, width, streams, short_guard, short_preamble, long_slot };
     let standard = air.standard()?;
     let data = air.data(standard, &rate)?;
     let control = air.control(standard, &rate, ack_rate.as_deref())?;
-    let found = PyDict::new(py);
-    for (name, time) in [
-        ("slot_ns", air.slot(standard)),
-        ("sifs_ns", standard.sifs),
-        ("ack_ns", control.airtime(ACK)),
-        ("ack_timeout_ns", air.ack_timeout(standard, &control)),
-        ("eifs_extra_ns", air.eifs_extra(standard)),
-        ("rts_ns", control.airtime(RTS)),
-        ("cts_ns", control.airtime(ACK)),
-        ("preamble_ns", data.preamble),
-    ] {
-        found.set_item(name, time.0)?;
-    }
-    found.set_item("rate_bps", f64::from(data.half_bits) / 2.0 / data.symbol.as_secs_f64())?;
-    found.set_item("cw_min", standard.windows[0])?;
-    found.set_item("cw_max", standard.windows[1])?;
-    found.set_item("data_ns", PyList::new(py, lengths.iter().map(|&bytes| data.airtime(bytes).0))?)?;
-    Ok(found)
+    as_json(&Airtimes {
+        slot_ns: air.slot(standard).0,
+        sifs_ns: standard.sifs.0,
+        ack_ns: control.airtime(ACK).0,
+        ack_timeout_ns: air.ack_timeout(standard, &control).0,
+        eifs_extra_ns: air.eifs_extra(standard).0,
+        rts_ns: control.airtime(RTS).0,
+        cts_ns: control.airtime(ACK).0,
+        preamble_ns: data.preamble.0,
+        rate_bps: f64::from(data.half_bits) / 2.0 / data.symbol.as_secs_f64(),
+        cw_min: standard.windows[0],
+        cw_max: standard.windows[1],
+        data_ns: lengths.iter().map(|&bytes| data.airtime(bytes).0).collect(),
+    })
 }
 
-/// The standards there are, and of each the rates, the highest last.
+/// What a standard has to offer.
+#[derive(Serialize)]
+struct Offer {
+    rates: Vec<&'static str>,
+    cw_min: u32,
+    cw_max: u32,
+    aggregates: bool,
+    symbol_ns: u64,
+}
+
+/// The standards there are by name, and of each the rates, the highest last; JSON.
+///
+/// # Errors
+/// `RuntimeError` when they cannot be written as JSON.
 #[pyfunction]
-pub fn wlan_standards(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let found = PyDict::new(py);
+pub fn wlan_standards() -> PyResult<String> {
+    let offer = |standard: &'static Standard| Offer {
+        rates: standard.rates.iter().map(|(name, _)| *name).collect(),
+        cw_min: standard.windows[0],
+        cw_max: standard.windows[1],
+        aggregates: standard.aggregate_bytes.is_some(),
+        symbol_ns: standard.data.symbol.0,
+    };
+    let mut standards = serde_json::Map::new();
     for standard in &netsim::wlan::phy::STANDARDS {
-        let row = PyDict::new(py);
-        row.set_item("rates", standard.rates.iter().map(|(name, _)| *name).collect::<Vec<_>>())?;
-        row.set_item("cw_min", standard.windows[0])?;
-        row.set_item("cw_max", standard.windows[1])?;
-        row.set_item("aggregates", standard.aggregate_bytes.is_some())?;
-        row.set_item("symbol_ns", standard.data.symbol.0)?;
-        found.set_item(standard.id, row)?;
+        let row = serde_json::to_value(offer(standard)).map_err(|error| refused(error.to_string()))?;
+        standards.insert(standard.id.to_owned(), row);
     }
-    Ok(found)
+    as_json(&standards)
 }

@@ -17,6 +17,18 @@ pub enum DropReason {
     Early,
 }
 
+impl DropReason {
+    /// The reason in one word, as tables have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            DropReason::Full => "full",
+            DropReason::PushedOut => "pushedout",
+            DropReason::FlowFull => "flowfull",
+            DropReason::Early => "early",
+        }
+    }
+}
+
 /// Buffer limit. The packet in transmission has left the queue and does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

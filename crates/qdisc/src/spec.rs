@@ -1,5 +1,7 @@
 use std::fmt;
 
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use units::Time;
 
 /// What a discipline goes by when it chooses the next packet, or the one to drop: the groups of lists
@@ -28,8 +30,14 @@ impl Family {
     }
 }
 
+impl Serialize for Family {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 /// Static description of a discipline: everything lists, help texts and reports say about it.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Spec {
     /// Id on the command line and in tables.
     pub id: &'static str,
@@ -50,7 +58,7 @@ pub struct Spec {
 }
 
 /// One parameter of a discipline.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Param {
     /// Name on the command line and in scenario files.
     pub name: &'static str,
@@ -59,11 +67,13 @@ pub struct Param {
     /// Meaning, with the symbol of the paper.
     pub about: &'static str,
     /// Default and bounds.
+    #[serde(flatten)]
     pub value: Value,
 }
 
 /// Default and bounds of a parameter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A number in `[min, max]`.
     Number {
@@ -95,7 +105,16 @@ pub enum Value {
         most: usize,
     },
     /// One of a few words; the first is the default.
+    #[serde(serialize_with = "choices")]
     Choice(&'static [&'static str]),
+}
+
+/// The words, and the first of them as the default.
+fn choices<S: Serializer>(words: &&'static [&'static str], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(2))?;
+    map.serialize_entry("default", words[0])?;
+    map.serialize_entry("choices", words)?;
+    map.end()
 }
 
 /// Why a queue could not be set up.

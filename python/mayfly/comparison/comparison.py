@@ -13,6 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
+from mayfly.simulate.tables import FILES
 from mayfly.text.folder import filled, write_table
 
 SCHEMA = 1
@@ -109,10 +110,9 @@ class Comparison:
             tables = {"flows": self.records, "samples": self.samples, "drops": self.drops}
             tables |= {"packets": self.packets, "timeouts": self.timeouts, "trains": self.trains}
             tables |= {"subflows": self.subflows}
-            metadata = {"mayfly.schema": str(SCHEMA)}
             for key in tables.keys() & names.keys():
                 # Higher levels take twice the time and save one part in a hundred.
-                write_table(tables[key], partial / names[key], compression_level=1, metadata=metadata)
+                write_table(tables[key], partial / names[key], compression_level=1, metadata=FILES[key].metadata())
             if report:
                 from mayfly.comparison.page import write_report
 

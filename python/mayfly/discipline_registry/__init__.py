@@ -20,9 +20,11 @@ _WRITTEN = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
 
 @cache
 def _registry() -> "tuple[DisciplineRow, ...]":
+    import json
+
     from mayfly import _native
 
-    return tuple(_native.disciplines())
+    return tuple(json.loads(_native.disciplines()))
 
 
 def disciplines() -> "list[DisciplineRow]":

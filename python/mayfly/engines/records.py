@@ -6,6 +6,8 @@ import polars as pl
 
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.transport import Tcp
+from mayfly.simulate import columns
+from mayfly.tables import native
 
 
 def records_frame(flows: pl.DataFrame, told: list[dict[str, Any]], tcp: Tcp) -> pl.DataFrame:
@@ -30,35 +32,7 @@ def records_frame(flows: pl.DataFrame, told: list[dict[str, Any]], tcp: Tcp) -> 
         _udp(row, one, tcp) if row["protocol"] == "udp" else _tcp(row, one, tcp.fin)
         for row, one in zip(known, told, strict=True)
     ]
-    found = pl.DataFrame(outcomes, schema=_OUTCOME)
-    none = {name: pl.lit(None, pl.Int64) for name in ("high_packets", "sorted_packets", "fragments")}
-    delays = {f"queue_delay_{name}": pl.lit(None, pl.Float64) for name in ("mean_s", "deviation_s", "max_s")}
-    return (
-        flows.with_columns(size_packets=(pl.col("size_bytes") + (tcp.mss - 1)) // tcp.mss)
-        .with_columns(found.get_columns())
-        .with_columns(**none)
-        .with_columns(response_time_s=pl.col("finish_s") - pl.col("start_s"))
-        .with_columns(queue_packets=pl.lit(None, pl.Int64), **delays)
-    )
-
-
-_OUTCOME = {
-    "finish_s": pl.Float64,
-    "delivered_bytes": pl.Int64,
-    "packets_sent": pl.Int64,
-    "retransmits": pl.Int64,
-    "timeouts": pl.Int64,
-    "drops": pl.Int64,
-    "lost": pl.Int64,
-    "marks": pl.Int64,
-    "rtt_mean_s": pl.Float64,
-    "cwnd_mean_packets": pl.Float64,
-    "gave_up": pl.Boolean,
-    "first_data_s": pl.Float64,
-    "first_sent_s": pl.Float64,
-    "last_data_s": pl.Float64,
-}
-"""In the order of the simulator's records."""
+    return columns.records_frame(flows, pl.DataFrame(outcomes, schema=native("flows").schema), tcp.mss).drop("begun_s")
 
 
 def _tcp(row: dict[str, Any], told: dict[str, Any], fin: bool) -> dict[str, Any]:
@@ -117,35 +91,16 @@ def samples_frame(told: list[dict[str, Any]], watched: int) -> pl.DataFrame:
     polars.DataFrame, shape (n_samples, ...)
         Samples of docs/tables.md, without ``discipline`` and ``replication``.
     """
-    rows = pl.DataFrame(told, schema=_SAMPLE)
-    offered = pl.col("packets") + pl.col("backlog_packets") + pl.col("drops")
-    none = {name: pl.lit(None, pl.Int64) for name in ("high_backlog_packets", "flow_table")}
-    progress = {
-        f"progress_{k + 1}_bytes": pl.col("progress").list.get(k) if k < watched else pl.lit(None, pl.Int64)
-        for k in range(3)
-    }
-    return rows.select(
-        "time_s",
-        "backlog_packets",
-        "backlog_bytes",
-        **none,
-        arrivals=offered - offered.shift(1, fill_value=0),
-        drops=pl.col("drops") - pl.col("drops").shift(1, fill_value=0),
-        queue_mean_packets=pl.col("queue_mean_packets"),
-        nonresponsive_arrivals=pl.lit(None, pl.Int64),
-        nonresponsive_drops=pl.lit(None, pl.Int64),
-        nonresponsive_estimate=pl.lit(None, pl.Float64),
-        nonresponsive_doubt=pl.lit(None, pl.String),
-        **progress,
-    )
+    before = {"arrivals": 0, "drops": 0}
+    rows = []
+    for one in told:
+        now = {"arrivals": one["packets"] + one["backlog_packets"] + one["drops"], "drops": one["drops"]}
+        progress = {f"progress_{k + 1}_bytes": one["progress"][k] for k in range(min(watched, 3))}
+        since = {name: now[name] - before[name] for name in now}
+        rows.append({name: one[name] for name in _QUEUE} | since | progress)
+        before = now
+    return pl.DataFrame(rows, schema=native("samples").schema)
 
 
-_SAMPLE = {
-    "time_s": pl.Float64,
-    "packets": pl.Int64,
-    "drops": pl.Int64,
-    "backlog_packets": pl.Int64,
-    "backlog_bytes": pl.Int64,
-    "queue_mean_packets": pl.Float64,
-    "progress": pl.List(pl.Int64),
-}
+_QUEUE = ("time_s", "backlog_packets", "backlog_bytes", "queue_mean_packets")
+"""What the guest tells as the table has it."""

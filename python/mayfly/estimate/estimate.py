@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import polars as pl
 
 from mayfly import _native
 from mayfly.arrays import Booleans, Floats
@@ -21,7 +24,13 @@ from mayfly.text.quantity import bare, buffer, rate_bps, seconds, shown
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mayfly._native import EstimateColumns, EstimatorParam, Faults, MethodRow
+    from mayfly._native import EstimatorLists, EstimatorParam, Faults, MethodRow
+
+
+@cache
+def _lists() -> EstimatorLists:
+    lists: EstimatorLists = json.loads(_native.estimator_lists())
+    return lists
 
 
 def methods() -> list[MethodRow]:
@@ -32,7 +41,7 @@ def methods() -> list[MethodRow]:
     >>> [row["id"] for row in methods()][:2]
     ['default', 'response']
     """
-    return _native.estimator_lists()["methods"]
+    return _lists()["methods"]
 
 
 def parameters() -> list[EstimatorParam]:
@@ -43,7 +52,7 @@ def parameters() -> list[EstimatorParam]:
     >>> {row["name"]: row["default"] for row in parameters()}["gamma_1"]
     5.0
     """
-    return _native.estimator_lists()["params"]
+    return _lists()["params"]
 
 
 def doubts() -> dict[str, str]:
@@ -54,7 +63,7 @@ def doubts() -> dict[str, str]:
     >>> doubts()["no-arrivals"]
     'nothing came'
     """
-    return _native.estimator_lists()["reasons"]
+    return _lists()["reasons"]
 
 
 _DETAILS: tuple[Literal["responsive_pkts", "other_pkts", "flows", "rtt_s", "drop_share", "doubt"], ...] = (
@@ -91,7 +100,7 @@ class Estimates:
 
     method: str
     settings: Mapping[str, float]
-    columns: EstimateColumns
+    columns: dict[str, list[Any]]
     actual: Floats | None
     faults: Faults
     from_s: float = 0.0
@@ -257,7 +266,7 @@ def estimate(
     if ticks is not None and not 1 <= ticks <= 1_000_000:
         raise MayflyError(f"ticks = {ticks}: must be from 1 to 1000000 per second")
     try:
-        columns = _native.estimate(
+        table, faults = _native.estimate(
             method,
             capacity,
             propagation,
@@ -280,9 +289,10 @@ def estimate(
         "first_s": first,
     }
     settings |= {"estimation_s": given["sampling"] * per_estimate, **given}
+    columns = pl.DataFrame(table).to_dict(as_series=False)
     times = np.array(columns["time_s"])
     actual = samples.truth(np.concatenate([[first], times[:-1]]), times) if times.size else None
-    return Estimates(method, settings, columns, actual, columns["faults"], from_s)
+    return Estimates(method, settings, columns, actual, json.loads(faults), from_s)
 
 
 def _mean(values: Floats) -> float:

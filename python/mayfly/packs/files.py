@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.comparison.comparison import SCHEMA
 from mayfly.simulate.run import Progress
+from mayfly.tables import Table
 from mayfly.text.folder import filled, write_table
 
 
@@ -39,7 +39,7 @@ def _told(progress: Progress, place: int, count: int, fraction: float) -> None:
 def write_pack(
     folder: str | os.PathLike[str],
     table: pl.DataFrame,
-    name: str,
+    about: Table,
     summary: Mapping[str, Any],
     pages: Mapping[str, Callable[[], str]] | None = None,
 ) -> dict[str, str]:
@@ -51,8 +51,8 @@ def write_pack(
         Created when absent. Files appear under their names only when all are complete.
     table : polars.DataFrame
         The rows.
-    name : str
-        File of the table.
+    about : Table
+        What its columns mean; the file has its name.
     summary : mapping
         Gets the paths as ``files``.
     pages : mapping, optional
@@ -69,10 +69,11 @@ def write_pack(
         The folder cannot be written.
     """
     pages = pages or {}
+    name = f"{about.name}.parquet"
     names = {"table": name, **{key: f"{key}.html" for key in pages}, "summary": "summary.json"}
     files = {key: str(Path(folder) / file) for key, file in names.items()}
     with filled(folder, names.values()) as made:
-        write_table(table, made / name, metadata={"mayfly.schema": str(SCHEMA)})
+        write_table(table, made / name, metadata=about.metadata())
         for key, page in pages.items():
             (made / names[key]).write_text(page(), encoding="utf-8")
         text = json.dumps({**summary, "files": files}, indent=1, allow_nan=False)

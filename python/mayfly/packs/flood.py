@@ -16,9 +16,10 @@ from mayfly.metrics.intervals import student_ci95
 from mayfly.packs.files import progress_of, write_pack
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress
+from mayfly.tables import Column, Table
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Table as ShownTable
 
 PHASES = {"in step": 0.0, "staggered": 2.0}
 """Within how many seconds the CBR sources start."""
@@ -34,10 +35,41 @@ _WARM_UP = 2
 
 _HEADS = ("long, Mb/s", "short, s", "short lost", "long lost", "flood, Mb/s", "flood lost", "delay, ms")
 
-_SCHEMA = (
-    dict.fromkeys(("case", "label", "discipline", "id", "group"), pl.String)
-    | dict.fromkeys(("share", "throughput_mbps", "drop_rate", "delay_s", "response_s", "response_ci95_s"), pl.Float64)
-    | {"unfinished": pl.Int64}
+FLOOD = Table(
+    "flood",
+    (
+        Column(
+            "case",
+            "string",
+            "",
+            "Id of the case: `calm`, `long-in-step`, `long-staggered`, `mixed-in-step` or `mixed-staggered`.",
+        ),
+        Column("label", "string", "", "Its title."),
+        Column("discipline", "string", "", "Label of the run."),
+        Column("id", "string", "", "Id of the discipline."),
+        Column("group", "string", "", "`long`, `short` or `flood`."),
+        Column("share", "float64", "", "As `classes` of the summary.", nullable=True),
+        Column("throughput_mbps", "float64", "10^6 bit/s", "As `classes` of the summary.", nullable=True),
+        Column("drop_rate", "float64", "", "As `classes` of the summary.", nullable=True),
+        Column("delay_s", "float64", "s", "Mean time in the queue of the packets sent.", nullable=True),
+        Column(
+            "response_s",
+            "float64",
+            "s",
+            "Mean response time of the short flows that began after the warm-up and ended.",
+            nullable=True,
+        ),
+        Column(
+            "response_ci95_s",
+            "float64",
+            "s",
+            "Half its 95 % interval, Student's t over the replications; null for one.",
+            nullable=True,
+        ),
+        Column(
+            "unfinished", "int64", "flows", "Short flows that began after the warm-up and did not end.", nullable=True
+        ),
+    ),
 )
 
 
@@ -127,14 +159,14 @@ class Flood:
     labels: dict[str, str]
     summary: dict[str, Any]
 
-    def tables(self) -> list["Table"]:
+    def tables(self) -> list["ShownTable"]:
         """One rich table per case."""
         from rich import box
-        from rich.table import Table
+        from rich.table import Table as ShownTable
 
         found = []
         for (case,), own in self.table.partition_by("case", as_dict=True, maintain_order=True).items():
-            table = Table(title=self.labels[case], box=box.SIMPLE_HEAD, title_justify="left")
+            table = ShownTable(title=self.labels[case], box=box.SIMPLE_HEAD, title_justify="left")
             for head in ("", *_HEADS):
                 table.add_column(head, justify="left" if not head else "right")
             for (label,), rows in own.partition_by("discipline", as_dict=True, maintain_order=True).items():
@@ -172,7 +204,7 @@ class Flood:
         MayflyError
             The folder cannot be written.
         """
-        return write_pack(folder, self.table, "flood.parquet", self.summary)
+        return write_pack(folder, self.table, FLOOD, self.summary)
 
 
 def _cells(of: dict[str, dict[str, Any]]) -> list[str]:
@@ -248,7 +280,7 @@ def flood(
         "warm_up_s": first.warm_up,
         "cases": documents,
     }
-    return Flood(pl.DataFrame(rows, schema=_SCHEMA), {case.id: case.label for case in chosen}, summary)
+    return Flood(pl.DataFrame(rows, schema=FLOOD.schema), {case.id: case.label for case in chosen}, summary)
 
 
 def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:

@@ -18,23 +18,56 @@ from mayfly.metrics import batch_response
 from mayfly.packs.files import progress_of, write_pack
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress
+from mayfly.tables import Column, Table
 
 if TYPE_CHECKING:
-    from mayfly.show.table import Table
+    from mayfly.show.table import Table as ShownTable
 
 SPLITS = (1, 2, 4, 8, 16, 32, 64)
 """Connections one transfer is split over."""
 
 
-_NAMES = ("case", "part", "label", "discipline", "id", "family", "group")
-_SHARES = ("share", "fair_share", "ratio", "loss", "longest_stall_s")
-_SCHEMA = (
-    dict.fromkeys(_NAMES, pl.String)
-    | dict.fromkeys(("users", "flows"), pl.Int64)
-    | dict.fromkeys(_SHARES, pl.Float64)
-    | {"unfinished": pl.Int64}
-    | dict.fromkeys(("p50", "p95", "p99"), pl.Float64)
-    | {"with_transfers": pl.Boolean, "response_s": pl.Float64, "complete": pl.Int64, "batches": pl.Int64}
+GAMING = Table(
+    "gaming",
+    (
+        Column("case", "string", "", "Id of the case, such as `split-8`."),
+        Column("part", "string", "", "Its attack."),
+        Column("label", "string", "", "Head of its column."),
+        Column("discipline", "string", "", "Label of the run."),
+        Column("id", "string", "", "Id of the discipline."),
+        Column("family", "string", "", "Family of the discipline."),
+        Column("group", "string", "", "Group of flows."),
+        Column("users", "int64", "", "As `groups` of the summary below."),
+        Column("flows", "int64", "", "As `groups`."),
+        Column("share", "float64", "", "As `groups`.", nullable=True),
+        Column("fair_share", "float64", "", "As `groups`.", nullable=True),
+        Column("ratio", "float64", "", "As `groups`.", nullable=True),
+        Column("loss", "float64", "", "As `groups`.", nullable=True),
+        Column("longest_stall_s", "float64", "s", "As `groups`.", nullable=True),
+        Column("unfinished", "int64", "flows", "As `groups`."),
+        *(
+            Column(
+                f"p{percent}",
+                "float64",
+                "",
+                f"Slowdown within which {percent} % of the group's transfers stay; null where such a transfer never "
+                "finished, or without transfers.",
+                nullable=True,
+            )
+            for percent in (50, 95, 99)
+        ),
+        Column("with_transfers", "bool", "", "Whether the group has transfers that can end, and so a slowdown."),
+        Column(
+            "response_s",
+            "float64",
+            "s",
+            "Of split transfers: mean time from the start of the connections to the end of the last one, complete "
+            "transfers only.",
+            nullable=True,
+        ),
+        Column("complete", "int64", "", "Of split transfers: how many finished.", nullable=True),
+        Column("batches", "int64", "", "Of split transfers: how many there were.", nullable=True),
+    ),
 )
 
 
@@ -172,7 +205,7 @@ class Gaming:
     overview: list[dict[str, Any]]
     summary: dict[str, Any]
 
-    def tables(self) -> list["Table"]:
+    def tables(self) -> list["ShownTable"]:
         """The overview and one table per attack."""
         from mayfly.packs.gaming_report import leading_tables
 
@@ -198,7 +231,7 @@ class Gaming:
         """
         from mayfly.packs.gaming_report import gaming_page
 
-        return write_pack(folder, self.table, "gaming.parquet", self.summary, {"report": partial(gaming_page, self)})
+        return write_pack(folder, self.table, GAMING, self.summary, {"report": partial(gaming_page, self)})
 
 
 def gaming(
@@ -249,7 +282,7 @@ def gaming(
         found = compare(case.scenario, disciplines, progress=part, command="gaming")
         rows += _rows(case, found)
         documents.append(_document(case, found))
-    table = pl.DataFrame(rows, schema=_SCHEMA)
+    table = pl.DataFrame(rows, schema=GAMING.schema)
     shown = overview(table)
     first = chosen[0].scenario
     summary = {

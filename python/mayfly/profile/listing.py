@@ -15,6 +15,7 @@ from mayfly.profile.hosts import counted, read_hosts, roles_by_balance
 from mayfly.profile.sides import Sides, sides_of
 from mayfly.profile.table import Connections, read_connections
 from mayfly.text.folder import filled, write_table
+from mayfly.workload import connections as kept
 from mayfly.workload.connections import write_connections
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Listing:
         """Write the files into a folder that is there."""
         write_connections(self.frame, self.connections.counts, os.path.join(folder, CONNECTIONS))
         if self.connections.trains is not None:
-            write_table(self.connections.trains, os.path.join(folder, TRAINS))
+            write_table(self.connections.trains, os.path.join(folder, TRAINS), metadata=kept.TRAINS.metadata())
 
 
 def listing(

@@ -1,5 +1,6 @@
 """Time that frames of 802.11 take on the air, from the tables that the simulator uses."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -36,7 +37,8 @@ def standards() -> dict[str, dict[str, Any]]:
     >>> list(standards()), standards()["802.11b"]["rates"][-1]
     (['802.11a', '802.11b', '802.11g', '802.11n', '802.11ac'], '11mbit')
     """
-    return _native.wlan_standards()
+    standards: dict[str, dict[str, Any]] = json.loads(_native.wlan_standards())
+    return standards
 
 
 def overhead_bytes(qos: bool) -> int:
@@ -185,11 +187,12 @@ def airtimes(
         if wrong := [value for value in values if not 0 <= value < 1 << 24]:
             raise MayflyError(f"{name} = {wrong[0]}: must be from 0 to 16777215")
     try:
-        found = _native.wlan_airtimes(
+        text = _native.wlan_airtimes(
             standard, rate, width, streams, short_guard, short_preamble, ack_rate, list(lengths), long_slot
         )
     except ValueError as error:
         raise MayflyError(str(error)) from None
+    found = json.loads(text)
     return Airtimes(**found | {"lengths": tuple(lengths), "data_ns": tuple(found["data_ns"])})
 
 

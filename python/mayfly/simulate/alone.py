@@ -162,8 +162,9 @@ class Ways:
         for part in self.net.alone(flows, self.settings):
             settings = json.dumps(self.settings | part.settings)
             native = _native.alone(settings, columns.native_flows(part.flows, self.full_packet_bytes, part.ends))
-            arrivals, counts, finishes = map(columns.integers, native)
-            each = zip(np.split(arrivals, np.cumsum(counts)[:-1]), finishes.tolist(), strict=True)
+            segments, alone = map(pl.DataFrame, native)
+            parts = np.split(segments["time_ns"].to_numpy(), np.cumsum(alone["arrivals"].to_numpy())[:-1])
+            each = zip(parts, alone["finish_ns"].fill_null(-1).to_list(), strict=True)
             for row, one in zip(part.rows, each, strict=True):
                 found[row] = one
         return found

@@ -9,6 +9,8 @@ import polars as pl
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.scenario.transport import RULES
+from mayfly.simulate.queue_delay import taken
+from mayfly.simulate.tables import IN_CELL
 from mayfly.workload import scripts, stages
 from mayfly.workload.bursts import native_bursts
 
@@ -136,70 +138,60 @@ def group_classes(flows: pl.DataFrame) -> tuple[list[str | None], Floats]:
     return names.to_list(), groups.replace_strict(names, classes).to_numpy()
 
 
-def class_counts(names: list[str | None], counts: dict[str, bytes]) -> list[dict[str, Any]]:
+def class_counts(names: list[str | None], counts: pl.DataFrame) -> list[dict[str, Any]]:
     """What was counted of each group at the forward queue.
 
     Parameters
     ----------
     names : list of str or None
         Of :func:`group_classes`.
-    counts : dict of bytes
-        Native columns.
+    counts : polars.DataFrame, shape (n_classes, ...)
+        Native table ``classes``.
 
     Returns
     -------
     list of dict
-        `group`, and `arrivals`, `drops`, `marks`, `sent` in packets and `sent_bytes` in bytes on the wire.
+        `group`, and `arrivals`, `drops`, `marks`, `sent` in packets and `sent_bytes` in bytes on the wire;
+        `queueing_delay` of those sent (:func:`mayfly.simulate.queue_delay.taken`).
     """
-    columns = {name: integers(data).tolist() for name, data in counts.items()}
-    return [{"group": name, **{key: values[row] for key, values in columns.items()}} for row, name in enumerate(names)]
+    rows = [taken(row) for row in counts.to_dicts()]
+    return [{"group": name, **row} for name, row in zip(names, rows, strict=True)]
 
 
-def integers(data: bytes) -> Floats:
-    """A native column of integers.
+def with_ids(table: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
+    """A native table with the ids of flows in place of their rows in the list.
 
     Parameters
     ----------
-    data : bytes
-        Little-endian uint64.
+    table : polars.DataFrame, shape (n, ...)
+        With `flow_id`, which holds rows.
+    flows : polars.DataFrame, shape (n_flows, ...)
+        The list that was run.
 
     Returns
     -------
-    ndarray, shape (n,), int64
-        The values; never becomes -1.
+    polars.DataFrame, shape (n, ...)
+        `flow_id` comes first.
     """
-    return np.frombuffer(data, dtype="<u8").view(np.int64)
+    ids = flows["flow_id"].gather(table["flow_id"])
+    return table.select(ids, pl.exclude("flow_id"))
 
 
-def times(data: bytes) -> pl.Series:
-    """A native column of times.
-
-    Parameters
-    ----------
-    data : bytes
-        Little-endian uint64, nanoseconds.
-
-    Returns
-    -------
-    polars.Series, shape (n,)
-        Seconds; null for never.
-    """
-    raw = np.frombuffer(data, dtype="<u8")
-    seconds = np.where(raw == NEVER, np.nan, raw * 1e-9)
-    return pl.Series(seconds, nan_to_null=True)
-
-
-def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> pl.DataFrame:
+def records_frame(
+    flows: pl.DataFrame, outcomes: pl.DataFrame, mss: int, own: Mapping[str, pl.Series] | None = None
+) -> pl.DataFrame:
     """The flow list with the outcome of each flow.
 
     Parameters
     ----------
     flows : polars.DataFrame, shape (n_flows, ...)
         The list that was run.
-    records : dict of bytes
-        Native columns.
+    outcomes : polars.DataFrame, shape (n_flows, ...)
+        Native table ``flows``.
     mss : int
         Payload of a full segment, bytes.
+    own : mapping of polars.Series, optional
+        Columns that only this kind of network has.
 
     Returns
     -------
@@ -207,33 +199,20 @@ def records_frame(flows: pl.DataFrame, records: dict[str, bytes], mss: int) -> p
         Flow records of docs/tables.md, without `slowdown`, `discipline` and `replication`; `begun_s` is when a flow
         started, `start_s` what the list says.
     """
-    whole = ("delivered_bytes", "packets_sent", "retransmits", "timeouts", "drops", "lost", "marks")
-    real = ("rtt_mean_s", "cwnd_mean_packets")
+    tells = {"high_packets": "sorted_packets", "sorted_packets": "sorted_packets", "fragments": "fragments"}
     # A discipline with one class sorts nothing: null, not 0.
-    sorts = integers(records["sorted_packets"]).any()
-    classed = {
-        name: pl.Series(integers(records[name])) if sorts else None for name in ("high_packets", "sorted_packets")
-    }
-    starts = integers(records["fragments"])
-    classed["fragments"] = pl.Series(starts) if starts.any() else None
-    return flows.with_columns(
-        size_packets=(pl.col("size_bytes") + (mss - 1)) // mss,
-        begun_s=times(records["start_ns"]),
-        finish_s=times(records["finish_ns"]),
-        **{name: pl.Series(integers(records[name])) for name in whole},
-        **{name: pl.Series(np.frombuffer(records[name], dtype="<f8"), nan_to_null=True) for name in real},
-        gave_up=pl.Series(integers(records["gave_up"]) != 0),
-        first_data_s=times(records["first_data_ns"]),
-        **_back_bytes(flows, records),
-        first_sent_s=times(records["first_sent_ns"]),
-        last_data_s=times(records["last_data_ns"]),
-        **{name: pl.lit(None, pl.Int64) if values is None else values for name, values in classed.items()},
-    ).with_columns(response_time_s=pl.col("finish_s") - _realised_start(flows))
-
-
-def _back_bytes(flows: pl.DataFrame, records: dict[str, bytes]) -> dict[str, pl.Series]:
-    """What scripts brought against the direction of their flow; no column where there are none."""
-    return {"back_bytes": pl.Series(integers(records["back_bytes"]))} if "script" in flows.columns else {}
+    silent = [name for name, tell in tells.items() if not (outcomes[tell].fill_null(0) != 0).any()]
+    outcomes = outcomes.with_columns(pl.lit(None, pl.Int64).alias(name) for name in silent)
+    queue = [name for name in outcomes.columns if name.startswith("queue_")]
+    # Scripts alone bring something against the direction of their flow.
+    unused = IN_CELL if "script" in flows.columns else ("back_bytes", *IN_CELL)
+    return (
+        flows.with_columns(size_packets=(pl.col("size_bytes") + (mss - 1)) // mss)
+        .hstack(outcomes.drop(*unused, *queue))
+        .with_columns(response_time_s=pl.col("finish_s") - _realised_start(flows))
+        .with_columns(**(own or {}))
+        .hstack(outcomes.select(queue))
+    )
 
 
 def begun(records: pl.DataFrame) -> pl.DataFrame:
@@ -260,62 +239,3 @@ def _realised_start(flows: pl.DataFrame) -> pl.Expr:
     if not stages.is_closed_loop(flows):
         return pl.col("start_s")
     return pl.when(pl.col("after").is_null()).then("start_s").otherwise("begun_s")
-
-
-def samples_frame(samples: dict[str, Any]) -> pl.DataFrame:
-    """Time series of the forward queue.
-
-    Parameters
-    ----------
-    samples : dict
-        Native columns.
-
-    Returns
-    -------
-    polars.DataFrame, shape (n_samples, ...)
-        Samples of docs/tables.md, without `discipline` and `replication`.
-    """
-    rows = len(samples["time_ns"]) // 8
-    columns = {"time_s": times(samples["time_ns"]).cast(pl.Float64)}
-    for name in ("backlog_packets", "backlog_bytes", "high_backlog_packets", "flow_table"):
-        values = integers(samples[name])
-        columns[name] = pl.Series(values) if len(values) == rows else pl.Series([None] * rows, dtype=pl.Int64)
-    for name in ("arrivals", "drops"):
-        columns[name] = pl.Series(np.diff(integers(samples[name]), prepend=0))
-    columns["queue_mean_packets"] = pl.Series(np.frombuffer(samples["queue_mean_packets"], dtype="<f8"))
-    for name in ("nonresponsive_arrivals", "nonresponsive_drops"):
-        columns[name] = pl.Series(np.diff(integers(samples[name]), prepend=0))
-    estimates = pl.Series(np.frombuffer(samples["nonresponsive_estimate"], dtype="<f8"))
-    columns["nonresponsive_estimate"] = estimates.fill_nan(None)
-    columns["nonresponsive_doubt"] = pl.Series(samples["nonresponsive_doubt"], dtype=pl.String)
-    for position in range(3):
-        series = samples["progress"][position] if position < len(samples["progress"]) else None
-        values = pl.Series([None] * rows, dtype=pl.Int64) if series is None else pl.Series(integers(series))
-        columns[f"progress_{position + 1}_bytes"] = values
-    return pl.DataFrame(columns)
-
-
-def drops_frame(drops: dict[str, Any], flows: pl.DataFrame) -> pl.DataFrame:
-    """The drop trace.
-
-    Parameters
-    ----------
-    drops : dict
-        Native columns.
-    flows : polars.DataFrame
-        The list that was run.
-
-    Returns
-    -------
-    polars.DataFrame, shape (n_drops, 5)
-        `time_s`, `flow_id`, `reverse` (true for acknowledgements of a `down` flow), `wire_bytes`, `reason`.
-    """
-    return pl.DataFrame(
-        {
-            "time_s": times(drops["time_ns"]).cast(pl.Float64),
-            "flow_id": flows["flow_id"].gather(integers(drops["flow"])),
-            "reverse": pl.Series(integers(drops["reverse"])).cast(pl.Boolean),
-            "wire_bytes": pl.Series(integers(drops["len"])),
-            "reason": pl.Series(drops["reason"], dtype=pl.String),
-        }
-    )

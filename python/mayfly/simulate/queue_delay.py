@@ -2,52 +2,29 @@
 
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from mayfly.scenario.scenario import Network
-from mayfly.simulate import columns
 
-MEASURES = ("mean_s", "deviation_s", "max_s")
+_MEASURES = ("mean_s", "deviation_s", "max_s")
 """Of the waits of some packets; the deviation has the divisor n."""
 
 
-def of_flows(native: dict[str, bytes]) -> dict[str, pl.Series]:
-    """Queueing delay of each flow.
+def taken(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a native table with its queueing delay as one entry.
 
     Parameters
     ----------
-    native : dict of bytes
-        Native columns.
+    row : dict
+        With `queue_packets` and the columns `queue_delay_` of docs/tables.md.
 
     Returns
     -------
-    dict of polars.Series, each of shape (n_flows,)
-        `queue_packets`, and `queue_delay_` mean, deviation and maximum, s; null where no packet left the queue.
+    dict
+        The other columns, and `queueing_delay`: `packets` that left the queue, `mean_s`, `deviation_s` and `max_s` of
+        their waits, None without packets.
     """
-    packets = {"queue_packets": pl.Series(columns.integers(native["packets"]))}
-    return packets | {f"queue_delay_{name}": _floats(native[name]) for name in MEASURES}
-
-
-def of_each(native: dict[str, bytes]) -> list[dict[str, Any]]:
-    """Queueing delay of each class, or of all packets.
-
-    Parameters
-    ----------
-    native : dict of bytes
-        Native columns.
-
-    Returns
-    -------
-    list of dict
-        `packets` that left the queue, `mean_s`, `deviation_s` and `max_s` of their waits, None without packets.
-    """
-    table = {"packets": pl.Series(columns.integers(native["packets"]))}
-    return pl.DataFrame(table | {name: _floats(native[name]) for name in MEASURES}).to_dicts()
-
-
-def _floats(data: bytes) -> pl.Series:
-    return pl.Series(np.frombuffer(data, dtype="<f8"), nan_to_null=True)
+    waits = {"packets": row["queue_packets"]} | {name: row[f"queue_delay_{name}"] for name in _MEASURES}
+    others = {name: value for name, value in row.items() if name != "queue_packets" and "queue_delay" not in name}
+    return others | {"queueing_delay": waits}
 
 
 def propagation_rtt_s(network: Network) -> float:

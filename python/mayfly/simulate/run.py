@@ -281,36 +281,32 @@ def run_one(
             result = _native.run(json.dumps(settings), native, control or _native.Control(), given)
     except ValueError as error:
         raise MayflyError(str(error)) from None
-    counters = result["counters"] | {"cpu_s": time.thread_time() - began}
+    cpu_s = time.thread_time() - began
+    told = {name: None if table is None else pl.DataFrame(table) for name, table in result.items()}
+    counters = queue_delay.taken(told["counters"].row(0, named=True))
+    air = net.cell(None if told["cell"] is None else (told["cell"], told["nodes"]), counters)
+    interfaces = net.interfaces(told["interfaces"], counters)
+    counters["cpu_s"] = cpu_s
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
-    records = columns.records_frame(flows, result["records"], tcp.mss)
-    records = records.with_columns(**net.records(flows, result["records"]))
-    records = records.with_columns(**queue_delay.of_flows(result["flow_waits"]))
+    records = columns.records_frame(flows, told["flows"], tcp.mss, net.records(flows, told["flows"]))
     alone = (paths or PathsAlone()).response(net, settings, records, tcp.mss + tcp.headers_bytes, replication)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
-    samples = columns.samples_frame(result["samples"]).with_columns(**labels)
-    air = net.cell(result["wlan"], result["counters"])
     counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
-    drops = columns.drops_frame(result["drops"], flows).with_columns(**labels) if trace_drops else None
-    classes = columns.class_counts(columns.group_classes(flows)[0], result["classes"])
-    for row, delay in zip(classes, queue_delay.of_each(result["class_waits"]), strict=True):
-        row["queueing_delay"] = delay
-    counters["queueing_delay"] = queue_delay.of_each(result["all_waits"])[0]
-    packets = traces.packets_frame(result["packets"], flows).with_columns(**labels)
-    timeouts = traces.timeouts_frame(result["timeouts"], flows).with_columns(**labels)
-    subflows = traces.subflows_frame(result["subflows"], flows).with_columns(**labels)
-    interfaces = net.interfaces(result["interfaces"], counters)
+    classes = columns.class_counts(columns.group_classes(flows)[0], told["classes"])
     trains = pl.DataFrame()
     if "script" in flows.columns:
-        told = {name: columns.integers(values) for name, values in result["trains"].items()}
-        trains = scripts.trains_frame(told, flows).with_columns(**labels)
+        trains = scripts.trains_frame(told["trains"], flows).with_columns(**labels)
+    drops, packets, timeouts, subflows = (
+        columns.with_ids(told[name], flows).with_columns(**labels)
+        for name in ("drops", "packets", "timeouts", "subflows")
+    )
     return RunResult(
         discipline,
         replication,
         records,
-        samples,
+        told["samples"].with_columns(**labels),
         counters,
-        drops,
+        drops if trace_drops else None,
         classes,
         packets,
         timeouts,

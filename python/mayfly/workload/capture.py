@@ -12,9 +12,9 @@ from collections.abc import Iterable
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.workload.connections import COLUMNS, SIDE, connections
+from mayfly.workload.connections import COLUMNS, connections
 
-__all__ = ["COLUMNS", "SIDE", "connections", "flows_of_capture", "flows_of_connections"]
+__all__ = ["COLUMNS", "connections", "flows_of_capture", "flows_of_connections"]
 
 PRIVATE = tuple(
     ipaddress.ip_network(cidr)

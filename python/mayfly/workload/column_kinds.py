@@ -20,6 +20,12 @@ class Number:
     low: float
     high: float
     unit: str
+    meaning: str
+
+    @property
+    def type(self) -> str:
+        """Name of the type in the tables of columns."""
+        return "int64" if self.dtype is pl.Int64 else "float64"
 
     def domain(self) -> str:
         """Say the range, for messages."""
@@ -32,38 +38,61 @@ class Choice:
     """A column of one of a few words, or of their first letters; the first is the default."""
 
     words: tuple[str, ...]
+    meaning: str
+    type = "string"
+    unit = ""
 
     def domain(self) -> str:
         """Say the words, for messages."""
         return " or ".join(self.words)
 
 
+@dataclass(frozen=True)
 class Host:
     """A column of end points: whole numbers or names."""
+
+    meaning: str
+    type = "string or int64"
+    unit = ""
 
     def domain(self) -> str:
         """Say the rule, for messages."""
         return "a whole number or a name of 1 to 255 printable characters"
 
 
+@dataclass(frozen=True)
 class Bursts:
     """A column of UDP bursts, checked as a whole by :mod:`mayfly.workload.bursts`; absent where no flow has any."""
+
+    meaning: str
+    type = "string"
+    unit = ""
 
     def domain(self) -> str:
         """Say the rule, for messages."""
         return bursts.EXPECTED
 
 
+@dataclass(frozen=True)
 class Label:
     """A column of free names; null where not given."""
+
+    meaning: str
+    type = "string"
+    unit = ""
 
     def domain(self) -> str:
         """Say the rule, for messages."""
         return "a name of 1 to 255 printable characters"
 
 
+@dataclass(frozen=True)
 class Script:
     """A column of scripts, read by :mod:`mayfly.workload.scripts`; absent where no flow has any."""
+
+    meaning: str
+    type = "string"
+    unit = ""
 
     def domain(self) -> str:
         """Say the rule, for messages."""

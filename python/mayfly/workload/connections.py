@@ -14,100 +14,23 @@ from typing import Any
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.errors import MayflyError
+from mayfly.tables import Column, Table, native
 from mayfly.text.files import complete
 
-SCHEMA = 2
-"""Version of the columns; 1 was the table before it had one."""
+CONNECTIONS = Table(
+    "connections",
+    (Column("connection_id", "int64", "", "Number of the row."), *native("connections").columns),
+    version=native("connections").version,
+)
+COLUMNS = native("connections").schema
+"""Types of the columns of the table after ``connection_id``."""
 
-SIDE = {
-    "packets": pl.Int64,
-    "wire_bytes": pl.Int64,
-    "payload_bytes": pl.Int64,
-    "distinct_bytes": pl.Int64,
-    "missing_bytes": pl.Int64,
-    "unseen_bytes": pl.Int64,
-    "retransmitted_bytes": pl.Int64,
-    "data_packets": pl.Int64,
-    "distinct_packets": pl.Int64,
-    "super_segments": pl.Int64,
-    "acks": pl.Int64,
-    "keep_alives": pl.Int64,
-    "zero_windows": pl.Int64,
-    "retransmits": pl.Int64,
-    "spurious": pl.Int64,
-    "lost_before": pl.Int64,
-    "reordered": pl.Int64,
-    "first_s": pl.Float64,
-    "last_s": pl.Float64,
-    "first_data_s": pl.Float64,
-    "last_data_s": pl.Float64,
-    "fin": pl.Boolean,
-    "rst": pl.Boolean,
-    "trains": pl.Int64,
-    "warm_up_s": pl.Float64,
-    "transfer_s": pl.Float64,
-    "theoretical_s": pl.Float64,
-    "pacing_s": pl.Float64,
-    "pacing_per_packet_s": pl.Float64,
-}
-"""Columns of one direction of a connection, prefixed with ``opener_`` or ``responder_``, its sender."""
-
-RTT = {"samples": pl.Int64, "min_s": pl.Float64, "mean_s": pl.Float64, "max_s": pl.Float64}
-"""Columns of round-trip times of one kind between the tap and one end."""
-
-COLUMNS = {
-    "protocol": pl.String,
-    "opener": pl.String,
-    "opener_port": pl.Int64,
-    "responder": pl.String,
-    "responder_port": pl.Int64,
-    "opener_from": pl.String,
-    "state": pl.String,
-    "zeek_state": pl.String,
-    "taps": pl.List(pl.Int64),
-    "start_s": pl.Float64,
-    "end_s": pl.Float64,
-    "mss_bytes": pl.Int64,
-    "rtt_s": pl.Float64,
-    "handshake_to_opener_s": pl.Float64,
-    "handshake_to_responder_s": pl.Float64,
-    **{
-        f"{kind}_to_{end}_{name}": dtype
-        for kind in ("data_ack", "timestamp")
-        for end in ("opener", "responder")
-        for name, dtype in RTT.items()
-    },
-    "setup_s": pl.Float64,
-    "data_s": pl.Float64,
-    "teardown_s": pl.Float64,
-    **{f"{end}_{name}": dtype for end in ("opener", "responder") for name, dtype in SIDE.items()},
-}
-"""Columns of the table after ``connection_id``."""
-
-TRAINS = {
-    "connection_id": pl.Int64,
-    "side": pl.String,
-    "start_s": pl.Float64,
-    "end_s": pl.Float64,
-    "packets": pl.Int64,
-    "bytes": pl.Int64,
-    "warm_up_s": pl.Float64,
-    "theoretical_s": pl.Float64,
-}
-"""Columns of the table of trains."""
-
-PACKETS = {
-    "connection_id": pl.Int64,
-    "side": pl.String,
-    "time_s": pl.Float64,
-    "wire_bytes": pl.Int64,
-    "packets": pl.Int64,
-}
-"""Columns of the table of packets."""
+TRAINS = native("capture_trains")
+PACKETS = native("capture_packets")
 
 MAX_ROWS = 2**32 - 2
-LAST_TAP = 63
 
 
 @dataclass(frozen=True)
@@ -252,17 +175,15 @@ def read_captures(
     >>> reading.trains.height == reading.connections.select("opener_trains", "responder_trains").sum_horizontal().sum()
     True
     """
-    # Here, so that flow lists can be made of tables without the compiled module.
-    from mayfly import _native
-
     files = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
     if not files:
         raise MayflyError("no capture given: name at least one file, or - for the standard input")
     try:
-        columns, trains, packets, counts = _native.read_capture(files, (options or ReadOptions()).for_files(files))
+        connections, trains, packets, counts = _native.read_capture(files, (options or ReadOptions()).for_files(files))
     except ValueError as error:
         raise MayflyError(" ".join(str(error).split())) from None
-    return Reading(frame_of(columns), rows_of(trains, TRAINS), rows_of(packets, PACKETS), counts)
+    frame = pl.DataFrame(connections).with_row_index("connection_id").cast({"connection_id": pl.Int64})
+    return Reading(frame, pl.DataFrame(trains), pl.DataFrame(packets), json.loads(counts))
 
 
 def connections(
@@ -299,58 +220,6 @@ def connections(
     return reading.connections, reading.counts
 
 
-def frame_of(columns: dict[str, Any]) -> pl.DataFrame:
-    """Make the connection table from the columns of ``_native.read_capture``."""
-    names = columns["names"]
-    series = [
-        taps_of(columns[name]) if name == "taps" else column_of(name, dtype, columns[name], names.get(name))
-        for name, dtype in COLUMNS.items()
-    ]
-    frame = pl.DataFrame(series).with_columns(pl.col("mss_bytes").replace(0, None))
-    return frame.with_row_index("connection_id").with_columns(pl.col("connection_id").cast(pl.Int64))
-
-
-def rows_of(columns: dict[str, Any], kinds: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    """Make the table of trains or packets from the columns of ``_native.read_capture``."""
-    names = columns["names"]
-    return pl.DataFrame([column_of(name, dtype, columns[name], names.get(name)) for name, dtype in kinds.items()])
-
-
-def taps_of(values: bytes) -> pl.Series:
-    """Lists of the bits that are set; there are few different ones."""
-    masks = numbers(values, pl.UInt64)
-    few = masks.unique(maintain_order=True)
-    lists = [[bit for bit in range(LAST_TAP + 1) if mask >> bit & 1] for mask in few]
-    places = masks.to_frame("mask").join(
-        pl.DataFrame({"mask": few, "place": range(few.len())}, schema={"mask": pl.UInt64, "place": pl.UInt32}),
-        on="mask",
-        how="left",
-        maintain_order="left",
-    )
-    return pl.Series("taps", lists, dtype=pl.List(pl.Int64)).gather(places["place"])
-
-
-def column_of(name: str, dtype: type[pl.DataType], values: bytes | list[str], words: list[str] | None) -> pl.Series:
-    """One column: strings as they are, indices into ``words``, flags, or little-endian numbers (NaN for null)."""
-    if isinstance(values, list):
-        return pl.Series(name, values, dtype=pl.String)
-    if words is not None:
-        return pl.Series(name, words, dtype=pl.String).gather(numbers(values, pl.UInt8))
-    if dtype is pl.Boolean:
-        return numbers(values, pl.UInt8).cast(pl.Boolean).alias(name)
-    column = numbers(values, dtype).alias(name)
-    return column.fill_nan(None) if dtype is pl.Float64 else column
-
-
-def numbers(values: bytes, dtype: type[pl.DataType]) -> pl.Series:
-    """Little-endian numbers of one type."""
-    width = 1 if dtype is pl.UInt8 else 8
-    if not values:
-        return pl.Series([], dtype=dtype)
-    shape = pl.Array(dtype, len(values) // width)
-    return pl.Series([values], dtype=pl.Binary).bin.reinterpret(dtype=shape, endianness="little").explode()
-
-
 def write_connections(frame: pl.DataFrame, counts: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Keep a connection table as Parquet, with the version of its columns and what was counted.
 
@@ -366,7 +235,7 @@ def write_connections(frame: pl.DataFrame, counts: dict[str, Any], path: str | o
     MayflyError
         The file cannot be written.
     """
-    metadata = {"mayfly.table": "connections", "mayfly.schema": str(SCHEMA), "mayfly.counts": json.dumps(counts)}
+    metadata = CONNECTIONS.metadata() | {"mayfly.counts": json.dumps(counts)}
     try:
         with complete(path) as partial:
             frame.write_parquet(partial, compression_level=1, metadata=metadata)
@@ -395,11 +264,13 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
     name = os.fspath(path)
     try:
         metadata = pl.read_parquet_metadata(name)
-        if metadata.get("mayfly.table") != "connections":
+        if metadata.get("mayfly.table") != CONNECTIONS.name:
             raise MayflyError(f"{name}: not a connection table: write one with mayfly.workload.connections")
         version = metadata.get("mayfly.schema")
-        if version != str(SCHEMA):
-            raise MayflyError(f"{name}: connection table of schema {version}, must be {SCHEMA}: read the capture again")
+        if version != str(CONNECTIONS.version):
+            raise MayflyError(
+                f"{name}: connection table of schema {version}, must be {CONNECTIONS.version}: read the capture again"
+            )
         return pl.read_parquet(name), json.loads(metadata["mayfly.counts"])
     except (OSError, pl.exceptions.PolarsError) as error:
         raise MayflyError(f"{name}: {' '.join(str(error).split())}") from None

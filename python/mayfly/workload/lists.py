@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.tables import Column, Table
 from mayfly.text.files import first_line, when_complete
 from mayfly.text.nearest import did_you_mean
 from mayfly.text.readable import printable
@@ -24,27 +25,66 @@ ENDLESS_BYTES = 2**40
 
 
 COLUMNS = {
-    "flow_id": Number(pl.Int64, -(2**63), 2**63 - 1, ""),
+    "flow_id": Number(pl.Int64, -(2**63), 2**63 - 1, "", "Identity; number of the row when absent; must be unique."),
     # Beyond 1e9 s a start is a date, not a time since the start of the run.
-    "start_s": Number(pl.Float64, 0.0, 1e9, "s"),
-    "src": Host(),
-    "dst": Host(),
-    "direction": Choice(("down", "up")),
-    "protocol": Choice(("tcp", "udp")),
-    "size_bytes": Number(pl.Int64, 1, ENDLESS_BYTES, "bytes"),
-    "size_packets": Number(pl.Int64, 1, ENDLESS_BYTES, "packets"),
-    "rtt_s": Number(pl.Float64, 1e-9, 60.0, "s"),
-    "opened_by": Choice(("sender", "receiver")),
+    "start_s": Number(
+        pl.Float64, 0.0, 1e9, "s", "When the opener sends its SYN, or UDP its first packet; at least 0. Required."
+    ),
+    "src": Host("Sender of the data, which has an access link of its own; `1` when absent."),
+    "dst": Host("Receiver of the data, which has an access link of its own; `2` when absent."),
+    "direction": Choice(
+        ("down", "up"),
+        "`down` (default) crosses the bottleneck in its forward direction, `up` in reverse; `d` and `u` for short.",
+    ),
+    "protocol": Choice(("tcp", "udp"), "`tcp` (default) or `udp`."),
+    "size_bytes": Number(
+        pl.Int64, 1, ENDLESS_BYTES, "bytes", "Payload to deliver, 1 to 2^40 bytes; this or `size_packets` is required."
+    ),
+    "size_packets": Number(pl.Int64, 1, ENDLESS_BYTES, "packets", "The same in segments of full size (MSS)."),
+    "rtt_s": Number(
+        pl.Float64,
+        1e-9,
+        60.0,
+        "s",
+        "Round-trip time of the flow's path without queueing; that of the scenario when null; at most 60 s.",
+    ),
+    "opened_by": Choice(("sender", "receiver"), "`sender` (default) or `receiver`: who sends the SYN."),
     # An IPv4 and a UDP header and one byte; the largest IPv4 packet.
-    "packet_bytes": Number(pl.Int64, 29, 65535, "bytes"),
-    "rate_bps": Number(pl.Float64, 1.0, 1e12, "bit/s"),
-    "group": Label(),
-    "stage": Number(pl.Int64, 0, 2**63 - 1, ""),
-    "after": Number(pl.Int64, 0, 2**63 - 1, ""),
-    "bursts": Bursts(),
-    "script": Script(),
+    "packet_bytes": Number(
+        pl.Int64,
+        29,
+        65535,
+        "bytes",
+        "UDP: length of each packet on the wire; when null, the MSS and headers.",
+    ),
+    "rate_bps": Number(pl.Float64, 1.0, 1e12, "bit/s", "UDP: constant sending rate on the wire; required for `udp`."),
+    "group": Label("Name under which the flow counts in `groups` of the summary, such as `attacker`."),
+    "stage": Number(
+        pl.Int64,
+        0,
+        2**63 - 1,
+        "",
+        "Number of the group of flows that this one belongs to; a stage is over when all its flows are; at least 0.",
+    ),
+    "after": Number(pl.Int64, 0, 2**63 - 1, "", "Stage that must be over first: `start_s` then counts from its end."),
+    "bursts": Bursts(
+        "UDP that does not send at one constant rate: `AT:BYTES` for a packet, `AT:BYTESxPACKETS/GAP` for several, "
+        "separated by blanks; seconds since the start of the flow, length on the wire, seconds from packet to packet: "
+        "`0:1000x2500/0.008 40:500`. Size, packet length and mean rate follow from it. Only where a flow has some."
+    ),
+    "script": Script(
+        "TCP: trains in both directions and think times, see below; the size is then that of all trains. Only where a "
+        "flow has some."
+    ),
 }
 """Columns of a flow list file and the values each may hold."""
+
+FLOW_LIST = Table(
+    "flow_list",
+    tuple(
+        Column(name, kind.type, kind.unit, kind.meaning, optional=name != "start_s") for name, kind in COLUMNS.items()
+    ),
+)
 
 ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", "bursts", "script"))
 """Columns of a normalised flow list, in order; ``bursts`` and ``script`` follow where a flow has some."""
@@ -181,7 +221,7 @@ def write_flows(flows: pl.DataFrame, path: str | os.PathLike[str]) -> None:
         raise MayflyError(f"{source}: the name must end in {' or '.join(endings)}")
     with when_complete(path) as partial:
         if ending == ".parquet":
-            flows.write_parquet(partial)
+            flows.write_parquet(partial, metadata=FLOW_LIST.metadata())
         else:
             compression = "gzip" if ending == ".csv.gz" else "uncompressed"
             flows.write_csv(partial, compression=compression, check_extension=False)

@@ -227,13 +227,13 @@ def _columns(rows: list[tuple[int, ...]], types: dict[str, type]) -> dict[str, F
     return {name: np.array(values, dtype) for (name, dtype), values in zip(types.items(), columns, strict=True)}
 
 
-def trains_frame(trains: dict[str, Floats], flows: pl.DataFrame) -> pl.DataFrame:
+def trains_frame(trains: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
     """When the trains of scripted flows were under way.
 
     Parameters
     ----------
-    trains : dict of ndarray, each of shape (n_trains,)
-        ``flow``, ``train``, ``part``, ``forward``, ``start_ns``, ``end_ns``; -1 for never.
+    trains : polars.DataFrame, shape (n_trains, 6)
+        Native table ``trains``.
     flows : polars.DataFrame
         The list that was run.
 
@@ -243,20 +243,17 @@ def trains_frame(trains: dict[str, Floats], flows: pl.DataFrame) -> pl.DataFrame
         ``flow_id``, ``train``, ``part`` (null for all of the train), ``direction``, ``size_bytes`` (of a part: up to
         its end), ``start_s``, ``end_s``.
     """
-    rows, sizes, known = trains["flow"], [], {}
+    rows, sizes, known = trains["flow_id"], [], {}
     for text, train, part in zip(flows["script"].gather(rows), trains["train"], trains["part"], strict=True):
         own = (known.get(text) or known.setdefault(text, parsed(text)))[train]
-        sizes.append(own.parts[part - 1] if part else own.size_bytes)
-    down = (flows["direction"].gather(rows) == "down") == pl.Series(trains["forward"]).cast(pl.Boolean)
-    end_s = np.where(trains["end_ns"] < 0, np.nan, trains["end_ns"] * 1e-9)
-    return pl.DataFrame(
-        {
-            "flow_id": flows["flow_id"].gather(rows),
-            "train": pl.Series(trains["train"], dtype=pl.Int64),
-            "part": pl.Series(trains["part"], dtype=pl.Int64).replace(0, None),
-            "direction": pl.select(pl.when(down).then(pl.lit("down")).otherwise(pl.lit("up"))).to_series(),
-            "size_bytes": pl.Series(sizes, dtype=pl.Int64),
-            "start_s": pl.Series(trains["start_ns"] * 1e-9, dtype=pl.Float64),
-            "end_s": pl.Series(end_s, nan_to_null=True, dtype=pl.Float64),
-        }
+        sizes.append(own.size_bytes if part is None else own.parts[part - 1])
+    down = (flows["direction"].gather(rows) == "down") == trains["forward"]
+    return trains.select(
+        flows["flow_id"].gather(rows),
+        "train",
+        "part",
+        pl.when(down).then(pl.lit("down")).otherwise(pl.lit("up")).alias("direction"),
+        pl.Series("size_bytes", sizes, dtype=pl.Int64),
+        "start_s",
+        "end_s",
     )

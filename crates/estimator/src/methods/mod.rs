@@ -9,13 +9,15 @@ pub(crate) mod p0;
 pub(crate) mod response;
 mod responsive;
 
+use serde::Serialize;
+
 use crate::config::Settings;
 use crate::number::Number;
 use crate::reason::Reason;
 use crate::signals::Signals;
 
 /// What the lists say of a method.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct MethodSpec {
     /// Id on the command line.
     pub id: &'static str,

@@ -47,6 +47,8 @@ pub(crate) struct Tally<'a> {
     /// Packets of flows that do not respond since the run began: offered and dropped.
     pub(crate) nonresponsive_arrivals: u64,
     pub(crate) nonresponsive_drops: u64,
+    /// At the last sample: packets offered and dropped, of all flows and of those that do not respond.
+    sampled: [u64; 4],
     /// Waiting times of all packets sent after a warm-up; without one those of the flows add up to them.
     waits: Option<Waits>,
     /// What the counters held at the end of the warm-up, and when that was.
@@ -63,9 +65,18 @@ impl<'a> Tally<'a> {
             counts,
             nonresponsive_arrivals: 0,
             nonresponsive_drops: 0,
+            sampled: [0; 4],
             waits: None,
             before: Counters::default(),
         }
+    }
+
+    /// What has come since the last sample, when `offered` packets and `dropped` ones have since the run began: offered
+    /// and dropped packets, then those of flows that do not respond.
+    pub(crate) fn since_sample(&mut self, offered: u64, dropped: u64) -> [u64; 4] {
+        let now = [offered, dropped, self.nonresponsive_arrivals, self.nonresponsive_drops];
+        let before = std::mem::replace(&mut self.sampled, now);
+        std::array::from_fn(|at| now[at] - before[at])
     }
 
     /// 1 for a packet of a flow that does not respond.

@@ -1,208 +1,244 @@
 //! What a run leaves behind.
 
 use qdisc::DropReason;
+use tables::{Column, record};
 use units::Time;
 
 use crate::out::subflows::Subflow;
 use crate::out::trace::PacketTrace;
-use crate::out::waits::Waits;
+use crate::out::waits::{self, Waits};
 use crate::script::TrainRecord;
 use crate::wlan::CellCounts;
 
-/// Outcome of one flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowRecord {
-    /// When the flow started; `Time::NEVER` when it did not.
-    pub start: Time,
-    /// End of the flow (see `docs/tables.md`); `Time::NEVER` when unfinished.
-    pub finish: Time,
-    /// Arrival of the first payload; `Time::NEVER` when none came.
-    pub first_data: Time,
-    /// Payload delivered, bytes.
-    pub delivered_bytes: u64,
-    /// Of these, what was delivered before the end of the warm-up.
-    pub warm_up_bytes: u64,
-    /// Of these, what a script sent from the receiver to the sender of the flow.
-    pub back_bytes: u64,
-    /// Packets sent by the sender of the data.
-    pub packets_sent: u64,
-    /// Of these, retransmissions.
-    pub retransmits: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u32,
-    /// Packets of this flow dropped, either direction.
-    pub drops: u64,
-    /// Packets of this flow lost by a link after its queue, either direction.
-    pub lost: u64,
-    /// An end repeated a segment as often as it may, and gave up.
-    pub gave_up: bool,
-    /// Packets of this flow that arrived with a mark of congestion, either direction.
-    pub marks: u64,
-    /// Of the packets that entered the forward queue, those that did so in the high class of a
-    /// discipline with two.
-    pub high_packets: u64,
-    /// Packets that entered the forward queue of a discipline with two classes.
-    pub sorted_packets: u64,
-    /// Flow-table entries this flow began in the forward queue (Chen 2012, 4.5.3: its fragments).
-    pub fragments: u64,
-    /// Mean of the RTT samples, seconds; NaN without samples.
-    pub rtt_mean_s: f64,
-    /// Mean congestion window over acknowledgements, segments; NaN without any.
-    pub cwnd_mean_packets: f64,
-    /// First packet of the sender of the data; `Time::NEVER` when it sent none.
-    pub first_sent: Time,
-    /// Arrival of the last missing payload; UDP: of the last packet, once every packet was delivered or
-    /// lost. `Time::NEVER` when unfinished.
-    pub last_data: Time,
-    /// Waiting times of this flow's packets in the forward queue: data of `down` flows, acknowledgements of
-    /// the others.
-    pub waits: Waits,
-    /// Time during which a packet of this flow was at the access point of a cell, waiting or in service, on its way
-    /// down (Urvoy-Keller 2007, 6.1: response time at the access point).
-    pub presence: Time,
+record! {
+    /// Outcome of one flow.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct FlowRecord in "flows" default {
+        /// When the flow started; null when it did not.
+        pub start: Time = Time::NEVER => "begun_s", "s";
+        /// Last FIN-ACK of the tear-down; without FIN exchange (`tcp.fin = false`) arrival of the last missing data at
+        /// the receiver; UDP: last packet delivered once every packet was delivered or lost. Null when unfinished.
+        pub finish: Time = Time::NEVER => "finish_s", "s";
+        /// Payload delivered in order (TCP) or at all (UDP).
+        pub delivered_bytes: u64 => "delivered_bytes", "bytes";
+        /// Packets that the sender of the data sent: SYN, FIN and retransmissions included.
+        pub packets_sent: u64 => "packets_sent", "packets";
+        /// Packets that the sender of the data retransmitted.
+        pub retransmits: u64 => "retransmits", "packets";
+        /// Expiries of the retransmission timer.
+        pub timeouts: u32 => "timeouts";
+        /// Packets of this flow that a queue dropped, in either direction.
+        pub drops: u64 => "drops", "packets";
+        /// Packets of this flow that a link lost after its queue (`network.loss`), in either direction.
+        pub lost: u64 => "lost", "packets";
+        /// Packets of this flow that arrived with a mark of congestion (ECN), in either direction.
+        pub marks: u64 => "marks", "packets";
+        /// Mean of the sender's RTT samples; null without samples.
+        pub rtt_mean_s: f64 = f64::NAN => "rtt_mean_s", "s";
+        /// Mean of the congestion window over acknowledgements; null without any.
+        pub cwnd_mean_packets: f64 = f64::NAN => "cwnd_mean_packets", "packets";
+        /// Whether an end repeated a SYN, FIN or segment as often as it may (`tcp.syn_retries`, `tcp.retries`): the
+        /// flow is then unfinished.
+        pub gave_up: bool => "gave_up";
+        /// First payload at the receiver; null when none came.
+        pub first_data: Time = Time::NEVER => "first_data_s", "s";
+        /// Of the bytes delivered, what a script brought from receiver to sender; absent without scripts.
+        pub back_bytes: u64 => "back_bytes", "bytes";
+        /// First packet of the sender of the data: its SYN, or its SYN-ACK when the receiver opens; null when it sent
+        /// none.
+        pub first_sent: Time = Time::NEVER => "first_sent_s", "s";
+        /// Arrival of the last missing payload; UDP: `finish_s`. Null when unfinished. `last_data_s - first_sent_s` is
+        /// the transmission time of Rai 2003, 4.2.
+        pub last_data: Time = Time::NEVER => "last_data_s", "s";
+        /// Packets of this flow that entered the forward queue in the high class; null for disciplines with one class.
+        pub high_packets: u64 => "high_packets", "packets";
+        /// Packets of this flow that entered the forward queue; null for disciplines with one class.
+        pub sorted_packets: u64 => "sorted_packets", "packets";
+        /// Entries of the flow table that the flow began in the forward queue (Chen 2012, 4.5.3); null for disciplines
+        /// without such a table.
+        pub fragments: u64 => "fragments";
+        /// In a wireless cell: time during which a packet of the flow was at the access point on its way down, waiting
+        /// or in service (Urvoy-Keller 2007, 6.1).
+        pub presence: Time => "presence_s", "s";
+        /// In a wireless cell: of `delivered_bytes`, what was there at the end of the warm-up.
+        pub warm_up_bytes: u64 => "warm_up_bytes", "bytes";
+        /// Waiting times of this flow's packets in the forward queue: data of `down` flows, acknowledgements of the
+        /// others.
+        pub waits: Waits;
+    }
+    also waits::columns(|record: &FlowRecord| record.waits);
 }
 
-impl Default for FlowRecord {
-    fn default() -> Self {
-        FlowRecord {
-            start: Time::NEVER,
-            finish: Time::NEVER,
-            first_data: Time::NEVER,
-            delivered_bytes: 0,
-            warm_up_bytes: 0,
-            back_bytes: 0,
-            packets_sent: 0,
-            retransmits: 0,
-            timeouts: 0,
-            drops: 0,
-            lost: 0,
-            gave_up: false,
-            marks: 0,
-            high_packets: 0,
-            sorted_packets: 0,
-            fragments: 0,
-            rtt_mean_s: f64::NAN,
-            cwnd_mean_packets: f64::NAN,
-            first_sent: Time::NEVER,
-            last_data: Time::NEVER,
-            waits: Waits::default(),
-            presence: Time::ZERO,
-        }
+record! {
+    /// Totals of the run.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct Counters in "counters" {
+        /// End of the run: the averages are taken up to here.
+        pub end: Time => "end_ns", "ns", as |time: &Time| time.0;
+        /// End of the warm-up: counts and averages of the queues are taken from here.
+        pub begin: Time => "begin_ns", "ns", as |time: &Time| time.0;
+        /// Packets offered to the forward queue.
+        pub arrivals: u64 => "arrivals", "packets";
+        /// Packets dropped by the forward queue.
+        pub drops: u64 => "drops", "packets";
+        /// Packets sent by the forward port.
+        pub sent: u64 => "sent", "packets";
+        /// Bytes sent by the forward port.
+        pub sent_bytes: u64 => "sent_bytes", "bytes";
+        /// Packets lost by the bottleneck after the forward queue.
+        pub lost: u64 => "lost", "packets";
+        /// Packets dropped by the reverse queue.
+        pub reverse_drops: u64 => "reverse_drops", "packets";
+        /// Packets sent by the reverse port.
+        pub reverse_sent: u64 => "reverse_sent", "packets";
+        /// Bytes sent by the reverse port.
+        pub reverse_sent_bytes: u64 => "reverse_sent_bytes", "bytes";
+        /// Packets lost by the bottleneck after the reverse queue.
+        pub reverse_lost: u64 => "reverse_lost", "packets";
+        /// Time average of the packets waiting in the forward queue.
+        pub queue_mean_packets: f64 => "queue_mean_packets", "packets";
+        /// Time average of the packets waiting in the reverse queue.
+        pub reverse_queue_mean_packets: f64 => "reverse_queue_mean_packets", "packets";
+        /// Time average of the forward queue's flow table.
+        pub flow_table_mean: f64 => "flow_table_mean", "entries";
+        /// Largest size of the forward queue's flow table.
+        pub flow_table_max: u64 => "flow_table_max", "entries";
+        /// Memory that the forward queue holds for flows at the end: its tables do not shrink, so this is what they
+        /// needed.
+        pub flow_table_bytes: u64 => "flow_table_bytes", "bytes";
+        /// Packets that the forward queue marked with congestion experienced.
+        pub marks: u64 => "marks", "packets";
+        /// Waiting times of the packets sent by the forward port.
+        pub waits: Waits;
+        /// Packets of traced flows that the trace had no room for.
+        pub beyond_trace: u64 => "beyond_trace", "packets";
+        /// Packets of sub-flows that there was no room for.
+        pub beyond_subflows: u64 => "beyond_subflows", "packets";
+        /// Transmissions of packets by links.
+        pub packet_hops: u64 => "packet_hops";
+        /// Events handled.
+        pub events: u64 => "events";
+    }
+    also waits::columns(|counters: &Counters| counters.waits);
+}
+
+record! {
+    /// Totals of one interface since the end of the warm-up.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct InterfaceCounts in "interfaces" {
+        /// Packets offered to the queue.
+        pub arrivals: u64 => "arrivals", "packets";
+        /// Packets dropped by the queue.
+        pub drops: u64 => "drops", "packets";
+        /// Packets marked with congestion experienced by the queue.
+        pub marks: u64 => "marks", "packets";
+        /// Packets lost by the link after the queue.
+        pub lost: u64 => "lost", "packets";
+        /// Packets sent.
+        pub sent: u64 => "sent", "packets";
+        /// Bytes sent.
+        pub sent_bytes: u64 => "sent_bytes", "bytes";
+        /// Time average of the packets waiting.
+        pub queue_mean_packets: f64 => "queue_mean_packets", "packets";
+        /// Last estimate of the share of arrivals that does not respond to drops; null for disciplines without an
+        /// estimator.
+        pub nonresponsive_estimate: Option<f64> => "nonresponsive_estimate";
     }
 }
 
-/// Totals of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counters {
-    /// End of the run: the averages are taken up to here.
-    pub end: Time,
-    /// End of the warm-up: counts and averages of the queues are taken from here.
-    pub begin: Time,
-    /// Packets offered to the forward queue.
-    pub arrivals: u64,
-    /// Packets dropped by the forward queue.
-    pub drops: u64,
-    /// Packets sent by the forward port.
-    pub sent: u64,
-    /// Bytes sent by the forward port.
-    pub sent_bytes: u64,
-    /// Packets lost by the bottleneck after the forward queue.
-    pub lost: u64,
-    /// Packets dropped by the reverse queue.
-    pub reverse_drops: u64,
-    /// Packets sent by the reverse port.
-    pub reverse_sent: u64,
-    /// Bytes sent by the reverse port.
-    pub reverse_sent_bytes: u64,
-    /// Packets lost by the bottleneck after the reverse queue.
-    pub reverse_lost: u64,
-    /// Time average of the packets waiting in the forward queue.
-    pub queue_mean_packets: f64,
-    /// Time average of the packets waiting in the reverse queue.
-    pub reverse_queue_mean_packets: f64,
-    /// Time average of the forward queue's flow table.
-    pub flow_table_mean: f64,
-    /// Largest size of the forward queue's flow table.
-    pub flow_table_max: u64,
-    /// Memory the forward queue holds for flows at the end, bytes: its tables do not shrink, so this
-    /// is what they needed.
-    pub flow_table_bytes: u64,
-    /// Packets marked with congestion experienced by the forward queue.
-    pub marks: u64,
-    /// Waiting times of the packets sent by the forward port.
-    pub waits: Waits,
-    /// Link transmissions of packets.
-    pub packet_hops: u64,
-    /// Events handled.
-    pub events: u64,
+record! {
+    /// The forward queue at one sampling instant.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Sample in "samples" {
+        /// Sampling instant.
+        pub time: Time => "time_s", "s";
+        /// Packets waiting, the one in transmission excluded.
+        pub backlog_packets: u64 => "backlog_packets", "packets";
+        /// Bytes waiting, the packet in transmission excluded.
+        pub backlog_bytes: u64 => "backlog_bytes", "bytes";
+        /// Packets waiting with high priority; null for disciplines without two classes.
+        pub high_backlog_packets: Option<u64> => "high_backlog_packets", "packets";
+        /// Entries of the flow table.
+        pub flow_table: u64 => "flow_table", "entries";
+        /// Packets offered since the previous sample.
+        pub arrivals: u64 => "arrivals", "packets";
+        /// Packets dropped since the previous sample.
+        pub drops: u64 => "drops", "packets";
+        /// Packets waiting, mean over the time since the previous sample.
+        pub queue_mean_packets: f64 => "queue_mean_packets", "packets";
+        /// Of `arrivals`, those of UDP flows and of the groups that `nonresponsive = [...]` of the scenario names: what
+        /// an estimate of the non-responsive share is held against.
+        pub nonresponsive_arrivals: u64 => "nonresponsive_arrivals", "packets";
+        /// Of `drops`, those of the same flows.
+        pub nonresponsive_drops: u64 => "nonresponsive_drops", "packets";
+        /// Last estimate of the share of arrivals that does not respond to drops; null before the first, and without an
+        /// estimator (`estmred`).
+        pub nonresponsive_estimate: Option<f64> => "nonresponsive_estimate";
+        /// Why that estimate should not be relied on, in a word; null when it may be.
+        pub nonresponsive_doubt: Option<&'static str> => "nonresponsive_doubt";
+        /// Bytes delivered so far by each watched flow.
+        pub progress: Vec<u64>;
+    }
+    also progress();
 }
 
-/// Totals of one interface since the end of the warm-up.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct InterfaceCounts {
-    /// Packets offered to the queue.
-    pub arrivals: u64,
-    /// Packets dropped by the queue.
-    pub drops: u64,
-    /// Packets marked with congestion experienced by the queue.
-    pub marks: u64,
-    /// Packets lost after the queue.
-    pub lost: u64,
-    /// Packets sent.
-    pub sent: u64,
-    /// Bytes sent.
-    pub sent_bytes: u64,
-    /// Time average of the packets waiting.
-    pub queue_mean_packets: f64,
-    /// Last estimate of the share of arrivals that does not respond to drops, of a discipline with an estimator.
-    pub nonresponsive_estimate: Option<f64>,
+/// What the three largest flows have got.
+fn progress() -> Vec<Column<Sample>> {
+    let meaning = "Delivered so far by one of the three largest flows of the workload, whose ids are in `summary.json`; \
+                   null when there are fewer.";
+    let column = |at: usize| {
+        let name = format!("progress_{}_bytes", at + 1);
+        Column::new(name, "bytes", meaning, move |sample: &Sample| sample.progress.get(at).copied())
+    };
+    (0..3).map(column).collect()
 }
 
-/// Samples of the forward queue, one value per sampling instant.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Samples {
-    /// Sampling instants.
-    pub time: Vec<Time>,
-    /// Packets waiting.
-    pub backlog_packets: Vec<u64>,
-    /// Bytes waiting.
-    pub backlog_bytes: Vec<u64>,
-    /// Packets waiting with high priority; empty for disciplines without two classes.
-    pub high_backlog_packets: Vec<u64>,
-    /// Flow-table entries.
-    pub flow_table: Vec<u64>,
-    /// Packets offered since the run began.
-    pub arrivals: Vec<u64>,
-    /// Packets dropped since the run began.
-    pub drops: Vec<u64>,
-    /// Packets waiting, mean over the time since the sample before.
-    pub queue_mean_packets: Vec<f64>,
-    /// The last estimate of the share of arrivals that does not respond to drops; `None` before the first, and for
-    /// disciplines without an estimator.
-    pub nonresponsive_estimate: Vec<Option<f64>>,
-    /// Why that estimate should not be relied on.
-    pub nonresponsive_doubt: Vec<Option<&'static str>>,
-    /// Packets offered since the run began, of flows that do not respond to drops.
-    pub nonresponsive_arrivals: Vec<u64>,
-    /// Those of them that were dropped.
-    pub nonresponsive_drops: Vec<u64>,
-    /// Bytes delivered by each watched flow, `(watched, time)`.
-    pub progress: Vec<Vec<u64>>,
+record! {
+    /// One drop.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Drop in "drops" {
+        /// When.
+        pub time: Time => "time_s", "s";
+        /// The flow; here its place in the list.
+        pub flow: u32 => "flow_id";
+        /// Whether the packet travelled from receiver to sender: true for acknowledgements of a `down` flow.
+        pub reverse: bool => "reverse";
+        /// Length on the wire.
+        pub len: u32 => "wire_bytes", "bytes";
+        /// Why.
+        pub reason: DropReason => "reason", "", as |reason: &DropReason| reason.word();
+    }
 }
 
-/// One drop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drop {
-    /// When.
-    pub time: Time,
-    /// Index of the flow.
-    pub flow: u32,
-    /// Whether the packet travelled from receiver to sender.
-    pub reverse: bool,
-    /// Length on the wire, bytes.
-    pub len: u32,
-    /// Why.
-    pub reason: DropReason,
+record! {
+    /// An expiry of the retransmission timer of a traced flow.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Timeout in "timeouts" {
+        /// The flow; here its place in the list.
+        pub flow: u32 => "flow_id";
+        /// When.
+        pub time: Time => "time_s", "s";
+    }
+}
+
+record! {
+    /// Packets of a class of flows at the forward queue.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct ClassCount in "classes" {
+        /// Packets offered to the queue.
+        pub arrivals: u64 => "arrivals", "packets";
+        /// Packets dropped by the queue.
+        pub drops: u64 => "drops", "packets";
+        /// Packets sent with a mark of congestion.
+        pub marks: u64 => "marks", "packets";
+        /// Packets sent.
+        pub sent: u64 => "sent", "packets";
+        /// Sent, bytes on the wire.
+        pub sent_bytes: u64 => "sent_bytes", "bytes";
+        /// Waiting times of those sent.
+        pub waits: Waits;
+    }
+    also waits::columns(|count: &ClassCount| count.waits);
 }
 
 /// Result of a run.
@@ -214,41 +250,20 @@ pub struct Output {
     pub counters: Counters,
     /// Totals of each interface: link by link, forward first.
     pub interfaces: Vec<InterfaceCounts>,
-    /// Time series.
-    pub samples: Samples,
+    /// Time series of the forward queue.
+    pub samples: Vec<Sample>,
     /// Drops, when asked for.
     pub drops: Vec<Drop>,
     /// Counts at the forward queue by class of flow, when flows have classes.
     pub classes: Vec<ClassCount>,
     /// Packets of the traced flows in the order in which they were sent.
     pub packets: Vec<PacketTrace>,
-    /// Expiries of the retransmission timer of the traced flows: when, and index of the flow.
-    pub timeouts: Vec<(Time, u32)>,
-    /// Packets of traced flows that the trace had no room for.
-    pub beyond_trace: u64,
+    /// Expiries of the retransmission timer of the traced flows.
+    pub timeouts: Vec<Timeout>,
     /// Sub-flows in the forward queue in the order in which they began, when asked for.
     pub subflows: Vec<Subflow>,
-    /// Packets of sub-flows that there was no room for.
-    pub beyond_subflows: u64,
     /// Trains of scripted connections, in the order in which they started.
     pub trains: Vec<TrainRecord>,
     /// The wireless cell, when there is one.
     pub wlan: Option<CellCounts>,
-}
-
-/// Packets of a class at the forward queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ClassCount {
-    /// Offered to the queue.
-    pub arrivals: u64,
-    /// Dropped by the queue.
-    pub drops: u64,
-    /// Sent with a mark of congestion.
-    pub marks: u64,
-    /// Sent.
-    pub sent: u64,
-    /// Sent, bytes on the wire.
-    pub sent_bytes: u64,
-    /// Waiting times of those sent.
-    pub waits: Waits,
 }

@@ -6,6 +6,7 @@
 //! Cost: a branch per packet while they are not asked for; a look-up by flow and 64 bytes per sub-flow otherwise.
 
 use qdisc::{Kind, Packet};
+use tables::{Column, record};
 use units::Time;
 
 /// Packets and their bytes on the wire.
@@ -25,6 +26,18 @@ impl Volume {
         Volume { packets: 1, data: loaded.into(), bytes: packet.len.into() }
     }
 
+    /// Columns of the `class` of which `of` picks the volume.
+    fn columns(class: &str, of: fn(&Subflow) -> Volume) -> Vec<Column<Subflow>> {
+        let packets = format!("Packets that came in the {class} class; all are low where there is one class.");
+        let data = format!("Of `{class}_packets`, those with payload: no SYN, FIN or acknowledgement.");
+        let bytes = format!("Length of `{class}_packets` on the wire.");
+        vec![
+            Column::new(format!("{class}_packets"), "packets", packets, move |row| of(row).packets),
+            Column::new(format!("{class}_data_packets"), "packets", data, move |row| of(row).data),
+            Column::new(format!("{class}_wire_bytes"), "bytes", bytes, move |row| of(row).bytes),
+        ]
+    }
+
     fn add(&mut self, other: Volume) {
         self.packets += other.packets;
         self.data += other.data;
@@ -38,21 +51,25 @@ impl Volume {
     }
 }
 
-/// One sub-flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Subflow {
-    /// Index of the flow.
-    pub flow: u32,
-    /// Length of the last packet that left for the link, bytes on the wire.
-    pub last_len: u32,
-    /// Arrival of the first packet at the queue.
-    pub queued: Time,
-    /// When the last packet left the queue; `Time::NEVER` when one still waits.
-    pub left: Time,
-    /// What came in the high class of a discipline with two.
-    pub high: Volume,
-    /// All else.
-    pub low: Volume,
+record! {
+    /// One sub-flow.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Subflow in "subflows" {
+        /// The flow; here its place in the list.
+        pub flow: u32 => "flow_id";
+        /// Arrival of the first packet at the queue.
+        pub queued: Time => "queued_s", "s";
+        /// When the last packet left the queue, which is when its transmission began; null when one waits at the end of
+        /// the run.
+        pub left: Time => "left_s", "s";
+        /// Length of the last packet that left: what the link still has to send at `left_s`.
+        pub last_len: u32 => "last_wire_bytes", "bytes";
+        /// What came in the high class of a discipline with two.
+        pub high: Volume;
+        /// All else.
+        pub low: Volume;
+    }
+    also [Volume::columns("high", |subflow| subflow.high), Volume::columns("low", |subflow| subflow.low)].into_iter().flatten();
 }
 
 /// The sub-flow of a flow that has packets waiting.

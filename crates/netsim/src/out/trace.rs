@@ -8,29 +8,35 @@
 use std::collections::VecDeque;
 
 use qdisc::{Kind, Packet};
+use tables::record;
 use units::{Direction, Time};
 
+use crate::out::records::Timeout;
 use crate::wire::handle::Handle;
 
-/// Way of one packet; `Time::NEVER` for what did not happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketTrace {
-    /// Index of the flow.
-    pub flow: u32,
-    /// TCP: number of the segment, 0 for the SYN, data from 1. UDP: datagrams sent before.
-    pub number: u32,
-    /// Length on the wire, bytes.
-    pub len: u32,
-    /// When it was handed to the access link of its sender.
-    pub sent: Time,
-    /// Arrival at the first queue.
-    pub queued: Time,
-    /// Start of transmission out of the last queue it has left.
-    pub departed: Time,
-    /// Arrival at the receiver.
-    pub received: Time,
-    /// When a queue dropped it; a packet that a link lost departed at that instant.
-    pub dropped: Time,
+record! {
+    /// Way of one packet; `Time::NEVER` for what did not happen.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PacketTrace in "packets" {
+        /// The flow; here its place in the list.
+        pub flow: u32 => "flow_id";
+        /// TCP: number of the segment, 0 for the SYN, data from 1, then the FIN; a number that comes again is a
+        /// retransmission. UDP: datagrams sent before.
+        pub number: u32 => "number";
+        /// Length on the wire.
+        pub len: u32 => "wire_bytes", "bytes";
+        /// When it was handed to the access link of its sender.
+        pub sent: Time => "sent_s", "s";
+        /// Arrival at the queue; over several queues, at the first.
+        pub queued: Time => "queued_s", "s";
+        /// Start of transmission on the bottleneck; over several queues, out of the last one it left.
+        pub departed: Time => "departed_s", "s";
+        /// Arrival at the receiver.
+        pub received: Time => "received_s", "s";
+        /// When a queue dropped it, or the link behind the queue lost it (`departed_s` is then the same). A packet
+        /// neither received nor dropped was on its way at the end of the flow or of the run.
+        pub dropped: Time => "dropped_s", "s";
+    }
 }
 
 /// A row that may still change.
@@ -56,7 +62,7 @@ pub(crate) struct Trace {
     under_way: Vec<VecDeque<Open>>,
     limit: usize,
     pub(crate) packets: Vec<PacketTrace>,
-    pub(crate) timeouts: Vec<(Time, u32)>,
+    pub(crate) timeouts: Vec<Timeout>,
     /// Packets of traced flows sent after the limit was reached.
     pub(crate) beyond_limit: u64,
 }
@@ -197,7 +203,7 @@ impl Trace {
     /// The retransmission timer of `flow` expires.
     pub(crate) fn timed_out(&mut self, flow: u32, now: Time) {
         if self.place.get(flow as usize).is_some_and(|&place| place != UNTRACED) && self.timeouts.len() < self.limit {
-            self.timeouts.push((now, flow));
+            self.timeouts.push(Timeout { flow, time: now });
         }
     }
 
@@ -276,6 +282,6 @@ mod tests {
         trace.sent(&ack, Time(1));
         trace.timed_out(1, Time(2));
         assert!(trace.packets.is_empty());
-        assert_eq!(trace.timeouts, [(Time(2), 1)]);
+        assert_eq!(trace.timeouts, [Timeout { flow: 1, time: Time(2) }]);
     }
 }

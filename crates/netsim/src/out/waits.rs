@@ -1,5 +1,6 @@
 //! Waiting times in the forward queue, as sums from which mean and deviation follow.
 
+use tables::Column;
 use units::Time;
 
 /// Waiting times of the packets of one flow that left the forward queue: from arrival at the queue to
@@ -53,6 +54,24 @@ impl Waits {
     pub fn max_s(&self) -> f64 {
         if self.packets > 0 { self.max.as_secs_f64() } else { f64::NAN }
     }
+}
+
+/// Columns of the waiting times that `of` picks from a row: how many, and what `queue_delay_` means.
+pub(crate) fn columns<R: 'static>(of: fn(&R) -> Waits) -> Vec<Column<R>> {
+    let delay = "their queueing delay, from arrival at the queue to the start of transmission; null without packets.";
+    vec![
+        Column::new(
+            "queue_packets",
+            "packets",
+            "Packets that left the forward queue; of one flow, data of `down` flows, acknowledgements of `up` flows.",
+            move |row| of(row).packets,
+        ),
+        Column::new("queue_delay_mean_s", "s", format!("Mean of {delay}"), move |row| of(row).mean_s()),
+        Column::new("queue_delay_deviation_s", "s", format!("Standard deviation (divisor n) of {delay}"), move |row| {
+            of(row).deviation_s()
+        }),
+        Column::new("queue_delay_max_s", "s", format!("Maximum of {delay}"), move |row| of(row).max_s()),
+    ]
 }
 
 #[cfg(test)]

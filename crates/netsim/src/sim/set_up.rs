@@ -85,8 +85,7 @@ impl<'a> Sim<'a> {
                 (forward..forward + 1, forward + 1..forward + 2)
             }
         };
-        let mut out = Output { records: vec![FlowRecord::default(); flows.len()], ..Output::default() };
-        out.samples.progress = vec![Vec::new(); run.watched.len()];
+        let out = Output { records: vec![FlowRecord::default(); flows.len()], ..Output::default() };
         Ok(Sim {
             run,
             flows,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use qdisc::Qdisc;
 
 use super::{Kind, Output, Port, Sim, Transport};
+use crate::out::records::Sample;
 use crate::tcp::settings::Tcp;
 
 impl Transport {
@@ -26,39 +27,48 @@ impl Sim<'_> {
         if next <= self.end {
             self.net.events.schedule(next, Kind::Sample, 0);
         }
-        let queues = || self.ports[self.watched.clone()].iter().map(|port| &port.queue);
-        let samples = &mut self.out.samples;
-        samples.time.push(now);
-        samples.backlog_packets.push(queues().map(|queue| queue.stats().backlog()).sum());
-        samples.backlog_bytes.push(queues().map(|queue| queue.stats().backlog_bytes()).sum());
-        let high = queues().filter_map(Qdisc::high_backlog).reduce(|sum, packets| sum + packets);
-        samples.high_backlog_packets.extend(high.map(|packets| packets as u64));
-        samples.flow_table.push(queues().map(|queue| queue.flow_table_len() as u64).sum());
-        samples.arrivals.push(queues().map(|queue| queue.stats().received).sum());
-        samples.drops.push(queues().map(|queue| queue.stats().dropped()).sum());
-        let estimate = queues().find_map(Qdisc::nonresponsive);
-        samples.nonresponsive_estimate.push(estimate.map(|estimate| estimate.share));
-        samples.nonresponsive_doubt.push(estimate.and_then(|estimate| estimate.doubt));
-        samples.nonresponsive_arrivals.push(self.tally.nonresponsive_arrivals);
-        samples.nonresponsive_drops.push(self.tally.nonresponsive_drops);
         let waiting: u128 =
             self.ports[self.watched.clone()].iter_mut().map(|port| port.waiting_since_sample(now)).sum();
-        samples.queue_mean_packets.push(waiting as f64 / self.run.sample_interval.0 as f64);
-        if self.run.watched.is_empty() {
-            return;
+        let progress = self.progress();
+        let queues = || self.ports[self.watched.clone()].iter().map(|port| &port.queue);
+        let high = queues().filter_map(Qdisc::high_backlog).reduce(|sum, packets| sum + packets);
+        let estimate = queues().find_map(Qdisc::nonresponsive);
+        let offered = queues().map(|queue| queue.stats().received).sum();
+        let dropped = queues().map(|queue| queue.stats().dropped()).sum();
+        let [arrivals, drops, nonresponsive_arrivals, nonresponsive_drops] = self.tally.since_sample(offered, dropped);
+        self.out.samples.push(Sample {
+            time: now,
+            backlog_packets: queues().map(|queue| queue.stats().backlog()).sum(),
+            backlog_bytes: queues().map(|queue| queue.stats().backlog_bytes()).sum(),
+            high_backlog_packets: high.map(|packets| packets as u64),
+            flow_table: queues().map(|queue| queue.flow_table_len() as u64).sum(),
+            arrivals,
+            drops,
+            queue_mean_packets: waiting as f64 / self.run.sample_interval.0 as f64,
+            nonresponsive_arrivals,
+            nonresponsive_drops,
+            nonresponsive_estimate: estimate.map(|estimate| estimate.share),
+            nonresponsive_doubt: estimate.and_then(|estimate| estimate.doubt),
+            progress,
+        });
+    }
+
+    /// Bytes delivered so far by each watched flow.
+    fn progress(&mut self) -> Vec<u64> {
+        let watched = &self.run.watched;
+        if watched.is_empty() {
+            return Vec::new();
         }
         // A watched flow is live (its slot knows), over (its record knows) or has not begun (0).
-        for (watched, series) in self.run.watched.iter().zip(&mut samples.progress) {
-            series.push(self.out.records[*watched as usize].delivered_bytes);
-        }
+        let over = |&flow: &u32| self.out.records[flow as usize].delivered_bytes;
+        let mut progress: Vec<u64> = watched.iter().map(over).collect();
         for live in self.live.iter_mut() {
-            if let Some(position) = self.run.watched.iter().position(|&watched| watched == live.flow) {
+            if let Some(position) = watched.iter().position(|&flow| flow == live.flow) {
                 let Some(delivered) = live.transport.delivered_bytes(&self.run.tcp) else { continue };
-                if let Some(last) = samples.progress[position].last_mut() {
-                    *last = delivered;
-                }
+                progress[position] = delivered;
             }
         }
+        progress
     }
 
     pub(super) fn finish(mut self) -> Output {
@@ -75,11 +85,11 @@ impl Sim<'_> {
         self.counted();
         self.out.packets = std::mem::take(&mut self.net.trace.packets);
         self.out.timeouts = std::mem::take(&mut self.net.trace.timeouts);
-        self.out.beyond_trace = self.net.trace.beyond_limit;
-        self.out.beyond_subflows = self.subflows.beyond_limit;
+        let (beyond_trace, beyond_subflows) = (self.net.trace.beyond_limit, self.subflows.beyond_limit);
         self.out.subflows = self.subflows.into_rows();
         let counters = &mut self.out.counters;
         *counters = counters.since(&self.tally.before);
+        (counters.beyond_trace, counters.beyond_subflows) = (beyond_trace, beyond_subflows);
         counters.waits = self.tally.all_waits(self.out.records.iter().map(|record| record.waits));
         counters.end = end;
         counters.packet_hops = self.net.hops;

@@ -5,6 +5,7 @@
 
 use qdisc::{Kind, Packet};
 use serde::Deserialize;
+use tables::{Column, record};
 use units::Time;
 
 use crate::error::ConfigError;
@@ -153,17 +154,20 @@ pub enum Placement {
     Airtime(Time),
 }
 
-/// What happened in a cell since the end of the warm-up.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CellCounts {
-    /// The access point, then the stations.
-    pub nodes: Vec<NodeCounts>,
-    /// Time during which the medium was taken, by frames, answers and the gaps between them.
-    pub busy: Time,
-    /// Packets with sequence numbers or datagrams at the access point's queue.
-    pub data: Offered,
-    /// Bare acknowledgements at the access point's queue.
-    pub acks: Offered,
+record! {
+    /// What happened in a cell since the end of the warm-up.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct CellCounts in "cell" {
+        /// The access point, then the stations.
+        pub nodes: Vec<NodeCounts>;
+        /// Time during which the medium was taken, by frames, answers and the gaps between them.
+        pub busy: Time => "busy_s", "s";
+        /// Packets with sequence numbers or datagrams at the access point's queue.
+        pub data: Offered;
+        /// Bare acknowledgements at the access point's queue.
+        pub acks: Offered;
+    }
+    also [Offered::columns("data", |cell| cell.data), Offered::columns("ack", |cell| cell.acks)].into_iter().flatten();
 }
 
 impl CellCounts {
@@ -182,28 +186,48 @@ pub struct Offered {
     pub drops: u64,
 }
 
-/// What a node did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NodeCounts {
-    /// Transmissions of data frames, each frame of an aggregate for itself; RTS alone that no CTS answered too.
-    pub attempts: u64,
-    /// Of these, the second and later ones of their frame.
-    pub retries: u64,
-    /// Of these, those in collisions.
-    pub collided: u64,
-    /// Of these, those damaged without a collision.
-    pub damaged: u64,
-    /// Frames that were acknowledged.
-    pub acked: u64,
-    /// IP bytes in them.
-    pub acked_bytes: u64,
-    /// Frames given up after their last try.
-    pub given_up: u64,
-    /// Accesses to the medium: an aggregate, or a burst, is one.
-    pub accesses: u64,
-    /// Time on the air of exchanges with a station, either way, with answers, gaps between them, and failures; at the
-    /// access point, of those it began.
-    pub airtime: Time,
+impl Offered {
+    /// Columns of the packets of `kind` that `of` picks.
+    fn columns(kind: &str, of: fn(&CellCounts) -> Offered) -> Vec<Column<CellCounts>> {
+        let packets = match kind {
+            "ack" => "Bare acknowledgements",
+            _ => "Packets with payload, SYN, FIN and datagrams",
+        };
+        let (offered, dropped) = (format!("{packets} offered to"), format!("{packets} dropped by"));
+        let at = "the queue of the access point.";
+        vec![
+            Column::new(format!("{kind}_arrivals"), "packets", format!("{offered} {at}"), move |cell| {
+                of(cell).arrivals
+            }),
+            Column::new(format!("{kind}_drops"), "packets", format!("{dropped} {at}"), move |cell| of(cell).drops),
+        ]
+    }
+}
+
+record! {
+    /// What a node did.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct NodeCounts in "nodes" {
+        /// Transmissions of data frames, each frame of an aggregate for itself; also RTS that no CTS answered.
+        pub attempts: u64 => "attempts", "frames";
+        /// Of these, the second and later ones of their frame.
+        pub retries: u64 => "retries", "frames";
+        /// Of these, those in collisions.
+        pub collided: u64 => "collided", "frames";
+        /// Of these, those damaged without a collision.
+        pub damaged: u64 => "damaged", "frames";
+        /// Frames that were acknowledged.
+        pub acked: u64 => "acked", "frames";
+        /// IP bytes in them.
+        pub acked_bytes: u64 => "acked_bytes", "bytes";
+        /// Frames given up after their last try.
+        pub given_up: u64 => "given_up", "frames";
+        /// Accesses to the medium: an aggregate, or a burst, is one.
+        pub accesses: u64 => "accesses";
+        /// Time on the air of exchanges with a station, either way, with answers, gaps between them, and failures; at
+        /// the access point, of those it began.
+        pub airtime: Time => "airtime_s", "s";
+    }
 }
 
 impl Wlan {

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from mayfly import _native
 from mayfly.arrays import Floats
@@ -32,9 +33,6 @@ STRETCH = 1 << 17
 
 BATCHES = 64
 """Groups of busy periods that an interval is taken from."""
-
-DTYPES = {"job": np.uint64, "cycle": np.uint64, "size": float, "response_time": float}
-"""Columns of the jobs that have left."""
 
 
 @dataclass(frozen=True)
@@ -275,8 +273,8 @@ def _server(order: str | Sequence[Level]) -> _native.JobServer:
         raise MayflyError(str(error)) from None
 
 
-def _columns(left: dict[str, bytes]) -> dict[str, Floats]:
-    return {name: np.frombuffer(left[name], dtype) for name, dtype in DTYPES.items()}
+def _columns(left: _native.Table) -> dict[str, Floats]:
+    return {column.name: column.to_numpy() for column in pl.DataFrame(left)}
 
 
 def simulate_jobs(

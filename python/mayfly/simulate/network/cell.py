@@ -1,7 +1,7 @@
 """Wireless cells between scenarios, flow lists and the native simulator."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,9 +15,9 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.edca import CATEGORIES
 from mayfly.scenario.scenario import Scenario, Workload
 from mayfly.scenario.wlan import Wlan
-from mayfly.simulate.columns import integers
 from mayfly.simulate.network.dumbbell import check_sides
-from mayfly.simulate.network.protocol import Alone, Settings
+from mayfly.simulate.network.protocol import Alone, CellTables, Settings
+from mayfly.simulate.tables import IN_CELL
 from mayfly.workload.ends import Hosts
 
 DEFAULT_CATEGORY = "be"
@@ -167,15 +167,15 @@ class Cell:
             station=pl.Series(self._alike[self.stations(flows)]), category=pl.Series(categories, dtype=pl.UInt8)
         )
 
-    def records(self, flows: pl.DataFrame, native: dict[str, bytes]) -> dict[str, pl.Series]:
+    def records(self, flows: pl.DataFrame, outcomes: pl.DataFrame) -> dict[str, pl.Series]:
         """What the records of flows in a cell have beside those of others.
 
         Parameters
         ----------
         flows : polars.DataFrame, shape (n_flows, ...)
             The list that was run.
-        native : dict of bytes
-            Native columns.
+        outcomes : polars.DataFrame, shape (n_flows, ...)
+            Native table ``flows``.
 
         Returns
         -------
@@ -184,19 +184,18 @@ class Cell:
         """
         return {
             "station": pl.Series(self.stations(flows), dtype=pl.Int64),
-            "presence_s": pl.Series(integers(native["presence_ns"]) * 1e-9),
-            "warm_up_bytes": pl.Series(integers(native["warm_up_bytes"])),
+            **outcomes.select(IN_CELL).to_dict(),
         }
 
     def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
         """The cell as the native module takes it, with the categories of flows where they are given."""
         return {"graph": None, "wlan": self.wlan.native([] if flows is None else self.category_of(flows))}
 
-    def cell(self, native: Mapping[str, Any] | None, counters: Mapping[str, Any]) -> dict[str, Any] | None:
+    def cell(self, native: CellTables | None, counters: Mapping[str, Any]) -> dict[str, Any] | None:
         """Totals of the cell: :func:`totals`."""
         return totals(native, counters)
 
-    def interfaces(self, native: Sequence[dict[str, Any]], counters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def interfaces(self, native: pl.DataFrame, counters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """None: the medium has the totals of :meth:`cell`."""
         return []
 
@@ -233,14 +232,14 @@ def cell_of(scenario: Scenario) -> Cell | None:
     return None if scenario.network.wlan is None else Cell(scenario.network.wlan)
 
 
-def totals(native: dict[str, Any] | None, counters: dict[str, Any]) -> dict[str, Any] | None:
+def totals(native: CellTables | None, counters: Mapping[str, Any]) -> dict[str, Any] | None:
     """What a cell did, in seconds.
 
     Parameters
     ----------
-    native : dict or None
-        Native totals.
-    counters : dict
+    native : tuple of polars.DataFrame, or None
+        Native tables ``cell`` and ``nodes``.
+    counters : mapping
         Native totals of the run: they say how long it was.
 
     Returns
@@ -254,13 +253,11 @@ def totals(native: dict[str, Any] | None, counters: dict[str, Any]) -> dict[str,
     """
     if native is None:
         return None
-    nodes = {name: integers(values) for name, values in native["nodes"].items()}
-    nodes["airtime_s"] = nodes.pop("airtime_ns") * 1e-9
+    cell, nodes = native
     return {
         "seconds": max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9,
-        "busy_s": native["busy_ns"] * 1e-9,
-        **{name: native[name] for name in ("data_arrivals", "data_drops", "ack_arrivals", "ack_drops")},
-        "nodes": {name: values.tolist() for name, values in nodes.items()},
+        **cell.row(0, named=True),
+        "nodes": nodes.to_dict(as_series=False),
     }
 
 

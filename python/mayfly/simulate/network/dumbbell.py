@@ -1,6 +1,6 @@
 """The dumbbell: senders and receivers on either side of one link (Chen 2012, Figure 4.1)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.scenario.network import Network
 from mayfly.scenario.scenario import Workload
-from mayfly.simulate.network.protocol import Alone, Ends, Settings
+from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
 from mayfly.workload.ends import Hosts
 
 SIDES = ("senders", "receivers")
@@ -71,15 +71,15 @@ class Dumbbell:
         """Neither a graph nor a cell."""
         return {"graph": None, "wlan": None}
 
-    def records(self, flows: pl.DataFrame, native: Mapping[str, bytes]) -> dict[str, pl.Series]:
+    def records(self, flows: pl.DataFrame, outcomes: pl.DataFrame) -> dict[str, pl.Series]:
         """None of its own."""
         return {}
 
-    def cell(self, native: Mapping[str, Any] | None, counters: Mapping[str, Any]) -> None:
+    def cell(self, native: CellTables | None, counters: Mapping[str, Any]) -> None:
         """There is none."""
         return None
 
-    def interfaces(self, native: Sequence[dict[str, Any]], counters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def interfaces(self, native: pl.DataFrame, counters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The link's are those of the run."""
         return []
 

@@ -1,6 +1,6 @@
 """Networks of several links: which hosts there are, and the network as the native module takes it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from mayfly.scenario.network import MOST_HOSTS, HostGroup, Link, Network, links_
 from mayfly.scenario.scenario import Scenario, Workload
 from mayfly.simulate.network.dumbbell import SIDES, sides
 from mayfly.simulate.network.interfaces import totals
-from mayfly.simulate.network.protocol import Alone, Ends, Settings
+from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
 from mayfly.workload.ends import Hosts
 
 
@@ -173,17 +173,17 @@ class Graph:
         graph = {"routers": len(self.routers), "links": links, "hosts": groups, "watched": self.watched}
         return {"graph": graph, "wlan": None}
 
-    def records(self, flows: pl.DataFrame, native: Mapping[str, bytes]) -> dict[str, pl.Series]:
+    def records(self, flows: pl.DataFrame, outcomes: pl.DataFrame) -> dict[str, pl.Series]:
         """None of its own."""
         return {}
 
-    def cell(self, native: Mapping[str, Any] | None, counters: Mapping[str, Any]) -> None:
+    def cell(self, native: CellTables | None, counters: Mapping[str, Any]) -> None:
         """There is none."""
         return None
 
-    def interfaces(self, native: Sequence[dict[str, Any]], counters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def interfaces(self, native: pl.DataFrame, counters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Name, speed and totals of every interface: :func:`mayfly.simulate.network.interfaces.totals`."""
-        return totals(self.named_rates(), native, counters)
+        return totals(self.named_rates(), native.to_dicts(), counters)
 
     def alone(self, transfers: pl.DataFrame, settings: Settings) -> Iterator[Alone]:
         """All at once, in the network without the hosts that no transfer alone needs."""

@@ -14,6 +14,9 @@ from mayfly.workload.ends import Hosts
 Ends = tuple[Integers, Integers]
 """Numbers of the sender and of the receiver of each flow, uint32, as the native module takes them."""
 
+CellTables = tuple[pl.DataFrame, pl.DataFrame]
+"""Native tables ``cell``, of one row, and ``nodes``."""
+
 Settings = dict[str, Any]
 """Native settings of a run."""
 
@@ -86,13 +89,13 @@ class Net(Protocol):
     def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
         """The fields ``graph`` and ``wlan`` of the native settings; of a run of ``flows`` where they are given."""
 
-    def records(self, flows: pl.DataFrame, native: Mapping[str, bytes]) -> dict[str, pl.Series]:
+    def records(self, flows: pl.DataFrame, outcomes: pl.DataFrame) -> dict[str, pl.Series]:
         """Columns of the flow records that only this kind of network has."""
 
-    def cell(self, native: Mapping[str, Any] | None, counters: Mapping[str, Any]) -> dict[str, Any] | None:
+    def cell(self, native: CellTables | None, counters: Mapping[str, Any]) -> dict[str, Any] | None:
         """Totals of the wireless cell, from the native ones; None without one."""
 
-    def interfaces(self, native: Sequence[dict[str, Any]], counters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def interfaces(self, native: pl.DataFrame, counters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Totals of every interface of a network of several links, from the native ones; none of others."""
 
     def paths(self, flows: pl.DataFrame) -> pl.DataFrame:
