@@ -24,7 +24,7 @@ def test_a_rule_of_one_group_changes_both_and_differs_from_either_pure_run():
 
 
 def test_bbr_is_not_mixed_with_windows_and_groups_must_exist():
-    with pytest.raises(MayflyError, match="BBR beside a window rule"):
+    with pytest.raises(MayflyError, match="a rule with a model of the path beside one without"):
         records(congestion_of={"smooth": "bbr"})
     with pytest.raises(
         MayflyError, match=r"tcp\.congestion_of = 'none': must be a group of the flows; groups are plain, smooth"

@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::network::Network;
 use crate::out::counting::Counting;
 use crate::script::Scripts;
-use crate::tcp::settings::{Congestion, Recovery, Tcp};
+use crate::tcp::settings::{Recovery, Tcp};
 use crate::udp::Bursts;
 use crate::wlan::Wlan;
 
@@ -100,8 +100,9 @@ impl Run {
         if !(0.0..1.0).contains(&network.loss) {
             return Err(ConfigError::Value("network.loss", network.loss.to_string(), "at least 0 and below 1"));
         }
-        if tcp.congestion == Congestion::Bbr && tcp.recovery != Recovery::Sack {
-            return Err(ConfigError::Value("tcp.congestion", "bbr".into(), "used with tcp.recovery = sack"));
+        if tcp.congestion.traits().needs_sack && tcp.recovery != Recovery::Sack {
+            let word = tcp.congestion.word().into();
+            return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack"));
         }
         let indices = [("watched", self.watched.as_slice()), ("traced", self.traced.as_slice())];
         for (name, indices) in indices {
@@ -143,9 +144,9 @@ impl Run {
             None if flow.size_bytes.div_ceil(self.tcp.mss.into()) > MOST_SEGMENTS => "more than 4292870144 segments",
             _ if flow
                 .congestion
-                .is_some_and(|own| (own == Congestion::Bbr) != (self.tcp.congestion == Congestion::Bbr)) =>
+                .is_some_and(|own| own.traits().model.is_some() != self.tcp.congestion.traits().model.is_some()) =>
             {
-                "BBR beside a window rule"
+                "a rule with a model of the path beside one without"
             }
             _ if flow.congestion.is_some() && flow.script.is_some() => "a congestion rule of its own with a script",
             _ => return Ok(()),

@@ -26,7 +26,7 @@ use crate::udp::{Bursts, Source};
 use crate::wire::handle::{Handle, Owner};
 use crate::wire::net::Net;
 use crate::wire::pipe::End;
-use crate::wire::port::Port;
+use crate::wire::port::{Onward, Port};
 use crate::wlan::Wlan;
 use crate::wlan::cell::Cell;
 
@@ -149,6 +149,14 @@ impl Live {
     }
 }
 
+/// The flow that sent `packet`; `None` when it is over, and its slot free or another's. No packet of a flow that is over
+/// reaches anybody because of this check.
+#[inline]
+fn owner<'l>(live: &'l mut Slab<Live>, packet: &Packet) -> Option<&'l mut Live> {
+    let live = live.at(Handle::unpack(packet.handle).slot);
+    (u64::from(live.flow) == packet.flow.connection()).then_some(live)
+}
+
 struct Sim<'a> {
     run: &'a Run,
     flows: &'a [FlowSpec],
@@ -253,7 +261,8 @@ impl<'a> Sim<'a> {
 
     #[inline]
     fn transmit(&mut self, port: usize) {
-        if self.cell.is_some() {
+        let onward = self.ports[port].onward;
+        if onward == Onward::Air {
             return self.rouse(port);
         }
         let busy = self.ports[port].is_busy(self.net.now);
@@ -265,18 +274,15 @@ impl<'a> Sim<'a> {
             return;
         };
         self.on_departure(&packet, port);
-        let live = self.live.at(Handle::unpack(packet.handle).slot);
-        if u64::from(live.flow) == packet.flow.connection() {
-            if self.ports[port].loss.takes(&packet) {
-                self.lose(&packet);
-                return;
-            }
-            match self.ports[port].lane {
-                None => self.net.forward(live.exit(&packet), packet, at),
-                Some(lane) => self.net.relay(lane, packet, at),
-            }
-        } else {
-            self.net.options.release(packet.options);
+        let Some(live) = owner(&mut self.live, &packet) else {
+            return self.net.options.release(packet.options);
+        };
+        if self.ports[port].loss.takes(&packet) {
+            return self.lose(&packet);
+        }
+        match onward {
+            Onward::Lane(lane) => self.net.relay(lane, packet, at),
+            Onward::Host | Onward::Air => self.net.forward(live.exit(&packet), packet, at),
         }
     }
 
@@ -294,26 +300,26 @@ impl<'a> Sim<'a> {
 
     /// A packet reached `router`: it goes on to the next port, or into the exit pipe of its host.
     fn pass_on(&mut self, router: u32, packet: Packet) {
-        if let Some(port) = self.places.onward(router, packet.dst) {
-            return self.offer(port, packet);
+        match self.places.onward(router, packet.dst) {
+            Some(port) => self.offer(port, packet),
+            None => self.pass_to_host(packet),
         }
-        let live = self.live.at(Handle::unpack(packet.handle).slot);
-        if u64::from(live.flow) == packet.flow.connection() {
-            let exit = live.exit(&packet);
-            self.net.pass(exit, packet);
-        } else {
-            self.net.options.release(packet.options);
+    }
+
+    /// `packet` goes into the exit pipe of its host.
+    fn pass_to_host(&mut self, packet: Packet) {
+        match owner(&mut self.live, &packet) {
+            Some(live) => self.net.pass(live.exit(&packet), packet),
+            None => self.net.options.release(packet.options),
         }
     }
 
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
         let handle = Handle::unpack(packet.handle);
-        let live = self.live.at(handle.slot);
-        if u64::from(live.flow) != packet.flow.connection() {
-            self.net.options.release(packet.options);
-            return;
-        }
+        let Some(live) = owner(&mut self.live, packet) else {
+            return self.net.options.release(packet.options);
+        };
         let (tcp, net) = (&self.run.tcp, &mut self.net);
         net.trace.received(packet, net.now);
         if let Some(tape) = &mut net.tape {
@@ -352,7 +358,9 @@ impl<'a> Sim<'a> {
             if self.watched.contains(&port) {
                 self.tally.on_drop(&packet);
                 self.subflows.dropped(&packet, self.net.now);
-                self.on_drop_at_access_point(&packet);
+                if self.ports[port].onward == Onward::Air {
+                    self.on_drop_at_access_point(&packet);
+                }
             }
             self.net.trace.dropped(&packet, port, self.net.now);
             if self.run.trace_drops {
@@ -378,13 +386,10 @@ impl<'a> Sim<'a> {
         if packet.kind != PacketKind::Udp {
             return;
         }
-        let slot = Handle::unpack(packet.handle).slot;
-        if let Live { flow: owner, transport: Transport::Udp(source), .. } = self.live.at(slot)
-            && u64::from(*owner) == packet.flow.connection()
-        {
+        if let Some(Live { transport: Transport::Udp(source), .. }) = owner(&mut self.live, packet) {
             source.on_loss();
             if source.is_over() {
-                self.close(slot);
+                self.close(Handle::unpack(packet.handle).slot);
             }
         }
     }

@@ -6,6 +6,7 @@ mod estimate;
 mod graph;
 mod jobs;
 mod output;
+mod schema;
 mod scripts;
 mod simulate;
 mod table;
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
-    module.add_function(wrap_pyfunction!(table::table_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(schema::table_schema, module)?)?;
     module.add_class::<simulate::Control>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;

@@ -4,24 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::value::{Value, Values};
-
-/// Type of the values of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Whole numbers of 64 bits with a sign.
-    Int64,
-    /// Floating-point numbers of 64 bits.
-    Float64,
-    /// True or false.
-    Bool,
-    /// Text.
-    String,
-    /// Lists of whole numbers.
-    #[serde(rename = "list[int64]")]
-    ListInt64,
-}
+use crate::value::{Kind, Value, Values};
 
 /// What a column is called and means.
 #[derive(Clone, Debug, PartialEq, Serialize)]

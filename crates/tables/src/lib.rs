@@ -7,9 +7,9 @@ mod column;
 mod record;
 mod value;
 
-pub use column::{Column, Kind, Meaning};
+pub use column::{Column, Meaning};
 pub use record::{Record, Table};
-pub use value::{SetBits, Value, Values};
+pub use value::{Kind, SetBits, Value, Values};
 
 /// What is wrong with the names of a table's columns: an empty meaning, or a name that two columns have.
 ///

@@ -1,8 +1,24 @@
 //! Values of columns.
 
+use serde::Serialize;
 use units::Time;
 
-use crate::column::Kind;
+/// Type of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Whole numbers of 64 bits with a sign.
+    Int64,
+    /// Floating-point numbers of 64 bits.
+    Float64,
+    /// True or false.
+    Bool,
+    /// Text.
+    String,
+    /// Lists of whole numbers.
+    #[serde(rename = "list[int64]")]
+    ListInt64,
+}
 
 /// The values of a column, one per row.
 #[derive(Clone, Debug, PartialEq)]

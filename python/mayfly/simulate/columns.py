@@ -171,10 +171,9 @@ def with_ids(table: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame, shape (n, ...)
-        `flow_id` comes first.
+        With the same columns.
     """
-    ids = flows["flow_id"].gather(table["flow_id"])
-    return table.select(ids, pl.exclude("flow_id"))
+    return table.with_columns(flows["flow_id"].gather(table["flow_id"]))
 
 
 def records_frame(

@@ -18,6 +18,11 @@ _QUEUE = tuple(column.name for column in _RAN.columns if column.name.startswith(
 _IDS = Column("flow_id", "int64", "", "Identity of the flow in the list.")
 
 
+def _with_ids(name: str) -> tuple[Column, ...]:
+    """The simulator knows a flow by its place in the list, the table by its id."""
+    return tuple(_IDS if column.name == _IDS.name else column for column in native(name).columns)
+
+
 def _optional(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     return tuple(replace(column, optional=True) for column in columns)
 
@@ -51,10 +56,10 @@ FLOWS = Table(
 )
 
 SAMPLES = Table("samples", (*native("samples").columns, *LABELS))
-DROPS = Table("drops", (_IDS, *native("drops").without("flow_id"), *LABELS))
-PACKETS = Table("packets", (_IDS, *native("packets").without("flow_id"), *LABELS))
-TIMEOUTS = Table("timeouts", (_IDS, *native("timeouts").without("flow_id"), *LABELS))
-SUBFLOWS = Table("subflows", (_IDS, *native("subflows").without("flow_id"), *LABELS))
+DROPS = Table("drops", (*_with_ids("drops"), *LABELS))
+PACKETS = Table("packets", (*_with_ids("packets"), *LABELS))
+TIMEOUTS = Table("timeouts", (*_with_ids("timeouts"), *LABELS))
+SUBFLOWS = Table("subflows", (*_with_ids("subflows"), *LABELS))
 
 TRAINS = Table(
     "trains",

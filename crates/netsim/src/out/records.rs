@@ -5,7 +5,7 @@ use tables::{Column, record};
 use units::Time;
 
 use crate::out::subflows::Subflow;
-use crate::out::trace::PacketTrace;
+use crate::out::trace::{PacketTrace, Timeout};
 use crate::out::waits::{self, Waits};
 use crate::script::TrainRecord;
 use crate::wlan::CellCounts;
@@ -207,17 +207,6 @@ record! {
         pub len: u32 => "wire_bytes", "bytes";
         /// Why.
         pub reason: DropReason => "reason", "", as |reason: &DropReason| reason.word();
-    }
-}
-
-record! {
-    /// An expiry of the retransmission timer of a traced flow.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Timeout in "timeouts" {
-        /// The flow; here its place in the list.
-        pub flow: u32 => "flow_id";
-        /// When.
-        pub time: Time => "time_s", "s";
     }
 }
 

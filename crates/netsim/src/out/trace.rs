@@ -11,7 +11,6 @@ use qdisc::{Kind, Packet};
 use tables::record;
 use units::{Direction, Time};
 
-use crate::out::records::Timeout;
 use crate::wire::handle::Handle;
 
 record! {
@@ -36,6 +35,17 @@ record! {
         /// When a queue dropped it, or the link behind the queue lost it (`departed_s` is then the same). A packet
         /// neither received nor dropped was on its way at the end of the flow or of the run.
         pub dropped: Time => "dropped_s", "s";
+    }
+}
+
+record! {
+    /// An expiry of the retransmission timer of a traced flow.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Timeout in "timeouts" {
+        /// The flow; here its place in the list.
+        pub flow: u32 => "flow_id";
+        /// When.
+        pub time: Time => "time_s", "s";
     }
 }
 

@@ -7,9 +7,8 @@ use super::Sim;
 use crate::error::ConfigError;
 use crate::event::Kind;
 use crate::graph::{Graph, Interface};
-use crate::wire::handle::Handle;
 use crate::wire::loss::Loss;
-use crate::wire::port::Port;
+use crate::wire::port::{Onward, Port};
 use crate::wlan::Wlan;
 use crate::wlan::cell::{Cell, station};
 
@@ -31,7 +30,9 @@ pub(super) fn ports(wlan: &Wlan, graph: &Graph, seed: u64) -> Result<Vec<Port>, 
         let (id, options) = &interface.discipline;
         let queue = Qdisc::from_options(id, options, interface.limit, stream("qdisc"))?;
         // The medium times itself, and loses frames by its own rules.
-        Ok(Port::over(queue, interface.rate, interface.delay, Loss::of(0.0, stream("loss"))))
+        let mut port = Port::over(queue, interface.rate, interface.delay, Loss::of(0.0, stream("loss")));
+        port.onward = Onward::Air;
+        Ok(port)
     };
     (0..all).map(port).collect()
 }
@@ -210,13 +211,7 @@ impl Sim<'_> {
                 self.leaves_access_point(&packet);
                 self.deliver(&packet);
             } else {
-                let live = self.live.at(Handle::unpack(packet.handle).slot);
-                if u64::from(live.flow) == packet.flow.connection() {
-                    let exit = live.exit(&packet);
-                    self.net.pass(exit, packet);
-                } else {
-                    self.net.options.release(packet.options);
-                }
+                self.pass_to_host(packet);
             }
         }
         self.arrived = arrived;

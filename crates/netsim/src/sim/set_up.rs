@@ -24,7 +24,7 @@ use crate::stages::Stages;
 use crate::wire::loss::Loss;
 use crate::wire::net::Net;
 use crate::wire::pipe::{End, Lane};
-use crate::wire::port::Port;
+use crate::wire::port::{Onward, Port};
 use crate::wlan::cell::Cell;
 
 /// The ports of all interfaces. The random numbers of each have a name of their own.
@@ -67,7 +67,7 @@ impl<'a> Sim<'a> {
         for (port, (_, to, _)) in
             ports.iter_mut().zip(graph.interfaces()).filter(|(_, (_, to, _))| !places.is_leaf(*to))
         {
-            port.lane = Some(net.lanes.len());
+            port.onward = Onward::Lane(net.lanes.len());
             net.lanes.push(Lane::to(End::Router(to)));
         }
         let mut stages = Stages::of(flows)?;

@@ -3,17 +3,16 @@
 //! Sequence numbers count segments: 0 is the SYN (or SYN-ACK when the receiver opens), 1 to `data` the
 //! payload, `data + 1` the FIN. An acknowledgement carries the next number expected.
 
-mod bbr;
 mod blocks;
 mod control;
 mod hystart;
-mod model;
 mod pacing;
 mod rate;
 mod receiver;
 mod recovery;
 mod ring;
 mod rtt;
+pub(crate) mod rules;
 mod scoreboard;
 pub(crate) mod scripted;
 mod sender;
@@ -30,6 +29,7 @@ use crate::tcp::settings::Tcp;
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
 use receiver::Receiver;
+use rules::State;
 use sender::Sender;
 
 /// Constants of one connection.
@@ -194,7 +194,7 @@ impl Connection {
         };
         self.sender.restart(tcp, history.clock_phase);
         self.sender.syn_lost = history.syn_lost;
-        self.sender.control.rule = spec.congestion.unwrap_or(tcp.congestion);
+        self.sender.control.rule = State::of(spec.congestion.unwrap_or(tcp.congestion));
         self.receiver.restart(tcp);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);

@@ -12,11 +12,11 @@ use crate::options::SegmentOptions;
 use crate::out::records::FlowRecord;
 use crate::tcp::control::Control;
 use crate::tcp::hystart::HyStart;
-use crate::tcp::model::Model;
 use crate::tcp::pacing::Pacer;
 use crate::tcp::rtt::Rtt;
+use crate::tcp::rules::path::Model;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::settings::{BackoffEnd, Congestion, Recovery, RecoveryExit, Tcp};
+use crate::tcp::settings::{BackoffEnd, Recovery, RecoveryExit, Tcp};
 use crate::tcp::{Life, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
@@ -32,7 +32,7 @@ pub(crate) struct Sender {
     pub(super) control: Control,
     /// With [`Tcp::hystart`] only.
     pub(super) hystart: Option<Box<HyStart>>,
-    /// With BBR only.
+    /// With a rule that has a model of the path.
     pub(super) model: Option<Box<Model>>,
     pub(super) dup_acks: u32,
     /// Segments sent by limited transmit since the last new acknowledgement.
@@ -228,8 +228,8 @@ impl Sender {
     /// The receiver saw a mark: the window is halved once for all that was in flight, and not again while
     /// a loss in the same window is being repaired (RFC 3168, 6.1.2).
     fn on_echo(&mut self, ack: u32, tcp: &Tcp) {
-        // BBR, version 1, does not listen to marks.
-        if ack <= self.marked_below || self.recovering || ack <= self.recover || self.model.is_some() {
+        let deaf = !self.control.rule.traits().hears_marks;
+        if ack <= self.marked_below || self.recovering || ack <= self.recover || deaf {
             return;
         }
         self.marked_below = self.max;
@@ -268,8 +268,8 @@ impl Sender {
         self.hystart = tcp.hystart.then(|| Box::new(HyStart::from(1)));
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
         self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
-        if self.control.rule == Congestion::Bbr {
-            let model = Model::begin(self.control.cwnd, self.rtt.smoothed_s(tcp), shape.owner.flow, net.now);
+        if let Some(make) = self.control.rule.traits().model {
+            let model = Model::begin(make, self.control.cwnd, self.rtt.smoothed_s(tcp), shape.owner.flow, net.now);
             self.model = Some(Box::new(model));
         }
     }
@@ -322,9 +322,7 @@ impl Sender {
         }
         self.recovering = false;
         self.control.on_timeout();
-        if let Some(model) = &mut self.model {
-            model.bbr.on_timeout();
-        }
+        self.model_timed_out();
         self.rtt.back_off(tcp);
         self.forget_timed(tcp);
         self.nxt = self.una;
@@ -449,11 +447,17 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tcp::settings::{LossWindow, RtoRule};
+    use crate::tcp::settings::{Congestion, LossWindow, RtoRule};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
         (sender.control.cwnd, sender.control.ssthresh)
+    }
+
+    /// Congestion control before anything is acknowledged, and settings with a large window.
+    pub(crate) fn with(congestion: Congestion) -> (Control, Tcp) {
+        let tcp = Tcp { congestion, receiver_window: 100_000, ..tcp() };
+        (Control::idle(&tcp), tcp)
     }
 
     /// Segments in the network as the scoreboard tells.

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Time;
 
+pub use crate::tcp::rules::Congestion;
+
 /// Window from which the slow-start threshold is halved after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -55,22 +57,6 @@ pub enum RtoRule {
     /// Linux: `min_rto` bounds 4 RTTVAR instead of the timeout, and RTTVAR follows the largest deviation of a round
     /// trip.
     Linux,
-}
-
-/// How the congestion window grows and shrinks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Congestion {
-    /// Additive increase, multiplicative decrease: a segment per round trip, a half (RFC 5681).
-    Aimd,
-    /// Inverse increase, additive decrease: binomial with k = 1, l = 0 (Bansal and Balakrishnan 2001).
-    Iiad,
-    /// Binomial with k = l = 1/2 (Bansal and Balakrishnan 2001).
-    Sqrt,
-    /// CUBIC (RFC 9438).
-    Cubic,
-    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); needs [`Recovery::Sack`], and is paced.
-    Bbr,
 }
 
 /// TCP (RFC 5681, 6582, 6675, 6298, 3042). Windows are in segments of `mss` payload bytes.
@@ -178,7 +164,7 @@ impl Tcp {
     /// Whether segments leave one by one at a rate.
     #[inline]
     pub(crate) fn is_paced(&self) -> bool {
-        self.pacing || self.congestion == Congestion::Bbr
+        self.pacing || self.congestion.traits().paced
     }
 }
 

@@ -9,12 +9,23 @@ use crate::out::records::InterfaceCounts;
 use crate::wire::loss::Loss;
 use crate::wire::pipe::{Fraction, Serial};
 
+/// What carries the packets that leave a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Onward {
+    /// A link, at whose end every packet goes into the exit pipe of its host.
+    Host,
+    /// A link to a router, which ends in this lane.
+    Lane(usize),
+    /// The medium of a wireless cell, which fetches them when it is free.
+    Air,
+}
+
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) queue: Qdisc,
     pub(crate) loss: Loss,
-    /// Lane to the router at the far end; none where every packet leaves into a host's exit pipe.
-    pub(crate) lane: Option<usize>,
+    /// What carries the packets that leave.
+    pub(crate) onward: Onward,
     serial: Serial,
     delay: Time,
     busy_until: Time,
@@ -40,7 +51,7 @@ impl Port {
         Port {
             queue,
             loss,
-            lane: None,
+            onward: Onward::Host,
             serial: Serial::of(rate),
             delay,
             busy_until: Time::ZERO,

@@ -6,7 +6,7 @@ mod sack;
 
 use crate::tcp::Shape;
 use crate::tcp::sender::Sender;
-use crate::tcp::settings::{Congestion, LossWindow, Recovery, RecoveryExit, Tcp};
+use crate::tcp::settings::{LossWindow, Recovery, RecoveryExit, Tcp};
 use crate::wire::net::Net;
 
 /// Duplicate acknowledgements that mean a loss.
@@ -68,7 +68,7 @@ impl Sender {
                 // Two cases where the data not yet acknowledged is a poor measure of what the network held: SACKed
                 // segments have left it, and between two losses close together there is up to a window of them; and a
                 // rule that takes off less than a segment must not lose the fraction the window has beyond it.
-                let exact = tcp.recovery == Recovery::Sack || self.control.rule != Congestion::Aimd;
+                let exact = tcp.recovery == Recovery::Sack || !self.control.rule.traits().whole;
                 if exact && f64::from(flight + 1) > cwnd { cwnd } else { f64::from(flight) }
             }
             LossWindow::Cwnd => cwnd.min(f64::from(tcp.receiver_window)),

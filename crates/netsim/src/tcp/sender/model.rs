@@ -1,4 +1,4 @@
-//! What a sender tells the model of its path: see [`crate::tcp::model`].
+//! What a sender tells the model of its path: see [`crate::tcp::rules::path`].
 
 use units::Time;
 
@@ -20,16 +20,16 @@ impl Sender {
         (self.una..ack).filter(|&seq| !self.board.is_sacked(seq)).for_each(|seq| model.rate.deliver(seq, now));
         let lost = model.newly_lost(&self.board, self.una.max(ack));
         let in_flight = prior_in_flight.saturating_sub(model.rate.acked() + lost);
-        if model.bbr.is_recovering() && !self.recovering && ack >= self.recover {
-            model.bbr.on_recovered();
+        if model.path.is_recovering() && !self.recovering && ack >= self.recover {
+            model.path.on_recovered();
         }
         if let Some(sample) = model.rate.sample(lost, prior_in_flight, in_flight) {
-            model.bbr.on_ack(&sample, now);
-            if model.bbr.is_probing_rtt() {
+            model.path.on_ack(&sample, now);
+            if model.path.is_probing_rtt() {
                 model.rate.on_idle(in_flight);
             }
         }
-        self.control.follow(model.bbr.cwnd);
+        self.control.follow(model.path.cwnd());
         self.model = Some(model);
         fresh
     }
@@ -37,16 +37,23 @@ impl Sender {
     /// A loss is found: the model keeps its rate, and one segment leaves for each that arrives.
     pub(in crate::tcp) fn model_recovers(&mut self) {
         if let Some(model) = &mut self.model {
-            model.bbr.on_recovery(self.board.pipe(self.una, self.max), model.rate.delivered());
-            self.control.follow(model.bbr.cwnd);
+            model.path.on_recovery(self.board.pipe(self.una, self.max), model.rate.delivered());
+            self.control.follow(model.path.cwnd());
         }
     }
 
     /// The loss is repaired.
     pub(in crate::tcp) fn model_recovered(&mut self) {
         if let Some(model) = &mut self.model {
-            model.bbr.on_recovered();
-            self.control.follow(model.bbr.cwnd);
+            model.path.on_recovered();
+            self.control.follow(model.path.cwnd());
+        }
+    }
+
+    /// The retransmission timer went off.
+    pub(in crate::tcp) fn model_timed_out(&mut self) {
+        if let Some(model) = &mut self.model {
+            model.path.on_timeout();
         }
     }
 
@@ -56,7 +63,7 @@ impl Sender {
         if let Some(model) = &mut self.model {
             let in_flight = self.board.pipe(self.una, self.max);
             if in_flight == 0 && model.rate.is_app_limited() {
-                model.bbr.on_restart();
+                model.path.on_restart();
             }
             model.rate.on_send(seq, self.una, in_flight, seq < self.max, now);
         }

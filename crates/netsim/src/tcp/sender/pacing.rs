@@ -38,7 +38,7 @@ impl Sender {
     /// Segments per second; 0 before the first RTT sample.
     fn pacing_rate(&self, tcp: &Tcp) -> f64 {
         if let Some(model) = &self.model {
-            return model.bbr.pacing_rate;
+            return model.path.pacing_rate();
         }
         let srtt = self.rtt.smoothed_s(tcp);
         if srtt <= 0.0 {

@@ -11,7 +11,36 @@
 
 use units::Time;
 
+use super::path::{Begin, PathModel};
+use super::rule::{Moment, Rule, Traits};
 use crate::tcp::rate::Sample;
+
+/// The window is that of the model: no rule moves it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FollowsModel;
+
+impl Rule for FollowsModel {
+    /// Version 1 of BBR does not listen to marks.
+    const TRAITS: Traits = Traits {
+        hears_marks: false,
+        paced: true,
+        needs_sack: true,
+        model: Some(|start| Box::new(Bbr::begin(start))),
+        ..Traits::PLAIN
+    };
+
+    fn idle() -> FollowsModel {
+        FollowsModel
+    }
+
+    fn grown(&mut self, cwnd: f64, _: Moment) -> f64 {
+        cwnd
+    }
+
+    fn reduced(&mut self, window: f64) -> f64 {
+        window
+    }
+}
 
 /// 2 / ln 2: the smallest gain that doubles the rate in a round trip (4.3.1.1, BBRHighGain).
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
@@ -37,7 +66,7 @@ const ASSUMED_RTT_S: f64 = 1e-3;
 
 /// Where the model is (4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+enum State {
     Startup,
     Drain,
     ProbeBw,
@@ -49,9 +78,9 @@ pub(crate) enum State {
 pub(crate) struct Bbr {
     state: State,
     /// Segments per second: the pace.
-    pub(crate) pacing_rate: f64,
+    pacing_rate: f64,
     /// Segments: at most so many in flight.
-    pub(crate) cwnd: f64,
+    cwnd: f64,
     initial_window: f64,
     /// Largest delivery rate of each of the last rounds, by round modulo their number.
     rates: [f64; ROUNDS],
@@ -82,10 +111,77 @@ pub(crate) struct Bbr {
     restarted: bool,
 }
 
+impl PathModel for Bbr {
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn pacing_rate(&self) -> f64 {
+        self.pacing_rate
+    }
+
+    /// Takes an acknowledgement into the model and sets pace and window (4.1.1 to 4.2.3).
+    fn on_ack(&mut self, sample: &Sample, now: Time) {
+        self.count_round(sample);
+        self.take_rate(sample);
+        self.move_phase(sample, now);
+        self.check_full(sample);
+        self.check_drained(sample, now);
+        self.take_rtt(sample, now);
+        self.set_pace();
+        self.set_window(sample);
+        self.restarted = false;
+    }
+
+    /// The sender goes on after its application paused: at the rate of the path, not above (4.3.4.4).
+    fn on_restart(&mut self) {
+        self.restarted = true;
+        if self.state == State::ProbeBw && self.bandwidth() > 0.0 {
+            self.pacing_rate = self.bandwidth();
+        }
+    }
+
+    /// Loss recovery begins: one segment leaves for each that arrives (4.2.3.4).
+    fn on_recovery(&mut self, in_flight: u32, delivered: u64) {
+        self.save_window();
+        self.recovering = true;
+        self.conserving = true;
+        self.conserve_until = delivered;
+        self.cwnd = f64::from(in_flight.max(1));
+    }
+
+    /// Loss recovery is over: the window of before (4.2.3.4, BBRRestoreCwnd).
+    fn on_recovered(&mut self) {
+        self.recovering = false;
+        self.conserving = false;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    /// The retransmission timer went off: one segment until the path answers (4.2.3.4).
+    fn on_timeout(&mut self) {
+        self.save_window();
+        self.recovering = true;
+        self.conserving = false;
+        self.cwnd = 1.0;
+    }
+
+    /// Whether the window is small to see the round-trip time: the rates of that time say nothing of the path (4.3.5,
+    /// BBRHandleProbeRTT).
+    fn is_probing_rtt(&self) -> bool {
+        self.state == State::ProbeRtt
+    }
+
+    /// Whether a loss is being repaired.
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+}
+
 impl Bbr {
     /// At the start of a connection (4.3.1, BBRInit). `draw` says where the cycle of probing begins: the phase of the
     /// lower rate is left out (4.3.4.3).
-    pub(crate) fn begin(initial_window: f64, srtt_s: f64, now: Time, draw: u64) -> Bbr {
+    fn begin(start: Begin) -> Bbr {
+        let Begin { initial_window, srtt_s, now, draw } = start;
         let rtt_s = if srtt_s > 0.0 { srtt_s } else { ASSUMED_RTT_S };
         let phase = [0, 2, 3, 4, 5, 6, 7][(draw % 7) as usize];
         Bbr {
@@ -115,62 +211,6 @@ impl Bbr {
             conserve_until: 0,
             restarted: false,
         }
-    }
-
-    /// Takes an acknowledgement into the model and sets pace and window (4.1.1 to 4.2.3).
-    pub(crate) fn on_ack(&mut self, sample: &Sample, now: Time) {
-        self.count_round(sample);
-        self.take_rate(sample);
-        self.move_phase(sample, now);
-        self.check_full(sample);
-        self.check_drained(sample, now);
-        self.take_rtt(sample, now);
-        self.set_pace();
-        self.set_window(sample);
-        self.restarted = false;
-    }
-
-    /// The sender goes on after its application paused: at the rate of the path, not above (4.3.4.4).
-    pub(crate) fn on_restart(&mut self) {
-        self.restarted = true;
-        if self.state == State::ProbeBw && self.bandwidth() > 0.0 {
-            self.pacing_rate = self.bandwidth();
-        }
-    }
-
-    /// Loss recovery begins: one segment leaves for each that arrives (4.2.3.4).
-    pub(crate) fn on_recovery(&mut self, in_flight: u32, delivered: u64) {
-        self.save_window();
-        self.recovering = true;
-        self.conserving = true;
-        self.conserve_until = delivered;
-        self.cwnd = f64::from(in_flight.max(1));
-    }
-
-    /// Loss recovery is over: the window of before (4.2.3.4, BBRRestoreCwnd).
-    pub(crate) fn on_recovered(&mut self) {
-        self.recovering = false;
-        self.conserving = false;
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
-    }
-
-    /// The retransmission timer went off: one segment until the path answers (4.2.3.4).
-    pub(crate) fn on_timeout(&mut self) {
-        self.save_window();
-        self.recovering = true;
-        self.conserving = false;
-        self.cwnd = 1.0;
-    }
-
-    /// Whether the window is small to see the round-trip time: the rates of that time say nothing of the path (4.3.5,
-    /// BBRHandleProbeRTT).
-    pub(crate) fn is_probing_rtt(&self) -> bool {
-        self.state == State::ProbeRtt
-    }
-
-    /// Whether a loss is being repaired.
-    pub(crate) fn is_recovering(&self) -> bool {
-        self.recovering
     }
 
     /// Segments per second: the largest delivery rate of the last rounds; 0 before any.

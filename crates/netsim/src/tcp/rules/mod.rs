@@ -1,0 +1,106 @@
+//! Rules of congestion control, one file each: what an acknowledgement adds to the window in congestion avoidance, and
+//! what a reduction leaves. Slow start is common to all of them and stands in [`control`](super::control); loss recovery
+//! is a matter of its own. Windows are in segments.
+//!
+//! Only sums, products, quotients and square roots, which IEEE 754 rounds correctly: one result on every platform.
+
+mod aimd;
+mod bbr;
+mod cubic;
+mod iiad;
+pub(crate) mod path;
+mod rule;
+mod sqrt;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(crate) use rule::Moment;
+use rule::{Rule, Traits};
+
+/// Declares the rules: the words of the settings, and what runs behind each.
+macro_rules! rules {
+    ($($(#[$meta:meta])+ $name:ident, $word:literal, $rule:ty;)+) => {
+        /// How the congestion window grows and shrinks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+        #[serde(rename_all = "lowercase")]
+        pub enum Congestion {
+            $($(#[$meta])+ $name,)+
+        }
+
+        impl Congestion {
+            /// Name in the settings.
+            pub(crate) fn word(self) -> &'static str {
+                match self {
+                    $(Congestion::$name => $word,)+
+                }
+            }
+
+            /// What the rule asks of the rest of the transport.
+            #[inline]
+            pub(crate) fn traits(self) -> Traits {
+                match self {
+                    $(Congestion::$name => <$rule as Rule>::TRAITS,)+
+                }
+            }
+        }
+
+        /// A rule and its state.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum State {
+            $($name($rule),)+
+        }
+
+        impl State {
+            /// At the start of a connection.
+            pub(crate) fn of(rule: Congestion) -> State {
+                match rule {
+                    $(Congestion::$name => State::$name(<$rule as Rule>::idle()),)+
+                }
+            }
+
+            /// As [`Rule::TRAITS`].
+            #[inline]
+            pub(crate) fn traits(&self) -> Traits {
+                match self {
+                    $(State::$name(_) => <$rule as Rule>::TRAITS,)+
+                }
+            }
+
+            /// As [`Rule::grown`].
+            #[inline]
+            pub(crate) fn grown(&mut self, cwnd: f64, at: Moment) -> f64 {
+                match self {
+                    $(State::$name(rule) => rule.grown(cwnd, at),)+
+                }
+            }
+
+            /// As [`Rule::reduced`].
+            pub(crate) fn reduced(&mut self, window: f64) -> f64 {
+                match self {
+                    $(State::$name(rule) => rule.reduced(window),)+
+                }
+            }
+
+            /// As [`Rule::on_timeout`].
+            pub(crate) fn on_timeout(&mut self) {
+                match self {
+                    $(State::$name(rule) => rule.on_timeout(),)+
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    /// Additive increase, multiplicative decrease: a segment per round trip, a half (RFC 5681).
+    Aimd, "aimd", aimd::Aimd;
+    /// Inverse increase, additive decrease: binomial with k = 1, l = 0 (Bansal and Balakrishnan 2001).
+    Iiad, "iiad", iiad::Iiad;
+    /// Binomial with k = l = 1/2 (Bansal and Balakrishnan 2001).
+    Sqrt, "sqrt", sqrt::Sqrt;
+    /// CUBIC (RFC 9438).
+    Cubic, "cubic", cubic::Cubic;
+    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); needs `recovery = sack`, and is paced.
+    Bbr, "bbr", bbr::FollowsModel;
+}

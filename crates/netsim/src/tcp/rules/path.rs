@@ -1,0 +1,85 @@
+//! A sender with a model of its path: what it sends and what arrives goes into the model, which sets window and pace.
+
+use units::Time;
+
+use crate::tcp::rate::{Rate, Sample};
+use crate::tcp::scoreboard::Scoreboard;
+
+/// The start of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begin {
+    /// Segments.
+    pub(crate) initial_window: f64,
+    /// Smoothed round-trip time that the handshake has given, seconds; 0 for none.
+    pub(crate) srtt_s: f64,
+    pub(crate) now: Time,
+    /// A number that differs between connections.
+    pub(crate) draw: u64,
+}
+
+/// A model of the path, which sets window and pace.
+pub(crate) trait PathModel: std::fmt::Debug + Send {
+    /// Segments: at most so many in flight.
+    fn cwnd(&self) -> f64;
+
+    /// Segments per second: the pace.
+    fn pacing_rate(&self) -> f64;
+
+    /// Takes an acknowledgement and sets pace and window.
+    fn on_ack(&mut self, sample: &Sample, now: Time);
+
+    /// The sender goes on after its application paused.
+    fn on_restart(&mut self);
+
+    /// Loss recovery begins with `in_flight` segments under way, when `delivered` have been.
+    fn on_recovery(&mut self, in_flight: u32, delivered: u64);
+
+    /// Loss recovery is over.
+    fn on_recovered(&mut self);
+
+    /// The retransmission timer went off.
+    fn on_timeout(&mut self);
+
+    /// Whether the window is kept small for a time, so that rates say nothing of the path.
+    fn is_probing_rtt(&self) -> bool;
+
+    /// Whether a loss is being repaired.
+    fn is_recovering(&self) -> bool;
+}
+
+/// Measurements and model of one connection.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(in crate::tcp) rate: Rate,
+    pub(in crate::tcp) path: Box<dyn PathModel>,
+    /// Below this number it is known what was lost.
+    judged_below: u32,
+}
+
+impl Model {
+    /// At the start of connection `flow`, when the handshake has given the round-trip time `srtt_s`, seconds.
+    pub(crate) fn begin(
+        make: fn(Begin) -> Box<dyn PathModel>,
+        initial_window: f64,
+        srtt_s: f64,
+        flow: u32,
+        now: Time,
+    ) -> Model {
+        // Where the cycle of probing begins must differ between flows, whatever the seed: SplitMix64 of flow and time.
+        let mut draw = (u64::from(flow) << 32 ^ now.0).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        draw = (draw ^ draw >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        draw = (draw ^ draw >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Model {
+            rate: Rate::unknown(),
+            path: make(Begin { initial_window, srtt_s, now, draw: draw ^ draw >> 31 }),
+            judged_below: 1,
+        }
+    }
+
+    /// Holes that the scoreboard has come to take for lost, of those from `una` on.
+    pub(in crate::tcp) fn newly_lost(&mut self, board: &Scoreboard, una: u32) -> u32 {
+        let from = self.judged_below.max(una);
+        self.judged_below = from.max(board.lost_below());
+        (from..self.judged_below).filter(|&seq| !board.is_sacked(seq)).count() as u32
+    }
+}

@@ -1,0 +1,34 @@
+//! The columns of every table.
+
+use pyo3::prelude::*;
+
+use crate::table::as_json;
+
+/// Names, types, units and meanings of the columns of every table, as JSON.
+///
+/// # Errors
+/// `RuntimeError` when they cannot be written as JSON.
+#[pyfunction]
+pub fn table_schema() -> PyResult<String> {
+    as_json(&[
+        tables::Table::of::<netsim::FlowRecord>(),
+        tables::Table::of::<netsim::Sample>(),
+        tables::Table::of::<netsim::Drop>(),
+        tables::Table::of::<netsim::PacketTrace>(),
+        tables::Table::of::<netsim::Timeout>(),
+        tables::Table::of::<netsim::Subflow>(),
+        tables::Table::of::<netsim::TrainRecord>(),
+        tables::Table::of::<netsim::Counters>(),
+        tables::Table::of::<netsim::ClassCount>(),
+        tables::Table::of::<netsim::InterfaceCounts>(),
+        tables::Table::of::<netsim::wlan::CellCounts>(),
+        tables::Table::of::<netsim::wlan::NodeCounts>(),
+        tables::Table::of::<capture::Connection>(),
+        tables::Table::of::<capture::Train>(),
+        tables::Table::of::<capture::Packet>(),
+        tables::Table::of::<crate::estimate::Row>(),
+        tables::Table::of::<jobs::Finished>(),
+        tables::Table::of::<crate::simulate::Arrival>(),
+        tables::Table::of::<crate::simulate::Alone>(),
+    ])
+}
