@@ -1,8 +1,8 @@
 //! What was read, where, and what became of it.
 
-use crate::clocks::Clock;
-use crate::skip::Skip;
-use crate::tunnel::Tunnel;
+use crate::decode::skip::Skip;
+use crate::decode::tunnel::Tunnel;
+use crate::read::clocks::Clock;
 
 /// A place where packets were captured: an interface of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,54 +5,36 @@
 //! [`Options::max_flows`] connections. Nothing in a file can make the reader panic; whatever it does
 //! not decode is counted under a [`Skip`] reason.
 
-mod clocks;
-mod columns;
-mod connection;
+mod connections;
 mod counts;
 mod decode;
-mod duplicates;
-mod entry;
 mod error;
-mod fragments;
-mod half;
-mod input;
-mod key;
-mod link;
-mod merge;
-mod options;
-mod reader;
-mod rtt;
-mod segment;
-mod sequence;
-mod skip;
-mod state;
-mod table;
-mod transfer;
-mod tunnel;
+mod read;
 
 use std::collections::hash_map::RandomState;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-pub use clocks::Clock;
-pub use connection::{Connection, HandshakeTimes, OpenerFrom, Protocol, Side, State, ZeekState};
+pub use connections::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol, Side, State, ZeekState};
+pub use connections::entry::QUIET_NS;
+pub use connections::rtt::Samples;
+pub use connections::table::{Finished, Packet, Table};
+pub use connections::transfer::{Ideal, Train};
 pub use counts::{Counts, Tap};
-pub use decode::Decoder;
-pub use duplicates::Duplicates;
-pub use entry::QUIET_NS;
+pub use decode::decoder::Decoder;
+pub use decode::options::TcpOptions;
+pub use decode::segment::{Endpoint, Segment, TcpHeader, Transport};
+pub use decode::skip::Skip;
+pub use decode::tunnel::Tunnel;
 pub use error::CaptureError;
-pub use options::TcpOptions;
-pub use reader::{Item, MAX_BLOCK_BYTES, Reader, Record};
-pub use rtt::Samples;
-pub use segment::{Endpoint, Segment, TcpHeader, Transport};
-pub use skip::Skip;
-pub use table::{Finished, Packet, Table};
-pub use transfer::{Ideal, Train};
-pub use tunnel::Tunnel;
+pub use read::clocks::Clock;
+pub use read::duplicates::Duplicates;
+pub use read::reader::{Item, MAX_BLOCK_BYTES, Reader, Record};
 
-use duplicates::Sightings;
-use merge::{Merge, Source, Step};
+use read::clocks;
+use read::duplicates::Sightings;
+use read::merge::{Merge, Source, Step};
 
 /// Records between two calls of the caller's `proceed`.
 const POLL_EVERY: u64 = 16_384;

@@ -1,7 +1,7 @@
 //! What tells one connection from another: its two ends and its protocol, the same whichever end sends.
 
-use crate::connection::Protocol;
-use crate::segment::{Endpoint, Segment, Transport};
+use crate::connections::connection::Protocol;
+use crate::decode::segment::{Endpoint, Segment, Transport};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key {

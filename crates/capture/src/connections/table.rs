@@ -8,11 +8,11 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use crate::connection::{Connection, Protocol};
-use crate::entry::{Brought, Ended, Entry, NONE};
-use crate::key::Key;
-use crate::segment::Segment;
-use crate::transfer::{Ideal, Train};
+use crate::connections::connection::{Connection, Protocol};
+use crate::connections::entry::{Brought, Ended, Entry, NONE};
+use crate::connections::transfer::{Ideal, Train};
+use crate::decode::key::Key;
+use crate::decode::segment::Segment;
 
 /// Trains that ended, as far as they are kept.
 #[derive(Default)]

@@ -10,11 +10,11 @@ use std::io::Read;
 use hashbrown::HashMap;
 
 use crate::counts::{Counts, Tap};
-use crate::decode::Decoder;
+use crate::decode::decoder::Decoder;
+use crate::decode::segment::Segment;
+use crate::decode::tunnel::Tunnel;
 use crate::error::CaptureError;
-use crate::reader::{Item, Reader};
-use crate::segment::Segment;
-use crate::tunnel::Tunnel;
+use crate::read::reader::{Item, Reader};
 
 const HELD_MAX: usize = 1 << 16;
 

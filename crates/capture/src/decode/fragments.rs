@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use hashbrown::HashMap;
 
-use crate::segment::{Segment, Transport};
+use crate::decode::segment::{Segment, Transport};
 
 const HELD_MAX: usize = 4096;
 /// Time to reassemble a packet, as Linux has it (`net.ipv4.ipfrag_time`); RFC 1122, 3.3.2 wants 60 to 120 s, IPv6 60 s.

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::options::TcpOptions;
+use crate::decode::options::TcpOptions;
 
 // Flags of a TCP header (RFC 9293, 3.1).
 pub(crate) const FIN: u8 = 1;

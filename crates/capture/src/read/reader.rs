@@ -9,9 +9,9 @@ use std::io::{self, Read};
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
 use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header};
 
+use crate::decode::skip::Skip;
 use crate::error::CaptureError;
-use crate::input::{CHUNK_BYTES, Input};
-use crate::skip::Skip;
+use crate::read::input::{CHUNK_BYTES, Input};
 
 /// Longest record held in memory, in bytes; longer ones are passed over.
 pub const MAX_BLOCK_BYTES: usize = 8 << 20;

@@ -2,12 +2,12 @@
 //!
 //! A connection holds two of these, so every field is as narrow as it may be.
 
-use crate::connection::Side;
-use crate::options::TIMESTAMP_BYTES;
-use crate::rtt::Echoes;
-use crate::segment::{FIN, SYN, Segment, TcpHeader};
-use crate::sequence::Sequence;
-use crate::state::Sent;
+use crate::connections::connection::Side;
+use crate::connections::rtt::Echoes;
+use crate::connections::sequence::Sequence;
+use crate::connections::state::Sent;
+use crate::decode::options::TIMESTAMP_BYTES;
+use crate::decode::segment::{FIN, SYN, Segment, TcpHeader};
 
 /// A time that never came.
 const NEVER: i64 = i64::MIN;

@@ -10,13 +10,13 @@ use std::net::IpAddr;
 
 use etherparse::{IpNumber, Ipv6ExtensionSlice, LaxIpSlice, ip_number};
 
-use crate::fragments::{Fragments, Packet};
-use crate::link::{be16, be32, ip_offset};
-use crate::options::TcpOptions;
-use crate::reader::Record;
-use crate::segment::{Endpoint, Segment, TcpHeader, Transport};
-use crate::skip::Skip;
-use crate::tunnel::{self, Tunnel};
+use crate::decode::fragments::{Fragments, Packet};
+use crate::decode::link::{be16, be32, ip_offset};
+use crate::decode::options::TcpOptions;
+use crate::decode::segment::{Endpoint, Segment, TcpHeader, Transport};
+use crate::decode::skip::Skip;
+use crate::decode::tunnel::{self, Tunnel};
+use crate::read::reader::Record;
 
 /// Bytes of the transport header that tell two packets apart.
 const IDENTITY_BYTES: usize = 40;

@@ -1,8 +1,8 @@
 //! From the start of a captured frame to its IP header: Ethernet with VLAN tags, MPLS and PPPoE; PPP; raw IP; BSD
 //! loopback; Linux cooked.
 
-use crate::reader::Record;
-use crate::skip::Skip;
+use crate::decode::skip::Skip;
+use crate::read::reader::Record;
 
 const VLAN_TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 const MPLS: [u16; 2] = [0x8847, 0x8848];

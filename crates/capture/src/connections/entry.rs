@@ -1,11 +1,11 @@
 //! A connection under construction: who opened it, its handshake, and what each segment changes.
 
-use crate::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol};
-use crate::half::{Data, Half};
-use crate::key::Key;
-use crate::segment::{ACK, Endpoint, FIN, RST, SYN, Segment, TcpHeader, Transport};
-use crate::state::{Evidence, State, ZeekState};
-use crate::transfer::{Ideal, Train, Transfer};
+use crate::connections::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol};
+use crate::connections::half::{Data, Half};
+use crate::connections::state::{Evidence, State, ZeekState};
+use crate::connections::transfer::{Ideal, Train, Transfer};
+use crate::decode::key::Key;
+use crate::decode::segment::{ACK, Endpoint, FIN, RST, SYN, Segment, TcpHeader, Transport};
 
 /// Silence after which a SYN with another initial number begins a new connection: twice a maximum
 /// segment lifetime of 60 s (RFC 9293, 3.4.2 says 2 min; the systems that reuse ports say 30 to 60 s).

@@ -1,8 +1,8 @@
 //! What a tunnel carries: GRE (RFC 2784, 2890; PPTP's of RFC 2637; ERSPAN), VXLAN (RFC 7348), Geneve (RFC 8926), GTP-U
 //! (3GPP TS 29.281) and IP in IP (RFC 2003, 2473).
 
-use crate::link::{after_ether_type, after_ppp, be16};
-use crate::skip::Skip;
+use crate::decode::link::{after_ether_type, after_ppp, be16};
+use crate::decode::skip::Skip;
 
 /// Headers of tunnels inside each other that are passed.
 pub(crate) const DEPTH_MAX: usize = 8;

@@ -2,10 +2,10 @@
 
 use tables::{Column, Record, SetBits};
 
-use crate::connection::{Connection, OpenerFrom, Protocol, Side, State, ZeekState};
-use crate::rtt::Samples;
-use crate::table::Packet;
-use crate::transfer::Train;
+use crate::connections::connection::{Connection, OpenerFrom, Protocol, Side, State, ZeekState};
+use crate::connections::rtt::Samples;
+use crate::connections::table::Packet;
+use crate::connections::transfer::Train;
 
 fn seconds(ns: i64) -> f64 {
     ns as f64 * 1e-9

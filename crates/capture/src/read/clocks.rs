@@ -11,10 +11,10 @@ use std::net::IpAddr;
 
 use hashbrown::HashMap;
 
-use crate::decode::Decoder;
+use crate::decode::decoder::Decoder;
+use crate::decode::segment::Transport;
 use crate::error::CaptureError;
-use crate::reader::{Item, Reader};
-use crate::segment::Transport;
+use crate::read::reader::{Item, Reader};
 
 const HELD_MAX: usize = 1 << 20;
 /// Packets in common below which two files are taken for pieces of one capture or strangers.

@@ -1,8 +1,8 @@
 //! One row of the connection table.
 
-use crate::rtt::Samples;
-use crate::segment::Endpoint;
-pub use crate::state::{State, ZeekState};
+use crate::connections::rtt::Samples;
+pub use crate::connections::state::{State, ZeekState};
+use crate::decode::segment::Endpoint;
 
 /// Protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

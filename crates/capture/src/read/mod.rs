@@ -1,0 +1,7 @@
+//! Files and their packets: opened, put into one order of time, without copies.
+
+pub(crate) mod clocks;
+pub(crate) mod duplicates;
+pub(crate) mod input;
+pub(crate) mod merge;
+pub(crate) mod reader;
