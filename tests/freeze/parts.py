@@ -164,7 +164,7 @@ def verdict_jobs(place: Place) -> list[Job]:
 
 def _verdicts(place: Place, mayfly: Mayfly) -> Items:
     folder = place.room("reproduce")
-    arguments = "reproduce all --quick --no-pictures --out out --json --quiet"
+    arguments = "reproduce all --quick --no-figures --out out --json --quiet"
     outcome = mayfly.run(shlex.split(arguments), folder)
     shutil.rmtree(folder)
     return verdicts(outcome, place)

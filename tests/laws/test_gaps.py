@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 from mayfly.errors import MayflyError
-from mayfly.laws.gaps import fits, quantile_pairs
+from mayfly.laws.interarrival import fits, quantile_pairs
 
 SAMPLES = {
     "exponential": stats.expon(scale=3.0).rvs(20_000, random_state=1),

@@ -6,7 +6,7 @@ import pytest
 
 from mayfly.errors import MayflyError
 from mayfly.metrics import answer
-from mayfly.metrics.words import bootstrap_ratio
+from mayfly.metrics.sentences import bootstrap_ratio
 
 
 def run(label, times, sizes=None, protocol="tcp", sent=100, drops=0):

@@ -15,7 +15,7 @@ from mayfly_papers.chen2012.apps import replay as chen2012_apps
 from mayfly_papers.chen2012.apps import tables as apps_tables
 from mayfly_papers.declare import capture_facts
 from mayfly_papers.declare.declaration import Claim, Runs
-from mayfly_papers.declare.pictures import pictures_page
+from mayfly_papers.declare.figure import figures_page
 from mayfly_papers.pages import PAGES
 from mayfly_papers.report.reproduce import reproduce
 
@@ -119,13 +119,13 @@ def test_the_table_has_a_column_for_each_side_of_a_capture(captures):
 
 def test_pictures_are_shares_above_of_what_is_there(monkeypatch):
     monkeypatch.setattr(apps_tables, "is_present", lambda name: name == "office")
-    drawn = apps_tables.pictures()
-    assert {curve.kind for picture in drawn for curve in picture.curves} == {"Internet, office"}
-    for picture in drawn:
-        [curve] = picture.curves
+    drawn = apps_tables.figures()
+    assert {curve.kind for figure in drawn for curve in figure.curves} == {"Internet, office"}
+    for figure in drawn:
+        [curve] = figure.curves
         assert np.all(np.diff(curve.y) <= 0) and min(curve.y) > 0 and max(curve.y) < 1
-    assert_drawn(APPS.pictures[0], drawn)
-    assert "Figure 9.4: warm-ups of the remote party" in pictures_page("Figures", drawn)
+    assert_drawn(APPS.figures[0], drawn)
+    assert "Figure 9.4: warm-ups of the remote party" in figures_page("Figures", drawn)
 
 
 def test_a_capture_that_is_not_there_leaves_its_claims_unmeasured(monkeypatch):

@@ -16,7 +16,7 @@ from mayfly_papers.chen2012.queues import measures as queue_measures
 from mayfly_papers.chen2012.queues.tables import percent
 from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
-from mayfly_papers.declare.pictures import Curve, Picture, pictures_page
+from mayfly_papers.declare.figure import Curve, Figure, figures_page
 from mayfly_papers.pages import PAGES
 
 DIFFERENCES = reasons("mayfly_papers.chen2012.queues")
@@ -97,26 +97,26 @@ def test_a_queue_of_whole_flows_is_the_queue_of_the_theory() -> None:
 
 def test_figures_are_the_runs_and_stand_on_one_page(half_load) -> None:
     heavier = next(one for one in MODELS.experiments if one.id == "queues-0.9").loaded()
-    pictures = queue_figures.pictures_of([one.override(duration="150s") for one in (half_load, heavier)])
-    assert [picture.title for picture in pictures][:2] == ["Figure 5.3: FIFO, load 0.5", "Figure 5.4: SCFQ, load 0.5"]
-    assert [picture.key for picture in pictures] == [f"fig-5-{number}" for number in range(3, 11)]
-    assert_drawn(MODELS.pictures[0], pictures)
-    curves = {curve.kind: curve for curve in pictures[0].curves}
+    figures = queue_figures.figures_of([one.override(duration="150s") for one in (half_load, heavier)])
+    assert [figure.title for figure in figures][:2] == ["Figure 5.3: FIFO, load 0.5", "Figure 5.4: SCFQ, load 0.5"]
+    assert [figure.key for figure in figures] == [f"fig-5-{number}" for number in range(3, 11)]
+    assert_drawn(MODELS.figures[0], figures)
+    curves = {curve.kind: curve for curve in figures[0].curves}
     assert list(curves) == ["raw", "medfilt", "fifo model", "ps model"]
     sizes = np.array(curves["ps model"].x)
     service = (sizes * 1500 + 160) * 8 / 10e6
     assert np.array(curves["ps model"].y) / service == pytest.approx(np.full(len(sizes), 1 / (1 - 0.5)), rel=0.02)
-    text = pictures_page("Figures", pictures)
+    text = figures_page("Figures", figures)
     assert text.count("plotly.js v") == 1
     drawn = json.loads(re.search(r'id="figures">(.*?)</script>', text, re.DOTALL)[1])
-    assert [plot["key"] for plot in drawn] == [picture.key for picture in pictures]
-    assert all(f'id="plot-{picture.key}"' in text for picture in pictures)
+    assert [plot["key"] for plot in drawn] == [figure.key for figure in figures]
+    assert all(f'id="plot-{figure.key}"' in text for figure in figures)
     assert drawn[0]["data"][0]["mode"] == "markers"
 
 
 def test_what_is_not_finite_is_not_drawn() -> None:
     curve = Curve("model", "a model", [1, 2, 3], [1.0, float("inf"), 3.0])
-    text = pictures_page("One", [Picture("a", "A", "A.", "x", "y", (curve,))])
+    text = figures_page("One", [Figure("a", "A", "A.", "x", "y", (curve,))])
     (plot,) = json.loads(re.search(r'id="figures">(.*?)</script>', text, re.DOTALL)[1])
     assert plot["data"][0]["x"] == [1, 3]
 

@@ -13,7 +13,7 @@ from mayfly_papers.chen2012.subflows import measures as subflow_measures
 from mayfly_papers.chen2012.subflows import tables as subflow_tables
 from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
-from mayfly_papers.declare.pictures import pictures_page
+from mayfly_papers.declare.figure import figures_page
 from mayfly_papers.pages import PAGES
 
 DIFFERENCES = reasons("mayfly_papers.chen2012.subflows")
@@ -147,10 +147,10 @@ def test_total_time_is_the_response_but_for_the_hosts(runs):
 
 
 def test_figures_are_drawn():
-    pictures = subflow_figures.pictures_of(EXPERIMENT.loaded().override(duration="150s"))
-    keys = [picture.key for picture in pictures]
+    figures = subflow_figures.figures_of(EXPERIMENT.loaded().override(duration="150s"))
+    keys = [figure.key for figure in figures]
     assert keys[:4] == ["fig-5-2a", "fig-5-2b", "fig-5-11a", "fig-5-11b"]
     assert len(keys) == len(set(keys)) == 16
-    assert all(len(curve.x) == len(curve.y) > 0 for picture in pictures for curve in picture.curves)
-    assert_drawn(SUBFLOWS.pictures[0], pictures)
-    assert "Figure 5.17e" in pictures_page("sub-flows", pictures)
+    assert all(len(curve.x) == len(curve.y) > 0 for figure in figures for curve in figure.curves)
+    assert_drawn(SUBFLOWS.figures[0], figures)
+    assert "Figure 5.17e" in figures_page("sub-flows", figures)

@@ -11,7 +11,7 @@ from mayfly_papers.chen2012.traffic import figures as traffic_figures
 from mayfly_papers.chen2012.traffic import hosts as chen2012_hosts
 from mayfly_papers.declare.capture_facts import CAPTURES, told
 from mayfly_papers.declare.declaration import Claim, Runs
-from mayfly_papers.declare.pictures import pictures_page
+from mayfly_papers.declare.figure import figures_page
 from mayfly_papers.pages import PAGES
 
 ROOT = Path(__file__).parents[2]
@@ -83,17 +83,17 @@ def test_a_host_is_steady_with_one_role_in_three_traces() -> None:
 
 def test_pictures_of_the_office_alone(monkeypatch) -> None:
     monkeypatch.setattr(traffic_figures, "is_present", lambda name: name == "office")
-    drawn = traffic_figures.pictures()
-    assert all(len(curve.x) == len(curve.y) > 0 for picture in drawn for curve in picture.curves)
-    assert "Figure 8.6: quantiles of flow sizes, office" in pictures_page("Figures", drawn)
+    drawn = traffic_figures.figures()
+    assert all(len(curve.x) == len(curve.y) > 0 for figure in drawn for curve in figure.curves)
+    assert "Figure 8.6: quantiles of flow sizes, office" in figures_page("Figures", drawn)
 
 
 @pytest.mark.slow
 def test_every_figure_is_drawn_from_all_captures() -> None:
     present()
-    drawn = traffic_figures.pictures()
-    assert_drawn(TRAFFIC.pictures[0], drawn)
-    assert all(len(curve.x) == len(curve.y) > 0 for picture in drawn for curve in picture.curves)
+    drawn = traffic_figures.figures()
+    assert_drawn(TRAFFIC.figures[0], drawn)
+    assert all(len(curve.x) == len(curve.y) > 0 for figure in drawn for curve in figure.curves)
 
 
 @pytest.mark.slow

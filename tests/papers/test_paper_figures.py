@@ -1,4 +1,4 @@
-"""Figures of the papers as pictures: each names what it draws."""
+"""Figures of the papers as figures: each names what it draws."""
 
 import re
 from collections.abc import Sequence
@@ -12,33 +12,33 @@ from mayfly_papers.chen2012.wired import figures as wired_figures
 from mayfly_papers.chen2012.wired import transfers as chen2012
 from mayfly_papers.chen2012.wlan import figures as wlan_figures
 from mayfly_papers.declare.declaration import Runs
+from mayfly_papers.declare.figure import Drawn, Figure, figures_page, plots_of
 from mayfly_papers.declare.figure_parts import FirstRuns, measured, share_up_to
-from mayfly_papers.declare.pictures import Drawing, Picture, pictures_page, plots_of
 from mayfly_papers.pages import PAGES
 from mayfly_papers.rai2003 import figures as rai2003_figures
 from mayfly_papers.report.reproduce import Listing, changed
 from mayfly_papers.urvoykeller2007 import cell_figures as urvoy_keller2007_cell_figures
 
-DRAWINGS = [drawing for item in PAGES for drawing in item.pictures if item.id != "today"]
+FIGURES = [drawing for item in PAGES for drawing in item.figures if item.id != "today"]
 """Of papers; the page of today draws none of their figures."""
 
 
-def assert_drawn(drawing: Drawing, pictures: Sequence[Picture]) -> None:
+def assert_drawn(drawing: Drawn, figures: Sequence[Figure]) -> None:
     """Pictures are those that a drawing says it draws, in the order of the paper, each with a key of its own."""
-    named = [name for picture in pictures for name in picture.exhibits]
+    named = [name for figure in figures for name in figure.exhibits]
     assert list(dict.fromkeys(named)) == drawing.exhibits
-    assert all(picture.exhibits for picture in pictures)
-    assert len({picture.key for picture in pictures}) == len(pictures)
+    assert all(figure.exhibits for figure in figures)
+    assert len({figure.key for figure in figures}) == len(figures)
 
 
-@pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda drawing: drawing.source)
+@pytest.mark.parametrize("drawing", FIGURES, ids=lambda drawing: drawing.source)
 def test_a_drawing_names_figures_of_a_paper(drawing):
     assert drawing.exhibits and all("-fig-" in name for name in drawing.exhibits)
 
 
 def test_every_figure_with_claims_is_drawn_once():
     claimed = {row["id"] for row in Listing().rows() if row["claims"] and "-fig-" in row["id"]}
-    drawn = [name for drawing in DRAWINGS for name in drawing.exhibits]
+    drawn = [name for drawing in FIGURES for name in drawing.exhibits]
     assert claimed - set(drawn) == set()
     assert len(drawn) == len(set(drawn))
 
@@ -54,29 +54,29 @@ class Stub(Runs):
 
 
 OF_RUNS = (
-    *wired_figures.DRAWINGS,
-    *wlan_figures.DRAWINGS,
-    *urvoy_keller2007_cell_figures.DRAWINGS,
+    *wired_figures.FIGURES,
+    *wlan_figures.FIGURES,
+    *urvoy_keller2007_cell_figures.FIGURES,
     enterprise_figures.WIRED,
     enterprise_figures.CELL,
     enterprise_figures.APPS,
 )
 FORMULAS = [
     drawing
-    for drawing in DRAWINGS
+    for drawing in FIGURES
     if drawing.source in ("Chen 2012, Fig. 3.1, 3.2", "Urvoy-Keller 2007, Fig. 7, 8", "Urvoy-Keller 2007, Fig. 10")
 ]
 
 
-def check(drawing: Drawing, pictures: list[Picture]) -> None:
-    assert_drawn(drawing, pictures)
-    plots, page = plots_of(pictures), pictures_page("Figures", pictures)
+def check(drawing: Drawn, figures: list[Figure]) -> None:
+    assert_drawn(drawing, figures)
+    plots, page = plots_of(figures), figures_page("Figures", figures)
     assert [plot["key"] for plot in plots] == re.findall(r'id="plot-([a-z0-9-]+)"', page)
-    for picture in pictures:
-        assert picture.caption.endswith((".", "%")) and picture.curves
-        assert all(len(curve.x) == len(curve.y) for curve in picture.curves), picture.key
+    for figure in figures:
+        assert figure.caption.endswith((".", "%")) and figure.curves
+        assert all(len(curve.x) == len(curve.y) for curve in figure.curves), figure.key
         # Short runs at a low load leave nothing incomplete.
-        assert any(len(curve.x) for curve in picture.curves) or picture.key == "chen-2012-fig-4-8-underload"
+        assert any(len(curve.x) for curve in figure.curves) or figure.key == "chen-2012-fig-4-8-underload"
 
 
 @pytest.mark.parametrize("drawing", OF_RUNS, ids=lambda drawing: drawing.source)
@@ -90,7 +90,7 @@ def test_figures_by_formula_are_those_declared(drawing):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("drawing", rai2003_figures.DRAWINGS, ids=lambda drawing: drawing.source)
+@pytest.mark.parametrize("drawing", rai2003_figures.FIGURES, ids=lambda drawing: drawing.source)
 def test_figures_of_rai_2003(drawing):
     check(drawing, drawing.make(None, 2400.0))
 

@@ -7,16 +7,16 @@ from browser import BROWSER, Visit, figures_in
 from typer.testing import CliRunner
 
 from mayfly_papers import __main__
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture, pictures_page
+from mayfly_papers.declare.figure import Curve, Drawn, Figure, figures_page
 from mayfly_papers.pages import PAGES, Page, figures
 
 RAW = Curve("raw", "as simulated, with a < sign", [1, 10, 100], [1.0, 2.0, 3.0], True)
 MODEL = Curve("model", "as the theory has it", [1, 10, 100], [1.5, float("inf"), 2.5])
-PICTURES = [Picture(f"fig-{at}", f"Figure {at}", "What is seen.", "size", "time (s)", (RAW, MODEL)) for at in (1, 2)]
+PICTURES = [Figure(f"fig-{at}", f"Figure {at}", "What is seen.", "size", "time (s)", (RAW, MODEL)) for at in (1, 2)]
 
 
 def test_each_picture_has_a_place_and_each_kind_of_curve_a_row():
-    text = pictures_page("Two figures", PICTURES)
+    text = figures_page("Two figures", PICTURES)
     drawn = figures_in(text)
     assert list(drawn) == re.findall(r'id="plot-([a-z0-9-]+)"', text) == ["fig-1", "fig-2"]
     assert re.findall(r'data-discipline="(\w+)"', text) == ["raw", "model"]
@@ -30,14 +30,14 @@ def test_each_picture_has_a_place_and_each_kind_of_curve_a_row():
 
 def test_a_line_of_one_point_is_a_point():
     one = Curve("model", "starves all but the smallest", [1, 2], [1.0, float("inf")])
-    (trace,) = figures_in(pictures_page("One", [Picture("a", "A", "A.", "x", "y", (one,))]))["a"]["data"]
+    (trace,) = figures_in(figures_page("One", [Figure("a", "A", "A.", "x", "y", (one,))]))["a"]["data"]
     assert (trace["mode"], trace["x"]) == ("markers", [1])
 
 
 def test_bars_have_names_and_intervals_where_they_are_finite():
     bars = Curve("raw", "", [0, 1, 2], [1.0, float("nan"), 3.0], half=[0.1, 0.2, 0.3])
-    picture = Picture("a", "A", "A.", "x", "y", (bars,), logarithms=False, places=("one", "two", "<three>"))
-    found = figures_in(pictures_page("One", [picture]))["a"]
+    figure = Figure("a", "A", "A.", "x", "y", (bars,), logarithms=False, places=("one", "two", "<three>"))
+    found = figures_in(figures_page("One", [figure]))["a"]
     (trace,) = found["data"]
     assert (trace["type"], trace["x"], trace["error_y"]["array"]) == ("bar", [0, 2], [0.1, 0.3])
     assert found["layout"]["xaxis"]["ticktext"] == ["one", "two", "&lt;three&gt;"]
@@ -46,7 +46,7 @@ def test_bars_have_names_and_intervals_where_they_are_finite():
 @pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
 def test_the_page_is_drawn_without_error_or_network(tmp_path):
     page = tmp_path / "figures.html"
-    page.write_text(pictures_page("Two figures", PICTURES), encoding="utf-8")
+    page.write_text(figures_page("Two figures", PICTURES), encoding="utf-8")
     visit = Visit(page, tmp_path)
     assert re.search(r'data-plots="(\d+)"', visit.dom)[1] == "2"
     assert 'data-errors="[]"' in visit.dom
@@ -68,7 +68,7 @@ def test_figures_of_an_item_from_the_command_line(tmp_path, monkeypatch):
         "",
         (),
         (),
-        pictures=(Drawing("", lambda runs: PICTURES[:1]), Drawing("", lambda runs: PICTURES[1:])),
+        figures=(Drawn("", lambda runs: PICTURES[:1]), Drawn("", lambda runs: PICTURES[1:])),
     )
     monkeypatch.setattr(__main__, "PAGES", (*PAGES, drawn))
     done = CliRunner().invoke(command(), ["drawn", "--figures", str(tmp_path / "new")])

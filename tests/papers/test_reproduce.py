@@ -125,7 +125,7 @@ def test_a_claim_that_short_runs_cannot_tell_is_said_to_be_so(monkeypatch):
 
 def test_an_interrupted_reproduction_goes_on_from_what_was_measured(tmp_path, monkeypatch):
     """The second run simulates nothing that the first one measured; other code or settings measure anew."""
-    from mayfly_papers.declare import declaration, kept
+    from mayfly_papers.declare import declaration, measured
 
     ran = []
     simulate = declaration.simulate
@@ -135,7 +135,7 @@ def test_an_interrupted_reproduction_goes_on_from_what_was_measured(tmp_path, mo
         return simulate(experiment)
 
     monkeypatch.setattr(declaration, "simulate", counted)
-    asked = {"quick": True, "replications": 2, "pictures": False, "keep": tmp_path / kept.KEPT}
+    asked = {"quick": True, "replications": 2, "figures": False, "keep": tmp_path / measured.KEPT}
     first = reproduce([SIMULATED], **asked)
     once = list(ran)
     second = reproduce([SIMULATED], **asked)
@@ -146,12 +146,12 @@ def test_an_interrupted_reproduction_goes_on_from_what_was_measured(tmp_path, mo
     assert all(first.runs[page].seconds == second.runs[page].seconds for page in first.runs)
     reproduce([SIMULATED], **{**asked, "replications": 3})
     assert len(ran) == 2 * len(once)
-    for file in (tmp_path / kept.KEPT).iterdir():
+    for file in (tmp_path / measured.KEPT).iterdir():
         file.write_text('{"half":')
     reproduce([SIMULATED], **asked)
     assert len(ran) == 3 * len(once)
-    monkeypatch.setattr(kept, "code", lambda: "other")
+    monkeypatch.setattr(measured, "code", lambda: "other")
     reproduce([SIMULATED], **asked)
     assert len(ran) == 4 * len(once)
-    kept.forget(tmp_path / kept.KEPT)
-    assert not (tmp_path / kept.KEPT).exists()
+    measured.forget(tmp_path / measured.KEPT)
+    assert not (tmp_path / measured.KEPT).exists()

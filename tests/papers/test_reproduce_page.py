@@ -7,7 +7,7 @@ import pytest
 from browser import BROWSER, Visit
 
 from mayfly_papers.declare.declaration import Claim, Finding, Printed, Row, Verdict, compared
-from mayfly_papers.declare.pictures import Curve, Picture, pictures_page
+from mayfly_papers.declare.figure import Curve, Figure, figures_page
 from mayfly_papers.report.page import reproduction_page
 from mayfly_papers.report.printed_plot import printed_plot
 from mayfly_papers.report.reproduce import Checked, reproduce
@@ -82,9 +82,9 @@ def test_there_is_nothing_to_draw_of_one_number_or_of_none_above_zero():
 def test_of_many_plots_those_in_sight_are_drawn(tmp_path):
     """More than a dozen wait until they are near the window: then the page answers at once."""
     curve = Curve("raw", "as simulated", [1, 10, 100], [1.0, 2.0, 3.0])
-    pictures = [Picture(f"fig-{at}", f"Figure {at}", "Seen.", "size", "time (s)", (curve,)) for at in range(20)]
+    figures = [Figure(f"fig-{at}", f"Figure {at}", "Seen.", "size", "time (s)", (curve,)) for at in range(20)]
     file = tmp_path / "many.html"
-    file.write_text(pictures_page("Many", pictures), encoding="utf-8")
+    file.write_text(figures_page("Many", figures), encoding="utf-8")
     visit = Visit(file, tmp_path)
     assert 1 <= int(re.search(r'data-plots="(\d+)"', visit.dom)[1]) <= 6
     assert 'data-errors="[]"' in visit.dom and (visit.console, visit.requests) == ([], [])

@@ -1,4 +1,4 @@
-"""No claim of the page of today differs without a reason; its measures, tables and pictures on short runs."""
+"""No claim of the page of today differs without a reason; its measures, tables and figures on short runs."""
 
 from dataclasses import replace
 
@@ -143,11 +143,11 @@ def test_pictures_draw_every_discipline() -> None:
         duration = "30s" if experiment.id == "pages" else "5s"
         return replace(experiment, overrides=dict(experiment.overrides) | {"duration": duration}, replications=1)
 
-    drawn = {picture.key: picture for picture in today_figures.pictures(Runs(map(short, TODAY.experiments)))}
+    drawn = {figure.key: figure for figure in today_figures.figures(Runs(map(short, TODAY.experiments)))}
     assert len(drawn) == 9
     assert {curve.kind for curve in drawn["by-size-cubic-8"].curves} >= {NAMES[d] for d in ("efd", "cake", *SHORTER)}
-    assert all(len(curve.x) == len(curve.y) for picture in drawn.values() for curve in picture.curves)
-    assert all(np.isfinite(curve.y).any() for picture in drawn.values() for curve in picture.curves)
+    assert all(len(curve.x) == len(curve.y) for figure in drawn.values() for curve in figure.curves)
+    assert all(np.isfinite(curve.y).any() for figure in drawn.values() for curve in figure.curves)
 
 
 def test_a_reproduction_without_tables_or_figures_tells_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,7 @@ def test_a_reproduction_without_tables_or_figures_tells_its_claims(monkeypatch: 
         raise ValueError("not run")
 
     monkeypatch.setattr(declaration.Claim, "check", nothing)
-    found = reproduce(["today"], quick=True, pictures=False)
+    found = reproduce(["today"], quick=True, figures=False)
     [table] = found.tables()
     assert table.row_count == len(TODAY.claims)
     page = reproduction_page(found)

@@ -83,16 +83,16 @@ def test_who_is_starved() -> None:
 
 
 def test_figures_of_short_runs() -> None:
-    pictures = urvoy_keller2007_figures.pictures(60.0)
-    assert [picture.title.partition(":")[0] for picture in pictures] == [
+    figures = urvoy_keller2007_figures.figures(60.0)
+    assert [figure.title.partition(":")[0] for figure in figures] == [
         *(f"Figure {number}" for number in (16, 17, 18, 21, 22)),
         "Figure 22, short preambles",
     ]
-    assert_drawn(REPORT.pictures[0], pictures)
-    kinds = [curve.kind for curve in pictures[2].curves]
+    assert_drawn(REPORT.figures[0], figures)
+    kinds = [curve.kind for curve in figures[2].curves]
     assert kinds == ["FIFO, raw", "FIFO, medfilt", "LAS, raw", "LAS, medfilt", "PS model", "LAS model"]
-    assert [curve.kind for curve in pictures[3].curves] == ["LASACK, raw", "LASACK, medfilt", "LASACK model"]
-    overload = pictures[4]
+    assert [curve.kind for curve in figures[3].curves] == ["LASACK, raw", "LASACK, medfilt", "LASACK model"]
+    overload = figures[4]
     assert np.isinf(np.array(overload.curves[-1].y)[-1]) and "starves" in overload.caption
 
 

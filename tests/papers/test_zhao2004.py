@@ -10,7 +10,7 @@ from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.pages import PAGES
 from mayfly_papers.zhao2004.aqm.delays import no_more
-from mayfly_papers.zhao2004.aqm.figures import pictures
+from mayfly_papers.zhao2004.aqm.figures import figures
 from mayfly_papers.zhao2004.aqm.scenarios import CHAPTER_4, LINKS, chapter_4
 
 DIFFERENCES = reasons("mayfly_papers.zhao2004.aqm")
@@ -59,6 +59,6 @@ def test_every_figure_of_chapter_4_is_drawn() -> None:
         replace(own, overrides={**own.overrides, "duration": "20s", "warm_up": "10s"}, replications=1)
         for own in CHAPTER_4
     ]
-    drawn = list(pictures(Runs(short)))
-    assert_drawn(ZHAO.pictures[0], drawn)
-    assert all(len(curve.x) == len(curve.y) == 3 for picture in drawn for curve in picture.curves)
+    drawn = list(figures(Runs(short)))
+    assert_drawn(ZHAO.figures[0], drawn)
+    assert all(len(curve.x) == len(curve.y) == 3 for figure in drawn for curve in figure.curves)

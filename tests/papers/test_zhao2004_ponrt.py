@@ -13,7 +13,7 @@ from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
 from mayfly_papers.declare.declaration import Claim, Runs, simulate
 from mayfly_papers.pages import PAGES
-from mayfly_papers.zhao2004.estimator.figures import pictures_of
+from mayfly_papers.zhao2004.estimator.figures import figures_of
 from mayfly_papers.zhao2004.estimator.measures import METHODS, Known, late_error, said, samples_of
 from mayfly_papers.zhao2004.estimator.scenarios import EXPERIMENTS, MIXES, RED, binomial, short_flows
 
@@ -95,10 +95,10 @@ def test_a_start_at_the_truth_is_handed_on():
 
 @pytest.mark.papers
 def test_every_figure_is_drawn():
-    drawn = list(pictures_of([short(experiment, "120s") for experiment in EXPERIMENTS]))
-    numbers = [picture.title.partition(":")[0].removeprefix("Figure ") for picture in drawn]
-    assert_drawn(ITEM.pictures[0], drawn)
+    drawn = list(figures_of([short(experiment, "120s") for experiment in EXPERIMENTS]))
+    numbers = [figure.title.partition(":")[0].removeprefix("Figure ") for figure in drawn]
+    assert_drawn(ITEM.figures[0], drawn)
     assert set(numbers) == {"1", "3", "4", "5", "6", "7", "8a", "8b", "9", "10", "12", "13"}
-    curves = [curve for picture in drawn for curve in picture.curves]
+    curves = [curve for figure in drawn for curve in figure.curves]
     # The model's time at rest is a level: its two ends draw it.
     assert all(len(curve.x) == len(curve.y) > (1 if curve.kind == "R_0 of the model" else 2) for curve in curves)

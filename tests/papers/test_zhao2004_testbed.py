@@ -107,6 +107,6 @@ def test_users_have_gone_when_they_should():
 
 
 def test_figures_are_drawn():
-    drawn = ITEM.pictures[0]()
-    assert_drawn(ITEM.pictures[0], drawn)
-    assert [len(picture.curves) for picture in drawn] == [2, 4, 4, 4, 4, 4]
+    drawn = ITEM.figures[0]()
+    assert_drawn(ITEM.figures[0], drawn)
+    assert [len(figure.curves) for figure in drawn] == [2, 4, 4, 4, 4, 4]

@@ -293,7 +293,7 @@ impl<'a> Sim<'a> {
             let wait = self.net.now - packet.arrival;
             self.tally.on_departure(packet, wait);
             self.subflows.departed(packet, self.net.now);
-            self.out.records[packet.flow.connection() as usize].waits.add(wait);
+            self.out.records[packet.flow.connection() as usize].queue_delay.add(wait);
         }
         self.net.trace.departed(packet, port, self.net.now);
     }
@@ -501,8 +501,8 @@ impl<'a> Sim<'a> {
 }
 
 mod air;
+mod output;
 mod scripted;
 mod set_up;
 #[cfg(test)]
 mod tests;
-mod watching;

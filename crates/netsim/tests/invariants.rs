@@ -249,9 +249,9 @@ fn a_trace_has_each_packet_once_and_its_way_in_order() {
 fn waits_count_each_packet_that_left_the_forward_queue() {
     for_all(20, |run, flows| {
         let output = go(run, flows);
-        let packets: u64 = output.records.iter().map(|record| record.waits.packets).sum();
+        let packets: u64 = output.records.iter().map(|record| record.queue_delay.packets).sum();
         assert_eq!(packets, output.counters.sent);
-        let waited: u64 = output.records.iter().map(|record| record.waits.sum_ns).sum();
+        let waited: u64 = output.records.iter().map(|record| record.queue_delay.sum_ns).sum();
         let end = output.counters.end.as_secs_f64();
         // Packets that were dropped after a wait, or wait still, are in the queue's mean only.
         assert!(waited as f64 * 1e-9 <= output.counters.queue_mean_packets * end * (1.0 + 1e-9));

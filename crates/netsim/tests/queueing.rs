@@ -58,11 +58,11 @@ fn the_recorded_waits_have_the_variance_of_an_m_d_1_queue() {
     for (seed, rho) in [(7, 0.5), (8, 0.8)] {
         let (run, flows) = single_packets("fifo", seed, 60_000, rho);
         let output = go(&run, &flows);
-        let recorded: Vec<f64> = output.records.iter().map(|record| record.waits.sum_ns as f64 * 1e-9).collect();
+        let recorded: Vec<f64> = output.records.iter().map(|record| record.queue_delay.sum_ns as f64 * 1e-9).collect();
         let waits = waits(&flows, &output);
         assert!(recorded.iter().zip(&waits).all(|(ours, theirs)| (ours - theirs).abs() < 1e-12));
-        assert!(output.records.iter().all(|record| record.waits.packets == 1));
-        let squares: f64 = output.records.iter().map(|record| record.waits.squares_s2).sum();
+        assert!(output.records.iter().all(|record| record.queue_delay.packets == 1));
+        let squares: f64 = output.records.iter().map(|record| record.queue_delay.squares_s2).sum();
         assert!((squares / waits.iter().map(|wait| wait * wait).sum::<f64>() - 1.0).abs() < 1e-9);
         // Kleinrock 1975, Eq. 5.113: E[W^2] = 2 E[W]^2 + lambda E[S^3] / (3 (1 - rho)).
         let mean = rho * SERVICE_S / (2.0 * (1.0 - rho));
@@ -70,7 +70,7 @@ fn the_recorded_waits_have_the_variance_of_an_m_d_1_queue() {
         let batches: Vec<f64> = output
             .records
             .chunks(3000)
-            .map(|batch| batch.iter().map(|record| record.waits.squares_s2).sum::<f64>() / 3000.0)
+            .map(|batch| batch.iter().map(|record| record.queue_delay.squares_s2).sum::<f64>() / 3000.0)
             .collect();
         let (second, error) = mean_and_error(&batches);
         // 20 batches as above.

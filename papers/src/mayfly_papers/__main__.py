@@ -42,7 +42,7 @@ def main(
 def publish_all(item: str, docs: Path) -> None:
     """Run everything and write it into the documents."""
     from mayfly.errors import MayflyError
-    from mayfly_papers.declare.kept import KEPT, forget
+    from mayfly_papers.declare.measured import KEPT, forget
     from mayfly_papers.report.published import publish
     from mayfly_papers.report.reproduce import reproduce
 
@@ -58,8 +58,8 @@ def publish_all(item: str, docs: Path) -> None:
 
 def draw(item: Page, folder: Path) -> None:
     """Write the figures of an item."""
-    if not item.pictures:
-        drawn = ", ".join(declared.id for declared in PAGES if declared.pictures)
+    if not item.figures:
+        drawn = ", ".join(declared.id for declared in PAGES if declared.figures)
         refuse(f"ID = {item.id}: has no figures; must be one of {drawn}")
     folder.mkdir(parents=True, exist_ok=True)
     write(folder / f"{item.id}.html", figures(item))

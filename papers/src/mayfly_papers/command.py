@@ -19,7 +19,7 @@ def reproduce(
     replications: Annotated[
         int | None, typer.Option("--replications", "-n", metavar="N", help="In place of those declared, from 2")
     ] = None,
-    pictures: Annotated[bool, typer.Option(help="Draw the figures too, which simulates more")] = True,
+    figures: Annotated[bool, typer.Option(help="Draw the figures too, which simulates more")] = True,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report.html, summary.json")] = Path(
         "mayfly-reproduce"
     ),
@@ -37,14 +37,12 @@ def reproduce(
     if not asked:
         raise MayflyError("ID is missing: a page, a table or figure, or all; --list shows them")
     session = Session(as_json, quiet, out)
-    from mayfly_papers.declare.kept import KEPT, forget
+    from mayfly_papers.declare.measured import KEPT, forget
     from mayfly_papers.report.page import write_reproduction
     from mayfly_papers.report.reproduce import reproduce as run
 
     with session.progress("reproduce") as progress:
-        found = run(
-            asked, quick=quick, replications=replications, pictures=pictures, keep=out / KEPT, progress=progress
-        )
+        found = run(asked, quick=quick, replications=replications, figures=figures, keep=out / KEPT, progress=progress)
     files = write_reproduction(found, out)
     forget(out / KEPT)
     session.tell(found, {"files": files}, [f"report: {files['report']}"])

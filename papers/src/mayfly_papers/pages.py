@@ -5,7 +5,7 @@ Of such a folder count
 - ``__init__.py``: ``ID``, ``TITLE``, ``ORDER`` and ``INTRODUCTION`` (Markdown);
 - ``claims.py``: ``CLAIMS``, and ``EXPERIMENTS`` that they name;
 - ``tables.py``, where there is one: ``SECTIONS``, functions of the runs to Markdown that follows the claims;
-- ``figures.py``, where there is one: ``DRAWINGS``;
+- ``figures.py``, where there is one: ``FIGURES``;
 - ``printed.toml`` and ``reasons.toml``: see :mod:`mayfly_papers.declare.printed`.
 
 ``python -m mayfly_papers`` runs what is declared and writes its page.
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from mayfly_papers.declare.declaration import Claim, Experiment, Finding, Runs
+from mayfly_papers.declare.figure import Drawn, figures_page
 from mayfly_papers.declare.markdown import markdown as page_markdown
-from mayfly_papers.declare.pictures import Drawing, pictures_page
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Page:
         That the claims name.
     sections : tuple of callable
         Runs to Markdown that follows the claims: what has no printed number beside it.
-    pictures : tuple of Drawing
+    figures : tuple of Drawn
         Each runs what it needs and gives some of the figures.
     """
 
@@ -48,7 +48,7 @@ class Page:
     claims: tuple[Claim, ...]
     experiments: tuple[Experiment, ...]
     sections: tuple[Callable[[Runs], str], ...] = ()
-    pictures: tuple[Drawing, ...] = ()
+    figures: tuple[Drawn, ...] = ()
 
 
 def _page(folder: Path) -> tuple[int, Page]:
@@ -67,7 +67,7 @@ def _page(folder: Path) -> tuple[int, Page]:
         tuple(claims.CLAIMS),
         tuple(getattr(claims, "EXPERIMENTS", ())),
         beside("tables", "SECTIONS"),
-        beside("figures", "DRAWINGS"),
+        beside("figures", "FIGURES"),
     )
 
 
@@ -142,11 +142,11 @@ def figures(item: Page) -> str:
     Parameters
     ----------
     item : Page
-        One with pictures.
+        One with figures.
 
     Returns
     -------
     str
         HTML that opens without a network.
     """
-    return pictures_page(item.title, [picture for drawn in item.pictures for picture in drawn()])
+    return figures_page(item.title, [figure for drawn in item.figures for figure in drawn()])

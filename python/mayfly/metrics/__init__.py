@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from mayfly.metrics.progress import plateaus
     from mayfly.metrics.queue_delay import queueing_delay, relative_queueing_delay
     from mayfly.metrics.response import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
+    from mayfly.metrics.sentences import answer
     from mayfly.metrics.shares import class_rows, normalised_throughput
     from mayfly.metrics.size_classes import classes
     from mayfly.metrics.summary import summarise
     from mayfly.metrics.transmission import mean_transmission_time, transmission_time
-    from mayfly.metrics.words import answer
 
 _HOMES = {
     "active_flows": "active",
-    "answer": "words",
+    "answer": "sentences",
     "batch_response": "groups",
     "binned_ci": "response",
     "blocks_in_time": "playout",

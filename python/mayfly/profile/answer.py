@@ -119,7 +119,7 @@ class Profile(Listing):
 
     def sentences(self) -> list[str]:
         """What stands out, in words."""
-        from mayfly.profile.words import profile_sentences
+        from mayfly.profile.sentences import profile_sentences
 
         return profile_sentences(self.document())
 

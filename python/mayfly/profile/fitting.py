@@ -16,7 +16,7 @@ import numpy as np
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
-from mayfly.laws.gaps import quantile_pairs
+from mayfly.laws.interarrival import quantile_pairs
 from mayfly.profile.laws import LAWS
 
 BOOTSTRAP = 99

@@ -1,7 +1,7 @@
 """Laws that are fitted to a profile, by likelihood: exponential, lognormal, Weibull, Pareto and two mixtures.
 
-Principle: exponential, lognormal and Weibull are those of :mod:`mayfly.laws.gaps`. The Pareto law is that of the
-smallest value and an exponent; the mixtures, of two exponentials and of two lognormals, are fitted by expectation
+Principle: exponential, lognormal and Weibull are those of :mod:`mayfly.laws.interarrival`. The Pareto law is that of
+the smallest value and an exponent; the mixtures, of two exponentials and of two lognormals, are fitted by expectation
 maximisation (Dempster, Laird and Rubin 1977) from the two halves of the ordered values. Values are in units of their
 mean.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mayfly.arrays import Floats
-from mayfly.laws import gaps
+from mayfly.laws import interarrival
 from mayfly.laws.families import Exponential, Family, Lognormal, Pareto
 
 NARROWEST = 0.01
@@ -115,9 +115,9 @@ class Law:
 
 def _of_gaps(name: str) -> Law:
     return Law(
-        lambda values, _: gaps.BY_LIKELIHOOD[name](values),
-        lambda parameters: gaps.distribution(name, parameters),
-        gaps.scaled,
+        lambda values, _: interarrival.BY_LIKELIHOOD[name](values),
+        lambda parameters: interarrival.distribution(name, parameters),
+        interarrival.scaled,
     )
 
 
@@ -206,7 +206,7 @@ def _scaled(name: str, value: float, unit: float) -> float:
 
 
 LAWS = {
-    **{name: _of_gaps(name) for name in gaps.LAWS},
+    **{name: _of_gaps(name) for name in interarrival.LAWS},
     "pareto": Law(_pareto, _pareto_law, _scaled),
     "two exponentials": Law(_two_exponentials, _two_exponentials_law, _scaled),
     "two lognormals": Law(_two_lognormals, _two_lognormals_law, _scaled),

@@ -72,7 +72,7 @@ class Listing:
 
     def sentences(self) -> list[str]:
         """Whose hosts are whose, in words."""
-        from mayfly.profile.words import site_sentences
+        from mayfly.profile.sentences import site_sentences
 
         return site_sentences(self.document())
 

@@ -13,8 +13,8 @@ from mayfly.profile.classes import CLASSES
 from mayfly.profile.distributions import cdf, gaps_within, mass_cdf
 from mayfly.profile.load import totals
 from mayfly.profile.ratios import traffic_bytes
+from mayfly.profile.sentences import NAMES, profile_sentences
 from mayfly.profile.terminal import ROUND_TRIPS, dataset_facts
-from mayfly.profile.words import NAMES, profile_sentences
 from mayfly.show import page
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of

@@ -6,7 +6,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from mayfly.profile.words import NAMES
+from mayfly.profile.sentences import NAMES
 from mayfly.show.terminal import FoldingTable, empty_table
 from mayfly.text.readable import MISSING, bytes_text, count_text, digits, time_text
 

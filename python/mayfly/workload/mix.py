@@ -21,7 +21,7 @@ from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import choice, stream
-from mayfly.workload.ends import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
+from mayfly.workload.hosts import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 from mayfly.workload.sources.transfers import Transfers, transfer_flows
 

@@ -6,8 +6,8 @@ use qdisc::{Ecn, Packet};
 use units::Time;
 
 use crate::error::ConfigError;
+use crate::out::queue_delay::QueueDelay;
 use crate::out::records::{ClassCount, Counters};
-use crate::out::waits::Waits;
 
 /// From when the forward queue is counted, and which flows are counted together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,7 +50,7 @@ pub(crate) struct Tally<'a> {
     /// At the last sample: packets offered and dropped, of all flows and of those that do not respond.
     sampled: [u64; 4],
     /// Waiting times of all packets sent after a warm-up; without one those of the flows add up to them.
-    waits: Option<Waits>,
+    queue_delay: Option<QueueDelay>,
     /// What the counters held at the end of the warm-up, and when that was.
     pub(crate) before: Counters,
 }
@@ -66,7 +66,7 @@ impl<'a> Tally<'a> {
             nonresponsive_arrivals: 0,
             nonresponsive_drops: 0,
             sampled: [0; 4],
-            waits: None,
+            queue_delay: None,
             before: Counters::default(),
         }
     }
@@ -101,14 +101,14 @@ impl<'a> Tally<'a> {
 
     #[inline]
     pub(crate) fn on_departure(&mut self, packet: &Packet, wait: Time) {
-        if let Some(waits) = &mut self.waits {
-            waits.add(wait);
+        if let Some(delay) = &mut self.queue_delay {
+            delay.add(wait);
         }
         if let Some(count) = self.class(packet) {
             count.marks += u64::from(packet.ecn == Ecn::Ce);
             count.sent += 1;
             count.sent_bytes += u64::from(packet.len);
-            count.waits.add(wait);
+            count.queue_delay.add(wait);
         }
     }
 
@@ -123,12 +123,12 @@ impl<'a> Tally<'a> {
     pub(crate) fn restart(&mut self, before: Counters, now: Time) {
         self.before = Counters { begin: now, ..before };
         self.counts.fill(ClassCount::default());
-        self.waits = Some(Waits::default());
+        self.queue_delay = Some(QueueDelay::default());
     }
 
     /// Waiting times of all packets counted, given those of the flows in the whole run.
-    pub(crate) fn all_waits(&self, flows: impl Iterator<Item = Waits>) -> Waits {
-        self.waits.unwrap_or_else(|| flows.fold(Waits::default(), Waits::and))
+    pub(crate) fn all_waits(&self, flows: impl Iterator<Item = QueueDelay>) -> QueueDelay {
+        self.queue_delay.unwrap_or_else(|| flows.fold(QueueDelay::default(), QueueDelay::and))
     }
 }
 

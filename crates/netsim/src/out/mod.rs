@@ -2,7 +2,7 @@
 
 pub mod counting;
 pub(crate) mod pcap;
+pub(crate) mod queue_delay;
 pub mod records;
 pub(crate) mod subflows;
 pub(crate) mod trace;
-pub(crate) mod waits;

@@ -4,9 +4,9 @@ use qdisc::DropReason;
 use tables::{Column, record};
 use units::Time;
 
+use crate::out::queue_delay::{self, QueueDelay};
 use crate::out::subflows::Subflow;
 use crate::out::trace::{PacketTrace, Timeout};
-use crate::out::waits::{self, Waits};
 use crate::script::TrainRecord;
 use crate::wlan::CellCounts;
 
@@ -64,9 +64,9 @@ record! {
         pub warm_up_bytes: u64 => "warm_up_bytes", "bytes";
         /// Waiting times of this flow's packets in the forward queue: data of `down` flows, acknowledgements of the
         /// others.
-        pub waits: Waits;
+        pub queue_delay: QueueDelay;
     }
-    also waits::columns(|record: &FlowRecord| record.waits);
+    also queue_delay::columns(|record: &FlowRecord| record.queue_delay);
 }
 
 record! {
@@ -109,7 +109,7 @@ record! {
         /// Packets that the forward queue marked with congestion experienced.
         pub marks: u64 => "marks", "packets";
         /// Waiting times of the packets sent by the forward port.
-        pub waits: Waits;
+        pub queue_delay: QueueDelay;
         /// Packets of traced flows that the trace had no room for.
         pub beyond_trace: u64 => "beyond_trace", "packets";
         /// Packets of sub-flows that there was no room for.
@@ -119,7 +119,7 @@ record! {
         /// Events handled.
         pub events: u64 => "events";
     }
-    also waits::columns(|counters: &Counters| counters.waits);
+    also queue_delay::columns(|counters: &Counters| counters.queue_delay);
 }
 
 record! {
@@ -225,9 +225,9 @@ record! {
         /// Sent, bytes on the wire.
         pub sent_bytes: u64 => "sent_bytes", "bytes";
         /// Waiting times of those sent.
-        pub waits: Waits;
+        pub queue_delay: QueueDelay;
     }
-    also waits::columns(|count: &ClassCount| count.waits);
+    also queue_delay::columns(|count: &ClassCount| count.queue_delay);
 }
 
 /// Result of a run.

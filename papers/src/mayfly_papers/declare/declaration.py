@@ -24,7 +24,7 @@ from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.run import RunResult, run_one, workload
 
 if TYPE_CHECKING:
-    from mayfly_papers.declare.kept import Kept
+    from mayfly_papers.declare.measured import Kept
 
 Measures = dict[str, float]
 """Numbers of one run by name."""

@@ -1,4 +1,4 @@
-"""What the pictures of the papers are made of: first replications, means with intervals, curves by flow size."""
+"""What the figures of the papers are made of: first replications, means with intervals, curves by flow size."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from mayfly.metrics.intervals import student_ci95
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly_papers.declare.declaration import Experiment, Runs
 from mayfly_papers.declare.exhibits import cited
-from mayfly_papers.declare.pictures import Curve, Picture
+from mayfly_papers.declare.figure import Curve, Figure
 from mayfly_papers.declare.rows import Quantity
 
 BINS_PER_DECADE = 20
@@ -72,9 +72,9 @@ def runs_or_own(runs: Runs | None, experiments: Iterable[Experiment]) -> Runs:
     return Runs(replace(experiment, replications=OWN_REPLICATIONS) for experiment in experiments)
 
 
-def picture(
+def figure(
     source: str, what: str, caption: str, x: str, y: str, curves: Iterable[Curve], part: str = "", **more: Any
-) -> Picture:
+) -> Figure:
     """One figure of a paper.
 
     Parameters
@@ -88,18 +88,18 @@ def picture(
     curves : iterable of Curve
         Of it.
     part : str
-        Letter or word that tells it from other pictures of the figure.
+        Letter or word that tells it from other figures of the figure.
     **more
         ``logarithms`` and ``places``.
 
     Returns
     -------
-    Picture
+    Figure
     """
     [identity] = cited(source)
     key = identity.replace(".", "-") + (f"-{part}" if part else "")
     title = f"Figure {source.rpartition('Fig. ')[2]}: {what}"
-    return Picture(key, title, caption, x, y, tuple(curves), source=source, **more)
+    return Figure(key, title, caption, x, y, tuple(curves), source=source, **more)
 
 
 def measured(runs: Runs, kind: str, about: str, x: Sequence[float], quantities: Iterable[Quantity]) -> Curve:

@@ -7,8 +7,8 @@ from mayfly.models.sampling.sampling import sampling_probability
 from mayfly.models.wlan.tcp import cycle_capacity
 from mayfly.models.wlan.times import CellTimes
 from mayfly.scenario.airtimes import airtimes
-from mayfly_papers.declare.figure_parts import picture
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
+from mayfly_papers.declare.figure_parts import figure
 from mayfly_papers.formulas.claims import FIGURE_7, FIGURE_8, SAMPLES, mapped
 
 THRESHOLD = 50
@@ -19,22 +19,22 @@ SIZES = (10, 50, 100, 1000)
 """Flows of Fig. 3.1(b), packets."""
 
 
-def of_sampling() -> list[Picture]:
+def of_sampling() -> list[Figure]:
     """Chen 2012, Fig. 3.1 and 3.2."""
     return [*sampling(), samples()]
 
 
-def of_laws() -> list[Picture]:
+def of_laws() -> list[Figure]:
     """Urvoy-Keller 2007, Fig. 7 and 8."""
     return [lognormal(), pareto()]
 
 
-def of_cycles() -> list[Picture]:
+def of_cycles() -> list[Figure]:
     """Urvoy-Keller 2007, Fig. 10."""
     return [cycles()]
 
 
-def sampling() -> list[Picture]:
+def sampling() -> list[Figure]:
     """Chen 2012, Fig. 3.1."""
     size, p = np.unique(np.geomspace(1, 1000, 60).round()), np.geomspace(1e-4, 1, 60)
     of_size = [
@@ -54,12 +54,12 @@ def sampling() -> list[Picture]:
     by_size, by_p = "probability that a flow is sampled, by size", "the same by probability of a packet"
     source = "Chen 2012, Fig. 3.1"
     return [
-        picture(source, by_size, caption, "packets", probability, [*of_size, ideal], "a", **more),
-        picture(source, by_p, caption, "p", probability, of_p, "b", **more),
+        figure(source, by_size, caption, "packets", probability, [*of_size, ideal], "a", **more),
+        figure(source, by_p, caption, "p", probability, of_p, "b", **more),
     ]
 
 
-def samples() -> Picture:
+def samples() -> Figure:
     """Chen 2012, Fig. 3.2: p = T_s / T."""
     size = np.unique(np.geomspace(1, 1000, 120).round())
     curves = [
@@ -77,10 +77,10 @@ def samples() -> Picture:
     )
     what = "probability that a flow is sampled, by number of samples"
     source = "Chen 2012, Fig. 3.2"
-    return picture(source, what, caption, "packets", "probability to be sampled", curves, logarithms="x")
+    return figure(source, what, caption, "packets", "probability to be sampled", curves, logarithms="x")
 
 
-def lognormal() -> Picture:
+def lognormal() -> Figure:
     """Urvoy-Keller 2007, Fig. 7."""
     found = mapped(FIGURE_7, 5)
     sigma, mu = (found.points[:, found.names.index(name)] for name in ("sigma", "mu"))
@@ -97,10 +97,10 @@ def lognormal() -> Picture:
         f"For mu from {mu.min():g} to {mu.max():g} and sigma from {sigma.min():g} to {sigma.max():g}, as others found "
         "for sizes of flows, CoV values lie between 1.5 and 6."
     )
-    return picture("Urvoy-Keller 2007, Fig. 7", "lognormal law", caption, "mean (bytes)", "CoV", curves, logarithms="x")
+    return figure("Urvoy-Keller 2007, Fig. 7", "lognormal law", caption, "mean (bytes)", "CoV", curves, logarithms="x")
 
 
-def pareto() -> Picture:
+def pareto() -> Figure:
     """Urvoy-Keller 2007, Fig. 8."""
     found = mapped(FIGURE_8, 101)
     curve = Curve("bounded Pareto", "shape from 1 to 2, 3 to 13 333 MSS", found.mean, found.cov)
@@ -109,12 +109,12 @@ def pareto() -> Picture:
         "shapes 1.4 and 1.73", "laws of sections 6 and 7", [u.mean for u in used], [u.cov for u in used], True
     )
     caption = "From 4.5 kB to 20 MB: a mean of about 10 packets goes with a CoV between 2 and 6."
-    return picture(
+    return figure(
         "Urvoy-Keller 2007, Fig. 8", "bounded Pareto law", caption, "mean (MSS)", "CoV", [points, curve], logarithms="x"
     )
 
 
-def cycles() -> Picture:
+def cycles() -> Figure:
     """Urvoy-Keller 2007, Fig. 10."""
     times = CellTimes.of(airtimes("802.11b", lengths=[1536, 76]))
     windows = np.array([31, 63, 127, 255, 511, 1023])
@@ -127,10 +127,10 @@ def cycles() -> Picture:
     ]
     caption = "Of ideal cycles of frames, 802.11b at 11 Mb/s: it decays rapidly with contention."
     what, x = "capacity at the level of IP", "slots of backoff, middle of the window"
-    return picture("Urvoy-Keller 2007, Fig. 10", what, caption, x, "Mb/s", curves, logarithms=False)
+    return figure("Urvoy-Keller 2007, Fig. 10", what, caption, x, "Mb/s", curves, logarithms=False)
 
 
-DRAWINGS = (
-    Drawing.of_own_runs("Chen 2012, Fig. 3.1, 3.2", of_sampling),
-    Drawing.of_own_runs("Urvoy-Keller 2007, Fig. 7, 8", of_laws),
+FIGURES = (
+    Drawn.of_own_runs("Chen 2012, Fig. 3.1, 3.2", of_sampling),
+    Drawn.of_own_runs("Urvoy-Keller 2007, Fig. 7, 8", of_laws),
 )

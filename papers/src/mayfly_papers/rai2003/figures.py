@@ -1,4 +1,4 @@
-"""Figures 4 and 6 to 16 of Rai 2003 as pictures: the first replication of each experiment."""
+"""Figures 4 and 6 to 16 of Rai 2003 as figures: the first replication of each experiment."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -13,8 +13,8 @@ from mayfly.metrics.transmission import mean_transmission_time
 from mayfly.models.laws.summary import mass_up_to
 from mayfly.simulate.run import RunResult
 from mayfly_papers.declare.declaration import Runs
-from mayfly_papers.declare.figure_parts import BINS_PER_DECADE, SIZE, FirstRuns, picture, share_up_to
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
+from mayfly_papers.declare.figure_parts import BINS_PER_DECADE, SIZE, FirstRuns, figure, share_up_to
 from mayfly_papers.rai2003 import claims as rai2003
 from mayfly_papers.rai2003.measures import INTERVAL_S, MEAN_DELAY_S, WARM_UP_S, counted
 
@@ -29,7 +29,7 @@ def _of(number: int) -> str:
     return f"Rai 2003, Fig. {number}"
 
 
-def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 4.
 
     Parameters
@@ -41,7 +41,7 @@ def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Pi
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the paper.
     """
     first = FirstRuns(rai2003.EXPERIMENTS, runs, most_s)
@@ -58,7 +58,7 @@ def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Pi
         )
         more = {"part": part, "logarithms": False}
         found.append(
-            picture(_of(4), f"packets of {what}", caption, "packet", "time since the first (s)", curves, **more)
+            figure(_of(4), f"packets of {what}", caption, "packet", "time since the first (s)", curves, **more)
         )
     return found
 
@@ -86,7 +86,7 @@ def left_after(run: RunResult, group: str) -> pl.DataFrame:
     return table.gather_every(max(table.height // 500, 1))
 
 
-def web(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def web(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 6 to 10; parameters as of :func:`departures`."""
     first = FirstRuns(rai2003.EXPERIMENTS, runs, most_s)
     both = {name: first(WEB, label) for label, name in NAMES.items()}
@@ -94,7 +94,7 @@ def web(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
     return [*_sizes(flows["FIFO"]), *_times(flows), *_active(both), *_losses(flows)]
 
 
-def _sizes(flows: pl.DataFrame) -> list[Picture]:
+def _sizes(flows: pl.DataFrame) -> list[Figure]:
     sizes = flows["size_packets"].to_numpy()
     laws = {"P(1, 1.2, 12)": "pareto-ii:shape=1.2,mean=12", "Exp(12)": "exponential:mean=12"}
     at = np.geomspace(0.1, 1e5, 200)
@@ -112,12 +112,12 @@ def _sizes(flows: pl.DataFrame) -> list[Picture]:
     )
     share = "share at or below"
     return [
-        picture(_of(6), "sizes of flows", caption, "packets", share, curves, "a", logarithms="x"),
-        picture(_of(6), "mass of flows", caption, "share of flows", "share of the mass", masses, "b", logarithms=False),
+        figure(_of(6), "sizes of flows", caption, "packets", share, curves, "a", logarithms="x"),
+        figure(_of(6), "mass of flows", caption, "share of flows", "share of the mass", masses, "b", logarithms=False),
     ]
 
 
-def _times(flows: dict[str, pl.DataFrame]) -> list[Picture]:
+def _times(flows: dict[str, pl.DataFrame]) -> list[Figure]:
     by_size, by_rank = [], []
     for name, own in flows.items():
         table = mean_transmission_time(own, BINS_PER_DECADE)
@@ -131,12 +131,12 @@ def _times(flows: dict[str, pl.DataFrame]) -> list[Picture]:
     )
     y = "mean transmission time (s)"
     return [
-        picture(_of(7), "transmission time by size", caption, SIZE, y, by_size, "a"),
-        picture(_of(7), "transmission time by percentile", caption, "percentile", y, by_rank, "b", logarithms="y"),
+        figure(_of(7), "transmission time by size", caption, SIZE, y, by_size, "a"),
+        figure(_of(7), "transmission time by percentile", caption, "percentile", y, by_rank, "b", logarithms="y"),
     ]
 
 
-def _active(runs: dict[str, RunResult]) -> list[Picture]:
+def _active(runs: dict[str, RunResult]) -> list[Figure]:
     web_flows = {name: (run.records.filter(group="web"), _end_s(run)) for name, run in runs.items()}
     tables = {name: active_flows(records, end_s, INTERVAL_S) for name, (records, end_s) in web_flows.items()}
     caption = (
@@ -148,11 +148,11 @@ def _active(runs: dict[str, RunResult]) -> list[Picture]:
     for part, column, what in (("a", "mean", "mean"), ("b", "max", "largest")):
         curves = [Curve(name, f"under {name}", table["time_s"], table[column]) for name, table in tables.items()]
         more = {"part": part, "logarithms": False}
-        found.append(picture(_of(8), f"{what} number of active flows in 100 s", caption, TIME, "flows", curves, **more))
+        found.append(figure(_of(8), f"{what} number of active flows in 100 s", caption, TIME, "flows", curves, **more))
     return found
 
 
-def _losses(flows: dict[str, pl.DataFrame]) -> list[Picture]:
+def _losses(flows: dict[str, pl.DataFrame]) -> list[Figure]:
     lossy, shares, rates = [], [], []
     for name, own in flows.items():
         sizes, table = lossy_sizes(own), loss_by_size(own, BINS_PER_DECADE)
@@ -166,9 +166,9 @@ def _losses(flows: dict[str, pl.DataFrame]) -> list[Picture]:
     rate = f"The report: LAS reduces the loss of short flows, and that of large ones is about the same. {few}"
     x, more = SIZE, {"logarithms": "x"}
     return [
-        picture(_of(9), "sizes of the flows with loss", who, x, "share at or below", lossy, "a", **more),
-        picture(_of(9), "flows with loss by size", one, x, "share of the flows", shares, "b", **more),
-        picture(_of(10), "loss by size", rate, x, "drops over packets sent", rates, **more),
+        figure(_of(9), "sizes of the flows with loss", who, x, "share at or below", lossy, "a", **more),
+        figure(_of(9), "flows with loss by size", one, x, "share of the flows", shares, "b", **more),
+        figure(_of(10), "loss by size", rate, x, "drops over packets sent", rates, **more),
     ]
 
 
@@ -187,7 +187,7 @@ _DELAYS = (
 
 def ftp(
     number: int, cases: Mapping[str, str], says: str, runs: Runs | None = None, most_s: float | None = None
-) -> list[Picture]:
+) -> list[Figure]:
     """Fig. 11 to 14, one of them.
 
     Parameters
@@ -203,7 +203,7 @@ def ftp(
 
     Returns
     -------
-    list of Picture
+    list of Figure
     """
     first = FirstRuns(rai2003.EXPERIMENTS, runs, most_s)
     found = []
@@ -217,7 +217,7 @@ def ftp(
             curves = [Curve(name, f"under {name}", table["time_s"], table[column]) for name, table in tables.items()]
             more = {"part": f"{experiment.replace('.', '-')}-{column}", "logarithms": False}
             whole = f"{says} Seed 1, intervals of 100 s."
-            found.append(picture(_of(number), f"FTP flow, {text}: {what}", whole, TIME, what, curves, **more))
+            found.append(figure(_of(number), f"FTP flow, {text}: {what}", whole, TIME, what, curves, **more))
     return found
 
 
@@ -225,7 +225,7 @@ def _end_s(run: RunResult) -> float:
     return run.counters["end_ns"] * 1e-9
 
 
-def udp(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def udp(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 15 and 16; parameters as of :func:`departures`."""
     first = FirstRuns(rai2003.EXPERIMENTS, runs, most_s)
     jitters, lost, late = [], [], []
@@ -250,22 +250,22 @@ def udp(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
     losing = "The report: the flow does not adapt, and loses much under LAS in congestion, 0.0118 on average. Seed 1."
     x = "packet sent"
     return [
-        picture(_of(15), "jitter of the UDP flow", jittery, x, "mean of 100 packets (s)", jitters, "a", **more),
-        picture(_of(15), "late packets of a block", played, "share late", "share of the blocks", late, "b", **more),
-        picture(_of(16), "loss of the UDP flow", losing, x, "lost of 100 packets", lost, **more),
+        figure(_of(15), "jitter of the UDP flow", jittery, x, "mean of 100 packets (s)", jitters, "a", **more),
+        figure(_of(15), "late packets of a block", played, "share late", "share of the blocks", late, "b", **more),
+        figure(_of(16), "loss of the UDP flow", losing, x, "lost of 100 packets", lost, **more),
     ]
 
 
-DRAWINGS = (
-    Drawing("Rai 2003, Fig. 4", departures),
-    Drawing("Rai 2003, Fig. 6 to 10", web),
-    Drawing("Rai 2003, Fig. 11", partial(ftp, 11, {"ftp-0.75": "load 0.75"}, _LOW)),
-    Drawing("Rai 2003, Fig. 12", partial(ftp, 12, {"ftp-0.9": "load 0.9"}, _LOW)),
-    Drawing("Rai 2003, Fig. 13", partial(ftp, 13, {"ftp-0.98": "load 0.98"}, _HIGH)),
-    Drawing(
+FIGURES = (
+    Drawn("Rai 2003, Fig. 4", departures),
+    Drawn("Rai 2003, Fig. 6 to 10", web),
+    Drawn("Rai 2003, Fig. 11", partial(ftp, 11, {"ftp-0.75": "load 0.75"}, _LOW)),
+    Drawn("Rai 2003, Fig. 12", partial(ftp, 12, {"ftp-0.9": "load 0.9"}, _LOW)),
+    Drawn("Rai 2003, Fig. 13", partial(ftp, 13, {"ftp-0.98": "load 0.98"}, _HIGH)),
+    Drawn(
         "Rai 2003, Fig. 14",
         partial(ftp, 14, {"ftp-far": "a source farther away", "ftp-varied": "uniform delays"}, _DELAYS),
     ),
-    Drawing("Rai 2003, Fig. 15, 16", udp),
+    Drawn("Rai 2003, Fig. 15, 16", udp),
 )
 """All of them."""

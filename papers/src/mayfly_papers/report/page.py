@@ -12,8 +12,8 @@ from mayfly.text.folder import filled
 from mayfly.version import described
 from mayfly_papers.declare.declaration import Verdict
 from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, PAPERS, Exhibit, cited
+from mayfly_papers.declare.figure import Figure, plots_of
 from mayfly_papers.declare.markdown import LEGEND, cells
-from mayfly_papers.declare.pictures import Picture, plots_of
 from mayfly_papers.pages import PAGES
 from mayfly_papers.report.printed_plot import COLOURS, printed_plot
 from mayfly_papers.report.reproduce import Checked, Reproduction, command_of, machine, seeds_of
@@ -33,8 +33,8 @@ def reproduction_page(found: Reproduction) -> str:
     str
         HTML.
     """
-    drawn = [picture for pictures in found.pictures.values() for picture in pictures]
-    plots = [plot for pictures in found.pictures.values() for plot in plots_of(pictures)]
+    drawn = [figure for figures in found.figures.values() for figure in figures]
+    plots = [plot for figures in found.figures.values() for plot in plots_of(figures)]
     exhibits = found.exhibits()
     beside = {exhibit.id: printed_plot(exhibit.id, claims) for exhibit, claims in exhibits}
     plots += [plot for plot in beside.values() if plot is not None]
@@ -45,7 +45,7 @@ def reproduction_page(found: Reproduction) -> str:
         if exhibit.paper != paper:
             paper = exhibit.paper
             sections.append(f"<h2>{escape(PAPERS[paper])}</h2>")
-        figures = [_figure(picture) for picture in drawn if _first(picture) == exhibit.id]
+        figures = [_figure(figure) for figure in drawn if _first(figure) == exhibit.id]
         plot = beside[exhibit.id]
         if plot is not None:
             caption = "Our mean over the printed number, with its 95 % interval: the line at 1 is the paper."
@@ -60,19 +60,19 @@ def reproduction_page(found: Reproduction) -> str:
         f'<p class="soft">{escape(LEGEND.replace("*", ""))}</p>',
         *_index(found),
         *sections,
-        *_elsewhere(found, told, [picture for picture in drawn if not _first(picture)]),
+        *_elsewhere(found, told, [figure for figure in drawn if not _first(figure)]),
         '<footer class="soft">Made by Mayfly. Printed values are those of the papers.</footer>',
     ]
     return page.document("The papers, reproduced", body, plots)
 
 
-def _first(picture: Picture) -> str:
-    """The exhibit that a picture stands at; empty for one of none."""
-    return picture.exhibits[0] if picture.exhibits else ""
+def _first(figure: Figure) -> str:
+    """The exhibit that a figure stands at; empty for one of none."""
+    return figure.exhibits[0] if figure.exhibits else ""
 
 
-def _figure(picture: Picture) -> str:
-    return page.place(picture.key, page.LAYOUT["height"], picture.title, picture.caption)
+def _figure(figure: Figure) -> str:
+    return page.place(figure.key, page.LAYOUT["height"], figure.title, figure.caption)
 
 
 def _mark(verdict: str) -> str:
@@ -150,12 +150,12 @@ def _exhibit(
     return "<section>" + "\n".join(parts) + "</section>"
 
 
-def _elsewhere(found: Reproduction, told: set[str], pictures: Sequence[Picture]) -> list[str]:
-    """Claims about no table or figure, and pictures of none, by page."""
+def _elsewhere(found: Reproduction, told: set[str], figures: Sequence[Figure]) -> list[str]:
+    """Claims about no table or figure, and figures of none, by page."""
     parts: list[str] = []
     for item in PAGES:
         claims = [c for c in found.checked if c.item == item.id and _anchor(c) not in told]
-        drawn = [picture for picture in found.pictures.get(item.id, []) if picture in pictures]
+        drawn = [figure for figure in found.figures.get(item.id, []) if figure in figures]
         if claims or drawn:
             where = ": in the text" if any(cited(claim.source) for claim in item.claims) else ""
             parts += [f"<h2>{escape(item.title)}{where}</h2>", *map(_figure, drawn), *map(_claim, claims)]

@@ -16,8 +16,8 @@ from mayfly.version import described
 from mayfly_papers.declare.capture_facts import AbsentCaptureError
 from mayfly_papers.declare.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
 from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, Exhibit, cited
-from mayfly_papers.declare.kept import Kept
-from mayfly_papers.declare.pictures import Picture
+from mayfly_papers.declare.figure import Figure
+from mayfly_papers.declare.measured import Kept
 from mayfly_papers.pages import PAGES, Page
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Reproduction:
         Those that ran, by page.
     runs : dict
         What they measured and what each took, by page.
-    pictures : dict
+    figures : dict
         Figures drawn, by page.
     took_s : float
         In all.
@@ -100,7 +100,7 @@ class Reproduction:
     checked: tuple[Checked, ...]
     experiments: dict[str, list[Experiment]]
     runs: dict[str, Runs]
-    pictures: dict[str, list[Picture]]
+    figures: dict[str, list[Figure]]
     took_s: float
     date: str
 
@@ -336,7 +336,7 @@ def reproduce(
     *,
     quick: bool = False,
     replications: int | None = None,
-    pictures: bool = True,
+    figures: bool = True,
     keep: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -350,11 +350,11 @@ def reproduce(
         Fewer and shorter runs.
     replications : int, optional
         In place of those declared, at least 2.
-    pictures : bool
+    figures : bool
         Draw the figures that are asked for, which simulates more.
     keep : path, optional
         Folder for what is measured: the same call goes on from there after an interrupt. To be removed when all is
-        done (:func:`mayfly_papers.declare.kept.forget`).
+        done (:func:`mayfly_papers.declare.measured.forget`).
     progress : callable, optional
         Called with the fraction of the claims checked.
 
@@ -374,7 +374,7 @@ def reproduce(
     total, checked = sum(len(claims) for _, claims in parts), []
     ran: dict[str, list[Experiment]] = {}
     measured: dict[str, Runs] = {}
-    drawn: dict[str, list[Picture]] = {}
+    drawn: dict[str, list[Figure]] = {}
     for item, claims in parts:
         experiments = [changed(experiment, quick, replications) for experiment in item.experiments]
         runs = Runs(experiments, Kept(keep, item.id) if keep is not None else None)
@@ -384,8 +384,8 @@ def reproduce(
                 progress(len(checked) / total)
         ran[item.id] = [experiment for experiment in experiments if experiment.id in runs.seconds]
         measured[item.id] = runs
-        if pictures:
-            drawn[item.id] = _pictures(item, claims, runs)
+        if figures:
+            drawn[item.id] = _figures(item, claims, runs)
     took = time.perf_counter() - began
     when = date.strftime("%Y-%m-%d %H:%M UTC")
     return Reproduction(tuple(asked), quick, replications, tuple(checked), ran, measured, drawn, took, when)
@@ -395,17 +395,17 @@ _UNMEASURED = (MayflyError, ArithmeticError, ValueError, LookupError, TypeError)
 """What comes of runs that are too short for a measure."""
 
 
-def _pictures(item: Page, claims: Sequence[Claim], runs: Runs) -> list[Picture]:
+def _figures(item: Page, claims: Sequence[Claim], runs: Runs) -> list[Figure]:
     """Figures of what claims are about, or all of a whole page; none where short runs have nothing to draw."""
     whole = len(claims) == len(item.claims)
     wanted = {name for claim in claims for name in cited(claim.source)}
-    pictures: list[Picture] = []
-    for draw in item.pictures:
+    figures: list[Figure] = []
+    for draw in item.figures:
         if not whole and not wanted.intersection(draw.exhibits):
             continue
         with contextlib.suppress(*_UNMEASURED):
-            pictures += draw(runs)
-    return pictures if whole else [p for p in pictures if wanted.intersection(p.exhibits)]
+            figures += draw(runs)
+    return figures if whole else [p for p in figures if wanted.intersection(p.exhibits)]
 
 
 def _checked(item: Page, claim: Claim, runs: Runs, lenient: bool) -> Checked:

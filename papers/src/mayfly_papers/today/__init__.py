@@ -23,7 +23,7 @@ good. But it isolates nobody, and it does not shorten the queue.**
 
 - **Short flows.** On 10 Mb/s with 8 Mb/s offered a transfer up to 20 packets takes 42 ms in the mean with CUBIC,
   under FQ-CoDel 78, CAKE 87, PIE 206, FIFO 557. LAS, which remembers every flow, has 35. With BBR and with ECN it is
-  the same picture ([short-fq-codel](#short-fq-codel)). Behind bulk transfers it is 78 ms against 101, whatever the
+  the same figure ([short-fq-codel](#short-fq-codel)). Behind bulk transfers it is 78 ms against 101, whatever the
   buffer ([bulk-short](#bulk-short)). A fair queue shares the link with what is there; EFD goes past it.
 - **Small state.** 6 entries on average, LAS has 536, and at most 6 kB in the simulator's code (35 in overload), where
   FQ-CoDel holds 120 kB of queues ([flow-table](#flow-table)). FQ-CoDel needs a hash of 1024 queues, a time stamp on

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from mayfly_papers.declare.declaration import Runs
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.today.measures import EDGES, SHARES
 from mayfly_papers.today.runs import (
     CELL,
@@ -26,7 +26,7 @@ from mayfly_papers.today.runs import (
 HOW = "Means over the replications."
 
 
-def pictures(runs: Runs | None = None) -> Iterable[Picture]:
+def figures(runs: Runs | None = None) -> Iterable[Figure]:
     """All of them.
 
     Parameters
@@ -36,7 +36,7 @@ def pictures(runs: Runs | None = None) -> Iterable[Picture]:
 
     Yields
     ------
-    Picture
+    Figure
         Wired, then a cell, then thresholds and pages.
     """
     measured = runs or Runs(replace(experiment, replications=2) for experiment in EXPERIMENTS)
@@ -61,7 +61,7 @@ def _curve(discipline: str, x: Sequence[float], y: Sequence[float]) -> Curve:
     return Curve(NAMES[discipline], about, list(x), list(y))
 
 
-def by_size(runs: Runs, transport: str, name: str, load: float) -> Picture:
+def by_size(runs: Runs, transport: str, name: str, load: float) -> Figure:
     """Response time by size, as Fig. 4.9."""
     middles = [float(np.sqrt(low * high)) for low, high in pairwise(EDGES)]
     identity = wired_id(transport, load)
@@ -69,7 +69,7 @@ def by_size(runs: Runs, transport: str, name: str, load: float) -> Picture:
         _curve(d, middles, [_mean(runs, identity, d, f"size_{k}_s") for k in range(len(middles))])
         for d in (*WIRED, WIDE)
     )
-    return Picture(
+    return Figure(
         f"by-size-{identity}".replace(".", "-"),
         f"Response time by size, {name}, {load:g} Mb/s over 10 Mb/s",
         f"Completed transfers; the threshold of EFD is 20 packets where none is named. {HOW}",
@@ -79,12 +79,12 @@ def by_size(runs: Runs, transport: str, name: str, load: float) -> Picture:
     )
 
 
-def fairness(runs: Runs) -> Picture:
+def fairness(runs: Runs) -> Figure:
     """Uploads over downloads by buffer, as Fig. 6.2."""
     curves = tuple(
         _curve(d, DRAWN_BUFFERS, [_mean(runs, f"5v5-{buffer}", d, "ratio") for buffer in DRAWN_BUFFERS]) for d in CELL
     )
-    return Picture(
+    return Figure(
         "cell-fairness",
         "Five uploads against five downloads, 802.11a, CUBIC",
         f"Goodput of uploads over that of downloads; 1 is fair. {HOW}",
@@ -94,7 +94,7 @@ def fairness(runs: Runs) -> Picture:
     )
 
 
-def by_threshold(runs: Runs, size: str, title: str) -> Picture:
+def by_threshold(runs: Runs, size: str, title: str) -> Figure:
     """Response times by threshold for each initial window."""
     curves = tuple(
         Curve(
@@ -105,7 +105,7 @@ def by_threshold(runs: Runs, size: str, title: str) -> Picture:
         )
         for window in WINDOWS
     )
-    return Picture(
+    return Figure(
         f"threshold-{size}",
         f"{title} by threshold of EFD, CUBIC, 8 Mb/s over 10 Mb/s",
         HOW,
@@ -115,12 +115,12 @@ def by_threshold(runs: Runs, size: str, title: str) -> Picture:
     )
 
 
-def page_times(runs: Runs, name: str, version: str) -> Picture:
+def page_times(runs: Runs, name: str, version: str) -> Figure:
     """Distribution of the load times of pages."""
     curves = tuple(
         _curve(d, [_mean(runs, "pages", d, f"{name}_p{share}_s") for share in SHARES], SHARES) for d in (*WIRED, WIDE)
     )
-    return Picture(
+    return Figure(
         f"pages-{name}",
         f"Load times of pages over {version} beside two bulk transfers, CUBIC",
         "Share of the pages that are complete after a time: means of the quantiles over the replications.",
@@ -131,4 +131,4 @@ def page_times(runs: Runs, name: str, version: str) -> Picture:
     )
 
 
-DRAWINGS = (Drawing("", pictures),)
+FIGURES = (Drawn("", figures),)

@@ -1,4 +1,4 @@
-"""Figures 1 to 6, 11 to 15, 19 and 20 of Urvoy-Keller 2007 as pictures: means over the replications, or seed 1."""
+"""Figures 1 to 6, 11 to 15, 19 and 20 of Urvoy-Keller 2007 as figures: means over the replications, or seed 1."""
 
 from functools import partial
 
@@ -6,8 +6,8 @@ import polars as pl
 
 from mayfly.metrics import active_flows
 from mayfly_papers.declare.declaration import Runs
-from mayfly_papers.declare.figure_parts import FirstRuns, measured, picture, runs_or_own
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
+from mayfly_papers.declare.figure_parts import FirstRuns, figure, measured, runs_or_own
 from mayfly_papers.declare.rows import quantity
 from mayfly_papers.urvoykeller2007 import endless
 from mayfly_papers.urvoykeller2007 import transfers as report
@@ -31,7 +31,7 @@ def _of(number: int) -> str:
     return f"Urvoy-Keller 2007, Fig. {number}"
 
 
-def by_buffer(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def by_buffer(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 1 to 6: over all replications."""
     runs = runs_or_own(runs, endless.EXPERIMENTS)
     found = []
@@ -52,7 +52,7 @@ def by_buffer(runs: Runs | None = None, most_s: float | None = None) -> list[Pic
             ]
             more = {"part": part.partition("_")[0], "logarithms": "x"}
             text = f"{caption} {_MEANS}"
-            found.append(picture(_of(number), f"{what} under {name}", text, BUFFER, y, curves, **more))
+            found.append(figure(_of(number), f"{what} under {name}", text, BUFFER, y, curves, **more))
     ratios = {d: _by_buffer(runs, name, f"under {name}", d, "ratio") for d, name in endless.NAMES.items()}
     windows = _by_buffer(runs, "windows", "window of an upload over that of a download, FIFO", "fifo", "window_ratio")
     alone = f"The report: under FIFO the ratio falls with the buffer, and is that of the windows. {_MEANS}"
@@ -61,9 +61,9 @@ def by_buffer(runs: Runs | None = None, most_s: float | None = None) -> list[Pic
     sums = [_by_buffer(runs, name, f"under {name}", d, "total_mbps") for d, name in endless.NAMES.items()]
     up_over_down = "uploads over downloads"
     found += [
-        picture(_of(2), "uploads over downloads under FIFO", alone, BUFFER, up_over_down, [ratios["fifo"], windows]),
-        picture(_of(3), "uploads over downloads", three, BUFFER, up_over_down, ratios.values()),
-        picture(_of(4), "aggregate throughput", total, BUFFER, "Mb/s", sums, logarithms=False),
+        figure(_of(2), "uploads over downloads under FIFO", alone, BUFFER, up_over_down, [ratios["fifo"], windows]),
+        figure(_of(3), "uploads over downloads", three, BUFFER, up_over_down, ratios.values()),
+        figure(_of(4), "aggregate throughput", total, BUFFER, "Mb/s", sums, logarithms=False),
     ]
     return sorted(found, key=lambda drawn: int(drawn.source.rpartition(" ")[2]))
 
@@ -78,7 +78,7 @@ def _by_load(runs: Runs, kind: str, about: str, discipline: str, measure: str) -
     return measured(runs, kind, about, report.LOADS, quantities)
 
 
-def measured_load(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def measured_load(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 11: over all replications."""
     runs = runs_or_own(runs, BY_LOAD)
     curves = [
@@ -87,10 +87,10 @@ def measured_load(runs: Runs | None = None, most_s: float | None = None) -> list
         for measure, text in (("unique", "first transmissions"), ("again", "sent again"))
     ]
     caption = f"The report: FIFO sends more in all, the rate of first transmissions is the same. {_MEANS}"
-    return [picture(_of(11), "measured load", caption, LOAD, "Mb/s", curves, logarithms=False)]
+    return [figure(_of(11), "measured load", caption, LOAD, "Mb/s", curves, logarithms=False)]
 
 
-def layers(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def layers(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 15: over all replications."""
     runs = runs_or_own(runs, BY_LOAD)
     kinds = {
@@ -104,10 +104,10 @@ def layers(runs: Runs | None = None, most_s: float | None = None) -> list[Pictur
         for measure, text in kinds.items()
     ]
     caption = f"The report: more load means more drops at the queue rather than retransmissions of the MAC. {_MEANS}"
-    return [picture(_of(15), "losses at the layers", caption, LOAD, "in 1000 s", curves, logarithms="y")]
+    return [figure(_of(15), "losses at the layers", caption, LOAD, "in 1000 s", curves, logarithms="y")]
 
 
-def active(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def active(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 12.
 
     Parameters
@@ -119,7 +119,7 @@ def active(runs: Runs | None = None, most_s: float | None = None) -> list[Pictur
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the paper.
     """
     first = FirstRuns(BY_LOAD, runs, most_s)
@@ -138,10 +138,10 @@ def active(runs: Runs | None = None, most_s: float | None = None) -> list[Pictur
         "1000 s when the cell is overloaded, above 4 Mb/s."
     )
     what = "active connections, FIFO over LAS"
-    return [picture(_of(12), what, caption, "time (s)", "ratio", curves, logarithms="y")]
+    return [figure(_of(12), what, caption, "time (s)", "ratio", curves, logarithms="y")]
 
 
-def by_quantile(number: int, load: int, runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def by_quantile(number: int, load: int, runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 13 or 14.
 
     Parameters
@@ -153,7 +153,7 @@ def by_quantile(number: int, load: int, runs: Runs | None = None, most_s: float 
 
     Returns
     -------
-    list of Picture
+    list of Figure
     """
     first = FirstRuns(BY_LOAD, runs, most_s)
     tables = {
@@ -174,12 +174,12 @@ def by_quantile(number: int, load: int, runs: Runs | None = None, most_s: float 
         curves = [Curve(name, f"under {name}", table["quantile"], table[column]) for name, table in tables.items()]
         more = {"part": column.partition("_")[0], "logarithms": scale}
         found.append(
-            picture(_of(number), f"{what} of downloads, {load} Mb/s", caption, "quantile of size", y, curves, **more)
+            figure(_of(number), f"{what} of downloads, {load} Mb/s", caption, "quantile of size", y, curves, **more)
         )
     return found
 
 
-def mixes(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def mixes(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 19 and 20; parameters as of :func:`active`."""
     first = FirstRuns(report.EXPERIMENTS, runs, most_s)
     found = []
@@ -198,7 +198,7 @@ def mixes(runs: Runs | None = None, most_s: float | None = None) -> list[Picture
         )
         what = f"LASACK and FIFO, {load} Mb/s in all"
         found.append(
-            picture(_of(number), what, caption, "quantile of size", "response time (s)", curves, logarithms="y")
+            figure(_of(number), what, caption, "quantile of size", "response time (s)", curves, logarithms="y")
         )
     return found
 
@@ -225,13 +225,13 @@ def quantiles(records: pl.DataFrame) -> pl.DataFrame:
     return done.group_by(part).agg(means, again).sort("part").drop("part")
 
 
-DRAWINGS = (
-    Drawing("Urvoy-Keller 2007, Fig. 1 to 6", by_buffer),
-    Drawing("Urvoy-Keller 2007, Fig. 11", measured_load),
-    Drawing("Urvoy-Keller 2007, Fig. 12", active),
-    Drawing("Urvoy-Keller 2007, Fig. 13", partial(by_quantile, 13, 2)),
-    Drawing("Urvoy-Keller 2007, Fig. 14", partial(by_quantile, 14, 5)),
-    Drawing("Urvoy-Keller 2007, Fig. 15", layers),
-    Drawing("Urvoy-Keller 2007, Fig. 19, 20", mixes),
+FIGURES = (
+    Drawn("Urvoy-Keller 2007, Fig. 1 to 6", by_buffer),
+    Drawn("Urvoy-Keller 2007, Fig. 11", measured_load),
+    Drawn("Urvoy-Keller 2007, Fig. 12", active),
+    Drawn("Urvoy-Keller 2007, Fig. 13", partial(by_quantile, 13, 2)),
+    Drawn("Urvoy-Keller 2007, Fig. 14", partial(by_quantile, 14, 5)),
+    Drawn("Urvoy-Keller 2007, Fig. 15", layers),
+    Drawn("Urvoy-Keller 2007, Fig. 19, 20", mixes),
 )
 """All of them."""

@@ -1,4 +1,4 @@
-"""Figures 16 to 18, 21 and 22 of Urvoy-Keller 2007 as pictures: one run each, beside queues with one server."""
+"""Figures 16 to 18, 21 and 22 of Urvoy-Keller 2007 as figures: one run each, beside queues with one server."""
 
 import numpy as np
 import polars as pl
@@ -8,7 +8,7 @@ from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.policies import POLICIES
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly_papers.declare.declaration import Experiment
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.formulas.figures import of_cycles
 from mayfly_papers.urvoykeller2007 import cell_figures
 from mayfly_papers.urvoykeller2007.measures import PACKET_BITS, WINDOW, fitted, points, with_model
@@ -19,7 +19,7 @@ MIXES = {"21": "mix-bp-6.67-3", "22": "mix-bp-6.67-5", "22, short preambles": "m
 """Experiment of each figure."""
 
 
-def pictures(most_s: float | None = None) -> list[Picture]:
+def figures(most_s: float | None = None) -> list[Figure]:
     """All of them, from the first replication.
 
     Parameters
@@ -29,7 +29,7 @@ def pictures(most_s: float | None = None) -> list[Picture]:
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the report.
     """
     known = {experiment.id: experiment for experiment in EXPERIMENTS}
@@ -37,7 +37,7 @@ def pictures(most_s: float | None = None) -> list[Picture]:
     return found + [of_mix(number, known[name], most_s) for number, name in MIXES.items()]
 
 
-def of_downloads(number: str, experiment: Experiment, most_s: float | None = None) -> Picture:
+def of_downloads(number: str, experiment: Experiment, most_s: float | None = None) -> Figure:
     """LAS with its model, FIFO with PS at the capacity that LAS shows."""
     fifo, las = (one_run(experiment, discipline, most_s) for discipline in ("fifo", "las"))
     capacity, queue, uploads = fitted(las)
@@ -48,10 +48,10 @@ def of_downloads(number: str, experiment: Experiment, most_s: float | None = Non
     curves = [*_simulated("FIFO", of_fifo), *_simulated("LAS", of_las)]
     curves.append(Curve("PS model", f"M/G/1 {ps.title} (Urvoy-Keller 2007, Eq. 3)", of_fifo["size_packets"], shared))
     curves.append(_model("LAS", "Eq. 4", of_las))
-    return _picture(number, experiment, curves, capacity, queue)
+    return _of_run(number, experiment, curves, capacity, queue)
 
 
-def of_mix(number: str, experiment: Experiment, most_s: float | None = None) -> Picture:
+def of_mix(number: str, experiment: Experiment, most_s: float | None = None) -> Figure:
     """LASACK with its model."""
     run = one_run(experiment, "lasack", most_s)
     capacity, queue, uploads = fitted(run)
@@ -59,7 +59,7 @@ def of_mix(number: str, experiment: Experiment, most_s: float | None = None) -> 
     curves = [*_simulated("LASACK", table), _model("LASACK", "Eq. 8", table)]
     starved = table.filter(pl.col("model_mean_s").is_infinite())["size_packets"].min()
     more = "" if starved is None else f" From {starved} MSS on the model starves downloads: no curve there."
-    return _picture(number, experiment, curves, capacity, queue, more)
+    return _of_run(number, experiment, curves, capacity, queue, more)
 
 
 def one_run(experiment: Experiment, discipline: str, most_s: float | None = None) -> RunResult:
@@ -83,9 +83,9 @@ def _model(name: str, equation: str, table: pl.DataFrame) -> Curve:
     return Curve(f"{name} model", about, table["size_packets"], table["model_mean_s"])
 
 
-def _picture(
+def _of_run(
     number: str, experiment: Experiment, curves: list[Curve], capacity: float, queue: MG1, more: str = ""
-) -> Picture:
+) -> Figure:
     load = experiment.id.removesuffix("-short").rpartition("-")[2]
     names = ", ".join(NAMES[name] for name in experiment.disciplines if any(NAMES[name] in c.kind for c in curves))
     caption = (
@@ -94,7 +94,7 @@ def _picture(
     )
     title = f"Figure {number}: {names}, {load} Mb/s"
     key = "fig-" + "-".join(number.replace(",", "").split())
-    return Picture(
+    return Figure(
         key,
         title,
         caption,
@@ -105,8 +105,8 @@ def _picture(
     )
 
 
-DRAWINGS = (
-    Drawing.of_own_runs("Urvoy-Keller 2007, Fig. 16 to 18, 21 and 22", pictures),
-    *cell_figures.DRAWINGS,
-    Drawing.of_own_runs("Urvoy-Keller 2007, Fig. 10", of_cycles),
+FIGURES = (
+    Drawn.of_own_runs("Urvoy-Keller 2007, Fig. 16 to 18, 21 and 22", figures),
+    *cell_figures.FIGURES,
+    Drawn.of_own_runs("Urvoy-Keller 2007, Fig. 10", of_cycles),
 )

@@ -116,7 +116,7 @@ def gaps(
 ) -> None:
     """Fit laws to the times between the arrivals of sub-flows."""
     session = Session(as_json, quiet=True)
-    from mayfly.models.laws.gaps import gaps_answer
+    from mayfly.models.laws.interarrival import gaps_answer
     from mayfly.text.quantity import seconds
 
     found = gaps_answer(file, discipline, seconds(since))

@@ -12,7 +12,7 @@ import numpy as np
 from mayfly.arrays import Floats
 from mayfly.models.queue.mg1 import MG1, over
 from mayfly.models.queue.overload import Reach, reach
-from mayfly.models.queue.panels import Panels
+from mayfly.models.queue.quadrature import Panels
 from mayfly.models.ranks.ranks import law_panels
 
 NEAR = 45

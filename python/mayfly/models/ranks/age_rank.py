@@ -15,7 +15,7 @@ import numpy as np
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
-from mayfly.models.queue.panels import Panels
+from mayfly.models.queue.quadrature import Panels
 from mayfly.models.ranks.ranks import Part, Rank, Total, law_panels
 
 Function = Callable[[Floats], Floats]

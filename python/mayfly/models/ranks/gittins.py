@@ -1,7 +1,7 @@
 """The Gittins policy: of all that know the law of sizes but no size, the one with the least mean response time.
 
 Principle: a job is worth serving by what it may still take against its chance to end: the least ratio of the two, over
-all the service one could give it next, is its rank. In a drawing of E[min(X, age)] over P(X <= age) that ratio is the
+all the service one could give it next, is its rank. In a figure of E[min(X, age)] over P(X <= age) that ratio is the
 slope of the tangent to what lies ahead: the lower convex hull, built from the far end.
 
 Source: Gittins 1989; Aalto, Ayesta and Righter 2009; Scully 2018, 2.2.
@@ -19,7 +19,7 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Continuous, Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1, over
-from mayfly.models.queue.panels import Panels, gauss
+from mayfly.models.queue.quadrature import Panels, gauss
 from mayfly.models.ranks.age_rank import AgeRank, Function
 from mayfly.models.ranks.soap import response as soap_response
 

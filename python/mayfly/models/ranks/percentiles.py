@@ -13,7 +13,7 @@ import numpy as np
 from mayfly.arrays import Floats
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.mg1 import MG1
-from mayfly.models.queue.panels import Panels, gauss
+from mayfly.models.queue.quadrature import Panels, gauss
 from mayfly.models.ranks.age_rank import AgeRank
 from mayfly.models.ranks.inversion import quantiles
 from mayfly.models.ranks.ranks import Rank

@@ -17,7 +17,7 @@ import numpy as np
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete, ServiceLaw
-from mayfly.models.queue.panels import Panels
+from mayfly.models.queue.quadrature import Panels
 
 Total = Callable[[Floats], Floats]
 """Of what a unit of service takes at each rank, shape (n_ranks, ...), to what the jobs take, shape (n, ...)."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from mayfly.arrays import Floats
 from mayfly.laws.service import Discrete
-from mayfly.models.queue.panels import Panels
+from mayfly.models.queue.quadrature import Panels
 from mayfly.models.ranks.inversion import euler, invert
 from mayfly.models.ranks.transform import Response, busy
 from mayfly.models.ranks.work_transform import panel_edges

@@ -18,7 +18,7 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.mg1 import MG1
-from mayfly.models.queue.panels import Panels
+from mayfly.models.queue.quadrature import Panels
 from mayfly.models.ranks.inversion import TERMS, euler, invert
 from mayfly.models.ranks.point_masses import PointMasses, Ramps, masses, step_of
 from mayfly.models.ranks.ranks import Rank, check_stable

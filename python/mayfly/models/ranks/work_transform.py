@@ -21,7 +21,7 @@ import numpy as np
 from mayfly.arrays import Floats
 from mayfly.laws.service import Continuous, Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1
-from mayfly.models.queue.panels import gauss
+from mayfly.models.queue.quadrature import gauss
 from mayfly.models.ranks.ranks import Part
 
 ORDER = 10

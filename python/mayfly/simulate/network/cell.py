@@ -18,7 +18,7 @@ from mayfly.scenario.wlan import Wlan
 from mayfly.simulate.network.dumbbell import check_sides
 from mayfly.simulate.network.protocol import Alone, CellTables, Settings
 from mayfly.simulate.tables import IN_CELL
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 
 DEFAULT_CATEGORY = "be"
 """Of flows whose group has none."""

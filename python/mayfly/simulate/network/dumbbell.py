@@ -13,7 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.network import Network
 from mayfly.scenario.scenario import Workload
 from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 
 SIDES = ("senders", "receivers")
 """Groups that flows go between unless they say otherwise."""

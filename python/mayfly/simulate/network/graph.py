@@ -14,7 +14,7 @@ from mayfly.scenario.scenario import Scenario, Workload
 from mayfly.simulate.network.dumbbell import SIDES, sides
 from mayfly.simulate.network.interfaces import totals
 from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import polars as pl
 from mayfly.arrays import Integers
 from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Workload
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 
 Ends = tuple[Integers, Integers]
 """Numbers of the sender and of the receiver of each flow, uint32, as the native module takes them."""

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Group, Seconds, Section, Whole
-from mayfly.workload.ends import Hosts, check_users
+from mayfly.workload.hosts import Hosts, check_users
 from mayfly.workload.sources.common import (
     FROM,
     GROUP,

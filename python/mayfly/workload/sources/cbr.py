@@ -14,7 +14,7 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.fields import Group, Rate, Seconds, Section, Whole
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload.ends import Hosts, check_users
+from mayfly.workload.hosts import Hosts, check_users
 from mayfly.workload.sources.common import (
     DIRECTION,
     FROM,

@@ -20,7 +20,7 @@ from mayfly.errors import MayflyError
 from mayfly.fields import Group, Seconds, Section, Whole
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload.bursts import MOST_BYTES
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, PLACE, TO, USERS, Place
 
 PLACES = ("random", "even")

@@ -22,7 +22,7 @@ from pydantic import Field
 from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Group, Seconds, Section, Whole
 from mayfly.laws.section import SIZES, Sizes
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 from mayfly.workload.scripts import Train, written
 from mayfly.workload.sources.common import FROM, GROUP, TO, bytes_of
 from mayfly.workload.sources.web import Web, object_law, web_flows

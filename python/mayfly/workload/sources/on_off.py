@@ -14,7 +14,7 @@ from mayfly.errors import MayflyError
 from mayfly.fields import Rate, Seconds
 from mayfly.workload.arrivals import exponential
 from mayfly.workload.bursts import MOST_BURSTS, written
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
 
 

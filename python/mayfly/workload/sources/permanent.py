@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from mayfly.fields import Group, Seconds, Section, Whole
-from mayfly.workload.ends import Hosts, check_users
+from mayfly.workload.hosts import Hosts, check_users
 from mayfly.workload.lists import ENDLESS_BYTES
 from mayfly.workload.sources.common import (
     DIRECTION,

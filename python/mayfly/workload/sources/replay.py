@@ -13,7 +13,7 @@ from pydantic import Field
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload.bursts import MOST_BYTES, written
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
 
 

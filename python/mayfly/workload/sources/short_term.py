@@ -18,7 +18,7 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Group, Seconds, Section, Whole
 from mayfly.workload.arrivals import exponential
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, TO, USERS, bytes_of
 
 ARRIVALS = ("uniform", "exponential", "even")

@@ -21,7 +21,7 @@ from mayfly.laws import registry as laws
 from mayfly.laws.section import SIZES, LawName, Sizes
 from mayfly.laws.sizes import SizeLaw
 from mayfly.workload.arrivals import arrival_rate, stream
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
 from mayfly.workload.sources.common import FROM, GROUP, TO, USERS
 

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from mayfly.errors import MayflyError
 from mayfly.fields import Rate, Seconds
 from mayfly.workload.bursts import MOST_BURSTS, written
-from mayfly.workload.ends import Hosts
+from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
 
 

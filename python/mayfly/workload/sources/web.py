@@ -26,7 +26,7 @@ from mayfly.laws.pareto import ParetoII
 from mayfly.laws.section import SIZES, Sizes
 from mayfly.laws.sizes import SizeLaw
 from mayfly.workload.arrivals import choice, exponential, stream
-from mayfly.workload.ends import Hosts, host_series
+from mayfly.workload.hosts import Hosts, host_series
 from mayfly.workload.sources.common import FROM, GROUP, TO, bytes_of
 
 MOST_PAGES = 10_000_000

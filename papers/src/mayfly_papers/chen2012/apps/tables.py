@@ -1,4 +1,4 @@
-"""Chen 2012, 9.2.2: well-behaved transfers of captures at hand, what is measured of them, table and pictures."""
+"""Chen 2012, 9.2.2: well-behaved transfers of captures at hand, what is measured of them, table and figures."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from scipy.stats import mannwhitneyu
 
 from mayfly_papers.declare.capture_facts import CAPTURES, is_present, profiled
 from mayfly_papers.declare.declaration import Runs
+from mayfly_papers.declare.figure import Curve, Figure
 from mayfly_papers.declare.markdown import table
-from mayfly_papers.declare.pictures import Curve, Picture
 
 INTERNET = ("office", "home", "mix")
 INTRANET = ("lab", "mix")
@@ -273,12 +273,12 @@ def profile_table(runs: Runs) -> str:
     return f"## Trains, warm-ups and pacing (9.2.2)\n\n{table(heads, list(zip(*columns, strict=True)))}\n\n{note}\n"
 
 
-def pictures() -> list[Picture]:
+def figures() -> list[Figure]:
     """Figures 9.2 to 9.6 of the captures that are there, as shares above a value.
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the thesis.
     """
     drawn = [
@@ -295,7 +295,7 @@ def pictures() -> list[Picture]:
         ("9.6", "pacing of a side", "s", Transfers.pacing_s),
     ]
     return [
-        Picture(
+        Figure(
             f"fig-{number.replace('.', '-')}-{place}",
             f"Figure {number}: {what}",
             f"{SAID[number]} Share of the values above x; 0 and less, which no logarithm shows, are counted in it.",

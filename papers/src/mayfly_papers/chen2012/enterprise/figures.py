@@ -1,4 +1,4 @@
-"""Figures 9.9 to 9.14 of Chen 2012 as pictures: the first replication, 9.14 means over all."""
+"""Figures 9.9 to 9.14 of Chen 2012 as figures: the first replication, 9.14 means over all."""
 
 import polars as pl
 
@@ -7,17 +7,17 @@ from mayfly_papers.chen2012.enterprise import claims as chen2012_enterprise
 from mayfly_papers.chen2012.wlan import topology as chen2012_topology
 from mayfly_papers.chen2012.wlan.topology import NAMES
 from mayfly_papers.declare.declaration import Runs
+from mayfly_papers.declare.figure import Drawn, Figure
 from mayfly_papers.declare.figure_parts import (
     SECONDS,
     SIZE,
     FirstRuns,
     all_by_size,
+    figure,
     measured,
-    picture,
     runs_or_own,
     share_up_to,
 )
-from mayfly_papers.declare.pictures import Drawing, Picture
 from mayfly_papers.declare.rows import quantity
 
 LATENCIES = {"intranet": "low latency", "internet": "high latency"}
@@ -38,7 +38,7 @@ def _of(number: str) -> str:
     return f"Chen 2012, Fig. {number}"
 
 
-def wired(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def wired(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 9.9 and 9.10.
 
     Parameters
@@ -50,7 +50,7 @@ def wired(runs: Runs | None = None, most_s: float | None = None) -> list[Picture
 
     Returns
     -------
-    list of Picture
+    list of Figure
     """
     first = FirstRuns(chen2012_enterprise.EXPERIMENTS, runs, most_s)
     loads = (chen2012_enterprise.UNDERLOAD, chen2012_enterprise.OVERLOADS[-1])
@@ -58,7 +58,7 @@ def wired(runs: Runs | None = None, most_s: float | None = None) -> list[Picture
     return [*_models(first, ("9.9", "9.10"), "wired-{model}-{load}", loads, f"{_WIRED} {text}.")]
 
 
-def cell(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def cell(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 9.11 and 9.12.
 
     Parameters
@@ -70,7 +70,7 @@ def cell(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]
 
     Returns
     -------
-    list of Picture
+    list of Figure
     """
     first = FirstRuns(chen2012_topology.EXPERIMENTS, runs, most_s)
     text = "A cell of 802.11a, 30 packets, load of both directions, seed 1"
@@ -79,22 +79,22 @@ def cell(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]
 
 def _models(
     first: FirstRuns, numbers: tuple[str, str], identity: str, loads: tuple[int, ...], caption: str
-) -> list[Picture]:
-    """The legacy model as a whole, the topological one by latency, a picture for each load."""
+) -> list[Figure]:
+    """The legacy model as a whole, the topological one by latency, a figure for each load."""
     legacy, topological = [], []
     for load in loads:
         what = f"legacy model, {load} Mb/s"
         curves = all_by_size(first, identity.format(model="legacy", load=load), NAMES)
-        legacy.append(picture(_of(numbers[0]), what, caption, SIZE, SECONDS, curves, f"{load}"))
+        legacy.append(figure(_of(numbers[0]), what, caption, SIZE, SECONDS, curves, f"{load}"))
         for group, name in LATENCIES.items():
             what = f"topological model, {name}, {load} Mb/s"
             curves = all_by_size(first, identity.format(model="topological", load=load), NAMES, group=group)
             part = f"{load}-{group}"
-            topological.append(picture(_of(numbers[1]), what, caption, SIZE, SECONDS, curves, part))
+            topological.append(figure(_of(numbers[1]), what, caption, SIZE, SECONDS, curves, part))
     return legacy + topological
 
 
-def apps(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def apps(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 9.13 and 9.14.
 
     Parameters
@@ -106,7 +106,7 @@ def apps(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]
 
     Returns
     -------
-    list of Picture
+    list of Figure
     """
     first = FirstRuns(chen2012_apps.EXPERIMENTS, runs, most_s)
     curves = []
@@ -138,13 +138,13 @@ def apps(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]
     )
     more = {"logarithms": False, "places": tuple(chen2012_apps.NAMES.values())}
     return [
-        picture(_of("9.13"), "sizes of transfers", same, "bytes", "share at or below", curves, logarithms="x"),
-        picture(_of("9.14"), "mean response times", blurred, "discipline", SECONDS, bars, **more),
+        figure(_of("9.13"), "sizes of transfers", same, "bytes", "share at or below", curves, logarithms="x"),
+        figure(_of("9.14"), "mean response times", blurred, "discipline", SECONDS, bars, **more),
     ]
 
 
-WIRED = Drawing("Chen 2012, Fig. 9.9, 9.10", wired)
-CELL = Drawing("Chen 2012, Fig. 9.11, 9.12", cell)
-APPS = Drawing("Chen 2012, Fig. 9.13, 9.14", apps)
+WIRED = Drawn("Chen 2012, Fig. 9.9, 9.10", wired)
+CELL = Drawn("Chen 2012, Fig. 9.11, 9.12", cell)
+APPS = Drawn("Chen 2012, Fig. 9.13, 9.14", apps)
 
-DRAWINGS = (WIRED,)
+FIGURES = (WIRED,)

@@ -1,4 +1,4 @@
-"""Figures 5.3 to 5.10 of Chen 2012 as pictures: one run each, raw, median-filtered, and the models beside it."""
+"""Figures 5.3 to 5.10 of Chen 2012 as figures: one run each, raw, median-filtered, and the models beside it."""
 
 from collections.abc import Sequence
 
@@ -11,25 +11,25 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly_papers.chen2012.queues.claims import EXPERIMENTS, LOADS, NAMES
 from mayfly_papers.chen2012.queues.measures import MODELS, WINDOW, link_of, parameters_of
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 
 FIRST = 3
 """Of the figures 5.x: the disciplines at the first load, then at the second."""
 
 
-def pictures() -> list[Picture]:
+def figures() -> list[Figure]:
     """All of them, from the first replication.
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the thesis.
     """
     scenarios = [experiment.loaded() for experiment in EXPERIMENTS if experiment.id.startswith("queues-")]
-    return pictures_of(scenarios)
+    return figures_of(scenarios)
 
 
-def pictures_of(scenarios: Sequence[Scenario]) -> list[Picture]:
+def figures_of(scenarios: Sequence[Scenario]) -> list[Figure]:
     """The same from scenarios of one's own.
 
     Parameters
@@ -39,19 +39,19 @@ def pictures_of(scenarios: Sequence[Scenario]) -> list[Picture]:
 
     Returns
     -------
-    list of Picture
-        A picture for each scenario and discipline.
+    list of Figure
+        A figure for each scenario and discipline.
     """
     found = []
     for load, scenario in zip(LOADS, scenarios, strict=True):
         flows = workload(scenario)
         for discipline in MODELS:
             run = run_one(scenario, parse(discipline), flows)
-            found.append(picture(run, f"5.{FIRST + len(found)}", load))
+            found.append(figure(run, f"5.{FIRST + len(found)}", load))
     return found
 
 
-def picture(run: RunResult, number: str, load: float) -> Picture:
+def figure(run: RunResult, number: str, load: float) -> Figure:
     """One figure.
 
     Parameters
@@ -65,7 +65,7 @@ def picture(run: RunResult, number: str, load: float) -> Picture:
 
     Returns
     -------
-    Picture
+    Figure
         Response time by size.
     """
     link, name = link_of(run), NAMES[run.discipline.id]
@@ -87,7 +87,7 @@ def picture(run: RunResult, number: str, load: float) -> Picture:
         error_sentence(policy, table) for policy, table in points.items()
     )
     title = f"Figure {number}: {name}, load {load:g}"
-    return Picture(
+    return Figure(
         f"fig-{number.replace('.', '-')}",
         title,
         caption,
@@ -112,4 +112,4 @@ def error_sentence(policy: str, points: pl.DataFrame) -> str:
     )
 
 
-DRAWINGS = (Drawing.of_own_runs("Chen 2012, Fig. 5.3 to 5.10", pictures),)
+FIGURES = (Drawn.of_own_runs("Chen 2012, Fig. 5.3 to 5.10", figures),)

@@ -1,10 +1,10 @@
-"""Figures 5.2 and 5.11 to 5.17 of Chen 2012 as pictures: one run of each variant of EFD, and the models beside it."""
+"""Figures 5.2 and 5.11 to 5.17 of Chen 2012 as figures: one run of each variant of EFD, and the models beside it."""
 
 import numpy as np
 import polars as pl
 
 from mayfly.discipline_registry import parse
-from mayfly.laws.gaps import fits, quantile_pairs
+from mayfly.laws.interarrival import fits, quantile_pairs
 from mayfly.metrics.size_classes import completed_tcp
 from mayfly.models.efd.cuts import Cuts
 from mayfly.models.efd.flights import Flights
@@ -15,7 +15,7 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly_papers.chen2012.subflows import claims as declared
 from mayfly_papers.chen2012.subflows import measures
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 
 PACKETS, SECONDS = "size (MSS)", "time (s)"
 
@@ -23,18 +23,18 @@ KEPT = 2000
 """Gaps of which the figures show quantiles."""
 
 
-def pictures() -> list[Picture]:
+def figures() -> list[Figure]:
     """All of them, from the first replication of the first reading.
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the thesis.
     """
-    return pictures_of(declared.EXPERIMENTS[0].loaded())
+    return figures_of(declared.EXPERIMENTS[0].loaded())
 
 
-def pictures_of(scenario: Scenario) -> list[Picture]:
+def figures_of(scenario: Scenario) -> list[Figure]:
     """The same from a scenario of one's own.
 
     Parameters
@@ -44,7 +44,7 @@ def pictures_of(scenario: Scenario) -> list[Picture]:
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the thesis.
     """
     flows = workload(scenario)
@@ -53,8 +53,8 @@ def pictures_of(scenario: Scenario) -> list[Picture]:
         run = run_one(scenario, parse(name), flows)
         runs[measures.named(run)] = run
     efd = runs[VARIANTS[0]]
-    measured, *guessed = model_pictures(runs, scenario.duration)
-    simulated = [*law_pictures(efd), *response_pictures(runs), measured, *time_pictures(runs), gaps_picture(efd)]
+    measured, *guessed = model_figures(runs, scenario.duration)
+    simulated = [*law_figures(efd), *response_figures(runs), measured, *time_figures(runs), gaps_figure(efd)]
     return [*simulated, *guessed]
 
 
@@ -72,7 +72,7 @@ def _larger(kind: str, about: str, counts: np.ndarray, mass: bool = False) -> Cu
     return Curve(kind, about, (np.flatnonzero(kept) + 1).tolist(), beyond[kept].tolist())
 
 
-def law_pictures(run: RunResult) -> list[Picture]:
+def law_figures(run: RunResult) -> list[Figure]:
     """Fig. 5.2: distribution functions from their far ends, of flows and sub-flows and of their packets."""
     subflows, flows = _late(run)
     of = {
@@ -87,7 +87,7 @@ def law_pictures(run: RunResult) -> list[Picture]:
         curves = tuple(_larger(kind, about, shares, mass) for kind, (about, shares) in counted.items())
         title = f"Figure 5.2{part}: sizes of flows and sub-flows"
         caption = "Data packets; threshold 20. EFD (FIFO+FIFO), seed 1."
-        found.append(Picture(f"fig-5-2{part}", title, caption, PACKETS, what, curves, source="Chen 2012, Fig. 5.2"))
+        found.append(Figure(f"fig-5-2{part}", title, caption, PACKETS, what, curves, source="Chen 2012, Fig. 5.2"))
     return found
 
 
@@ -107,14 +107,14 @@ def _curves(runs: dict[str, RunResult], name: str, most: int | None) -> list[Cur
     return points + lines
 
 
-def response_pictures(runs: dict[str, RunResult]) -> list[Picture]:
+def response_figures(runs: dict[str, RunResult]) -> list[Figure]:
     """Fig. 5.11: response time by size."""
     found = []
     for part, most, what in (("a", None, "all flows"), ("b", measures.THRESHOLD, "flows up to the threshold")):
         curves = tuple(_curves(runs, "response_time_s", most))
         title = f"Figure 5.11{part}: response time, {what}"
         found.append(
-            Picture(
+            Figure(
                 f"fig-5-11{part}",
                 title,
                 "Simulation, seed 1.",
@@ -128,14 +128,14 @@ def response_pictures(runs: dict[str, RunResult]) -> list[Picture]:
     return found
 
 
-def time_pictures(runs: dict[str, RunResult]) -> list[Picture]:
+def time_figures(runs: dict[str, RunResult]) -> list[Figure]:
     """Fig. 5.13 and 5.14: total time, queueing time and their ratio."""
     found = []
     for part, name, what in (("a", "total_s", "total time"), ("b", "queueing_s", "queueing time")):
         curves = tuple(_curves(runs, name, None))
         title = f"Figure 5.13{part}: {what} of flows"
         found.append(
-            Picture(
+            Figure(
                 f"fig-5-13{part}", title, "Simulation, seed 1.", PACKETS, SECONDS, curves, source="Chen 2012, Fig. 5.13"
             )
         )
@@ -150,13 +150,13 @@ def time_pictures(runs: dict[str, RunResult]) -> list[Picture]:
     title = "Figure 5.14: total time over queueing time"
     return [
         *found,
-        Picture(
+        Figure(
             "fig-5-14", title, "Simulation, seed 1.", PACKETS, "ratio", tuple(ratios), source="Chen 2012, Fig. 5.14"
         ),
     ]
 
 
-def gaps_picture(run: RunResult) -> Picture:
+def gaps_figure(run: RunResult) -> Figure:
     """Fig. 5.15: quantiles of the times between sub-flows beside those of laws of the same mean."""
     gaps, _ = arrival_gaps(_late(run)[0])
     curves = []
@@ -168,10 +168,10 @@ def gaps_picture(run: RunResult) -> Picture:
     ends = np.quantile(gaps, [0.001, 0.999]).tolist()
     curves.append(Curve("equal", "where both quantiles are the same", ends, ends))
     title, caption = "Figure 5.15: times between sub-flows, QQ", "EFD (FIFO+FIFO), seed 1."
-    return Picture("fig-5-15", title, caption, "law (s)", "measured (s)", tuple(curves), source="Chen 2012, Fig. 5.15")
+    return Figure("fig-5-15", title, caption, "law (s)", "measured (s)", tuple(curves), source="Chen 2012, Fig. 5.15")
 
 
-def model_pictures(runs: dict[str, RunResult], duration_s: float) -> list[Picture]:
+def model_figures(runs: dict[str, RunResult], duration_s: float) -> list[Figure]:
     """Fig. 5.12, 5.16 and 5.17: response times by the models."""
     sizes = next(iter(runs.values())).records["size_packets"].to_numpy()
     flows = FlowPackets(np.bincount(sizes)[1:] / len(sizes))
@@ -197,7 +197,7 @@ def model_pictures(runs: dict[str, RunResult], duration_s: float) -> list[Pictur
     return found
 
 
-def _laws(number: str, what: str, model: EfdModel, measured: np.ndarray) -> Picture:
+def _laws(number: str, what: str, model: EfdModel, measured: np.ndarray) -> Figure:
     low = model.subflows.low(measures.THRESHOLD)
     curves = [
         _larger("sub-flows", "sub-flows", measured),
@@ -206,7 +206,7 @@ def _laws(number: str, what: str, model: EfdModel, measured: np.ndarray) -> Pict
         *([] if low is None else [_larger("low", "what of them comes in the low queue", low.counts)]),
     ]
     title = f"Figure {number.replace('-', '.', 1)}: sizes of sub-flows, {what}"
-    return Picture(
+    return Figure(
         f"fig-{number}",
         title,
         "Model; sub-flows as measured.",
@@ -217,7 +217,7 @@ def _laws(number: str, what: str, model: EfdModel, measured: np.ndarray) -> Pict
     )
 
 
-def _by_size(number: str, what: str, models: dict[str, EfdModel], control: bool | None = None) -> Picture:
+def _by_size(number: str, what: str, models: dict[str, EfdModel], control: bool | None = None) -> Figure:
     """Response times up to the threshold: of sub-flows, or of flows with or without control packets."""
     at = np.arange(1, measures.THRESHOLD + 1)
     curves = []
@@ -230,7 +230,7 @@ def _by_size(number: str, what: str, models: dict[str, EfdModel], control: bool 
         curves.append(Curve(variant, f"{variant}", at.tolist(), (times * measures.PACKET_S).tolist()))
     title = f"Figure {number.replace('-', '.', 1)}: {what}"
     caption = "Model. Variants with the same high queue differ only by the law that was measured."
-    return Picture(
+    return Figure(
         f"fig-{number}",
         title,
         caption,
@@ -242,4 +242,4 @@ def _by_size(number: str, what: str, models: dict[str, EfdModel], control: bool 
     )
 
 
-DRAWINGS = (Drawing.of_own_runs("Chen 2012, Fig. 5.2, 5.11 to 5.17", pictures),)
+FIGURES = (Drawn.of_own_runs("Chen 2012, Fig. 5.2, 5.11 to 5.17", figures),)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from scipy.ndimage import median_filter
 
-from mayfly.laws.gaps import fits
+from mayfly.laws.interarrival import fits
 from mayfly.metrics.size_classes import completed_tcp
 from mayfly.models.efd.cuts import Cuts
 from mayfly.models.efd.flights import Flights

@@ -1,4 +1,4 @@
-"""Figures 8.1 to 8.10, 8.12 and 8.13 of Chen 2012 as pictures, of the captures at hand that are there."""
+"""Figures 8.1 to 8.10, 8.12 and 8.13 of Chen 2012 as figures, of the captures at hand that are there."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,8 +11,7 @@ from mayfly.profile.roles.several import histogram
 from mayfly_papers.chen2012.traffic.captures import FOUR
 from mayfly_papers.chen2012.traffic.hosts import BOTH, EXTERNAL, INTERNAL, clients, roles_over_traces
 from mayfly_papers.declare.capture_facts import CAPTURES, is_present, profiled, told
-from mayfly_papers.declare.figure_parts import picture
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 
 PARTS = ("external up", "external down", "internal up", "internal down", "internal servers")
 QUANTILES = np.linspace(0.01, 0.99, 99)
@@ -22,12 +21,12 @@ SIDES = ("internal", "external")
 SHARE = "share at or below"
 
 
-def pictures() -> list[Picture]:
+def figures() -> list[Figure]:
     """All of them.
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the thesis; the captures beside the checkout left out where they are not there.
     """
     drawn = (composition, loads, sizes, durations, laws, host_ratios, both_ways, roles, host_volumes)
@@ -38,10 +37,10 @@ def _there(names: Iterable[str]) -> list[str]:
     return [name for name in names if is_present(name)]
 
 
-def _picture(number: str, what: str, caption: str, x: str, y: str, curves: Sequence[Curve], **more) -> Picture:
+def _figure(number: str, what: str, caption: str, x: str, y: str, curves: Sequence[Curve], **more) -> Figure:
     """One of them, by its number and, behind a blank, its letter or word."""
     figure, _, part = number.partition(" ")
-    return picture(f"Chen 2012, Fig. {figure}", what, caption, x, y, curves, part, **more)
+    return figure(f"Chen 2012, Fig. {figure}", what, caption, x, y, curves, part, **more)
 
 
 def _distribution(kind: str, about: str, values: np.ndarray, of: Callable = cdf) -> Curve:
@@ -50,7 +49,7 @@ def _distribution(kind: str, about: str, values: np.ndarray, of: Callable = cdf)
     return Curve(kind, about, x[x > 0], y[x > 0])
 
 
-def composition() -> list[Picture]:
+def composition() -> list[Figure]:
     """Fig. 8.1."""
     found = []
     for measure in ("bytes", "packets"):
@@ -65,11 +64,11 @@ def composition() -> list[Picture]:
         )
         what = f"traffic by class and direction, {measure}"
         bars = {"logarithms": False, "places": PARTS}
-        found.append(_picture(f"8.1 {measure}", what, caption, "class", f"share of the {measure}", curves, **bars))
+        found.append(_figure(f"8.1 {measure}", what, caption, "class", f"share of the {measure}", curves, **bars))
     return found
 
 
-def loads() -> list[Picture]:
+def loads() -> list[Figure]:
     """Fig. 8.2."""
     caption = (
         "Of the Eurecom trace, in bins of five minutes over a day: internal load is above external load most of the "
@@ -85,11 +84,11 @@ def loads() -> list[Picture]:
             starts, rates = load["start_s"].unique().sort(), totals(load, by)
             curves = [Curve(name, f"traffic: {name}", starts, rates[name]) for name in names if name in rates]
         what = "load over time" if by == "side" else "internal load over time by class"
-        found.append(_picture(f"8.2 {part}", what, caption, "time (s)", "bit/s", curves, logarithms=False))
+        found.append(_figure(f"8.2 {part}", what, caption, "time (s)", "bit/s", curves, logarithms=False))
     return found
 
 
-def sizes() -> list[Picture]:
+def sizes() -> list[Figure]:
     """Fig. 8.3."""
     found = []
     for part, of, what, y in (
@@ -101,11 +100,11 @@ def sizes() -> list[Picture]:
             for name in _there(CAPTURES)
         ]
         caption = "At Eurecom more than 90 % of the connections are small, and less than 5 % carry most of the bytes."
-        found.append(_picture(f"8.3 {part}", what, caption, "bytes", y, curves, logarithms="x"))
+        found.append(_figure(f"8.3 {part}", what, caption, "bytes", y, curves, logarithms="x"))
     return found
 
 
-def durations() -> list[Picture]:
+def durations() -> list[Figure]:
     """Fig. 8.4."""
     lasting = (
         "At Eurecom internal flows last 1 ms to 100 s with a median of 0.5 s, external ones 0.5 s to a few hundred "
@@ -129,11 +128,11 @@ def durations() -> list[Picture]:
             for name in _there(names)
             for side in SIDES
         ]
-        found.append(_picture(f"8.4 {part}", what, caption, f"{what} (s)", SHARE, curves, logarithms="x"))
+        found.append(_figure(f"8.4 {part}", what, caption, f"{what} (s)", SHARE, curves, logarithms="x"))
     return found
 
 
-def laws() -> list[Picture]:
+def laws() -> list[Figure]:
     """Fig. 8.5 and 8.6."""
     found = []
     for figure, measure, unit, what, best in (
@@ -153,11 +152,11 @@ def laws() -> list[Picture]:
             curves.append(Curve("equal", "where both quantiles are the same", ends, ends))
             caption = f"At Eurecom {best}, by eye. Of the {name} it is the {best_of_ours} law, by AIC."
             title = f"quantiles of {what}, {name}"
-            found.append(_picture(f"{figure} {name}", title, caption, f"law ({unit})", f"measured ({unit})", curves))
+            found.append(_figure(f"{figure} {name}", title, caption, f"law ({unit})", f"measured ({unit})", curves))
     return found
 
 
-def host_ratios() -> list[Picture]:
+def host_ratios() -> list[Figure]:
     """Fig. 8.7 and 8.8."""
     found = []
     caption = (
@@ -172,7 +171,7 @@ def host_ratios() -> list[Picture]:
         for column in [f"internal_external_{measure}"]
     ]
     found.append(
-        _picture("8.7", "internal over external traffic of clients", caption, "ratio", SHARE, curves, logarithms="x")
+        _figure("8.7", "internal over external traffic of clients", caption, "ratio", SHARE, curves, logarithms="x")
     )
     caption = (
         "At Eurecom downloads over uploads of a client are about 1 inside and about 10 across the boundary, in the "
@@ -186,7 +185,7 @@ def host_ratios() -> list[Picture]:
     ]
     return [
         *found,
-        _picture("8.8", "downloads over uploads of clients, bytes", caption, "ratio", SHARE, curves, logarithms="x"),
+        _figure("8.8", "downloads over uploads of clients, bytes", caption, "ratio", SHARE, curves, logarithms="x"),
     ]
 
 
@@ -194,7 +193,7 @@ def _column(name: str, side: str, column: str) -> np.ndarray:
     return clients(name, side)[column].drop_nulls().to_numpy()
 
 
-def both_ways() -> list[Picture]:
+def both_ways() -> list[Figure]:
     """Fig. 8.9 and 8.10."""
     caption = (
         "At Eurecom external traffic is more of downloads in bytes and nearer to symmetric in packets. Internal "
@@ -211,11 +210,11 @@ def both_ways() -> list[Picture]:
                 for way, verb in (("up", "send"), ("down", "receive"))
             ]
             what = f"{side} traffic of clients both ways, {measure}"
-            found.append(_picture(f"{figure} {part}", what, caption, measure, SHARE, curves, logarithms="x"))
+            found.append(_figure(f"{figure} {part}", what, caption, measure, SHARE, curves, logarithms="x"))
     return found
 
 
-def roles() -> list[Picture]:
+def roles() -> list[Figure]:
     """Fig. 8.12."""
     if not _there(["lab"]):
         return []
@@ -228,17 +227,17 @@ def roles() -> list[Picture]:
         "office; hosts with fewer than 10 connections in a part have no role in it."
     )
     what = "hosts by role over several traces"
-    return [_picture("8.12", what, caption, "told", "hosts", curves, logarithms=False, places=told_so)]
+    return [_figure("8.12", what, caption, "told", "hosts", curves, logarithms=False, places=told_so)]
 
 
-def host_volumes() -> list[Picture]:
+def host_volumes() -> list[Figure]:
     """Fig. 8.13."""
     curves = [_distribution(name, f"capture: {name}", traffic_bytes(profiled(name).hosts)) for name in _there(CAPTURES)]
     caption = (
         "More than 80 % of the hosts of LBNL have less than 1 MB, far less than at Eurecom: the text takes this for "
         "the reason why roles are not told right there."
     )
-    return [_picture("8.13", "traffic of hosts", caption, "bytes", SHARE, curves, logarithms="x")]
+    return [_figure("8.13", "traffic of hosts", caption, "bytes", SHARE, curves, logarithms="x")]
 
 
-DRAWINGS = (Drawing.of_own_runs("Chen 2012, Fig. 8.1 to 8.10, 8.12, 8.13", pictures),)
+FIGURES = (Drawn.of_own_runs("Chen 2012, Fig. 8.1 to 8.10, 8.12, 8.13", figures),)

@@ -1,4 +1,4 @@
-"""Figures 4.2 to 4.13 of Chen 2012 as pictures, but for 4.6 and 4.10: seed 1, and loss over all replications."""
+"""Figures 4.2 to 4.13 of Chen 2012 as figures, but for 4.6 and 4.10: seed 1, and loss over all replications."""
 
 import polars as pl
 
@@ -11,18 +11,18 @@ from mayfly_papers.chen2012.wired import transfers as chen2012
 from mayfly_papers.chen2012.wired.cbr import AUDIO_BPS, NAMED_LOADS, READINGS, VIDEO_BPS
 from mayfly_papers.chen2012.wired.transfers import NAMES, O104, U8
 from mayfly_papers.declare.declaration import Runs
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.declare.figure_parts import (
     BINS_PER_DECADE,
     SECONDS,
     SIZE,
     FirstRuns,
     all_by_size,
+    figure,
     measured,
-    picture,
     runs_or_own,
     share_up_to,
 )
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
 from mayfly_papers.declare.rows import quantity
 
 REGIMES = {"underload": U8, "overload": O104}
@@ -39,7 +39,7 @@ def _of(number: str) -> str:
     return f"Chen 2012, Fig. {number}"
 
 
-def transfers(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def transfers(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 4.2 to 4.11.
 
     Parameters
@@ -51,11 +51,11 @@ def transfers(runs: Runs | None = None, most_s: float | None = None) -> list[Pic
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the paper.
     """
     first = FirstRuns(chen2012.EXPERIMENTS, runs, most_s)
-    found: list[Picture] = []
+    found: list[Figure] = []
     for name, regime in REGIMES.items():
         labels = {label: NAMES[label] for label in chen2012.DISCIPLINES}
         found += _queue(first, name, regime.id)
@@ -69,11 +69,11 @@ def transfers(runs: Runs | None = None, most_s: float | None = None) -> list[Pic
             f"is best for small and middling sizes, LARS is near LAS in underload and near FIFO in overload. {_LOADS}"
         )
         curves = all_by_size(first, regime.id, labels)
-        found.append(picture(_of("4.9"), f"mean response time by size, {name}", caption, SIZE, SECONDS, curves, name))
+        found.append(figure(_of("4.9"), f"mean response time by size, {name}", caption, SIZE, SECONDS, curves, name))
     return sorted(found, key=lambda drawn: float(drawn.source.rpartition("4.")[2]))
 
 
-def _queue(first: FirstRuns, name: str, experiment: str) -> list[Picture]:
+def _queue(first: FirstRuns, name: str, experiment: str) -> list[Figure]:
     samples = first(experiment, "efd").samples.gather_every(EVERY)
     high, queue = samples["high_backlog_packets"], samples["backlog_packets"]
     times, table = samples["time_s"], samples["flow_table"]
@@ -89,7 +89,7 @@ def _queue(first: FirstRuns, name: str, experiment: str) -> list[Picture]:
     ]
     more = {"part": name, "logarithms": False}
     return [
-        picture(
+        figure(
             _of("4.2"),
             f"queue and flow table of EFD, {name}",
             f"{both} {_LOADS}",
@@ -98,11 +98,11 @@ def _queue(first: FirstRuns, name: str, experiment: str) -> list[Picture]:
             size,
             **more,
         ),
-        picture(_of("4.3"), f"queues of EFD, {name}", f"{low} {_LOADS}", TIME, PACKETS, parts, **more),
+        figure(_of("4.3"), f"queues of EFD, {name}", f"{low} {_LOADS}", TIME, PACKETS, parts, **more),
     ]
 
 
-def _fragments(first: FirstRuns, experiment: str) -> Picture:
+def _fragments(first: FirstRuns, experiment: str) -> Figure:
     records = first(experiment, "efd").records.filter(pl.col("finish_s").is_not_null())
     table = records.group_by(bin_key(BINS_PER_DECADE)).agg(
         pl.col("size_packets").mean(),
@@ -120,10 +120,10 @@ def _fragments(first: FirstRuns, experiment: str) -> Picture:
         "few "
         "hold many packets."
     )
-    return picture(_of("4.4"), "fragments of connections by size", caption, SIZE, "fragments", curves)
+    return figure(_of("4.4"), "fragments of connections by size", caption, SIZE, "fragments", curves)
 
 
-def _volumes(first: FirstRuns, experiment: str) -> list[Picture]:
+def _volumes(first: FirstRuns, experiment: str) -> list[Figure]:
     found = []
     caption = (
         "At 8 Mb/s, seed 1; packets of a transfer in each queue, summed over its fragments. The thesis: the low "
@@ -141,11 +141,11 @@ def _volumes(first: FirstRuns, experiment: str) -> list[Picture]:
         ]
         what = f"volumes in the two queues, {NAMES[label]}"
         more = {"part": part, "logarithms": "x"}
-        found.append(picture(_of("4.5"), what, caption, PACKETS, "share at or below", curves, **more))
+        found.append(figure(_of("4.5"), what, caption, PACKETS, "share at or below", curves, **more))
     return found
 
 
-def _tables(first: FirstRuns, name: str, experiment: str) -> Picture:
+def _tables(first: FirstRuns, name: str, experiment: str) -> Figure:
     curves = [
         share_up_to(text, f"flow table of {text}", first(experiment, label).samples["flow_table"].to_numpy())
         for label, text in (("las", "LAS"), ("xprotect", "X-Protect"), ("efd", "EFD"))
@@ -153,10 +153,10 @@ def _tables(first: FirstRuns, name: str, experiment: str) -> Picture:
     says = "The thesis: X-Protect roughly halves the table of LAS, EFD keeps it to a few tens of entries at most."
     caption = f"{says} {_LOADS}"
     more = {"part": name, "logarithms": "x"}
-    return picture(_of("4.7"), f"flow table, {name}", caption, "entries", "share of the time", curves, **more)
+    return figure(_of("4.7"), f"flow table, {name}", caption, "entries", "share of the time", curves, **more)
 
 
-def _incomplete(first: FirstRuns, name: str, experiment: str, labels: dict[str, str]) -> Picture:
+def _incomplete(first: FirstRuns, name: str, experiment: str, labels: dict[str, str]) -> Figure:
     curves = []
     for label, text in labels.items():
         table = incomplete(first(experiment, label).records)
@@ -167,10 +167,10 @@ def _incomplete(first: FirstRuns, name: str, experiment: str, labels: dict[str, 
         f"ones. {_LOADS}"
     )
     more = {"part": name, "logarithms": "x"}
-    return picture(_of("4.8"), f"incomplete transfers, {name}", caption, SIZE, "share at or below", curves, **more)
+    return figure(_of("4.8"), f"incomplete transfers, {name}", caption, SIZE, "share at or below", curves, **more)
 
 
-def _progress(first: FirstRuns, experiment: str) -> list[Picture]:
+def _progress(first: FirstRuns, experiment: str) -> list[Figure]:
     found = []
     caption = (
         "The three largest transfers, from the start of each, 8 Mb/s, seed 1. The thesis: under LAS there are long "
@@ -189,11 +189,11 @@ def _progress(first: FirstRuns, experiment: str) -> list[Picture]:
             )
         more = {"part": part, "logarithms": False}
         what = f"the three largest transfers, {NAMES[label]}"
-        found.append(picture(_of("4.11"), what, caption, "time since the start (s)", "bytes", curves, **more))
+        found.append(figure(_of("4.11"), what, caption, "time since the start (s)", "bytes", curves, **more))
     return found
 
 
-def losses(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def losses(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 4.12: over all replications."""
     runs = runs_or_own(runs, chen2012_cbr.EXPERIMENTS)
     reading = READINGS["nominal"]
@@ -213,10 +213,10 @@ def losses(runs: Runs | None = None, most_s: float | None = None) -> list[Pictur
         "and 12 Mb/s as printed."
     )
     more = {"logarithms": False, "places": places}
-    return [picture(_of("4.12"), "loss of a CBR flow", caption, "background, rate of the flow", "loss", curves, **more)]
+    return [figure(_of("4.12"), "loss of a CBR flow", caption, "background, rate of the flow", "loss", curves, **more)]
 
 
-def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 4.13; parameters as of :func:`transfers`."""
     first = FirstRuns(chen2012_cbr.EXPERIMENTS, runs, most_s)
     found = []
@@ -233,13 +233,13 @@ def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Pi
             curves.append(Curve(name, f"times between departures under {name}", kept["gap_s"], kept["share"]))
         more = {"part": f"{load}", "logarithms": "x"}
         what = f"times between departures, {load} Mb/s of background"
-        found.append(picture(_of("4.13"), what, caption, "time (s)", "share at or below", curves, **more))
+        found.append(figure(_of("4.13"), what, caption, "time (s)", "share at or below", curves, **more))
     return found
 
 
-DRAWINGS = (
-    Drawing("Chen 2012, Fig. 4.2 to 4.5, 4.7 to 4.9, 4.11", transfers),
-    Drawing("Chen 2012, Fig. 4.12", losses),
-    Drawing("Chen 2012, Fig. 4.13", departures),
+FIGURES = (
+    Drawn("Chen 2012, Fig. 4.2 to 4.5, 4.7 to 4.9, 4.11", transfers),
+    Drawn("Chen 2012, Fig. 4.12", losses),
+    Drawn("Chen 2012, Fig. 4.13", departures),
 )
 """All of them."""

@@ -1,4 +1,4 @@
-"""Figures 6.2 to 6.8 and 7.2 to 7.5 of Chen 2012 as pictures: means over the replications, or the first of them."""
+"""Figures 6.2 to 6.8 and 7.2 to 7.5 of Chen 2012 as figures: means over the replications, or the first of them."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -9,8 +9,8 @@ from mayfly_papers.chen2012.wlan import cell, mixed
 from mayfly_papers.chen2012.wlan.appendix import ASYMMETRIC, LARGE, SYMMETRIC, Mix
 from mayfly_papers.chen2012.wlan.cell import LARS, NAMES, SMALL
 from mayfly_papers.declare.declaration import Runs
-from mayfly_papers.declare.figure_parts import SECONDS, SIZE, FirstRuns, all_by_size, measured, picture, runs_or_own
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
+from mayfly_papers.declare.figure_parts import SECONDS, SIZE, FirstRuns, all_by_size, figure, measured, runs_or_own
 from mayfly_papers.declare.rows import quantity
 
 BUFFER = "buffer of the access point (packets)"
@@ -33,7 +33,7 @@ def _under(runs: Runs, measure: str, unit: str = "packets") -> list[Curve]:
     return [_by_buffer(runs, NAMES[d], f"under {NAMES[d]}", d, measure, unit) for d in cell.DISCIPLINES]
 
 
-def endless(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def endless(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 6.2: over all replications."""
     runs = runs_or_own(runs, cell.EXPERIMENTS)
     caption = (
@@ -48,11 +48,11 @@ def endless(runs: Runs | None = None, most_s: float | None = None) -> list[Pictu
         ("ratio", "ratio", "uploads over downloads", "ratio", "y"),
     ):
         more = {"part": part, "logarithms": scale}
-        found.append(picture(_of("6.2"), what, caption, BUFFER, y, _under(runs, measure), **more))
+        found.append(figure(_of("6.2"), what, caption, BUFFER, y, _under(runs, measure), **more))
     return found
 
 
-def windows(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def windows(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 6.3: over all replications."""
     runs = runs_or_own(runs, cell.EXPERIMENTS)
     caption = (
@@ -67,11 +67,11 @@ def windows(runs: Runs | None = None, most_s: float | None = None) -> list[Pictu
             for way, text in WAYS.items()
         ]
         more = {"part": part.partition("_")[0], "logarithms": False}
-        found.append(picture(_of("6.3"), f"{what} by buffer", caption, BUFFER, y, curves, **more))
+        found.append(figure(_of("6.3"), f"{what} by buffer", caption, BUFFER, y, curves, **more))
     return found
 
 
-def variants(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def variants(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 6.4 and 6.5.
 
     Parameters
@@ -83,7 +83,7 @@ def variants(runs: Runs | None = None, most_s: float | None = None) -> list[Pict
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the paper.
     """
     first = FirstRuns(mixed.EXPERIMENTS, runs, most_s)
@@ -99,7 +99,7 @@ def variants(runs: Runs | None = None, most_s: float | None = None) -> list[Pict
             )
             curves = all_by_size(first, f"variants-{load}", labels)
             what = f"orders inside EFD by {unit}, {load} Mb/s"
-            found.append(picture(_of(number), what, caption, SIZE, SECONDS, curves, part))
+            found.append(figure(_of(number), what, caption, SIZE, SECONDS, curves, part))
     return found
 
 
@@ -115,8 +115,8 @@ _LARGE = (
 )
 
 
-def mixes(number: str, mix: Mix, says: str, runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
-    """Fig. 6.6, 6.7 or 6.8, a picture for each load and direction.
+def mixes(number: str, mix: Mix, says: str, runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
+    """Fig. 6.6, 6.7 or 6.8, a figure for each load and direction.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def mixes(number: str, mix: Mix, says: str, runs: Runs | None = None, most_s: fl
 
     Returns
     -------
-    list of Picture
+    list of Figure
     """
     first = FirstRuns(tables.EXPERIMENTS, runs, most_s)
     labels = {d: NAMES[d] for d in tables.DISCIPLINES}
@@ -141,11 +141,11 @@ def mixes(number: str, mix: Mix, says: str, runs: Runs | None = None, most_s: fl
             curves = all_by_size(first, mix.experiment(load), labels, direction=way)
             caption = f"{says} {load} Mb/s both ways, {mix.buffer} packets, seed 1."
             part, what = f"{load}-{way}", f"{text}, {load} Mb/s, {mix.downs_per_up}:1, {mix.buffer} packets"
-            found.append(picture(_of(number), what, caption, SIZE, SECONDS, curves, part))
+            found.append(figure(_of(number), what, caption, SIZE, SECONDS, curves, part))
     return found
 
 
-def units(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def units(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 7.2 and 7.3: over all replications."""
     runs = runs_or_own(runs, cell.EXPERIMENTS)
     says = {
@@ -164,11 +164,11 @@ def units(runs: Runs | None = None, most_s: float | None = None) -> list[Picture
             caption = f"{says[unit]} Five uploads against five downloads. {_MEANS}"
             more = {"part": part, "logarithms": scale}
             curves = _under(runs, measure, unit)
-            found.append(picture(_of(number), f"{what}, buffer in {unit}", caption, BUFFER, y, curves, **more))
+            found.append(figure(_of(number), f"{what}, buffer in {unit}", caption, BUFFER, y, curves, **more))
     return found
 
 
-def mixed_units(runs: Runs | None = None, most_s: float | None = None) -> list[Picture]:
+def mixed_units(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
     """Fig. 7.4 and 7.5; parameters as of :func:`variants`."""
     first = FirstRuns(mixed.EXPERIMENTS, runs, most_s)
     groups: tuple[tuple[str, Mapping[str, str], str], ...] = (
@@ -194,19 +194,19 @@ def mixed_units(runs: Runs | None = None, most_s: float | None = None) -> list[P
                 for curve in all_by_size(first, f"unit-{unit}", labels, f", {text}", direction=way)
             ]
             caption = f"{says} 10 Mb/s both ways, 1:1, 30 packets or 45 000 bytes, seed 1."
-            found.append(picture(_of(number), f"mixed load, buffer in {unit}", caption, SIZE, SECONDS, curves, unit))
+            found.append(figure(_of(number), f"mixed load, buffer in {unit}", caption, SIZE, SECONDS, curves, unit))
     return found
 
 
-DRAWINGS = (
-    Drawing("Chen 2012, Fig. 6.2", endless),
-    Drawing("Chen 2012, Fig. 6.3", windows),
-    Drawing("Chen 2012, Fig. 6.4, 6.5", variants),
-    Drawing("Chen 2012, Fig. 6.6", partial(mixes, "6.6", SYMMETRIC, _SYMMETRIC)),
-    Drawing("Chen 2012, Fig. 6.7", partial(mixes, "6.7", ASYMMETRIC, _ASYMMETRIC)),
-    Drawing("Chen 2012, Fig. 6.8", partial(mixes, "6.8", LARGE, _LARGE)),
-    Drawing("Chen 2012, Fig. 7.2, 7.3", units),
-    Drawing("Chen 2012, Fig. 7.4, 7.5", mixed_units),
+FIGURES = (
+    Drawn("Chen 2012, Fig. 6.2", endless),
+    Drawn("Chen 2012, Fig. 6.3", windows),
+    Drawn("Chen 2012, Fig. 6.4, 6.5", variants),
+    Drawn("Chen 2012, Fig. 6.6", partial(mixes, "6.6", SYMMETRIC, _SYMMETRIC)),
+    Drawn("Chen 2012, Fig. 6.7", partial(mixes, "6.7", ASYMMETRIC, _ASYMMETRIC)),
+    Drawn("Chen 2012, Fig. 6.8", partial(mixes, "6.8", LARGE, _LARGE)),
+    Drawn("Chen 2012, Fig. 7.2, 7.3", units),
+    Drawn("Chen 2012, Fig. 7.4, 7.5", mixed_units),
     enterprise_figures.CELL,
 )
 """All of them."""

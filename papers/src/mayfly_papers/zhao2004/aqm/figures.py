@@ -1,10 +1,10 @@
-"""Figures 26 to 31 of Zhao 2004 as pictures: means over the replications, with LTNRF that start staggered."""
+"""Figures 26 to 31 of Zhao 2004 as figures: means over the replications, with LTNRF that start staggered."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from mayfly_papers.declare.declaration import Runs
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.zhao2004.aqm.scenarios import BUFFERS, CHAPTER_4, LINKS, LOADS, MULTIPLES, NAMES, QUEUES, name_of, of
 
 ABOUT = {
@@ -17,7 +17,7 @@ PERCENT = {mice: float(load.split()[0]) for mice, load in LOADS.items()}
 _DELAY, _RELATIVE = "mean queueing delay (ms)", "queueing delay over round trip"
 
 
-def pictures(runs: Runs | None = None) -> Iterable[Picture]:
+def figures(runs: Runs | None = None) -> Iterable[Figure]:
     """All of them.
 
     Parameters
@@ -27,7 +27,7 @@ def pictures(runs: Runs | None = None) -> Iterable[Picture]:
 
     Yields
     ------
-    Picture
+    Figure
         In the order of the dissertation.
     """
     points = Points(runs or Runs(replace(experiment, replications=1) for experiment in CHAPTER_4))
@@ -48,7 +48,7 @@ class Points:
     def _at(self, measure: str, queue: str, mbps: int, mice: int, multiple: str = "1", on_off: bool = False) -> float:
         return float(of(name_of(queue, mbps, mice, "staggered", multiple, on_off), measure)(self._runs).mean())
 
-    def by_buffer(self) -> Picture:
+    def by_buffer(self) -> Figure:
         """Figure 26."""
         sizes = [BUFFERS[35][multiple] for multiple in MULTIPLES]
         curves = _curves(
@@ -56,9 +56,9 @@ class Points:
         )
         title = "queueing delay by buffer, 35 Mb/s, 30 % STF"
         caption = f"The text: the mean queueing delay grows linearly with the buffer. {HOW}"
-        return _picture("26", "", title, caption, "buffer (packets)", _DELAY, curves)
+        return _figure("26", "", title, caption, "buffer (packets)", _DELAY, curves)
 
-    def tcp_by_delay(self, mbps: int) -> Picture:
+    def tcp_by_delay(self, mbps: int) -> Figure:
         """Figure 27."""
         curves = self._by_delay("ltrf_of_link", mbps, False)
         caption = (
@@ -67,9 +67,9 @@ class Points:
             f"buffers of 1/3, 1 and 3 BWDP. {HOW}"
         )
         title = f"TCP throughput by queueing delay, {mbps} Mb/s, 30 % STF"
-        return _picture("27", mbps, title, caption, _DELAY, "LTRF, share of the link", curves)
+        return _figure("27", mbps, title, caption, _DELAY, "LTRF, share of the link", curves)
 
-    def deviation_by_delay(self, mbps: int) -> Picture:
+    def deviation_by_delay(self, mbps: int) -> Figure:
         """Figure 28."""
         curves = self._by_delay("deviation_ms", mbps, True)
         caption = (
@@ -78,7 +78,7 @@ class Points:
             f"{HOW}"
         )
         title = f"standard deviation of the queueing delay, {mbps} Mb/s, 30 % STF"
-        return _picture("28", mbps, title, caption, _DELAY, "standard deviation (ms)", curves)
+        return _figure("28", mbps, title, caption, _DELAY, "standard deviation (ms)", curves)
 
     def _by_delay(self, measure: str, mbps: int, on_off: bool) -> tuple[Curve, ...]:
         return _curves(
@@ -88,7 +88,7 @@ class Points:
             )
         )
 
-    def delay_by_capacity(self, multiple: str) -> Picture:
+    def delay_by_capacity(self, multiple: str) -> Figure:
         """Figure 29."""
         curves = _curves(lambda queue: (LINKS, [self._at("delay", queue, mbps, 1300, multiple) for mbps in LINKS]))
         caption = (
@@ -96,9 +96,9 @@ class Points:
             f"capacity has next to no impact. {HOW}"
         )
         title = f"relative queueing delay by capacity, {multiple} BWDP, 30 % STF"
-        return _picture("29", multiple.replace("/", "-"), title, caption, "capacity (Mb/s)", _RELATIVE, curves)
+        return _figure("29", multiple.replace("/", "-"), title, caption, "capacity (Mb/s)", _RELATIVE, curves)
 
-    def normalised_by_load(self, mbps: int) -> Picture:
+    def normalised_by_load(self, mbps: int) -> Figure:
         """Figure 30."""
         caption = (
             "The text: as the load of short flows rises, the lead of DropTail in TCP throughput over that of TCP and "
@@ -107,7 +107,7 @@ class Points:
         title = f"normalised TCP throughput by STF load, {mbps} Mb/s, 1 BWDP"
         return self._by_load("30", title, caption, "LTRF over LTRF and LTNRF", "normalised", mbps)
 
-    def delay_by_load(self, mbps: int) -> Picture:
+    def delay_by_load(self, mbps: int) -> Figure:
         """Figure 31."""
         caption = (
             "The text: DropTail is close to 1 and 2 to 3 times RED; short flows have next to no impact; RED and "
@@ -116,21 +116,21 @@ class Points:
         title = f"relative queueing delay by STF load, {mbps} Mb/s, 1 BWDP"
         return self._by_load("31", title, caption, _RELATIVE, "delay", mbps)
 
-    def _by_load(self, number: str, title: str, caption: str, y: str, measure: str, mbps: int) -> Picture:
+    def _by_load(self, number: str, title: str, caption: str, y: str, measure: str, mbps: int) -> Figure:
         loads = list(PERCENT.values())
         curves = _curves(lambda queue: (loads, [self._at(measure, queue, mbps, mice) for mice in LOADS]))
-        return _picture(number, mbps, title, caption, "STF load (%)", y, curves)
+        return _figure(number, mbps, title, caption, "STF load (%)", y, curves)
 
 
 def _curves(points) -> tuple[Curve, ...]:
     return tuple(Curve(NAMES[queue], ABOUT[NAMES[queue]], *points(queue)) for queue in QUEUES)
 
 
-def _picture(number: str, part: object, title: str, caption: str, x: str, y: str, curves: tuple[Curve, ...]) -> Picture:
-    """A picture of a figure, or of the ``part`` of it."""
+def _figure(number: str, part: object, title: str, caption: str, x: str, y: str, curves: tuple[Curve, ...]) -> Figure:
+    """A figure of a figure, or of the ``part`` of it."""
     key = f"fig-{number}-{part}".rstrip("-")
     source = f"Zhao 2004, Fig. {number}"
-    return Picture(key, f"Figure {number}: {title}", caption, x, y, curves, False, source=source)
+    return Figure(key, f"Figure {number}: {title}", caption, x, y, curves, False, source=source)
 
 
-DRAWINGS = (Drawing("Zhao 2004, Fig. 26 to 31", pictures),)
+FIGURES = (Drawn("Zhao 2004, Fig. 26 to 31", figures),)

@@ -1,4 +1,4 @@
-"""Figures 1, 3 to 10, 12 and 13 of Zhao 2004 as pictures: estimates beside the truth, from the first seed."""
+"""Figures 1, 3 to 10, 12 and 13 of Zhao 2004 as figures: estimates beside the truth, from the first seed."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from mayfly.discipline_registry import parse
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly_papers.declare.declaration import Experiment
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.zhao2004.estimator.measures import (
     FROM_S,
     PATH_S,
@@ -44,18 +44,18 @@ ABOUT = {
 _TIME, _SHARE = "time (s)", "share of arrivals"
 
 
-def pictures() -> list[Picture]:
+def figures() -> list[Figure]:
     """All of them, from the first replication.
 
     Returns
     -------
-    list of Picture
+    list of Figure
         In the order of the dissertation.
     """
-    return list(pictures_of(EXPERIMENTS))
+    return list(figures_of(EXPERIMENTS))
 
 
-def pictures_of(experiments: Sequence[Experiment]) -> Iterable[Picture]:
+def figures_of(experiments: Sequence[Experiment]) -> Iterable[Figure]:
     """The same from experiments of one's own, by the ids of the declared ones.
 
     Parameters
@@ -65,7 +65,7 @@ def pictures_of(experiments: Sequence[Experiment]) -> Iterable[Picture]:
 
     Yields
     ------
-    Picture
+    Figure
         In the order of the dissertation.
     """
     runs = Runs(experiments)
@@ -111,7 +111,7 @@ class Runs:
         return self._runs[identity]
 
 
-def round_trip(run: RunResult, flows: int) -> Picture:
+def round_trip(run: RunResult, flows: int) -> Figure:
     """Round-trip time by time from 100 s on, beside the equilibrium of the model."""
     times, rtts = round_trips(run)
     whole = np.floor(times - FROM_S).astype(int)
@@ -127,7 +127,7 @@ def round_trip(run: RunResult, flows: int) -> Picture:
         f"intervals of 33 ms; {rest:.1f} ms at rest in the model."
     )
     title = f"Figure 1: round-trip time beside {flows} CBR flows"
-    return Picture(
+    return Figure(
         f"fig-1-cbr-{flows}",
         title,
         caption,
@@ -152,7 +152,7 @@ def _estimates(run: RunResult, kind: str, known: Known):
 
 def over_time(
     runs: Runs, figure: str, identity: str, text: str, kinds: Sequence[str], known: Known | None = None
-) -> Picture:
+) -> Figure:
     """Estimates and truth by time from 100 s on."""
     found = {kind: _estimates(runs[identity], kind, known or Known()) for kind in kinds}
     first = next(iter(found.values()))
@@ -165,7 +165,7 @@ def over_time(
         curves.append(Curve(kind, ABOUT[kind], own, np.array(estimates.columns["share"])[kept].tolist()))
         told.append(f"{kind}: MSE {estimates.score.mse:.4f}, relative error {estimates.score.relative_error:+.1%}.")
     caption = f"Seed 1, time since {FROM_S:g} s. " + " ".join(told)
-    return Picture(
+    return Figure(
         f"fig-{figure}-{identity}",
         f"Figure {figure}: {text}",
         caption,
@@ -186,7 +186,7 @@ def errors(
     kinds: Sequence[str],
     which: str = "mse",
     known: Sequence[Known] | None = None,
-) -> Picture:
+) -> Figure:
     """MSE or relative error by a setting."""
     told = known or [Known()] * len(identities)
     curves = []
@@ -195,7 +195,7 @@ def errors(
         values = [score.mse if which == "mse" else score.relative_error for score in scores]
         curves.append(Curve(kind, ABOUT[kind], list(x), values))
     title = {"mse": "mean squared error", "error": "relative error"}[which]
-    return Picture(
+    return Figure(
         f"fig-{figure}",
         f"Figure {figure}: {title}",
         "Seed 1.",
@@ -207,4 +207,4 @@ def errors(
     )
 
 
-DRAWINGS = (Drawing.of_own_runs("Zhao 2004, Fig. 1, 3 to 10, 12, 13", pictures),)
+FIGURES = (Drawn.of_own_runs("Zhao 2004, Fig. 1, 3 to 10, 12, 13", figures),)

@@ -1,4 +1,4 @@
-"""Figures 19 and 22 to 24 of Zhao 2004 as pictures: estimates beside what came, in the kernel and the simulator."""
+"""Figures 19 and 22 to 24 of Zhao 2004 as figures: estimates beside what came, in the kernel and the simulator."""
 
 import re
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from mayfly.discipline_registry import parse
 from mayfly.simulate.run import run_one, workload
 from mayfly_papers.declare.declaration import Runs
-from mayfly_papers.declare.pictures import Curve, Drawing, Picture
+from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.zhao2004.testbed.measures import BEGIN_S, Series, kernel_document, kernel_series
 from mayfly_papers.zhao2004.testbed.scenarios import DISCIPLINE, EXPERIMENTS, LOADS, simulated
 
@@ -33,12 +33,12 @@ TITLES = {
 }
 
 
-def pictures(runs: Runs | None = None) -> Iterable[Picture]:
+def figures(runs: Runs | None = None) -> Iterable[Figure]:
     """All of them; the simulator's runs are its own.
 
     Yields
     ------
-    Picture
+    Figure
         In the order of the dissertation.
     """
     yield shown()
@@ -46,10 +46,10 @@ def pictures(runs: Runs | None = None) -> Iterable[Picture]:
         scenario = experiment.loaded()
         flows = (experiment.flows or workload)(scenario, 0)
         run = run_one(scenario, parse(DISCIPLINE), flows)
-        yield picture(figure, kernel_series(figure)[0], simulated(run, LOADS[figure]))
+        yield figure(figure, kernel_series(figure)[0], simulated(run, LOADS[figure]))
 
 
-def shown() -> Picture:
+def shown() -> Figure:
     """Figure 19: what tc shows of Figure 22, 87 %."""
     series = kernel_series("22-87")[0]
     status = kernel_document()["figures"]["22-87"][0]["status"]
@@ -62,10 +62,10 @@ def shown() -> Picture:
     caption = f"The text: an estm of 14259 is a share of 0.87. Seed 1 in the kernel; at the end tc shows {told}."
     title = f"Figure 19: what tc shows, {TITLES['22-87']}"
     y = "share that does not respond"
-    return Picture("fig-19", title, caption, "time (s)", y, curves, False, source="Zhao 2004, Fig. 19")
+    return Figure("fig-19", title, caption, "time (s)", y, curves, False, source="Zhao 2004, Fig. 19")
 
 
-def picture(figure: str, kernel: Series, simulator: Series) -> Picture:
+def figure(figure: str, kernel: Series, simulator: Series) -> Figure:
     """One figure."""
     curves, told = [], []
     for place, series in (("kernel", kernel), ("simulator", simulator)):
@@ -79,7 +79,7 @@ def picture(figure: str, kernel: Series, simulator: Series) -> Picture:
     source = f"Zhao 2004, Fig. {number}"
     title = f"Figure {number}: {TITLES[figure]}"
     y = "share that does not respond"
-    return Picture(f"fig-{figure}", title, caption, "time (s)", y, tuple(curves), False, source=source)
+    return Figure(f"fig-{figure}", title, caption, "time (s)", y, tuple(curves), False, source=source)
 
 
-DRAWINGS = (Drawing("Zhao 2004, Fig. 19, 22 to 24", pictures),)
+FIGURES = (Drawn("Zhao 2004, Fig. 19, 22 to 24", figures),)

@@ -20,7 +20,7 @@ class Curve:
     Parameters
     ----------
     kind : str
-        What it is, in the words of the legend; of one colour in all pictures, and shown and hidden in all at once.
+        What it is, in the words of the legend; of one colour in all figures, and shown and hidden in all at once.
     about : str
         The same in a sentence.
     x, y : sequence of float
@@ -40,7 +40,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Figure:
     """A figure.
 
     Parameters
@@ -78,7 +78,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Drawn:
     """Figures of a page that are drawn together.
 
     Parameters
@@ -86,11 +86,11 @@ class Drawing:
     source : str
         What it draws when everything that it needs is there, as claims cite it.
     make : callable
-        Measured numbers, or None, to pictures.
+        Measured numbers, or None, to figures.
     """
 
     source: str
-    make: Callable[[Runs | None], Iterable[Picture]]
+    make: Callable[[Runs | None], Iterable[Figure]]
 
     @property
     def exhibits(self) -> list[str]:
@@ -98,11 +98,11 @@ class Drawing:
         return cited(self.source)
 
     @classmethod
-    def of_own_runs(cls, source: str, make: Callable[[], Iterable[Picture]]) -> "Drawing":
+    def of_own_runs(cls, source: str, make: Callable[[], Iterable[Figure]]) -> "Drawn":
         """Figures that have runs of their own, whatever the page has measured."""
         return cls(source, lambda runs: make())
 
-    def __call__(self, runs: Runs | None = None) -> list[Picture]:
+    def __call__(self, runs: Runs | None = None) -> list[Figure]:
         """Draw them.
 
         Parameters
@@ -112,20 +112,20 @@ class Drawing:
 
         Returns
         -------
-        list of Picture
+        list of Figure
             In order; fewer where a capture is not there.
         """
         return list(self.make(runs))
 
 
-def pictures_page(title: str, pictures: Sequence[Picture]) -> str:
+def figures_page(title: str, figures: Sequence[Figure]) -> str:
     """Make the page as a string.
 
     Parameters
     ----------
     title : str
         Of the page.
-    pictures : sequence of Picture
+    figures : sequence of Figure
         In order.
 
     Returns
@@ -133,26 +133,26 @@ def pictures_page(title: str, pictures: Sequence[Picture]) -> str:
     str
         HTML.
     """
-    kinds = {curve.kind: curve.about for picture in pictures for curve in picture.curves}
+    kinds = {curve.kind: curve.about for figure in figures for curve in figure.curves}
     colours = styles(list(kinds))
-    plots = plots_of(pictures)
+    plots = plots_of(figures)
     lines = [line(kind, colours[kind], [(escape(about), None, "")]) for kind, about in kinds.items()]
     body = [
         f"<h1>{escape(title)}</h1>",
         framed(("curve", "what it is"), lines),
         '<p class="soft">The box before a name puts it into the plots; a click on its row brings it out.</p>',
-        *(page.place(p.key, page.LAYOUT["height"], p.title, p.caption) for p in pictures),
+        *(page.place(p.key, page.LAYOUT["height"], p.title, p.caption) for p in figures),
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
     ]
     return page.document(title, body, plots)
 
 
-def plots_of(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
+def plots_of(figures: Sequence[Figure]) -> list[dict[str, Any]]:
     """Plots of a page, a colour for each kind of curve.
 
     Parameters
     ----------
-    pictures : sequence of Picture
+    figures : sequence of Figure
         In order.
 
     Returns
@@ -160,26 +160,24 @@ def plots_of(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
     list of dict
         As :func:`mayfly.show.page.document` takes them.
     """
-    colours = styles(list(dict.fromkeys(curve.kind for picture in pictures for curve in picture.curves)))
-    return [{"key": p.key, "data": _traces(p, colours), "layout": page.LAYOUT | _layout(p)} for p in pictures]
+    colours = styles(list(dict.fromkeys(curve.kind for figure in figures for curve in figure.curves)))
+    return [{"key": p.key, "data": _traces(p, colours), "layout": page.LAYOUT | _layout(p)} for p in figures]
 
 
-def _layout(picture: Picture) -> dict[str, Any]:
+def _layout(figure: Figure) -> dict[str, Any]:
     def values(name: str) -> list[float | None]:
-        return [value for curve in picture.curves for value in figures_of(getattr(curve, name))]
+        return [value for curve in figure.curves for value in figures_of(getattr(curve, name))]
 
-    titles = {"xaxis": picture.x, "yaxis": picture.y}
-    found = {
-        name: axis(title, picture.logarithms in (True, name[0]), values(name[0])) for name, title in titles.items()
-    }
-    if picture.places:
-        ticks = {"tickmode": "array", "tickvals": list(range(len(picture.places)))}
-        found["xaxis"] = axis(picture.x) | ticks | {"ticktext": [shown(name) for name in picture.places]}
+    titles = {"xaxis": figure.x, "yaxis": figure.y}
+    found = {name: axis(title, figure.logarithms in (True, name[0]), values(name[0])) for name, title in titles.items()}
+    if figure.places:
+        ticks = {"tickmode": "array", "tickvals": list(range(len(figure.places)))}
+        found["xaxis"] = axis(figure.x) | ticks | {"ticktext": [shown(name) for name in figure.places]}
     return found | {"showlegend": True}
 
 
-def _traces(picture: Picture, colours: dict[str, Style]) -> list[dict[str, Any]]:
-    return [_trace(curve, colours[curve.kind], bool(picture.places)) for curve in picture.curves]
+def _traces(figure: Figure, colours: dict[str, Style]) -> list[dict[str, Any]]:
+    return [_trace(curve, colours[curve.kind], bool(figure.places)) for curve in figure.curves]
 
 
 def _trace(curve: Curve, style: Style, bars: bool) -> dict[str, Any]:

@@ -90,7 +90,7 @@ impl Sim<'_> {
         let counters = &mut self.out.counters;
         *counters = counters.since(&self.tally.before);
         (counters.beyond_trace, counters.beyond_subflows) = (beyond_trace, beyond_subflows);
-        counters.waits = self.tally.all_waits(self.out.records.iter().map(|record| record.waits));
+        counters.queue_delay = self.tally.all_waits(self.out.records.iter().map(|record| record.queue_delay));
         counters.end = end;
         counters.packet_hops = self.net.hops;
         let begin = counters.begin;

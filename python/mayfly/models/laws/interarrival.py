@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mayfly.arrays import Floats
-from mayfly.laws.gaps import Fit, fits, quantile_pairs
+from mayfly.laws.interarrival import Fit, fits, quantile_pairs
 
 if TYPE_CHECKING:
     from rich.table import Table

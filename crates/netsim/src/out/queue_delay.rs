@@ -6,7 +6,7 @@ use units::Time;
 /// Waiting times of the packets of one flow that left the forward queue: from arrival at the queue to
 /// the start of transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Waits {
+pub struct QueueDelay {
     /// Packets.
     pub packets: u64,
     /// Sum, nanoseconds.
@@ -17,7 +17,7 @@ pub struct Waits {
     pub max: Time,
 }
 
-impl Waits {
+impl QueueDelay {
     /// Counts a packet that waited `wait`.
     #[inline]
     pub(crate) fn add(&mut self, wait: Time) {
@@ -28,8 +28,8 @@ impl Waits {
     }
 
     /// Those of two sets of packets together.
-    pub(crate) fn and(self, other: Waits) -> Waits {
-        Waits {
+    pub(crate) fn and(self, other: QueueDelay) -> QueueDelay {
+        QueueDelay {
             packets: self.packets + other.packets,
             sum_ns: self.sum_ns + other.sum_ns,
             squares_s2: self.squares_s2 + other.squares_s2,
@@ -57,7 +57,7 @@ impl Waits {
 }
 
 /// Columns of the waiting times that `of` picks from a row: how many, and what `queue_delay_` means.
-pub(crate) fn columns<R: 'static>(of: fn(&R) -> Waits) -> Vec<Column<R>> {
+pub(crate) fn columns<R: 'static>(of: fn(&R) -> QueueDelay) -> Vec<Column<R>> {
     let delay = "their queueing delay, from arrival at the queue to the start of transmission; null without packets.";
     vec![
         Column::new(
@@ -80,13 +80,13 @@ mod tests {
 
     #[test]
     fn no_packets_have_no_wait() {
-        let none = Waits::default();
+        let none = QueueDelay::default();
         assert!(none.mean_s().is_nan() && none.deviation_s().is_nan() && none.max_s().is_nan());
     }
 
     #[test]
     fn sums_take_the_longest_waits_without_overflow() {
-        let mut waits = Waits::default();
+        let mut waits = QueueDelay::default();
         let hour = Time(3_600_000_000_000);
         for _ in 0..5_000 {
             waits.add(hour);
