@@ -66,7 +66,7 @@ fn random_loss_constant() -> f64 {
     (2.0 / std::f64::consts::PI).sqrt() * product
 }
 
-/// One flow in the fluid picture: windows in segments.
+/// One flow in the fluid limit: windows in segments.
 struct Fluid {
     rule: Congestion,
     window: f64,
@@ -128,7 +128,7 @@ impl Fluid {
     }
 }
 
-/// The fluid picture against what is known of it.
+/// The fluid limit against what is known of it.
 #[test]
 fn the_fluid_picture_has_its_closed_forms() {
     let random = Fluid::mean(Congestion::Aimd, 1e-4, 0.0) * 1e-2;

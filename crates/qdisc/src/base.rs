@@ -54,7 +54,7 @@ pub enum Fate {
 pub struct Sorted {
     /// Into the high class.
     pub high: bool,
-    /// It began a flow-table entry: a fragment of its flow (Chen 2012, 4.5.3).
+    /// It began a flow-table entry: a sub-flow of its flow (Chen 2012, 4.5.3).
     pub fresh: bool,
 }
 

@@ -11,10 +11,10 @@ use units::{FlowKey, Stream, Time};
 /// How the open places of Algorithm 3 are read.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
-    /// Line 19, "number of bytes already served": bytes of the fragment that entered the queue (4.3.1, "flow size
+    /// Line 19, "number of bytes already served": bytes of the sub-flow that entered the queue (4.3.1, "flow size
     /// counter"; 4.5.3), or bytes of it that left for the link.
     entered: bool,
-    /// Lines 12 and 15 do not say "update the flow entry": the first packet of a fragment is counted all the same, or
+    /// Lines 12 and 15 do not say "update the flow entry": the first packet of a sub-flow is counted all the same, or
     /// not.
     first: bool,
 }
@@ -285,7 +285,7 @@ fn high_of_a_burst(reading: Reading) -> usize {
 
 #[test]
 fn the_other_readings_let_more_than_the_threshold_of_a_burst_in_as_high() {
-    assert_eq!(high_of_a_burst(EFD), 20, "4.5.3: th of each fragment");
+    assert_eq!(high_of_a_burst(EFD), 20, "4.5.3: th of each sub-flow");
     assert_eq!(high_of_a_burst(Reading { first: false, ..EFD }), 21);
     assert_eq!(high_of_a_burst(Reading { entered: false, ..EFD }), 100, "nothing was served yet");
 }

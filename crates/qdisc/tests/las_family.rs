@@ -23,7 +23,7 @@ enum Measure {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Memory {
     /// While a packet of it waits.
-    Fragment,
+    Subflow,
     /// Until it was idle for this long at a multiple of [`VISIT`].
     Idle(Time),
 }
@@ -44,8 +44,8 @@ struct Rule {
 }
 
 fn rule(id: &'static str, options: &str, measure: Measure) -> Rule {
-    let memory = if id.contains("efd") { Memory::Fragment } else { Memory::Idle(Time(4 << 30)) };
-    let table = if memory == Memory::Fragment { "" } else { "visit=1.073741824,timeout=4.294967296" };
+    let memory = if id.contains("efd") { Memory::Subflow } else { Memory::Idle(Time(4 << 30)) };
+    let table = if memory == Memory::Subflow { "" } else { "visit=1.073741824,timeout=4.294967296" };
     let classes = match id {
         "pefd" => Some((3, options.contains("high=las"), options.contains("low=las"))),
         "efd" | "efdack" | "run2cack" => Some((3500, options.contains("high=las"), options.contains("low=las"))),
@@ -122,15 +122,15 @@ impl Reference {
         self.waiting.iter().any(|waiting| self.key(&waiting.packet) == key)
     }
 
-    /// Forgets fragments that are over, or flows that are idle when a visit is due.
+    /// Forgets sub-flows that are over, or flows that are idle when a visit is due.
     fn forget(&mut self, now: Time) {
         let visit = Time(now.0 / VISIT.0 * VISIT.0);
-        let due = self.rule.memory == Memory::Fragment || visit > self.visited;
+        let due = self.rule.memory == Memory::Subflow || visit > self.visited;
         self.visited = visit;
         let flows = std::mem::take(&mut self.flows);
         let stays = |flow: &Flow| match self.rule.memory {
             _ if !due || self.waits(flow.key) => true,
-            Memory::Fragment => false,
+            Memory::Subflow => false,
             Memory::Idle(timeout) => visit.saturating_sub(flow.last) < timeout,
         };
         self.flows = flows.into_iter().filter(stays).collect();
@@ -282,7 +282,7 @@ impl Pair {
             // Up to here all sums of LARS are exact in 53 bits.
             Step::Wait(spans) => self.now = Time((self.now.0 + spans * HALF_LIFE.0).min(30 * HALF_LIFE.0)),
         }
-        if self.reference.rule.memory == Memory::Fragment {
+        if self.reference.rule.memory == Memory::Subflow {
             assert_eq!(self.queue.flow_table_len(), self.reference.flows.len(), "{}", self.label);
             assert!(self.queue.flow_table_len() as u64 <= self.queue.backlog(), "{}", self.label);
         }

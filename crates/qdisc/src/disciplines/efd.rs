@@ -1,28 +1,28 @@
 //! # EFD
 //!
-//! **Idea.** Early flow discard keeps a flow in its table only while a packet of that flow waits. A connection so falls into *fragments*. A
-//! packet is *high* while its fragment counts less than `threshold`, *low* afterwards; high packets have strict priority and each class is
+//! **Idea.** Early flow discard keeps a flow in its table only while a packet of that flow waits. A connection so falls into *sub-flows*. A
+//! packet is *high* while its sub-flow counts less than `threshold`, *low* afterwards; high packets have strict priority and each class is
 //! served in order of arrival. Flows that are short, and flows that are slow enough not to stay backlogged, remain high.
 //!
 //! `efd` counts bytes (BEFD in Chen 2012, 6.2.1); [`pefd`](pefd.md) counts packets and [`efdack`](efdack.md) the bytes of both directions of a
 //! connection. All three are the same but for what they count.
 //!
-//! **Variants.** With `high=las` or `low=las` the packets of that class go in ascending order of the volume their fragment had before them,
+//! **Variants.** With `high=las` or `low=las` the packets of that class go in ascending order of the volume their sub-flow had before them,
 //! first come first among equals. EFD assigns the volume, LAS sorts by it (Chen 2012, 6.5.1). Chen 2012 finds little in it: `las` in the high
 //! class lengthens the response time of short flows, whose sizes vary little there; in the low class the gain is small.
 //!
 //! **Scope and limits.**
 //! - The table is never longer than the queue and needs no garbage collection.
-//! - The counter of a fragment counts what *entered* the queue, its first packet included. Algorithm 3, line 19, reads "bytes already served",
+//! - The counter of a sub-flow counts what *entered* the queue, its first packet included. Algorithm 3, line 19, reads "bytes already served",
 //!   and lines 12 and 15 do not update the entry they created; counting departures would let a burst of any length pass as high, while 4.5.3
-//!   has the first $th$ of each fragment high and the rest low.
+//!   has the first $th$ of each sub-flow high and the rest low.
 //! - A packet that is pushed out is taken off the count: its flow was not served. With classes in order of arrival that shows nowhere, since
-//!   the victim was low and its fragment stays past the threshold.
+//!   the victim was low and its sub-flow stays past the threshold.
 //! - An arriving packet that is dropped leaves no entry. Algorithm 3 creates one at line 4, which goes again when the packet leaves by dropping
 //!   (lines 46 to 49).
-//! - Packets of one flow keep their order: in a fragment high packets come before low ones, volumes do not decrease, and a new fragment begins
+//! - Packets of one flow keep their order: in a sub-flow high packets come before low ones, volumes do not decrease, and a new sub-flow begins
 //!   only when none waits.
-//! - 20 packets of 1500 bytes are high of each fragment; of 40-byte acknowledgements it is 750, so an upload that shares the queue with
+//! - 20 packets of 1500 bytes are high of each sub-flow; of 40-byte acknowledgements it is 750, so an upload that shares the queue with
 //!   downloads practically stays high. On a wireless cell that starves the downloads (Chen 2012, 6.4): use [`efdack`](efdack.md) or
 //!   [`pefd`](pefd.md) there.
 //!
@@ -30,8 +30,8 @@
 //!
 //! | name | symbol | unit | default | meaning |
 //! |---|---|---|---|---|
-//! | `threshold` | $th$ | bytes | 30000 | what goes first of every fragment: 20 packets of 1500 bytes; fractions round up |
-//! | `high` | | | `fifo` | order within the high class: `fifo`, of arrival, or `las`, least volume of the fragment before the packet |
+//! | `threshold` | $th$ | bytes | 30000 | what goes first of every sub-flow: 20 packets of 1500 bytes; fractions round up |
+//! | `high` | | | `fifo` | order within the high class: `fifo`, of arrival, or `las`, least volume of the sub-flow before the packet |
 //! | `low` | | | `fifo` | order within the low class, likewise |
 //!
 //! **When the buffer is full** the arriving packet gets its place, then the packet of lowest priority goes: the last one of the low class in
@@ -66,15 +66,15 @@ impl Row for ByBytes {
     const SPEC: Spec = Spec {
         id: "efd",
         family: Family::SizeBased,
-        about: "early flow discard: the first bytes of every fragment of a flow go first",
+        about: "early flow discard: the first bytes of every sub-flow of a flow go first",
         source: "Chen 2012, Algorithm 3",
         when_full: "the last packet of the low class, or of the high one when none is low; may be the arriving one",
         time_driven: false,
-        // Within a fragment high packets come before low ones and leave before them, and marks do not decrease; the
-        // next fragment begins only when none waits.
+        // Within a sub-flow high packets come before low ones and leave before them, and marks do not decrease; the
+        // next sub-flow begins only when none waits.
         keeps_flow_order: true,
         params: &[
-            threshold("bytes", "bytes of every fragment that go first (th): 20 full packets", 30_000.0),
+            threshold("bytes", "bytes of every sub-flow that go first (th): 20 full packets", 30_000.0),
             HIGH,
             LOW,
         ],
@@ -89,7 +89,7 @@ mod tests {
     use crate::{DropReason, Fate, Limit, Packet};
 
     #[test]
-    fn the_first_20_full_packets_of_a_fragment_are_high() {
+    fn the_first_20_full_packets_of_a_subflow_are_high() {
         let mut efd = queue("efd", &[], Limit::Packets(300));
         arrive(&mut efd, &[1; 25], 0, Time::ZERO);
         assert_eq!(efd.high_backlog(), Some(20));
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!((efd.high_backlog(), efd.flow_table_len()), (Some(1), 1));
         efd.dequeue(Time::ZERO);
         arrive(&mut efd, &[1], 2, Time::ZERO);
-        assert_eq!(efd.high_backlog(), Some(0), "the fragment goes on while packet 1 waits");
+        assert_eq!(efd.high_backlog(), Some(0), "the sub-flow goes on while packet 1 waits");
         drain(&mut efd, Time::ZERO);
         assert_eq!(efd.flow_table_len(), 0);
         arrive(&mut efd, &[1], 3, Time::ZERO);
@@ -162,8 +162,8 @@ mod tests {
         assert_eq!(drain(&mut efd, Time::ZERO), [0, 5, 1]);
     }
 
-    /// Two fragments: of flow 1 the first two packets are high, of flow 2 all three, being short.
-    fn two_fragments(options: &[&str], limit: u32) -> crate::Qdisc {
+    /// Two sub-flows: of flow 1 the first two packets are high, of flow 2 all three, being short.
+    fn two_subflows(options: &[&str], limit: u32) -> crate::Qdisc {
         let mut efd = queue("efd", options, Limit::Packets(limit));
         arrive(&mut efd, &[1, 1, 1, 1], 0, Time::ZERO);
         for handle in 10..13 {
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn each_class_is_in_order_of_arrival_or_of_volume() {
         let order = |options: &[&str]| {
-            let mut efd = two_fragments(options, 300);
+            let mut efd = two_subflows(options, 300);
             efd.enqueue(packet(2, 13), Time::ZERO);
             efd.enqueue(packet(1, 4), Time::ZERO);
             efd.enqueue(packet(2, 14), Time::ZERO);
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_low_packet_of_less_volume_pushes_out_the_low_one_of_most() {
-        let mut efd = two_fragments(&["threshold=1000", "low=las"], 7);
+        let mut efd = two_subflows(&["threshold=1000", "low=las"], 7);
         assert_eq!(efd.enqueue(packet(2, 13), Time::ZERO), Fate::Queued);
         assert_eq!(dropped(&efd), [3], "4.5 kB before it, 1.5 kB before the arriving one");
         assert_eq!(efd.enqueue(packet(1, 4), Time::ZERO), Fate::Dropped(DropReason::Full), "again 4.5 kB before it");
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_volume_of_a_packet_pushed_out_is_taken_back() {
-        let mut efd = two_fragments(&["threshold=1000", "low=las"], 7);
+        let mut efd = two_subflows(&["threshold=1000", "low=las"], 7);
         assert_eq!(efd.enqueue(packet(3, 20), Time::ZERO), Fate::Queued);
         assert_eq!(dropped(&efd), [3]);
         efd.dequeue(Time::ZERO);
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn a_high_packet_pushes_out_one_of_more_volume_only_where_the_class_is_sorted() {
         for (high, expected) in [("high=fifo", 20), ("high=las", 3)] {
-            let mut efd = two_fragments(&[high], 7);
+            let mut efd = two_subflows(&[high], 7);
             efd.enqueue(packet(3, 20), Time::ZERO);
             assert_eq!(dropped(&efd), [expected], "{high}");
         }

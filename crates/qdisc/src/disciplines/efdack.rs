@@ -4,25 +4,25 @@
 //! sees one: the data of downloads and the acknowledgements of uploads. EFDACK gives an acknowledgement a *virtual size*, the data it
 //! acknowledges, so that an upload passes the threshold as early as a download of the same speed.
 //!
-//! **The volume of a fragment** is of the unordered pair of ends. It is the sum of
+//! **The volume of a sub-flow** is of the unordered pair of ends. It is the sum of
 //! - the length of each packet that entered this queue, pure acknowledgements excepted, and
 //! - the advance of the acknowledgement number, summed over the acknowledgements that entered.
 //!
 //! A packet is high while the volume is below `threshold`. For data that is the volume before the packet. For an acknowledgement it is the
 //! volume with its own virtual size, for these bytes have been moved before it; its own 40 bytes do not count.
 //!
-//! **The virtual size of an acknowledgement** is the advance of its number over the highest one before it in the fragment, in its direction.
+//! **The virtual size of an acknowledgement** is the advance of its number over the highest one before it in the sub-flow, in its direction.
 //! Numbers are cumulative: a late or repeated acknowledgement has size zero, and the next one makes up for those that were lost.
 //!
-//! **The first acknowledgement of a fragment has size zero.** The table has nothing about a flow of which no packet waits, so nobody knows
+//! **The first acknowledgement of a sub-flow has size zero.** The table has nothing about a flow of which no packet waits, so nobody knows
 //! where the advance began. Chen 2012, 6.2.1, speaks of the total volume "assuming that the flows are continuously tracked", which is the same
-//! once a fragment lasts. The other readings are worse: with the whole number every fragment of an upload past $th$ would begin low, however
-//! slow the upload, while every fragment of a download begins high; a nominal segment would be a guess. The cost is one advance per fragment,
+//! once a sub-flow lasts. The other readings are worse: with the whole number every sub-flow of an upload past $th$ would begin low, however
+//! slow the upload, while every sub-flow of a download begins high; a nominal segment would be a guess. The cost is one advance per sub-flow,
 //! one or two segments of 20.
 //!
 //! **Scope and limits.**
 //! - One entry per connection with a packet waiting; the table is never longer than the queue.
-//! - Where one queue carries both directions, data is counted once: acknowledgements of a direction whose data was seen in the fragment have
+//! - Where one queue carries both directions, data is counted once: acknowledgements of a direction whose data was seen in the sub-flow have
 //!   size zero.
 //! - UDP tells nothing about the other direction, so only the bytes that pass here count: a full-duplex stream is treated as a simplex one.
 //!   (Both directions of a UDP stream that did pass through one queue would be counted together, as TCP data is.)
@@ -35,8 +35,8 @@
 //!
 //! | name | symbol | unit | default | meaning |
 //! |---|---|---|---|---|
-//! | `threshold` | $th$ | bytes | 30000 | what goes first of every fragment, either way: 20 packets of 1500 bytes; fractions round up |
-//! | `high` | | | `fifo` | order within the high class: `fifo`, of arrival, or `las`, least volume of the fragment before the packet |
+//! | `threshold` | $th$ | bytes | 30000 | what goes first of every sub-flow, either way: 20 packets of 1500 bytes; fractions round up |
+//! | `high` | | | `fifo` | order within the high class: `fifo`, of arrival, or `las`, least volume of the sub-flow before the packet |
 //! | `low` | | | `fifo` | order within the low class, likewise |
 //!
 //! **When the buffer is full**, as EFD: the last packet of the low class in its order goes, of the high class when none is low; possibly the
@@ -73,7 +73,7 @@ impl Row for ByConnection {
         time_driven: false,
         // As in EFD, for both directions of a connection together.
         keeps_flow_order: true,
-        params: &[threshold("bytes", "bytes of every fragment, either way, that go first (th)", 30_000.0), HIGH, LOW],
+        params: &[threshold("bytes", "bytes of every sub-flow, either way, that go first (th)", 30_000.0), HIGH, LOW],
     };
 }
 
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn both_directions_make_one_fragment() {
+    fn both_directions_make_one_subflow() {
         let mut efdack = queue("efdack", &["threshold=3000"], Limit::Packets(300));
         let back = Packet { kind: Kind::Data, ..packet(3, 1) };
         enqueue(&mut efdack, &[data(1, 0), back, data(1, 2)]);

@@ -1,6 +1,6 @@
 //! # PEFD
 //!
-//! **Idea.** [EFD](efd.md) that counts packets: the first `threshold` packets of every fragment are *high*, the others *low*. An
+//! **Idea.** [EFD](efd.md) that counts packets: the first `threshold` packets of every sub-flow are *high*, the others *low*. An
 //! acknowledgement weighs as much as a full packet, so that uploads and downloads compete on nearly equal terms for the buffer of an access
 //! point, without looking into TCP headers.
 //!
@@ -12,8 +12,8 @@
 //!
 //! | name | symbol | unit | default | meaning |
 //! |---|---|---|---|---|
-//! | `threshold` | $th$ | packets | 20 | packets of every fragment that go first (Chen 2012, 4.3.1); fractions round up |
-//! | `high` | | | `fifo` | order within the high class: `fifo`, of arrival, or `las`, fewest packets of the fragment before the packet |
+//! | `threshold` | $th$ | packets | 20 | packets of every sub-flow that go first (Chen 2012, 4.3.1); fractions round up |
+//! | `high` | | | `fifo` | order within the high class: `fifo`, of arrival, or `las`, fewest packets of the sub-flow before the packet |
 //! | `low` | | | `fifo` | order within the low class, likewise |
 //!
 //! **When the buffer is full**, as EFD: the last packet of the low class in its order goes, of the high class when none is low; possibly the
@@ -44,13 +44,13 @@ impl Row for ByPackets {
     const SPEC: Spec = Spec {
         id: "pefd",
         family: Family::SizeBased,
-        about: "early flow discard by packets: the first packets of every fragment of a flow go first",
+        about: "early flow discard by packets: the first packets of every sub-flow of a flow go first",
         source: "Chen 2012, 6.2.1",
         when_full: "the last packet of the low class, or of the high one when none is low; may be the arriving one",
         time_driven: false,
         // As in EFD.
         keeps_flow_order: true,
-        params: &[threshold("packets", "packets of every fragment that go first (th)", 20.0), HIGH, LOW],
+        params: &[threshold("packets", "packets of every sub-flow that go first (th)", 20.0), HIGH, LOW],
     };
 }
 
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_by_volume_the_victim_is_of_the_fragment_with_most_packets_not_bytes() {
+    fn sorted_by_volume_the_victim_is_of_the_subflow_with_most_packets_not_bytes() {
         let mut pefd = queue("pefd", &["threshold=1", "low=las"], Limit::Packets(6));
         arrive(&mut pefd, &[1, 1], 0, Time::ZERO);
         for handle in 10..14 {

@@ -17,7 +17,7 @@ use crate::spec::{Options, Param, Value};
 pub(crate) const HIGH: Param = Param {
     name: "high",
     unit: "",
-    about: "order within the high class: of arrival, or least volume of the fragment before the packet",
+    about: "order within the high class: of arrival, or least volume of the sub-flow before the packet",
     value: Value::Choice(&["fifo", "las"]),
 };
 
@@ -25,7 +25,7 @@ pub(crate) const HIGH: Param = Param {
 pub(crate) const LOW: Param = Param {
     name: "low",
     unit: "",
-    about: "order within the low class: of arrival, or least volume of the fragment before the packet",
+    about: "order within the low class: of arrival, or least volume of the sub-flow before the packet",
     value: Value::Choice(&["fifo", "las"]),
 };
 

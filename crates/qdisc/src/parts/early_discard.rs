@@ -1,7 +1,7 @@
 //! Early flow discard, whatever it counts: EFD, PEFD and EFDACK.
 //!
-//! Principle: a flow is in the table only while a packet of it waits, so a connection falls into fragments. A packet
-//! is marked with the volume of its fragment before it; it is high while that is below `threshold`, low afterwards;
+//! Principle: a flow is in the table only while a packet of it waits, so a connection falls into sub-flows. A packet
+//! is marked with the volume of its sub-flow before it; it is high while that is below `threshold`, low afterwards;
 //! strict priority, each class in order of arrival or sorted by the mark. When the buffer is full the arriving packet
 //! gets its place, then the packet of lowest priority goes: the last of the low class in its order.
 //! Cost per packet: O(1), two look-ups in a table no longer than the queue; with `las` one insertion into a sorted
@@ -20,17 +20,17 @@ use crate::parts::hash::FlowMap;
 use crate::parts::volume::{Row, Volume};
 use crate::spec::{OptionError, Options, Param, Spec, Value};
 
-/// Parameter: what goes first of every fragment.
+/// Parameter: what goes first of every sub-flow.
 pub(crate) const fn threshold(unit: &'static str, about: &'static str, default: f64) -> Param {
     Param { name: "threshold", unit, about, value: Value::Number { default, min: 1.0, max: 1e12 } }
 }
 
 #[derive(Debug, Default)]
-struct Fragment<V> {
+struct Subflow<V> {
     /// What entered the queue and was not pushed out.
     ///
     /// Algorithm 3, line 19, says "bytes already served". Counting departures would let a burst of
-    /// any length in as high, while 4.5.3 has the first th packets of a fragment high and the rest
+    /// any length in as high, while 4.5.3 has the first th packets of a sub-flow high and the rest
     /// low, and 4.3.1 a size counter: so arrivals count.
     volume: V,
     queued: u32,
@@ -40,33 +40,33 @@ struct Fragment<V> {
 #[derive(Debug)]
 pub struct EarlyDiscard<R: Row> {
     queue: Classes,
-    fragments: FlowMap<Fragment<R::Volume>>,
+    subflows: FlowMap<Subflow<R::Volume>>,
     threshold: u64,
     row: PhantomData<R>,
 }
 
 /// Algorithm 3, lines 46-52: a packet leaves, sent or pushed out.
 #[inline]
-fn leave<V: Volume>(fragments: &mut FlowMap<Fragment<V>>, packet: &Packet, pushed_out: bool) {
-    if let Entry::Occupied(mut entry) = fragments.entry(V::flow(packet)) {
-        let fragment = entry.get_mut();
-        fragment.queued -= 1;
-        if fragment.queued == 0 {
+fn leave<V: Volume>(subflows: &mut FlowMap<Subflow<V>>, packet: &Packet, pushed_out: bool) {
+    if let Entry::Occupied(mut entry) = subflows.entry(V::flow(packet)) {
+        let subflow = entry.get_mut();
+        subflow.queued -= 1;
+        if subflow.queued == 0 {
             entry.remove();
         } else if pushed_out {
-            // The victim has the lowest priority of all, so it is the last packet of its fragment: marks of a
-            // fragment do not decrease. What is left of the volume is at least its mark.
-            fragment.volume.take_back(packet);
+            // The victim has the lowest priority of all, so it is the last packet of its sub-flow: marks of a
+            // sub-flow do not decrease. What is left of the volume is at least its mark.
+            subflow.volume.take_back(packet);
         }
     }
 }
 
 impl<R: Row> EarlyDiscard<R> {
     fn make_room(&mut self, packet: &Packet, env: &mut Env) -> bool {
-        let fragment = self.fragments.get(&R::Volume::flow(packet));
-        let volume = fragment.map_or_else(R::Volume::default, |fragment| fragment.volume).rank(packet);
+        let subflow = self.subflows.get(&R::Volume::flow(packet));
+        let volume = subflow.map_or_else(R::Volume::default, |subflow| subflow.volume).rank(packet);
         let high = volume < self.threshold;
-        let forget = |victim: &Packet| leave(&mut self.fragments, victim, true);
+        let forget = |victim: &Packet| leave(&mut self.subflows, victim, true);
         if self.queue.is_sorted() {
             return self.queue.make_room_sorted(high, volume, packet.len, env, forget);
         }
@@ -80,7 +80,7 @@ impl<R: Row> Discipline for EarlyDiscard<R> {
     fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
         Ok(EarlyDiscard {
             queue: Classes::with_options(options),
-            fragments: FlowMap::default(),
+            subflows: FlowMap::default(),
             // Counts are whole: less than 1.5 means less than 2.
             threshold: options.number("threshold").ceil() as u64,
             row: PhantomData,
@@ -95,13 +95,13 @@ impl<R: Row> Discipline for EarlyDiscard<R> {
             return;
         }
         env.accept(&packet);
-        keep_sparse(&mut self.fragments);
-        let fragment = self.fragments.entry(R::Volume::flow(&packet)).or_default();
-        let volume = fragment.volume.rank(&packet);
+        keep_sparse(&mut self.subflows);
+        let subflow = self.subflows.entry(R::Volume::flow(&packet)).or_default();
+        let volume = subflow.volume.rank(&packet);
         let high = volume < self.threshold;
-        fragment.volume.add(&packet);
-        fragment.queued += 1;
-        env.note(Sorted { high, fresh: fragment.queued == 1 });
+        subflow.volume.add(&packet);
+        subflow.queued += 1;
+        env.note(Sorted { high, fresh: subflow.queued == 1 });
         if self.queue.is_sorted() {
             self.queue.push_sorted(packet, high, volume);
         } else {
@@ -112,7 +112,7 @@ impl<R: Row> Discipline for EarlyDiscard<R> {
     #[inline]
     fn dequeue(&mut self, _: &mut Env) -> Option<Packet> {
         let packet = if self.queue.is_sorted() { self.queue.pop_sorted()? } else { self.queue.pop()? };
-        leave(&mut self.fragments, &packet, false);
+        leave(&mut self.subflows, &packet, false);
         Some(packet)
     }
 
@@ -122,11 +122,11 @@ impl<R: Row> Discipline for EarlyDiscard<R> {
 
     #[inline]
     fn flow_table_len(&self) -> usize {
-        self.fragments.len()
+        self.subflows.len()
     }
 
     fn flow_table_bytes(&self) -> usize {
-        self.fragments.allocation_size()
+        self.subflows.allocation_size()
     }
 
     fn high_backlog(&self) -> Option<usize> {
