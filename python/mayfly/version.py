@@ -10,7 +10,7 @@ WRITTEN = HERE / "commit.txt"
 
 
 def commit() -> str | None:
-    """The commit, abbreviated; with a ``+`` where the checkout has changes. None where nobody knows it."""
+    """The commit, abbreviated; with a ``+`` where the checkout has changes. None where it is not known."""
     if WRITTEN.is_file():
         return WRITTEN.read_text(encoding="utf-8").strip() or None
     root = HERE.parent.parent

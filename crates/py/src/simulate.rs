@@ -182,7 +182,7 @@ impl Settings {
         serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let place = error.path().to_string();
             let reason = error.inner().to_string();
-            // The place in the text says nothing to who set the field.
+            // The line of the JSON text does not help whoever set the field.
             let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason).to_owned();
             PyValueError::new_err(if place == "." { reason } else { format!("{place}: {reason}") })
         })

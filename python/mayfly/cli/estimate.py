@@ -132,7 +132,8 @@ def _follow(
             "out: must be left out with --follow; keep the polls, and estimate them when they are complete"
         )
     from_s, limits = seconds(since, "from"), None if alarm is None else bounds(alarm)
-    told, standing = 0, []
+    told = 0
+    standing: list[Any] = []
     with opened(polls) as lines:
         for every in follow(lines, name=polls.name, **how):
             found = replace(every, from_s=from_s)

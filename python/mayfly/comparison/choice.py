@@ -106,7 +106,8 @@ def leading(rows: Sequence[Row]) -> list[str]:
 
 def _rank(row: Row) -> tuple[float, float]:
     """Shortest mean response time of short flows first, then of long ones."""
-    return tuple(float("inf") if row[name]["mean_s"] is None else row[name]["mean_s"] for name in ("short", "long"))
+    short, long = (float("inf") if row[name]["mean_s"] is None else row[name]["mean_s"] for name in ("short", "long"))
+    return short, long
 
 
 def leading_sentences(summary: Mapping[str, Any]) -> tuple[list[str], list[str]]:

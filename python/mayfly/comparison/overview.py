@@ -6,7 +6,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from mayfly.comparison.choice import MANY, grouped, marks
+from mayfly.comparison.choice import grouped, marks
+from mayfly.show.plots import MANY
 from mayfly.show.terminal import LABEL, FoldingTable, HidingTable, empty_table
 from mayfly.text.readable import bytes_text, count_text, interval_text, memory_text, share_text, spread_text, time_text
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from mayfly.comparison.choice import MANY, grouped, marks
+from mayfly.comparison.choice import grouped, marks
 from mayfly.show.palette import Style
+from mayfly.show.plots import MANY
 from mayfly.show.plotted_table import Cell, framed, line
 from mayfly.text.readable import (
     MISSING,

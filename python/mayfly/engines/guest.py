@@ -87,7 +87,8 @@ def run(settings: dict[str, Any], module: str = "") -> dict[str, Any]:
         if not result.exists():
             last = (done.strip().splitlines() or ["it said nothing"])[-1]
             raise MayflyError(f"the guest left no result: {last}")
-        return json.loads(result.read_text())
+        told: dict[str, Any] = json.loads(result.read_text())
+        return told
 
 
 def _own_modules(folder: Path, linux: Path, module: str) -> str:

@@ -42,7 +42,7 @@ CONSTANT: dict[str, Any] = {
     "retries": 15,
     "restart_after_idle": None,
 }
-"""What the kernel does one way only: its value of each field, None where the field says nothing about it."""
+"""What the kernel does in one way only: its value of each field, None where the field does not apply."""
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class Estimates:
 
     @property
     def score(self) -> Score | None:
-        """Against the truth from ``from_s`` on; None where nobody knows it."""
+        """Against the truth from ``from_s`` on; None where it is not known."""
         if self.actual is None:
             return None
         return score(np.array(self.columns["share"])[self.counted], self.actual[self.counted])

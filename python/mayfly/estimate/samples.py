@@ -40,7 +40,7 @@ class Samples:
     arrivals, drops : numpy.ndarray, shape (n,)
         Packets that came, those that were dropped included, and packets dropped.
     nonresponsive : numpy.ndarray, shape (n,), optional
-        Of the arrivals, those of traffic that does not respond; None where nobody knows.
+        Of the arrivals, those of traffic that does not respond; None where that is not known.
     name : str
         What they are of.
 
@@ -87,7 +87,7 @@ class Samples:
         Returns
         -------
         numpy.ndarray, shape (m,), or None
-            NaN where nothing came; None where nobody knows, or the clock went back.
+            NaN where nothing came; None where that is not known, or the clock went back.
 
         Examples
         --------

@@ -10,7 +10,7 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.size_classes import run_keys
 
-_SCHEMA = {"time_s": pl.Float64(), "mean": pl.Float64(), "max": pl.Int64()}
+_SCHEMA: dict[str, pl.DataType] = {"time_s": pl.Float64(), "mean": pl.Float64(), "max": pl.Int64()}
 
 
 def active_flows(records: pl.DataFrame, end_s: float, interval_s: float = 100.0, start_s: float = 0.0) -> pl.DataFrame:

@@ -1,5 +1,7 @@
 """Confidence intervals of a mean."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -59,7 +61,7 @@ def student_t(degrees: int, quantile: float = 0.975) -> float:
     return float(stdtrit(degrees, quantile))
 
 
-def _interval(values: ArrayLike, quantile) -> list[float] | None:
+def _interval(values: ArrayLike, quantile: Callable[[int], float]) -> list[float] | None:
     sample = np.asarray(values, dtype=float)
     if sample.size < 2:
         return None

@@ -11,7 +11,7 @@ from mayfly.metrics.size_classes import run_keys
 
 PROGRESS_COLUMNS = ("progress_1_bytes", "progress_2_bytes", "progress_3_bytes")
 
-_SCHEMA = {
+_SCHEMA: dict[str, pl.DataType] = {
     "rank": pl.Int64(),
     "flow_id": pl.Int64(),
     "start_s": pl.Float64(),

@@ -7,7 +7,12 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 
-_SCHEMA = {"packets": pl.Int64(), "mean_s": pl.Float64(), "deviation_s": pl.Float64(), "max_s": pl.Float64()}
+_SCHEMA: dict[str, pl.DataType] = {
+    "packets": pl.Int64(),
+    "mean_s": pl.Float64(),
+    "deviation_s": pl.Float64(),
+    "max_s": pl.Float64(),
+}
 
 
 def queueing_delay(records: pl.DataFrame, by: str | Sequence[str] = ()) -> pl.DataFrame:

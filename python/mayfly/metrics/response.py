@@ -24,7 +24,8 @@ def checked(name: str, value: int | None, least: int) -> None:
 def blocks_of(records: pl.DataFrame, rows, schema: dict[str, pl.DataType]) -> pl.DataFrame:
     """Stack ``rows(part)`` of each discipline; the label column exists when the records have one."""
     if "discipline" not in records.columns:
-        return rows(records).cast(schema)
+        result: pl.DataFrame = rows(records).cast(schema)
+        return result
     blocks = [
         rows(part).cast(schema).select(pl.lit(label, dtype=pl.String).alias("discipline"), *schema)
         for (label,), part in records.partition_by("discipline", as_dict=True, maintain_order=True).items()
@@ -40,7 +41,7 @@ def bin_key(bins_per_decade: int | None) -> pl.Expr:
     return (size.log10() * bins_per_decade + 1e-9).floor().cast(pl.Int64).alias("bin")
 
 
-_MEAN_SCHEMA = {"size_packets": pl.Float64(), "mean_s": pl.Float64(), "flows": pl.Int64()}
+_MEAN_SCHEMA: dict[str, pl.DataType] = {"size_packets": pl.Float64(), "mean_s": pl.Float64(), "flows": pl.Int64()}
 
 
 def conditional_mean(records: pl.DataFrame, bins_per_decade: int | None = None) -> pl.DataFrame:

@@ -42,7 +42,7 @@ def gaming_tables(result: "Gaming") -> dict[str, list[Table]]:
 def _measures(part: str, attacker: str) -> list[tuple[str, str, Callable[[Mapping[str, Any]], Cell]]]:
     """Title, group and cell of each table of a part."""
     victims = "flood" if part == "overload" else "short"
-    # A flood of many users has nearly the whole link as its fair share: that it gets it says nothing.
+    # The fair share of a flood of many users is nearly the whole link, so its ratio carries no information.
     judged = None if part == "overload" else True
     measures = [
         (f"Goodput of the {attacker} over its fair share", attacker, lambda row: times(row["ratio"], judged)),

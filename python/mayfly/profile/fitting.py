@@ -25,7 +25,7 @@ BOOTSTRAP = 99
 MOST = 1000
 """Values that are tested; of more, these many drawn without replacement.
 
-The test of a large sample rejects every law there is, and says nothing of which is near.
+With a large sample the test rejects every law, so it does not show which one is near.
 """
 
 TINY, HUGE = 1e-300, 1e300

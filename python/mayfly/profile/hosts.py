@@ -67,7 +67,7 @@ def read_hosts(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def roles_by_balance(frame: pl.DataFrame, sides: Sides) -> dict[str, str]:
-    """Roles of the hosts of a site by who opens connections: a stand-in where nobody knows them.
+    """Roles of the hosts of a site by who opens connections: used where the roles are not given.
 
     Parameters
     ----------

@@ -54,7 +54,8 @@ class Mixture:
 
     def _sum(self, name: str, x: Floats) -> Floats:
         pairs = zip(self.weights, self.parts, strict=True)
-        return np.sum([weight * getattr(part, name)(x) for weight, part in pairs], axis=0)
+        result: Floats = np.sum([weight * getattr(part, name)(x) for weight, part in pairs], axis=0)
+        return result
 
     def cdf(self, x: Floats) -> Floats:
         """Probability of at most ``x``."""
@@ -67,7 +68,8 @@ class Mixture:
     def logpdf(self, x: Floats) -> Floats:
         """Logarithm of the density."""
         pairs = zip(self.weights, self.parts, strict=True)
-        return np.logaddexp.reduce([math.log(weight) + part.logpdf(x) for weight, part in pairs])
+        result: Floats = np.logaddexp.reduce([math.log(weight) + part.logpdf(x) for weight, part in pairs])
+        return result
 
     def mean(self) -> float:
         """Mean of the law."""
@@ -82,7 +84,8 @@ class Mixture:
             middle = (low + high) / 2
             below = self.cdf(middle) < p
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return (low + high) / 2
+        result: Floats = (low + high) / 2
+        return result
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
         """Draw values."""

@@ -176,7 +176,8 @@ def totals(load: pl.DataFrame, by: str) -> dict[str, Floats]:
 
 def _rate(part: pl.DataFrame) -> Floats:
     summed = part.group_by("start_s").agg(pl.col("bytes").sum(), pl.col("covered_s").first()).sort("start_s")
-    return 8 * summed["bytes"].to_numpy() / summed["covered_s"].to_numpy()
+    result: Floats = 8 * summed["bytes"].to_numpy() / summed["covered_s"].to_numpy()
+    return result
 
 
 def load_document(load: pl.DataFrame, bin_s: float, crossing: float | None) -> dict[str, Any]:

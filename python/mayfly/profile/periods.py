@@ -127,7 +127,8 @@ def bridge_tail(x: float) -> float:
         u = step * step / (16 * x)
         # kve is exp(u) K(u): the exponentials of the series are joined.
         total += math.exp(gammaln(term + 0.5) - gammaln(term + 1) - 2 * u) * math.sqrt(step) * float(kve(0.25, u))
-    return min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
+    result: float = min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
+    return result
 
 
 def periods_of(load: Floats) -> list[Period]:

@@ -14,7 +14,7 @@ COVERED = 0.99
 """Share of the connections that must touch a network for it to be the site."""
 
 SHORTEST = {4: 8, 6: 16}
-"""Shortest prefix that is still one site; a shorter one says nothing."""
+"""Shortest prefix that is still one site; a shorter one does not identify a site."""
 
 LONGEST = {4: 24, 6: 64}
 """Longest prefix that is looked for: a site is at least one subnet."""

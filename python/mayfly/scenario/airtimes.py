@@ -228,4 +228,5 @@ def highest_rate(standard: str, width: int = 20, streams: int = 1) -> str:
         raise MayflyError(f"standard = {standard}: must be one of {', '.join(known)}")
     rates = known[standard]["rates"]
     # 256-QAM with 5/6 does not fill the symbols of 20 MHz unless there are 3 streams or 6 (802.11-2020, 21.5).
-    return rates[-2] if rates[-1] == "mcs9" and width == 20 and streams % 3 else rates[-1]
+    result: str = rates[-2] if rates[-1] == "mcs9" and width == 20 and streams % 3 else rates[-1]
+    return result

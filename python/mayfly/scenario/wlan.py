@@ -181,7 +181,8 @@ class Wlan(Section):
     @property
     def has_channel(self) -> bool:
         """Whether rates are modulations of a channel, and frames can be aggregated."""
-        return standards()[self.standard]["aggregates"]
+        result: bool = standards()[self.standard]["aggregates"]
+        return result
 
     @property
     def common_rate(self) -> str:
@@ -208,7 +209,8 @@ class Wlan(Section):
     @property
     def fastest_bps(self) -> int:
         """Speed of the fastest station's data on the air, bit/s: what no flow exceeds."""
-        return round(max(self.link(rate).rate_bps for rate in set(self.station_rates)))
+        result: int = round(max(self.link(rate).rate_bps for rate in set(self.station_rates)))
+        return result
 
     @property
     def overhead_bytes(self) -> int:

@@ -2,11 +2,10 @@
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mayfly.arrays import Floats
 from mayfly.show.palette import Style
 
 MANY = 6
@@ -56,7 +55,7 @@ def shown(text: str) -> str:
     return html.escape(text)
 
 
-def figures_of(values: Sequence[float | None] | Floats) -> list[float | None]:
+def figures_of(values: Iterable[float | None]) -> list[float | None]:
     """Numbers with five significant digits, as JSON takes them; None where there is none."""
     return [None if value is None or not math.isfinite(value) else float(f"{value:.5g}") for value in values]
 

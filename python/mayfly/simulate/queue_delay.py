@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mayfly.scenario.scenario import Network
+from mayfly.scenario.network import Network
 
 _MEASURES = ("mean_s", "deviation_s", "max_s")
 """Of the waits of some packets; the deviation has the divisor n."""

@@ -132,11 +132,11 @@ def ends(flows: pl.DataFrame) -> dict[str, tuple[Floats, Floats]]:
     row = np.arange(flows.height)
     opener, other = (FIRST_PORT + row % PORTS).astype(np.uint16), (SERVICE_PORT + row // PORTS).astype(np.uint16)
     sender_opens = (flows["opened_by"] == "sender").to_numpy()
-    addresses = (
+    senders, receivers = (
         flows[end].cast(pl.String).replace_strict(known, return_dtype=pl.UInt32).to_numpy() for end in ("src", "dst")
     )
     return {
-        "addresses": tuple(addresses),
+        "addresses": (senders, receivers),
         "ports": (np.where(sender_opens, opener, other), np.where(sender_opens, other, opener)),
     }
 

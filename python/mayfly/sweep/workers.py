@@ -87,7 +87,7 @@ class Local:
                 self._pool = self._made()
 
     def wait(self) -> Iterator[tuple[str, Done]]:
-        # After a death nobody knows whose it was: the jobs that were out run again, one at a time.
+        # It is not known which job killed the worker: those that were running run again, one at a time.
         alone = bool(self._suspects) and not self._jobs
         if alone:
             self.submit(*self._suspects.pop())

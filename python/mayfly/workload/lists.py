@@ -246,7 +246,8 @@ def parquet_table(path: Path, source: str) -> pl.DataFrame:
 def scan(reader, path: Path, source: str, **options) -> pl.DataFrame:
     """Read the file with ``reader``, whose complaint becomes one line."""
     try:
-        return reader(path, glob=False, **options)
+        result: pl.DataFrame = reader(path, glob=False, **options)
+        return result
     except pl.exceptions.NoDataError:
         raise MayflyError(f"{source}: the file is empty: must be a header and at least one flow") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:

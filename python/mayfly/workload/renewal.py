@@ -118,7 +118,7 @@ class Recorded:
     def starts(self, seed: int, rate: float | None, duration_s: float) -> Floats:
         """Ascending times in [0, duration_s), s."""
         try:
-            times = pl.read_csv(self.file, schema_overrides={"start_s": pl.Float64})["start_s"]
+            times = pl.read_csv(os.fspath(self.file), schema_overrides={"start_s": pl.Float64})["start_s"]
         except (OSError, pl.exceptions.PolarsError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
             raise MayflyError(f"{self.file}: not a table with the column start_s: {reason}") from None

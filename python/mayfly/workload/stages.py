@@ -7,7 +7,7 @@ that disciplines are compared on common random numbers.
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 
 NONE = 2**32 - 1
 """No stage, in the columns of the native module."""
@@ -126,7 +126,7 @@ def circular(columns: dict[str, pl.Series]) -> pl.Series | None:
     return pl.Series(wrong) if wrong.any() else None
 
 
-def dense(stages: pl.Series, of: pl.Series | None = None) -> Floats:
+def dense(stages: pl.Series, of: pl.Series | None = None) -> Integers:
     """Stages as numbers from 0, in order of their ids.
 
     Parameters

@@ -28,7 +28,7 @@ impl<N: Number, const K: usize> Responsive<N, K> {
     }
 
     /// Begins an estimation interval after the first drop: the share of the arrivals that is left by `start_share`, in
-    /// equilibrium, 2 N_s² = z₀² p (Zhao 2004, II.B). The paper says nothing of the start.
+    /// equilibrium, 2 N_s² = z₀² p (Zhao 2004, II.B). The paper does not describe the start.
     fn begin(&mut self, signals: &Signals<N>, settings: &Settings<N>, rest: [N; K]) -> Option<Adaptation<N, K>> {
         let (intervals, arrivals, drops) = self.seen;
         if intervals == 0 && signals.drops <= N::ZERO {

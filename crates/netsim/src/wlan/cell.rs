@@ -303,7 +303,7 @@ impl Cell {
         }
     }
 
-    /// Until when nobody sends after a frame that collides.
+    /// The time until which no node sends after a collision of this frame.
     fn silent_until(&self, attempt: &Attempt) -> Time {
         if self.wlan.rules.after_failure == AfterFailure::AfterAnswerTime {
             attempt.first_end + (attempt.answer_end - attempt.data_end)

@@ -1,6 +1,6 @@
 //! # EFD
 //!
-//! **Idea.** Early flow discard keeps a flow in its table only while a packet of that flow waits. A connection so falls into *sub-flows*. A
+//! **Idea.** Early flow discard keeps a flow in its table only while a packet of that flow waits. This divides a connection into *sub-flows*. A
 //! packet is *high* while its sub-flow counts less than `threshold`, *low* afterwards; high packets have strict priority and each class is
 //! served in order of arrival. Flows that are short, and flows that are slow enough not to stay backlogged, remain high.
 //!
@@ -8,7 +8,7 @@
 //! connection. All three are the same but for what they count.
 //!
 //! **Variants.** With `high=las` or `low=las` the packets of that class go in ascending order of the volume their sub-flow had before them,
-//! first come first among equals. EFD assigns the volume, LAS sorts by it (Chen 2012, 6.5.1). Chen 2012 finds little in it: `las` in the high
+//! first come first among equals. EFD assigns the volume, LAS sorts by it (Chen 2012, 6.5.1). Chen 2012 finds that this gains little: `las` in the high
 //! class lengthens the response time of short flows, whose sizes vary little there; in the low class the gain is small.
 //!
 //! **Scope and limits.**
@@ -16,15 +16,15 @@
 //! - The counter of a sub-flow counts what *entered* the queue, its first packet included. Algorithm 3, line 19, reads "bytes already served",
 //!   and lines 12 and 15 do not update the entry they created; counting departures would let a burst of any length pass as high, while 4.5.3
 //!   has the first $th$ of each sub-flow high and the rest low.
-//! - A packet that is pushed out is taken off the count: its flow was not served. With classes in order of arrival that shows nowhere, since
+//! - A packet that is pushed out is taken off the count: its flow was not served. With classes in order of arrival this makes no difference, since
 //!   the victim was low and its sub-flow stays past the threshold.
 //! - An arriving packet that is dropped leaves no entry. Algorithm 3 creates one at line 4, which goes again when the packet leaves by dropping
 //!   (lines 46 to 49).
 //! - Packets of one flow keep their order: in a sub-flow high packets come before low ones, volumes do not decrease, and a new sub-flow begins
 //!   only when none waits.
-//! - 20 packets of 1500 bytes are high of each sub-flow; of 40-byte acknowledgements it is 750, so an upload that shares the queue with
-//!   downloads practically stays high. On a wireless cell that starves the downloads (Chen 2012, 6.4): use [`efdack`](efdack.md) or
-//!   [`pefd`](pefd.md) there.
+//! - The first 20 packets of 1500 bytes of each sub-flow are high, but the first 750 acknowledgements of 40 bytes. An upload that shares the
+//!   queue with downloads therefore stays high nearly all the time. In a wireless cell this starves the downloads (Chen 2012, 6.4): use
+//!   [`efdack`](efdack.md) or [`pefd`](pefd.md) there.
 //!
 //! **Parameters.**
 //!

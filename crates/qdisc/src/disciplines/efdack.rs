@@ -14,7 +14,7 @@
 //! **The virtual size of an acknowledgement** is the advance of its number over the highest one before it in the sub-flow, in its direction.
 //! Numbers are cumulative: a late or repeated acknowledgement has size zero, and the next one makes up for those that were lost.
 //!
-//! **The first acknowledgement of a sub-flow has size zero.** The table has nothing about a flow of which no packet waits, so nobody knows
+//! **The first acknowledgement of a sub-flow has size zero.** The table holds nothing about a flow while no packet of it waits, so the queue cannot know
 //! where the advance began. Chen 2012, 6.2.1, speaks of the total volume "assuming that the flows are continuously tracked", which is the same
 //! once a sub-flow lasts. The other readings are worse: with the whole number every sub-flow of an upload past $th$ would begin low, however
 //! slow the upload, while every sub-flow of a download begins high; a nominal segment would be a guess. The cost is one advance per sub-flow,
@@ -24,7 +24,7 @@
 //! - One entry per connection with a packet waiting; the table is never longer than the queue.
 //! - Where one queue carries both directions, data is counted once: acknowledgements of a direction whose data was seen in the sub-flow have
 //!   size zero.
-//! - UDP tells nothing about the other direction, so only the bytes that pass here count: a full-duplex stream is treated as a simplex one.
+//! - UDP carries no information about the other direction, so only the bytes that pass here count: a full-duplex stream is treated as a simplex one.
 //!   (Both directions of a UDP stream that did pass through one queue would be counted together, as TCP data is.)
 //! - What an acknowledgement told stays counted when it is pushed out: it was moved all the same. Data pushed out is taken off.
 //! - Data segments carry an acknowledgement too; the descriptor of a packet has one number, the sequence number then. So bytes that are

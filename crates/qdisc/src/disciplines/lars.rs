@@ -83,7 +83,7 @@ use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
 struct Recent {
     /// Inflated bytes that entered the queue and were not pushed out.
     inflated: Inflated,
-    /// The first acknowledgement tells nothing: what it acknowledges may be long ago.
+    /// The first acknowledgement is not used: the data it acknowledges may have been sent long ago.
     acknowledged: Acknowledged<false>,
 }
 

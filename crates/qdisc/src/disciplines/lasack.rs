@@ -18,7 +18,7 @@
 //! - One entry per connection, forgotten as in LAS. The bytes sent then count from zero again; those acknowledged do not, since the number
 //!   tells the whole.
 //! - Where one queue carries both directions, data is counted once: acknowledgements of a direction whose data is seen here tell nothing.
-//! - UDP tells nothing about the other direction: only the bytes that pass here count. (Both directions of a UDP stream that did pass through
+//! - UDP carries no information about the other direction: only the bytes that pass here count. (Both directions of a UDP stream that did pass through
 //!   one queue would be counted together, as TCP data is.)
 //! - What an acknowledgement told stays counted when it is pushed out: it was moved all the same. Data pushed out is taken off, as in LAS.
 //! - Data segments carry an acknowledgement too; the descriptor of a packet has one number, the sequence number then. So bytes that are

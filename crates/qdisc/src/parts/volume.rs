@@ -93,15 +93,15 @@ pub fn connection(packet: &Packet) -> FlowKey {
     FlowKey::of(packet.flow.connection(), Direction::Forward)
 }
 
-/// No connection moves as much: numbers above are forged, and sums of numbers up to here do not overflow.
+/// No connection transfers this much: larger numbers are forged, and sums of numbers up to this one do not overflow.
 const MOST: u64 = 1 << 62;
 
-/// In place of a number: this queue sees the data itself, so its acknowledgements tell nothing more.
+/// Stands in place of a number when this queue sees the data itself, so that its acknowledgements add no information.
 const SEEN: u64 = u64::MAX;
 
 /// How far the data of either direction was acknowledged: the highest number seen, as acknowledgements are cumulative
-/// and may be lost, repeated or late. The first one tells the `WHOLE` of the data before it, or else nothing, for
-/// nobody knows how much of it had been counted before.
+/// and may be lost, repeated or late. The first one counts for the `WHOLE` of the data before it, or else for nothing,
+/// because how much of that data was counted before is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Acknowledged<const WHOLE: bool> {
     /// One more than the number, or 0 before the first.

@@ -107,7 +107,7 @@ class Runs:
 
     @property
     def experiments(self) -> tuple[Experiment, ...]:
-        """That there are, as they run."""
+        """The experiments there are, in the order in which they run."""
         return tuple(self._experiments.values())
 
     def asked(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Every table and figure of the founding papers: what it shows, and why nothing is declared for it where nothing is."""
+"""Every table and figure of the founding papers: what it shows, and where nothing is claimed about it, why not."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 DRAWING = "a drawing, without a result"
 SETTINGS = "settings, without a result: they are those of the scenarios"
 NOT_YET = "not declared yet"
-"""Of what has neither claims nor a reason of its own."""
+"""The reason given for a table or figure that has no claims yet and no other reason."""
 
 PAPERS = {
     "chen-2012": "Chen 2012",

@@ -20,7 +20,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stand
 
 @app.command(epilog="Example:  mayfly workload convert captures/office.pcap.gz flows.csv.gz --internal 10.10.0.0/24")
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="File of any readable format, told by content")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="File in any readable format, found by its content")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; its ending chooses the format")],
     from_format: Annotated[str | None, typer.Option("--from", metavar="ID", help="Format of IN")] = None,
     to_format: Annotated[str | None, typer.Option("--to", metavar="ID", help="Format of OUT")] = None,

@@ -126,4 +126,5 @@ def _first_flow(packets: pl.DataFrame | None, records: pl.DataFrame, protocol: s
 
 def _over_mean(packets: pl.DataFrame) -> Floats:
     delay = (packets["received_s"] - packets["sent_s"]).drop_nulls().to_numpy()
-    return delay - delay.mean()
+    result: Floats = delay - delay.mean()
+    return result

@@ -170,4 +170,5 @@ class Flights:
         starts = np.r_[0, ends]
         capped = np.minimum(sizes, len(cost) - 1)
         rest = packets - starts[full]
-        return np.r_[0.0, np.cumsum(cost[capped])][full] + np.where(rest > 0, cost[rest], 0.0)
+        result: Floats = np.r_[0.0, np.cumsum(cost[capped])][full] + np.where(rest > 0, cost[rest], 0.0)
+        return result

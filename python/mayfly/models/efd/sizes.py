@@ -292,7 +292,8 @@ class EfdSizes:
             raise MayflyError(f"at = {wrong[0]:g}: must be whole packets, from 1")
         ends, slope = self._curve
         within = np.minimum(sizes, len(ends)).astype(np.int64)
-        return ends[within - 1] + np.maximum(sizes - len(ends), 0.0) * slope
+        result: Floats = ends[within - 1] + np.maximum(sizes - len(ends), 0.0) * slope
+        return result
 
     def alone(self, packets: Floats) -> Floats:
         """Time of flows that meet nobody, as :meth:`response`: at next to no load."""
@@ -305,10 +306,10 @@ class EfdSizes:
 
     @cached_property
     def means(self) -> Means:
-        """What the flows make of the queues, and find there: a fixed point."""
+        """The state of the queues that the flows produce and respond to, as a fixed point."""
         found = Means(self.rho / 2, self.rho, float(self.threshold), self._window / 2)
         for number in range(MOST_ROUNDS):
-            # Shorter steps later: a packet that is high or low at a whisker would have the search go round in circles.
+            # Steps get shorter: a packet that is only just high or low would make the search oscillate.
             found = self._next(found, min(1.0, FULL_STEPS / (number + 1)))
             if found.change < TOLERANCE:
                 break

@@ -91,7 +91,7 @@ class EfdSizesAnswer:
             f"{means.high:.3g} on average",
         ]
         if means.change > max(UNSETTLED, TOLERANCE):
-            told.append(f"the means still change by {means.change:.1%}: packets are high or low at a whisker")
+            told.append(f"the means still change by {means.change:.1%}: some packets are only just high or low")
         return told
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.laws.sizes import MAX_PACKETS
 
@@ -97,7 +97,8 @@ class FlowPackets:
     @cached_property
     def beyond(self) -> Floats:
         """P(size > n) for n = 0, 1, ..., largest."""
-        return np.r_[np.cumsum(self.shares[::-1])[::-1], 0.0]
+        result: Floats = np.r_[np.cumsum(self.shares[::-1])[::-1], 0.0]
+        return result
 
     @property
     def mean(self) -> float:
@@ -128,7 +129,7 @@ class SubflowLaw:
         return float(self.counts @ self.sizes)
 
     @property
-    def sizes(self) -> Floats:
+    def sizes(self) -> Integers:
         """1, 2, ..., shape (largest,)."""
         return np.arange(1, len(self.counts) + 1)
 
@@ -206,4 +207,5 @@ def measured_shares(packets: Sequence[int] | Floats) -> Floats:
     counts = np.bincount(sizes.astype(np.int64))[1:]
     if counts.sum() == 0:
         raise MayflyError("no sub-flow has a packet with data")
-    return counts / counts.sum()
+    result: Floats = counts / counts.sum()
+    return result

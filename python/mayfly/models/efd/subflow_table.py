@@ -43,7 +43,7 @@ def read_subflows(file: str | os.PathLike[str], discipline: str | None = None, s
     import polars as pl
 
     try:
-        table = pl.read_parquet(file)
+        table = pl.read_parquet(os.fspath(file))
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
         raise MayflyError(f"{file}: not a table of sub-flows: {reason}") from None

@@ -139,7 +139,8 @@ class EfdModel:
         upto = np.arange(int(packets.max(initial=0)) + 1)
         cost = np.r_[0.0, self.subflow_response(variant, upto[1:])]
         alone = self.subflow_response(variant, np.array([1]))[0]
-        return self.splitting.totals(cost)[packets] + (CONTROL * alone if control else 0.0)
+        result: Floats = self.splitting.totals(cost)[packets] + (CONTROL * alone if control else 0.0)
+        return result
 
 
 def _orders(variant: str) -> tuple[str, str]:

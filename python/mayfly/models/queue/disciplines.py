@@ -1,7 +1,7 @@
 """The policy that stands for a discipline, and its response times beside those that were simulated.
 
 Principle: the model is given what the simulation was given, the flows that were drawn: their bytes on the wire are the
-sizes, what they offered in their time the load. It knows nothing of TCP, round trips, losses and packets.
+sizes, what they offered in their time the load. It does not model TCP, round trips, losses or packets.
 """
 
 from __future__ import annotations

@@ -33,4 +33,5 @@ def response(queue: MG1, x: Floats) -> Floats:
     >>> response(MG1(service_law("exponential:mean=1"), 0.5), np.array([0.0, 2.0])).tolist()
     [1.0, 3.0]
     """
-    return queue.backlog(np.inf) + np.asarray(x, dtype=float)
+    result: Floats = queue.backlog(np.inf) + np.asarray(x, dtype=float)
+    return result

@@ -67,7 +67,8 @@ class Level:
         panel = np.clip(np.searchsorted(self.edges, y, side="right") - 1, 0, len(widths) - 1)
         part = np.minimum((y - self.edges[panel]) / widths[panel], 1.0)
         inside = whole[panel] + widths[panel] * (powers[panel] * part[..., None] ** np.arange(1, 4)).sum(axis=-1)
-        return inside + np.maximum(y - self.edges[-1], 0.0) * self.slopes[-1, -1]
+        result: Floats = inside + np.maximum(y - self.edges[-1], 0.0) * self.slopes[-1, -1]
+        return result
 
 
 def response(queue: MG1, x: Floats, *, threshold: Floats | Sequence[float] | float) -> Floats:

@@ -72,7 +72,7 @@ class MG1:
         return over(self.arrival_rate * self.law.partial_moment(2, x) / 2, 1 - self.load_below(x))
 
 
-def over(numerator: Floats, idle: Floats) -> Floats:
+def over(numerator: Floats, idle: Floats | float) -> Floats:
     """``numerator / idle`` with both broadcast; infinite where no time is idle."""
     idle = np.asarray(idle, dtype=float)
     return np.where(idle > 0, numerator / np.where(idle > 0, idle, 1.0), np.inf)

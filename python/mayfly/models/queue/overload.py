@@ -44,7 +44,8 @@ class Reach:
 
 
 def _between(law, order: int, low: Floats, high: float) -> Floats:
-    return law.partial_moment(order, high) - law.partial_moment(order, low)
+    result: Floats = law.partial_moment(order, high) - law.partial_moment(order, low)
+    return result
 
 
 def reach(queue: MG1) -> Reach:

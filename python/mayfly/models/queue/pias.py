@@ -304,7 +304,8 @@ def _checked(sizes: Any, load: float, objective: str) -> tuple[MG1, Callable[[MG
 
 
 def _weights(sizes: FlowSizes, measure: str) -> Floats:
-    return sizes.shares / (sizes.mean if measure == "response" else sizes.values)
+    result: Floats = sizes.shares / (sizes.mean if measure == "response" else sizes.values)
+    return result
 
 
 def _best(sizes: Floats, levels: int, cost: Cost) -> tuple[float, ...]:
@@ -324,7 +325,8 @@ def _best(sizes: Floats, levels: int, cost: Cost) -> tuple[float, ...]:
 
 def _snapped(cuts: Floats, sizes: Floats) -> Floats:
     """The next size up from each: between two sizes a threshold lets no further flow end above it."""
-    return sizes[np.unique(np.searchsorted(sizes, cuts * (1 - 1e-12)).clip(max=len(sizes) - 1))]
+    result: Floats = sizes[np.unique(np.searchsorted(sizes, cuts * (1 - 1e-12)).clip(max=len(sizes) - 1))]
+    return result
 
 
 def _cheapest(stages: Sequence[Floats], last: float, cost: Cost) -> tuple[float, ...]:

@@ -70,7 +70,8 @@ class Panels:
         whole = np.concatenate([np.zeros((1, *shape[2:]), weighted.dtype), np.cumsum(weighted.sum(axis=1), axis=0)])
         half = np.diff(self.edges)[panel] / 2
         part = np.einsum("nj,nj...->n...", inside * half[:, None], values.reshape(shape)[panel])
-        return whole[panel] + part
+        result: Floats = whole[panel] + part
+        return result
 
     def at(self, values: Floats, x: Floats) -> Floats:
         """The polynomials through ``values``, shape (n_panels * order,), at ``x`` between the edges, shape (n,)."""
@@ -79,7 +80,8 @@ class Panels:
         share = (2 * np.arange(self.order) + 1) / 2
         found = (values.reshape(-1, self.order) * weights) @ basis * share
         y = 2 * (x - self.edges[panel]) / np.diff(self.edges)[panel] - 1
-        return np.einsum("nk,nk->n", np.polynomial.legendre.legvander(y, self.order - 1), found[panel])
+        result: Floats = np.einsum("nk,nk->n", np.polynomial.legendre.legvander(y, self.order - 1), found[panel])
+        return result
 
     def _panel(self, x: Floats) -> Floats:
         return np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.edges) - 2)
@@ -91,7 +93,8 @@ class Panels:
         parts = (values * self.weights).reshape(-1, self.order).sum(axis=1)
         after = np.r_[np.cumsum(parts[::-1])[::-1], 0.0][panel + 1]
         rest = _legendre(self.order)[1] - inside
-        return after + half * np.einsum("nj,nj->n", rest, values.reshape(-1, self.order)[panel])
+        result: Floats = after + half * np.einsum("nj,nj->n", rest, values.reshape(-1, self.order)[panel])
+        return result
 
     def rows(self, ends: Floats) -> Floats:
         """Weights of the nodes in the integrals up to ``ends``, shape (n, n_panels * order)."""

@@ -170,7 +170,8 @@ def _of_atoms(law: Discrete) -> AgeRank:
         ahead, spent = law.survival(starts)[gap], law.truncated(1, at)
         beyond = law.values > at[:, None]
         ratios = over(work - spent[:, None], np.where(beyond, ahead[:, None] - left, 0.0))
-        return ratios.min(axis=1)
+        result: Floats = ratios.min(axis=1)
+        return result
 
     return AgeRank(function, law.values)
 
@@ -309,4 +310,5 @@ class _Ratio:
             middle = low + (high - low) / 2
             same = self.at(middle)[1] == rises[change]
             low, high = np.where(same, middle, low), np.where(same, high, middle)
-        return high[(high > 0) & (high < self.ages[-1])].tolist()
+        result: list[float] = high[(high > 0) & (high < self.ages[-1])].tolist()
+        return result

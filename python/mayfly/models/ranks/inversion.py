@@ -141,7 +141,8 @@ def quantiles(tail: Tail, share: Floats, first: Floats, guess: Floats, tolerance
     def excess(logarithm: Floats, place: Floats) -> Floats:
         place = place.astype(np.intp)
         # A tail falls by powers or exponentials: its logarithm is all but straight.
-        return np.log(np.maximum(tail(row[place], np.exp(logarithm)), LEAST) / beyond[place])
+        result: Floats = np.log(np.maximum(tail(row[place], np.exp(logarithm)), LEAST) / beyond[place])
+        return result
 
     place = np.arange(len(row))
     root = find_root(

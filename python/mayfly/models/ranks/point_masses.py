@@ -65,13 +65,15 @@ class PointMasses:
             turn = np.exp(-s * step)
             for each in mass.T[::-1]:
                 found = (found + each[:, None]) * turn
-        return mass.sum(axis=1)[:, None] - found
+        result: Floats = mass.sum(axis=1)[:, None] - found
+        return result
 
     def beyond(self, row: Floats, time: Floats) -> Floats:
         """Mass beyond a time of each law ``row``, shape (k,)."""
         mass = self.mass[row]
         at = self.step[row][:, None] * np.arange(1, mass.shape[1] + 1)
-        return np.sum(np.where(at > time[:, None], mass, 0.0), axis=1)
+        result: Floats = np.sum(np.where(at > time[:, None], mass, 0.0), axis=1)
+        return result
 
 
 def step_of(amounts: Floats, count: int = COUNT) -> float:
@@ -189,4 +191,5 @@ class Ramps:
         decay = self.decay[row][:, None]
         left = np.maximum(self.end[row] - time[:, None], 0.0)
         mass = np.where(decay > 0, -np.expm1(-decay * left) / np.where(decay > 0, decay, 1.0), left)
-        return np.sum(self.height[row] * np.exp(-decay * time[:, None]) * mass, axis=1)
+        result: Floats = np.sum(self.height[row] * np.exp(-decay * time[:, None]) * mass, axis=1)
+        return result

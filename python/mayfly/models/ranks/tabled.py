@@ -106,7 +106,8 @@ class Tabled(Response):
         used = np.flatnonzero(np.any(shares != 0, axis=0))
         at = used + len(worst)
         delay = busy(arriving.take(at), np.broadcast_to(s, (len(at), len(s))), loads[at]) - s
-        return old[place] * np.exp(-(shares[:, used] @ delay))
+        result: Floats = old[place] * np.exp(-(shares[:, used] @ delay))
+        return result
 
     def smooth(self, row: Floats, time: Floats) -> Floats:
         """The part of the tail without jumps: see :meth:`mayfly.models.ranks.transform.Response.smooth`."""
@@ -128,7 +129,8 @@ STEP = math.log(2) / PER_OCTAVE
 
 def _times(octave: int) -> Floats:
     """Times whose arguments have real parts from 2^octave to twice that."""
-    return euler(TERMS)[0][0].real / 2.0 ** (octave + 1) * np.exp(STEP * np.arange(PER_OCTAVE + 1))
+    result: Floats = euler(TERMS)[0][0].real / 2.0 ** (octave + 1) * np.exp(STEP * np.arange(PER_OCTAVE + 1))
+    return result
 
 
 def _hermite(y: Floats, begin: Floats, end: Floats, leaving: Floats, coming: Floats) -> Floats:

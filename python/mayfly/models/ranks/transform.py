@@ -169,14 +169,16 @@ class Response:
     def ends(self) -> Floats:
         """Whether jobs of each size end, shape (n,)."""
         worst, place = self._worst
-        return ((self._waiting[2] > 0) & (load(self.queue, self.rank.arriving(worst)) < 1))[place]
+        result: Floats = ((self._waiting[2] > 0) & (load(self.queue, self.rank.arriving(worst)) < 1))[place]
+        return result
 
     @cached_property
     def at_once(self) -> Floats:
         """P(response time = size), shape (n,): nobody before, and nobody comes who would be."""
         worst, place = self._worst
         _, shares = self._service
-        return self._waiting[2][place] * np.exp(-shares @ self._arriving[0].jobs()[len(worst) :])
+        result: Floats = self._waiting[2][place] * np.exp(-shares @ self._arriving[0].jobs()[len(worst) :])
+        return result
 
     def alike(self) -> tuple[Floats, Floats]:
         """A size of each kind that is delayed alike, and of which kind each size is."""
@@ -252,7 +254,8 @@ class Response:
         if np.any(other := ~self._same[mine]):
             left[other] = sigma[other] - now.take(mine[other]).exponent(sigma[other])
         old = sigma * self._waiting[2][mine][:, None] + later.take(mine).exponent(sigma)
-        return old / left * np.exp(-self._delay(row, s, sigma, arriving))
+        result: Floats = old / left * np.exp(-self._delay(row, s, sigma, arriving))
+        return result
 
     @cached_property
     def _same(self) -> Floats:
@@ -296,7 +299,8 @@ class Response:
             # A job of another amount ends it: as if its busy period never did.
             sigma = busy(jumps.take(at).rounded(step[of]), s[of] + others[at, None], load[at])
             found = coo_array((shares[job, rank], (job, pair)), shape=(len(s), len(first))).tocsr() @ (sigma - s[of])
-            return self._waiting[2][place][:, None] * np.exp(-found)
+            result: Floats = self._waiting[2][place][:, None] * np.exp(-found)
+            return result
 
         return masses(transform, step) if np.any(np.isfinite(step)) else PointMasses.none(len(self.sizes))
 

@@ -115,11 +115,13 @@ class Work:
 
     def load(self) -> Floats:
         """Work per unit of time of the amounts, phases apart, shape (n,)."""
-        return np.sum(self.amounts * self.rates, axis=1)
+        result: Floats = np.sum(self.amounts * self.rates, axis=1)
+        return result
 
     def jobs(self) -> Floats:
         """Jobs per unit of time with any work, shape (n,)."""
-        return self.rates.sum(axis=1) + sum((more - most for _, (_, _, more, most) in self.phases), 0.0)
+        result: Floats = self.rates.sum(axis=1) + sum((more - most for _, (_, _, more, most) in self.phases), 0.0)
+        return result
 
     def at_scale(self, octave: int, load: Floats) -> Work:
         """The same with fewer nodes, for arguments of a real part from 2^octave to twice that.

@@ -395,4 +395,5 @@ class Trajectory:
         """Share of the arrivals that does not respond (Zhao 2004, Eq. 2.10), shape (n,)."""
         rtt = self.model.groups[0].rtt_s + self.queue_packets / self.model.capacity_pps
         other = self.model.nonresponsive_pps + self.model.nonresponsive_packets / rtt
-        return other / (other + self.rates_pps.sum(axis=1))
+        result: Floats = other / (other + self.rates_pps.sum(axis=1))
+        return result

@@ -187,11 +187,13 @@ def _interpolation(points: Floats, at: float) -> Floats:
     """Barycentric weights of the value at a point, shape (1, nodes + 1)."""
     apart = at - points
     if (near := np.abs(apart) < 1e-14 * (1 + np.abs(points).max())).any():
-        return near.astype(float)[None, :]
+        values: Floats = near.astype(float)[None, :]
+        return values
     weights = (-1.0) ** np.arange(len(points))
     weights[[0, -1]] /= 2
     share = weights / apart
-    return (share / share.sum())[None, :]
+    result: Floats = (share / share.sum())[None, :]
+    return result
 
 
 def _newton(system: Linear, s: complex) -> complex | None:

@@ -376,11 +376,13 @@ def _counted(d: Floats, path: Path) -> Floats:
     arrivals, _ = follow(max(most, 1), path)
     times = arrivals - path.rtt_s / 2
     if path.loss == 0:
-        return times[np.minimum(np.ceil(d), most).astype(int) - 1]
+        values: Floats = times[np.minimum(np.ceil(d), most).astype(int) - 1]
+        return values
     kept = (1 - path.loss) ** np.arange(most)
     before = np.r_[0.0, np.cumsum(kept * path.loss * times)]
     at = np.minimum(np.ceil(d), most).astype(int) - 1
-    return before[at] + kept[at] * times[at]
+    result: Floats = before[at] + kept[at] * times[at]
+    return result
 
 
 def completion(packets: Floats | int, path: Path, response_s: Floats) -> Floats:
@@ -422,4 +424,5 @@ def completion(packets: Floats | int, path: Path, response_s: Floats) -> Floats:
     if not path.packet_s > 0:
         raise MayflyError(f"packet_s = {path.packet_s:g}: must be above 0 s")
     alone = unloaded(packets, path)
-    return alone.closed_s + np.asarray(response_s, dtype=float) - alone.packets * path.packet_s
+    result: Floats = alone.closed_s + np.asarray(response_s, dtype=float) - alone.packets * path.packet_s
+    return result

@@ -245,7 +245,8 @@ def loss_for(rate: Floats | float, law: Callable[[float], Floats]) -> Floats:
             return 0.0
         return 1.0 if gap(high) >= 0 else math.exp(brentq(gap, low, high, xtol=1e-13, rtol=1e-13))
 
-    return np.vectorize(one, otypes=[float])(rate)
+    result: Floats = np.vectorize(one, otypes=[float])(rate)
+    return result
 
 
 def _checked(loss: object, rtt_s: object, per_ack: int, window: float) -> tuple[Floats, Floats]:

@@ -253,7 +253,8 @@ class _Chain:
             if np.abs(moved - share).sum() < 1e-10:
                 break
             share = moved
-        return moved / moved.sum()
+        result: Floats = moved / moved.sum()
+        return result
 
     def _sender_draws(self, stage: int, waiting: int, since: int) -> None:
         window = self.windows[0]

@@ -215,4 +215,5 @@ def delivered_per_s(loss: float, rtt_s: float, timeout_s: float, *, per_ack: int
     series = 1 + loss + sum(2 ** (power - 1) * loss**power for power in range(2, 7))
     delivered = kept / loss + swing / 2 + chance
     taken_s = rtt_s * (b * swing / 2 + 1) + chance * timeout_s * series / kept
-    return min(delivered / taken_s, window / rtt_s)
+    result: float = min(delivered / taken_s, window / rtt_s)
+    return result

@@ -57,7 +57,8 @@ class Node:
     @property
     def counts(self) -> Floats:
         """Weights by class."""
-        return self.bags.sum(axis=0)
+        result: Floats = self.bags.sum(axis=0)
+        return result
 
     @property
     def is_leaf(self) -> bool:

@@ -51,7 +51,7 @@ def host_features(frame: pl.DataFrame, hosts: Iterable[str]) -> pl.DataFrame:
     (0, 91, 0, 3, 0, 4)
     """
     named = pl.DataFrame({"host": sorted(set(hosts))}, schema={"host": pl.String})
-    # What ICMP has in place of ports says nothing of services.
+    # ICMP has types and codes in place of ports, which do not identify a service.
     frame = frame.filter(pl.col("protocol") != "icmp")
     incoming = frame.filter(answered()).group_by(pl.col("responder").alias("host"))
     outgoing = frame.group_by(pl.col("opener").alias("host"))
@@ -127,7 +127,8 @@ def normalised(values: Floats, how: str) -> Floats:
     else:
         origin = values.mean(axis=0)
         unit = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
-    return np.divide(values - origin, unit, out=np.zeros_like(values), where=unit > 0)
+    result: Floats = np.divide(values - origin, unit, out=np.zeros_like(values), where=unit > 0)
+    return result
 
 
 def instances_of(features: pl.DataFrame, roles: Mapping[str, str], how: str) -> Instances:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 
 NUMERIC = ("numeric", "real", "integer")
@@ -61,7 +61,7 @@ class Instances:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def chosen(self, rows: Floats) -> Instances:
+    def chosen(self, rows: Integers) -> Instances:
         """Some of the rows."""
         return Instances(self.attributes, self.classes, self.values[rows], self.labels[rows])
 

@@ -47,7 +47,7 @@ class NaiveBayes:
         Parameters
         ----------
         values : numpy.ndarray, shape (n, n_attributes)
-            A missing one (NaN) tells nothing.
+            A missing one (NaN) is ignored.
 
         Returns
         -------
@@ -58,7 +58,8 @@ class NaiveBayes:
             known = ~np.isnan(column)
             logs[known] += np.log(np.maximum(_likelihood(law, column[known]), SMALLEST))
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return weights / weights.sum(axis=1, keepdims=True)
+        result: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return result
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
@@ -132,10 +133,12 @@ def _normal(column: Floats, labels: Floats, classes: int) -> dict[str, Any]:
 def _likelihood(law: dict[str, Any], values: Floats) -> Floats:
     """Probabilities of values by class, shape (n, n_classes)."""
     if "shares" in law:
-        return law["shares"][:, values.astype(int)].T
+        found: Floats = law["shares"][:, values.astype(int)].T
+        return found
     from scipy.special import ndtr
 
     precision = float(law["precision"])
     away = np.abs(np.rint(values / precision)[:, None] * precision - law["mean"])
     # Both ends on the lower side, where small probabilities keep their digits.
-    return ndtr((precision / 2 - away) / law["deviation"]) - ndtr((-precision / 2 - away) / law["deviation"])
+    result: Floats = ndtr((precision / 2 - away) / law["deviation"]) - ndtr((-precision / 2 - away) / law["deviation"])
+    return result

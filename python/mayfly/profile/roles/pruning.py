@@ -170,7 +170,8 @@ def added_errors(total: float, wrong: float, confidence: float) -> float:
 
     if wrong < 1:
         base = total * (1 - confidence ** (1 / total))
-        return base if wrong == 0 else base + wrong * (added_errors(total, 1, confidence) - base)
+        result: float = base if wrong == 0 else base + wrong * (added_errors(total, 1, confidence) - base)
+        return result
     if wrong + 0.5 >= total:
         return max(total - wrong, 0.0)
     z = float(ndtri(1 - confidence))

@@ -68,7 +68,8 @@ class Measured(Section):
         """Times to the next arrival from a moment at random, of uniform numbers in (0, 1]."""
         values = np.concatenate([[0.0], self.values])
         reached = np.concatenate([[0.0], np.cumsum(np.diff(values) * (1 - np.append(0.0, self._shares[:-1])))])
-        return np.interp(u * reached[-1], reached, values)
+        result: Floats = np.interp(u * reached[-1], reached, values)
+        return result
 
 
 class Fitted(Section):
@@ -118,7 +119,8 @@ class Fitted(Section):
     def sf(self, x: Floats) -> Floats:
         """Probability of more than ``x``."""
         up_to = np.clip(self._distribution.cdf(np.asarray(x, dtype=float)) / self._reached, 0, 1)
-        return (1 - self.zero) * (1 - up_to)
+        result: Floats = (1 - self.zero) * (1 - up_to)
+        return result
 
     def quantile(self, u: Floats) -> Floats:
         """Values of uniform numbers in (0, 1]."""
@@ -130,7 +132,8 @@ class Fitted(Section):
     def residual(self, u: Floats) -> Floats:
         """Times to the next arrival from a moment at random, of uniform numbers in (0, 1]."""
         x, _, integral = self._grid
-        return np.interp(np.asarray(u) * integral[-1], integral, x)
+        result: Floats = np.interp(np.asarray(u) * integral[-1], integral, x)
+        return result
 
 
 Values = Annotated[Measured | Fitted, Field(discriminator="law")]

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.show.table import Table
 from mayfly.workload.formats.registry import read_flows_any, write_flows_as
 
 
@@ -42,7 +43,7 @@ class Converted:
             "files": {"flows": self.target},
         }
 
-    def tables(self) -> list:
+    def tables(self) -> list[Table]:
         """None: the sentences say it."""
         return []
 

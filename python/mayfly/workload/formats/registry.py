@@ -70,7 +70,7 @@ def read_flows_any(
     rules = Rules(mss, None if internal is None else networks_of(internal))
     head = head_of(path)
     found = named(format, "read") if format is not None else sniffed(head)
-    # What is none of the others is told, column by column, as a flow list.
+    # A file in none of the other formats is read as a flow list, whose errors name the column.
     return (found or flow_list.CSV).read(Path(path), rules)
 
 

@@ -39,7 +39,7 @@ class BatchSection(Section):
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> Batch:
         """The source, between the hosts of ``ends``."""
         return Batch(
             size_bytes=bytes_of(self.size, mss),

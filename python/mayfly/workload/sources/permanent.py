@@ -46,7 +46,7 @@ class PermanentSection(Section):
             raise ValueError(f"rtt_max = {self.rtt_max}: must be given with rtt_min, and at least {self.rtt_min}")
         return self
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> Permanent:
         """The source, between the hosts of ``ends``."""
         return Permanent(
             flows=self.flows,

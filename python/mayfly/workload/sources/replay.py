@@ -49,7 +49,8 @@ class Replay(Datagrams):
 
     def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
         """A burst for each packet."""
-        return self.text
+        result: str = self.text
+        return result
 
     def read(self, lasts_s: float) -> str:
         """The file's packets of the first ``lasts_s``."""

@@ -50,7 +50,7 @@ class WebSection(Section):
         "closed", description="a page is read once it is complete (as in ns-2's WebTraf), or from its start on"
     )
     request: Buffer | None = Field(
-        None, description="closed loop: payload sent up to ask for an object, on a connection of its own: MSS or bytes"
+        None, description="closed loop: payload of a request for an object, on a separate connection, in MSS or bytes"
     )
     group: Group = Field(None, description=GROUP)
     from_: Group = Field(None, alias="from", description=FROM)

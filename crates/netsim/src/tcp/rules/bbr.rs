@@ -107,7 +107,7 @@ pub(crate) struct Bbr {
     /// In the first round of a recovery one segment is sent for each delivered (4.2.3.4).
     conserving: bool,
     conserve_until: u64,
-    /// The sender went on after a pause: what it sees next says nothing of the queue.
+    /// The sender went on after a pause: what it sees next does not show the queue.
     restarted: bool,
 }
 
