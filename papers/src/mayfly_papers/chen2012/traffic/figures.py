@@ -12,6 +12,7 @@ from mayfly_papers.chen2012.traffic.captures import FOUR
 from mayfly_papers.chen2012.traffic.hosts import BOTH, EXTERNAL, INTERNAL, clients, roles_over_traces
 from mayfly_papers.declare.capture_facts import CAPTURES, is_present, profiled, told
 from mayfly_papers.declare.figure import Curve, Drawn, Figure
+from mayfly_papers.declare.figure_parts import figure
 
 PARTS = ("external up", "external down", "internal up", "internal down", "internal servers")
 QUANTILES = np.linspace(0.01, 0.99, 99)
@@ -39,8 +40,8 @@ def _there(names: Iterable[str]) -> list[str]:
 
 def _figure(number: str, what: str, caption: str, x: str, y: str, curves: Sequence[Curve], **more) -> Figure:
     """One of them, by its number and, behind a blank, its letter or word."""
-    figure, _, part = number.partition(" ")
-    return figure(f"Chen 2012, Fig. {figure}", what, caption, x, y, curves, part, **more)
+    place, _, part = number.partition(" ")
+    return figure(f"Chen 2012, Fig. {place}", what, caption, x, y, curves, part, **more)
 
 
 def _distribution(kind: str, about: str, values: np.ndarray, of: Callable = cdf) -> Curve:
@@ -135,7 +136,7 @@ def durations() -> list[Figure]:
 def laws() -> list[Figure]:
     """Fig. 8.5 and 8.6."""
     found = []
-    for figure, measure, unit, what, best in (
+    for number, measure, unit, what, best in (
         ("8.5", "gap_s", "s", "times between arrivals", "the Weibull law fits best"),
         ("8.6", "size_bytes", "bytes", "flow sizes", "the lognormal law fits best"),
     ):
@@ -152,7 +153,7 @@ def laws() -> list[Figure]:
             curves.append(Curve("equal", "where both quantiles are the same", ends, ends))
             caption = f"At Eurecom {best}, by eye. Of the {name} it is the {best_of_ours} law, by AIC."
             title = f"quantiles of {what}, {name}"
-            found.append(_figure(f"{figure} {name}", title, caption, f"law ({unit})", f"measured ({unit})", curves))
+            found.append(_figure(f"{number} {name}", title, caption, f"law ({unit})", f"measured ({unit})", curves))
     return found
 
 
@@ -200,7 +201,7 @@ def both_ways() -> list[Figure]:
         "traffic is nearer to symmetric in bytes: clients send more packets than they receive, and smaller ones."
     )
     found = []
-    for figure, measure in (("8.9", "bytes"), ("8.10", "packets")):
+    for number, measure in (("8.9", "bytes"), ("8.10", "packets")):
         for part, side, names in (("a", "external", EXTERNAL), ("b", "internal", INTERNAL)):
             curves = [
                 _distribution(
@@ -210,7 +211,7 @@ def both_ways() -> list[Figure]:
                 for way, verb in (("up", "send"), ("down", "receive"))
             ]
             what = f"{side} traffic of clients both ways, {measure}"
-            found.append(_figure(f"{figure} {part}", what, caption, measure, SHARE, curves, logarithms="x"))
+            found.append(_figure(f"{number} {part}", what, caption, measure, SHARE, curves, logarithms="x"))
     return found
 
 

@@ -42,11 +42,11 @@ def figures(runs: Runs | None = None) -> Iterable[Figure]:
         In the order of the dissertation.
     """
     yield shown()
-    for experiment, figure in zip(EXPERIMENTS, LOADS, strict=True):
+    for experiment, number in zip(EXPERIMENTS, LOADS, strict=True):
         scenario = experiment.loaded()
         flows = (experiment.flows or workload)(scenario, 0)
         run = run_one(scenario, parse(DISCIPLINE), flows)
-        yield figure(figure, kernel_series(figure)[0], simulated(run, LOADS[figure]))
+        yield one(number, kernel_series(number)[0], simulated(run, LOADS[number]))
 
 
 def shown() -> Figure:
@@ -65,8 +65,8 @@ def shown() -> Figure:
     return Figure("fig-19", title, caption, "time (s)", y, curves, False, source="Zhao 2004, Fig. 19")
 
 
-def figure(figure: str, kernel: Series, simulator: Series) -> Figure:
-    """One figure."""
+def one(figure: str, kernel: Series, simulator: Series) -> Figure:
+    """One figure, by its number and, where there are several, its load."""
     curves, told = [], []
     for place, series in (("kernel", kernel), ("simulator", simulator)):
         times = series.time_s[series.counted]
