@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.integer]
     """Of any width: what numpy counts and indexes with has the width of the machine."""
     Booleans: TypeAlias = NDArray[np.bool_]
-    Complexes: TypeAlias = NDArray[np.complex128]
+    Complexes: TypeAlias = NDArray[np.complexfloating]
     Numbers: TypeAlias = Floats | Integers
 else:
     Floats = Integers = Booleans = Complexes = Numbers = object
