@@ -393,8 +393,8 @@ def offered_by(scenario: Scenario, flows: str | os.PathLike[str] | None = None) 
     if given.load is None:
         raise MayflyError(f"{scenario.name}: has no transfers; name their load with --set workload.load=8mbit")
     parameters = {name: getattr(given, name) for name in ("minimum", "maximum", "mean", "cov")}
-    law: type[BoundedZipf] | type[BoundedPareto] = BoundedZipf if given.law == "zipf" else BoundedPareto
-    solved = law.solve(**{name: value for name, value in parameters.items() if value is not None})
+    laws: dict[str, type[BoundedZipf] | type[BoundedPareto]] = {"zipf": BoundedZipf, "pareto": BoundedPareto}
+    solved = laws[given.law].solve(**{name: value for name, value in parameters.items() if value is not None})
     return FlowSizes.of_law(solved, mss=mss, header_bytes=header), given.load * (1 - given.up_share) / rate
 
 
