@@ -6,7 +6,7 @@
  * last low packet goes.
  *
  * Cost per packet: O(1); O(log n) where a class is sorted.
- * Source: Chen 2012, Algorithm 3; core/efd.c decides.
+ * Source: Chen 2012, Algorithm 3; core/efd.h decides.
  */
 #include <linux/module.h>
 #include <linux/random.h>

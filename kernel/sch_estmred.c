@@ -5,7 +5,7 @@
  *
  * Cost per packet: that of RED; the estimator runs once per sampling interval,
  * driven by the packets. No flow table.
- * Source: Zhao 2004, ch. II and III; core/estmred.c decides.
+ * Source: Zhao 2004, ch. II and III; core/estmred.h decides.
  */
 #include <linux/module.h>
 #include <linux/random.h>

@@ -5,7 +5,7 @@
  * directions of a connection, LARS lets what was moved fade.
  *
  * Cost per packet: O(log n) of the packets that wait.
- * Source: Rai 2003, sections 2 and 6; core/las.c decides.
+ * Source: Rai 2003, sections 2 and 6; core/las.h decides.
  */
 #include <linux/module.h>
 #include <linux/random.h>

@@ -4,7 +4,7 @@
  * counts both directions of a connection.
  *
  * Cost per packet: O(1).
- * Source: Avrachenkov et al. 2004; Chen 2012, 6.4; core/run2c.c decides.
+ * Source: Avrachenkov et al. 2004; Chen 2012, 6.4; core/run2c.h decides.
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
