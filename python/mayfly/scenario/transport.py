@@ -1,14 +1,16 @@
 """The section ``[tcp]`` of a scenario."""
 
+import json
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from mayfly import _native
 from mayfly.fields import Seconds, Section, Whole
 from mayfly.scenario import presets
 
-RULES = ("aimd", "iiad", "sqrt", "cubic", "bbr")
-"""Rules of the congestion window."""
+RULES = tuple(rule["const"] for rule in json.loads(_native.transport_schema())["$defs"]["Congestion"]["oneOf"])
+"""Rules of the congestion window, in the order of ``crates/netsim/src/tcp/rules/mod.rs``."""
 
 
 class Tcp(Section):
