@@ -1,6 +1,6 @@
 """Checks of a queue discipline in the guest: `run` calls each in turn and says how it went.
 
-Rows are those of tests/kernel/qdiscs.py, as dictionaries.
+Rows are those of tests/helpers/qdiscs.py, as dictionaries.
 """
 
 import ctypes

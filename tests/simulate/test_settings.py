@@ -78,7 +78,9 @@ def test_words_are_those_of_the_section(schema):
 
 def test_rules_of_the_congestion_window_are_those_of_the_native_module_in_its_order(schema):
     assert {"aimd", "cubic", "bbr"} <= set(RULES) and len(RULES) == len(set(RULES))
-    assert Tcp().congestion == "aimd" and [Tcp(congestion=rule, recovery="sack").congestion for rule in RULES] == [*RULES]
+    assert Tcp().congestion == "aimd" and [Tcp(congestion=rule, recovery="sack").congestion for rule in RULES] == [
+        *RULES
+    ]
 
 
 def test_every_setting_is_in_the_reference(monkeypatch):

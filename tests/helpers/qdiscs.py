@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mayfly.discipline_registry import disciplines
+
 TDC = Path(__file__).resolve().parents[2] / "kernel" / "tdc"
 
 
@@ -215,7 +217,15 @@ def from_cases(id: str) -> Row:
         Stem of a file of ``kernel/tdc``.
     """
     options = tuple((option, "", pattern) for option, pattern in _cases(id, "0"))
-    return Row(id, options, tuple((option, "") for option, _ in _cases(id, "1")))
+    family = next((row["family"] for row in disciplines() if row["id"] == id), "")
+    return Row(
+        id,
+        options,
+        refused=tuple((option, "") for option, _ in _cases(id, "1")),
+        splits=any(option == "nosplit" for option, *_ in options),
+        size_based=family == "size-based",
+        drops_early=family == "queue management",
+    )
 
 
 _KNOWN = {row.id: row for row in KNOWN}
