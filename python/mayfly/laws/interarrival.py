@@ -158,7 +158,12 @@ def _weibull(gaps: Floats) -> dict[str, float]:
         return float((weights @ logs) / weights.sum()) - 1 / shape - float(logs.mean())
 
     low, high = map(math.log, SHAPES)
-    shape = math.exp(root(slope, low, high, within=1e-12))
+    try:
+        shape = math.exp(root(slope, low, high, within=1e-12))
+    except ValueError:
+        beyond = "above" if slope(high) < 0 else "below"
+        why = "the values are nearly equal" if beyond == "above" else "the values spread too far"
+        raise MayflyError(f"weibull: its shape would be {beyond} {SHAPES[beyond == 'above']:g}: {why}") from None
     scale = float(np.exp(logs.max()) * np.exp(shape * (logs - logs.max())).mean() ** (1 / shape))
     return {"shape": shape, "scale": scale}
 

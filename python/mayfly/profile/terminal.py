@@ -6,15 +6,85 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from mayfly.profile.sentences import NAMES
+from mayfly.profile.sentences import NAMES, verdict
+from mayfly.profile.traffic import DIRECTIONS
+from mayfly.show import table as shown
 from mayfly.show.terminal import FoldingTable, empty_table
-from mayfly.text.readable import MISSING, bytes_text, count_text, digits, time_text
+from mayfly.text.readable import (
+    MISSING,
+    bytes_text,
+    count_text,
+    digits,
+    printable,
+    rate_text,
+    share_text,
+    time_text,
+)
 
 GROUPS = ("all", "external", "internal", "lc-rp", "ls-rp", "lc-ls", "ls-ls")
 
 
+def first_tables(document: Mapping[str, Any]) -> list[shown.Table | str]:
+    """Make what the terminal shows first: is the link full, when, by whom.
+
+    Parameters
+    ----------
+    document : mapping
+        Of :meth:`mayfly.profile.answer.Profile.document`.
+
+    Returns
+    -------
+    list of (mayfly.show.table.Table or str)
+    """
+    facts = dataset_facts(document)
+    told = ", ".join(map(printable, document["captures"]))
+    first: list[shown.Table | str] = [
+        f"{told}: {facts['duration']} from {facts['date (UTC)']} UTC, {facts['connections']} connections, {facts['bytes']}",
+        "",
+        "Is the link full?",
+        *(f"  {sentence}" for sentence in verdict(document)),
+        "",
+    ]
+    if document["link"]["directions"] is not None:
+        first += [link_table(document), "", hosts_table(document), ""]
+    return first
+
+
+def link_table(document: Mapping[str, Any]) -> shown.Table:
+    """Both directions of the link beside each other."""
+    of, guess = document["link"]["directions"], document["link"]["guess"]
+    busiest = [of[way]["busiest"] or {} for way in DIRECTIONS]
+    repeated = [of[way]["retransmissions"] for way in DIRECTIONS]
+    guesses = [guess[way] for way in DIRECTIONS]
+    rows = (
+        ("busiest second", *(rate_text(one.get("bps")) for one in busiest)),
+        ("it begins at", *(time_text(one.get("start_s")) for one in busiest)),
+        ("mean", *(rate_text(of[way]["mean_bps"]) for way in DIRECTIONS)),
+        ("retransmissions", *(MISSING if part is None else f"{100 * part:.2f} %" for part in repeated)),
+        ("rate of the link, a guess", *(rate_text(one["rate_bps"]) for one in guesses)),
+        ("its buffer, a guess", *(bytes_text(one["buffer_bytes"]) for one in guesses)),
+    )
+    return shown.Table("Load of the link", ("", *DIRECTIONS), rows)
+
+
+def hosts_table(document: Mapping[str, Any]) -> shown.Table:
+    """The hosts of the near side with the most traffic."""
+    way = document["link"]["guess"]["busier"]
+    rows = tuple(
+        (
+            row["host"],
+            bytes_text(row["down_bytes"]),
+            bytes_text(row["up_bytes"]),
+            share_text(row["share"]),
+            share_text(row["busiest_share"]),
+        )
+        for row in document["link"]["hosts"]
+    )
+    return shown.Table("Top hosts", ("", "down", "up", "of all", f"of the busiest\nsecond, {way}"), rows)
+
+
 def profile_tables(document: Mapping[str, Any]) -> list[Table]:
-    """Make the tables.
+    """Make the tables of the details.
 
     Parameters
     ----------
@@ -99,7 +169,7 @@ def _percent(part: float | None) -> str:
 
 def measures_table(document: Mapping[str, Any]) -> Table:
     """Medians of what connections are like, by side and class."""
-    heads = ["", "flows", "size median", "95 %", "duration median", "95 %", "gap median", "RTT median", "sent again"]
+    heads = ["", "flows", "size median", "95 %", "duration median", "95 %", "gap median", "RTT median", "retransmitted"]
     table = _table("Connections", heads)
     for group in GROUPS:
         sizes = document["size_bytes"].get(group)

@@ -39,6 +39,9 @@ SINGLE_BPS = 1e6
 CLOCK_S = 1e-6
 """Shortest span between two packets, the resolution of most captures."""
 
+NETWORKS_TOLD = 4
+"""Networks that a refusal names."""
+
 RATE_BOUNDS_BPS = (1.0, 1e12)
 """Rates a flow list may hold, bit/s."""
 
@@ -193,8 +196,54 @@ def internal_hosts(frame: pl.DataFrame) -> list[str]:
 
 
 def hosts_within(frame: pl.DataFrame, networks: Iterable) -> list[str]:
-    """Addresses of a connection table inside any of ``networks``."""
-    return [host for host in hosts_of(frame) if within(host, networks)]
+    """Addresses of a connection table inside any of ``networks``.
+
+    Raises
+    ------
+    MayflyError
+        There are addresses, and none of them is inside.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"opener": ["10.1.2.3"], "responder": ["192.0.2.1"]})
+    >>> hosts_within(frame, networks_of(["10.9.0.0/16"]))
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: internal = 10.9.0.0/16: no host of the capture is in it; seen are 10.1.2.0/24, 192.0.2.0/24
+    """
+    networks = list(networks)
+    everyone = hosts_of(frame)
+    found = [host for host in everyone if within(host, networks)]
+    if everyone and not found:
+        named = ", ".join(map(str, networks)) or "nothing"
+        raise MayflyError(
+            f"internal = {named}: no host of the capture is in it; seen are {', '.join(networks_seen(frame))}"
+        )
+    return found
+
+
+def networks_seen(frame: pl.DataFrame) -> list[str]:
+    """The four networks of the size of a subnet with the most connections, and how many more there are.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Connections.
+
+    Returns
+    -------
+    list of str
+        CIDRs of 24 bits (IPv6: 64), the busiest first; multicast, broadcast and unspecified addresses are left out.
+    """
+    ends = pl.concat([frame["opener"], frame["responder"].alias("opener")]).value_counts()
+    counts: dict[str, int] = {}
+    for host, count in ends.iter_rows():
+        if not within(host, NOBODY):
+            prefix = 24 if ipaddress.ip_address(host).version == 4 else 64
+            network = str(ipaddress.ip_network(f"{host}/{prefix}", strict=False))
+            counts[network] = counts.get(network, 0) + count
+    ordered = sorted(counts, key=lambda network: (-counts[network], network))
+    more = len(ordered) - NETWORKS_TOLD
+    return ordered[:NETWORKS_TOLD] + ([f"{more:,} more"] if more > 0 else [])
 
 
 def hosts_of(frame: pl.DataFrame) -> list[str]:

@@ -46,7 +46,10 @@ def captures(
     roles: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="Roles of the other local hosts: of mayfly profile roles train")
     ] = None,
-    bin_width: Annotated[str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load")] = "5min",
+    bin_width: Annotated[
+        str | None,
+        typer.Option("--bin", metavar="TIME", help="Width of a bin of the load; a hundredth of the capture or so"),
+    ] = None,
     bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
     seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
     trains: Annotated[bool, typer.Option("--trains", help="Also write trains.parquet: who sent how much when")] = False,
@@ -56,6 +59,7 @@ def captures(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
     ] = Path("mayfly-profile"),
+    laws: Annotated[bool, typer.Option("--laws", help="Also print classes, connections, laws and their tests")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -78,14 +82,15 @@ def captures(
             internal=internal,
             hosts=hosts,
             model=roles,
-            bin_s=seconds(bin_width),
+            bin_s=None if bin_width is None else seconds(bin_width, "bin"),
             bootstrap=bootstrap,
             seed=seed,
             trains=trains,
             progress=progress,
         )
     files = found.write(out)
-    session.tell(found, {"files": files}, ["report: " + files["report"]])
+    appendix = found.details() if laws else []
+    session.tell(found, {"files": files}, [*appendix, "report: " + files["report"]])
 
 
 app.command(epilog="Example:  mayfly profile compare captures/office.pcap.gz tcptrace.csv --tolerance 0.01")(compare)
