@@ -3,8 +3,8 @@
 Principle: a link that is full carries its rate, no more and no less, however the senders share it. So the load of many
 windows of time lies at one value, and next to none above it. That alone does not tell a full link from a sender that
 holds to a rate of its own; at a full link packets wait or are lost. Both are asked for, and without both there is no
-guess. While the link is full, a packet waits for what is in the queue: the longest wait times the rate is the buffer, as
-far as it was ever filled.
+guess. While the link is full, a packet waits for what is in the queue: the longest wait times the rate is the buffer,
+as far as it was ever filled.
 """
 
 from __future__ import annotations
@@ -311,8 +311,8 @@ def plateau_rate(loads_bps: Floats, width_s: float) -> float | None:
     -------
     float or None
         bit/s: the median of the plateau. None where there is none: less than :data:`LEAST_WINDOWS` windows or
-        :data:`LEAST_S` in the band of :data:`BAND`, more above it than :data:`ABOVE` of these, or no peak, or windows so
-        narrow that a packet is more than half the band.
+        :data:`LEAST_S` in the band of :data:`BAND`, more above it than :data:`ABOVE` of these, or no peak, or windows
+        so narrow that a packet is more than half the band.
 
     Examples
     --------
@@ -401,7 +401,10 @@ def _with_buffer(found: DirectionGuess, waits: Floats) -> DirectionGuess:
     lost = (found.lost or 0.0) >= LEAST_LOST
     reason = f"packets wait {time_text(full)} at most, beyond the least round-trip time"
     if lost:
-        reason += f", and {share_text(found.lost)} of the data packets are lost; a discipline that keeps its queue short looks like a short buffer"
+        reason += (
+            f", and {share_text(found.lost)} of the data packets are lost; a discipline that keeps its queue short looks "
+            "like a short buffer"
+        )
     else:
         reason += "; nothing is lost, so the buffer may be larger"
     return _with(

@@ -137,8 +137,8 @@ def spread(first: Floats, last: Floats, amounts: Integers, bins: int) -> Integer
 
     Notes
     -----
-    Of each span the whole amounts that are sent by the end of a bin count, and what is new in the bin. Memory is bounded
-    by the bins and :data:`AT_ONCE`, time by the smaller of amount and bins of each span.
+    Of each span the whole amounts that are sent by the end of a bin count, and what is new in the bin. Memory is
+    bounded by the bins and :data:`AT_ONCE`, time by the smaller of amount and bins of each span.
 
     Examples
     --------
@@ -151,7 +151,8 @@ def spread(first: Floats, last: Floats, amounts: Integers, bins: int) -> Integer
     found: Integers = np.zeros(bins, dtype=np.int64)
     np.add.at(found, begin[single], amounts[single])
     steps = end - begin + 1
-    # A span of fewer units than bins leaves most of them empty: the bin of each unit is found, not the units of each bin.
+    # A span of fewer units than bins leaves most of them empty: the bin of each unit is found then, not the units of
+    # each bin.
     sparse = ~single & (amounts < steps)
     for rows in _parts(np.flatnonzero(sparse), amounts):
         bins_of_units, _ = _units(first[rows], last[rows], amounts[rows], begin[rows], end[rows])
@@ -248,8 +249,8 @@ def totals(load: pl.DataFrame, by: str) -> dict[str, Floats]:
     Returns
     -------
     dict of numpy.ndarray, shape (n_bins,)
-        bit/s over the part of the bin that the capture covers, by group in the order of the paper, and ``all``; NaN where
-        it covers none, as in a capture of one packet.
+        bit/s over the part of the bin that the capture covers, by group in the order of the paper, and ``all``; NaN
+        where it covers none, as in a capture of one packet.
     """
     order = CLASSES if by == "class" else SIDES
     found = {}
@@ -269,7 +270,7 @@ def _rate(part: pl.DataFrame) -> Floats:
 
 
 def load_document(load: pl.DataFrame, bin_s: float, crossing: float | None) -> dict[str, Any]:
-    """The bins for JSON: their starts, how much of each is covered, rates by class and by side in bit/s, None for NaN."""
+    """The bins for JSON: their starts, how much of each is covered, rates by class and side in bit/s, None for NaN."""
     times = load.select("start_s", "covered_s").unique().sort("start_s")
     return {
         "bin_s": bin_s,

@@ -1,4 +1,4 @@
-"""What an engineer asks of a capture first: is the link full, when, by whom, how long are the round trips, what is repeated."""
+"""What an engineer asks of a capture first: is the link full, when, by whom; round trips and what is repeated."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def overview(frame: pl.DataFrame, traffic: Traffic | None, guess: LinkGuess | No
     Returns
     -------
     dict
-        As ``docs/profile.md`` lists it: ``near`` (how the near side was found), ``directions``, ``guess``, ``hosts`` and
-        ``round_trips``.
+        As ``docs/profile.md`` lists it: ``near`` (how the near side was found), ``directions``, ``guess``, ``hosts``
+        and ``round_trips``.
     """
     if traffic is None or guess is None:
         return {
@@ -98,8 +98,8 @@ def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        At most :data:`HOSTS`: ``host``, ``down_bytes``, ``up_bytes``, ``share`` of all bytes, and ``busiest_share``, that
-        of the bytes in the busiest second of the busier direction (None without one).
+        At most :data:`HOSTS`: ``host``, ``down_bytes``, ``up_bytes``, ``share`` of all bytes, and ``busiest_share``,
+        that of the bytes in the busiest second of the busier direction (None without one).
     """
     sums = traffic.rows.group_by(pl.col("near").alias("host")).agg(
         [pl.col("bytes").filter(pl.col("direction") == way).sum().alias(f"{way}_bytes") for way in DIRECTIONS]

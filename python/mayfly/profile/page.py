@@ -60,8 +60,8 @@ def profile_page(found: Profile) -> str:
     title = f"Profile of {', '.join(document['captures'])}"
     body = [
         f"<h1>{escape(title)}</h1>",
-        '<p class="soft">Is the link full, when, by whom, how long are the round trips, how much is repeated? Then traffic '
-        "by class, flows and hosts in the form of Chen 2012, ch. 8; laws and tests are in the appendix.</p>",
+        '<p class="soft">Is the link full, when, by whom, how long are the round trips, how much is repeated? Then '
+        "traffic by class, flows and hosts in the form of Chen 2012, ch. 8; laws and tests are in the appendix.</p>",
         f'<div class="answer">{_paragraphs([*verdict(document), *first_sentences(document)])}</div>',
         *map(_placed, first),
         _first_tables(document),
@@ -345,8 +345,8 @@ def _load(found: Profile, colours: Mapping[str, Style]) -> Figure:
         "showlegend": True,
     }
     caption = (
-        f"As Fig. 8.2, in bins of {time_text(found.bin_s)}; the bytes of a connection are spread over the time between its "
-        "first and last packet."
+        f"As Fig. 8.2, in bins of {time_text(found.bin_s)}; the bytes of a connection are spread over the time between "
+        "its first and last packet."
     )
     if shades:
         caption += " Shaded: busy periods."

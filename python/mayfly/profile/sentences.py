@@ -43,8 +43,8 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
         name = way.capitalize()
         if guess["rate_bps"] is not None:
             told.append(
-                f"{name}: full for {time_text(guess['full_s'])} of {time_text(duration_s)} ({share_text(guess['full_share'])}), "
-                f"at {rate_text(guess['rate_bps'])} (a guess: {rate_text(guess['rate_low_bps'])} to "
+                f"{name}: full for {time_text(guess['full_s'])} of {time_text(duration_s)} "
+                f"({share_text(guess['full_share'])}), at {rate_text(guess['rate_bps'])} (a guess: {rate_text(guess['rate_low_bps'])} to "
                 f"{rate_text(guess['rate_high_bps'])})"
                 + ("" if guess["wait_s"] is None else f"; packets then wait up to {time_text(guess['wait_s'])}")
             )
@@ -82,8 +82,8 @@ def first_sentences(document: Mapping[str, Any]) -> list[str]:
     told += _repeats(document)
     if (near := document["link"]["near"]) is not None and near["found_by"] == "openers":
         told.append(
-            "no traffic crosses the boundary of the site: the near side here is that of the hosts that open connections; "
-            "--internal names it"
+            "no traffic crosses the boundary of the site: the near side here is that of the hosts that open "
+            "connections; --internal names it"
         )
     told += _doubts(document)
     return told
@@ -105,8 +105,8 @@ def _doubts(document: Mapping[str, Any]) -> list[str]:
     silence_s, duration_s = document["dataset"]["longest_silence_s"], document["dataset"]["duration_s"]
     if duration_s > 86_400 and silence_s is not None and silence_s > GAP_SHARE * duration_s:
         told.append(
-            f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a clock that "
-            "jumped"
+            f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a clock "
+            "that jumped"
         )
     skipped, packets = document["counts"].get("skipped", {}), document["counts"].get("packets", 0)
     left = sum(skipped.values())

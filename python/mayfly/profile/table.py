@@ -55,7 +55,8 @@ class Connections:
     trains : polars.DataFrame, optional
         Their trains, where asked for.
     volumes : polars.DataFrame, optional
-        What each direction carried when (:class:`mayfly.workload.connections.Reading`); a table of connections has none.
+        What each direction carried when (:class:`mayfly.workload.connections.Reading`); a table of connections has
+        none.
     """
 
     frame: pl.DataFrame

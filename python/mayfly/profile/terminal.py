@@ -39,7 +39,8 @@ def first_tables(document: Mapping[str, Any]) -> list[shown.Table | str]:
     facts = dataset_facts(document)
     told = ", ".join(map(printable, document["captures"]))
     first: list[shown.Table | str] = [
-        f"{told}: {facts['duration']} from {facts['date (UTC)']} UTC, {facts['connections']} connections, {facts['bytes']}",
+        f"{told}: {facts['duration']} from {facts['date (UTC)']} UTC, {facts['connections']} connections, "
+        f"{facts['bytes']}",
         "",
         "Is the link full?",
         *(f"  {sentence}" for sentence in verdict(document)),

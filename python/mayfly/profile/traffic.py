@@ -54,8 +54,8 @@ class Traffic:
         Returns
         -------
         polars.DataFrame, shape (n_windows, 2)
-            ``window``, counted from time 0, and ``bps``, the load in bit/s of IP packets. A last window that the capture
-            does not fill is left out.
+            ``window``, counted from time 0, and ``bps``, the load in bit/s of IP packets. A last window that the
+            capture does not fill is left out.
         """
         rows = self.placed(width_s).filter(pl.col("direction") == direction)
         sums = rows.group_by("window").agg((8 * pl.col("bytes").sum() / width_s).alias("bps"))

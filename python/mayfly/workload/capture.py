@@ -208,16 +208,14 @@ def hosts_within(frame: pl.DataFrame, networks: Iterable) -> list[str]:
     >>> frame = pl.DataFrame({"opener": ["10.1.2.3"], "responder": ["192.0.2.1"]})
     >>> hosts_within(frame, networks_of(["10.9.0.0/16"]))
     Traceback (most recent call last):
-    mayfly.errors.MayflyError: internal = 10.9.0.0/16: no host of the capture is in it; seen are 10.1.2.0/24, 192.0.2.0/24
+    mayfly.errors.MayflyError: internal = 10.9.0.0/16: no host is in it; seen are 10.1.2.0/24, 192.0.2.0/24
     """
     networks = list(networks)
     everyone = hosts_of(frame)
     found = [host for host in everyone if within(host, networks)]
     if everyone and not found:
         named = ", ".join(map(str, networks)) or "nothing"
-        raise MayflyError(
-            f"internal = {named}: no host of the capture is in it; seen are {', '.join(networks_seen(frame))}"
-        )
+        raise MayflyError(f"internal = {named}: no host is in it; seen are {', '.join(networks_seen(frame))}")
     return found
 
 

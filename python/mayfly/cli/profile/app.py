@@ -48,7 +48,7 @@ def captures(
     ] = None,
     bin_width: Annotated[
         str | None,
-        typer.Option("--bin", metavar="TIME", help="Width of a bin of the load; a hundredth of the capture or so"),
+        typer.Option("--bin", metavar="TIME", help="Width of a bin of the load; some hundred bins if absent"),
     ] = None,
     bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
     seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
