@@ -148,13 +148,13 @@ class LinkGuess:
 
         return {"busier": self.busier.direction} | {one.direction: asdict(one) for one in (self.down, self.up)}
 
-    def required(self, *, buffer: bool = True) -> DirectionGuess:
+    def required(self, *, rate: bool, buffer: bool) -> DirectionGuess:
         """The busier direction, with a guess.
 
         Parameters
         ----------
-        buffer : bool
-            Whether the buffer is asked for, too.
+        rate, buffer : bool
+            What is asked for.
 
         Returns
         -------
@@ -167,7 +167,8 @@ class LinkGuess:
         """
         found = self.busier
         if found.rate_bps is None:
-            raise MayflyError(f"no plateau to guess the rate from ({found.direction}: {found.why}); give --rate")
+            missing = " and ".join(name for name, asked in (("--rate", rate), ("--buffer", buffer)) if asked)
+            raise MayflyError(f"no plateau to guess the link from ({found.direction}: {found.why}); give {missing}")
         if buffer and found.buffer_bytes is None:
             raise MayflyError(f"the buffer cannot be guessed ({found.direction}: {found.buffer_why}); give --buffer")
         return found
@@ -216,6 +217,41 @@ def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | Non
         whole=not reading.counts["volumes_left_out"],
     )
     return link_guess(frame, traffic)
+
+
+def guessed_link(
+    capture: str | os.PathLike[str], rate: str | int | None, buffer: str | int | None, internal: Sequence[str] | None
+) -> tuple[str | int, str | int, LinkGuess | None]:
+    """Fill in the rate and the buffer that are not given.
+
+    Parameters
+    ----------
+    capture, internal
+        As for :func:`guess_link`.
+    rate, buffer : str or int, optional
+        As given.
+
+    Returns
+    -------
+    rate, buffer : str or int
+        As given, or the guess of the busier direction: bit/s, and bytes.
+    guess : LinkGuess or None
+        None where both were given.
+
+    Raises
+    ------
+    MayflyError
+        What is not given cannot be guessed.
+    """
+    if rate is not None and buffer is not None:
+        return rate, buffer, None
+    guess = guess_link(capture, internal=internal)
+    found = guess.required(rate=rate is None, buffer=buffer is None)
+    if rate is None:
+        rate = round(found.rate_bps or 0.0)
+    if buffer is None:
+        buffer = f"{max(round(found.buffer_bytes or 0.0), PACKET_BYTES)}B"
+    return rate, buffer, guess
 
 
 def link_guess(frame: pl.DataFrame, traffic: Traffic) -> LinkGuess:
@@ -402,8 +438,8 @@ def _with_buffer(found: DirectionGuess, waits: Floats) -> DirectionGuess:
     reason = f"packets wait {time_text(full)} at most, beyond the least round-trip time"
     if lost:
         reason += (
-            f", and {share_text(found.lost)} of the data packets are lost; a discipline that keeps its queue short looks "
-            "like a short buffer"
+            f", and {share_text(found.lost)} of the data packets are lost; a discipline that keeps its queue short "
+            "looks like a short buffer"
         )
     else:
         reason += "; nothing is lost, so the buffer may be larger"

@@ -44,8 +44,7 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
         if guess["rate_bps"] is not None:
             told.append(
                 f"{name}: full for {time_text(guess['full_s'])} of {time_text(duration_s)} "
-                f"({share_text(guess['full_share'])}), at {rate_text(guess['rate_bps'])} (a guess: {rate_text(guess['rate_low_bps'])} to "
-                f"{rate_text(guess['rate_high_bps'])})"
+                f"({share_text(guess['full_share'])}), at about {rate_text(guess['rate_bps'])}"
                 + ("" if guess["wait_s"] is None else f"; packets then wait up to {time_text(guess['wait_s'])}")
             )
         elif not of["bytes"]:
@@ -105,8 +104,8 @@ def _doubts(document: Mapping[str, Any]) -> list[str]:
     silence_s, duration_s = document["dataset"]["longest_silence_s"], document["dataset"]["duration_s"]
     if duration_s > 86_400 and silence_s is not None and silence_s > GAP_SHARE * duration_s:
         told.append(
-            f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a clock "
-            "that jumped"
+            f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a "
+            "clock that jumped"
         )
     skipped, packets = document["counts"].get("skipped", {}), document["counts"].get("packets", 0)
     left = sum(skipped.values())

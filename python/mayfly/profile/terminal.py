@@ -62,10 +62,20 @@ def link_table(document: Mapping[str, Any]) -> shown.Table:
         ("it begins at", *(time_text(one.get("start_s")) for one in busiest)),
         ("mean", *(rate_text(of[way]["mean_bps"]) for way in DIRECTIONS)),
         ("retransmissions", *(MISSING if part is None else f"{100 * part:.2f} %" for part in repeated)),
-        ("rate of the link, a guess", *(rate_text(one["rate_bps"]) for one in guesses)),
-        ("its buffer, a guess", *(bytes_text(one["buffer_bytes"]) for one in guesses)),
+        ("rate of the link, a guess", *(_guessed(one, "rate", "bps", rate_text) for one in guesses)),
+        ("its buffer, a guess", *(_guessed(one, "buffer", "bytes", bytes_text) for one in guesses)),
     )
     return shown.Table("Load of the link", ("", *DIRECTIONS), rows)
+
+
+def _guessed(guess: Mapping[str, Any], name: str, unit: str, text: Callable[[float | None], str]) -> str:
+    """Write a guess with its interval, in the unit of the guess."""
+    value, low, high = (guess[f"{name}{bound}_{unit}"] for bound in ("", "_low", "_high"))
+    if value is None:
+        return MISSING
+    shown_value, of = text(value).split(" ")
+    scale = value / float(shown_value.replace(",", "")) if value else 1.0
+    return f"{shown_value} [{digits(low / scale)}, {digits(high / scale)}] {of}"
 
 
 def hosts_table(document: Mapping[str, Any]) -> shown.Table:

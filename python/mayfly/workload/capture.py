@@ -219,6 +219,40 @@ def hosts_within(frame: pl.DataFrame, networks: Iterable) -> list[str]:
     return found
 
 
+LONGEST_S = 2 * 365.25 * 86_400
+"""Longest span of a replay, that of a time in settings."""
+
+
+def refuse_clock_jump(flows: pl.DataFrame, source: str) -> None:
+    """Refuse flows that span years, as those of two captures in one file do.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, n_columns)
+        Of a capture.
+    source : str
+        What the message calls it.
+
+    Raises
+    ------
+    MayflyError
+        They span more than :data:`LONGEST_S`.
+    """
+    starts = flows["start_s"].sort()
+    span_s = float(starts[-1] - starts[0]) if len(starts) else 0.0
+    # What comes after the last start is as long again at most.
+    if 2 * span_s <= LONGEST_S:
+        return
+    gaps = starts.diff().drop_nulls()
+    longest = gaps.arg_max() or 0
+    years = 365.25 * 86_400
+    raise MayflyError(
+        f"{source}: its flows span {span_s / years:.1f} years, {gaps[longest] / years:.1f} of them without any: two "
+        f"captures in one file, or a clock that jumped; cut it after {starts[longest]:,.0f} s "
+        "(editcap -A and -B), or scale it with --load"
+    )
+
+
 def networks_seen(frame: pl.DataFrame) -> list[str]:
     """The four networks of the size of a subnet with the most connections, and how many more there are.
 

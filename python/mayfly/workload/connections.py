@@ -225,8 +225,8 @@ def connections(
         the first); ``tunnelled`` (packets inside tunnels, by kind); ``late`` (packets beyond the reordering window);
         ``evicted`` connections; ``trains_left_out``, ``packets_left_out``, ``volumes_left_out`` (packets),
         ``volume_width_s``; ``link_types`` (packets of those that are not decoded, by number); ``taps`` (``file``,
-        ``interface``, ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of the error,
-        packets in ``common``); ``truncated`` (a file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since
+        ``interface``, ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of
+        the error, packets in ``common``); ``truncated`` (a file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since
         1970, None without packets).
 
     Raises
