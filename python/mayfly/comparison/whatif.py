@@ -38,7 +38,8 @@ def whatif(
         pcap or pcapng, plain, in gzip or in Zstandard; ``-`` is the standard input.
     rate : str or int, optional
         Bottleneck rate, each direction: ``10mbit`` or bit/s. Guessed from the capture when absent
-        (:func:`mayfly.profile.link.guess_link`); the guess is in ``summary["guess"]``, its doubt in ``summary["notes"]``.
+        (:func:`mayfly.profile.link.guess_link`); the guess is in ``summary["guess"]``, its doubt in
+        ``summary["notes"]``.
     buffer : str or int, optional
         Limit of the bottleneck queues: packets, or bytes such as ``450kB``. Guessed as the rate.
     internal : sequence of str, optional

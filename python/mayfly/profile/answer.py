@@ -23,7 +23,7 @@ from mayfly.profile.distributions import (
     summary,
     unseen,
 )
-from mayfly.profile.fitting import BOOTSTRAP, Fit, fits_document, fits_of
+from mayfly.profile.fitting import BOOTSTRAP, Fit, differ, fits_document, fits_of
 from mayfly.profile.link import LinkGuess, link_guess
 from mayfly.profile.listing import CONNECTIONS, TRAINS, Listing, listing
 from mayfly.profile.load import across_bins, bin_width, load_by_class, load_document, totals
@@ -234,7 +234,9 @@ def profile(
     not_fitted: dict[str, dict[str, str]] = {}
     for place, name in enumerate(FITTED):
         usable = positive(values[name]["value"].to_numpy())[0]
-        if len(usable) >= FEWEST and usable.min() < usable.max():
+        if len(usable) >= FEWEST and not differ(usable):
+            not_fitted[name] = {"every law": "all values are equal"}
+        elif len(usable) >= FEWEST:
             begin = 0.5 + place / (2 * len(FITTED))
             further = part(begin, begin + 1 / 6)
             reasons = not_fitted[name] = {}

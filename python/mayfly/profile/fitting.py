@@ -30,6 +30,9 @@ MOST = 1000
 With a large sample the test rejects every law, so it does not show which one is near.
 """
 
+EQUAL = 1e-9
+"""Difference of values, as a share of them, below which they are equal: what a float holds of a time in a capture."""
+
 TINY, HUGE = 1e-300, 1e300
 """What probabilities and drawn values are kept within, for their logarithms."""
 
@@ -71,6 +74,11 @@ class Fit:
     def quantiles(self, p: Floats | Sequence[float]) -> Floats:
         """Quantiles of the law."""
         return np.asarray(self.distribution.ppf(np.asarray(p, dtype=float)))
+
+
+def differ(values: Floats) -> bool:
+    """Whether there are two values that differ by more than :data:`EQUAL`; none is below 0."""
+    return len(values) > 0 and float(values.max()) > float(values.min()) * (1 + EQUAL)
 
 
 def fits_of(
@@ -121,7 +129,7 @@ def fits_of(
     values = np.asarray(values, dtype=float).ravel()
     if wrong := values[~((values > 0) & np.isfinite(values))].tolist():
         raise MayflyError(f"value = {wrong[0]}: must be above 0")
-    if len(values) < 8 or values.min() == values.max():
+    if len(values) < 8 or not differ(values):
         raise MayflyError(f"{len(values)} values to fit: must be at least eight, two of them different")
     if bootstrap < 0:
         raise MayflyError(f"bootstrap = {bootstrap}: must be 0 or more samples")
@@ -157,7 +165,7 @@ def _fitted(name: str, ordered: Floats, unit: float, tested: Floats, bootstrap: 
     ps: tuple[float | None, float | None] = (None, None)
     if bootstrap:
         # What is drawn from a law near its bounds may lie beyond them.
-        with contextlib.suppress(MayflyError, ArithmeticError):
+        with contextlib.suppress(MayflyError, ArithmeticError), np.errstate(all="ignore"):
             ps = bootstrap_p(name, tested, bootstrap, rng)
     return Fit(
         name,

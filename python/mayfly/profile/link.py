@@ -49,6 +49,9 @@ WAIT_S = 0.05
 LEAST_WAIT_S = 1e-3
 """Wait below which nothing waits, s."""
 
+MOSTLY_TCP = 0.9
+"""TCP's share of the bytes from which acknowledgements tell the load."""
+
 LEAST_LOST = 1e-4
 """Share of data packets sent again below which nothing is lost."""
 
@@ -278,9 +281,12 @@ class _Plateau:
     windows: pl.DataFrame
     """Those at the plateau: ``window`` and ``bps``."""
 
+    by_acks: bool
+
 
 def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> DirectionGuess:
-    again, lost_after = losses(frame, traffic.near, direction)
+    sent = sent_by_tcp(frame, traffic.near, direction)
+    again, lost_after = sent.again, sent.lost_after
     second = max(1.0, traffic.width_s)
     busiest = traffic.loads(direction, second)["bps"].max()
     none = DirectionGuess(direction, None if busiest is None else float(busiest), lost=again)
@@ -288,7 +294,7 @@ def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> Dire
         return _with(none, why="the capture holds too many connections to tell its load by the second")
     if not (traffic.rows["direction"] == direction).any():
         return _with(none, why="no packet went that way")
-    plateau = _plateau_of(traffic, direction)
+    plateau = _plateau_of(traffic, direction, sent)
     if plateau is None:
         return _with(none, why="the load stays at no value for long")
     waits = _waits(traffic, direction, plateau)
@@ -298,7 +304,7 @@ def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> Dire
     if longest < LEAST_WAIT_S and (again or 0.0) < LEAST_LOST:
         return _with(none, why=f"{held}, but nothing waits or is lost there: the senders may hold to it by themselves")
     # What passes the tap and is lost behind it does not pass the link.
-    kept = 1 - lost_after
+    kept = 1.0 if plateau.by_acks else 1 - lost_after
     rate = plateau.rate_bps * kept
     packet_bps = 8 * PACKET_BYTES / plateau.width_s
     low, high = (float(x) * kept for x in np.quantile(plateau.windows["bps"].to_numpy(), (0.05, 0.95)))
@@ -310,7 +316,7 @@ def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> Dire
         width_s=plateau.width_s,
         full_s=full_s,
         full_share=min(full_s / traffic.duration_s, 1.0),
-        why=f"{held}, in windows of {time_text(plateau.width_s)}",
+        why=f"{held}, in windows of {time_text(plateau.width_s)}" + (", by what is acknowledged" * plateau.by_acks),
     )
     return _with_buffer(found, waits)
 
@@ -321,15 +327,21 @@ def _with(guess: DirectionGuess, **changes: Any) -> DirectionGuess:
     return replace(guess, **changes)
 
 
-def _plateau_of(traffic: Traffic, direction: str) -> _Plateau | None:
+def _plateau_of(traffic: Traffic, direction: str, sent: Sent) -> _Plateau | None:
     """The plateau in the narrowest windows that show one."""
-    for width_s in WIDTHS_S:
-        if width_s < 2 * traffic.width_s or traffic.duration_s / width_s < LEAST_WINDOWS:
-            continue
-        loads = traffic.loads(direction, width_s)
-        rate = plateau_rate(loads["bps"].to_numpy(), width_s)
-        if rate is not None:
-            return _Plateau(width_s, rate, loads.filter((pl.col("bps") - rate).abs() <= BAND * rate))
+    for by_acks in (False, True):
+        # What is before the queue at the tap comes in bursts; what is acknowledged comes as the link let it through.
+        if by_acks and sent.tcp_share < MOSTLY_TCP:
+            return None
+        for width_s in WIDTHS_S:
+            if width_s < 2 * traffic.width_s or traffic.duration_s / width_s < LEAST_WINDOWS:
+                continue
+            loads = traffic.loads(direction, width_s)
+            if by_acks:
+                loads = traffic.acknowledged(direction, width_s).with_columns(pl.col("bps") * sent.wire_over_payload)
+            rate = plateau_rate(loads["bps"].to_numpy(), width_s)
+            if rate is not None:
+                return _Plateau(width_s, rate, loads.filter((pl.col("bps") - rate).abs() <= BAND * rate), by_acks)
     return None
 
 
@@ -379,8 +391,30 @@ def plateau_rate(loads_bps: Floats, width_s: float) -> float | None:
     return float(np.median(ordered[np.abs(ordered - best) <= BAND * best]))
 
 
-def losses(frame: pl.DataFrame, near: frozenset[str], direction: str) -> tuple[float | None, float]:
-    """Data packets of TCP that one direction sent again.
+@dataclass(frozen=True)
+class Sent:
+    """What TCP sent in one direction.
+
+    Parameters
+    ----------
+    again : float or None
+        Share of the data packets that were sent again; None without any.
+    lost_after : float
+        Share of the data packets that passed the tap and were sent again: most of them were lost behind it.
+    wire_over_payload : float
+        Bytes of IP packets over those of payload.
+    tcp_share : float
+        TCP's share of the bytes of the direction.
+    """
+
+    again: float | None
+    lost_after: float
+    wire_over_payload: float
+    tcp_share: float
+
+
+def sent_by_tcp(frame: pl.DataFrame, near: frozenset[str], direction: str) -> Sent:
+    """Sum up what TCP sent in a direction.
 
     Parameters
     ----------
@@ -393,22 +427,27 @@ def losses(frame: pl.DataFrame, near: frozenset[str], direction: str) -> tuple[f
 
     Returns
     -------
-    again : float or None
-        Share of the data packets that were sent again; None without any.
-    after : float
-        Of these, those that were lost behind the tap, as a share of the data packets.
+    Sent
     """
     hosts = pl.Series(list(near), dtype=pl.String)
-    tcp = frame.filter(pl.col("protocol") == "tcp")
-    tcp = tcp.with_columns(pl.col("opener").is_in(hosts).alias("o"), pl.col("responder").is_in(hosts).alias("r"))
-    tcp = tcp.filter(pl.col("o") != pl.col("r"))
-    data = again = after = 0
-    for end, here in (("opener", "o"), ("responder", "r")):
-        sent = tcp.filter(pl.col(here) == (direction == "up"))
-        data += int(sent[f"{end}_data_packets"].sum())
-        after += int(sent[f"{end}_retransmits"].sum())
-        again += int(sent[f"{end}_retransmits"].sum() + sent[f"{end}_lost_before"].sum())
-    return (again / data, min(after / data, 1.0)) if data else (None, 0.0)
+    ends = ("opener", "responder")
+    crossing = frame.filter(pl.col("opener").is_in(hosts) != pl.col("responder").is_in(hosts))
+    names = ("data_packets", "retransmits", "lost_before", "wire_bytes", "payload_bytes")
+    sums = dict.fromkeys(names, 0)
+    whole = 0
+    for end in ends:
+        sent = crossing.filter(pl.col(end).is_in(hosts) == (direction == "up"))
+        whole += int(sent[f"{end}_wire_bytes"].sum())
+        tcp = sent.filter(pl.col("protocol") == "tcp")
+        for name in names:
+            sums[name] += int(tcp[f"{end}_{name}"].sum())
+    data = sums["data_packets"]
+    return Sent(
+        (sums["retransmits"] + sums["lost_before"]) / data if data else None,
+        min(sums["retransmits"] / data, 1.0) if data else 0.0,
+        sums["wire_bytes"] / sums["payload_bytes"] if sums["payload_bytes"] else 1.0,
+        sums["wire_bytes"] / whole if whole else 0.0,
+    )
 
 
 def _waits(traffic: Traffic, direction: str, plateau: _Plateau) -> Floats:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.profile.link import LinkGuess, losses
+from mayfly.profile.link import LinkGuess, sent_by_tcp
 from mayfly.profile.traffic import DIRECTIONS, Traffic
 
 HOSTS = 5
@@ -50,7 +50,7 @@ def overview(frame: pl.DataFrame, traffic: Traffic | None, guess: LinkGuess | No
                 "bytes": whole[way],
                 "mean_bps": 8 * whole[way] / traffic.duration_s if traffic.duration_s else None,
                 "busiest": busiest[way],
-                "retransmissions": losses(frame, traffic.near, way)[0],
+                "retransmissions": sent_by_tcp(frame, traffic.near, way).again,
             }
             for way in DIRECTIONS
         },

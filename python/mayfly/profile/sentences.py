@@ -73,7 +73,7 @@ def first_sentences(document: Mapping[str, Any]) -> list[str]:
     if trips["connections"]:
         told.append(
             f"round trips: {time_text(trips['median_s'])} in the median, {time_text(trips['p95_s'])} for 95 % of "
-            f"{_several(trips['connections'], 'connection')}; {time_text(trips['above_median_s'])} and "
+            f"{several(trips['connections'], 'connection')}; {time_text(trips['above_median_s'])} and "
             f"{time_text(trips['above_p95_s'])} above the least to the same host"
         )
     else:
@@ -147,7 +147,7 @@ def site_sentences(document: Mapping[str, Any]) -> list[str]:
     site = document["site"]
     networks = f" ({', '.join(site['networks'])})" if site["networks"] else ""
     told = f"{document['dataset']['local_hosts']:,} local hosts, found {FOUND_BY[site['found_by']]}{networks}: "
-    roles = f"{_several(site['server'], 'server')}, {_several(site['client'], 'client')}, {site['unknown']:,} unknown"
+    roles = f"{several(site['server'], 'server')}, {several(site['client'], 'client')}, {site['unknown']:,} unknown"
     source = {
         "hosts file": "by the file of hosts",
         "model": "by the model of roles",
@@ -168,7 +168,7 @@ def _classes(document: Mapping[str, Any]) -> list[str]:
     left = document["directions"]["left_out"]
     if left["immature"]["connections"]:
         told.append(
-            f"{_several(left['immature']['connections'], 'connection')} carried no data or ended in the set-up: in the "
+            f"{several(left['immature']['connections'], 'connection')} carried no data or ended in the set-up: in the "
             "classes, but not in sizes, durations and directions"
         )
     return told
@@ -180,7 +180,7 @@ def _flows(document: Mapping[str, Any]) -> list[str]:
     durations = document["duration_s"]
     if durations["begun_before"] or durations["not_ended"]:
         told.append(
-            f"durations leave out {_several(durations['begun_before'], 'flow')} begun before the capture and "
+            f"durations leave out {several(durations['begun_before'], 'flow')} begun before the capture and "
             f"{durations['not_ended']:,} not ended in it: long ones are missing"
         )
     rate = document["retransmission"]["all"]["rate"]
@@ -200,11 +200,12 @@ def _periods(document: Mapping[str, Any]) -> list[str]:
         if row["busy"]
     ]
     stationary = sum(bool(row["stationary"]) for row in found)
-    told = f"load in bins of {width}: {_several(len(found), 'period')}, {stationary} of them stationary"
+    told = f"load in bins of {width}: {several(len(found), 'period')}, {stationary} of them stationary"
     return [told + (f"; busy: {', '.join(busy)}" if busy else "; none busier than the rest")]
 
 
-def _several(count: int, what: str) -> str:
+def several(count: int, what: str) -> str:
+    """Write a count of things."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -212,7 +213,6 @@ def _fits(document: Mapping[str, Any]) -> list[str]:
     told = []
     for name, fits in document["fits"].items():
         best = fits[0]
-        reasons = document["not_fitted"].get(name, {})
         single = next(fit for fit in fits if not fit["law"].startswith("two"))
         text = f"{NAMES[name]}: best law {best['law']} by AIC"
         if single is not best:
@@ -221,7 +221,8 @@ def _fits(document: Mapping[str, Any]) -> list[str]:
             verdict = "not rejected" if best["ad_p"] >= P_LEVEL else "rejected"
             text += f"; {best['law']} is {verdict} (Anderson-Darling p = {best['ad_p']:.2g}, {best['tested']:,} values)"
         told.append(text)
-        told += [f"{NAMES[name]}: {law} is not fitted: {why.partition(': ')[2] or why}" for law, why in reasons.items()]
+    for name, reasons in document["not_fitted"].items():
+        told += [f"{NAMES[name]}: {law} is not fitted: {why.removeprefix(f'{law}: ')}" for law, why in reasons.items()]
     return told
 
 
@@ -234,7 +235,7 @@ def _hosts(document: Mapping[str, Any]) -> list[str]:
         []
         if median is None
         else [
-            f"{_several(hosts['chosen'], 'client')} with internal and external traffic: {median:.3g} times as many "
+            f"{several(hosts['chosen'], 'client')} with internal and external traffic: {median:.3g} times as many "
             "internal bytes as external ones in the median"
         ]
     )

@@ -6,7 +6,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from mayfly.profile.sentences import NAMES, verdict
+from mayfly.profile.sentences import NAMES, several, verdict
 from mayfly.profile.traffic import DIRECTIONS
 from mayfly.show import table as shown
 from mayfly.show.terminal import FoldingTable, empty_table
@@ -39,8 +39,8 @@ def first_tables(document: Mapping[str, Any]) -> list[shown.Table | str]:
     facts = dataset_facts(document)
     told = ", ".join(map(printable, document["captures"]))
     first: list[shown.Table | str] = [
-        f"{told}: {facts['duration']} from {facts['date (UTC)']} UTC, {facts['connections']} connections, "
-        f"{facts['bytes']}",
+        f"{told}: {facts['duration']} from {facts['date (UTC)']} UTC, "
+        f"{several(document['dataset']['connections'], 'connection')}, {facts['bytes']}",
         "",
         "Is the link full?",
         *(f"  {sentence}" for sentence in verdict(document)),

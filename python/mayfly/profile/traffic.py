@@ -19,9 +19,10 @@ class Traffic:
 
     Parameters
     ----------
-    rows : polars.DataFrame, shape (n_rows, 8)
-        ``start_s``, ``direction``, ``near`` and ``far`` (addresses), ``bytes``, ``packets``, ``rtt_s`` (between the tap
-        and the sender, null where nothing ended a round trip) and ``protocol``, in the order of time.
+    rows : polars.DataFrame, shape (n_rows, 9)
+        ``start_s``, ``direction``, ``near`` and ``far`` (addresses), ``bytes``, ``packets``, ``acked_bytes`` (payload of
+        the other direction that they acknowledge), ``rtt_s`` (between the tap and the sender, null where nothing ended
+        a round trip) and ``protocol``, in the order of time.
     width_s : float
         Of the windows of the rows.
     duration_s : float
@@ -57,8 +58,27 @@ class Traffic:
             ``window``, counted from time 0, and ``bps``, the load in bit/s of IP packets. A last window that the
             capture does not fill is left out.
         """
+        return self._summed(direction, "bytes", width_s)
+
+    def acknowledged(self, direction: str, width_s: float) -> pl.DataFrame:
+        """Payload of TCP that arrived in a direction, by the acknowledgements that pass back.
+
+        Parameters
+        ----------
+        direction, width_s
+            As for :meth:`loads`.
+
+        Returns
+        -------
+        polars.DataFrame, shape (n_windows, 2)
+            As :meth:`loads`, in bit/s of payload. What is lost behind the tap is not in it, and what waits there is in
+            it when it has arrived.
+        """
+        return self._summed("up" if direction == "down" else "down", "acked_bytes", width_s)
+
+    def _summed(self, direction: str, column: str, width_s: float) -> pl.DataFrame:
         rows = self.placed(width_s).filter(pl.col("direction") == direction)
-        sums = rows.group_by("window").agg((8 * pl.col("bytes").sum() / width_s).alias("bps"))
+        sums = rows.group_by("window").agg((8 * pl.col(column).sum() / width_s).alias("bps"))
         whole = math.floor(self.duration_s / width_s * (1 + 1e-9))
         return sums.filter(pl.col("window").is_between(0, whole - 1)).sort("window")
 
@@ -84,7 +104,7 @@ def traffic_of(
     ----------
     frame : polars.DataFrame, shape (n_connections, n_columns)
         Connections, with ``connection_id``.
-    volumes : polars.DataFrame, shape (n_volumes, 6)
+    volumes : polars.DataFrame, shape (n_volumes, 7)
         Of :func:`mayfly.workload.connections.read_captures`.
     width_s, duration_s : float
         Of their windows, and of the capture.
@@ -121,6 +141,7 @@ def _crossing(frame: pl.DataFrame, volumes: pl.DataFrame, near: frozenset[str]) 
         pl.when("opener_near").then("responder").otherwise("opener").alias("far"),
         pl.col("wire_bytes").alias("bytes"),
         "packets",
+        "acked_bytes",
         "rtt_s",
         "protocol",
     ).sort("start_s", maintain_order=True)

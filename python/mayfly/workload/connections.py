@@ -18,7 +18,7 @@ import polars as pl
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.tables import Column, Table, native
-from mayfly.text.files import complete, first_line
+from mayfly.text.files import complete, first_line, without_panics
 from mayfly.text.readable import printable
 
 CONNECTIONS = Table(
@@ -152,7 +152,7 @@ class Reading:
         ``max_packets`` allows some.
     counts : dict
         As :func:`connections` returns it.
-    volumes : polars.DataFrame, shape (n_volumes, 6)
+    volumes : polars.DataFrame, shape (n_volumes, 7)
         :data:`VOLUMES`, what each direction of a connection carried in each window of ``counts["volume_width_s"]``
         with traffic, by connection and time; empty unless ``max_volumes`` allows some.
     """
@@ -226,8 +226,8 @@ def connections(
         ``evicted`` connections; ``trains_left_out``, ``packets_left_out``, ``volumes_left_out`` (packets),
         ``volume_width_s``; ``link_types`` (packets of those that are not decoded, by number); ``taps`` (``file``,
         ``interface``, ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of
-        the error, packets in ``common``); ``truncated`` (a file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since
-        1970, None without packets).
+        the error, packets in ``common``); ``truncated`` (a file ends inside a record); ``duration_s``;
+        ``first_epoch_s`` (s since 1970, None without packets).
 
     Raises
     ------
@@ -237,6 +237,9 @@ def connections(
     reading = read_captures(paths, ReadOptions(max_flows=max_flows))
     return reading.connections, reading.counts
 
+
+LONGEST_S = 2**63 * 1e-9
+"""What nanoseconds since the first packet hold."""
 
 LINK_TYPES = {
     105: "IEEE 802.11",
@@ -346,7 +349,8 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
     """
     name = os.fspath(path)
     try:
-        metadata = pl.read_parquet_metadata(name)
+        with without_panics():
+            metadata = pl.read_parquet_metadata(name)
         if metadata.get("mayfly.table") != CONNECTIONS.name:
             raise MayflyError(f"{name}: not a connection table: write one with mayfly.workload.connections")
         version = metadata.get("mayfly.schema")
@@ -354,8 +358,10 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
             raise MayflyError(
                 f"{name}: connection table of schema {version}, must be {CONNECTIONS.version}: read the capture again"
             )
-        frame, counts = pl.read_parquet(name), json.loads(metadata["mayfly.counts"])
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException, KeyError, ValueError) as error:
+        with without_panics():
+            frame = pl.read_parquet(name)
+        counts = json.loads(metadata["mayfly.counts"])
+    except (OSError, pl.exceptions.PolarsError, KeyError, ValueError) as error:
         raise MayflyError(f"{name}: a damaged connection table: {first_line(error)}") from None
     _refuse_damage(name, frame, counts)
     return frame, counts
@@ -373,8 +379,8 @@ def _refuse_damage(name: str, frame: pl.DataFrame, counts: object) -> None:
         if column in frame.columns and frame[column].null_count():
             raise MayflyError(f"{name}: a damaged connection table: {column} is missing in a row")
     for column, kind in frame.schema.items():
-        if kind == pl.Float64 and not frame[column].is_finite().all():
-            raise MayflyError(f"{name}: a damaged connection table: {column} holds a value that is not finite")
+        if kind == pl.Float64 and not (frame[column].abs() <= LONGEST_S).all():
+            raise MayflyError(f"{name}: a damaged connection table: {column} holds a time beyond 292 years")
         if kind == pl.Int64 and (least := frame[column].min()) is not None and least < 0:
             raise MayflyError(f"{name}: a damaged connection table: {column} = {least}, must be 0 or more")
     for column in ("opener", "responder"):

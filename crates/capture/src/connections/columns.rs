@@ -274,6 +274,12 @@ impl Record for Volume {
             }),
             Column::new("packets", "packets", "Packets as captured.", |row: &Volume| row.packets),
             Column::new(
+                "acked_bytes",
+                "bytes",
+                "Payload of the other end that they acknowledged first.",
+                |row: &Volume| row.acked_bytes,
+            ),
+            Column::new(
                 "rtt_s",
                 "s",
                 "Least round-trip time between the tap and the sender of these packets that one of them ended; null \

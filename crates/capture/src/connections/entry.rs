@@ -77,6 +77,8 @@ pub(crate) struct Brought {
     pub(crate) packets: u64,
     /// Round-trip time between the tap and the sender that the segment ended.
     pub(crate) rtt_ns: Option<i64>,
+    /// Payload of the other end that it acknowledged first.
+    pub(crate) acked_bytes: u64,
 }
 
 impl Entry {
@@ -143,11 +145,15 @@ impl Entry {
         match &segment.transport {
             Transport::Tcp(header) => {
                 let answered = self.handshake.answered;
+                let acked_before = self.halves[from].highest_ack;
                 self.add_flags(header, segment.payload_bytes, from, time_ns);
+                let acked_bytes = acked_before
+                    .zip(self.halves[from].highest_ack)
+                    .map_or(0, |(before, now)| u64::from(now.wrapping_sub(before)));
                 let shook_ns = self.handshake_part_ns(header.flags, from, answered);
                 let brought = self.add_payload(segment, header, from, time_ns, pauses);
                 let sample_ns = self.halves[1 - from].echoes.take_fresh();
-                Brought { rtt_ns: shook_ns.into_iter().chain(sample_ns).min(), ..brought }
+                Brought { rtt_ns: shook_ns.into_iter().chain(sample_ns).min(), acked_bytes, ..brought }
             }
             Transport::Udp | Transport::Icmp { .. } => {
                 self.halves[from].see_datagram(segment, time_ns);
@@ -313,7 +319,7 @@ impl Entry {
         let data = Data { header, start, bytes, packets, time_ns };
         let fresh = mine.see_data(data, theirs.highest_ack, notice_ns);
         let ended = self.transfer.see(from, time_ns, fresh, packets, paused);
-        Brought { ended, packets: if fresh > 0 { packets } else { 0 }, rtt_ns: None }
+        Brought { ended, packets: if fresh > 0 { packets } else { 0 }, ..Brought::default() }
     }
 
     fn mss(&self) -> Option<u16> {

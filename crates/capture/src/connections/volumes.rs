@@ -24,6 +24,8 @@ pub struct Volume {
     pub wire_bytes: u64,
     /// Packets as captured.
     pub packets: u64,
+    /// Payload of the other end that they acknowledged first.
+    pub acked_bytes: u64,
     /// Least round-trip time between the tap and the sender of the direction that its packets ended in the window.
     pub rtt_ns: Option<i64>,
 }
@@ -48,20 +50,13 @@ impl Volumes {
         Volumes { limit, width_ns: NARROWEST_NS, kept: Vec::new(), left_out: 0 }
     }
 
-    /// Adds a packet; `last` is where the row of its direction was, and where it is now.
-    pub(crate) fn add(
-        &mut self,
-        (serial, from): (u64, usize),
-        last: &mut u32,
-        time_ns: i64,
-        wire_bytes: u64,
-        rtt_ns: Option<i64>,
-    ) {
+    /// Adds the volume of a packet, whose `start_ns` is its time; `last` is where the row of its direction was, and where
+    /// it is now.
+    pub(crate) fn add(&mut self, packet: Volume, last: &mut u32) {
         if self.limit == 0 {
             return;
         }
-        let start_ns = time_ns.div_euclid(self.width_ns);
-        let row = Volume { connection: serial, from_opener: from == 0, start_ns, wire_bytes, packets: 1, rtt_ns };
+        let row = Volume { start_ns: packet.start_ns.div_euclid(self.width_ns), ..packet };
         // After a doubling another direction may stand there.
         if let Some(held) = self.kept.get_mut(*last as usize)
             && held.is_with(&row)
@@ -76,9 +71,8 @@ impl Volumes {
             }
             self.widen();
         }
-        let start_ns = time_ns.div_euclid(self.width_ns);
         *last = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
-        self.kept.push(Volume { start_ns, ..row });
+        self.kept.push(Volume { start_ns: packet.start_ns.div_euclid(self.width_ns), ..packet });
     }
 
     /// Doubles the windows, more than once if too few rows meet.
@@ -116,6 +110,7 @@ impl Volume {
     fn join(&mut self, other: &Volume) {
         self.wire_bytes = self.wire_bytes.saturating_add(other.wire_bytes);
         self.packets = self.packets.saturating_add(other.packets);
+        self.acked_bytes = self.acked_bytes.saturating_add(other.acked_bytes);
         self.rtt_ns = self.rtt_ns.into_iter().chain(other.rtt_ns).min();
     }
 }
@@ -128,7 +123,16 @@ mod tests {
         let mut volumes = Volumes::with_limit(limit);
         let mut last = std::collections::HashMap::new();
         for &(serial, time_ns) in packets {
-            volumes.add((serial, 0), last.entry(serial).or_insert(u32::MAX), time_ns, 100, Some(time_ns));
+            let packet = Volume {
+                connection: serial,
+                from_opener: true,
+                start_ns: time_ns,
+                wire_bytes: 100,
+                packets: 1,
+                acked_bytes: 7,
+                rtt_ns: Some(time_ns),
+            };
+            volumes.add(packet, last.entry(serial).or_insert(u32::MAX));
         }
         volumes.join();
         volumes
@@ -150,6 +154,7 @@ mod tests {
         assert_eq!(volumes.left_out, 0);
         assert_eq!(volumes.kept.iter().map(|row| row.packets).sum::<u64>(), 10_000);
         assert_eq!(volumes.kept.iter().map(|row| row.wire_bytes).sum::<u64>(), 1_000_000);
+        assert_eq!(volumes.kept.iter().map(|row| row.acked_bytes).sum::<u64>(), 70_000);
     }
 
     #[test]
