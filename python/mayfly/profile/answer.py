@@ -101,7 +101,7 @@ class Profile(Listing):
         gaps = gaps_within(frame, "side") | gaps_within(frame, "class")
         return {
             **super().document(),
-            "link": overview(frame, self.traffic, self.guess),
+            "link": overview(frame, self.connections.volumes, self.traffic, self.guess),
             "composition": composition(frame),
             "directions": directions(frame, self.sides, self.roles),
             "load": load_document(self.load, self.bin_s, across_bins(frame, self.bin_s)),

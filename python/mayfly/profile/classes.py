@@ -212,7 +212,7 @@ def dataset(frame: pl.DataFrame, sides: Sides, duration_s: float, first_epoch_s:
     -------
     dict
         ``date`` (UTC, None when unknown), ``duration_s, connections, tcp, udp, icmp, bytes, packets, local_hosts,
-        remote_hosts, longest_silence_s``; bytes from the IP header on.
+        remote_hosts``; bytes from the IP header on.
     """
     from datetime import UTC, datetime
 
@@ -228,15 +228,4 @@ def dataset(frame: pl.DataFrame, sides: Sides, duration_s: float, first_epoch_s:
         "packets": frame["packets"].sum(),
         "local_hosts": len(sides.internal),
         "remote_hosts": len(sides.external),
-        "longest_silence_s": longest_silence_s(frame),
     }
-
-
-def longest_silence_s(frame: pl.DataFrame) -> float | None:
-    """Longest time during which no connection is under way, s; None of fewer than two connections."""
-    spans = frame.select("start_s", "end_s").drop_nulls().sort("start_s")
-    if spans.height < 2:
-        return None
-    gaps = spans["start_s"].slice(1) - spans["end_s"].cum_max().slice(0, spans.height - 1)
-    longest = gaps.max()
-    return max(float(longest), 0.0) if isinstance(longest, float) else None

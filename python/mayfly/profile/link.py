@@ -40,10 +40,13 @@ LEAST_S = 0.5
 ABOVE = 0.1
 """Most windows above a plateau, as a share of those at it."""
 
-PEAKED = 2.0
-"""How many times as many windows a plateau holds as the band of the same width below it."""
+ABOVE_OF_ACKS = 0.35
+"""The same of what is acknowledged: an acknowledgement that fills a hole brings what had arrived before."""
 
-WAIT_S = 0.05
+PEAKED = 2.0
+"""How many times as many windows a plateau holds as the bands of the same width below and above it."""
+
+WAIT_S = 0.02
 """Windows in which the least wait is taken, s: of many packets, that of one that was answered at once."""
 
 LEAST_WAIT_S = 1e-3
@@ -339,13 +342,13 @@ def _plateau_of(traffic: Traffic, direction: str, sent: Sent) -> _Plateau | None
             loads = traffic.loads(direction, width_s)
             if by_acks:
                 loads = traffic.acknowledged(direction, width_s).with_columns(pl.col("bps") * sent.wire_over_payload)
-            rate = plateau_rate(loads["bps"].to_numpy(), width_s)
+            rate = plateau_rate(loads["bps"].to_numpy(), width_s, ABOVE_OF_ACKS if by_acks else ABOVE)
             if rate is not None:
                 return _Plateau(width_s, rate, loads.filter((pl.col("bps") - rate).abs() <= BAND * rate), by_acks)
     return None
 
 
-def plateau_rate(loads_bps: Floats, width_s: float) -> float | None:
+def plateau_rate(loads_bps: Floats, width_s: float, most_above: float = ABOVE) -> float | None:
     """Where the load of many windows lies, and next to none above.
 
     Parameters
@@ -354,12 +357,14 @@ def plateau_rate(loads_bps: Floats, width_s: float) -> float | None:
         Load of windows.
     width_s : float
         Of the windows, s.
+    most_above : float
+        Most windows above, as a share of those at the plateau.
 
     Returns
     -------
     float or None
         bit/s: the median of the plateau. None where there is none: less than :data:`LEAST_WINDOWS` windows or
-        :data:`LEAST_S` in the band of :data:`BAND`, more above it than :data:`ABOVE` of these, or no peak, or windows
+        :data:`LEAST_S` in the band of :data:`BAND`, more above it than ``most_above`` of these, or no peak, or windows
         so narrow that a packet is more than half the band.
 
     Examples
@@ -383,8 +388,10 @@ def plateau_rate(loads_bps: Floats, width_s: float) -> float | None:
     inside = len(ordered) - above - up_to(candidates * (1 - BAND))
     below = up_to(candidates * (1 - BAND)) - up_to(candidates * (1 - 3 * BAND))
     least = max(LEAST_WINDOWS, LEAST_S / width_s)
+    higher = up_to(candidates * (1 + 3 * BAND)) - up_to(candidates * (1 + BAND))
     narrow = 8 * PACKET_BYTES / width_s > candidates * BAND
-    fits = (inside >= least) & (above <= ABOVE * inside) & (inside >= PEAKED * below) & ~narrow
+    peaked = inside >= PEAKED * np.maximum(below, higher)
+    fits = (inside >= least) & (above <= most_above * inside) & peaked & ~narrow
     if not fits.any():
         return None
     best = candidates[fits][np.argmax((inside - above - below)[fits])]
@@ -429,7 +436,7 @@ def sent_by_tcp(frame: pl.DataFrame, near: frozenset[str], direction: str) -> Se
     -------
     Sent
     """
-    hosts = pl.Series(list(near), dtype=pl.String)
+    hosts = list(near)
     ends = ("opener", "responder")
     crossing = frame.filter(pl.col("opener").is_in(hosts) != pl.col("responder").is_in(hosts))
     names = ("data_packets", "retransmits", "lost_before", "wire_bytes", "payload_bytes")
@@ -471,7 +478,7 @@ def _waits(traffic: Traffic, direction: str, plateau: _Plateau) -> Floats:
 def _with_buffer(found: DirectionGuess, waits: Floats) -> DirectionGuess:
     if len(waits) < LEAST_WINDOWS:
         return _with(found, buffer_why="too few round trips ended while the link was full")
-    typical, full, longest = (float(x) for x in np.quantile(waits, (0.75, 0.95, 1.0)))
+    typical, full, longest = (float(x) for x in np.quantile(waits, (0.75, 0.98, 1.0)))
     rate = found.rate_bps or 0.0
     lost = (found.lost or 0.0) >= LEAST_LOST
     reason = f"packets wait {time_text(full)} at most, beyond the least round-trip time"

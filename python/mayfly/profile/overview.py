@@ -9,19 +9,48 @@ import polars as pl
 from mayfly.profile.link import LinkGuess, sent_by_tcp
 from mayfly.profile.traffic import DIRECTIONS, Traffic
 
+
+def longest_silence_s(frame: pl.DataFrame, volumes: pl.DataFrame | None) -> float | None:
+    """Longest time in which nothing passes.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Connections.
+    volumes : polars.DataFrame, optional
+        When what was carried; without, no connection is under way.
+
+    Returns
+    -------
+    float or None
+        s; None of fewer than two packets or connections.
+    """
+    if volumes is None:
+        spans = frame.select("start_s", "end_s").drop_nulls().sort("start_s")
+        gaps = spans["start_s"].slice(1) - spans["end_s"].cum_max().slice(0, max(spans.height - 1, 0))
+    else:
+        gaps = volumes["start_s"].unique().sort().diff().drop_nulls()
+    longest = gaps.max()
+    return max(longest, 0.0) if isinstance(longest, float) else None
+
+
 HOSTS = 5
 """Hosts that are named."""
 
 SECOND_S = 1.0
 
 
-def overview(frame: pl.DataFrame, traffic: Traffic | None, guess: LinkGuess | None) -> dict[str, Any]:
+def overview(
+    frame: pl.DataFrame, volumes: pl.DataFrame | None, traffic: Traffic | None, guess: LinkGuess | None
+) -> dict[str, Any]:
     """Summarise the link.
 
     Parameters
     ----------
     frame : polars.DataFrame, shape (n_connections, n_columns)
         Connections.
+    volumes : polars.DataFrame, optional
+        What each direction of them carried when.
     traffic : Traffic, optional
         None for a table of connections, which does not say when each packet went.
     guess : LinkGuess, optional
@@ -30,8 +59,8 @@ def overview(frame: pl.DataFrame, traffic: Traffic | None, guess: LinkGuess | No
     Returns
     -------
     dict
-        As ``docs/profile.md`` lists it: ``near`` (how the near side was found), ``directions``, ``guess``, ``hosts``
-        and ``round_trips``.
+        As ``docs/profile.md`` lists it: ``near`` (how the near side was found), ``directions``, ``guess``, ``hosts``,
+        ``longest_silence_s`` and ``round_trips``.
     """
     if traffic is None or guess is None:
         return {
@@ -39,6 +68,7 @@ def overview(frame: pl.DataFrame, traffic: Traffic | None, guess: LinkGuess | No
             "directions": None,
             "guess": None,
             "hosts": [],
+            "longest_silence_s": longest_silence_s(frame, volumes),
             "round_trips": round_trip_overview(frame),
         }
     busiest = {way: busiest_window(traffic, way) for way in DIRECTIONS}
@@ -56,6 +86,7 @@ def overview(frame: pl.DataFrame, traffic: Traffic | None, guess: LinkGuess | No
         },
         "guess": guess.document(),
         "hosts": busiest_hosts(traffic, guess),
+        "longest_silence_s": longest_silence_s(frame, volumes),
         "round_trips": round_trip_overview(frame),
     }
 

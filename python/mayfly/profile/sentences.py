@@ -101,7 +101,7 @@ GAP_SHARE = 0.9
 
 def _doubts(document: Mapping[str, Any]) -> list[str]:
     told = []
-    silence_s, duration_s = document["dataset"]["longest_silence_s"], document["dataset"]["duration_s"]
+    silence_s, duration_s = document["link"]["longest_silence_s"], document["dataset"]["duration_s"]
     if duration_s > 86_400 and silence_s is not None and silence_s > GAP_SHARE * duration_s:
         told.append(
             f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a "

@@ -20,7 +20,7 @@ class Traffic:
     Parameters
     ----------
     rows : polars.DataFrame, shape (n_rows, 9)
-        ``start_s``, ``direction``, ``near`` and ``far`` (addresses), ``bytes``, ``packets``, ``acked_bytes`` (payload of
+        ``start_s``, ``direction``, ``near`` and ``far`` (addresses), ``bytes``, ``packets``, ``acked_bytes`` (payload
         the other direction that they acknowledge), ``rtt_s`` (between the tap and the sender, null where nothing ended
         a round trip) and ``protocol``, in the order of time.
     width_s : float
@@ -127,7 +127,7 @@ def traffic_of(
 
 
 def _crossing(frame: pl.DataFrame, volumes: pl.DataFrame, near: frozenset[str]) -> pl.DataFrame:
-    hosts = pl.Series(list(near), dtype=pl.String)
+    hosts = list(near)
     ends = frame.select("connection_id", "protocol", "opener", "responder").with_columns(
         pl.col("opener").is_in(hosts).alias("opener_near"), pl.col("responder").is_in(hosts).alias("responder_near")
     )
