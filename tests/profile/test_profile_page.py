@@ -24,7 +24,7 @@ def text(found):
 
 def test_every_plot_has_a_place(text):
     keys = list(figures_in(text))
-    assert keys[:3] == ["load", "directions", "sizes"] and {"mass", "gaps", "rtts", "qq-size", "qq-gap"} <= set(keys)
+    assert keys[:4] == ["link", "load", "directions", "sizes"] and {"mass", "gaps", "rtts", "qq-size", "qq-gap"} <= set(keys)
     assert re.findall(r'id="plot-([a-z0-9-]+)"', text) == keys
 
 

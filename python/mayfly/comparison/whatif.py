@@ -130,7 +130,7 @@ def _flows(
 ) -> pl.DataFrame:
     """The capture's flows in the form asked for."""
     from mayfly.workload import apps as forms
-    from mayfly.workload.capture import flows_of_capture, networks_of
+    from mayfly.workload.capture import flows_of_capture, hosts_of_site, networks_of
     from mayfly.workload.connections import read_captures
 
     if apps not in (None, *_APPS):
@@ -141,6 +141,8 @@ def _flows(
     tcp = scenario.tcp
     ideal = {"initial_window": tcp.initial_window, "delayed_ack": tcp.delayed_ack > 0}
     reading = read_captures(capture, forms.read_options(**ideal))
+    if networks is not None:
+        hosts_of_site(reading.connections, networks)
     if apps == "tcp":
         return forms.scripted_flows(reading, networks, mss=tcp.mss)
     return forms.recorded_flows(reading, networks)

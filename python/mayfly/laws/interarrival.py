@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -193,12 +194,19 @@ BY_LIKELIHOOD = {"exponential": _exponential, "lognormal": _lognormal, "weibull"
 """The parameters that make the likelihood largest, of values above 0 whose mean is 1."""
 
 
-def quantile_pairs(fit: Fit, gaps: Floats | Sequence[float], points: int = 99) -> tuple[Floats, Floats]:
+class Fitted(Protocol):
+    """What has quantiles."""
+
+    def quantiles(self, p: Floats | Sequence[float]) -> Floats:
+        """Quantiles of the law."""
+
+
+def quantile_pairs(fit: Fitted, gaps: Floats | Sequence[float], points: int = 99) -> tuple[Floats, Floats]:
     """Quantiles of law and gaps at the same probabilities: a QQ plot.
 
     Parameters
     ----------
-    fit : Fit
+    fit : Fitted
         The law.
     gaps : array_like, shape (n,)
         Measured.

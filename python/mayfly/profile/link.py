@@ -205,7 +205,7 @@ def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | Non
     >>> guess.busier.direction
     'down'
     """
-    from mayfly.workload.capture import hosts_within, internal_hosts, networks_of
+    from mayfly.workload.capture import hosts_of_site, internal_hosts, networks_of
     from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
 
     if os.fspath(capture) == "-":
@@ -213,7 +213,7 @@ def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | Non
     networks = None if internal is None else networks_of(internal)
     reading = read_captures(capture, ReadOptions(max_volumes=MOST_VOLUMES))
     frame = reading.connections
-    near = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
+    near = internal_hosts(frame) if networks is None else hosts_of_site(frame, networks)
     traffic = traffic_of(
         frame,
         reading.volumes,
@@ -292,7 +292,7 @@ def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> Dire
     again, lost_after = sent.again, sent.lost_after
     second = max(1.0, traffic.width_s)
     busiest = traffic.loads(direction, second)["bps"].max()
-    none = DirectionGuess(direction, None if busiest is None else float(busiest), lost=again)
+    none = DirectionGuess(direction, busiest if isinstance(busiest, float) else None, lost=again)
     if not traffic.whole or traffic.width_s > WIDTHS_S[-1]:
         return _with(none, why="the capture holds too many connections to tell its load by the second")
     if not (traffic.rows["direction"] == direction).any():

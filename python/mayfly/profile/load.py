@@ -90,7 +90,7 @@ def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float | None = 
     bin_s = bin_width(duration_s) if bin_s is None else bin_s
     if not (np.isfinite(bin_s) and bin_s > 0):
         raise MayflyError(f"bin = {bin_s} s: must be above 0")
-    begin = min(frame["start_s"].min() or 0.0, 0.0) if frame.height else 0.0
+    begin = _begin(frame)
     bins = max(int(np.ceil(duration_s / bin_s)), 1)
     if bins > MAX_BINS:
         raise MayflyError(f"bin = {bin_s} s: must be at least {duration_s / MAX_BINS:.3g} s, for {MAX_BINS} bins")
@@ -106,6 +106,12 @@ def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float | None = 
                 sums[what] += spread(first, last, sent[f"{sender}_{column}"].to_numpy(), bins)
         parts.append(pl.DataFrame({"start_s": starts, "covered_s": covered, "class": name, "side": side} | sums))
     return pl.concat(parts) if parts else pl.DataFrame(schema=_SCHEMA)
+
+
+def _begin(frame: pl.DataFrame) -> float:
+    """Start of the first bin: 0, or the first packet where the file is out of order."""
+    first = frame["start_s"].min()
+    return min(first, 0.0) if isinstance(first, float) else 0.0
 
 
 _SCHEMA = {
@@ -197,7 +203,8 @@ def _units(first: Floats, last: Floats, amounts: Integers, begin: Integers, end:
     """The bin of each unit, by whose end that many units are sent, and the row of the unit."""
     rows = np.repeat(np.arange(len(amounts)), amounts)
     number = np.arange(len(rows)) - np.repeat(np.cumsum(amounts) - amounts, amounts) + 1
-    first, last, amounts, begin, end = (column[rows] for column in (first, last, amounts, begin, end))
+    first, last = first[rows], last[rows]
+    amounts, begin, end = amounts[rows], begin[rows], end[rows]
     near = np.floor(first + number * ((last - first) / amounts)).astype(np.int64)
     bin_of = np.clip(near, begin, end)
     # Roundings of the estimate are mended by the rule itself.
@@ -226,13 +233,13 @@ def across_bins(frame: pl.DataFrame, bin_s: float) -> float | None:
     float or None
         None without bytes.
     """
-    begin = min(frame["start_s"].min() or 0.0, 0.0) if frame.height else 0.0
+    begin = _begin(frame)
     whole = crossing = 0
     for sender in ("opener", "responder"):
         at = [((pl.col(f"{sender}_{end}") - begin) / bin_s).floor() for end in ("first_s", "last_s")]
         sent = frame.filter(pl.col(f"{sender}_packets") > 0)
-        whole += sent[f"{sender}_wire_bytes"].sum()
-        crossing += sent.filter(at[0] != at[1])[f"{sender}_wire_bytes"].sum()
+        whole += int(sent[f"{sender}_wire_bytes"].sum())
+        crossing += int(sent.filter(at[0] != at[1])[f"{sender}_wire_bytes"].sum())
     return share(crossing, whole)
 
 

@@ -183,9 +183,9 @@ def _classes_table(document: Mapping[str, Any], colours: Mapping[str, Style]) ->
             value = sum(row[measure] for row in rows)
             part = sum(row[f"{measure}_share"] or 0.0 for row in rows)
             cells.append((f"{text(value)}<small>{100 * part:.1f} % of all</small>", value, ""))
-        for measure, text in (("size_bytes", bytes_text), ("duration_s", time_text), ("rtt_s", time_text)):
+        for measure, words in (("size_bytes", bytes_text), ("duration_s", time_text), ("rtt_s", time_text)):
             median = document[measure].get(name, {}).get("q50")
-            cells.append((text(median), median, ""))
+            cells.append((words(median), median, ""))
         rate = document["retransmission"].get(name, {}).get("rate")
         cells.append((MISSING if rate is None else f"{100 * rate:.2f} %", rate, ""))
         lines.append(line(name, style, cells))

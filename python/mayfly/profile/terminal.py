@@ -1,7 +1,7 @@
 """A profile as tables for the terminal, in the form of Chen 2012, Tables 8.1 and 8.2."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from rich.table import Table
 from rich.text import Text
@@ -115,7 +115,7 @@ def profile_tables(document: Mapping[str, Any]) -> list[Table]:
 def _table(title: str, heads: list[str], left: int = 1) -> Table:
     table = empty_table(Text(title), FoldingTable)
     for place, head in enumerate(heads):
-        side = "left" if place < left else "right"
+        side: Literal["left", "right"] = "left" if place < left else "right"
         table.add_column(Text(head, justify=side), justify=side, no_wrap=place >= left, overflow="fold")
     return table
 

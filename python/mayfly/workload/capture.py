@@ -72,10 +72,13 @@ def flows_of_capture(
     Raises
     ------
     MayflyError
-        As :func:`connections`, or ``internal`` holds something else than a CIDR; one line.
+        As :func:`connections`, or ``internal`` holds something else than a CIDR, or no host is in it; one line.
     """
     networks = None if internal is None else networks_of(internal)
-    return flows_of_connections(connections(path, max_flows=max_flows)[0], networks)
+    frame = connections(path, max_flows=max_flows)[0]
+    if networks is not None:
+        hosts_of_site(frame, networks)
+    return flows_of_connections(frame, networks)
 
 
 def flows_of_connections(frame: pl.DataFrame, networks: list | None = None, *, from_zero: bool = True) -> pl.DataFrame:
@@ -196,7 +199,13 @@ def internal_hosts(frame: pl.DataFrame) -> list[str]:
 
 
 def hosts_within(frame: pl.DataFrame, networks: Iterable) -> list[str]:
-    """Addresses of a connection table inside any of ``networks``.
+    """Addresses of a connection table inside any of ``networks``."""
+    networks = list(networks)
+    return [host for host in hosts_of(frame) if within(host, networks)]
+
+
+def hosts_of_site(frame: pl.DataFrame, networks: Iterable) -> list[str]:
+    """The same of networks that a user named.
 
     Raises
     ------
@@ -206,14 +215,13 @@ def hosts_within(frame: pl.DataFrame, networks: Iterable) -> list[str]:
     Examples
     --------
     >>> frame = pl.DataFrame({"opener": ["10.1.2.3"], "responder": ["192.0.2.1"]})
-    >>> hosts_within(frame, networks_of(["10.9.0.0/16"]))
+    >>> hosts_of_site(frame, networks_of(["10.9.0.0/16"]))
     Traceback (most recent call last):
     mayfly.errors.MayflyError: internal = 10.9.0.0/16: no host is in it; seen are 10.1.2.0/24, 192.0.2.0/24
     """
     networks = list(networks)
-    everyone = hosts_of(frame)
-    found = [host for host in everyone if within(host, networks)]
-    if everyone and not found:
+    found = hosts_within(frame, networks)
+    if frame.height and not found:
         named = ", ".join(map(str, networks)) or "nothing"
         raise MayflyError(f"internal = {named}: no host is in it; seen are {', '.join(networks_seen(frame))}")
     return found

@@ -374,14 +374,13 @@ def _refuse_damage(name: str, frame: pl.DataFrame, counts: object) -> None:
     for column, kind in COLUMNS.items():
         if column in frame.columns and frame.schema[column] != kind:
             raise MayflyError(f"{name}: a damaged connection table: {column} is {frame.schema[column]}, must be {kind}")
-    needed = [column for column in ("protocol", "opener", "responder", "state", "opener_from", "start_s", "end_s")]
-    for column in needed:
+    for column in ("protocol", "opener", "responder", "state", "opener_from", "start_s", "end_s"):
         if column in frame.columns and frame[column].null_count():
             raise MayflyError(f"{name}: a damaged connection table: {column} is missing in a row")
     for column, kind in frame.schema.items():
         if kind == pl.Float64 and not (frame[column].abs() <= LONGEST_S).all():
             raise MayflyError(f"{name}: a damaged connection table: {column} holds a time beyond 292 years")
-        if kind == pl.Int64 and (least := frame[column].min()) is not None and least < 0:
+        if kind == pl.Int64 and isinstance(least := frame[column].min(), int) and least < 0:
             raise MayflyError(f"{name}: a damaged connection table: {column} = {least}, must be 0 or more")
     for column in ("opener", "responder"):
         if column in frame.columns:

@@ -1,7 +1,7 @@
 """`mayfly profile`: what is in a capture."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -11,16 +11,13 @@ from mayfly.cli.profile.compare import compare
 from mayfly.cli.profile.roles import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
-if TYPE_CHECKING:
-    from click import Context
-
 
 class WithDefault(TyperGroup):
     """Commands, and one that the first word need not name: a capture is profiled."""
 
     default = "captures"
 
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = [self.default, *args]
