@@ -62,8 +62,8 @@ def test_a_plateau_needs_many_windows_and_none_above():
 def test_rate_and_buffer_of_a_full_link_are_found(tmp_path, rate_bps, buffer_bytes, side, load):
     """The tap behind the queue and before it.
 
-    The load of a full window is the rate but for a packet and what a plateau may spread; a first-in first-out queue that
-    drops was full, and no packet waits longer than a full one.
+    The load of a full window is the rate but for a packet and what a plateau may spread; a first-in first-out queue
+    that drops was full, and no packet waits longer than a full one.
     """
     seconds = 60 if rate_bps < 5e6 else 20
     file = simulated(tmp_path / "a.pcap", int(rate_bps), buffer_bytes, load, side, seconds=seconds)

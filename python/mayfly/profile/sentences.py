@@ -81,7 +81,7 @@ def first_sentences(document: Mapping[str, Any]) -> list[str]:
     told += _repeats(document)
     if (near := document["link"]["near"]) is not None and near["found_by"] == "openers":
         told.append(
-            "no traffic crosses the boundary of the site: the near side here is that of the hosts that open "
+            "next to no traffic crosses the boundary of the site: the near side here is that of the hosts that open "
             "connections; --internal names it"
         )
     told += _doubts(document)

@@ -13,6 +13,10 @@ DIRECTIONS = ("down", "up")
 """Into the site, and out of it."""
 
 
+LEAST_CROSSING = 0.05
+"""Share of the bytes that crosses between a site and the rest; of less, the link is somewhere else."""
+
+
 @dataclass(frozen=True, eq=False)
 class Traffic:
     """Packets that crossed between two sides, in windows of time.
@@ -30,7 +34,8 @@ class Traffic:
     near : frozenset of str
         Addresses on the near side.
     by_openers : bool
-        Whether the near side is that which opens connections, since no traffic crosses the boundary of the site.
+        Whether the near side is that which opens connections, since next to no traffic crosses the boundary of the
+        site.
     whole : bool
         Whether every packet is in a row.
     """
@@ -109,8 +114,8 @@ def traffic_of(
     width_s, duration_s : float
         Of their windows, and of the capture.
     near : frozenset of str
-        Addresses on the near side of the link. Where nothing crosses between these and others, the side that opens
-        connections (:func:`mayfly.workload.capture.internal_hosts`).
+        Addresses on the near side of the link. Where next to nothing crosses between these and others
+        (:data:`LEAST_CROSSING`), the side that opens connections (:func:`mayfly.workload.capture.internal_hosts`).
     whole : bool
         Whether every packet is in a volume.
 
@@ -119,7 +124,7 @@ def traffic_of(
     Traffic
     """
     found = _crossing(frame, volumes, near)
-    by_openers = not found.height and volumes.height > 0
+    by_openers = int(found["bytes"].sum()) < LEAST_CROSSING * int(volumes["wire_bytes"].sum())
     if by_openers:
         near = frozenset(internal_hosts(frame))
         found = _crossing(frame, volumes, near)
