@@ -90,7 +90,7 @@ def _placed(plot: Figure) -> str:
 
 
 def _first_tables(document: Mapping[str, Any]) -> str:
-    if document["link"]["directions"] is None:
+    if not document["link"]["hosts"]:
         return ""
     return "".join(table.html(part) for part in (link_table(document), hosts_table(document)))
 

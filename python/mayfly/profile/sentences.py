@@ -36,6 +36,8 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
     link, duration_s = document["link"], document["dataset"]["duration_s"]
     if link["guess"] is None:
         return ["is the link full? A table of connections does not say when each packet went: profile the captures"]
+    if not any(of["bytes"] for of in link["directions"].values()):
+        return ["No packet passes between two sides: --internal names the near one"]
     busier = link["guess"]["busier"]
     told = []
     for way in (busier, "up" if busier == "down" else "down"):
@@ -70,7 +72,12 @@ def first_sentences(document: Mapping[str, Any]) -> list[str]:
     """
     trips = document["link"]["round_trips"]
     told = []
-    if trips["connections"]:
+    if trips["connections"] == 1:
+        told.append(
+            f"round trips: {time_text(trips['median_s'])} on average, {time_text(trips['above_median_s'])} above the "
+            "least, in one connection"
+        )
+    elif trips["connections"]:
         told.append(
             f"round trips: {time_text(trips['median_s'])} in the median, {time_text(trips['p95_s'])} for 95 % of "
             f"{several(trips['connections'], 'connection')}; {time_text(trips['above_median_s'])} and "
@@ -79,7 +86,8 @@ def first_sentences(document: Mapping[str, Any]) -> list[str]:
     else:
         told.append("round trips: none can be told")
     told += _repeats(document)
-    if (near := document["link"]["near"]) is not None and near["found_by"] == "openers":
+    near = document["link"]["near"]
+    if near is not None and near["hosts"] and near["found_by"] == "openers":
         told.append(
             "next to no traffic crosses the boundary of the site: the near side here is that of the hosts that open "
             "connections; --internal names it"

@@ -46,7 +46,7 @@ def first_tables(document: Mapping[str, Any]) -> list[shown.Table | str]:
         *(f"  {sentence}" for sentence in verdict(document)),
         "",
     ]
-    if document["link"]["directions"] is not None:
+    if document["link"]["hosts"]:
         first += [link_table(document), "", hosts_table(document), ""]
     return first
 
