@@ -8,6 +8,7 @@ import polars as pl
 
 from mayfly.profile.link import LinkGuess, sent_by_tcp
 from mayfly.profile.traffic import DIRECTIONS, Traffic
+from mayfly.workload.capture import RTT_BOUNDS_S
 
 
 def longest_silence_s(frame: pl.DataFrame, volumes: pl.DataFrame | None) -> float | None:
@@ -168,7 +169,7 @@ def round_trip_overview(frame: pl.DataFrame) -> dict[str, Any]:
     dict
         ``connections``; ``median_s``, ``p95_s`` and ``least_s`` over TCP connections, each with the mean of its
         DATA-ACK times to both ends, else with its handshake; ``above_median_s`` and ``above_p95_s``, the same less the
-        least of any connection between the same two hosts. None without any.
+        least of any connection between the same two hosts. None without any; times beyond 60 s are none.
     """
     names = ("median_s", "p95_s", "least_s", "above_median_s", "above_p95_s")
     tcp = frame.filter(pl.col("protocol") == "tcp")
@@ -185,7 +186,8 @@ def round_trip_overview(frame: pl.DataFrame) -> dict[str, Any]:
         value.alias("value"),
         least.alias("least"),
     )
-    timed = timed.filter(pl.col("value").is_not_null())
+    # Beyond a minute it is the clock that jumped.
+    timed = timed.filter(pl.col("value") <= RTT_BOUNDS_S[1])
     if not timed.height:
         return {"connections": 0} | dict.fromkeys(names)
     timed = timed.with_columns(
