@@ -413,7 +413,8 @@ impl Entry {
             taps: self.taps,
             mss_bytes: self.mss(),
             setup_ns: data.filter(|_| begun).map(|(first, _)| first.saturating_sub(start_ns)),
-            data_ns: data.map(|(first, last)| last.saturating_sub(first)),
+            // Not from the times above: relative to a packet long before, they may have met their bound.
+            data_ns: self.transfer.span().map(|(first, last)| last.saturating_sub(first)),
             teardown_ns: data.filter(|_| closed).map(|(_, last)| end_ns.saturating_sub(last)),
             from_opener,
             from_responder,
