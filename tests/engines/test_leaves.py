@@ -3,7 +3,7 @@
 import pytest
 
 from mayfly.discipline_registry import disciplines, parse
-from mayfly.engines.disciplines import LEAVES, Leaf, Place, burst_of, differences, leaf_words
+from mayfly.discipline_registry.leaves import LEAVES, Leaf, Place, burst_of, differences, leaf_words
 from mayfly.errors import MayflyError
 
 PACKETS = Place(300, "packets", 1500, 10**7)

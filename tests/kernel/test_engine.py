@@ -8,7 +8,7 @@ import mayfly
 from mayfly.discipline_registry import parse
 from mayfly.engines import engine as engine_named
 from mayfly.engines import linux as engine
-from mayfly.engines.disciplines import LEAVES
+from mayfly.discipline_registry.leaves import LEAVES
 from mayfly.scenario.scenario import load_scenario
 from mayfly.workload.lists import flow_list
 

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mayfly.discipline_registry import where_text
 from mayfly.text.readable import MISSING
 
 _NARROW = 76
@@ -59,6 +60,8 @@ def _about(spec: Mapping[str, Any]) -> Text:
     for lead, name in (("", "source"), ("when full: drops ", "when_full")):
         if spec.get(name):
             about.append(f"\n{lead}{spec[name]}", style="dim")
+    if "runs_on" in spec:
+        about.append(f"\nruns {where_text(spec)}", style="dim")
     return about
 
 
@@ -88,6 +91,7 @@ def discipline_detail(spec: Mapping[str, Any]) -> Table:
         "source": spec["source"],
         "buffer": "network.buffer, in packets or bytes",
         "when full": f"drops {spec['when_full']}" if spec["when_full"] else "",
+        "runs": where_text(spec),
         "flow order": "kept" if spec["keeps_flow_order"] else "not kept: packets of one flow may overtake each other",
         "time": "may hold packets while the link idles" if spec["time_driven"] else "never idles while packets wait",
     }

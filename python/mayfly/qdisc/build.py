@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mayfly.engines.disciplines import LEAVES
+from mayfly.discipline_registry.leaves import LEAVES
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.steps import Steps
