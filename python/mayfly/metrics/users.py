@@ -179,20 +179,22 @@ def long_transfers(transfers: pl.DataFrame) -> pl.DataFrame:
     return ordered.head(math.ceil(LARGEST_SHARE * transfers.height))
 
 
-def downloads_row(transfers: pl.DataFrame) -> dict[str, Any] | None:
-    """Goodput of the transfers above 1 MB that go down.
+def goodput_row(transfers: pl.DataFrame, direction: str) -> dict[str, Any] | None:
+    """Goodput of the transfers above 1 MB that go one way.
 
     Parameters
     ----------
     transfers : polars.DataFrame, shape (n_transfers, ...)
         As :func:`transfers_of` returns it.
+    direction : str
+        ``down`` or ``up``.
 
     Returns
     -------
     dict or None
         ``flows``, ``goodput_mbps_p50``, ``goodput_mbps_p5``; an unfinished one counts as 0. None without any.
     """
-    goodput = transfers.filter((pl.col("size_bytes") > LONG_BYTES) & (pl.col("direction") == "down"))["goodput_mbps"]
+    goodput = transfers.filter((pl.col("size_bytes") > LONG_BYTES) & (pl.col("direction") == direction))["goodput_mbps"]
     if len(goodput) == 0:
         return None
     ordered = goodput.fill_null(0.0).sort().to_numpy()
@@ -316,8 +318,8 @@ def users_row(
     Returns
     -------
     dict
-        ``transfers``, ``short``, ``long``, ``ping``, ``call``, ``pages``, ``video``, ``downloads``; None where the run has
-        no traffic for it.
+        ``transfers``, ``short``, ``long``, ``ping``, ``call``, ``pages``, ``video``, ``downloads``, ``uploads``; None where
+        the run has no traffic for it.
     """
     transfers = transfers_of(records, trains)
     short = transfers.filter(pl.col("size_bytes") <= SHORT_BYTES)["response_time_s"]
@@ -330,7 +332,8 @@ def users_row(
         "call": None,
         "pages": pages_row(records),
         "video": None,
-        "downloads": downloads_row(transfers),
+        "downloads": goodput_row(transfers, "down"),
+        "uploads": goodput_row(transfers, "up"),
     }
     if probes.height == 0:
         return found

@@ -4,9 +4,10 @@ Principle: each impairment takes points from a rating R, and what is left is rea
 have in the mean. All parameters but delay and loss have the defaults of G.107, Table 3; the codec is G.711 with
 concealment of lost packets (G.113, Table I.3: Ie = 0, Bpl = 25.1).
 
-Playout: a receiver holds every packet until its deadline. The buffer is ideal and adapts once in each window of 10 s of
-the call: its deadline is the 99th percentile of the one-way delays there, so that at most 1 % of the packets that
-arrive are late, and count as lost. The delay from mouth to ear is that deadline and the 20 ms that fill a packet.
+Playout: a receiver holds every packet until its deadline, and what comes later counts as lost. The buffer is ideal and
+adapts once in each window of 10 s of the call: of the deadlines that 90, 95, 98, 99, 99.5 and 100 % of the packets meet
+which arrive there, it has the one with the highest rating. The delay from mouth to ear is that deadline and the 20 ms
+that fill a packet. A real buffer, which does not know what comes, does no better.
 """
 
 import math
@@ -26,8 +27,8 @@ PACKET_S = 0.02
 WINDOW_S = 10.0
 """Time between two adaptations of the playout buffer, s."""
 
-PLAYOUT_QUANTILE = 0.99
-"""Share of the arriving packets that the playout buffer waits for."""
+PLAYOUT_QUANTILES = (0.9, 0.95, 0.98, 0.99, 0.995, 1.0)
+"""Shares of the arriving packets that the playout buffer may wait for."""
 
 G711_IE, G711_BPL = 0.0, 25.1
 """G.711 with packet-loss concealment (ITU-T G.113, Appendix I)."""
@@ -219,7 +220,7 @@ def call_windows(packets: pl.DataFrame) -> pl.DataFrame:
         window of less than half the length counts with the one before it.
     """
     ordered = packets.select("sent_s", "received_s").sort("sent_s")
-    delays = one_way_delays(ordered)
+    delays = _delays(ordered)
     sent = ordered["sent_s"].to_numpy()
     whole = max(round((sent[-1] - sent[0]) / WINDOW_S), 1) if sent.size else 0
     place = np.minimum(((sent - sent[0]) / WINDOW_S).astype(np.int64), whole - 1) if sent.size else sent
@@ -230,9 +231,10 @@ def call_windows(packets: pl.DataFrame) -> pl.DataFrame:
         if arrived.size == 0:
             rows.append({"window": window, "playout_s": None, "missing": 1.0, "r": 0.0})
             continue
-        playout = float(np.quantile(arrived, PLAYOUT_QUANTILE, method="inverted_cdf"))
-        missing = 1.0 - float((arrived <= playout).sum()) / own.size
-        r = rating(1e3 * (playout + PACKET_S), missing)
+        deadlines = [float(one) for one in np.quantile(arrived, PLAYOUT_QUANTILES, method="inverted_cdf")]
+        shares = [1.0 - float((arrived <= deadline).sum()) / own.size for deadline in deadlines]
+        ratings = [rating(1e3 * (at + PACKET_S), share) for at, share in zip(deadlines, shares, strict=True)]
+        r, playout, missing = max(zip(ratings, deadlines, shares, strict=True))
         rows.append({"window": window, "playout_s": playout, "missing": missing, "r": r})
     kinds = {"window": pl.Int64, "playout_s": pl.Float64, "missing": pl.Float64, "r": pl.Float64}
     return pl.DataFrame(rows, schema=kinds)
@@ -254,8 +256,8 @@ def call_direction(packets: pl.DataFrame) -> dict[str, float | None]:
     """
     runs = _runs(packets)
     windows = pl.concat([call_windows(run) for run in runs])
-    delays = np.concatenate([one_way_delays(run.select("sent_s", "received_s")) for run in runs])
-    jitters = [value for run in runs if (value := smoothed_jitter_s(one_way_delays(run))) is not None]
+    delays = np.concatenate([_delays(run) for run in runs])
+    jitters = [value for run in runs if (value := smoothed_jitter_s(_delays(run))) is not None]
     lost = float(np.isnan(delays).mean())
     arrived = delays[~np.isnan(delays)]
     missing = windows["missing"].mean()
@@ -295,6 +297,11 @@ def _runs(packets: pl.DataFrame) -> list[pl.DataFrame]:
     if "replication" not in packets.columns:
         return [packets.sort("sent_s")]
     return packets.sort("replication", "sent_s").partition_by("replication", maintain_order=True)
+
+
+def _delays(packets: pl.DataFrame) -> Floats:
+    """One-way delays of the packets of one flow in one run, s."""
+    return one_way_delays(packets.select("sent_s", "received_s", flow_id=pl.lit(0)))
 
 
 def _mean_opinion(ratings: list[float]) -> float | None:

@@ -3,7 +3,8 @@
 Principle: probes come first in the list that is run, from one host of their own on either side of the link, and are cut
 off again from all that the run tells. A ping is a UDP flow whose receiver sends every packet back. One packet leaves at
 a random instant of each interval, so that the probes keep no step with periodic traffic and every interval counts
-alike. A call is a flow of constant rate in each direction.
+alike. A call is a flow of constant rate in each direction. The ping goes first the way that is offered less, so that a
+workload whose directions are turned round meets the same probes turned round.
 """
 
 import json
@@ -28,7 +29,8 @@ CALL_BYTES = 200
 CALL_GAP_S = 0.02
 """Time between two packets of a call, s."""
 
-PING, CALL_DOWN, CALL_UP = "ping", "call_down", "call_up"
+PING = "ping"
+CALLS = {"down": "call_down", "up": "call_up"}
 
 SCHEMA = {
     "probe": pl.String,
@@ -112,15 +114,17 @@ def with_probes(scenario: Scenario, flows: pl.DataFrame, seed: int) -> tuple[pl.
     if not given.any:
         return flows, Probing()
     until = min(scenario.duration if given.until is None else given.until, scenario.duration)
-    rows = [_ping(until, given.interval, seed)] if given.ping else []
-    rows += [_call(until, "down"), _call(until, "up")] if given.call else []
-    names = ((PING,) if given.ping else ()) + ((CALL_DOWN, CALL_UP) if given.call else ())
-    inside, outside = _own_hosts(flows)
+    first = _lighter(flows)
+    ways = (first, "down" if first == "up" else "up")
+    rows = [_ping(until, given.interval, seed, first)] if given.ping else []
+    rows += [_call(until, way) for way in ways] if given.call else []
+    names = ((PING,) if given.ping else ()) + (tuple(CALLS[way] for way in ways) if given.call else ())
+    here, there = _own_hosts(flows)
     probes = pl.DataFrame(rows, schema_overrides={"bursts": pl.String}).with_columns(
         flow_id=pl.lit(-1, pl.Int64),
         start_s=pl.lit(0.0),
-        src=pl.when(pl.col("direction") == "up").then(pl.lit(inside)).otherwise(pl.lit(outside)),
-        dst=pl.when(pl.col("direction") == "up").then(pl.lit(outside)).otherwise(pl.lit(inside)),
+        src=pl.when(pl.col("direction") == first).then(pl.lit(here)).otherwise(pl.lit(there)),
+        dst=pl.when(pl.col("direction") == first).then(pl.lit(there)).otherwise(pl.lit(here)),
         protocol=pl.lit("udp"),
         opened_by=pl.lit("sender"),
         rtt_s=pl.lit(given.rtt, pl.Float64),
@@ -173,12 +177,18 @@ def load_bps(scenario: Scenario) -> dict[str, float]:
     return {"down": ping + call, "up": ping + call}
 
 
-def _ping(until_s: float, interval_s: float, seed: int) -> dict[str, object]:
-    """A packet at a random instant of each interval: from the inner side up, and back."""
+def _lighter(flows: pl.DataFrame) -> str:
+    """The direction that the workload offers fewer bytes; up when both have as many."""
+    down, up = (flows.filter(direction=way)["size_bytes"].sum() for way in ("down", "up"))
+    return "down" if down < up else "up"
+
+
+def _ping(until_s: float, interval_s: float, seed: int, direction: str) -> dict[str, object]:
+    """A packet at a random instant of each interval, there and back."""
     count = max(int(until_s / interval_s), 1)
     at_s = (np.arange(count) + stream(seed, "probes", "ping").random(count)) * interval_s
     bursts = written(at_s, PING_BYTES, 1, np.zeros(count))
-    return _row("up", count, PING_BYTES, PING_BYTES * 8 / interval_s) | {"bursts": bursts}
+    return _row(direction, count, PING_BYTES, PING_BYTES * 8 / interval_s) | {"bursts": bursts}
 
 
 def _call(until_s: float, direction: str) -> dict[str, object]:
@@ -204,6 +214,6 @@ def _own_hosts(flows: pl.DataFrame) -> tuple[int | str, int | str]:
         return int(most) + 1, int(most) + 2  # type: ignore[call-overload]
     taken = set(flows["src"].unique()) | set(flows["dst"].unique())
     word = "probe"
-    while f"{word} inside" in taken or f"{word} outside" in taken:
+    while f"{word} 1" in taken or f"{word} 2" in taken:
         word += "'"
-    return f"{word} inside", f"{word} outside"
+    return f"{word} 1", f"{word} 2"
