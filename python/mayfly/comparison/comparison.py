@@ -238,7 +238,11 @@ def run(
 
 
 def gather(
-    scenario: Scenario, runs: Iterable[RunResult], command: str, extra: dict[str, Any] | None = None
+    scenario: Scenario,
+    runs: Iterable[RunResult],
+    command: str,
+    extra: dict[str, Any] | None = None,
+    span_s: float | None = None,
 ) -> Comparison:
     """Puts runs together into one comparison.
 
@@ -252,6 +256,9 @@ def gather(
         Noted in the summary.
     extra : dict, optional
         Further keys of the summary.
+    span_s : float, optional
+        Time over which the workload is offered, s; when not given the duration, or the flows' own span where the run
+        stops with its last flow.
 
     Returns
     -------
@@ -260,6 +267,7 @@ def gather(
     """
     from mayfly.comparison.measured import Measured, Workload
     from mayfly.comparison.sections import SECTIONS
+    from mayfly.comparison.sections.links import links_of
     from mayfly.metrics import slowdown_percentiles, summarise
     from mayfly.workload.mix import offered
 
@@ -277,7 +285,8 @@ def gather(
         rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})
     first = runs[0].records
     # A run that stops with its last flow has no duration of its own: the flows' span counts.
-    span_s = None if scenario.stop_when_idle else scenario.duration
+    if span_s is None and not scenario.stop_when_idle:
+        span_s = scenario.duration
     load = offered(first, mss=scenario.tcp.mss, header_bytes=scenario.tcp.headers_bytes, span_s=span_s)
     summary = {
         "schema": SCHEMA,
@@ -294,6 +303,8 @@ def gather(
             "offered_up_mbps": load["up"]["mbps"],
             "largest_flows": first["flow_id"].gather(largest(first)).to_list(),
         },
+        "links": links_of(scenario, load),
+        "transport": {"preset": scenario.tcp.preset, "other": None},
         "disciplines": rows,
         **(extra or {}),
     }

@@ -11,6 +11,7 @@ from mayfly import discipline_registry
 from mayfly.errors import MayflyError
 from mayfly.fields import Name, Seconds, Section, Whole
 from mayfly.scenario.network import Network
+from mayfly.scenario.probes import Probes
 from mayfly.scenario.transport import Tcp
 from mayfly.text import quantity
 from mayfly.text.nearest import hint
@@ -92,6 +93,7 @@ class Scenario(Section):
     network: Network = Field(default_factory=Network)
     tcp: Tcp = Field(default_factory=Tcp)
     workload: Workload = Field(default_factory=Workload)
+    probes: Probes = Field(default_factory=Probes)
 
     @model_validator(mode="after")
     def _holds_together(self) -> "Scenario":
@@ -106,6 +108,8 @@ class Scenario(Section):
             raise ValueError(f"sample_interval = {self.sample_interval}: must be 0, or at least {least:.3g} s")
         if self.network.wlan is not None and self.workload.receivers != Workload.model_fields["receivers"].default:
             raise ValueError("workload.receivers with [network.wlan]: must be left out: the stations are the receivers")
+        if self.probes.any and (self.network.wlan is not None or self.network.topology != "dumbbell"):
+            raise ValueError("probes: must be off: they take one bottleneck link, which a dumbbell has")
         for label in ("buffer", "reverse_buffer"):
             limit = getattr(self.network, label)
             if self.network.buffer_counts_transmission and limit is not None and limit[0] < 2:

@@ -24,6 +24,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
             limit,
             reverse_limit: limit,
             loss: 0.0,
+            symmetric: false,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },
@@ -42,6 +43,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
+        probes: Vec::new(),
     }
 }
 
