@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,6 +15,9 @@ from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.tables import FILES
 from mayfly.text.folder import filled, write_table
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 SCHEMA = 1
 """Version of summary.json and of the Parquet files."""
@@ -265,10 +268,11 @@ def gather(
     Comparison
         Tables and summary.
     """
+    from mayfly.comparison.criteria import resampled_values
     from mayfly.comparison.measured import Measured, Workload
-    from mayfly.comparison.sections import SECTIONS
+    from mayfly.comparison.recommendation import recommendation
     from mayfly.comparison.sections.links import links_of
-    from mayfly.metrics import slowdown_percentiles, summarise
+    from mayfly.metrics import slowdown_percentiles
     from mayfly.workload.mix import offered
 
     runs = list(runs)
@@ -277,12 +281,11 @@ def gather(
     for label in dict.fromkeys(run.discipline.label for run in runs):
         own = [run for run in runs if run.discipline.label == label]
         of = Measured(work, own, pl.concat([run.records for run in own]))
-        row = summarise(of.records, [run.counters for run in own], label)
+        row = row_of(of)
         row["slowdown"] = slowdown_percentiles(of.records, scenario.duration)
-        for section in SECTIONS:
-            row |= section.measure(of) if section.measure else {}
-        ran = own[0].discipline
-        rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})
+        if len(own) > 1:
+            row["replicated"] = resampled_values([row_of(Measured(work, [run], run.records)) for run in own])
+        rows.append(row)
     first = runs[0].records
     # A run that stops with its last flow has no duration of its own: the flows' span counts.
     if span_s is None and not scenario.stop_when_idle:
@@ -308,6 +311,7 @@ def gather(
         "disciplines": rows,
         **(extra or {}),
     }
+    summary["recommendation"] = recommendation(summary)
     if beyond := sum(run.counters["beyond_trace"] for run in runs):
         limit = f"the trace is cut at trace_limit = {scenario.trace_limit} packets in a run: {beyond} more were sent"
         summary["notes"] = [*summary.get("notes", ()), limit]
@@ -323,6 +327,32 @@ def gather(
             for name in ("drops", "packets", "timeouts", "trains", "subflows")
         ),
     )
+
+
+def row_of(of: "Measured") -> dict[str, Any]:
+    """The row of ``disciplines`` in the summary.
+
+    Parameters
+    ----------
+    of : Measured
+        Runs of one discipline.
+
+    Returns
+    -------
+    dict
+        As docs/tables.md has it, without slowdown.
+    """
+    from mayfly.comparison.sections import SECTIONS
+    from mayfly.discipline_registry import runs_on
+    from mayfly.metrics import summarise
+
+    ran = of.runs[0].discipline
+    row = summarise(of.records, [run.counters for run in of.runs], ran.label)
+    for section in SECTIONS:
+        row |= section.measure(of) if section.measure else {}
+    # Disciplines of an engine other than the simulator bear its name in their label.
+    known = {"id": ran.id, "family": ran.family, "label": ran.label, "options": ran.options}
+    return row | known | {"runs_on": runs_on(ran.id)}
 
 
 def _together(tables: Iterable[pl.DataFrame | None]) -> pl.DataFrame:

@@ -87,7 +87,7 @@ def add_hours(
         "gap_s": GAP_S,
         "why_none": why or None,
     }
-    plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)
+    plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)  # only figures are kept
     found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}
     for draw in range(1, count + 1):
         hour = another_hour(flows, scenario.seed, draw)
@@ -120,3 +120,11 @@ def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]]) -> None:
         row[name]["ci95"] = hour_ci95(row[name]["mean_s"], [hour[name]["mean_s"] for hour in hours])
     if row.get("users"):
         row["users"] = with_intervals(row["users"], [hour.get("users") for hour in hours])
+
+
+def split_progress(progress: Progress | None, share: float) -> tuple[Progress | None, Progress | None]:
+    """Progress of two parts of a work, the first of which is so large a share."""
+    if progress is None:
+        return None, None
+    told = progress
+    return lambda done: told(share * done), lambda done: told(share + (1 - share) * done)

@@ -7,7 +7,9 @@ from typing import Any
 import polars as pl
 
 from mayfly.comparison.comparison import Comparison, gather
+from mayfly.comparison.hours import add_hours, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
+from mayfly.comparison.recommendation import recommendation
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
@@ -56,7 +58,7 @@ def whatif(
         What connections do inside is replayed, too: ``tcp``, their trains, think times and paces; ``udp``, every packet
         when it was captured, whatever becomes of those before.
     disciplines : str or sequence of str, optional
-        What to compare; the whole registry when not given.
+        What to compare; the shortlist (:data:`mayfly.discipline_registry.SHORTLIST`) when not given.
     overrides : dict, optional
         Scenario fields by dotted name.
     progress : callable, optional
@@ -79,6 +81,11 @@ def whatif(
     time as measured, the sender always having data. What a connection waited for (users, servers) is replayed with
     ``apps`` only (:mod:`mayfly.workload.apps`); the answer is then about trains instead of transfers.
 
+    A capture is one draw of what its users do. Twelve more hours (``replications``) are drawn from its sessions
+    (:func:`mayfly.workload.sessions.another_hour`) and run under every discipline; the intervals of the figures come
+    from them (:func:`mayfly.metrics.resampling.hour_ci95`), ``summary["resampling"]`` tells how many there were, and
+    ``summary["recommendation"]`` what to use.
+
     A ping and a call run beside the flows while the capture lasts, an hour at most (section ``[probes]``), with the
     median round-trip time of the flows. Load is over the time that the capture lasts.
     """
@@ -87,6 +94,9 @@ def whatif(
 
     load = None if load is None else quantity.share(load, "--load")
     scenario = load_scenario("whatif", _both_ways(rate, buffer) | (overrides or {}))
+    # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
+    asked = scenario.replications if "replications" in scenario.model_fields_set else None
+    scenario = scenario.override(replications=1)
     flows, span_s = _flows(capture, internal, apps, scenario)
     if flows.height == 0:
         raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay")
@@ -102,8 +112,12 @@ def whatif(
         scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
     scenario = _probed(scenario, flows, span_s)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
-    runs = run_many(scenario, chosen, flows, progress)
+    count, _ = hours_for(flows, len(chosen), scenario.tcp.mss, asked)
+    own, rest = split_progress(progress, 1 / (1 + count))
+    runs = run_many(scenario, chosen, flows, own)
     result = gather(scenario, runs, "whatif", span_s=span_s if span_s > 0 else None)
+    add_hours(result, scenario, chosen, flows, asked, rest)
+    result.summary["recommendation"] = recommendation(result.summary)
     links = result.summary["links"]
     result.summary["capture"] = {
         "path": str(capture),
@@ -115,8 +129,15 @@ def whatif(
         "apps": apps,
     }
     result.summary["answer"] = answer(_judged(result, apps))
-    result.summary["transport"]["other"] = other_transport(scenario, flows, chosen, result.summary["disciplines"])
+    result.summary["transport"]["other"] = other_transport(
+        scenario, flows, chosen, result.summary["disciplines"], _recommended(result.summary)
+    )
     return result
+
+
+def _recommended(summary: dict[str, Any]) -> str | None:
+    found = summary["recommendation"]
+    return None if found is None else found["discipline"]
 
 
 def _both_ways(rate: str | int | None, buffer: str | int | None) -> dict[str, Any]:
