@@ -7,6 +7,7 @@ import typer
 
 from mayfly.cli.options import (
     AsJson,
+    Columns,
     Disciplines,
     Duration,
     Models,
@@ -57,6 +58,7 @@ def whatif(
     models: Models = False,
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-whatif"),
+    columns: Columns = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -80,7 +82,7 @@ def whatif(
             overrides=changed,
             progress=progress,
         )
-    session.finish(with_models(result, models, models_path))
+    session.finish(with_models(result, models, models_path), columns=columns)
 
 
 def register(app: typer.Typer) -> None:

@@ -108,8 +108,8 @@ def _of_users(*path: str) -> Callable[[Row], float | None]:
 
 
 def unfinished_share(row: Row) -> float | None:
-    """Share of transfers that had not finished at the end."""
-    ended, open_ = row.get("flows_completed") or 0, row.get("flows_unfinished") or 0
+    """Share of transfers that had not finished at the end, those without an end aside."""
+    ended, open_ = row.get("flows_completed") or 0, (row.get("flows_unfinished") or 0) - (row.get("flows_endless") or 0)
     return open_ / (ended + open_) if ended + open_ else None
 
 

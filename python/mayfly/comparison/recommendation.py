@@ -234,4 +234,4 @@ def _commands(row: Row, summary: Mapping[str, Any]) -> dict[str, Any] | None:
     found = switch_on(Discipline(row["id"], options), int(limit), unit, int(network["rate"]))
     if found is None:
         return None
-    return {"line": found.line, "shaped": list(found.shaped), "arriving": list(found.arriving)}
+    return {"line": found.line, "load": found.load, "shaped": list(found.shaped), "arriving": list(found.arriving)}

@@ -27,13 +27,16 @@ class SwitchOn:
     ----------
     line : str
         One line: where the interface itself is the link (cake and modules: with their shaper).
+    load : str
+        One line of Mayfly that puts it below a shaper.
     shaped : tuple of str
-        Lines for a router that is faster than the link behind it.
+        Lines of tc that do the same, for a router that is faster than the link behind it.
     arriving : tuple of str
         Lines for what comes in, which is redirected to a device of its own and shaped there.
     """
 
     line: str
+    load: str
     shaped: tuple[str, ...]
     arriving: tuple[str, ...]
 
@@ -107,7 +110,7 @@ def switch_on(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> S
     if discipline.id == "cake" and not discipline.options:
         rate = _rate_words(below_bps)
         lines = [f"tc qdisc replace dev {device} root cake bandwidth {rate} besteffort" for device in ("eth0", "ifb0")]
-        return SwitchOn(lines[0], (lines[0],), (*_REDIRECT, lines[1]))
+        return SwitchOn(lines[0], _load(discipline, limit, unit, below_bps), (lines[0],), (*_REDIRECT, lines[1]))
     words = _words(discipline, limit, unit, below_bps, row["qdisc"])
     if words is None:
         return None
@@ -116,12 +119,15 @@ def switch_on(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> S
         [*first, *(" ".join(step) for step in at_interface("tc", device, words.split(), below_bps))]
         for device in ("eth0", "ifb0")
     )
-    line = f"tc qdisc replace dev eth0 root {words}"
-    if first:
-        size = f"{limit}" if unit == "packets" else f"{limit}B"
-        label = f'"{discipline.label}"' if discipline.options else discipline.id
-        line = f"mayfly qdisc load eth0 --rate {_rate_words(below_bps)} --buffer {size} --discipline {label}"
-    return SwitchOn(line, tuple(shaped), (*_REDIRECT, *arriving))
+    load = _load(discipline, limit, unit, below_bps)
+    line = load if first else f"tc qdisc replace dev eth0 root {words}"
+    return SwitchOn(line, load, tuple(shaped), (*_REDIRECT, *arriving))
+
+
+def _load(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> str:
+    size = f"{limit}" if unit == "packets" else f"{limit}B"
+    label = f'"{discipline.label}"' if discipline.options else discipline.id
+    return f"mayfly qdisc load eth0 --rate {_rate_words(rate_bps)} --buffer {size} --discipline {label}"
 
 
 _REDIRECT = (

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.metrics.fairness import ENDLESS_BYTES
 from mayfly.metrics.intervals import normal_ci95, student_ci95
 from mayfly.metrics.size_classes import classes, completed_tcp
 
@@ -58,6 +59,8 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
     label = _one_label(records, label)
     _check_counters(records, counters)
     unfinished = records.filter(pl.col("finish_s").is_null())
+    # What never ends is not late, and its size is no amount of data.
+    sized = unfinished.filter(pl.col("size_bytes") < ENDLESS_BYTES)
     packets, lost = _total(counters, "udp_packets"), _total(counters, "udp_lost")
     identity, options = split_label(label)
     classed = records.with_columns(classes(records))
@@ -69,7 +72,8 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
         "long": class_row(classed, "long", len(counters)),
         "flows_completed": records.height - unfinished.height,
         "flows_unfinished": unfinished.height,
-        "unfinished_bytes": int(unfinished["size_bytes"].sum()),
+        "flows_endless": unfinished.height - sized.height,
+        "unfinished_bytes": int(sized["size_bytes"].sum()),
         "unfinished_delivered_bytes": int(unfinished["delivered_bytes"].sum()),
         "utilisation": _mean(counters, "utilisation"),
         "drops": _total(counters, "drops"),
