@@ -10,6 +10,7 @@ docs/reference/recommendation.md.
 
 import argparse
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
@@ -17,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.metrics.resampling import hour_ci95
-from mayfly.scenario.scenario import load_scenario
+from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import named, run_one
 from mayfly.workload.arrivals import stream
 from mayfly.workload.lists import flow_list
@@ -71,16 +72,24 @@ def _hour(rng: np.random.Generator, starts: list[tuple[str, float]]) -> pl.DataF
     return flow_list(frame.with_columns(direction=pl.lit("down")), mss=1448)
 
 
-def figures(records: pl.DataFrame) -> dict[str, float]:
-    """What is judged, of one run."""
+def figures(records: pl.DataFrame, pings: np.ndarray) -> dict[str, float]:
+    """What is judged, of one run or of many."""
     short = np.sort(_times_of(records.filter(pl.col("size_bytes") <= SHORT_BYTES)))
     long = _times_of(records.filter(pl.col("size_bytes") > 10 * SHORT_BYTES))
     return {
         "p50 of short transfers": quantile(short, 0.5),
         "p95 of short transfers": quantile(short, 0.95),
+        "p95 of pings": quantile(np.sort(pings), 0.95),
         "mean of short transfers": float(short.mean()),
         "p50 of long transfers": quantile(np.sort(long), 0.5) if long.size else float("nan"),
     }
+
+
+def simulated(scenario: Scenario, name: str, flows: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
+    """Records of a run, and the times of its pings, s."""
+    run = run_one(scenario, named(name)[0], flows)
+    pings = run.probes.filter(probe="ping").select(pl.col("returned_s") - pl.col("sent_s")).to_series()
+    return run.records, pings.drop_nulls().to_numpy()
 
 
 def _times_of(records: pl.DataFrame) -> np.ndarray:
@@ -96,17 +105,19 @@ def judged(population: str, seed: int, capture: int, resamples: int) -> tuple[di
     """Records of one capture's own runs, its figures, and those of its resampled hours."""
     flows = POPULATIONS[population](stream(seed, "coverage", capture))
     fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux", "duration": 180.0}
-    scenario = load_scenario("whatif", fixed | {"sample_interval": 0})
-    runs = {name: run_one(scenario, named(name)[0], flows).records for name in NAMES}
-    own = {name: figures(records) for name, records in runs.items()}
+    fixed |= {"sample_interval": 0, "probes.call": False, "probes.until": SPAN_S}
+    scenario = load_scenario("whatif", fixed)
+    runs = {name: simulated(scenario, name, flows) for name in NAMES}
+    own = {name: figures(*run) for name, run in runs.items()}
     others: dict[str, list[dict[str, float]]] = {name: [] for name in NAMES}
     for draw in range(1, resamples + 1):
         hour = another_hour(flows, seed + capture, draw)
         for name in NAMES:
-            others[name].append(figures(run_one(scenario, named(name)[0], hour).records))
-    kept = {
-        name: records.select("size_bytes", "response_time_s") for name, records in runs.items()
-    } | {"sessions": int(session_of(flows).max()) + 1}
+            others[name].append(figures(*simulated(scenario, name, hour)))
+    kept: dict = {
+        name: (records.select("size_bytes", "response_time_s"), pings) for name, (records, pings) in runs.items()
+    }
+    kept["sessions"] = int(session_of(flows).max()) + 1
     return kept, own, others
 
 
@@ -124,8 +135,11 @@ def main() -> None:
             pool.submit(judged, given.population, given.seed, capture, given.resamples)
             for capture in range(given.captures)
         ]
-        found = [job.result() for job in jobs]
-    truth = {name: figures(pl.concat([kept[name] for kept, _, _ in found])) for name in NAMES}
+        found = []
+        for at, job in enumerate(jobs):
+            found.append(job.result())
+            print(f"{at + 1} of {len(jobs)}", end="\r", file=sys.stderr, flush=True)
+    truth = {name: _together([kept[name] for kept, _, _ in found]) for name in NAMES}
     sessions = [kept["sessions"] for kept, _, _ in found]
     print(f"{given.captures} captures, {np.mean(sessions):.0f} sessions each, {given.resamples} resamples\n")
     print("| figure | discipline | true value | covered | interval, low to high (median) |")
@@ -134,9 +148,7 @@ def main() -> None:
         _save(given.save, found)
     for figure in next(iter(truth.values())):
         for name in NAMES:
-            ends = [
-                hour_ci95(own[name][figure], [other[figure] for other in others[name]]) for _, own, others in found
-            ]
+            ends = [hour_ci95(own[name][figure], [other[figure] for other in others[name]]) for _, own, others in found]
             _print(figure, name, truth[name][figure], ends)
         one, two = NAMES
         ends = [
@@ -149,6 +161,10 @@ def main() -> None:
         _print(figure, f"{two} / {one}", truth[two][figure] / truth[one][figure], ends)
 
 
+def _together(runs: list[tuple[pl.DataFrame, np.ndarray]]) -> dict[str, float]:
+    return figures(pl.concat([records for records, _ in runs]), np.concatenate([pings for _, pings in runs]))
+
+
 def _print(figure: str, name: str, true: float, ends: list[list[float] | None]) -> None:
     known = [pair for pair in ends if pair is not None]
     if not known:
@@ -157,7 +173,9 @@ def _print(figure: str, name: str, true: float, ends: list[list[float] | None]) 
     error = (share * (1 - share) / len(known)) ** 0.5
     low, high = np.median([low / true for low, _ in known]), np.median([high / true for _, high in known])
     few = f" of {len(known)}" if len(known) < len(ends) else ""
-    print(f"| {figure} | {name} | {true:.4g} | {100 * share:.1f} ± {100 * error:.1f} %{few} | {low:.2f} to {high:.2f} |")
+    print(
+        f"| {figure} | {name} | {true:.4g} | {100 * share:.1f} ± {100 * error:.1f} %{few} | {low:.2f} to {high:.2f} |"
+    )
 
 
 def _save(path: str, found: list[tuple[dict, dict, dict]]) -> None:

@@ -57,7 +57,9 @@ def test_the_answer_says_what_to_use_what_it_gives_what_it_costs_and_how():
     assert "ping under load 100 -> 11.0 ms" in found["gives"][1]
     assert found["costs"] == ["long transfers (median) 5.00 -> 7.00 s [+40, +40 %]"]
     assert found["command"] == "tc qdisc replace dev eth0 root fq_codel limit 300"
-    assert found["sentence"].startswith("Use fq_codel: it is in your kernel. Short transfers (95th percentile) 400 -> 150")
+    assert found["sentence"].startswith(
+        "Use fq_codel: it is in your kernel. Short transfers (95th percentile) 400 -> 150"
+    )
     assert "; the price: long transfers" in found["sentence"]
     assert found["sentence"].endswith("`tc qdisc replace dev eth0 root fq_codel limit 300`")
 
@@ -93,7 +95,9 @@ def test_a_difference_that_is_too_small_to_notice_is_none():
 def test_a_difference_that_may_be_chance_is_none():
     wild = row("fq_codel", short_s=0.2, ping_ms=50.0, mos=3.5)
     factors = (0.2, 4.0, 0.5, 3.0, 0.3, 2.5, 1.0, 5.0)
-    wild["resampled"] |= {name: [value * factor for factor in factors] for name, value in (("short_p95", 0.2), ("ping_p95", 50))}
+    wild["resampled"] |= {
+        name: [value * factor for factor in factors] for name, value in (("short_p95", 0.2), ("ping_p95", 50))
+    }
     assert recommendation(summary(FIFO, wild))["kind"] == "no_difference"
 
 
@@ -113,7 +117,7 @@ def test_a_link_that_is_never_full_needs_no_discipline():
     found = recommendation(summary(idle("fifo"), idle("fq_codel"), load=0.004))
     assert (found["kind"], found["discipline"]) == ("never_full", None)
     assert found["sentence"] == (
-        "This link is never full (0.40 % used, 20 % in its busiest second). No discipline will help."
+        "This link is never full (0.4 % used, 20 % in its busiest second). No discipline will help."
     )
 
 

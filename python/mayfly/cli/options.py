@@ -32,7 +32,13 @@ Duration = Annotated[
 ]
 Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of all random streams, from 0 to 2^63 - 1")]
 Replications = Annotated[
-    str | None, typer.Option("--replications", "-n", metavar="N", help="Runs with seeds SEED, SEED+1, ..., or hours resampled from a capture; from 1")
+    str | None,
+    typer.Option(
+        "--replications",
+        "-n",
+        metavar="N",
+        help="Runs with seeds SEED, SEED+1, ..., or hours resampled from a capture; from 1",
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,

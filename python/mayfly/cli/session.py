@@ -68,9 +68,7 @@ class Session:
             task = bar.add_task(escape(title), total=1.0)
             yield lambda fraction: bar.update(task, completed=fraction)
 
-    def finish(
-        self, result: "Comparison", report: bool = True, single: bool = False, columns: bool = False
-    ) -> None:
+    def finish(self, result: "Comparison", report: bool = True, single: bool = False, columns: bool = False) -> None:
         """Writes the files and prints the table, or the summary as JSON.
 
         Parameters

@@ -137,9 +137,7 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
         said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
     if links := summary.get("links"):
         first, last = busier_first(links)
-        said.append(
-            f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}."
-        )
+        said.append(f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}.")
     if resampling := summary.get("resampling"):
         if resampling["hours"]:
             said.append(

@@ -135,7 +135,12 @@ def _overload(rows: Sequence[Row], summary: Mapping[str, Any]) -> tuple[float, f
 
 
 def _overloaded(
-    found: tuple[float, float], best: Row, reference: Row, counted: list[Difference], same: bool, summary: Mapping[str, Any]
+    found: tuple[float, float],
+    best: Row,
+    reference: Row,
+    counted: list[Difference],
+    same: bool,
+    summary: Mapping[str, Any],
 ) -> dict[str, Any]:
     load, lost = found
     sentence = (
@@ -196,7 +201,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _share(share: float) -> str:
     """Per cent, as many digits as say something."""
-    return f"{digits(100 * share)} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
+    return f"{100 * share:.2g} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
 
 
 def _told(

@@ -93,7 +93,10 @@ def with_intervals(figures: Any, others: Sequence[Any]) -> Any:
                     found[key] = hour_ci95(figures[name], [one.get(name) for one in inside], ratio=ratio)
         return found
     if isinstance(figures, list):
-        rows = [other if isinstance(other, list) and len(other) == len(figures) else [None] * len(figures) for other in others]
+        rows = [
+            other if isinstance(other, list) and len(other) == len(figures) else [None] * len(figures)
+            for other in others
+        ]
         return [with_intervals(value, [row[at] for row in rows]) for at, value in enumerate(figures)]
     return figures
 

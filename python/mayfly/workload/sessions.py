@@ -110,7 +110,9 @@ def another_hour(flows: pl.DataFrame, seed: int, replication: int, gap_s: float 
     number = session_of(flows, gap_s)
     count = int(number.max()) + 1 if number.size else 0
     if count < LEAST_SESSIONS:
-        raise MayflyError(f"{count} sessions of users: must be at least {LEAST_SESSIONS} to draw another hour from them")
+        raise MayflyError(
+            f"{count} sessions of users: must be at least {LEAST_SESSIONS} to draw another hour from them"
+        )
     rng = stream(seed, "sessions", replication)
     drawn = rng.integers(0, count, size=max(1, int(rng.poisson(count))))
     start_s = flows["start_s"].to_numpy().astype(float)
