@@ -4,8 +4,8 @@
 
 A population draws captures of a minute from users whose law is known. Each capture is run under fifo and fq_codel, and
 so are the hours resampled from its own sessions; the interval of each figure either holds the true value or does not.
-The true value is that of all captures' own runs together, hours of the same population. The table goes into
-docs/reference/recommendation.md.
+The true value is that of a typical hour: the median over the own runs of all captures. The table goes into
+docs/recommendation.md.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def quantile(ordered: np.ndarray, share: float) -> float:
 
 
 def judged(population: str, seed: int, capture: int, resamples: int) -> tuple[dict, dict, dict]:
-    """Records of one capture's own runs, its figures, and those of its resampled hours."""
+    """What one capture holds, its figures, and those of its resampled hours."""
     flows = POPULATIONS[population](stream(seed, "coverage", capture))
     fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux", "duration": 180.0}
     fixed |= {"sample_interval": 0, "probes.call": False, "probes.until": SPAN_S}
@@ -114,10 +114,7 @@ def judged(population: str, seed: int, capture: int, resamples: int) -> tuple[di
         hour = another_hour(flows, seed + capture, draw)
         for name in NAMES:
             others[name].append(figures(*simulated(scenario, name, hour)))
-    kept: dict = {
-        name: (records.select("size_bytes", "response_time_s"), pings) for name, (records, pings) in runs.items()
-    }
-    kept["sessions"] = int(session_of(flows).max()) + 1
+    kept = {"sessions": int(session_of(flows).max()) + 1}
     return kept, own, others
 
 
@@ -139,40 +136,38 @@ def main() -> None:
         for at, job in enumerate(jobs):
             found.append(job.result())
             print(f"{at + 1} of {len(jobs)}", end="\r", file=sys.stderr, flush=True)
-    truth = {name: _together([kept[name] for kept, _, _ in found]) for name in NAMES}
     sessions = [kept["sessions"] for kept, _, _ in found]
     print(f"{given.captures} captures, {np.mean(sessions):.0f} sessions each, {given.resamples} resamples\n")
-    print("| figure | discipline | true value | covered | interval, low to high (median) |")
+    print("| figure | discipline | typical hour | covered | interval over it, low to high (median) |")
     print("|---|---|---:|---:|---|")
     if given.save:
         _save(given.save, found)
-    for figure in next(iter(truth.values())):
+    one, two = NAMES
+    for figure in found[0][1][one]:
         for name in NAMES:
-            ends = [hour_ci95(own[name][figure], [other[figure] for other in others[name]]) for _, own, others in found]
-            _print(figure, name, truth[name][figure], ends)
-        one, two = NAMES
-        ends = [
-            hour_ci95(
+            pairs = [(own[name][figure], [other[figure] for other in others[name]]) for _, own, others in found]
+            _print(figure, name, pairs)
+        ratios = [
+            (
                 own[two][figure] / own[one][figure],
                 [b[figure] / a[figure] for a, b in zip(others[one], others[two], strict=True)],
             )
             for _, own, others in found
         ]
-        _print(figure, f"{two} / {one}", truth[two][figure] / truth[one][figure], ends)
+        _print(figure, f"{two} / {one}", ratios)
 
 
-def _together(runs: list[tuple[pl.DataFrame, np.ndarray]]) -> dict[str, float]:
-    return figures(pl.concat([records for records, _ in runs]), np.concatenate([pings for _, pings in runs]))
-
-
-def _print(figure: str, name: str, true: float, ends: list[list[float] | None]) -> None:
-    known = [pair for pair in ends if pair is not None]
-    if not known:
+def _print(figure: str, name: str, pairs: list[tuple[float, list[float]]]) -> None:
+    """A row of the table; captures without such a figure are left out, and their number is told."""
+    known = [pair for pair in pairs if np.isfinite([pair[0], *pair[1]]).all()]
+    if 2 * len(known) < len(pairs):
         return
-    share = float(np.mean([low <= true <= high for low, high in known]))
-    error = (share * (1 - share) / len(known)) ** 0.5
-    low, high = np.median([low / true for low, _ in known]), np.median([high / true for _, high in known])
-    few = f" of {len(known)}" if len(known) < len(ends) else ""
+    true = float(np.median([value for value, _ in known]))
+    ends = [interval for value, others in known if (interval := hour_ci95(value, others)) is not None]
+    share = float(np.mean([low <= true <= high for low, high in ends]))
+    error = (share * (1 - share) / len(ends)) ** 0.5
+    low, high = np.median([low / true for low, _ in ends]), np.median([high / true for _, high in ends])
+    few = f" of {len(ends)}" if len(ends) < len(pairs) else ""
     print(
         f"| {figure} | {name} | {true:.4g} | {100 * share:.1f} ± {100 * error:.1f} %{few} | {low:.2f} to {high:.2f} |"
     )

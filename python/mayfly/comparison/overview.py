@@ -128,10 +128,14 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
         has them.
     """
     said = []
-    if any(row.get("users") for row in summary["disciplines"]):
+    blocks = [row["users"] for row in summary["disciplines"] if row.get("users")]
+    if blocks:
+        long = "long ones more than 1 MB"
+        if not any(bin_["flows"] for bin_ in blocks[0]["transfers"]["all"] if bin_["to_kb"] is None):
+            long = "long are the largest 1 %, as none has more than 1 MB"
         said.append(
-            "Short transfers have at most 100 kB, long ones more than 1 MB; p95: 95 of 100 are faster. In means, long are "
-            "the largest flows that carry half of the bytes."
+            f"Short transfers have at most 100 kB, {long}; p95: 95 of 100 are faster. In means, long are the largest "
+            "flows that carry half of the bytes."
         )
     else:
         said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
@@ -145,7 +149,10 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
                 f"{resampling['sessions']:,} sessions of {resampling['hosts']:,} hosts."
             )
         else:
-            said.append(f"No other hours were drawn for intervals: {resampling['why_none']}.")
+            said.append(
+                "Intervals are of the flows of this run, too narrow for another hour like it; none was drawn: "
+                f"{resampling['why_none']}."
+            )
     return said
 
 
@@ -155,7 +162,10 @@ def busier_first(links: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _link_text(link: Mapping[str, Any]) -> str:
-    load = "nothing offered" if link["load"] is None else f"offered {share_text(link['load'])} of it"
+    load = "nothing offered"
+    if link["load"] is not None:
+        often = f"{link['load']:.1f} times as much" if link["load"] > 1 else f"{_use_text(link['load'])} of it"
+        load = f"offered {often}"
     count, unit = link["buffer"]
     buffer = f"{count:,} packets" if unit == "packets" else bytes_text(count)
     return f"{rate_text(link['rate_bps'])}, {load}, buffer {buffer}"
@@ -197,7 +207,9 @@ def _of_ways(row: Mapping[str, Any], ways: tuple[str, ...], key: str, text: Call
 
 
 def _use_text(share: float | None) -> str:
-    return share_text(share) if share is None else f"{100 * share:.0f} %"
+    if share is None:
+        return share_text(share)
+    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
 def _few(rows: list[Mapping[str, Any]], ways: tuple[str, ...], wide: bool) -> Table:

@@ -13,7 +13,6 @@ from mayfly.comparison.choice import baseline
 from mayfly.comparison.criteria import CRITERIA, Difference, Row, difference, unfinished_share
 from mayfly.discipline_registry import Discipline, disciplines, runs_on
 from mayfly.discipline_registry.commands import switch_on
-from mayfly.text.readable import digits
 
 RULE = "recommendation"
 """Page of the documentation that states the rule."""
@@ -144,13 +143,13 @@ def _overloaded(
 ) -> dict[str, Any]:
     load, lost = found
     sentence = (
-        f"This link is overloaded: {digits(load)} times its rate comes, and {_share(lost)} of transfers never finish "
+        f"This link is overloaded: {load:.1f} times its rate comes, and {_share(lost)} of transfers or more never finish "
         "whatever the discipline. Buy rate or shed load first."
     )
     if same:
         return _told("overloaded", None, [], sentence, summary)
     gives, costs = _sides(counted)
-    sentence += f" Until then {best['label']} does least harm: {_clauses(gives, costs)}."
+    sentence += f" Until then {best['label']} does least harm: {_clauses(gives, costs, first=False)}."
     return _told("overloaded", best, [], sentence, summary, gives, costs)
 
 
@@ -179,7 +178,8 @@ def _use(
         where = f"it is in Linux since {since}"
     sentence = f"Use {best['label']}: {where}. {_clauses(gives, costs)}."
     if names:
-        sentence += f" No measurable difference between it and {_listed(names)}."
+        listed = _listed(names)
+        sentence += f" {listed[:1].upper()}{listed[1:]} {'does' if len(names) == 1 else 'do'} as well."
     return _told("use", best, names, sentence, summary, gives, costs)
 
 
@@ -189,9 +189,9 @@ def _sides(counted: Sequence[Difference]) -> tuple[list[str], list[str]]:
     return gives, costs
 
 
-def _clauses(gives: Sequence[str], costs: Sequence[str]) -> str:
+def _clauses(gives: Sequence[str], costs: Sequence[str], first: bool = True) -> str:
     text = ", ".join(gives) if gives else "nothing that is felt"
-    text = text[:1].upper() + text[1:]
+    text = text[:1].upper() + text[1:] if first else text
     return f"{text}; the price: {', '.join(costs)}" if costs else f"{text}; it costs nothing that is felt"
 
 

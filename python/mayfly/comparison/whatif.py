@@ -24,6 +24,9 @@ _PROBED_S = 3600.0
 _LEAST_PROBED_S = 10.0
 """... and as long as a playout buffer takes to adapt, at least."""
 
+_LONGEST_S = 365 * 86400.0
+"""Captures are shorter; a run may last twice as long."""
+
 _APPS = ("tcp", "udp")
 
 
@@ -108,6 +111,9 @@ def whatif(
         scaled = scale_load(flows.drop("connection_id", strict=False), load, **rates, **packets, **known)
         span_s *= _stretched(flows, scaled)
         flows = scaled.with_columns(flows.select(pl.col("^connection_id$")))
+    if span_s > _LONGEST_S:
+        days = f"{span_s / 86400:,.0f} days"
+        raise MayflyError(f"{capture}: packets from {days}: must be from {_LONGEST_S / 86400:.0f} at most; did its clock jump?")
     if "duration" not in scenario.model_fields_set:
         scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
     scenario = _probed(scenario, flows, span_s)

@@ -2,7 +2,8 @@
 
 The figure comes from the capture's own run, the spread from runs of other hours drawn from it
 (:mod:`mayfly.workload.sessions`). The deviation of a figure over such draws estimates its standard error (Efron and
-Tibshirani 1993, ch. 6); it is not divided by the square root of their number, as each draw is a whole hour.
+Tibshirani 1993, ch. 6); it is not divided by the square root of their number, as each draw is a whole hour. The
+interval is for the figure of a typical hour: the median over all hours like this one.
 """
 
 import math
@@ -12,6 +13,15 @@ from typing import Any
 import numpy as np
 
 from mayfly.metrics.intervals import student_t
+
+
+CALIBRATION = 1.1
+"""What the bootstrap leaves out, as a factor of the interval's width: a few sessions of a heavy-tailed law know its tail
+less well than they say. An interval is calibrated by its coverage (Loh 1987): set on the population ``visitors`` of
+benchmarks/coverage.py, checked on the other one there."""
+
+HIGHEST_MOS, LOWEST_MOS = 4.5, 1.0
+"""Ends of the scale of the E-model (ITU-T G.107)."""
 
 
 def hour_ci95(
@@ -39,14 +49,15 @@ def hour_ci95(
 
     Notes
     -----
-    ``log v +- t s / sqrt(runs)``: ``s`` is the deviation of the logarithms over the resamples, ``t`` the 97.5 % quantile of Student's
-    law with one degree of freedom less than there are resamples, as ``s`` itself is known from so many only.
-    Coverage, by simulation: docs/recommendation.md.
+    ``log v +- c t s``: ``s`` is the root mean square of the deviations of the logarithms in the resampled hours from that
+    of the capture, ``t`` the 97.5 % quantile of Student's law with as many degrees of freedom as there are hours, since
+    ``s`` itself is known from so many only, and ``c`` is `CALIBRATION`. Of independent runs (``runs`` above 1) it is
+    Student's interval of their mean, ``c = 1``. Coverage, by simulation: docs/recommendation.md.
 
     Examples
     --------
     >>> [round(end, 2) for end in hour_ci95(1.0, [0.9, 1.1, 1.0, 1.05, 0.95])]
-    [0.8, 1.25]
+    [0.82, 1.22]
     """
     if value is None or len(others) < 2 or any(other is None for other in others):
         return None
@@ -55,7 +66,10 @@ def hour_ci95(
         return None
     if ratio:
         sample = np.log(sample)
-    half = student_t(sample.size - 2) * float(sample[1:].std(ddof=1)) / math.sqrt(runs)
+    if runs > 1:
+        half = student_t(sample.size - 2) * float(sample[1:].std(ddof=1)) / math.sqrt(runs)
+    else:
+        half = CALIBRATION * student_t(sample.size - 1) * float(np.sqrt(np.mean((sample[1:] - sample[0]) ** 2)))
     ends = [float(sample[0]) - half, float(sample[0]) + half]
     return [math.exp(end) for end in ends] if ratio else ends
 
@@ -90,7 +104,11 @@ def with_intervals(figures: Any, others: Sequence[Any]) -> Any:
                 name = _measured_as(key.removesuffix("_ci95"), figures)
                 if name is not None:
                     ratio = not name.startswith(("mos", "loss", "share"))
-                    found[key] = hour_ci95(figures[name], [one.get(name) for one in inside], ratio=ratio)
+                    ends = hour_ci95(figures[name], [one.get(name) for one in inside], ratio=ratio)
+                    if ends is not None and name.startswith("mos"):
+                        # No call is better or worse than the scale.
+                        ends = [max(ends[0], LOWEST_MOS), min(ends[1], HIGHEST_MOS)]
+                    found[key] = ends
         return found
     if isinstance(figures, list):
         rows = [
