@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mayfly.discipline_registry import Discipline, disciplines
-from mayfly.discipline_registry.leaves import LEAVES, Place, leaf_words
+from mayfly.discipline_registry.leaves import Place, leaf_words, leaves
 from mayfly.errors import MayflyError
 
 ROOT = "6d66:"
@@ -146,7 +146,7 @@ def _rate_words(rate_bps: int) -> str:
 
 
 def _words(discipline: Discipline, limit: int, unit: str, rate_bps: int, kind: str) -> str | None:
-    leaf = LEAVES.get(discipline.id)
+    leaf = leaves().get(discipline.id)
     if unit == "bytes" and (leaf is None or not leaf.in_bytes):
         limit, unit = max(1, round(limit / FULL_PACKET_BYTES)), "packets"
     if discipline.id in _SHORT and not discipline.options and leaf is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.discipline_registry.commands import FULL_PACKET_BYTES, ROOT, at_interface
-from mayfly.discipline_registry.leaves import LEAVES, Place, leaf_of, leaf_words
+from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.build import OBJECT
@@ -231,4 +231,4 @@ def _index(device: str) -> int:
 
 def kinds() -> set[str]:
     """Names for tc of our disciplines."""
-    return {leaf.kind for leaf in LEAVES.values() if leaf.module} | {BPF}
+    return {leaf.kind for leaf in leaves().values() if leaf.module} | {BPF}
