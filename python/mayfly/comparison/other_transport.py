@@ -68,8 +68,12 @@ def other_transport(
     again = scenario_of(_with_preset(scenario, preset), scenario.name)
     pair = [one for one in chosen if one.label in (baseline, best)]
     there = _measured(again, flows, pair, (kind, key, unit))
-    told = f"With {HOSTS[preset]} the {name} is {_text(there[baseline])} under {baseline} and {_text(there[best])} under "
-    told += f"{best}, here {time_text(here[baseline])} and {time_text(here[best])}: {_verdict(here, there, baseline, best)}"
+    told = (
+        f"With {HOSTS[preset]} the {name} is {_text(there[baseline])} under {baseline} and {_text(there[best])} under "
+    )
+    told += (
+        f"{best}, here {time_text(here[baseline])} and {time_text(here[best])}: {_verdict(here, there, baseline, best)}"
+    )
     return {"preset": preset, "sentence": told}
 
 
@@ -104,9 +108,7 @@ def _text(seconds: float | None) -> str:
     return "without bound (some never finish)" if seconds is None else time_text(seconds)
 
 
-def _verdict(
-    here: Mapping[str, float], there: Mapping[str, float | None], baseline: str, best: str
-) -> str:
+def _verdict(here: Mapping[str, float], there: Mapping[str, float | None], baseline: str, best: str) -> str:
     base, other = there[baseline], there[best]
     infinite = float("inf")
     base, other = (infinite if base is None else base), (infinite if other is None else other)

@@ -132,7 +132,9 @@ def _both_ways(rate: str | int | None, buffer: str | int | None) -> dict[str, An
     if up_buffer is None and quantity.is_time(down_buffer):
         up_buffer = down_buffer
     buffers = [
-        None if value is None else quantity.buffer(value, "--buffer", rate_bps=rates[1] if up and rates[1] else rates[0])
+        None
+        if value is None
+        else quantity.buffer(value, "--buffer", rate_bps=rates[1] if up and rates[1] else rates[0])
         for up, value in enumerate((down_buffer, up_buffer))
     ]
     fields = {"rate": rates[0], "reverse_rate": rates[1], "buffer": buffers[0], "reverse_buffer": buffers[1]}

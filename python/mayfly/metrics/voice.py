@@ -111,8 +111,8 @@ class Line:
         float
             Points of R.
         """
-        echo = self.telr - 40 * math.log10((1 + delay_ms / 10) / (1 + delay_ms / 150)) + 6 * math.exp(
-            -0.3 * delay_ms**2
+        echo = (
+            self.telr - 40 * math.log10((1 + delay_ms / 10) / (1 + delay_ms / 150)) + 6 * math.exp(-0.3 * delay_ms**2)
         )
         over = -1.5 * (self.noise - self.rlr) - (80 + 2.5 * (echo - 14))
         talker = (over / 2 + math.sqrt(over**2 / 4 + 100) - 1) * (1 - math.exp(-delay_ms))

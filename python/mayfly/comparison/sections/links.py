@@ -1,5 +1,6 @@
 """Both directions of the bottleneck link: ``down``, toward the receivers of a scenario or the internal side of a
-capture, is the forward queue of the simulator, ``up`` the reverse one."""
+capture, is the forward queue of the simulator, ``up`` the reverse one.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
