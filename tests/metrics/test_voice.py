@@ -1,6 +1,7 @@
 """The E-model against what ITU-T G.107 prints, and calls against closed forms."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -31,7 +32,7 @@ def test_opinions_are_those_of_table_b_1(r, mos):
 def test_opinion_is_bounded_and_never_falls():
     values = [opinion(r) for r in np.linspace(-10, 110, 500)]
     assert values[0] == 1.0 and values[-1] == 4.5
-    assert all(a <= b + 1e-12 for a, b in zip(values, values[1:], strict=False))
+    assert all(a <= b + 1e-12 for a, b in pairwise(values))
 
 
 @pytest.mark.parametrize("delay_ms", [25, 50, 100, 150, 200, 250, 300])
@@ -89,7 +90,7 @@ def test_jitter_is_that_of_rfc_3550():
     rng = np.random.default_rng(1)
     delays = rng.exponential(0.01, 300)
     jitter, seen = 0.0, []
-    for before, now in zip(delays, delays[1:], strict=False):
+    for before, now in pairwise(delays):
         jitter += (abs(now - before) - jitter) / 16
         seen.append(jitter)
     assert smoothed_jitter_s(delays) == pytest.approx(np.mean(seen), rel=1e-12)

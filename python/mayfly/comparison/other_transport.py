@@ -68,13 +68,10 @@ def other_transport(
     again = scenario_of(_with_preset(scenario, preset), scenario.name)
     pair = [one for one in chosen if one.label in (baseline, best)]
     there = _measured(again, flows, pair, (kind, key, unit))
-    told = (
-        f"With {HOSTS[preset]} the {name} is {_text(there[baseline])} under {baseline} and {_text(there[best])} under "
-    )
-    told += (
-        f"{best}, here {time_text(here[baseline])} and {time_text(here[best])}: {_verdict(here, there, baseline, best)}"
-    )
-    return {"preset": preset, "sentence": told}
+    other = f"{_text(there[baseline])} under {baseline} and {_text(there[best])} under {best}"
+    own = f"{time_text(here[baseline])} and {time_text(here[best])}"
+    sentence = f"With {HOSTS[preset]} the {name} is {other}, here {own}: {_verdict(here, there, baseline, best)}"
+    return {"preset": preset, "sentence": sentence}
 
 
 def _of(row: Mapping[str, Any], kind: str, key: str) -> float | None:

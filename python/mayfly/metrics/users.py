@@ -323,8 +323,8 @@ def users_row(
     Returns
     -------
     dict
-        ``transfers``, ``short``, ``long``, ``ping``, ``call``, ``pages``, ``video``, ``downloads``, ``uploads``; None where
-        the run has no traffic for it.
+        ``transfers``, ``short``, ``long``, ``ping``, ``call``, ``pages``, ``video``, ``downloads``, ``uploads``; None
+        where the run has no traffic for it.
     """
     transfers = transfers_of(records, trains)
     short = transfers.filter(pl.col("size_bytes") <= SHORT_BYTES)["response_time_s"]

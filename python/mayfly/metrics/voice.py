@@ -189,8 +189,8 @@ def smoothed_jitter_s(delays_s: Floats) -> float | None:
     Returns
     -------
     float or None
-        Seconds, the mean over the packets that arrived of ``J += (|D| - J) / 16`` (RFC 3550, 6.4.1), D the difference of
-        the delays of two that arrived one after the other; None below two.
+        Seconds, the mean over the packets that arrived of ``J += (|D| - J) / 16`` (RFC 3550, 6.4.1), D the difference
+        of the delays of two that arrived one after the other; None below two.
 
     Examples
     --------
@@ -251,8 +251,8 @@ def call_direction(packets: pl.DataFrame) -> dict[str, float | None]:
     Returns
     -------
     dict
-        ``delay_ms`` (mean of the network, one way), ``jitter_ms``, ``loss`` (share lost in the network), ``late`` (share
-        that came after its deadline), ``mos`` (mean over the windows).
+        ``delay_ms`` (mean of the network, one way), ``jitter_ms``, ``loss`` (share lost in the network), ``late``
+        (share that came after its deadline), ``mos`` (mean over the windows).
     """
     runs = _runs(packets)
     windows = pl.concat([call_windows(run) for run in runs])
@@ -281,7 +281,8 @@ def call_row(down: pl.DataFrame, up: pl.DataFrame) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``down``, ``up``; ``mos`` of the worse one, and ``mos_ci95``, Student's t over its windows. None without packets.
+        ``down``, ``up``; ``mos`` of the worse one, and ``mos_ci95``, Student's t over its windows. None without
+        packets.
     """
     if down.height == 0 or up.height == 0:
         return None
