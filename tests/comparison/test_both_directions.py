@@ -11,6 +11,7 @@ from mayfly.comparison.comparison import compare
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario
 
+PROBES = {"probes.ping": True, "probes.call": True}
 OTHER = {"down": "up", "up": "down"}
 SWAPPED = ("links", "users", "short", "long", "udp", "throughput_mbps", "flows_completed", "flows_unfinished")
 
@@ -58,7 +59,7 @@ def turned(flows):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_flow_list_turned_round_gives_the_run_turned_round(seed):
     disciplines = "fifo,red,codel,fq_codel,cake,pie,sfq,efd,las,drr,choke"
-    fields = {"network.rate": "3mbit", "network.buffer": 25, "duration": "40s"}
+    fields = PROBES | {"network.rate": "3mbit", "network.buffer": 25, "duration": "40s"}
     there = compare(load_scenario("whatif", fields), disciplines, mixed(seed)).summary
     back = compare(load_scenario("whatif", fields), disciplines, turned(mixed(seed))).summary
     assert back["links"]["busier"] == OTHER[there["links"]["busier"]]
@@ -75,8 +76,8 @@ def test_rates_and_buffers_of_both_directions_are_their_own():
               "network.reverse_buffer": "15kB", "duration": "40s"}  # fmt: skip
     other = {"network.rate": "2mbit", "network.reverse_rate": "6mbit", "network.buffer": "15kB",
              "network.reverse_buffer": 40, "duration": "40s"}  # fmt: skip
-    there = compare(load_scenario("whatif", fields), "fifo,cake", mixed(4)).summary
-    back = compare(load_scenario("whatif", other), "fifo,cake", turned(mixed(4))).summary
+    there = compare(load_scenario("whatif", PROBES | fields), "fifo,cake", mixed(4)).summary
+    back = compare(load_scenario("whatif", PROBES | other), "fifo,cake", turned(mixed(4))).summary
     assert (there["links"]["down"]["rate_bps"], there["links"]["down"]["buffer"]) == (6_000_000, [40, "packets"])
     assert (there["links"]["up"]["rate_bps"], there["links"]["up"]["buffer"]) == (2_000_000, [15_000, "bytes"])
     for way in ("down", "up"):
@@ -108,7 +109,7 @@ def upload(rate_bps, seconds):
 
 def test_an_upload_by_udp_fills_the_uplink():
     fields = {"network.rate": "20mbit", "network.reverse_rate": "2mbit", "duration": "20s", "stop_when_idle": False}
-    fields |= {"network.reverse_buffer": 10, "probes.call": False}
+    fields |= {"network.reverse_buffer": 10, "probes.ping": True}
     summary = compare(load_scenario("whatif", fields), "fifo", upload(3e6, 20)).summary
     (row,) = summary["disciplines"]
     up, down = row["links"]["up"], row["links"]["down"]
@@ -128,8 +129,8 @@ def test_an_upload_by_udp_fills_the_uplink():
 def test_the_peak_is_that_of_the_busiest_second():
     # Half of the link for 2 s, nothing for 8 s.
     flows = upload(5e6, 2).with_columns(direction=pl.lit("down"))
-    fields = {"network.rate": "10mbit", "duration": "10s", "stop_when_idle": False, "probes.ping": False}
-    (row,) = compare(load_scenario("whatif", fields | {"probes.call": False}), "fifo", flows).summary["disciplines"]
+    fields = {"network.rate": "10mbit", "duration": "10s", "stop_when_idle": False}
+    (row,) = compare(load_scenario("whatif", fields), "fifo", flows).summary["disciplines"]
     assert row["links"]["down"]["peak_utilisation"] == pytest.approx(0.5, abs=0.002)
     assert row["links"]["down"]["utilisation"] == pytest.approx(0.1, abs=0.001)
 

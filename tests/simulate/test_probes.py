@@ -8,7 +8,9 @@ from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.probes import load_bps, with_probes
+from mayfly.simulate.recording import Recording, ends
 from mayfly.simulate.run import run_one
+from mayfly.workload.connections import read_captures
 from mayfly.workload.lists import flow_list
 
 RATE = 10e6
@@ -110,6 +112,20 @@ def test_traces_and_drops_keep_the_numbers_of_the_workload():
     assert result.packets.height == round(1e6 * 2 / 8 / 1500)
     assert result.drops["flow_id"].unique().to_list() == [0]
     assert result.drops.height == result.records["drops"].sum()
+
+
+def test_a_recording_has_the_probes_under_ports_of_their_own(tmp_path):
+    path = tmp_path / "run.pcap"
+    scenario = probed({"duration": "2s"}, ping=True)
+    flows = flow_list(pl.DataFrame({"start_s": [0.5, 1.0], "size_bytes": [5000, 7000]}))
+    run = run_one(scenario, parse("fifo"), flows, recording=Recording(path))
+    table = read_captures(path).connections
+    tcp, udp = table.filter(protocol="tcp"), table.filter(protocol="udp")
+    senders = ends(run.records)["ports"][0].tolist()
+    assert sorted(tcp["opener_port"].to_list()) == senders == [1024, 1025]
+    # Twenty pings and as many answers.
+    assert udp.select("opener_packets", "responder_packets").rows() == [(20, 20)]
+    assert udp["opener_port"].to_list() == [1026]
 
 
 def test_probes_need_one_link():

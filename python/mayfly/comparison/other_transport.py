@@ -53,7 +53,7 @@ def other_transport(
     dict or None
         ``preset`` and ``sentence``; None where there are not two disciplines to compare, or no measure of users.
     """
-    labels = [row["label"] for row in rows]
+    labels: list[str] = [row["label"] for row in rows]
     baseline = next((label for label in labels if label.split("(")[0] == "fifo"), labels[0])
     found = next(((name, kind, key, unit) for name, kind, key, unit in _MEASURES if _has(rows, kind, key)), None)
     if len(labels) < 2 or found is None:
@@ -63,7 +63,8 @@ def other_transport(
     others = [label for label in here if label != baseline]
     if baseline not in here or not others:
         return None
-    best = best if best in others else min(others, key=lambda label: here[label])
+    if best is None or best not in others:
+        best = min(others, key=lambda label: here[label])
     preset = OF_2012 if scenario.tcp.preset != OF_2012 else TODAY
     again = scenario_of(_with_preset(scenario, preset), scenario.name)
     pair = [one for one in chosen if one.label in (baseline, best)]

@@ -22,6 +22,8 @@ _PROBED_S = 3600.0
 _LEAST_PROBED_S = 10.0
 """... and as long as a playout buffer takes to adapt, at least."""
 
+_PROBES = {"probes.ping": True, "probes.call": True}
+
 _APPS = ("tcp", "udp")
 
 
@@ -86,7 +88,7 @@ def whatif(
     from mayfly.workload.mix import offered, scale_load
 
     load = None if load is None else quantity.share(load, "--load")
-    scenario = load_scenario("whatif", _both_ways(rate, buffer) | (overrides or {}))
+    scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))
     flows, span_s = _flows(capture, internal, apps, scenario)
     if flows.height == 0:
         raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay")

@@ -74,7 +74,7 @@ class Line:
         pre = self.pr + 10 * math.log10(1 + 10 ** ((10 - self.lstr) / 10))
         nor = self.rlr - 121 + pre + 0.008 * (pre - 35) ** 2
         nfo = self.nfor + self.rlr
-        return 10 * math.log10(sum(10 ** (level / 10) for level in (self.nc, nos, nor, nfo)))
+        return 10 * math.log10(sum(math.pow(10, level / 10) for level in (self.nc, nos, nor, nfo)))
 
     @property
     def signal(self) -> float:
@@ -96,7 +96,7 @@ class Line:
         q = 37 - 15 * math.log10(self.qdu)
         g = 1.07 + 0.258 * q + 0.0602 * q**2
         y, z = (self.signal - 100) / 15 + 46 / 8.4 - g / 9, 46 / 30 - g / 40
-        return too_loud + side_tone + 15 * math.log10(1 + 10**y + 10**z)
+        return float(too_loud + side_tone + 15 * math.log10(1 + 10**y + 10**z))
 
     def delayed(self, delay_ms: float) -> float:
         """Id: talker's echo, listener's echo and delay itself (equations 7-18 to 7-28).
@@ -118,7 +118,7 @@ class Line:
         talker = (over / 2 + math.sqrt(over**2 / 4 + 100) - 1) * (1 - math.exp(-delay_ms))
         over = self.signal - 10.5 * (self.wepl + 7) * (2 * delay_ms + 1) ** -0.25
         listener = over / 2 + math.sqrt(over**2 / 4 + 169)
-        return talker + listener + _pure_delay(delay_ms)
+        return float(talker + listener + _pure_delay(delay_ms))
 
 
 def _pure_delay(delay_ms: float) -> float:
@@ -126,7 +126,7 @@ def _pure_delay(delay_ms: float) -> float:
     if delay_ms <= 100:
         return 0.0
     x = math.log2(delay_ms / 100)
-    return 25 * ((1 + x**6) ** (1 / 6) - 3 * (1 + (x / 3) ** 6) ** (1 / 6) + 2)
+    return float(25 * ((1 + x**6) ** (1 / 6) - 3 * (1 + (x / 3) ** 6) ** (1 / 6) + 2))
 
 
 DEFAULTS = Line()

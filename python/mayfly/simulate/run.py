@@ -291,7 +291,7 @@ def run_one(
         native = columns.native_flows(
             probed, full_packet, net.numbers(probed), scenario.nonresponsive, tcp.congestion_of
         )
-        with nullcontext() if recording is None else recording.native(probed) as given:
+        with nullcontext() if recording is None else recording.native(probed, before) as given:
             result = _native.run(json.dumps(settings | probing.settings), native, control or _native.Control(), given)
         idle_rtt_s = None
         if probes.PING in probing.names:
