@@ -105,7 +105,7 @@ def judged(population: str, seed: int, capture: int, resamples: int) -> tuple[di
     """What one capture holds, its figures, and those of its resampled hours."""
     flows = POPULATIONS[population](stream(seed, "coverage", capture))
     fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux", "duration": 180.0}
-    fixed |= {"sample_interval": 0, "probes.call": False, "probes.until": SPAN_S}
+    fixed |= {"sample_interval": 0, "probes.ping": True, "probes.until": SPAN_S}
     scenario = load_scenario("whatif", fixed)
     runs = {name: simulated(scenario, name, flows) for name in NAMES}
     own = {name: figures(*run) for name, run in runs.items()}

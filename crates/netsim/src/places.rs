@@ -72,12 +72,7 @@ impl Places {
     /// A flow whose hosts no path joins.
     ///
     /// In a cell the hosts of the second group are stations, which have no access links.
-    pub(crate) fn of(
-        graph: &Graph,
-        form: Form,
-        flows: &[FlowSpec],
-        net: &mut Net,
-    ) -> Result<Places, ConfigError> {
+    pub(crate) fn of(graph: &Graph, form: Form, flows: &[FlowSpec], net: &mut Net) -> Result<Places, ConfigError> {
         let groups = graph.hosts.clone();
         let first = |index: usize| groups[..index].iter().map(|group: &Hosts| group.count).sum();
         let firsts = (0..groups.len()).map(first).collect();

@@ -228,11 +228,7 @@ impl Settings {
             traced: self.traced,
             trace_limit: self.trace_limit,
             subflows: self.subflows,
-            probes: self
-                .probes
-                .iter()
-                .map(|&flow| Probe { flow, echo: self.echoes.contains(&flow) })
-                .collect(),
+            probes: self.probes.iter().map(|&flow| Probe { flow, echo: self.echoes.contains(&flow) }).collect(),
             scripts: Scripts::default(),
             bursts: Bursts::default(),
         })

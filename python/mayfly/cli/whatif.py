@@ -28,14 +28,18 @@ def whatif(
         Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
     ],
     rate: Annotated[
-        str, typer.Option(metavar="RATE", help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s)")
-    ],
+        str | None,
+        typer.Option(metavar="RATE", help="Bottleneck rate: 512kbit, 10mbit, 1gbit; down and up: 100mbit/20mbit"),
+    ] = None,
     buffer: Annotated[
-        str, typer.Option(metavar="SIZE", help="Limit of the bottleneck queue: packets (300), or bytes (450kB)")
-    ],
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Limit of the bottleneck queues: packets (300), bytes (450kB), time (20ms); 300/50"
+        ),
+    ] = None,
     internal: Annotated[
         list[str] | None,
-        typer.Option(metavar="CIDR", help="Network on the near side of the link; repeatable; inferred if absent"),
+        typer.Option(metavar="CIDR", help="Network on the near side of the link, toward which is down; repeatable; inferred if absent"),
     ] = None,
     load: Annotated[
         str | None,

@@ -53,7 +53,7 @@ def other_transport(
     dict or None
         ``preset`` and ``sentence``; None where there are not two disciplines to compare, or no measure of users.
     """
-    labels = [row["label"] for row in rows]
+    labels: list[str] = [row["label"] for row in rows]
     baseline = next((label for label in labels if label.split("(")[0] == "fifo"), labels[0])
     found = next(((name, kind, key, unit) for name, kind, key, unit in _MEASURES if _has(rows, kind, key)), None)
     if len(labels) < 2 or found is None:
@@ -63,14 +63,16 @@ def other_transport(
     others = [label for label in here if label != baseline]
     if baseline not in here or not others:
         return None
-    best = best if best in others else min(others, key=lambda label: here[label])
+    if best is None or best not in others:
+        best = min(others, key=lambda label: here[label])
     preset = OF_2012 if scenario.tcp.preset != OF_2012 else TODAY
     again = scenario_of(_with_preset(scenario, preset), scenario.name)
     pair = [one for one in chosen if one.label in (baseline, best)]
     there = _measured(again, flows, pair, (kind, key, unit))
-    told = f"With {HOSTS[preset]} the {name} is {_text(there[baseline])} under {baseline} and {_text(there[best])} under "
-    told += f"{best}, here {time_text(here[baseline])} and {time_text(here[best])}: {_verdict(here, there, baseline, best)}"
-    return {"preset": preset, "sentence": told}
+    other = f"{_text(there[baseline])} under {baseline} and {_text(there[best])} under {best}"
+    own = f"{time_text(here[baseline])} and {time_text(here[best])}"
+    sentence = f"With {HOSTS[preset]} the {name} is {other}, here {own}: {_verdict(here, there, baseline, best)}"
+    return {"preset": preset, "sentence": sentence}
 
 
 def _of(row: Mapping[str, Any], kind: str, key: str) -> float | None:
@@ -104,9 +106,7 @@ def _text(seconds: float | None) -> str:
     return "without bound (some never finish)" if seconds is None else time_text(seconds)
 
 
-def _verdict(
-    here: Mapping[str, float], there: Mapping[str, float | None], baseline: str, best: str
-) -> str:
+def _verdict(here: Mapping[str, float], there: Mapping[str, float | None], baseline: str, best: str) -> str:
     base, other = there[baseline], there[best]
     infinite = float("inf")
     base, other = (infinite if base is None else base), (infinite if other is None else other)

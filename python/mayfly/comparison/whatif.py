@@ -27,6 +27,8 @@ _LEAST_PROBED_S = 10.0
 _LONGEST_S = 365 * 86400.0
 """Captures are shorter; a run may last twice as long."""
 
+_PROBES = {"probes.ping": True, "probes.call": True}
+
 _APPS = ("tcp", "udp")
 
 
@@ -96,7 +98,7 @@ def whatif(
     from mayfly.workload.mix import offered, scale_load
 
     load = None if load is None else quantity.share(load, "--load")
-    scenario = load_scenario("whatif", _both_ways(rate, buffer) | (overrides or {}))
+    scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)

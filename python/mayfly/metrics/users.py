@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats
@@ -139,7 +138,8 @@ def transfers_of(records: pl.DataFrame, trains: pl.DataFrame | None = None) -> p
         own = whole.with_columns(response_time_s=pl.col("end_s") - pl.col("start_s"))
         plain = pl.concat([plain.select(names), own.select(names)], how="vertical_relaxed")
     return plain.select(
-        *names, goodput_mbps=pl.col("size_bytes") * 8e-6 / pl.when(pl.col("response_time_s") > 0).then("response_time_s")
+        *names,
+        goodput_mbps=pl.col("size_bytes") * 8e-6 / pl.when(pl.col("response_time_s") > 0).then("response_time_s"),
     )
 
 
@@ -300,7 +300,12 @@ def pages_row(records: pl.DataFrame) -> dict[str, Any] | None:
 
 
 def users_row(
-    records: pl.DataFrame, trains: pl.DataFrame, probes: pl.DataFrame, idle_s: float | None, begin_s: float, end_s: float
+    records: pl.DataFrame,
+    trains: pl.DataFrame,
+    probes: pl.DataFrame,
+    idle_s: float | None,
+    begin_s: float,
+    end_s: float,
 ) -> dict[str, Any]:
     """What users of one discipline feel: ``users`` in its row of ``summary.json``.
 
@@ -318,8 +323,8 @@ def users_row(
     Returns
     -------
     dict
-        ``transfers``, ``short``, ``long``, ``ping``, ``call``, ``pages``, ``video``, ``downloads``, ``uploads``; None where
-        the run has no traffic for it.
+        ``transfers``, ``short``, ``long``, ``ping``, ``call``, ``pages``, ``video``, ``downloads``, ``uploads``; None
+        where the run has no traffic for it.
     """
     transfers = transfers_of(records, trains)
     short = transfers.filter(pl.col("size_bytes") <= SHORT_BYTES)["response_time_s"]

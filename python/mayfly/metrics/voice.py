@@ -74,7 +74,7 @@ class Line:
         pre = self.pr + 10 * math.log10(1 + 10 ** ((10 - self.lstr) / 10))
         nor = self.rlr - 121 + pre + 0.008 * (pre - 35) ** 2
         nfo = self.nfor + self.rlr
-        return 10 * math.log10(sum(10 ** (level / 10) for level in (self.nc, nos, nor, nfo)))
+        return 10 * math.log10(sum(math.pow(10, level / 10) for level in (self.nc, nos, nor, nfo)))
 
     @property
     def signal(self) -> float:
@@ -96,7 +96,7 @@ class Line:
         q = 37 - 15 * math.log10(self.qdu)
         g = 1.07 + 0.258 * q + 0.0602 * q**2
         y, z = (self.signal - 100) / 15 + 46 / 8.4 - g / 9, 46 / 30 - g / 40
-        return too_loud + side_tone + 15 * math.log10(1 + 10**y + 10**z)
+        return float(too_loud + side_tone + 15 * math.log10(1 + 10**y + 10**z))
 
     def delayed(self, delay_ms: float) -> float:
         """Id: talker's echo, listener's echo and delay itself (equations 7-18 to 7-28).
@@ -111,14 +111,14 @@ class Line:
         float
             Points of R.
         """
-        echo = self.telr - 40 * math.log10((1 + delay_ms / 10) / (1 + delay_ms / 150)) + 6 * math.exp(
-            -0.3 * delay_ms**2
+        echo = (
+            self.telr - 40 * math.log10((1 + delay_ms / 10) / (1 + delay_ms / 150)) + 6 * math.exp(-0.3 * delay_ms**2)
         )
         over = -1.5 * (self.noise - self.rlr) - (80 + 2.5 * (echo - 14))
         talker = (over / 2 + math.sqrt(over**2 / 4 + 100) - 1) * (1 - math.exp(-delay_ms))
         over = self.signal - 10.5 * (self.wepl + 7) * (2 * delay_ms + 1) ** -0.25
         listener = over / 2 + math.sqrt(over**2 / 4 + 169)
-        return talker + listener + _pure_delay(delay_ms)
+        return float(talker + listener + _pure_delay(delay_ms))
 
 
 def _pure_delay(delay_ms: float) -> float:
@@ -126,7 +126,7 @@ def _pure_delay(delay_ms: float) -> float:
     if delay_ms <= 100:
         return 0.0
     x = math.log2(delay_ms / 100)
-    return 25 * ((1 + x**6) ** (1 / 6) - 3 * (1 + (x / 3) ** 6) ** (1 / 6) + 2)
+    return float(25 * ((1 + x**6) ** (1 / 6) - 3 * (1 + (x / 3) ** 6) ** (1 / 6) + 2))
 
 
 DEFAULTS = Line()
@@ -189,8 +189,8 @@ def smoothed_jitter_s(delays_s: Floats) -> float | None:
     Returns
     -------
     float or None
-        Seconds, the mean over the packets that arrived of ``J += (|D| - J) / 16`` (RFC 3550, 6.4.1), D the difference of
-        the delays of two that arrived one after the other; None below two.
+        Seconds, the mean over the packets that arrived of ``J += (|D| - J) / 16`` (RFC 3550, 6.4.1), D the difference
+        of the delays of two that arrived one after the other; None below two.
 
     Examples
     --------
@@ -251,8 +251,8 @@ def call_direction(packets: pl.DataFrame) -> dict[str, float | None]:
     Returns
     -------
     dict
-        ``delay_ms`` (mean of the network, one way), ``jitter_ms``, ``loss`` (share lost in the network), ``late`` (share
-        that came after its deadline), ``mos`` (mean over the windows).
+        ``delay_ms`` (mean of the network, one way), ``jitter_ms``, ``loss`` (share lost in the network), ``late``
+        (share that came after its deadline), ``mos`` (mean over the windows).
     """
     runs = _runs(packets)
     windows = pl.concat([call_windows(run) for run in runs])
@@ -281,7 +281,8 @@ def call_row(down: pl.DataFrame, up: pl.DataFrame) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``down``, ``up``; ``mos`` of the worse one, and ``mos_ci95``, Student's t over its windows. None without packets.
+        ``down``, ``up``; ``mos`` of the worse one, and ``mos_ci95``, Student's t over its windows. None without
+        packets.
     """
     if down.height == 0 or up.height == 0:
         return None

@@ -175,7 +175,9 @@ def buffers_in_bytes(given: dict[str, Any], default_rate: object) -> dict[str, A
     if not (quantity.is_time(buffer) or quantity.is_time(reverse)):
         return given
     if given.get("topology", "dumbbell") == "graph" or given.get("wlan") is not None:
-        raise ValueError(f"a buffer of {quantity.shown(buffer)}: must be packets or bytes where links have rates of their own")
+        raise ValueError(
+            f"a buffer of {quantity.shown(buffer)}: must be packets or bytes where links have rates of their own"
+        )
     try:
         rate = quantity.rate_bps(given.get("rate", default_rate))
         reverse_rate = quantity.rate_bps(given["reverse_rate"]) if given.get("reverse_rate") is not None else rate

@@ -291,10 +291,8 @@ def run_one(
         native = columns.native_flows(
             probed, full_packet, net.numbers(probed), scenario.nonresponsive, tcp.congestion_of
         )
-        with nullcontext() if recording is None else recording.native(probed) as given:
-            result = _native.run(
-                json.dumps(settings | probing.settings), native, control or _native.Control(), given
-            )
+        with nullcontext() if recording is None else recording.native(probed, before) as given:
+            result = _native.run(json.dumps(settings | probing.settings), native, control or _native.Control(), given)
         idle_rtt_s = None
         if probes.PING in probing.names:
             alone = probes.ping_alone(probed)
@@ -316,7 +314,9 @@ def run_one(
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone_s, **labels))
     counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
     # Probes have no group, and are counted in none.
-    classes = columns.class_counts(columns.group_classes(probed)[0], told["classes"])[: len(columns.group_classes(flows)[0])]
+    classes = columns.class_counts(columns.group_classes(probed)[0], told["classes"])[
+        : len(columns.group_classes(flows)[0])
+    ]
     trains = pl.DataFrame()
     if "script" in flows.columns:
         trains = scripts.trains_frame(told["trains"], flows).with_columns(**labels)

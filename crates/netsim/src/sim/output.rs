@@ -121,7 +121,8 @@ impl Sim<'_> {
     /// Takes what the ports have counted since the start of the run.
     fn counted(&mut self) {
         let counters = &mut self.out.counters;
-        let of = |ports: &Range<usize>, value: fn(&Port) -> u64| self.ports[ports.clone()].iter().map(value).sum::<u64>();
+        let of =
+            |ports: &Range<usize>, value: fn(&Port) -> u64| self.ports[ports.clone()].iter().map(value).sum::<u64>();
         let (forward, reverse) = (&self.watched, &self.reverse);
         let (there, back) = (self.probes.forward, self.probes.reverse);
         counters.arrivals = of(forward, |port| port.queue.stats().received) - there.arrivals;

@@ -1,5 +1,8 @@
-"""Both directions of the bottleneck link: ``down``, toward the receivers of a scenario or the internal side of a
-capture, is the forward queue of the simulator, ``up`` the reverse one."""
+"""Both directions of the bottleneck link.
+
+``down``, toward the receivers of a scenario or the internal side of a capture, is the simulator's forward queue; ``up``
+is the reverse one.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -52,8 +55,8 @@ def links_of(scenario: Scenario, offered: Mapping[str, Any]) -> dict[str, Any] |
     -------
     dict or None
         ``busier``, the direction that is offered the larger share of its rate, and for ``down`` and ``up`` their
-        ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of the rate; None where there
-        is no load to tell. None for a network that is not one link.
+        ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of the rate; None where
+        there is no load to tell. None for a network that is not one link.
     """
     if not has_two_queues(scenario):
         return None
