@@ -1,5 +1,6 @@
-"""The overview of a comparison in the terminal, a row per discipline: what users feel, then the queue and the means of
-Chen 2012, Table 4.2.
+"""The overview of a comparison in the terminal, a row per discipline.
+
+What users feel comes first, then the queue and the means of Chen 2012, Table 4.2.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +22,6 @@ from mayfly.text.readable import (
     spread_text,
     time_text,
 )
-
 
 WIDE = 110
 """Columns of a terminal from which on the flow table has room unasked."""

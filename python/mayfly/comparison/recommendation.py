@@ -1,9 +1,9 @@
 """What to use: one discipline chosen by the rule of docs/recommendation.md, or why none is worth it.
 
-The rule is over what users feel (:mod:`mayfly.comparison.criteria`), never over one mean. A difference counts when it is
-noticed and when the same resampled hours say that it is no chance. Of those who can be switched on, the one is chosen
-that is least worse than the best of each criterion; where the choice makes no difference, what Linux has already and
-what is simplest goes first.
+The rule is over what users feel (:mod:`mayfly.comparison.criteria`), never over one mean. A difference counts when it
+is noticed and when the same resampled hours say that it is no chance. Of those who can be switched on, the one is
+chosen that is least worse than the best of each criterion; where the choice makes no difference, what Linux has
+already and what is simplest goes first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -143,8 +143,8 @@ def _overloaded(
 ) -> dict[str, Any]:
     load, lost = found
     sentence = (
-        f"This link is overloaded: {load:.1f} times its rate comes, and {_share(lost)} of transfers or more never finish "
-        "whatever the discipline. Buy rate or shed load first."
+        f"This link is overloaded: {load:.1f} times its rate comes, and {_share(lost)} of transfers or more never "
+        "finish whatever the discipline. Buy rate or shed load first."
     )
     if same:
         return _told("overloaded", None, [], sentence, summary)

@@ -114,8 +114,8 @@ def whatif(
         span_s *= _stretched(flows, scaled)
         flows = scaled.with_columns(flows.select(pl.col("^connection_id$")))
     if span_s > _LONGEST_S:
-        days = f"{span_s / 86400:,.0f} days"
-        raise MayflyError(f"{capture}: packets from {days}: must be from {_LONGEST_S / 86400:.0f} at most; did its clock jump?")
+        days, most = span_s / 86400, _LONGEST_S / 86400
+        raise MayflyError(f"{capture}: packets over {days:,.0f} days: must be at most {most:.0f}; did the clock jump?")
     if "duration" not in scenario.model_fields_set:
         scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
     scenario = _probed(scenario, flows, span_s)

@@ -16,7 +16,7 @@ FAMILIES = ("plain", "size-based", "fair queueing", "queue management")
 """Families in the order of lists and reports."""
 
 OWN_BEST = ("lfq", "efd")
-"""What this project has to offer against what Linux has: the first of these that the registry knows, and efd beside it."""
+"""What this project has to offer against what Linux has: its best, and what it began with."""
 
 SHORTLIST = ("fifo", "fq_codel", "cake", "pie", *reversed(OWN_BEST))
 """What a link is tried with where nobody names disciplines, as far as the registry knows them: what is there without
@@ -50,8 +50,8 @@ def disciplines() -> "list[DisciplineRow]":
     -------
     list of dict
         ``id``, ``family`` (of `FAMILIES`), ``about``, ``source``, ``when_full`` (which packet goes), ``time_driven``,
-        ``keeps_flow_order``, ``runs_on`` (``places`` of `PLACES`, ``qdisc`` and ``options`` for tc, ``since`` which Linux)
-        and ``params``: a list of ``name``, ``unit``, ``about``, ``default`` and bounds ``min``,
+        ``keeps_flow_order``, ``runs_on`` (``places`` of `PLACES`, ``qdisc`` and ``options`` for tc, and ``since`` which
+        Linux) and ``params``: a list of ``name``, ``unit``, ``about``, ``default`` and bounds ``min``,
         ``max`` or ``choices``. A default that is a list takes up to ``most`` ascending numbers, written ``1:2``.
 
     Examples
@@ -294,9 +294,9 @@ def parse_list(text: str) -> list[Discipline]:
     Parameters
     ----------
     text : str
-        Such as ``fifo,efd(threshold=40000),las``. ``all`` stands for the whole registry, ``shortlist`` for `SHORTLIST` and the name of a family, such
-        as ``fair-queueing``, for its members. What a minus precedes is left out, with any options; a list of nothing
-        else begins with all.
+        Such as ``fifo,efd(threshold=40000),las``. ``all`` stands for the whole registry, ``shortlist`` for `SHORTLIST`
+        and the name of a family, such as ``fair-queueing``, for its members. What a minus precedes is left out, with
+        any options; a list of nothing else begins with all.
 
     Returns
     -------

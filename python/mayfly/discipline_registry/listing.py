@@ -91,7 +91,7 @@ def discipline_detail(spec: Mapping[str, Any]) -> Table:
         "source": spec["source"],
         "buffer": "network.buffer, in packets or bytes",
         "when full": f"drops {spec['when_full']}" if spec["when_full"] else "",
-        "runs": where_text(spec),
+        "runs": where_text(spec) if "runs_on" in spec else "",
         "flow order": "kept" if spec["keeps_flow_order"] else "not kept: packets of one flow may overtake each other",
         "time": "may hold packets while the link idles" if spec["time_driven"] else "never idles while packets wait",
     }
