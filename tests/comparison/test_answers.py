@@ -1,6 +1,7 @@
 """From a capture to an answer, and figures that could not be."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -103,12 +104,12 @@ def test_titles_hold_nothing_that_an_option_changes():
     # `--set network.buffer=50` stood above "300 packets, 8 Mb/s offered".
     for file in (Path(mayfly.__file__).parent / "scenarios").glob("*.toml"):
         title = mayfly.load_scenario(file.stem).title
-        assert not any(word in title for word in ("packets", "Mb/s", "10 stations", " offered")), (file.stem, title)
+        assert not re.search(r"\d (packets|Mb/s|stations)| offered", title), (file.stem, title)
 
 
 def test_a_clock_that_jumps_is_named():
     capture = shared("tcptrace_http.dmp.gz")
-    with pytest.raises(mayfly.MayflyError, match=r"packets over 2,984 days: must be at most 365; did the clock jump\?"):
+    with pytest.raises(mayfly.MayflyError, match=r"packets over 1,492 days: must be at most 365; did the clock jump\?"):
         mayfly.whatif(capture, "10mbit", 300)
 
 

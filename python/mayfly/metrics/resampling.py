@@ -16,8 +16,8 @@ from mayfly.metrics.intervals import student_t
 
 CALIBRATION = 1.1
 """What the bootstrap leaves out, as a factor of the interval's width: a few sessions of a heavy-tailed law know its
-tail less well than they say. An interval is calibrated by its coverage (Loh 1987): set on the population ``visitors`` of
-benchmarks/coverage.py, checked on the other one there."""
+tail less well than they say. An interval is calibrated by its coverage (Loh 1987): set on the population
+``visitors`` of benchmarks/coverage.py, checked on the other one there."""
 
 HIGHEST_MOS, LOWEST_MOS = 4.5, 1.0
 """Ends of the scale of the E-model (ITU-T G.107)."""
@@ -49,8 +49,8 @@ def hour_ci95(
     Notes
     -----
     ``log v +- c t s``: ``s`` is the root mean square of the deviations of the logarithms in the resampled hours from
-    that of the capture, ``t`` the 97.5 % quantile of Student's law with as many degrees of freedom as there are hours, since
-    ``s`` itself is known from so many only, and ``c`` is `CALIBRATION`. Of independent runs (``runs`` above 1) it is
+    that of the capture, ``t`` the 97.5 % quantile of Student's law with as many degrees of freedom as there are hours,
+    since ``s`` itself is known from so many only, and ``c`` is `CALIBRATION`. Of independent runs (``runs`` above 1) it is
     Student's interval of their mean, ``c = 1``. Coverage, by simulation: docs/recommendation.md.
 
     Examples

@@ -81,7 +81,7 @@ class Scenario(Section):
     stop_when_idle: bool = Field(False, description="end the run with its last flow")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="of all random streams")
     replications: Whole = Field(1, ge=1, le=100_000, description="runs with seeds seed, seed + 1, ...")
-    disciplines: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("fifo", "las", "run2c", "efd", "lars")
+    disciplines: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("shortlist",)
     sample_interval: Seconds | None = Field(
         None, description="time between samples; a thousandth of the duration when absent, 0 for none"
     )
