@@ -50,8 +50,8 @@ def hour_ci95(
     -----
     ``log v +- c t s``: ``s`` is the root mean square of the deviations of the logarithms in the resampled hours from
     that of the capture, ``t`` the 97.5 % quantile of Student's law with as many degrees of freedom as there are hours,
-    since ``s`` itself is known from so many only, and ``c`` is `CALIBRATION`. Of independent runs (``runs`` above 1) it is
-    Student's interval of their mean, ``c = 1``. Coverage, by simulation: docs/recommendation.md.
+    since ``s`` itself is known from so many only, and ``c`` is `CALIBRATION`. Of independent runs (``runs`` above 1)
+    it is Student's interval of their mean, ``c = 1``. Coverage, by simulation: docs/recommendation.md.
 
     Examples
     --------

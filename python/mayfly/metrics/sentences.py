@@ -242,7 +242,7 @@ def _udp_clause(run: pl.DataFrame, baseline: str, base: pl.DataFrame) -> list[st
 def _udp_loss(run: pl.DataFrame) -> float | None:
     udp = run.filter(pl.col("protocol") == "udp")
     sent = udp["packets_sent"].sum()
-    return udp["drops"].sum() / sent if sent else None
+    return int(udp["drops"].sum()) / int(sent) if sent else None
 
 
 def _few(ratio: Estimate) -> str:

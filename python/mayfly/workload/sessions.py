@@ -130,13 +130,13 @@ def another_hour(flows: pl.DataFrame, seed: int, replication: int, gap_s: float 
     times_s = np.where(times_s > span_s, times_s - span_s, times_s) if span_s else np.zeros(rows.size)
     # A session longer than the span goes round more than once.
     times_s = np.where(times_s > span_s, np.mod(times_s, span_s or 1.0), times_s)
-    moved = flows[rows].with_columns(start_s=pl.Series(times_s), copy=pl.Series(copy))
+    moved: pl.DataFrame = flows[rows].with_columns(start_s=pl.Series(times_s), copy=pl.Series(copy))
     ends = [_another_user(name, end) for name, end in (("src", "up"), ("dst", "down"))]
     moved = moved.with_columns(*ends)
     if "connection_id" in flows.columns:
         moved = moved.with_columns(connection_id=_connections(moved))
-    moved = moved.drop("copy").sort("start_s", maintain_order=True)
-    return moved.with_columns(flow_id=pl.int_range(moved.height, dtype=pl.Int64))
+    ordered: pl.DataFrame = moved.drop("copy").sort("start_s", maintain_order=True)
+    return ordered.with_columns(flow_id=pl.int_range(ordered.height, dtype=pl.Int64))
 
 
 def _copies(drawn: Integers) -> Integers:
