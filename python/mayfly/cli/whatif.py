@@ -38,7 +38,10 @@ def whatif(
     ] = None,
     internal: Annotated[
         list[str] | None,
-        typer.Option(metavar="CIDR", help="Network on the near side of the link, toward which is down; repeatable; inferred if absent"),
+        typer.Option(
+            metavar="CIDR",
+            help="Network on the near side, toward which is down; repeatable; inferred if absent",
+        ),
     ] = None,
     load: Annotated[
         str | None,
