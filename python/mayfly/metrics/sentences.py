@@ -7,7 +7,9 @@ depends on which flows were seen, not how far another run would differ.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,11 +35,11 @@ class Estimate:
 
     def excludes_one(self) -> bool:
         """Whether the interval says that the ratio is not 1."""
-        return self.low is not None and not self.low <= 1 <= self.high
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
     def inverse(self) -> "Estimate":
         """Turn the ratio round."""
-        if self.low is None:
+        if self.low is None or self.high is None:
             return Estimate(1 / self.value, None, None, self.flows)
         return Estimate(1 / self.value, 1 / self.high, 1 / self.low, self.flows)
 
@@ -78,6 +80,8 @@ def answer(records: pl.DataFrame, baseline: str | None = None, resamples: int = 
         raise MayflyError(f"seed = {seed}: must be at least 0")
     labels = records["discipline"].unique(maintain_order=True).to_list()
     baseline = _baseline(labels, baseline)
+    if baseline is None:
+        return []
     runs = {label: records.filter(pl.col("discipline") == label) for label in labels}
     return [
         _sentence(label, runs[label], baseline, runs[baseline], resamples, np.random.default_rng(seed))
@@ -149,7 +153,9 @@ def paired_response_times(run: pl.DataFrame, base: pl.DataFrame) -> tuple[Floats
     return times
 
 
-def bootstrap_ratio(above: Floats, below: Floats, statistic, resamples: int, rng: np.random.Generator) -> Estimate:
+def bootstrap_ratio(
+    above: Floats, below: Floats, statistic: Callable[..., Any], resamples: int, rng: np.random.Generator
+) -> Estimate:
     """``statistic(above) / statistic(below)`` with a paired bootstrap interval, on the logarithm.
 
     Parameters
@@ -200,9 +206,9 @@ def _largest_clause(ratio: Estimate, baseline: str) -> str:
     if ratio.low is None and math.isclose(ratio.value, 1, rel_tol=1e-9):
         return f"{which} as long as with {baseline}{_few(ratio)}"
     change = 100 * (ratio.value - 1)
-    interval = (
-        "" if ratio.low is None else f"95 % CI {_signed(100 * (ratio.low - 1))} to {_signed(100 * (ratio.high - 1))}"
-    )
+    interval = ""
+    if ratio.low is not None and ratio.high is not None:
+        interval = f"95 % CI {_signed(100 * (ratio.low - 1))} to {_signed(100 * (ratio.high - 1))}"
     if ratio.low is not None and not ratio.excludes_one():
         return f"no measurable difference for the largest 1 % ({_signed(change)}, {interval})"
     amount = f"{_percent(abs(change))} longer" if change > 0 else f"a {_percent(abs(change))} shorter time"
@@ -226,7 +232,7 @@ def _udp_clause(run: pl.DataFrame, baseline: str, base: pl.DataFrame) -> list[st
 def _udp_loss(run: pl.DataFrame) -> float | None:
     udp = run.filter(pl.col("protocol") == "udp")
     sent = udp["packets_sent"].sum()
-    return udp["drops"].sum() / sent if sent else None
+    return float(udp["drops"].sum()) / float(sent) if sent else None
 
 
 def _few(ratio: Estimate) -> str:
@@ -237,7 +243,7 @@ def _factor_digits(ratio: Estimate) -> int:
     """Decimals: one, or as many as tell the figures from 1 and the bounds from each other, at most 4."""
     figures = [value for value in (ratio.low, ratio.value, ratio.high) if value is not None]
     gaps = [abs(value - 1) for value in figures] if ratio.low is None or ratio.excludes_one() else []
-    gaps += [ratio.high - ratio.low] if ratio.low is not None else []
+    gaps += [ratio.high - ratio.low] if ratio.low is not None and ratio.high is not None else []
     least = min((gap for gap in gaps if gap > 0), default=1.0)
     if least >= 1 and min(figures) >= 20:
         return 0
