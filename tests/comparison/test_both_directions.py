@@ -10,6 +10,7 @@ import mayfly
 from mayfly.comparison.comparison import compare
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario
+from mayfly.workload.lists import flow_list
 
 PROBES = {"probes.ping": True, "probes.call": True}
 OTHER = {"down": "up", "up": "down"}
@@ -85,6 +86,25 @@ def test_rates_and_buffers_of_both_directions_are_their_own():
         assert own["load"] == pytest.approx(own["offered_mbps"] * 1e6 / own["rate_bps"], rel=1e-12)
     for row, counterpart in zip(there["disciplines"], back["disciplines"], strict=True):
         assert swapped(told(row)) == told(counterpart), row["label"]
+
+
+def test_scripts_turned_round_are_the_run_turned_round():
+    script = "up 900 | wait 20ms | down 60000 | up 400 | wait 5ms | down 150000"
+    rows = [
+        {"start_s": 0.31 * at, "script": script if at % 2 else None, "size_bytes": None if at % 2 else 40_000 + at,
+         "src": f"h{at % 3}", "dst": f"h{5 + at % 4}", "rtt_s": 0.013 + 0.0021 * at}
+        for at in range(24)
+    ]  # fmt: skip
+    flows = flow_list(pl.DataFrame(rows, schema_overrides={"script": pl.String}))
+    swap = (
+        pl.col("script").str.replace_all("up ", "UP ").str.replace_all("down ", "up ").str.replace_all("UP ", "down ")
+    )
+    fields = PROBES | {"network.rate": "3mbit", "network.buffer": 15, "duration": "60s"}
+    there = compare(load_scenario("whatif", fields), "fifo,red,fq_codel", flows).summary
+    back = compare(load_scenario("whatif", fields), "fifo,red,fq_codel", turned(flows).with_columns(swap)).summary
+    assert there["links"]["busier"] == "down" and back["links"]["busier"] == "up"
+    for row, other in zip(there["disciplines"], back["disciplines"], strict=True):
+        assert swapped(told(row)) == told(other), row["label"]
 
 
 @pytest.mark.slow

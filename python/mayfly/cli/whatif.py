@@ -29,19 +29,20 @@ def whatif(
     ],
     rate: Annotated[
         str | None,
-        typer.Option(metavar="RATE", help="Bottleneck rate: 512kbit, 10mbit, 1gbit; down and up: 100mbit/20mbit"),
+        typer.Option(metavar="RATE", help="Bottleneck rate: 512kbit, 10mbit, 1gbit (10^9 bit/s); 100mbit/20mbit"),
     ] = None,
     buffer: Annotated[
         str | None,
         typer.Option(
-            metavar="SIZE", help="Limit of the bottleneck queues: packets (300), bytes (450kB), time (20ms); 300/50"
+            metavar="SIZE",
+            help="Limit of the bottleneck queues: packets (300), bytes (450kB) or time (20ms); down and up: 300/50",
         ),
     ] = None,
     internal: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CIDR",
-            help="Network on the near side of the link, toward which is down; repeatable; inferred if absent",
+            help="Network on the near side, toward which is down; repeatable; inferred if absent",
         ),
     ] = None,
     load: Annotated[

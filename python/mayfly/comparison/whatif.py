@@ -108,9 +108,15 @@ def whatif(
     packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
     span_s = max(span_s, offered(flows, **packets)["span_s"])
     if load is not None:
-        rates = {"rate_bps": scenario.network.rate, "up_rate_bps": scenario.network.reverse_rate}
-        known = {"span_s": span_s} if span_s > 0 else {}
-        scaled = scale_load(flows.drop("connection_id", strict=False), load, **rates, **packets, **known)
+        network = scenario.network
+        scaled = scale_load(
+            flows.drop("connection_id", strict=False),
+            load,
+            network.rate,
+            up_rate_bps=network.reverse_rate,
+            span_s=span_s if span_s > 0 else None,
+            **packets,
+        )
         span_s *= _stretched(flows, scaled)
         flows = scaled.with_columns(flows.select(pl.col("^connection_id$")))
     if span_s > _LONGEST_S:
@@ -172,10 +178,9 @@ def _both_ways(rate: str | int | None, buffer: str | int | None) -> dict[str, An
 
 def _stretched(before: pl.DataFrame, after: pl.DataFrame) -> float:
     """The factor by which time runs more slowly in a list whose load was scaled."""
-    latest = pl.Series(before["start_s"]).arg_max()
-    start_s = 0.0 if latest is None else before["start_s"][latest]
-    if start_s > 0:
-        return float(after["start_s"][latest] / start_s)
+    latest = before["start_s"].arg_max() or 0
+    if before["start_s"][latest] > 0:
+        return float(after["start_s"][latest] / before["start_s"][latest])
     paced = before["rate_bps"].drop_nulls()
     return float(paced[0] / after["rate_bps"].drop_nulls()[0]) if len(paced) else 1.0
 
@@ -205,8 +210,8 @@ def _flows(
         raise MayflyError(f"apps = {apps!r}: must be {' or '.join(_APPS)}")
     networks = None if internal is None else networks_of(internal)
     tcp = scenario.tcp
-    ideal = {"initial_window": tcp.initial_window, "delayed_ack": tcp.delayed_ack > 0}
-    reading = read_captures(capture, None if apps is None else forms.read_options(**ideal))
+    inside = forms.read_options(initial_window=tcp.initial_window, delayed_ack=tcp.delayed_ack > 0)
+    reading = read_captures(capture, None if apps is None else inside)
     if apps is None:
         flows = flows_of_connections(reading.connections, networks)
     elif apps == "tcp":

@@ -81,6 +81,8 @@ def answer(records: pl.DataFrame, baseline: str | None = None, resamples: int = 
         raise MayflyError(f"seed = {seed}: must be at least 0")
     labels = records["discipline"].unique(maintain_order=True).to_list()
     baseline = _baseline(labels, baseline)
+    if baseline is None:
+        return []
     runs = {label: records.filter(pl.col("discipline") == label) for label in labels}
     return [
         _sentence(label, runs[label], baseline, runs[baseline], resamples, np.random.default_rng(seed))

@@ -142,10 +142,10 @@ def _check_counters(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]]
     for replication, run in enumerate(counters):
         if missing := [name for name in COUNTERS if name not in run]:
             raise MayflyError(f"counters of replication {replication} lack {', '.join(missing)}")
-    if records.height and not 0 <= records["replication"].min() <= records["replication"].max() < len(counters):
+    numbers = records["replication"].unique().sort().to_list() if records.height else [0]
+    if not 0 <= numbers[0] <= numbers[-1] < len(counters):
         raise MayflyError(
-            f"replications {records['replication'].min()} to {records['replication'].max()}: "
-            f"must be 0 to {len(counters) - 1}, as there are counters"
+            f"replications {numbers[0]} to {numbers[-1]}: must be 0 to {len(counters) - 1}, as there are counters"
         )
 
 
@@ -182,7 +182,7 @@ def class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, 
     }
 
 
-def _known(counters: Sequence[Mapping[str, Any]], name: str) -> list:
+def _known(counters: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
     return [run[name] for run in counters if run[name] is not None]
 
 

@@ -19,6 +19,7 @@ from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.scenario import Scenario
 from mayfly.workload.arrivals import stream
 from mayfly.workload.bursts import written
+from mayfly.workload.mix import offered
 
 PING_BYTES = 64
 """Length of a ping on the wire, bytes."""
@@ -88,7 +89,8 @@ class Probing:
             return pl.DataFrame(schema=SCHEMA)
         names = pl.Series(self.names, dtype=pl.String)
         ordered = native.sort("flow_id", "number")
-        return ordered.select(names.gather(ordered["flow_id"]).alias("probe"), pl.exclude("flow_id")).cast(SCHEMA)
+        named = ordered.select(names.gather(ordered["flow_id"]).alias("probe"), pl.exclude("flow_id"))
+        return named.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
 
 
 def with_probes(scenario: Scenario, flows: pl.DataFrame, seed: int) -> tuple[pl.DataFrame, Probing]:
@@ -129,8 +131,8 @@ def with_probes(scenario: Scenario, flows: pl.DataFrame, seed: int) -> tuple[pl.
         opened_by=pl.lit("sender"),
         rtt_s=pl.lit(given.rtt, pl.Float64),
     )
-    alike = {name: kind for name, kind in flows.schema.items() if name in probes.columns}
-    return pl.concat([probes.cast(alike), flows], how="diagonal"), Probing(names)
+    alike = (pl.col(name).cast(kind) for name, kind in flows.schema.items() if name in probes.columns)
+    return pl.concat([probes.with_columns(alike), flows], how="diagonal"), Probing(names)
 
 
 def idle_rtt_s(settings: dict[str, Any], native_flows: dict[str, Any]) -> float | None:
@@ -179,8 +181,8 @@ def load_bps(scenario: Scenario) -> dict[str, float]:
 
 def _lighter(flows: pl.DataFrame) -> str:
     """The direction that the workload offers fewer bytes; up when both have as many."""
-    down, up = (flows.filter(direction=way)["size_bytes"].sum() for way in ("down", "up"))
-    return "down" if down < up else "up"
+    both = offered(flows, span_s=1.0)
+    return "down" if both["down"]["wire_bytes"] < both["up"]["wire_bytes"] else "up"
 
 
 def _ping(until_s: float, interval_s: float, seed: int, direction: str) -> dict[str, object]:
@@ -210,8 +212,8 @@ def _row(direction: str, packets: int, packet_bytes: int, rate_bps: float) -> di
 def _own_hosts(flows: pl.DataFrame) -> tuple[int | str, int | str]:
     """Two hosts that no flow of the workload has."""
     if flows.schema["src"].is_integer():
-        most = max(flows["src"].max() or 0, flows["dst"].max() or 0)  # type: ignore[type-var]
-        return int(most) + 1, int(most) + 2  # type: ignore[call-overload]
+        most: int = flows.select(pl.max_horizontal("src", "dst").max()).item()
+        return most + 1, most + 2
     taken = set(flows["src"].unique()) | set(flows["dst"].unique())
     word = "probe"
     while f"{word} 1" in taken or f"{word} 2" in taken:

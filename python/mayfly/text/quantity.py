@@ -179,7 +179,7 @@ def both_ways(value: object, name: str) -> tuple[object, object | None]:
     >>> both_ways("100mbit/20mbit", "--rate"), both_ways("10Mb/s", "--rate"), both_ways(300, "--buffer")
     (('100mbit', '20mbit'), ('10Mb/s', None), (300, None))
     """
-    if not isinstance(value, str):
+    if not isinstance(value, str) or "/" not in value:
         return value, None
     parts = [part.strip() for part in re.split(r"/(?!\s*s\b)", value)]
     if len(parts) > 2 or not all(parts):

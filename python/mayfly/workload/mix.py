@@ -20,7 +20,7 @@ import polars as pl
 from mayfly.arrays import Integers, number, number_or_none
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload import bursts, stages
+from mayfly.workload import bursts, scripts, stages
 from mayfly.workload.arrivals import choice, stream
 from mayfly.workload.hosts import Hosts, Pair, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
@@ -188,14 +188,26 @@ def offered(
         flows = flows.with_columns(own["wire_bytes"], own["end_s"])
         wire, lasts_s = pl.coalesce("wire_bytes", wire), pl.coalesce("end_s", lasts_s)
     counted = flows.filter(~endless).select("direction", "start_s", wire=wire, end_s=pl.col("start_s") + lasts_s)
+    if "script" in flows.columns:
+        counted = _both_ways_of_scripts(counted, flows.filter(~endless)["script"], mss, header_bytes)
     if span_s is None:
         span_s = number(counted["end_s"].max()) - number(counted["start_s"].min()) if counted.height else 0.0
-    answer: dict[str, Any] = {"span_s": span_s, "endless_flows": flows.height - counted.height}
+    answer: dict[str, Any] = {"span_s": span_s, "endless_flows": flows.select(endless.sum()).item()}
     for direction in ("down", "up"):
         wires = counted.filter(direction=direction)["wire"]
         mbps = number(wires.sum()) * 8 / span_s / 1e6 if span_s > 0 else None
         answer[direction] = {"flows": len(wires), "wire_bytes": wires.sum(), "mbps": mbps}
     return answer
+
+
+def _both_ways_of_scripts(counted: pl.DataFrame, written: pl.Series, mss: int, header_bytes: int) -> pl.DataFrame:
+    """Scripted flows as what they bring in either direction: a row for each that has some."""
+    wires = scripts.wire_bytes(written, mss, header_bytes)
+    parts = [counted.filter(written.is_null())]
+    for way, wire in wires.items():
+        own = counted.with_columns(direction=pl.lit(way), wire=wire.cast(counted.schema["wire"]))
+        parts.append(own.filter(written.is_not_null() & (wire > 0)))
+    return pl.concat(parts)
 
 
 def scale_load(
