@@ -69,7 +69,7 @@ def _hour(rng: np.random.Generator, starts: list[tuple[str, float]]) -> pl.DataF
                 for name, value in zip(rows, row, strict=True):
                     rows[name].append(value)
     frame = pl.DataFrame(rows).sort("start_s")
-    return flow_list(frame.with_columns(direction=pl.lit("down")), mss=1448)
+    return flow_list(frame.with_columns(direction=pl.lit("down"), opened_by=pl.lit("receiver")), mss=1448)
 
 
 def figures(records: pl.DataFrame, pings: np.ndarray) -> dict[str, float]:

@@ -27,6 +27,7 @@ def flows():
         src=pl.when("up").then(inner).otherwise(outer),
         dst=pl.when("up").then(outer).otherwise(inner),
         direction=pl.when("up").then(pl.lit("up")).otherwise(pl.lit("down")),
+        opened_by=pl.when("up").then(pl.lit("sender")).otherwise(pl.lit("receiver")),
         size_bytes="size_bytes",
         connection_id="connection_id",
     ).sort("start_s")
@@ -71,3 +72,9 @@ def test_too_few_sessions_say_nothing_about_another_hour():
     one = FLOWS.filter(pl.col("src").is_in(["10.0.0.1"]) | pl.col("dst").is_in(["10.0.0.1"]))
     with pytest.raises(MayflyError, match="5 sessions of users: must be at least 10"):
         another_hour(one, 1, 1)
+
+
+def test_another_hour_does_not_depend_on_which_side_is_called_up():
+    other = pl.when(pl.col("direction") == "up").then(pl.lit("down")).otherwise(pl.lit("up"))
+    turned = FLOWS.with_columns(direction=other)
+    assert another_hour(turned, 1, 1).equals(another_hour(FLOWS, 1, 1).with_columns(direction=other))

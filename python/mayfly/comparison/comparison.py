@@ -284,7 +284,10 @@ def gather(
         row = row_of(of)
         row["slowdown"] = slowdown_percentiles(of.records, scenario.duration)
         if len(own) > 1:
-            row["replicated"] = resampled_values([row_of(Measured(work, [run], run.records)) for run in own])
+            alone = [run.records.with_columns(replication=pl.lit(0, pl.Int32)) for run in own]
+            row["replicated"] = resampled_values(
+                [row_of(Measured(work, [run], records)) for run, records in zip(own, alone, strict=True)]
+            )
         rows.append(row)
     first = runs[0].records
     # A run that stops with its last flow has no duration of its own: the flows' span counts.

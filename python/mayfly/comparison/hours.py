@@ -12,7 +12,7 @@ from mayfly.discipline_registry import Discipline
 from mayfly.metrics.resampling import hour_ci95, with_intervals
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import Progress, run_many
-from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, inner_hosts, session_of
+from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, users_of, session_of
 
 HOURS = 12
 """Resampled hours where nobody says how many: Student's quantile is 2.2 then, and 1.96 with any number."""
@@ -86,7 +86,7 @@ def add_hours(
     result.summary["resampling"] = {
         "hours": count,
         "sessions": int(session_of(flows).max()) + 1,
-        "hosts": inner_hosts(flows).n_unique(),
+        "hosts": users_of(flows).n_unique(),
         "gap_s": GAP_S,
         "why_none": why or None,
     }

@@ -21,21 +21,20 @@ LEAST_SESSIONS = 10
 """Sessions below which a list says nothing about the next one."""
 
 
-def inner_hosts(flows: pl.DataFrame) -> pl.Series:
-    """The host on the near side of the link, of each flow.
+def users_of(flows: pl.DataFrame) -> pl.Series:
+    """The user each flow belongs to: the host that opened its connection, on whichever side of the link.
 
     Parameters
     ----------
     flows : polars.DataFrame, shape ``(n_flows, ...)``
-        ``src``, ``dst`` and ``direction``.
+        ``src``, ``dst`` and ``opened_by``.
 
     Returns
     -------
-    polars.Series, shape ``(n_flows,)``
-        Where data goes when it comes down, where it comes from when it goes up; text.
+    polars.Series of str, shape ``(n_flows,)``
     """
-    inner = pl.when(pl.col("direction") == "up").then("src").otherwise("dst")
-    return flows.select(inner.cast(pl.String).alias("host"))["host"]
+    opener = pl.when(pl.col("opened_by") == "receiver").then("dst").otherwise("src")
+    return flows.select(opener.cast(pl.String).alias("host"))["host"]
 
 
 def session_of(flows: pl.DataFrame, gap_s: float = GAP_S) -> Integers:
@@ -61,14 +60,14 @@ def session_of(flows: pl.DataFrame, gap_s: float = GAP_S) -> Integers:
     Examples
     --------
     >>> flows = pl.DataFrame({"start_s": [0.0, 1.0, 9.0], "src": ["web"] * 3, "dst": ["a", "b", "a"],
-    ...                       "direction": ["down"] * 3})
+    ...                       "opened_by": ["receiver"] * 3})
     >>> session_of(flows).tolist()
     [0, 2, 1]
     """
     if not gap_s > 0:
         raise MayflyError(f"gap_s = {gap_s}: must be above 0 s")
     connection = flows["connection_id"] if "connection_id" in flows.columns else pl.Series(np.arange(flows.height))
-    keyed = pl.DataFrame([flows["start_s"], inner_hosts(flows), connection.alias("connection")]).with_row_index("row")
+    keyed = pl.DataFrame([flows["start_s"], users_of(flows), connection.alias("connection")]).with_row_index("row")
     keyed = keyed.with_columns(pl.col("start_s").min().over("connection"))
     pause_s = pl.col("start_s") - pl.col("start_s").shift(1).over("host")
     ordered = keyed.sort("host", "start_s", "row").with_columns(first=(pause_s > gap_s).fill_null(True))
@@ -94,7 +93,7 @@ def another_hour(flows: pl.DataFrame, seed: int, replication: int, gap_s: float 
     -------
     polars.DataFrame
         The same columns, sorted by ``start_s``, with ``flow_id`` (and ``connection_id``) from 0. The second copy of a
-        session belongs to another user: its host is ``name/2``.
+        session belongs to another user: the host that opened it is ``name/2``.
 
     Raises
     ------
@@ -131,7 +130,7 @@ def another_hour(flows: pl.DataFrame, seed: int, replication: int, gap_s: float 
     # A session longer than the span goes round more than once.
     times_s = np.where(times_s > span_s, np.mod(times_s, span_s or 1.0), times_s)
     moved: pl.DataFrame = flows[rows].with_columns(start_s=pl.Series(times_s), copy=pl.Series(copy))
-    ends = [_another_user(name, end) for name, end in (("src", "up"), ("dst", "down"))]
+    ends = [_another_user(name, end) for name, end in (("src", "sender"), ("dst", "receiver"))]
     moved = moved.with_columns(*ends)
     if "connection_id" in flows.columns:
         moved = moved.with_columns(connection_id=_connections(moved))
@@ -149,10 +148,10 @@ def _copies(drawn: Integers) -> Integers:
     return copies
 
 
-def _another_user(name: str, inner_when: str) -> pl.Expr:
-    """The inner host of a copy has a name of its own; where hosts are numbers they become text."""
+def _another_user(name: str, opened_by: str) -> pl.Expr:
+    """The user of a copy has a name of its own; where hosts are numbers they become text."""
     other = pl.format("{}/{}", pl.col(name), pl.col("copy"))
-    again = (pl.col("direction") == inner_when) & (pl.col("copy") > 1)
+    again = (pl.col("opened_by") == opened_by) & (pl.col("copy") > 1)
     return pl.when(again).then(other).otherwise(pl.col(name).cast(pl.String)).alias(name)
 
 
