@@ -12,7 +12,7 @@ from mayfly.discipline_registry import Discipline
 from mayfly.metrics.resampling import hour_ci95, with_intervals
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import Progress, run_many
-from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, users_of, session_of
+from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, session_of, users_of
 
 HOURS = 12
 """Resampled hours where nobody says how many: Student's quantile is 2.2 then, and 1.96 with any number."""
