@@ -107,10 +107,21 @@ def _figure_cell(row: Mapping[str, Any], column: _Column, intervals: bool) -> Te
     else:
         unit = 1e3 if column[2].endswith("_ms") else 1.0
         scaled = None if ends is None else [end / unit for end in ends]
-        cell, lines = Text(time_text(value / unit)), interval_text(value / unit, scaled)
+        cell, lines = Text(time_text(value / unit)), interval_text(value / unit, scaled, _end)
     if intervals and lines:
         cell.append("\n" + lines, style="not bold default dim")
     return cell
+
+
+def _end(value: float) -> str:
+    """An end of an interval, two digits: it is not known better, and the table fits 80 columns.
+
+    Examples
+    --------
+    >>> _end(0.5963), _end(12.74), _end(1647.0)
+    ('0.6', '13', '1,600')
+    """
+    return f"{float(f'{value:.2g}'):,g}"
 
 
 def legend(summary: Mapping[str, Any]) -> list[str]:
