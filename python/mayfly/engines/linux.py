@@ -66,8 +66,6 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
     if scenario.probes.any:
         raise MayflyError("probes: must be off with --engine linux, which has none")
-    if network.symmetric:
-        raise MayflyError("network.symmetric = true: must be false with --engine linux")
 
 
 def refuse_flows(flows: pl.DataFrame) -> None:
