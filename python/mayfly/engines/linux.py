@@ -64,6 +64,8 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError(f"trace = {scenario.trace[0]}: --engine linux traces no packets")
     if scenario.subflows:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
+    if scenario.probes.any:
+        raise MayflyError("probes: must be off with --engine linux, which has none")
 
 
 def refuse_flows(flows: pl.DataFrame) -> None:

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from mayfly.fields import Delay, Seconds, Section
+from mayfly.fields import Delay, Seconds, Section, as_written
 
 
 class Probes(Section):
@@ -12,7 +12,9 @@ class Probes(Section):
         False, description="packets of 64 bytes through both queues and back, on average one an interval"
     )
     call: bool = Field(False, description="a telephone call: 50 packets/s of 200 bytes each way (G.711, 20 ms)")
-    interval: Seconds = Field(0.1, ge=1e-3, le=3600, description="of the ping: one packet at random in each")
+    interval: Seconds = Field(
+        as_written("100ms"), ge=1e-3, le=3600, description="of the ping: one packet at random in each"
+    )
     until: Seconds | None = Field(None, description="no probe is sent from then on; end of the run when absent")
     rtt: Delay | None = Field(
         None, description="round-trip time of their path without queueing; that of the network when absent"
