@@ -11,8 +11,8 @@ import polars as pl
 
 from mayfly.arrays import Floats, number
 from mayfly.discipline_registry import Discipline, parse
-from mayfly.engines import guest
 from mayfly.discipline_registry.leaves import Place, differences, leaf_of, leaf_words
+from mayfly.engines import guest
 from mayfly.engines.records import records_frame, samples_frame
 from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
