@@ -38,8 +38,17 @@ def pages() -> dict[str, str]:
             head.append(line.removeprefix("//!").removeprefix(" "))
         if not head or not head[0].startswith("# "):
             raise ValueError(f"{source.name}: must begin with its documentation, '//! # Name'")
-        found[source.stem] = "\n".join(head) + "\n"
+        title, *rest = head
+        found[source.stem] = "\n".join([title, *_where(source.stem), *rest]) + "\n"
     return found
+
+
+def _where(id: str) -> list[str]:
+    """Where it runs, below its title; nothing about a file that is not in the registry."""
+    from mayfly.discipline_registry import disciplines, where_text
+
+    row = next((row for row in disciplines() if row["id"] == id), None)
+    return [] if row is None else ["", f"**Runs** {where_text(row)}."]
 
 
 def kernel_pages() -> dict[str, str]:

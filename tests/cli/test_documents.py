@@ -229,7 +229,6 @@ def test_version_is_that_of_the_package():
         (["compare", "wired", "extra"], "extra"),
         (["simulate"], "Missing argument"),
         (["simulate", "wired"], "Missing option '--discipline'"),
-        (["whatif", "x.pcap", "--rate", "1mbit"], "Missing option '--buffer'"),
         (["compare", "--out"], "--out"),
         (["--nothing"], "--nothing"),
     ],

@@ -6,9 +6,9 @@ import pytest
 
 import mayfly
 from mayfly.discipline_registry import parse
+from mayfly.discipline_registry.leaves import leaves
 from mayfly.engines import engine as engine_named
 from mayfly.engines import linux as engine
-from mayfly.engines.disciplines import leaves
 from mayfly.scenario.scenario import load_scenario
 from mayfly.workload.lists import flow_list
 

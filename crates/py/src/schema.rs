@@ -17,6 +17,7 @@ pub fn table_schema() -> PyResult<String> {
         tables::Table::of::<netsim::PacketTrace>(),
         tables::Table::of::<netsim::Timeout>(),
         tables::Table::of::<netsim::Subflow>(),
+        tables::Table::of::<netsim::ProbePacket>(),
         tables::Table::of::<netsim::TrainRecord>(),
         tables::Table::of::<netsim::Counters>(),
         tables::Table::of::<netsim::ClassCount>(),

@@ -6,6 +6,7 @@ import typer
 
 from mayfly.cli.options import (
     AsJson,
+    Columns,
     Disciplines,
     Duration,
     Engine,
@@ -40,6 +41,7 @@ def compare(
     models: Models = False,
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-compare"),
+    columns: Columns = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -54,7 +56,7 @@ def compare(
     refuse_without_models(loaded, models or models_path)
     with session.progress(f"compare {loaded.name}") as progress:
         result = run(loaded, disciplines, flows, progress=progress, engine=by_name(engine))
-    session.finish(with_models(result, models, models_path))
+    session.finish(with_models(result, models, models_path), columns=columns)
 
 
 def register(app: typer.Typer) -> None:

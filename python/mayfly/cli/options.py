@@ -18,8 +18,8 @@ Disciplines = Annotated[
         "--disciplines",
         "-d",
         metavar="LIST",
-        help="Comma-separated, options in parentheses: fifo,lars(half_life=200ms); all, or a family such as "
-        "fair-queueing, stands for its members; -las leaves one out: all,-las",
+        help="Comma-separated, options in parentheses: fifo,lars(half_life=200ms); all, shortlist, or a family such "
+        "as fair-queueing, stands for its members; -las leaves one out: all,-las",
     ),
 ]
 Flows = Annotated[
@@ -32,7 +32,13 @@ Duration = Annotated[
 ]
 Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of all random streams, from 0 to 2^63 - 1")]
 Replications = Annotated[
-    str | None, typer.Option("--replications", "-n", metavar="N", help="Runs with seeds SEED, SEED+1, ...; from 1")
+    str | None,
+    typer.Option(
+        "--replications",
+        "-n",
+        metavar="N",
+        help="Runs with seeds SEED, SEED+1, ..., or hours resampled from a capture; from 1",
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -66,6 +72,7 @@ Engine = Annotated[
         help="What runs it: simulator; linux, TCP and disciplines of a real kernel in virtual time; both, side by side",
     ),
 ]
+Columns = Annotated[bool, typer.Option("--columns", help="All columns of the tables: flow table and its memory, too")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 

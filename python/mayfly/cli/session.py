@@ -68,7 +68,7 @@ class Session:
             task = bar.add_task(escape(title), total=1.0)
             yield lambda fraction: bar.update(task, completed=fraction)
 
-    def finish(self, result: "Comparison", report: bool = True, single: bool = False) -> None:
+    def finish(self, result: "Comparison", report: bool = True, single: bool = False, columns: bool = False) -> None:
         """Writes the files and prints the table, or the summary as JSON.
 
         Parameters
@@ -79,6 +79,8 @@ class Session:
             Whether the HTML report is among the files.
         single : bool
             The JSON document also holds the figures of the only discipline at its top level.
+        columns : bool
+            All columns of the tables; else those of the flow table on a wide terminal only.
 
         Raises
         ------
@@ -92,20 +94,21 @@ class Session:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
             return
-        from mayfly.comparison.choice import leading_sentences
-        from mayfly.comparison.overview import overview_table
+        from mayfly.comparison.overview import WIDE, legend, overview_table, users_table
         from mayfly.comparison.sections import SECTIONS
+        from mayfly.comparison.telling import answer_lines, further_sentences
 
-        self.print(overview_table(result.summary))
+        for line in answer_lines(result.summary):
+            self.print(line)
+        if (users := users_table(result.summary)) is not None:
+            self.print(users)
+        self.print(overview_table(result.summary, columns or self.width >= WIDE))
         for section in SECTIONS:
             for table in section.tables(result.summary):
                 if not table.page_only:
                     self.print(table)
-        first, rest = leading_sentences(result.summary)
-        for sentence in first:
+        for sentence in (*legend(result.summary), *further_sentences(result.summary, files["summary"])):
             self.print(sentence)
-        if rest:
-            self.print(f"note: the best of each family; {len(rest)} more sentences are in {files['summary']}")
         notes = [note for section in SECTIONS for note in section.notes(result.summary)]
         for note in (*result.summary.get("notes", []), *notes):
             self.print(f"note: {note}")
@@ -129,6 +132,13 @@ class Session:
         tables = found.tables() if hasattr(found, "tables") else [found.table()]
         for part in (*tables, *found.sentences(), *lines):
             self.print(part)
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal; of a file or a pipe those that rich takes it to have."""
+        from rich.console import Console
+
+        return Console().width
 
     def print(self, what: object) -> None:
         """Prints to standard output, as wide as the terminal; to a file or a pipe a sentence is one line.

@@ -7,6 +7,7 @@ import typer
 
 from mayfly.cli.options import (
     AsJson,
+    Columns,
     Disciplines,
     Duration,
     Models,
@@ -30,18 +31,23 @@ def whatif(
         str | None,
         typer.Option(
             metavar="RATE",
-            help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s); guessed if absent",
+            help="Bottleneck rate: 512kbit, 10mbit, 1gbit (10^9 bit/s); 100mbit/20mbit; guessed if absent",
         ),
     ] = None,
     buffer: Annotated[
         str | None,
         typer.Option(
-            metavar="SIZE", help="Limit of the bottleneck queue: packets (300), or bytes (450kB); guessed if absent"
+            metavar="SIZE",
+            help="Limit of the bottleneck queues: packets (300), bytes (450kB) or time (20ms); down and up: 300/50; "
+            "guessed if absent",
         ),
     ] = None,
     internal: Annotated[
         list[str] | None,
-        typer.Option(metavar="CIDR", help="Network on the near side of the link; repeatable; inferred if absent"),
+        typer.Option(
+            metavar="CIDR",
+            help="Network on the near side, toward which is down; repeatable; inferred if absent",
+        ),
     ] = None,
     load: Annotated[
         str | None,
@@ -64,6 +70,7 @@ def whatif(
     models: Models = False,
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-whatif"),
+    columns: Columns = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -87,7 +94,7 @@ def whatif(
             overrides=changed,
             progress=progress,
         )
-    session.finish(with_models(result, models, models_path))
+    session.finish(with_models(result, models, models_path), columns=columns)
 
 
 def register(app: typer.Typer) -> None:

@@ -11,8 +11,8 @@ import polars as pl
 
 from mayfly.arrays import Floats, number
 from mayfly.discipline_registry import Discipline, parse
+from mayfly.discipline_registry.leaves import Place, differences, leaf_of, leaf_words
 from mayfly.engines import guest
-from mayfly.engines.disciplines import Place, differences, leaf_of, leaf_words
 from mayfly.engines.records import records_frame, samples_frame
 from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
@@ -64,6 +64,8 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError(f"trace = {scenario.trace[0]}: --engine linux traces no packets")
     if scenario.subflows:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
+    if scenario.probes.any:
+        raise MayflyError("probes: must be off with --engine linux, which has none")
 
 
 def refuse_flows(flows: pl.DataFrame) -> None:

@@ -240,7 +240,8 @@ def guessed_link(
     Returns
     -------
     rate, buffer : str or int
-        As given, or the guess of the busier direction: bit/s, and bytes.
+        As given, or the guesses of both directions as ``down/up``: bit/s, and bytes. A direction without a guess of its
+        own is taken to be as the busier one.
     guess : LinkGuess or None
         None where both were given.
 
@@ -253,10 +254,12 @@ def guessed_link(
         return rate, buffer, None
     guess = guess_link(capture, internal=internal)
     found = guess.required(rate=rate is None, buffer=buffer is None)
+    both = (guess.down, guess.up)
     if rate is None:
-        rate = round(found.rate_bps or 0.0)
+        rate = "/".join(f"{round(one.rate_bps or found.rate_bps or 0.0)}bit" for one in both)
     if buffer is None:
-        buffer = f"{max(round(found.buffer_bytes or 0.0), PACKET_BYTES)}B"
+        sizes = (one.buffer_bytes or found.buffer_bytes or 0.0 for one in both)
+        buffer = "/".join(f"{max(round(size), PACKET_BYTES)}B" for size in sizes)
     return rate, buffer, guess
 
 

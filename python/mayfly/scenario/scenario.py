@@ -11,6 +11,7 @@ from mayfly import discipline_registry
 from mayfly.errors import MayflyError
 from mayfly.fields import Name, Seconds, Section, Whole, as_written
 from mayfly.scenario.network import Network
+from mayfly.scenario.probes import Probes
 from mayfly.scenario.transport import Tcp
 from mayfly.text import quantity
 from mayfly.text.nearest import hint
@@ -80,7 +81,7 @@ class Scenario(Section):
     stop_when_idle: bool = Field(False, description="end the run with its last flow")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="of all random streams")
     replications: Whole = Field(1, ge=1, le=100_000, description="runs with seeds seed, seed + 1, ...")
-    disciplines: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("fifo", "las", "run2c", "efd", "lars")
+    disciplines: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("shortlist",)
     sample_interval: Seconds | None = Field(
         None, description="time between samples; a thousandth of the duration when absent, 0 for none"
     )
@@ -97,6 +98,7 @@ class Scenario(Section):
     network: Network = Field(default_factory=Network)
     tcp: Tcp = Field(default_factory=Tcp)
     workload: Workload = Field(default_factory=Workload)
+    probes: Probes = Field(default_factory=Probes)
 
     @model_validator(mode="after")
     def _holds_together(self) -> "Scenario":
@@ -111,6 +113,8 @@ class Scenario(Section):
             raise ValueError(f"sample_interval = {self.sample_interval}: must be 0, or at least {least:.3g} s")
         if self.network.wlan is not None and self.workload.receivers != Workload.model_fields["receivers"].default:
             raise ValueError("workload.receivers with [network.wlan]: must be left out: the stations are the receivers")
+        if self.probes.any and (self.network.wlan is not None or self.network.topology != "dumbbell"):
+            raise ValueError("probes: must be off: they take one bottleneck link, which a dumbbell has")
         for label in ("buffer", "reverse_buffer"):
             limit = getattr(self.network, label)
             if self.network.buffer_counts_transmission and limit is not None and limit[0] < 2:

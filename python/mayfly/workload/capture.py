@@ -235,7 +235,7 @@ LONGEST_S = 2 * 365.25 * 86_400
 """Longest span of a replay, that of a time in settings."""
 
 
-def refuse_clock_jump(flows: pl.DataFrame, source: str) -> None:
+def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -> None:
     """Refuse flows that span years, as those of two captures in one file do.
 
     Parameters
@@ -244,6 +244,8 @@ def refuse_clock_jump(flows: pl.DataFrame, source: str) -> None:
         Of a capture.
     source : str
         What the message calls it.
+    lasted_s : float
+        How long their packets came, s, where that is known.
 
     Raises
     ------
@@ -251,7 +253,7 @@ def refuse_clock_jump(flows: pl.DataFrame, source: str) -> None:
         They span more than :data:`LONGEST_S`.
     """
     starts = flows["start_s"].sort()
-    span_s = float(starts[-1] - starts[0]) if len(starts) else 0.0
+    span_s = max(float(starts[-1] - starts[0]) if len(starts) else 0.0, lasted_s)
     # What comes after the last start is as long again at most.
     if 2 * span_s <= LONGEST_S:
         return

@@ -20,7 +20,7 @@ import polars as pl
 from mayfly.arrays import Integers, number, number_or_none
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload import bursts, stages
+from mayfly.workload import bursts, scripts, stages
 from mayfly.workload.arrivals import choice, stream
 from mayfly.workload.hosts import Hosts, Pair, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
@@ -188,9 +188,11 @@ def offered(
         flows = flows.with_columns(own["wire_bytes"], own["end_s"])
         wire, lasts_s = pl.coalesce("wire_bytes", wire), pl.coalesce("end_s", lasts_s)
     counted = flows.filter(~endless).select("direction", "start_s", wire=wire, end_s=pl.col("start_s") + lasts_s)
+    if "script" in flows.columns:
+        counted = _both_ways_of_scripts(counted, flows.filter(~endless)["script"], mss, header_bytes)
     if span_s is None:
         span_s = number(counted["end_s"].max()) - number(counted["start_s"].min()) if counted.height else 0.0
-    answer: dict[str, Any] = {"span_s": span_s, "endless_flows": flows.height - counted.height}
+    answer: dict[str, Any] = {"span_s": span_s, "endless_flows": flows.select(endless.sum()).item()}
     for direction in ("down", "up"):
         wires = counted.filter(direction=direction)["wire"]
         mbps = number(wires.sum()) * 8 / span_s / 1e6 if span_s > 0 else None
@@ -198,8 +200,25 @@ def offered(
     return answer
 
 
+def _both_ways_of_scripts(counted: pl.DataFrame, written: pl.Series, mss: int, header_bytes: int) -> pl.DataFrame:
+    """Scripted flows as what they bring in either direction: a row for each that has some."""
+    wires = scripts.wire_bytes(written, mss, header_bytes)
+    parts = [counted.filter(written.is_null())]
+    for way, wire in wires.items():
+        own = counted.with_columns(direction=pl.lit(way), wire=wire.cast(counted.schema["wire"]))
+        parts.append(own.filter(written.is_not_null() & (wire > 0)))
+    return pl.concat(parts)
+
+
 def scale_load(
-    flows: pl.DataFrame, load: float, rate_bps: float, *, mss: int = 1460, header_bytes: int = 40
+    flows: pl.DataFrame,
+    load: float,
+    rate_bps: float,
+    *,
+    mss: int = 1460,
+    header_bytes: int = 40,
+    up_rate_bps: float | None = None,
+    span_s: float | None = None,
 ) -> pl.DataFrame:
     """Move flows closer together or further apart, so that they offer ``load`` times the rate of the link.
 
@@ -208,11 +227,15 @@ def scale_load(
     flows : polars.DataFrame
         A normalised flow list.
     load : float
-        Offered load of the busier direction over its span (see :func:`offered`) as a fraction of ``rate_bps``, > 0.
+        Offered load of the busier direction over its span (see :func:`offered`) as a fraction of its rate, > 0.
     rate_bps : float
         Rate of the link, bit/s, > 0.
     mss, header_bytes : int
         Payload of a full TCP packet and header of every TCP packet, bytes.
+    up_rate_bps : float, optional
+        Rate of the other direction, bit/s, > 0; the same when not given.
+    span_s : float, optional
+        Time over which the flows are offered, s, > 0; as of :func:`offered` when not given.
 
     Returns
     -------
@@ -230,17 +253,18 @@ def scale_load(
     >>> scale_load(flows, 0.8, 1e6)["start_s"].to_list()
     [0.0, 6.0]
     """
-    for name, value in (("load", load), ("rate_bps", rate_bps)):
+    rates = {"down": rate_bps, "up": rate_bps if up_rate_bps is None else up_rate_bps}
+    for name, value in (("load", load), ("rate_bps", rate_bps), ("up_rate_bps", rates["up"])):
         if not 0 < value < math.inf:
             raise MayflyError(f"{name} = {value}: must be above 0 and finite")
     if stages.is_closed_loop(flows):
         raise MayflyError(f"load = {load}: flows that wait for a stage have no load of their own: must have no `after`")
-    now = offered(flows, mss=mss, header_bytes=header_bytes)
+    now = offered(flows, mss=mss, header_bytes=header_bytes, span_s=span_s)
     if not now["span_s"] > 0:
         raise MayflyError(
             f"load = {load}: the flows span 0 s and cannot be scaled: must start at two instants at least"
         )
-    factor = max(now[direction]["mbps"] for direction in ("down", "up")) * 1e6 / (load * rate_bps)
+    factor = max(now[direction]["mbps"] * 1e6 / rate for direction, rate in rates.items()) / load
     slower = flows.with_columns(pl.col("start_s") * factor, pl.col("rate_bps") / factor)
     if "bursts" in flows.columns:
         slower = slower.with_columns(bursts.scaled(flows["bursts"], factor))

@@ -195,6 +195,38 @@ def volumes(scripts: pl.Series) -> tuple[pl.Series, pl.Series]:
     )
 
 
+def wire_bytes(scripts: pl.Series, mss: int, header_bytes: int) -> dict[str, pl.Series]:
+    """What each script brings in either direction.
+
+    Parameters
+    ----------
+    scripts : polars.Series of str, shape (n_flows,)
+        Null for a flow without one.
+    mss, header_bytes : int
+        Payload of a full TCP packet and header of every TCP packet, bytes.
+
+    Returns
+    -------
+    dict of polars.Series, each of shape (n_flows,)
+        ``down`` and ``up``, bytes of the data packets with headers; null without script.
+
+    Examples
+    --------
+    >>> wire_bytes(pl.Series(["up 400 | wait 20ms | down 3000", None]), 1460, 40)["down"].to_list()
+    [3120, None]
+    """
+    known = {text: parsed(text) for text in scripts.unique().drop_nulls()}
+
+    def brought(way: str) -> list[int]:
+        sizes = [[train.size_bytes for train in trains if train.direction == way] for trains in known.values()]
+        return [sum(size + -(-size // mss) * header_bytes for size in own) for own in sizes]
+
+    return {
+        way: scripts.replace_strict(list(known), brought(way), default=None, return_dtype=pl.Int64)
+        for way in ("down", "up")
+    }
+
+
 def native(flows: pl.DataFrame) -> dict[str, Integers | dict[str, Integers]]:
     """Trains of the scripted flows as the native module takes them.
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mayfly.discipline_registry import Discipline, disciplines
-from mayfly.engines import guest
 from mayfly.errors import MayflyError
 
 Words = Callable[[str], str]
@@ -379,20 +378,15 @@ LEAVES: dict[str, Leaf] = {
 
 
 def leaves() -> dict[str, Leaf]:
-    """Disciplines that the kernel has, by id: `LEAVES`, and modules of the checkout named as a discipline is.
+    """Disciplines that the kernel has, by id: `LEAVES`, and those that say they run as a module of ours.
 
     Such a module (``kernel/sch_<id>.c``) takes a limit and the options of the registry by their names.
 
     Returns
     -------
     dict of Leaf
-        Without a checkout `LEAVES` alone.
     """
-    try:
-        stems = {file.stem for file in guest.sources().glob("sch_*.c")}
-    except MayflyError:
-        return LEAVES
-    rows = (row for row in disciplines() if row["id"] not in LEAVES and f"sch_{row['id']}" in stems)
+    rows = (row for row in disciplines() if row["id"] not in LEAVES and "module" in row["runs_on"]["places"])
     return LEAVES | {row["id"]: _by_registry(row["id"], row["params"]) for row in rows}
 
 
