@@ -8,6 +8,7 @@ import polars as pl
 
 from mayfly.comparison.comparison import Comparison, gather
 from mayfly.comparison.other_transport import other_transport
+from mayfly.comparison.sections.links import links_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
@@ -111,8 +112,11 @@ def whatif(
     scenario = _probed(scenario, flows, span_s)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     runs = run_many(scenario, chosen, flows, progress)
-    result = gather(scenario, runs, "whatif", span_s=span_s if span_s > 0 else None)
-    links = result.summary["links"]
+    # Of a run that ends sooner, what starts in it is offered in its time; the load of the links is that of the capture.
+    lasted_s = min(span_s, scenario.duration)
+    result = gather(scenario, runs, "whatif", span_s=lasted_s if lasted_s > 0 else None)
+    links: Any = links_of(scenario, offered(flows, **packets, span_s=span_s if span_s > 0 else None))
+    result.summary["links"] = links
     result.summary["capture"] = {
         "path": str(capture),
         "span_s": span_s,
