@@ -10,6 +10,7 @@ from mayfly.comparison.comparison import Comparison, gather
 from mayfly.comparison.hours import add_hours, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.recommendation import recommendation
+from mayfly.comparison.sections.links import links_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
@@ -129,10 +130,13 @@ def whatif(
     count, _ = hours_for(flows, len(chosen), scenario.tcp.mss, asked)
     own, rest = split_progress(progress, 1 / (1 + count))
     runs = run_many(scenario, chosen, flows, own)
-    result = gather(scenario, runs, "whatif", span_s=span_s if span_s > 0 else None)
+    # Of a run that ends sooner, what starts in it is offered in its time; the load of the links is that of the capture.
+    lasted_s = min(span_s, scenario.duration)
+    result = gather(scenario, runs, "whatif", span_s=lasted_s if lasted_s > 0 else None)
+    links: Any = links_of(scenario, offered(flows, **packets, span_s=span_s if span_s > 0 else None))
+    result.summary["links"] = links
     add_hours(result, scenario, chosen, flows, asked, rest)
     result.summary["recommendation"] = recommendation(result.summary)
-    links = result.summary["links"]
     result.summary["capture"] = {
         "path": str(capture),
         "span_s": span_s,

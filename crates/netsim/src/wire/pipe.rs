@@ -277,7 +277,8 @@ mod tests {
         }
         let mut arrivals = Vec::new();
         while let Some(key) = events.pop() {
-            arrivals.extend(lane.pop(key, &mut events).map(|packet| packet.handle));
+            let number = |packet: Packet| crate::wire::handle::Handle::unpack(packet.handle).number;
+            arrivals.extend(lane.pop(key, &mut events).map(number));
         }
         entered.sort();
         assert!(lane.is_empty());
