@@ -9,7 +9,7 @@ from mayfly.text.readable import MISSING, bytes_text, count_text, digits, rate_t
 WAYS = {"down": "down, to the inside", "up": "up, from the inside"}
 """Directions of a link."""
 
-_HEADS = ("direction", "link use", "busiest\nsecond", "drops", "marks", "mean queue\npackets", "queueing delay\nmean")
+_HEADS = ("link use", "busiest\nsecond", "drops", "marks", "mean queue\npackets", "queueing delay\nmean")
 
 Summary = Mapping[str, Any]
 
@@ -80,12 +80,12 @@ def links_table(summary: Summary) -> Table | None:
     lines = []
     for way in order:
         lines.append(WAYS[way] + (": the busier" if way == order[0] else ""))
-        lines += [(row["label"], way, *_cells(row["links"][way])) for row in rows]
+        lines += [(row["label"], *_cells(row["links"][way])) for row in rows]
     note = (
         "Each direction has a queue of its own. Busiest second: the largest share of the rate that was sent in any "
         "second of the run; below 100 % the link was never full."
     )
-    return Table("The link, both directions", ("discipline", *_HEADS), tuple(lines), names=2, notes=(note,))
+    return Table("The link, both directions", ("discipline", *_HEADS), tuple(lines), notes=(note,))
 
 
 def _cells(own: Mapping[str, Any]) -> Sequence[str]:

@@ -25,13 +25,18 @@ MSS = 1460
 """Payload of a full packet in bytes, where a summary does not tell it."""
 
 RUNS_ON = {
-    "kernel": "your kernel",
-    "module": "Mayfly's module",
+    "kernel": "Linux",
+    "module": "module",
     "bpf": "BPF",
-    "simulation": "simulation only",
-    "bound": "a bound, nowhere",
+    "simulation": "simulation",
+    "bound": "nowhere",
 }
-"""Where a discipline runs, in words."""
+"""Where a discipline runs, in a word."""
+
+_PLACES = (
+    "Runs on: Linux, in the kernel as it is; module, with Mayfly's kernel module; BPF, as a program of Mayfly's; "
+    "simulation, only there; nowhere, a bound that knows the future. "
+)
 
 
 def has_users(rows: Sequence[Row]) -> bool:
@@ -78,6 +83,8 @@ def disciplines_table(
     caption = _FELT if felt else _MEANS
     if not felt and any(marks(rows).values()):
         caption += _MARKED
+    if felt and any(row.get("runs_on") for row in rows):
+        caption += _PLACES
     if best:
         caption += "\u2605: recommended. "
     caption += "The box before a name puts it into the plots; a click on its row brings it out in all of them."
@@ -139,9 +146,7 @@ def _felt(rows: Sequence[Row]) -> dict[str, list[Cell]]:
     columns |= {
         "call<br>MOS": [_number(_users(row, "call").get("mos"), ".2f") for row in rows],
         "video<br>stalled": [_share(_users(row, "video").get("stalled_share")) for row in rows],
-        "downloads<br>median Mbit/s": [
-            _number(_users(row, "downloads").get("goodput_mbps_p50"), ".3g") for row in rows
-        ],
+        "downloads<br>Mbit/s": [_number(_users(row, "downloads").get("goodput_mbps_p50"), ".3g") for row in rows],
         "unfinished": [_unfinished_cell(row, {}) for row in rows],
         "runs on": [_runs_on(row) for row in rows],
     }

@@ -123,7 +123,7 @@
     if (narrow) { narrowed(figure, layout); target.style.height = layout.height + "px"; }
     if (figure.listed) { legends(figure).forEach(function (on, index) { figure.data[index].showlegend = on; }); }
     if (figure.grid) { target.style.height = gridded(figure, target.clientWidth).height + "px"; }
-    var settings = Object.assign({ displayModeBar: narrow ? false : "hover" }, config);
+    var settings = Object.assign({ displayModeBar: narrow || figure.grid ? false : "hover" }, config);
     return Plotly.newPlot(target, figure.data, layout, settings).then(function () {
       var change = Object.assign(themed(figure.layout, dark.matches), rearranged(figure));
       return Plotly.relayout(target, change);

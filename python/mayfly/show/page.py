@@ -176,7 +176,7 @@ def told(sentences: Sequence[str], rest: Sequence[str] = (), more: str = "More")
 def _paragraphs(sentences: Sequence[str]) -> str:
     """Plain sentences, each closed by a full stop where it has none."""
     ends = (".", "!", "?", "`")
-    return "".join(f"<p>{escape(text)}{'' if text.endswith(ends) else '.'}</p>" for text in sentences)
+    return "".join(f'<p class="told">{escape(text)}{"" if text.endswith(ends) else "."}</p>' for text in sentences)
 
 
 def folded(summary: str, body: str) -> str:

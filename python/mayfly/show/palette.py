@@ -49,8 +49,8 @@ PALETTE: Mapping[str, Style] = {
     # Size-based: circles.
     "las": Style(_AZURE, "solid", "circle"),
     "lasack": Style(_AZURE, "dash", "circle-open"),
-    "lars": Style(_LILAC, "solid", "hexagon"),
-    "srpt": Style(_LILAC, "dot", "hexagon-open"),
+    "lars": Style(_ORANGE, "solid", "hexagon"),
+    "srpt": Style(_ORANGE, "dot", "hexagon-open"),
     "efd": Style(_BLUE, "solid", "pentagon"),
     "efdack": Style(_BLUE, "dash", "pentagon-open"),
     "pefd": Style(_BLUE, "dot", "octagon"),
@@ -65,9 +65,9 @@ PALETTE: Mapping[str, Style] = {
     "fq": Style(_OCHRE, "dash", "square-open"),
     "fq_pie": Style(_OCHRE, "dot", "square-cross"),
     "cake": Style(_OLIVE, "solid", "diamond-tall"),
-    "drr": Style(_ORANGE, "solid", "square-x"),
-    "sfq": Style(_ORANGE, "dash", "square-x-open"),
-    "scfq": Style(_ORANGE, "dot", "square-cross-open"),
+    "drr": Style(_LILAC, "solid", "square-x"),
+    "sfq": Style(_LILAC, "dash", "square-x-open"),
+    "scfq": Style(_LILAC, "dot", "square-cross-open"),
     # Queue management: triangles.
     "codel": Style(_MAGENTA, "solid", "triangle-up"),
     "pie": Style(_PURPLE, "solid", "triangle-down"),

@@ -174,7 +174,8 @@ def bar_panels(key: str, title: str, caption: str, panels: Sequence[Panel], styl
             "tickformat": "~r",
             "anchor": f"y{tail}",
         }
-        layout[f"yaxis{tail}"] = {"autorange": "reversed", "type": "category", "anchor": f"x{tail}", "automargin": True}
+        layout[f"yaxis{tail}"] = {"autorange": "reversed", "type": "category", "anchor": f"x{tail}"}
+        layout[f"yaxis{tail}"] |= {"automargin": True, "showgrid": False}
         layout["annotations"].append(
             {"text": f"<b>{shown(panel.title)}</b>", "xref": "paper", "yref": "paper", "xanchor": "left"}
             | {"yanchor": "bottom", "showarrow": False}
