@@ -66,6 +66,13 @@ Engine = Annotated[
         help="What runs it: simulator; linux, TCP and disciplines of a real kernel in virtual time; both, side by side",
     ),
 ]
+Assets = Annotated[
+    str,
+    typer.Option(
+        metavar="KIND",
+        help="Where reports have the plot library: inline, each in itself; shared, once per folder, in mayfly-assets",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 

@@ -187,13 +187,12 @@ def _traces(
 
 def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[str], many: bool) -> dict[str, Any]:
     """Make a plot as the page's script takes it: what is hidden at first, and how panels are placed."""
-    layout = page.LAYOUT | plot.layout | {"legend": dict(page.LAYOUT["legend"])}
-    found: dict[str, Any] = {"key": plot.key, "data": plot.data, "layout": layout}
-    if plot.grid:
-        found["grid"] = plot.grid
-        drawn = max(1, len({trace["meta"] for trace in plot.data} & set(first)))
-        layout["height"] = drawn * GRID_LINE_PX + GRID_AROUND_PX
-    elif plot.panels:
+    for trace in plot.data:
+        if trace.get("meta") in families.keys() - set(first):
+            trace["visible"] = False if plot.panels or plot.grid else "legendonly"
+    found = page.for_script(plot)
+    layout = found["layout"]
+    if plot.panels:
         found["panels"] = {
             "labels": plot.panels,
             "height": series_figures.PANEL_PX,
@@ -203,7 +202,7 @@ def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[s
         count = max(1, len(set(plot.panels) & set(first)))
         each = series_figures.PANEL_PX + series_figures.GAP_PX
         layout["height"] = count * each - series_figures.GAP_PX + series_figures.AROUND_PX
-    elif many:
+    elif many and not plot.grid:
         names = dict.fromkeys(families.values())
         entries = max(len(families), sum(trace.get("showlegend", True) for trace in plot.data))
         layout["height"] = max(layout["height"], 19 * entries + 26 * len(names) + 70)
@@ -212,14 +211,7 @@ def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[s
         for trace in plot.data:
             name = families[trace["meta"]]
             trace |= {"legendgroup": name, "legendgrouptitle": {"text": figures.shown(name)}}
-    for trace in plot.data:
-        if trace.get("meta") in families.keys() - set(first):
-            trace["visible"] = False if plot.panels or plot.grid else "legendonly"
     return found
-
-
-GRID_LINE_PX, GRID_AROUND_PX = 22, 62
-"""Height of a bar and of what is above and below the bars, as page.js places panels side by side."""
 
 
 def _heading(summary: Mapping[str, Any]) -> str:

@@ -8,10 +8,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from mayfly.show.plots import Figure
 from mayfly.text.files import complete
 
 POLICY = (
@@ -33,6 +35,12 @@ LAYOUT: dict[str, Any] = {
     "hovermode": "closest",
 }
 """What all plots have in common."""
+
+GRID_LINE_PX, GRID_AROUND_PX = 22, 62
+"""Height of a bar and of what is above and below the bars, as page.js places panels side by side."""
+
+LEAD_PX = 340
+"""Height of a plot that leads a page."""
 
 FEWEST_HEADINGS = 3
 """From so many headings on a page has a list of them."""
@@ -117,6 +125,39 @@ def with_contents(body: Iterable[str]) -> list[str]:
     items = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in listed)
     contents = f'<nav class="contents" aria-label="contents"><b>Contents</b><ul>{items}</ul></nav>'
     return [*anchored[:first], contents, *anchored[first:]]
+
+
+def for_script(plot: Figure) -> dict[str, Any]:
+    """A plot as :func:`document` takes it.
+
+    Parameters
+    ----------
+    plot : Figure
+        Without panels under each other; with panels side by side its height is that of one line of them, which the
+        page's script changes where they stand in several.
+
+    Returns
+    -------
+    dict
+        ``key``, ``data``, ``layout``, and ``grid`` where there are panels side by side.
+    """
+    layout = LAYOUT | {"legend": dict(LAYOUT["legend"])} | plot.layout
+    found: dict[str, Any] = {"key": plot.key, "data": plot.data, "layout": layout}
+    if plot.grid:
+        found["grid"] = plot.grid
+        drawn = {trace["meta"] for trace in plot.data if trace.get("visible", True) is True}
+        layout["height"] = max(1, len(drawn)) * GRID_LINE_PX + GRID_AROUND_PX
+    return found
+
+
+def leading(plot: Figure) -> Figure:
+    """The same plot, low enough for the first screen."""
+    return plot if plot.grid else replace(plot, layout=plot.layout | {"height": LEAD_PX})
+
+
+def place_of(plot: Figure, leads: bool = False) -> str:
+    """Make room for a plot; ``leads`` as :func:`place`."""
+    return place(plot.key, for_script(plot)["layout"]["height"], plot.title, plot.caption, leads)
 
 
 def place(key: str, height: int, title: str, caption: str, leads: bool = False) -> str:
