@@ -51,7 +51,7 @@ class Leaf:
 
     kind: str
     options: Mapping[str, Words] = field(default_factory=dict)
-    fixed: Mapping[str, object] = field(default_factory=dict)
+    fixed: Mapping[str, str | float] = field(default_factory=dict)
     together: Callable[[Place, Mapping[str, str]], str] | None = None
     taken: tuple[str, ...] = ()
     in_bytes: str = ""
@@ -271,7 +271,7 @@ _ESTMRED = {
 
 _RED_TAKEN = ("min_th", "max_th", "mode", "weight", "mean_packet")
 _RED_OPTIONS = {"max_p": lambda value: f"probability {float(value):g}", "ecn": _switch("ecn", "")}
-_RED_FIXED = {"gentle": "off", "spacing": "uniform", "mark_max": 1.0, "transmission": 0.0}
+_RED_FIXED: dict[str, str | float] = {"gentle": "off", "spacing": "uniform", "mark_max": 1.0, "transmission": 0.0}
 _CODEL = {"target": _time("target"), "interval": _time("interval"), "ecn": _switch("ecn", "noecn")}
 _PIE = {
     "target": _time("target"),
@@ -280,7 +280,9 @@ _PIE = {
     "beta": _sixteenths("beta"),
     "ecn": _switch("ecn", "noecn"),
 }
-_PIE_FIXED = {"burst": 0.15, "mean_packet": 1500.0, "derandomize": "on", "high_delay": 0.25}
+_PIE_FIXED: dict[str, str | float] = {"burst": 0.15, "mean_packet": 1500.0, "derandomize": "on", "high_delay": 0.25}
+
+_ISOLATION = {"triple": "triple-isolate", "src": "dual-srchost", "dst": "dual-dsthost", "flow": "flows"}
 
 LEAVES: dict[str, Leaf] = {
     "fifo": Leaf("pfifo", in_bytes="bfifo"),
@@ -339,7 +341,14 @@ LEAVES: dict[str, Leaf] = {
     ),
     "cake": Leaf(
         "cake",
-        {"isolation": {"triple": "triple-isolate", "src": "dual-srchost", "dst": "dual-dsthost", "flow": "flows"}.get},
+        {
+            "isolation": {
+                "triple": "triple-isolate",
+                "src": "dual-srchost",
+                "dst": "dual-dsthost",
+                "flow": "flows",
+            }.__getitem__
+        },
         {"quantum": 1514},
         _cake,
         ("target", "interval"),
@@ -445,7 +454,7 @@ def _defaults(id: str) -> dict[str, str]:
     return {param["name"]: str(param["default"]) for param in row["params"]}
 
 
-def _same(value: str, only: object) -> bool:
+def _same(value: str, only: str | float) -> bool:
     try:
         return float(value) == float(only)
     except (TypeError, ValueError):

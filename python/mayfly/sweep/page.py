@@ -15,9 +15,6 @@ from mayfly.show.table import Table, html
 from mayfly.sweep.answer import SHOWN, Found
 from mayfly.text.readable import MISSING, digits
 
-Scale = tuple[str, list[float], str]
-"""A field, its values in order and their unit."""
-
 MOST_LINES = 2000
 """Rows of the table: beyond, `mayfly sweep query` has them."""
 
@@ -103,10 +100,14 @@ def _leads(rows: Sequence[dict[str, Any]], found: Found) -> list[str]:
     return [f"Least {titled(metric)}: {best} {where}, {spread}"]
 
 
+Axis = tuple[str, list[float], str]
+"""A field, its values, and their unit."""
+
+
 def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     """Values as numbers of one unit, for an axis; None where they are not, or all the same."""
-    parts = [_NUMBER.match(str(value)) for value in values]
-    if not parts or not all(parts) or any(isinstance(value, bool) for value in values):
+    parts = [part for value in values if (part := _NUMBER.match(str(value)))]
+    if not parts or len(parts) < len(values) or any(isinstance(value, bool) for value in values):
         return None
     if len({part[2] for part in parts}) > 1 or len({part[1] for part in parts}) < 2:
         return None
@@ -210,18 +211,18 @@ def _maps(rows: list[dict[str, Any]], metric: str, scales: dict[str, Any], label
 
 
 def _panels(
-    surfaces: dict[str, Any], across: Scale, upward: Scale, metric: str, values: list[float], logarithmic: bool
+    surfaces: dict[str, Any], across: Axis, upward: Axis, metric: str, values: list[float], logarithmic: bool
 ) -> Figure:
     columns = min(len(surfaces), 3)
     lines = math.ceil(len(surfaces) / columns)
-    scaled = [math.log10(v) if logarithmic else v for v in (min(values), max(values))]
-    ticks = np.linspace(*scaled, 5)
+    low, high = (math.log10(v) if logarithmic else v for v in (min(values), max(values)))
+    ticks = np.linspace(low, high, 5)
     bar = {
         "title": {"text": titled(metric).replace(" (", "<br>("), "side": "right"},
         "tickvals": ticks.tolist(),
         "ticktext": [digits(10**t if logarithmic else t) for t in ticks],
     }
-    colours = {"cmin": scaled[0], "cmax": scaled[1], "colorscale": "Viridis", "colorbar": bar}
+    colours = {"cmin": low, "cmax": high, "colorscale": "Viridis", "colorbar": bar}
     layout: dict[str, Any] = {"coloraxis": colours, "height": 90 + 300 * lines, "showlegend": False, "annotations": []}
     data = []
     for place, (label, surface) in enumerate(surfaces.items()):
