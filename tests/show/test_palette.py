@@ -85,7 +85,12 @@ def test_every_colour_stands_out_from_the_page(page):
 
 
 def test_a_discipline_looks_the_same_whatever_else_is_there():
-    for labels in (["efd", "fifo"], ["fifo", "las", "efd"], ["efd(threshold=30kB)", "efd"], ["lars", "pie", "efd", "x"]):
+    for labels in (
+        ["efd", "fifo"],
+        ["fifo", "las", "efd"],
+        ["efd(threshold=30kB)", "efd"],
+        ["lars", "pie", "efd", "x"],
+    ):
         assert styles(labels)["efd"] == PALETTE["efd"]
         assert list(styles(labels)) == labels
     assert styles(["efd(threshold=30kB)"])["efd(threshold=30kB)"].colour == PALETTE["efd"].colour

@@ -99,6 +99,8 @@ def _figures(found: Estimates) -> list[Figure]:
         ),
     ]
     return [
-        Figure(key, title, text, data, {"xaxis": axis("time (s)"), "yaxis": scale, "showlegend": True})
+        Figure(
+            key, title, text, data, {"xaxis": axis("time (s)", rangemode="normal"), "yaxis": scale, "showlegend": True}
+        )
         for key, title, text, data, scale in panels
     ]

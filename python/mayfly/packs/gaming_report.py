@@ -156,6 +156,7 @@ def gaming_page(result: "Gaming") -> str:
     tables = gaming_tables(result)
     [overview] = tables.pop("overview")
     felt = _bars(result.overview, looks)
+    told = leading_sentences(result.overview)
     drawn: list[Figure] = [felt]
     body = []
     for part, own in tables.items():
@@ -171,8 +172,9 @@ def gaming_page(result: "Gaming") -> str:
         "Gaming and starvation",
         [
             "<h1>Gaming and starvation</h1>",
-            page.answer(leading_sentences(result.overview)),
+            page.answer(told[:1]),
             page.place_of(felt, leads=True),
+            page.told(told[1:]),
             html(overview),
             f'<p class="soft">{escape(legend)}</p>',
             *body,

@@ -70,22 +70,36 @@
   }
 
   // Panels side by side where the window is wide, each with its own unit; the names stand at the first of a line.
-  var lineHeight = 22, panelAround = 58;
+  var lineHeight = 22, panelAround = 58, titleLine = 16;
+  // A title over as many lines as its panel needs.
+  function folded(title, width) {
+    var most = Math.max(12, Math.floor(width / 7.4)), lines = [""];
+    title.split(" ").forEach(function (word) {
+      var last = lines[lines.length - 1];
+      if (last && last.length + 1 + word.length > most) { lines.push(word); }
+      else { lines[lines.length - 1] = last ? last + " " + word : word; }
+    });
+    return lines.map(plain);
+  }
   function gridded(figure, width) {
     var titles = figure.grid, count = titles.length, change = {};
     var columns = width >= 860 ? count : width >= 330 ? Math.min(count, 2) : 1, lines = Math.ceil(count / columns);
     var names = {};
     figure.data.forEach(function (trace) { if (isDrawn(trace.meta)) { names[trace.meta] = true; } });
-    var each = Math.max(1, Object.keys(names).length) * lineHeight + panelAround, whole = lines * each;
+    var heads = titles.map(function (title) { return folded(title, (width - 70) / columns); });
+    var more = titleLine * (Math.max.apply(null, heads.map(function (head) { return head.length; })) - 1);
+    var each = Math.max(1, Object.keys(names).length) * lineHeight + panelAround + more, whole = lines * each;
     for (var index = 0; index < count; index += 1) {
       var tail = index ? String(index + 1) : "", column = index % columns, line = Math.floor(index / columns);
       var gap = columns > 1 ? 0.03 : 0, wide = (1 - gap * (columns - 1)) / columns, left = column * (wide + gap);
       change["xaxis" + tail + ".domain"] = [left, left + wide];
       change["yaxis" + tail + ".domain"] =
-        [Math.max(0, 1 - (line * each + each - 26) / whole), 1 - (line * each + 32) / whole];
+        [Math.max(0, 1 - (line * each + each - 26) / whole), 1 - (line * each + 32 + more) / whole];
       change["yaxis" + tail + ".showticklabels"] = column === 0;
       change["annotations[" + index + "].x"] = left;
-      change["annotations[" + index + "].y"] = 1 - (line * each + 28) / whole;
+      change["annotations[" + index + "].y"] = 1 - (line * each + 28 + more) / whole;
+      change["annotations[" + index + "].text"] = "<b>" + heads[index].join("<br>") + "</b>";
+      change["annotations[" + index + "].align"] = "left";
     }
     change.height = whole + 4;
     return change;
@@ -123,7 +137,7 @@
     if (narrow) { narrowed(figure, layout); target.style.height = layout.height + "px"; }
     if (figure.listed) { legends(figure).forEach(function (on, index) { figure.data[index].showlegend = on; }); }
     if (figure.grid) { target.style.height = gridded(figure, target.clientWidth).height + "px"; }
-    var settings = Object.assign({ displayModeBar: narrow || figure.grid ? false : "hover" }, config);
+    var settings = Object.assign({ displayModeBar: narrow || target.closest(".lead") ? false : "hover" }, config);
     return Plotly.newPlot(target, figure.data, layout, settings).then(function () {
       var change = Object.assign(themed(figure.layout, dark.matches), rearranged(figure));
       return Plotly.relayout(target, change);

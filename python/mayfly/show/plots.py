@@ -103,6 +103,7 @@ def figures_of(values: Iterable[float | None]) -> list[float | None]:
 def axis(title: str, log: bool = False, values: Sequence[float | None] = (), **more: Any) -> dict[str, Any]:
     """Describe an axis; logarithmic ones label whole decades when the positive ``values`` span two or more."""
     settings: dict[str, Any] = {"title": {"text": title, "standoff": 8}, "automargin": True}
+    settings["title"]["font"] = {"size": 13}
     if log:
         positive = [value for value in values if value is not None and value > 0]
         settings |= {"type": "log", "tickformat": ",~r"}
