@@ -85,8 +85,15 @@
     var titles = figure.grid, count = titles.length, change = {};
     var columns = width >= 860 ? count : width >= 330 ? Math.min(count, 2) : 1, lines = Math.ceil(count / columns);
     var names = {};
-    figure.data.forEach(function (trace) { if (isDrawn(trace.meta)) { names[trace.meta] = true; } });
-    var heads = titles.map(function (title) { return folded(title, (width - 70) / columns); });
+    figure.data.forEach(function (trace) { if (isDrawn(trace.meta)) { names[trace.meta] = trace.y[0]; } });
+    // A long name is cut short on the axis; hover and table have all of it.
+    var most = width >= 860 ? 30 : 15, labels = Object.keys(names).map(function (name) { return names[name]; });
+    var cut = labels.map(function (label) {
+      var text = bare(label);
+      return plain(text.length > most ? text.slice(0, most - 1) + "\u2026" : text);
+    });
+    var longest = Math.max.apply(null, cut.map(function (text) { return bare(text).length; }).concat(0));
+    var heads = titles.map(function (title) { return folded(title, (width - 7.2 * longest) / columns); });
     var more = titleLine * (Math.max.apply(null, heads.map(function (head) { return head.length; })) - 1);
     var each = Math.max(1, Object.keys(names).length) * lineHeight + panelAround + more, whole = lines * each;
     for (var index = 0; index < count; index += 1) {
@@ -96,6 +103,9 @@
       change["yaxis" + tail + ".domain"] =
         [Math.max(0, 1 - (line * each + each - 26) / whole), 1 - (line * each + 32 + more) / whole];
       change["yaxis" + tail + ".showticklabels"] = column === 0;
+      change["yaxis" + tail + ".tickmode"] = "array";
+      change["yaxis" + tail + ".tickvals"] = labels;
+      change["yaxis" + tail + ".ticktext"] = cut;
       change["annotations[" + index + "].x"] = left;
       change["annotations[" + index + "].y"] = 1 - (line * each + 28 + more) / whole;
       change["annotations[" + index + "].text"] = "<b>" + heads[index].join("<br>") + "</b>";

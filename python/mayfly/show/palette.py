@@ -68,6 +68,8 @@ PALETTE: Mapping[str, Style] = {
     "drr": Style(_LILAC, "solid", "square-x"),
     "sfq": Style(_LILAC, "dash", "square-x-open"),
     "scfq": Style(_LILAC, "dot", "square-cross-open"),
+    # Processor sharing, which only models have.
+    "ps": Style(_LILAC, "dashdot", "square-dot"),
     # Queue management: triangles.
     "codel": Style(_MAGENTA, "solid", "triangle-up"),
     "pie": Style(_PURPLE, "solid", "triangle-down"),

@@ -9,7 +9,7 @@ from mayfly.show.palette import Style
 _DASHES = {"solid": "", "dash": "6 3", "dot": "2 2", "dashdot": "6 2 2 2"}
 
 Cell = tuple[str, float | None, str]
-"""What is shown, what it is sorted by, and whether it is the best or the worst."""
+"""What is shown, what it is sorted by, and whether it is ``best``, ``worst`` or ``words``, which may be folded."""
 
 
 def framed(heads: Iterable[str], lines: Iterable[str], chooses: bool = True) -> str:

@@ -136,7 +136,7 @@ def figures_page(title: str, figures: Sequence[Figure]) -> str:
     kinds = {curve.kind: curve.about for figure in figures for curve in figure.curves}
     colours = styles(list(kinds))
     plots = plots_of(figures)
-    lines = [line(kind, colours[kind], [(escape(about), None, "")]) for kind, about in kinds.items()]
+    lines = [line(kind, colours[kind], [(escape(about), None, "words")]) for kind, about in kinds.items()]
     body = [
         f"<h1>{escape(title)}</h1>",
         f"<h2>Curves</h2>{framed(('curve', 'what it is'), lines)}",

@@ -16,6 +16,7 @@ from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
 from mayfly.show.plotted_table import Cell, framed, line
 from mayfly.text.folder import filled
+from mayfly.text.readable import digits
 
 CURVE_POINTS = 240
 
@@ -95,7 +96,9 @@ def _leads(found: Compared) -> list[str]:
         if best != first:
             times = means[first] / means[best]
             against = (
-                f", {times:.3g} times shorter than with {first}" if np.isfinite(times) else f"; infinite with {first}"
+                f", {digits(times)} times shorter than with {first}"
+                if np.isfinite(times)
+                else f"; infinite with {first}"
             )
         told.append(f"At load {rho:g} the mean response time is shortest with {best}{against}")
     return told
@@ -124,7 +127,7 @@ def _table(found: Compared, colours: dict[str, Style]) -> str:
         answers = [found.answers[member.label, rho] for rho in found.rho]
         cells = [_cell(answer.mean) for answer in answers]
         cells += [_cell(mean_slowdown(member, answer.queue)) for answer in answers]
-        cells.append((escape(f"{member.policy.title} ({member.policy.source})"), None, ""))
+        cells.append((escape(f"{member.policy.title} ({member.policy.source})"), None, "words"))
         lines.append(line(member.label, colours[member.label], cells))
     caption = (
         "Mean response time over all jobs, and mean of response time over the time to serve the job alone. Infinite: "
