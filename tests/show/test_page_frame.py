@@ -20,7 +20,7 @@ def test_the_contents_are_the_headings_and_each_has_its_place():
     parts = page.with_contents(["<h1>Title</h1>", "<p>answer</p>", *headings(3)])
     text = "".join(parts)
     names = re.findall(r'<a href="#(.*?)">(.*?)</a>', text)
-    assert names == [("part-0", "Part 0"), ("part-1", "Part 1"), ("part-2", "Part 2")]
+    assert names == [(f"section-part-{at}", f"Part {at}") for at in range(3)]
     assert all(text.count(f'id="{name}"') == 1 for name, _ in names)
     assert text.index("answer") < text.index("<nav") < text.index("<h2")
 
@@ -31,7 +31,7 @@ def test_a_short_page_has_no_contents():
 
 def test_the_same_title_twice_and_a_title_without_letters_have_names():
     text = "".join(page.with_contents(["<h2>A</h2>", "<h2>A</h2>", "<h2>\u00b5</h2>"]))
-    assert re.findall(r'id="(.*?)"', text) == ["a", "a-2", "section"]
+    assert re.findall(r'id="(.*?)"', text) == ["section-a", "section-a-2", "section-"]
 
 
 def test_of_very_many_headings_those_of_plots_are_left_out():

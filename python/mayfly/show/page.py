@@ -103,13 +103,14 @@ def with_contents(body: Iterable[str]) -> list[str]:
     Examples
     --------
     >>> with_contents(["<h1>A</h1>", "<h2>One &amp; two</h2>", "<h2>Three</h2>", "<h2>Three</h2>"])[2]
-    '<h2 id="one-amp-two">One &amp; two</h2>'
+    '<h2 id="section-one-amp-two">One &amp; two</h2>'
     """
     parts = list(body)
     found: list[tuple[str, str, bool]] = []
 
     def named(match: re.Match[str]) -> str:
-        words = re.sub(r"[^a-z0-9]+", "-", _TAG.sub("", match["title"]).lower()).strip("-") or "section"
+        # No plot, table or field of a page has a name that begins so.
+        words = f"section-{re.sub(r'[^a-z0-9]+', '-', _TAG.sub('', match['title']).lower()).strip('-')}"
         taken = {name for name, _, _ in found}
         name = next(
             name for at in range(1, len(found) + 2) if (name := words if at == 1 else f"{words}-{at}") not in taken
