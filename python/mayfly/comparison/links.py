@@ -1,6 +1,6 @@
 """Both queues of a link in the summary: which direction is the busier, and what each discipline did to either."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from mayfly.show.table import Table
@@ -77,7 +77,7 @@ def links_table(summary: Summary) -> Table | None:
     rows = [row for row in summary["disciplines"] if row.get("links")]
     if not order or not rows:
         return None
-    lines = []
+    lines: list[str | tuple[str, ...]] = []
     for way in order:
         lines.append(WAYS[way] + (": the busier" if way == order[0] else ""))
         lines += [(row["label"], *_cells(row["links"][way])) for row in rows]
@@ -88,7 +88,7 @@ def links_table(summary: Summary) -> Table | None:
     return Table("The link, both directions", ("discipline", *_HEADS), tuple(lines), notes=(note,))
 
 
-def _cells(own: Mapping[str, Any]) -> Sequence[str]:
+def _cells(own: Mapping[str, Any]) -> tuple[str, ...]:
     queue, delay = own.get("queue_mean_packets"), own.get("queue_delay_mean_s")
     return (
         share_text(own.get("utilisation")),
