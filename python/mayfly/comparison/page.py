@@ -256,7 +256,7 @@ def _facts(summary: Mapping[str, Any]) -> str:
         f"<div><dt>{name}</dt><dd>{escape(str(value))}</dd></div>" for name, value in facts.items() if value is not None
     )
     other = (transport.get("other") or {}).get("sentence")
-    more = f'<p class="soft">{escape(other)}</p>' if other else ""
+    more = page.told([other]) if other else ""
     return f'<dl class="facts">{"".join(rows)}</dl>{more}'
 
 
