@@ -1,17 +1,24 @@
 """The section ``[tcp]`` of a scenario."""
 
-from typing import Any, Literal, get_args
+import json
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
+from mayfly import _native
 from mayfly.fields import Seconds, Section, Whole, as_written
 from mayfly.scenario import presets
 
-Rule = Literal["aimd", "iiad", "sqrt", "cubic", "bbr"]
-"""Rule of the congestion window."""
+RULES: tuple[str, ...] = tuple(
+    rule["const"] for rule in json.loads(_native.transport_schema())["$defs"]["Congestion"]["oneOf"]
+)
+"""Rules of the congestion window, in the order of ``crates/netsim/src/tcp/rules/mod.rs``."""
 
-RULES: tuple[Rule, ...] = get_args(Rule)
-"""All of them, in the order of the native module."""
+if TYPE_CHECKING:
+    Rule = str
+else:
+    # One of words that only the native module knows.
+    Rule = Literal[RULES]
 
 
 class Tcp(Section):
