@@ -211,7 +211,11 @@ def _bar(label: str, style: Style, title: str, bar: Bar, tail: str) -> list[dict
         "hovertemplate": f"{name}: {shown(bar.text)}{told}<extra>{shown(title)}</extra>",
     }
     if bar.ci95 is not None:
-        ends: dict[str, Any] = {"array": figures_of([high - value]), "arrayminus": figures_of([value - low]), "symmetric": False}
+        ends: dict[str, Any] = {
+            "array": figures_of([high - value]),
+            "arrayminus": figures_of([value - low]),
+            "symmetric": False,
+        }
         drawn["error_x"] = {"type": "data", "thickness": 1.4, "width": 4, "color": "#6b737c"} | ends
     text: dict[str, Any] = {"type": "scatter", "mode": "text", "x": figures_of([high]), "text": [f" {shown(bar.text)}"]}
     text |= {"textposition": "middle right", "hoverinfo": "skip", "cliponaxis": False}
