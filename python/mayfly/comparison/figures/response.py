@@ -209,7 +209,7 @@ def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style], mss: int) 
         )
     if not data:
         return None
-    nothing = {
+    nothing: dict[str, Any] = {
         "tickmode": "array",
         "tickvals": [0.5 * mss / 1000, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7],
         "ticktext": ["0", "10", "100", "1,000", "10,000", "100,000", "1,000,000", "10,000,000"],
