@@ -103,7 +103,7 @@ def with_contents(body: Iterable[str]) -> list[str]:
     Examples
     --------
     >>> with_contents(["<h1>A</h1>", "<h2>One &amp; two</h2>", "<h2>Three</h2>", "<h2>Three</h2>"])[2]
-    '<h2 id="section-one-amp-two">One &amp; two</h2>'
+    '<span id="section-one-amp-two"></span><h2>One &amp; two</h2>'
     """
     parts = list(body)
     found: list[tuple[str, str, bool]] = []
@@ -116,7 +116,7 @@ def with_contents(body: Iterable[str]) -> list[str]:
             name for at in range(1, len(found) + 2) if (name := words if at == 1 else f"{words}-{at}") not in taken
         )
         found.append((name, _TAG.sub("", match["title"]), match["figure"] is not None))
-        return f'<h2 id="{name}"{match["figure"] or ""}>{match["title"]}</h2>'
+        return f'<span id="{name}"></span>{match[0]}'
 
     first = next((at for at, part in enumerate(parts) if _HEADING.search(part)), None)
     anchored = [_HEADING.sub(named, part) for part in parts]
