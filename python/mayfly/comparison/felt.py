@@ -20,7 +20,7 @@ class Measure:
     title : str
         Head of its column and panel, without a unit.
     pictured : bool
-        Whether the first picture shows it.
+        Whether the first figure shows it.
     """
 
     key: str

@@ -274,7 +274,7 @@ def _answer(summary: Mapping[str, Any]) -> str:
     """The recommendation; the means in words where there is none."""
     found = summary.get("recommendation")
     if not found:
-        # One sentence, so that the picture is on the first screen of a telephone, too.
+        # One sentence, so that the figure is on the first screen of a telephone, too.
         first, rest = leading_sentences(summary)
         return page.answer(first[:1], [*first[1:], *rest], more="The other disciplines")
     command = found.get("command")

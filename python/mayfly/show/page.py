@@ -61,7 +61,7 @@ def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -
         Plain text.
     body : iterable of str
         HTML, with a table ``#disciplines`` (:mod:`mayfly.show.plotted_table`) and a :func:`place` for each plot. What
-        stands before the first heading ``<h2>`` is the first screen: the answer and its picture. The contents follow.
+        stands before the first heading ``<h2>`` is the first screen: the answer and its figure. The contents follow.
     plots : sequence of dict
         Key, data and layout of each plot, as ``page.js`` takes them.
 
@@ -173,7 +173,7 @@ def place(key: str, height: int, title: str, caption: str, leads: bool = False) 
     title, caption : str
         Plain text.
     leads : bool
-        Whether it is the picture of the first screen, which has no heading of its own.
+        Whether it is the figure of the first screen, which has no heading of its own.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The picture of the first screen: what users feel under each discipline, as bars with their intervals."""
+"""The figure of the first screen: what users feel under each discipline, as bars with their intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
