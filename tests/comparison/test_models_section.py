@@ -75,7 +75,7 @@ def test_errors_by_size_have_the_interval_of_the_simulation():
 
 def test_table_and_notes():
     text = page_text(SUMMARY, RECORDS)
-    section = text.partition("Models beside the simulation")[2].partition("<h2>")[0]
+    section = text.partition("Models beside the simulation</h2>")[2].partition("<h2>")[0]
     cells = re.findall(r"<td>(.*?)</td>", section)
     assert cells[:7] == ["ps", "500 ms", "400 ms", "-20.0 %", "500 ms", "starves", "–"]
     assert "no model: efd." in section and "load 0.8" in section and "title &lt;b&gt;" in section
