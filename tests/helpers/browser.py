@@ -43,7 +43,7 @@ class Visit:
             ],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=True,
         )
         self.dom = done.stdout
