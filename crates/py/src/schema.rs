@@ -26,6 +26,7 @@ pub fn table_schema() -> PyResult<String> {
         tables::Table::of::<capture::Connection>(),
         tables::Table::of::<capture::Train>(),
         tables::Table::of::<capture::Packet>(),
+        tables::Table::of::<capture::Volume>(),
         tables::Table::of::<crate::estimate::Row>(),
         tables::Table::of::<jobs::Finished>(),
         tables::Table::of::<crate::simulate::Arrival>(),

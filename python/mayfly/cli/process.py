@@ -101,6 +101,10 @@ def _outcome(received: list[int]) -> tuple[int, str | None]:
         if received:
             # Native code tells an interrupt as a failure of its own.
             return INTERRUPTED, None
+        if type(error).__name__ == "NoArgsIsHelpError" and hasattr(error, "format_message"):
+            # A group of commands without any: its help, as it stands.
+            print(error.format_message(), file=sys.stderr)
+            return USAGE, None
         # The library behind typer reports unknown options and missing arguments by exceptions of its own.
         return (USAGE, _usage(error, error.format_message())) if hasattr(error, "format_message") else _fault(error)
     return status, None

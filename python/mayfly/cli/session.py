@@ -143,7 +143,7 @@ class Session:
             self.print(f"note: {note}")
         self.print("report: " + files["report"] if report else "records: " + files["flows"])
 
-    def tell(self, found: Any, more: dict[str, Any] | None = None, lines: Sequence[str] = ()) -> None:
+    def tell(self, found: Any, more: dict[str, Any] | None = None, lines: Sequence[object] = ()) -> None:
         """Prints the tables and sentences of an answer, or its document as JSON.
 
         Parameters
@@ -152,8 +152,8 @@ class Session:
             With ``document()``, ``sentences()``, and ``tables()`` or ``table()``.
         more : dict, optional
             What the document of the command has beside that of the answer.
-        lines : sequence of str
-            Printed after the sentences, where there is no JSON.
+        lines : sequence
+            Text and tables printed after the sentences, where there is no JSON.
         """
         if self.as_json:
             self.print_json(found.document() | (more or {}))

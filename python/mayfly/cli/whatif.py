@@ -28,11 +28,18 @@ def whatif(
         Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
     ],
     rate: Annotated[
-        str, typer.Option(metavar="RATE", help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s)")
-    ],
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s); guessed if absent",
+        ),
+    ] = None,
     buffer: Annotated[
-        str, typer.Option(metavar="SIZE", help="Limit of the bottleneck queue: packets (300), or bytes (450kB)")
-    ],
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Limit of the bottleneck queue: packets (300), or bytes (450kB); guessed if absent"
+        ),
+    ] = None,
     internal: Annotated[
         list[str] | None,
         typer.Option(metavar="CIDR", help="Network on the near side of the link; repeatable; inferred if absent"),

@@ -20,8 +20,8 @@ _APPS = ("tcp", "udp")
 
 def whatif(
     capture: str | os.PathLike[str],
-    rate: str | int,
-    buffer: str | int,
+    rate: str | int | None = None,
+    buffer: str | int | None = None,
     *,
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
@@ -36,10 +36,12 @@ def whatif(
     ----------
     capture : path
         pcap or pcapng, plain, in gzip or in Zstandard; ``-`` is the standard input.
-    rate : str or int
-        Bottleneck rate, each direction: ``10mbit`` or bit/s.
-    buffer : str or int
-        Limit of the bottleneck queues: packets, or bytes such as ``450kB``.
+    rate : str or int, optional
+        Bottleneck rate, each direction: ``10mbit`` or bit/s. Guessed from the capture when absent
+        (:func:`mayfly.profile.link.guess_link`); the guess is in ``summary["guess"]``, its doubt in
+        ``summary["notes"]``.
+    buffer : str or int, optional
+        Limit of the bottleneck queues: packets, or bytes such as ``450kB``. Guessed as the rate.
     internal : sequence of str, optional
         Networks (CIDR) on the near side of the bottleneck; inferred when not given.
     load : float or str, optional
@@ -62,7 +64,7 @@ def whatif(
     Raises
     ------
     MayflyError
-        A capture, rate, buffer, network or load that makes no sense.
+        A capture, rate, buffer, network or load that makes no sense, or no plateau to guess the rate from.
 
     Notes
     -----
@@ -71,8 +73,11 @@ def whatif(
     ``apps`` only (:mod:`mayfly.workload.apps`); the answer is then about trains instead of transfers.
     """
     from mayfly.metrics import answer
+    from mayfly.profile.link import guessed_link
+    from mayfly.workload.capture import refuse_clock_jump
     from mayfly.workload.mix import offered, scale_load
 
+    rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
     quantity.rate_bps(rate, "--rate")
     quantity.buffer(buffer, "--buffer")
     load = None if load is None else quantity.share(load, "--load")
@@ -80,7 +85,8 @@ def whatif(
     scenario = load_scenario("whatif", fixed)
     flows = _flows(capture, internal, apps, scenario)
     if flows.height == 0:
-        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay")
+        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay" + _why_none(capture))
+    refuse_clock_jump(flows, str(capture))
     packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
     if load is not None:
         scaled = scale_load(flows.drop("connection_id"), load, scenario.network.rate, **packets)
@@ -102,8 +108,21 @@ def whatif(
         "scaled_to_load": load,
         "apps": apps,
     }
+    if guess is not None:
+        result.summary["guess"] = guess.document()
+        result.summary["notes"] = [*result.summary.get("notes", []), *guess.busier.sentences()]
     result.summary["answer"] = answer(_judged(result, apps))
     return result
+
+
+def _why_none(capture: str | os.PathLike[str]) -> str:
+    """Why a capture gave no flow, where it can be read again."""
+    from mayfly.workload.connections import connections, why_nothing
+
+    if os.fspath(capture) == "-":
+        return ""
+    frame, counts = connections(capture)
+    return "" if frame.height else f": {why_nothing(counts)}"
 
 
 def _flows(
@@ -111,7 +130,7 @@ def _flows(
 ) -> pl.DataFrame:
     """The capture's flows in the form asked for."""
     from mayfly.workload import apps as forms
-    from mayfly.workload.capture import flows_of_capture, networks_of
+    from mayfly.workload.capture import flows_of_capture, hosts_of_site, networks_of
     from mayfly.workload.connections import read_captures
 
     if apps not in (None, *_APPS):
@@ -122,6 +141,8 @@ def _flows(
     tcp = scenario.tcp
     ideal = {"initial_window": tcp.initial_window, "delayed_ack": tcp.delayed_ack > 0}
     reading = read_captures(capture, forms.read_options(**ideal))
+    if networks is not None:
+        hosts_of_site(reading.connections, networks)
     if apps == "tcp":
         return forms.scripted_flows(reading, networks, mss=tcp.mss)
     return forms.recorded_flows(reading, networks)

@@ -19,7 +19,7 @@ from mayfly.workload import connections as kept
 from mayfly.workload.connections import write_connections
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 CONNECTIONS, TRAINS = "connections.parquet", "trains.parquet"
 """What is written; the second where trains were asked for."""
@@ -64,7 +64,7 @@ class Listing:
             },
         }
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> Sequence[object]:
         """What the terminal shows."""
         from mayfly.profile.terminal import dataset_table
 
@@ -113,6 +113,7 @@ def listing(
     hosts: str | os.PathLike[str] | Mapping[str, str] | None = None,
     model: str | os.PathLike[str] | None = None,
     trains: bool = False,
+    volumes: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Listing:
     """Read captures into connections, and tell their classes.
@@ -121,6 +122,8 @@ def listing(
     ----------
     captures, internal, hosts, model, trains, progress
         As :func:`mayfly.profile.answer.profile`.
+    volumes : bool
+        Keep what each direction carried when, of captures.
 
     Returns
     -------
@@ -137,11 +140,12 @@ def listing(
     >>> found.frame.height, found.document()["site"]["networks"]
     (707, ['10.10.0.0/24'])
     """
-    read = captures
-    if not isinstance(captures, Connections):
-        read = read_connections(captures, progress=progress, trains=trains)
+    if isinstance(captures, Connections):
+        read = captures
+    else:
+        read = read_connections(captures, progress=progress, trains=trains, volumes=volumes)
     if not read.frame.height:
-        raise MayflyError(f"{', '.join(read.sources)}: no connection to profile")
+        raise MayflyError(f"{', '.join(read.sources)}: no connection to profile: {kept.why_nothing(read.counts)}")
     sides = sides_of(read.frame, internal)
     roles, roles_from = _roles(read.frame, sides, hosts, model)
     return Listing(read, classified(read.frame, sides, roles), sides, roles, roles_from)

@@ -17,7 +17,7 @@ import polars as pl
 from mayfly.arrays import number
 from mayfly.errors import MayflyError
 from mayfly.tables import Column, Table
-from mayfly.text.files import first_line, when_complete
+from mayfly.text.files import first_line, when_complete, without_panics
 from mayfly.text.nearest import did_you_mean
 from mayfly.text.readable import printable
 from mayfly.workload import bursts, scripts, stages
@@ -249,10 +249,11 @@ def parquet_table(path: Path, source: str) -> pl.DataFrame:
 def scan(reader: Callable[..., pl.DataFrame], path: Path, source: str, **options: bool) -> pl.DataFrame:
     """Read the file with ``reader``, whose complaint becomes one line."""
     try:
-        return reader(path, glob=False, **options)
+        with without_panics():
+            return reader(path, glob=False, **options)
     except pl.exceptions.NoDataError:
         raise MayflyError(f"{source}: the file is empty: must be a header and at least one flow") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise MayflyError(f"{source}: cannot be read: {first_line(error)}") from None
 
 

@@ -1,7 +1,7 @@
 """`mayfly profile`: what is in a capture."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -12,16 +12,13 @@ from mayfly.cli.profile.compare import compare
 from mayfly.cli.profile.roles import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
-if TYPE_CHECKING:
-    from click import Context
-
 
 class WithDefault(TyperGroup):
     """Commands, and one that the first word need not name: a capture is profiled."""
 
     default = "captures"
 
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = [self.default, *args]
@@ -47,7 +44,10 @@ def captures(
     roles: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="Roles of the other local hosts: of mayfly profile roles train")
     ] = None,
-    bin_width: Annotated[str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load")] = "5min",
+    bin_width: Annotated[
+        str | None,
+        typer.Option("--bin", metavar="TIME", help="Width of a bin of the load; some hundred bins if absent"),
+    ] = None,
     bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
     seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
     trains: Annotated[bool, typer.Option("--trains", help="Also write trains.parquet: who sent how much when")] = False,
@@ -57,6 +57,7 @@ def captures(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
     ] = Path("mayfly-profile"),
+    laws: Annotated[bool, typer.Option("--laws", help="Also print classes, connections, laws and their tests")] = False,
     assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -80,14 +81,15 @@ def captures(
             internal=internal,
             hosts=hosts,
             model=roles,
-            bin_s=seconds(bin_width),
+            bin_s=None if bin_width is None else seconds(bin_width, "bin"),
             bootstrap=bootstrap,
             seed=seed,
             trains=trains,
             progress=progress,
         )
     files = session.placed(found.write(out))
-    session.tell(found, {"files": files}, ["report: " + files["report"]])
+    appendix = found.details() if laws else []
+    session.tell(found, {"files": files}, [*appendix, "report: " + files["report"]])
 
 
 app.command(epilog="Example:  mayfly profile compare captures/office.pcap.gz tcptrace.csv --tolerance 0.01")(compare)
