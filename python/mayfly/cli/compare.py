@@ -6,6 +6,7 @@ import typer
 
 from mayfly.cli.options import (
     AsJson,
+    Assets,
     Columns,
     Disciplines,
     Duration,
@@ -42,11 +43,12 @@ def compare(
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-compare"),
     columns: Columns = False,
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Run one workload under several disciplines."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     from mayfly.comparison.comparison import compare as run
     from mayfly.engines import engine as by_name
     from mayfly.scenario.scenario import load_scenario

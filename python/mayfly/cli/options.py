@@ -73,6 +73,13 @@ Engine = Annotated[
     ),
 ]
 Columns = Annotated[bool, typer.Option("--columns", help="All columns of the tables: flow table and its memory, too")]
+Assets = Annotated[
+    str,
+    typer.Option(
+        metavar="KIND",
+        help="Where reports have the plot library: inline, each in itself; shared, once per folder, in mayfly-assets",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 

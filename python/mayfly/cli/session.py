@@ -25,17 +25,24 @@ class Session:
         No progress bar.
     out : path, optional
         Folder of the files, of a command that writes some.
+    assets : str
+        Where its reports have the plot library: ``inline`` or ``shared``.
 
     Raises
     ------
     MayflyError
-        The folder cannot be written: told before the work, not after.
+        The folder cannot be written, or no such ``assets``: told before the work, not after.
     """
 
-    def __init__(self, as_json: bool, quiet: bool, out: Path | None = None):
+    def __init__(self, as_json: bool, quiet: bool, out: Path | None = None, assets: str = "inline"):
         self.as_json = as_json
         self.quiet = quiet
         self.out = out
+        self.assets = assets
+        if assets != "inline":
+            from mayfly.show.assets import refuse_unknown
+
+            refuse_unknown(assets)
         if out is not None:
             from mayfly.text.folder import refuse_unwritable
 
@@ -68,6 +75,31 @@ class Session:
             task = bar.add_task(escape(title), total=1.0)
             yield lambda fraction: bar.update(task, completed=fraction)
 
+    def placed(self, files: dict[str, str]) -> dict[str, str]:
+        """Takes the plot library out of the reports among the files, with ``--assets shared``.
+
+        Parameters
+        ----------
+        files : dict of str
+            Paths of what was written.
+
+        Returns
+        -------
+        dict of str
+            With the path of the library as ``assets``, where a report has it outside now.
+
+        Raises
+        ------
+        MayflyError
+            The folder cannot be written.
+        """
+        if self.assets != "shared":
+            return files
+        from mayfly.show.assets import share
+
+        shared = [share(path) for path in files.values() if path.endswith(".html")]
+        return files | next(({"assets": str(path)} for path in shared if path is not None), {})
+
     def finish(self, result: "Comparison", report: bool = True, single: bool = False, columns: bool = False) -> None:
         """Writes the files and prints the table, or the summary as JSON.
 
@@ -89,7 +121,7 @@ class Session:
         """
         # A command that finishes with files has named their folder.
         assert self.out is not None
-        files = result.write(self.out, report=report)
+        files = self.placed(result.write(self.out, report=report))
         if self.as_json:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from mayfly.cli.options import Assets
 from mayfly.cli.session import Session
 
 if TYPE_CHECKING:
@@ -67,11 +68,12 @@ def run(
         str | None, typer.Option(metavar="dask://HOST:PORT", help="Run on the workers of this Dask scheduler")
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before")] = False,
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Run what is not in the folder yet, and write the report."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     from mayfly.sweep.command import run_sweep
     from mayfly.sweep.run import shard_of
     from mayfly.sweep.workers import workers as chosen
@@ -88,6 +90,7 @@ def run(
             retry_failed=retry_failed,
             progress=progress,
         )
+    files = session.placed(files)
     where = (
         [f"report: {files['report']}"]
         if files
@@ -103,14 +106,15 @@ def report(
     metrics: Metrics = None,
     overrides: Overrides = None,
     duration: Duration = None,
+    assets: Assets = "inline",
     as_json: AsJson = False,
 ) -> None:
     """Write the report of what is in the folder; nothing runs."""
-    session = Session(as_json, quiet=True, out=out)
+    session = Session(as_json, quiet=True, out=out, assets=assets)
     from mayfly.sweep.command import found_so_far, write_answer
 
     found, missing = found_so_far(_plan(file, overrides, duration), out, metrics)
-    files = write_answer(found, out, f"Sweep {file.stem}")
+    files = session.placed(write_answer(found, out, f"Sweep {file.stem}"))
     session.tell(
         found, {"files": files, "missing": missing}, [f"{missing:,} runs are missing", f"report: {files['report']}"]
     )

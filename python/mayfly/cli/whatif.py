@@ -7,6 +7,7 @@ import typer
 
 from mayfly.cli.options import (
     AsJson,
+    Assets,
     Columns,
     Disciplines,
     Duration,
@@ -71,11 +72,12 @@ def whatif(
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-whatif"),
     columns: Columns = False,
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Replay a capture's flows over a bottleneck, per discipline."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     from mayfly.comparison.whatif import whatif as run
     from mayfly.errors import MayflyError
 

@@ -108,7 +108,7 @@ class Found:
     def sentences(self) -> list[str]:
         """What happened, in words."""
         swept, said = self.swept, []
-        said.append(f"{swept.ran:,} runs made, {swept.found:,} were there")
+        said.append(_runs_done(swept.ran, swept.found))
         if len(self.figures()) > SHOWN:
             said.append(
                 f"{SHOWN} of {len(self.figures()):,} rows are shown: the report and `mayfly sweep query` have all"
@@ -123,6 +123,18 @@ class Found:
             where = f"{first['discipline']}, seed {first['seed']}"
             said.append(f"{len(failed):,} runs failed, the first ({where}): {first['error']}")
         return said
+
+
+def _runs_done(ran: int, reused: int) -> str:
+    """How many runs there were, and how many of an earlier call were good enough.
+
+    Examples
+    --------
+    >>> _runs_done(54, 0), _runs_done(0, 1)
+    ('54 runs done, none reused', 'no run done, 1 reused')
+    """
+    done = "no run" if ran == 0 else f"{ran:,} run{'s' if ran != 1 else ''}"
+    return f"{done} done, {f'{reused:,}' if reused else 'none'} reused"
 
 
 def _figures(found: Found, key: tuple[Any, ...], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Assets
 from mayfly.cli.session import Session
 
 
@@ -36,12 +37,13 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="HTML page with plots by size and by load, and of the law")
     ] = None,
+    assets: Assets = "inline",
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
     ] = False,
 ) -> None:
     """Response times of several policies on one law of sizes: table, JSON, a page with plots."""
-    session = Session(as_json, quiet=True, out=None if out is None else out.parent)
+    session = Session(as_json, quiet=True, out=None if out is None else out.parent, assets=assets)
     from mayfly.models.queue.answer import numbers
     from mayfly.models.queue.compared import compared
     from mayfly.text.quantity import rate_bps
@@ -60,5 +62,5 @@ def compare(
     if out is not None:
         from mayfly.models.queue.page import write_model_page
 
-        files = {"files": {"page": str(write_model_page(out, found))}}
+        files = {"files": session.placed({"page": str(write_model_page(out, found))})}
     session.tell(found, files, [f"page: {out}"] if files else ())

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Assets
 from mayfly.cli.session import Session
 
 
@@ -36,12 +37,13 @@ def fluid(
     trajectory: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where it goes, with --duration: .csv, or .html with plots")
     ] = None,
+    assets: Assets = "inline",
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
     ] = False,
 ) -> None:
     """TCP and traffic that does not respond at one queue: equilibrium, stability, trajectory."""
-    session = Session(as_json, quiet=True, out=None if trajectory is None else trajectory.parent)
+    session = Session(as_json, quiet=True, out=None if trajectory is None else trajectory.parent, assets=assets)
     from mayfly.errors import MayflyError
     from mayfly.models.queue.answer import numbers
     from mayfly.models.tcp.drop_laws import FixedDrops, Red
@@ -75,5 +77,5 @@ def fluid(
     if trajectory is not None:
         from mayfly.models.tcp.fluid_page import write_trajectory
 
-        files = {"files": {"trajectory": str(write_trajectory(trajectory, found))}}
+        files = {"files": session.placed({"trajectory": str(write_trajectory(trajectory, found))})}
     session.tell(found, files, [f"trajectory: {trajectory}"] if files else ())

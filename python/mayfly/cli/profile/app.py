@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from mayfly.cli.options import Assets
 from mayfly.cli.profile import roles as profile_roles
 from mayfly.cli.profile.compare import compare
 from mayfly.cli.profile.roles import AsJson, Captures, Internal, Quiet
@@ -57,11 +58,12 @@ def captures(
         Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
     ] = Path("mayfly-profile"),
     laws: Annotated[bool, typer.Option("--laws", help="Also print classes, connections, laws and their tests")] = False,
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Profile captures; the name may be left out."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     if connections:
         from mayfly.profile.listing import listing
 
@@ -85,7 +87,7 @@ def captures(
             trains=trains,
             progress=progress,
         )
-    files = found.write(out)
+    files = session.placed(found.write(out))
     appendix = found.details() if laws else []
     session.tell(found, {"files": files}, [*appendix, "report: " + files["report"]])
 

@@ -27,12 +27,21 @@ Row = Mapping[str, Any]
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``wlan``, of a cell."""
     work = of.workload
-    wlan, cells = work.scenario.network.wlan, [run.cell for run in of.runs if run.cell is not None]
-    if wlan is None or not cells:
+    cells = [run.cell for run in of.runs if run.cell is not None]
+    wlan = work.scenario.network.wlan
+    if not cells or wlan is None:
         return {}
-    begin_s, end_s = work.span["begin_s"], work.span["end_s"]
-    rates = wlan.station_rates
-    return {"wlan": cell_row(of.records, cells, rates=rates, begin_s=begin_s, end_s=end_s, **work.packets)}
+    span, packets = work.span, work.packets
+    found = cell_row(
+        of.records,
+        cells,
+        end_s=span["end_s"],
+        begin_s=span["begin_s"],
+        mss=packets["mss"],
+        header_bytes=packets["header_bytes"],
+        rates=wlan.station_rates,
+    )
+    return {"wlan": found}
 
 
 def tables(summary: Summary) -> tuple[Table, ...]:
