@@ -16,11 +16,16 @@ copyright = "The Mayfly developers; Apache-2.0 OR MIT"
 release = installed("mayfly")
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "registry_directives"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "registry_directives"]
 exclude_patterns = ["README.md", "_build", "_ext", "_extra"]
 # What `make reproduction` leaves there, if it ran.
 html_extra_path = [name for name in ("_extra",) if (Path(__file__).parent / name).is_dir()]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+
+# Notebooks are kept without outputs and run when the site is built; one that fails fails the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3

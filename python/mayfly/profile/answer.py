@@ -45,7 +45,7 @@ FILES = ("report.html", "profile.json", CONNECTIONS, "hosts.parquet")
 """What is written."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Profile(Listing):
     """A profile.
 
@@ -71,6 +71,15 @@ class Profile(Listing):
     samples: dict[str, pl.DataFrame]
     periods: list[Period]
     fits: dict[str, list[Fit]]
+
+    def _shown(self) -> list[Any]:
+        from mayfly.show.notebook import steps
+        from mayfly.text.readable import rate_text
+
+        rates = [float(rate_bps) for rate_bps in totals(self.load, "class")["all"]]
+        title = f"Bits per second in bins of {self.bin_s:g} s"
+        drawn = [steps(title, rates, self.bin_s, rate_text(max(rates)))] if len(rates) > 1 else []
+        return [*drawn, *super()._shown()]
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON.
