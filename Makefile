@@ -14,7 +14,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    lint hooks turn freeze container docs reproduction performance bench fuzz dist test-dist release
+    lint hooks turn freeze container man docs reproduction performance bench fuzz dist test-dist release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -27,16 +27,18 @@ help: ## this list
 all: build
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) .ci/progress "1/3 .venv" $(PYTHON) -m venv $(VENV)
 
 build: $(STAMP) ## .venv with the native module and both packages in editable form
 
 $(STAMP): $(SOURCES) | $(BIN)/python
-	# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
-	rm -f python/mayfly/_native.*.so
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --editable ./papers
-	$(BIN)/python -m compileall -q python papers/src
-	touch $@
+	@# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
+	@rm -f python/mayfly/_native.*.so
+	@$(PYTHON) .ci/progress "2/3 native module, both packages and what they need: some minutes the first time" \
+	    $(BIN)/python -m pip install --verbose --disable-pip-version-check --editable '.[test]' --editable ./papers
+	@$(PYTHON) .ci/progress "3/3 byte code" $(BIN)/python -m compileall -q python papers/src
+	@touch $@
+	@echo "built: source $(BIN)/activate, then mayfly"
 
 demo: build ## whatif on the office capture, compare on the wired scenario: mayfly-demo/
 	$(BIN)/mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24 --out mayfly-demo/whatif
@@ -126,6 +128,12 @@ test-dist: dist ## both of them installed into empty environments
 # The tree is clean; the version is set, CHANGELOG.md closed; wheels, source archives and bills of materials; commit and tag.
 release: | $(BIN)/python ## VERSION=x.y.z: version, changelog, wheels, bills of materials, tag; DRY_RUN=1 shows them
 	$(BIN)/python .ci/release.py $(if $(DRY_RUN),--dry-run) --dist "$(DIST)" $(addprefix --pure=,$(PURE)) "$(VERSION)"
+
+# From the declarations that --help reads.
+MAN ?= man
+
+man: build ## a man page of every command, into man
+	$(BIN)/python -m mayfly.cli.man $(MAN)
 
 docs: build ## the site, into docs/_build/html: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
