@@ -14,7 +14,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    lint hooks turn freeze container man docs reproduction performance bench fuzz dist test-dist release
+    lint hooks turn freeze container man docs reproduction performance bench fuzz dist test-dist image test-image release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -75,7 +75,7 @@ CONTAINER ?= $(shell command -v podman || echo docker)
 RUN ?= make test
 
 container: ## make test in a container that has all it needs (RUN=COMMAND: that)
-	$(CONTAINER) build --tag mayfly-dev --file Containerfile .
+	$(CONTAINER) build --tag mayfly-dev --target dev --file Containerfile .
 	$(CONTAINER) run --rm --init --volume "$(CURDIR)":/mayfly --volume mayfly-venv:/mayfly/.venv \
 	    --volume mayfly-target:/mayfly/target mayfly-dev $(RUN)
 
@@ -109,21 +109,42 @@ freeze: build ## digests of all that Mayfly produces, into FREEZE: 15 minutes of
 
 ##@ To publish
 
-# A wheel for every Linux with glibc >= 2.17 and every Python >= 3.11, and a source archive, into DIST.
+# A wheel for every Linux with glibc >= 2.17 and every Python >= 3.11 on each of WHEELS, and a source archive, into DIST. A
+# processor whose standard library is not installed (rustup target add NAME) is left out, and the end says so.
 DIST ?= dist
+WHEELS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 # Folders of distributions of Python alone, published beside mayfly with its version.
 PURE := papers
+# maturin puts what is there into the wheel as data: man pages, which pipx links where man looks.
+DATA := mayfly.data
 
-dist: | $(BIN)/python ## a wheel for every Linux and a source archive, into dist
+dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source archive, into dist
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m maturin build --release --sdist --zig --compatibility manylinux2014 --out $(DIST); \
-	status=$$?; rm -f python/mayfly/commit.txt; exit $$status
+	$(BIN)/python -m mayfly.cli.man $(DATA)/data/share/man/man1
+	export PATH="$(CURDIR)/$(BIN):$$PATH"; status=0; left=; \
+	maturin sdist --out $(DIST) || status=$$?; \
+	for target in $(WHEELS); do \
+	    if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
+	        maturin build --release --zig --target $$target --compatibility manylinux2014 --out $(DIST) || status=$$?; \
+	    else left="$$left $$target"; fi; \
+	done; \
+	rm -rf python/mayfly/commit.txt $(DATA); \
+	[ -z "$$left" ] || echo "no wheel for$$left: rustup target add$$left"; exit $$status
 	set -e; for folder in $(PURE); do $(BIN)/python -m build --outdir $(DIST) $$folder; done
 
 # In an environment of its own, far from the checkout.
-test-dist: dist ## both of them installed into empty environments
+test-dist: dist ## all of them installed into empty environments: pip, pipx, uv
 	tests/dist.sh $(DIST)
+
+# The wheel of this machine in an image for users; a capture is mounted where it is run.
+IMAGE ?= mayfly
+
+image: dist ## a container image with the command mayfly (IMAGE=NAME)
+	$(CONTAINER) build --tag $(IMAGE) --target run --build-arg WHEELS=$(DIST) --file Containerfile .
+
+test-image: image ## the image, run on the office capture
+	tests/image.sh "$(CONTAINER)" $(IMAGE)
 
 # The tree is clean; the version is set, CHANGELOG.md closed; wheels, source archives and bills of materials; commit and tag.
 release: | $(BIN)/python ## VERSION=x.y.z: version, changelog, wheels, bills of materials, tag; DRY_RUN=1 shows them

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
-import discipline_pages  # noqa: E402
+import discipline_pages
 
 discipline_pages.write()
 
@@ -16,7 +16,8 @@ copyright = "The Mayfly developers; Apache-2.0 OR MIT"
 release = installed("mayfly")
 version = release
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "registry_directives"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "registry_directives"]
+html_math_renderer = "mathml"
 exclude_patterns = ["README.md", "_build", "_ext", "_extra"]
 # What `make reproduction` leaves there, if it ran.
 html_extra_path = [name for name in ("_extra",) if (Path(__file__).parent / name).is_dir()]
