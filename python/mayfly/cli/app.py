@@ -14,6 +14,7 @@ import typer
 COMMANDS = (
     "compare",
     "whatif",
+    "diff",
     "simulate",
     "disciplines",
     "estimate",

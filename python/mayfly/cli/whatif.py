@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.live import captured
 from mayfly.cli.options import (
     AsJson,
     Disciplines,
@@ -24,8 +25,9 @@ from mayfly.cli.session import Session
 
 def whatif(
     capture: Annotated[
-        Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
-    ],
+        Path | None, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
+    ] = None,
+    *,
     rate: Annotated[
         str, typer.Option(metavar="RATE", help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s)")
     ],
@@ -42,6 +44,13 @@ def whatif(
             metavar="SHARE",
             help="Scale time so that the busier direction is offered this share of the rate, such as 0.8 (0.01 to 10)",
         ),
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option("--interface", "-i", metavar="DEV", help="In place of a file: capture headers here, with tcpdump"),
+    ] = None,
+    length: Annotated[
+        str | None, typer.Option("--for", metavar="TIME", help="How long, with -i: 60s when absent; Ctrl-C ends it")
     ] = None,
     apps: Annotated[
         bool, typer.Option("--apps", help="Replay what connections do inside: trains, think times, paces")
@@ -68,6 +77,7 @@ def whatif(
     if apps and apps_udp:
         raise MayflyError("--apps and --apps-udp: must be one of them")
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
+    capture, told = captured(session, capture, interface, length, out)
     with session.progress(f"whatif {capture.name}") as progress:
         result = run(
             capture,
@@ -80,6 +90,7 @@ def whatif(
             overrides=changed,
             progress=progress,
         )
+    result.summary["notes"] = [*result.summary.get("notes", []), *told]
     session.finish(with_models(result, models, models_path))
 
 
