@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,9 +44,10 @@ def test_a_shift_is_found_with_its_size():
     all_changes = found(side(1), side(2, slower=1.6))
     told = {name for name, change in all_changes.items() if change.beyond_chance}
     assert {"transfers up to 10 kB, p50", "transfers 10 kB to 100 kB, p50", "round-trip time, p50"} <= told
-    for name in told:
-        low, high = all_changes[name].ci95
-        assert low < 1.6 < high and low > 1.0, name
+    assert all(all_changes[name].ci95[0] > 1.0 and "p" in name for name in told)
+    # One interval in twenty may miss it: how often they do is the test of the intervals.
+    held = [all_changes[name].ci95[0] < 1.6 < all_changes[name].ci95[1] for name in told]
+    assert held.count(False) <= 1
     assert not all_changes["packets repeated"].beyond_chance and not all_changes["load carried"].beyond_chance
 
 
@@ -55,15 +57,17 @@ def test_more_repeated_packets_are_found_alone():
 
 
 def test_intervals_hold_the_shift_as_often_as_they_say():
-    """Of 100 comparisons with a shift of 1.3, the intervals of the median round trip hold it in 95 but for 5 %."""
-    held = 0
+    """Of 100 comparisons with a shift of 1.3, the intervals of each time hold it in 95, but for chance."""
+    held, given = Counter(), Counter()
     for seed in range(100):
-        low, high = found(side(2 * seed, 60), side(2 * seed + 1, 60, slower=1.3), resamples=100)[
-            "round-trip time, p50"
-        ].ci95
-        held += low <= 1.3 <= high
-    # 3 standard deviations of a binomial count with p = 0.95.
-    assert held >= 95 - 3 * np.sqrt(100 * 0.95 * 0.05)
+        for name, change in found(side(2 * seed, 80), side(2 * seed + 1, 80, slower=1.3), resamples=100).items():
+            if change.unit == "s" and change.ci95 is not None:
+                given[name] += 1
+                held[name] += change.ci95[0] <= 1.3 <= change.ci95[1]
+    assert len(given) >= 6
+    for name, count in given.items():
+        # 3 standard deviations of a binomial count with p = 0.95.
+        assert held[name] >= 0.95 * count - 3 * np.sqrt(count * 0.95 * 0.05), name
 
 
 def test_halves_of_one_side_do_not_differ_more_often_than_they_may():

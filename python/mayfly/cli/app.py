@@ -128,6 +128,6 @@ def _register_absent(name: str, extra: str, app: typer.Typer) -> None:
 
 _register_all()
 if COMPLETING in os.environ:
-    from typer.completion import completion_init
+    from typer.completion import completion_init  # type: ignore[attr-defined]
 
     completion_init()

@@ -20,7 +20,7 @@ def completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish", autocompletion=_shells)],
 ) -> None:
     """Print what completes commands and names in a shell."""
-    from typer.completion import get_completion_script
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     from mayfly.cli.app import COMPLETING
     from mayfly.errors import MayflyError

@@ -109,16 +109,12 @@ def _weights(sessions: int, resamples: int, rng: np.random.Generator) -> Floats:
 def _change(
     name: tuple[str, str], before: Statistic | None, after: Statistic | None, counts: Sequence[int], drawn: list[Floats]
 ) -> Change:
-    values = [
-        None if statistic is None else statistic(np.ones(count))
-        for statistic, count in zip((before, after), counts, strict=True)
-    ]
-    values = [None if value is None or not math.isfinite(value) else value for value in values]
-    if None in values or before is None or after is None or 0.0 in values:
-        return Change(*name, *values)
-    estimate = math.log(values[1] / values[0])
+    first, second = (_finite(statistic, count) for statistic, count in zip((before, after), counts, strict=True))
+    if not first or not second or before is None or after is None:
+        return Change(*name, first, second)
+    estimate = math.log(second / first)
     if not drawn:
-        return Change(*name, *values, ratio=math.exp(estimate))
+        return Change(*name, first, second, ratio=math.exp(estimate))
     resampled = [
         np.array([statistic(row) for row in rows]) for statistic, rows in zip((before, after), drawn, strict=True)
     ]
@@ -127,17 +123,22 @@ def _change(
     logarithms = logarithms[np.isfinite(logarithms)]
     # A measure that many resamples lack rests on a few sessions: no interval is to be trusted.
     if len(logarithms) < 0.9 * len(drawn[0]):
-        return Change(*name, *values, ratio=math.exp(estimate))
+        return Change(*name, first, second, ratio=math.exp(estimate))
     error = float(np.std(logarithms, ddof=1))
     if error == 0.0:
         certain = 1.0 if estimate == 0.0 else 0.0
-        return Change(*name, *values, math.exp(estimate), (math.exp(estimate),) * 2, certain)
+        return Change(*name, first, second, math.exp(estimate), (math.exp(estimate), math.exp(estimate)), certain)
     from scipy.special import stdtr, stdtrit
 
     freedom = min(counts) - 1
     half = float(stdtrit(freedom, 0.975)) * error
     p = 2 * float(stdtr(freedom, -abs(estimate) / error))
-    return Change(*name, *values, math.exp(estimate), (math.exp(estimate - half), math.exp(estimate + half)), p)
+    return Change(*name, first, second, math.exp(estimate), (math.exp(estimate - half), math.exp(estimate + half)), p)
+
+
+def _finite(statistic: Statistic | None, sessions: int) -> float | None:
+    value = math.nan if statistic is None else statistic(np.ones(sessions))
+    return value if math.isfinite(value) else None
 
 
 def _kept(found: list[Change]) -> list[Change]:
@@ -219,4 +220,7 @@ def _rate(frame: pl.DataFrame, span_s: float) -> Statistic | None:
 
 def _by_session(frame: pl.DataFrame, column: str) -> Floats:
     sessions = frame["session"].to_numpy()
-    return np.bincount(sessions, weights=frame[column].to_numpy().astype(float), minlength=int(sessions.max()) + 1)
+    sums: Floats = np.bincount(
+        sessions, weights=frame[column].to_numpy().astype(float), minlength=int(sessions.max()) + 1
+    ).astype(float)
+    return sums
