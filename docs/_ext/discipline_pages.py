@@ -1,13 +1,17 @@
 """Pages of the disciplines: the documentation at the head of each Rust file, as Markdown below ``docs/disciplines``.
 
-The site, its tests and its examples read these pages; nobody edits them, and they are not in the repository.
+Those of the kernel's, ``docs/kernel/sch_<id>.md``, are the comment ``DOC: sch_<id>`` of ``kernel/sch_<id>.c``. The
+site, its tests and its examples read these pages; nobody edits them, and they are not in the repository.
 """
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "crates" / "qdisc" / "src" / "disciplines"
 FOLDER = ROOT / "docs" / "disciplines"
+KERNEL = ROOT / "kernel"
+KERNEL_FOLDER = ROOT / "docs" / "kernel"
 
 
 def pages() -> dict[str, str]:
@@ -38,17 +42,47 @@ def pages() -> dict[str, str]:
     return found
 
 
+def kernel_pages() -> dict[str, str]:
+    """Markdown of every queue discipline of the kernel, by the name of its module.
+
+    Returns
+    -------
+    dict of str
+        What stands in its comment ``DOC:``.
+
+    Raises
+    ------
+    ValueError
+        One without documentation.
+    """
+    found = {}
+    for source in sorted(KERNEL.glob("sch_*.c")):
+        if source.stem == "sch_common":
+            continue
+        comment = re.search(rf"^/\*\*\n \* DOC: {source.stem}\n(.*?)\n \*/$", source.read_text("utf-8"), re.S | re.M)
+        if not comment:
+            raise ValueError(f"{source.name}: must have its documentation, '/**', ' * DOC: {source.stem}'")
+        lines = (line.removeprefix(" *").removeprefix(" ") for line in comment[1].splitlines())
+        found[source.stem] = f"# `{source.stem}`\n" + "\n".join(lines) + "\n"
+    return found
+
+
 def write() -> list[Path]:
     """Write the pages that are new or other than before, and remove those of disciplines that are no more.
 
     Returns
     -------
     list of Path
-        All pages.
+        All pages of ``docs/disciplines``.
     """
     FOLDER.mkdir(exist_ok=True)
-    texts = {FOLDER / f"{name}.md": text for name, text in pages().items()}
-    for page in set(FOLDER.glob("*.md")) - set(texts):
+    _put(KERNEL_FOLDER, "sch_*.md", kernel_pages())
+    return _put(FOLDER, "*.md", pages())
+
+
+def _put(folder: Path, pattern: str, found: dict[str, str]) -> list[Path]:
+    texts = {folder / f"{name}.md": text for name, text in found.items()}
+    for page in set(folder.glob(pattern)) - set(texts):
         page.unlink()
     for page, text in texts.items():
         # A page that stays as it is keeps its time: Sphinx does not read it again.

@@ -3,7 +3,8 @@
 import pytest
 
 from mayfly.discipline_registry import disciplines, parse
-from mayfly.engines.disciplines import LEAVES, Leaf, Place, burst_of, differences, leaf_words
+from mayfly.engines import guest
+from mayfly.engines.disciplines import LEAVES, Leaf, Place, burst_of, differences, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
 
 PACKETS = Place(300, "packets", 1500, 10**7)
@@ -71,6 +72,18 @@ def test_what_the_kernel_has_not_is_refused_by_name(written, place, message):
     with pytest.raises(MayflyError) as refusal:
         leaf_words(parse(written), place)
     assert str(refusal.value).startswith(message)
+
+
+def test_a_module_of_ours_without_a_row_takes_the_options_of_the_registry_by_their_names(tmp_path, monkeypatch):
+    (tmp_path / "sch_drr.c").touch()
+    (tmp_path / "sch_dualpi2.c").touch()
+    monkeypatch.setattr(guest, "sources", lambda: tmp_path)
+    assert leaf_of(parse("drr")).module == "sch_drr" and set(leaves()) - set(LEAVES) == {"drr", "dualpi2"}
+    assert leaf_words(parse("drr(quantum=3000)"), PACKETS) == "drr limit 300p quantum 3000b"
+    words = leaf_words(parse("dualpi2(target=20ms)"), PACKETS)
+    assert words.startswith("dualpi2 limit 300p target 20000us ")
+    with pytest.raises(MayflyError, match=r"^scfq: not in the kernel: must be one of .*, drr"):
+        leaf_of(parse("scfq"))
 
 
 def test_a_default_that_the_kernel_has_otherwise_is_told():

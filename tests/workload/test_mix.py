@@ -154,7 +154,7 @@ def test_partial_packets_carry_a_header_each():
     assert load["span_s"] == 2.0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), load=st.floats(0.05, 3), rate_bps=st.floats(1e5, 1e9), up_share=st.floats(0, 1))
 def test_a_scaled_list_offers_the_load_in_its_busier_direction(seed, load, rate_bps, up_share):
     flows = synthetic(Transfers(wired(), 2e6, up_share=up_share), duration_s=10.0, seed=seed, sources=[Cbr(64e3, 200)])

@@ -27,6 +27,8 @@ def gaming(
     session = Session(as_json, quiet, out)
     from mayfly.packs.gaming import gaming as run
 
+    # The option has a default.
+    assert disciplines is not None
     given = changes(None, duration=duration, seed=seed, replications=replications)
     with session.progress("gaming") as progress:
         result = run(disciplines, parts, progress=progress, **given)

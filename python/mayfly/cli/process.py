@@ -145,7 +145,7 @@ def _outcome(received: list[int]) -> tuple[int, str | None]:
             # Native code tells an interrupt as a failure of its own.
             return INTERRUPTED, None
         # The library behind typer reports unknown options and missing arguments by exceptions of its own.
-        return (USAGE, _usage(error)) if hasattr(error, "format_message") else _fault(error)
+        return (USAGE, _usage(error, error.format_message())) if hasattr(error, "format_message") else _fault(error)
     return status, None
 
 
@@ -157,9 +157,9 @@ def _fault(error: BaseException) -> tuple[int, str]:
     return FAULT, f"internal error: {type(error).__name__}: {error}; please report it with the lines above"
 
 
-def _usage(error: BaseException) -> str:
+def _usage(error: BaseException, said: str) -> str:
     command = getattr(getattr(error, "ctx", None), "command_path", "mayfly")
-    return f"{error.format_message().rstrip('.')}; `{command} --help` shows what there is"
+    return f"{said.rstrip('.')}; `{command} --help` shows what there is"
 
 
 def _end(status: int, message: str | None, as_json: bool) -> int:

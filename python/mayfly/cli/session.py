@@ -85,6 +85,8 @@ class Session:
         MayflyError
             The folder cannot be written.
         """
+        # A command that finishes with files has named their folder.
+        assert self.out is not None
         files = result.write(self.out, report=report)
         if self.as_json:
             only = result.summary["disciplines"][0] if single else {}

@@ -2,21 +2,25 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from mayfly.cli.session import Session
 
+if TYPE_CHECKING:
+    from mayfly.sweep.plan import Plan
+
 
 class FileFirst(TyperGroup):
     """`mayfly sweep FILE` runs the file: what is no command of the group is the argument of `run`."""
 
-    def parse_args(self, context, arguments):
-        if arguments and arguments[0] not in self.commands and arguments[0] not in ("--help", "-h"):
-            arguments = ["run", *arguments]
-        return super().parse_args(context, arguments)
+    # Any: the class of a context stands in click or in a copy of it, by the version of typer.
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(
@@ -41,7 +45,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stand
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
 
-def _plan(file: Path, overrides: list[str] | None, duration: str | None):
+def _plan(file: Path, overrides: list[str] | None, duration: str | None) -> "Plan":
     from mayfly.scenario.overrides import merged
     from mayfly.sweep.plan import load_plan
 
@@ -73,9 +77,17 @@ def run(
     from mayfly.sweep.workers import workers as chosen
 
     make, part, plan = chosen(workers, cluster), shard_of(shard), _plan(file, overrides, duration)
-    how = {"metrics": metrics, "shard": part, "make_workers": make, "retry_failed": retry_failed}
     with session.progress(f"sweep {file.name}") as progress:
-        found, files = run_sweep(plan, out, f"Sweep {file.stem}", **how, progress=progress)
+        found, files = run_sweep(
+            plan,
+            out,
+            f"Sweep {file.stem}",
+            metrics=metrics,
+            shard=part,
+            make_workers=make,
+            retry_failed=retry_failed,
+            progress=progress,
+        )
     where = (
         [f"report: {files['report']}"]
         if files

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, number
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.engines import guest
 from mayfly.engines.disciplines import Place, differences, leaf_of, leaf_words
@@ -121,7 +121,7 @@ def guest_settings(scenario: Scenario, discipline: Discipline, flows: pl.DataFra
     interval = scenario.sample_interval
     full = scenario.tcp.mss + scenario.tcp.headers_bytes
     udp = flows.filter(pl.col("protocol") == "udp")
-    longest = udp["packet_bytes"].fill_null(full).max() or 0
+    longest = int(number(udp["packet_bytes"].fill_null(full).max() or 0))
     return {
         "hosts": _hosts(scenario, flows),
         "rate_bps": network.rate,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly.arrays import number_or_none
 from mayfly.comparison.comparison import SCHEMA, Comparison, compare
 from mayfly.metrics.intervals import student_ci95
 from mayfly.packs.files import progress_of, write_pack
@@ -314,7 +315,7 @@ def _response(short: pl.DataFrame | None) -> dict[str, float | int | None]:
     means = short.group_by("replication").agg(pl.col("response_time_s").mean())["response_time_s"].drop_nulls()
     bounds = student_ci95(means.to_numpy()) if len(means) > 1 else None
     return {
-        "response_s": short["response_time_s"].mean(),
+        "response_s": number_or_none(short["response_time_s"].mean()),
         "response_ci95_s": None if bounds is None else (bounds[1] - bounds[0]) / 2,
         "unfinished": short["finish_s"].null_count(),
     }

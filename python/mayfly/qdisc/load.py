@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mayfly.discipline_registry import Discipline, parse
-from mayfly.engines.disciplines import LEAVES, Place, leaf_of, leaf_words
+from mayfly.engines.disciplines import Place, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.build import OBJECT
@@ -240,4 +240,4 @@ def _index(device: str) -> int:
 
 def kinds() -> set[str]:
     """Names for tc of our disciplines."""
-    return {leaf.kind for leaf in LEAVES.values() if leaf.module} | {BPF}
+    return {leaf.kind for leaf in leaves().values() if leaf.module} | {BPF}

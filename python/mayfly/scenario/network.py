@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole
+from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole, as_written
 from mayfly.scenario.wlan import Wlan
 
 MOST_ROUTERS = 1000
@@ -70,17 +70,19 @@ class Network(Section):
     watched: str | None = Field(
         None, description="name of the link of interest, of which totals and samples are taken; the first when absent"
     )
-    rate: Rate = Field("10mbit", description="bottleneck")
+    rate: Rate = Field(as_written("10mbit"), description="bottleneck")
     reverse_rate: Rate | None = Field(None, description="bottleneck in the other direction; as rate when absent")
-    delay: Delay = Field("1ms", description="propagation delay of the bottleneck, one way; at most 60 s")
-    access_rate: Rate = Field("100mbit", description="each access link")
+    delay: Delay = Field(as_written("1ms"), description="propagation delay of the bottleneck, one way; at most 60 s")
+    access_rate: Rate = Field(as_written("100mbit"), description="each access link")
     exit_rate: Rate | None = Field(None, description="access link of a receiver; as access_rate when absent")
     exit_rate_up: Rate | None = Field(
         None, description="access link of a receiver, from the receiver; as exit_rate when absent"
     )
-    access_delay: Delay = Field("1ms", description="propagation delay of a sender's access link, one way")
-    exit_delay: Delay = Field("1ms", description="propagation delay of a receiver's access link, one way")
-    buffer: Buffer = Field(300, description="limit of the bottleneck queue: packets, or bytes such as 450kB")
+    access_delay: Delay = Field(as_written("1ms"), description="propagation delay of a sender's access link, one way")
+    exit_delay: Delay = Field(as_written("1ms"), description="propagation delay of a receiver's access link, one way")
+    buffer: Buffer = Field(
+        as_written(300), description="limit of the bottleneck queue: packets, or bytes such as 450kB"
+    )
     reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction; as buffer")
     loss: Loss = Field(
         0.0, description="probability that the bottleneck loses a packet with data after its queue, either way"
@@ -171,7 +173,7 @@ def check_graph(links: Iterable[Link], groups: Iterable[HostGroup]) -> None:
     for link in links:
         if link.from_ == link.to:
             raise ValueError(f"link {link.label}: must join two routers")
-    pairs = [tuple(sorted((link.from_, link.to))) for link in links]
+    pairs = [(min(link.from_, link.to), max(link.from_, link.to)) for link in links]
     refuse_twice("link between", (" and ".join(pair) for pair in pairs))
     refuse_twice("link", (link.label for link in links))
     refuse_twice("hosts", (group.name for group in groups))

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_
 
 from mayfly import discipline_registry
 from mayfly.errors import MayflyError
-from mayfly.fields import Name, Seconds, Section, Whole
+from mayfly.fields import Name, Seconds, Section, Whole, as_written
 from mayfly.scenario.network import Network
 from mayfly.scenario.transport import Tcp
 from mayfly.text import quantity
@@ -40,8 +40,13 @@ def _as_array(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
+def _of(section: type[Section]) -> Any:
+    """The type of any number of sections, made at run time: no type for a checker, hence Any."""
+    return tuple.__class_getitem__((section, ...))
+
+
 _SOURCES: dict[str, Any] = {
-    name: (tuple[source, ...] if name not in SINGLE else Annotated[tuple[source, ...], BeforeValidator(_as_array)], ())
+    name: (_of(source) if name not in SINGLE else Annotated[_of(source), BeforeValidator(_as_array)], ())
     for name, source in SOURCES.items()
 }
 
@@ -67,9 +72,9 @@ class Scenario(Section):
 
     name: str = Field("unnamed", description="in summary and report; the name of the file when absent")
     title: str = Field("", description="heading of the report")
-    duration: Seconds = Field("1000s", description="end of the run")
+    duration: Seconds = Field(as_written("1000s"), description="end of the run")
     warm_up: Seconds = Field(
-        "0s",
+        as_written("0s"),
         description="counters, queue averages and shares of groups are taken from then on; flow records are not cut",
     )
     stop_when_idle: bool = Field(False, description="end the run with its last flow")
@@ -133,7 +138,7 @@ class Scenario(Section):
         return scenario_of({**self.model_dump(exclude_unset=True), **fields}, self.name)
 
 
-def scenario_of(document: dict, source: str) -> Scenario:
+def scenario_of(document: dict[str, Any], source: str) -> Scenario:
     """Checks a scenario given as nested dictionaries.
 
     Parameters
@@ -299,7 +304,7 @@ def _may_be_absent(name: str) -> bool:
     return name in known and name.rpartition(".")[0] in known
 
 
-def _place(document: dict, name: str, value: Any) -> None:
+def _place(document: dict[str, Any], name: str, value: Any) -> None:
     sections = name.split(".")[:-1]
     # A table written without brackets, such as [workload.web], is the only one of its kind.
     single = _section(document, sections) if name in field_names(inside_arrays=True) else None

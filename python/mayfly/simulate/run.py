@@ -282,9 +282,9 @@ def run_one(
     except ValueError as error:
         raise MayflyError(str(error)) from None
     cpu_s = time.thread_time() - began
-    told = {name: None if table is None else pl.DataFrame(table) for name, table in result.items()}
+    told = {name: pl.DataFrame(table) for name, table in result.items() if table is not None}
     counters = queue_delay.taken(told["counters"].row(0, named=True))
-    air = net.cell(None if told["cell"] is None else (told["cell"], told["nodes"]), counters)
+    air = net.cell((told["cell"], told["nodes"]) if "cell" in told else None, counters)
     interfaces = net.interfaces(told["interfaces"], counters)
     counters["cpu_s"] = cpu_s
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
@@ -327,7 +327,7 @@ def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str
         "throughput_down_mbps": down / 1e6,
         "throughput_up_mbps": counters["reverse_sent_bytes"] * 8 / seconds / 1e6,
         "udp_packets": int(udp["packets_sent"].sum()),
-        "udp_lost": int(udp["drops"].sum() + udp["lost"].sum()),
+        "udp_lost": int(udp["drops"].sum()) + int(udp["lost"].sum()),
     }
 
 

@@ -48,7 +48,7 @@ class Found(Result):
         ``fields, discipline, seeds, failed``, and by figure ``mean`` and ``ci95`` (Student's t over the seeds).
         """
         names = [f"field.{name}" for name in self.swept.plan.names]
-        parts: dict[tuple, list[dict[str, Any]]] = {}
+        parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for row in self.swept.rows:
             parts.setdefault((*(row.get(name) for name in names), row["discipline"]), []).append(row)
         order = {
@@ -126,7 +126,7 @@ class Found(Result):
         return said
 
 
-def _figures(found: Found, key: tuple, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _figures(found: Found, key: tuple[Any, ...], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     done = [row for row in rows if row["status"] == "done"]
     fields = dict(zip(found.swept.plan.names, key, strict=False))
     row: dict[str, Any] = {"fields": fields, "discipline": key[-1], "seeds": len(done), "failed": len(rows) - len(done)}

@@ -59,10 +59,14 @@ def sweep_page(found: Found, title: str) -> str:
     return page.document(title, body, data)
 
 
+Axis = tuple[str, list[float], str]
+"""A field, its values, and their unit."""
+
+
 def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     """Values as numbers of one unit, for an axis; None where they are not, or all the same."""
-    parts = [_NUMBER.match(str(value)) for value in values]
-    if not parts or not all(parts) or any(isinstance(value, bool) for value in values):
+    parts = [part for value in values if (part := _NUMBER.match(str(value)))]
+    if not parts or len(parts) < len(values) or any(isinstance(value, bool) for value in values):
         return None
     if len({part[2] for part in parts}) > 1 or len({part[1] for part in parts}) < 2:
         return None
@@ -164,18 +168,18 @@ def _maps(rows: list[dict[str, Any]], metric: str, scales: dict[str, Any], label
 
 
 def _panels(
-    surfaces: dict[str, Any], across: tuple, upward: tuple, metric: str, values: list[float], logarithmic: bool
+    surfaces: dict[str, Any], across: Axis, upward: Axis, metric: str, values: list[float], logarithmic: bool
 ) -> Figure:
     columns = min(len(surfaces), 3)
     lines = math.ceil(len(surfaces) / columns)
-    scaled = [math.log10(v) if logarithmic else v for v in (min(values), max(values))]
-    ticks = np.linspace(*scaled, 5)
+    low, high = (math.log10(v) if logarithmic else v for v in (min(values), max(values)))
+    ticks = np.linspace(low, high, 5)
     bar = {
         "title": {"text": metric},
         "tickvals": ticks.tolist(),
         "ticktext": [digits(10**t if logarithmic else t) for t in ticks],
     }
-    colours = {"cmin": scaled[0], "cmax": scaled[1], "colorscale": "Viridis", "colorbar": bar}
+    colours = {"cmin": low, "cmax": high, "colorscale": "Viridis", "colorbar": bar}
     layout: dict[str, Any] = {"coloraxis": colours, "height": 90 + 300 * lines, "showlegend": False, "annotations": []}
     data = []
     for place, (label, surface) in enumerate(surfaces.items()):

@@ -14,6 +14,8 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.workload.connections import COLUMNS, connections
 
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
 __all__ = ["COLUMNS", "connections", "flows_of_capture", "flows_of_connections"]
 
 PRIVATE = tuple(
@@ -75,7 +77,9 @@ def flows_of_capture(
     return flows_of_connections(connections(path, max_flows=max_flows)[0], networks)
 
 
-def flows_of_connections(frame: pl.DataFrame, networks: list | None = None, *, from_zero: bool = True) -> pl.DataFrame:
+def flows_of_connections(
+    frame: pl.DataFrame, networks: list[Network] | None = None, *, from_zero: bool = True
+) -> pl.DataFrame:
     """Make the flow list of a connection table: one row per direction that carried something.
 
     Parameters
@@ -152,7 +156,7 @@ def direction_of(frame: pl.DataFrame, sender: str, receiver: str) -> pl.DataFram
     )
 
 
-def networks_of(cidrs: Iterable[str]) -> list:
+def networks_of(cidrs: Iterable[str]) -> list[Network]:
     """Parse CIDRs.
 
     Raises
@@ -192,7 +196,7 @@ def internal_hosts(frame: pl.DataFrame) -> list[str]:
     return balance.filter(pl.col("balance") > 0)["host"].sort().to_list()
 
 
-def hosts_within(frame: pl.DataFrame, networks: Iterable) -> list[str]:
+def hosts_within(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]:
     """Addresses of a connection table inside any of ``networks``."""
     return [host for host in hosts_of(frame) if within(host, networks)]
 
@@ -202,7 +206,7 @@ def hosts_of(frame: pl.DataFrame) -> list[str]:
     return pl.concat([frame["opener"], frame["responder"].alias("opener")]).unique().sort().to_list()
 
 
-def within(host: str, networks: Iterable) -> bool:
+def within(host: str, networks: Iterable[Network]) -> bool:
     """Whether an address lies inside any of ``networks``."""
     address = ipaddress.ip_address(host)
     return any(address in network for network in networks)

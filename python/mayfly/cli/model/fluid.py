@@ -56,6 +56,7 @@ def fluid(
     thresholds = numbers("red", red)
     if len(thresholds) != 3:
         raise MayflyError(f"red = {red}: must be three numbers: lower and upper threshold, and probability")
+    low, high, most = thresholds
     model = Fluid(
         rate_bps(rate) / packet / 8,
         groups_of(
@@ -65,7 +66,7 @@ def fluid(
             elsewhere=[probability(part, "elsewhere") for part in elsewhere.split(",")],
             per_ack=per_ack,
         ),
-        Red(*thresholds, weight, gentle, spacing) if drops is None else FixedDrops(probability(drops, "drops")),
+        Red(low, high, most, weight, gentle, spacing) if drops is None else FixedDrops(probability(drops, "drops")),
         nonresponsive_pps=rate_bps(nonresponsive, "nonresponsive") / packet / 8 if nonresponsive else 0.0,
         buffer_packets=buffer,
     )

@@ -198,7 +198,8 @@ def efd_answer(
     """
     if not packet_bytes > 0:
         raise MayflyError(f"packet = {packet_bytes:g}: must be above 0 bytes")
-    splitting, told = Flights(window), f"flights of at most {window} packets"
+    splitting: Flights | Cuts = Flights(window)
+    told = f"flights of at most {window} packets"
     if subflows is not None:
         from mayfly.models.efd.subflow_table import data_packets, read_subflows
 

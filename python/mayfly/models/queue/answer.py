@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -226,6 +226,14 @@ def answer(
     return Answer(
         row, law, queue, given, sizes, times, mean, one, rate_bps is not None, asked, late * one, overall * one
     )
+
+
+@overload
+def numbers(name: str, text: str) -> list[float]: ...
+
+
+@overload
+def numbers(name: str, text: str | None) -> list[float] | None: ...
 
 
 def numbers(name: str, text: str | None) -> list[float] | None:

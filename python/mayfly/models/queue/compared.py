@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +146,7 @@ class Compared(Result):
         times = [[plain(time) for time in answer.response_time] for _, answer in self.of(rho)]
         means = [plain(answer.mean) for _, answer in self.of(rho)]
         labels = [member.label for member in self.members]
+        lines: Iterable[tuple[Any, ...]]
         if len(sizes) <= WIDE:
             found = empty_table(title, FoldingTable)
             heads, lines = ["policy", *sizes, "all"], zip(labels, *zip(*times, strict=True), means, strict=True)

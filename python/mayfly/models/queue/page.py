@@ -1,7 +1,6 @@
 """The page of policies side by side on one law of sizes: one HTML file that opens without a network."""
 
 import os
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -168,7 +167,7 @@ def _curve(member: Member, queue: MG1) -> tuple[Floats, Floats]:
     return sizes[np.isfinite(times)], times[np.isfinite(times)]
 
 
-def _trace(member: Member, style: Style, x: Sequence[float], y: Sequence[float], hover: str) -> dict[str, Any]:
+def _trace(member: Member, style: Style, x: Floats, y: Floats, hover: str) -> dict[str, Any]:
     about = (
         f"<extra><b>{shown(member.label)}</b><br>{shown(member.policy.title)}<br>{shown(member.policy.source)}</extra>"
     )

@@ -87,8 +87,8 @@ class CellModel(Result):
     def tables(self) -> Iterator[Table]:
         """What each model says, as rich tables."""
         first = self.saturated[0]
-        columns = ("count of a backoff", "Mb/s", "of a station", "collisions", "given up")
-        rows = [
+        columns: tuple[str, ...] = ("count of a backoff", "Mb/s", "of a station", "collisions", "given up")
+        rows: list[tuple[str, ...]] = [
             (
                 one.rule,
                 _mbps(one.throughput_bps),
@@ -216,7 +216,8 @@ def cell_model(
             raise MayflyError(
                 f"arrivals = {list(arrivals)}: must be downloads a second, and perhaps uploads, with response"
             )
-        rate = rate_with_uploads(*arrivals, *([0.0] if len(arrivals) == 1 else []), packet_bytes=packet_bytes)
+        down, up = arrivals[0], (*arrivals, 0.0)[1]
+        rate = rate_with_uploads(down, up, packet_bytes=packet_bytes)
         size = float(smallest_packets * packet_bytes)
         estimate = Estimate(rate, size, response_s, capacity_bps(rate, size, response_s))
     alike = all(one == times[0] for one in times)
