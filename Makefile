@@ -115,13 +115,10 @@ DIST ?= dist
 WHEELS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 # Folders of distributions of Python alone, published beside mayfly with its version.
 PURE := papers
-# maturin puts what is there into the wheel as data: man pages, which pipx links where man looks.
-DATA := mayfly.data
 
 dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source archive, into dist
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build wheel
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
-	$(BIN)/python -m mayfly.cli.man $(DATA)/data/share/man/man1
 	export PATH="$(CURDIR)/$(BIN):$$PATH"; status=0; left=; \
 	maturin sdist --out $(DIST) || status=$$?; \
 	for target in $(WHEELS); do \
@@ -129,8 +126,9 @@ dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source arc
 	        maturin build --release --zig --target $$target --compatibility manylinux2014 --out $(DIST) || status=$$?; \
 	    else left="$$left $$target"; fi; \
 	done; \
-	rm -rf python/mayfly/commit.txt $(DATA); \
+	rm -f python/mayfly/commit.txt; \
 	[ -z "$$left" ] || echo "no wheel for$$left: rustup target add$$left"; exit $$status
+	.ci/man-pages $(BIN)/python $(DIST)
 	set -e; for folder in $(PURE); do $(BIN)/python -m build --outdir $(DIST) $$folder; done
 
 # In an environment of its own, far from the checkout.

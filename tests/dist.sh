@@ -41,8 +41,8 @@ for wheel in "$dist"/mayfly-[0-9]*.whl; do
 import struct, sys, zipfile
 
 wheel = sys.argv[1]
-machine = {"x86_64.whl": 62, "aarch64.whl": 183}[wheel.rpartition("manylinux2014_")[2]]
-assert "-cp311-abi3-manylinux_2_17_" in wheel, f"{wheel}: must be for every Python from 3.11 and glibc from 2.17"
+[machine] = [number for name, number in {"_x86_64.whl": 62, "_aarch64.whl": 183}.items() if wheel.endswith(name)]
+assert "-cp311-abi3-" in wheel and "manylinux_2_17_" in wheel, f"{wheel}: must be for Python from 3.11, glibc from 2.17"
 with zipfile.ZipFile(wheel) as archive:
     [module] = [name for name in archive.namelist() if name.endswith("_native.abi3.so")]
     assert struct.unpack_from("<H", archive.read(module), 18)[0] == machine, f"{wheel}: {module} is for another processor"

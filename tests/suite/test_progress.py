@@ -32,6 +32,11 @@ def test_steps_that_follow_at_once_are_told_once_a_period():
     assert len(ran(SAID, period_s=60.0).stdout.splitlines()) == 2
 
 
+def test_a_step_that_takes_long_is_told_again():
+    lines = ran("import time; print('Compiling polars v1.0.0', flush=True); time.sleep(2.5)", period_s=0.5).stdout
+    assert lines.count("compiles polars") >= 2
+
+
 def test_a_failure_has_all_that_was_said_and_its_status():
     done = ran(SAID + "; import sys; sys.exit('no linker')")
     assert done.returncode == 1
