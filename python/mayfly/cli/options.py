@@ -5,12 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mayfly.cli import completion
+
 if TYPE_CHECKING:
     from mayfly.comparison.comparison import Comparison
     from mayfly.scenario.scenario import Scenario
 
 ScenarioArgument = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML), or a ready one: wired, wired-ns2, ...")
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Scenario file (TOML), or a ready one: wired, wired-ns2, ...",
+        autocompletion=completion.scenarios,
+    ),
 ]
 Disciplines = Annotated[
     str | None,
@@ -20,6 +27,7 @@ Disciplines = Annotated[
         metavar="LIST",
         help="Comma-separated, options in parentheses: fifo,lars(half_life=200ms); all, shortlist, or a family such "
         "as fair-queueing, stands for its members; -las leaves one out: all,-las",
+        autocompletion=completion.disciplines,
     ),
 ]
 Flows = Annotated[

@@ -1,5 +1,6 @@
 """The process around a command: it starts light, and whatever happens ends in one line and an exit status."""
 
+import codecs
 import contextlib
 import gc
 import json
@@ -53,7 +54,49 @@ def _start_light() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         # A locale that lacks a character must not end the command.
-        getattr(sys, name).reconfigure(errors="backslashreplace")
+        getattr(sys, name).reconfigure(errors="mayfly")
+
+
+_SPELT = {
+    "─━═╌╴╶": "-",
+    "│┃": "|",
+    "┌┐└┘├┤┬┴┼": "+",
+    "–—−": "-",
+    "…": "...",
+    "µμ": "u",
+    "±": "+-",
+    "×": "x",
+    "→": "->",
+    "≤": "<=",
+    "≥": ">=",
+    "≈": "~",
+    "²": "^2",
+    "ρ": "rho",
+    "ø": "o",
+    "“”": '"',
+    "‘’": "'",
+    "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}": " ",
+}
+_ASCII = {sign: spelt for signs, spelt in _SPELT.items() for sign in signs}
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Spell what a locale has no character for, as ``codecs.register_error`` asks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    return "".join(map(_spelt, signs)), error.end
+
+
+def _spelt(sign: str) -> str:
+    from unicodedata import normalize
+
+    # Letters lose their accents.
+    plain = _ASCII.get(sign) or normalize("NFKD", sign).encode("ascii", "ignore").decode()
+    return plain or sign.encode("ascii", "backslashreplace").decode()
+
+
+codecs.register_error("mayfly", _in_ascii)
 
 
 def _stop_once(received: list[int]) -> None:

@@ -195,6 +195,17 @@ class Session:
             what = "\n".join(fit.fill(line) for line in what.splitlines())
         console.print(what, markup=False, soft_wrap=isinstance(what, str))
 
+    def say(self, text: str) -> None:
+        """Tell on standard error what happens now, unless that was not wanted.
+
+        Parameters
+        ----------
+        text : str
+            One line.
+        """
+        if not self.quiet:
+            print(text, file=sys.stderr, flush=True)
+
     def line(self, document: dict[str, Any], text: str) -> None:
         """One of many lines that come over time, seen at once by whoever reads them; JSON has a document a line.
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.live import captured
 from mayfly.cli.options import (
     AsJson,
     Assets,
@@ -26,8 +27,9 @@ from mayfly.cli.session import Session
 
 def whatif(
     capture: Annotated[
-        Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
-    ],
+        Path | None, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
+    ] = None,
+    *,
     rate: Annotated[
         str | None,
         typer.Option(
@@ -57,6 +59,13 @@ def whatif(
             help="Scale time so that the busier direction is offered this share of the rate, such as 0.8 (0.01 to 10)",
         ),
     ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option("--interface", "-i", metavar="DEV", help="In place of a file: capture headers here, with tcpdump"),
+    ] = None,
+    length: Annotated[
+        str | None, typer.Option("--for", metavar="TIME", help="How long, with -i: 60s when absent; Ctrl-C ends it")
+    ] = None,
     apps: Annotated[
         bool, typer.Option("--apps", help="Replay what connections do inside: trains, think times, paces")
     ] = False,
@@ -84,6 +93,7 @@ def whatif(
     if apps and apps_udp:
         raise MayflyError("--apps and --apps-udp: must be one of them")
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
+    capture, told = captured(session, capture, interface, length, out)
     with session.progress(f"whatif {capture.name}") as progress:
         result = run(
             capture,
@@ -96,6 +106,7 @@ def whatif(
             overrides=changed,
             progress=progress,
         )
+    result.summary["notes"] = [*result.summary.get("notes", []), *told]
     session.finish(with_models(result, models, models_path), columns=columns)
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
+from mayfly.show.notebook import Result
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.tables import FILES
@@ -23,8 +24,8 @@ SCHEMA = 1
 """Version of summary.json and of the Parquet files."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Result of :func:`compare`, :func:`mayfly.whatif` or one :func:`mayfly.run`.
 
     Parameters
@@ -53,6 +54,16 @@ class Comparison:
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+
+    def _in_short(self) -> str:
+        from mayfly.comparison.notebook import in_short
+
+        return in_short(self.summary, self.records)
+
+    def _shown(self) -> list[Any]:
+        from mayfly.comparison.notebook import shown
+
+        return shown(self.summary)
 
     def with_models(self, path: bool = False) -> "Comparison":
         """The same with what queueing models expect of each discipline that has one.

@@ -19,6 +19,7 @@ from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.echo import propagation_s
 from mayfly.estimate.samples import Samples
 from mayfly.estimate.score import Score, score
+from mayfly.show.notebook import Result
 from mayfly.text.quantity import bare, buffer, rate_bps, seconds, shown
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ _DETAILS: tuple[Literal["responsive_pkts", "other_pkts", "flows", "rtt_s", "drop
 """Columns that a row of the series takes as they are."""
 
 
-@dataclass(frozen=True)
-class Estimates:
+@dataclass(frozen=True, repr=False)
+class Estimates(Result):
     """What the estimator said.
 
     Parameters

@@ -17,6 +17,7 @@ from mayfly.comparison.comparison import SCHEMA, Comparison, compare
 from mayfly.metrics.intervals import student_ci95
 from mayfly.packs.files import progress_of, write_pack
 from mayfly.scenario.scenario import Scenario, load_scenario
+from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress
 from mayfly.tables import Column, Table
 
@@ -142,8 +143,8 @@ def cases(**overrides: Any) -> list[Case]:
     return found
 
 
-@dataclass(frozen=True)
-class Flood:
+@dataclass(frozen=True, repr=False)
+class Flood(Result):
     """Result of :func:`flood`.
 
     Parameters

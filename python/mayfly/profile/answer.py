@@ -49,7 +49,7 @@ FILES = ("report.html", "profile.json", CONNECTIONS, "hosts.parquet")
 """What is written."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Profile(Listing):
     """A profile.
 
@@ -82,6 +82,15 @@ class Profile(Listing):
     not_fitted: dict[str, dict[str, str]]
     traffic: Traffic | None
     guess: LinkGuess | None
+
+    def _shown(self) -> list[Any]:
+        from mayfly.show.notebook import steps
+        from mayfly.text.readable import rate_text
+
+        rates = [float(rate_bps) for rate_bps in totals(self.load, "class")["all"]]
+        title = f"Bits per second in bins of {self.bin_s:g} s"
+        drawn = [steps(title, rates, self.bin_s, rate_text(max(rates)))] if len(rates) > 1 else []
+        return [*drawn, *super()._shown()]
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON.

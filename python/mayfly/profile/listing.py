@@ -14,6 +14,7 @@ from mayfly.profile.classes import classified, dataset
 from mayfly.profile.hosts import counted, read_hosts, roles_by_balance
 from mayfly.profile.sides import Sides, sides_of
 from mayfly.profile.table import Connections, read_connections
+from mayfly.show.notebook import Result
 from mayfly.text.folder import filled, write_table
 from mayfly.workload import connections as kept
 from mayfly.workload.connections import write_connections
@@ -25,8 +26,8 @@ CONNECTIONS, TRAINS = "connections.parquet", "trains.parquet"
 """What is written; the second where trains were asked for."""
 
 
-@dataclass(frozen=True, eq=False)
-class Listing:
+@dataclass(frozen=True, eq=False, repr=False)
+class Listing(Result):
     """Connections with their classes.
 
     Parameters
@@ -48,6 +49,11 @@ class Listing:
     sides: Sides
     roles: Mapping[str, str]
     roles_from: str
+
+    def _in_short(self) -> str:
+        names = [os.path.basename(source) for source in self.connections.sources]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        return f"{names[0]}{more}, {self.frame.height:,} connections in {self.connections.duration_s:.4g} s"
 
     def document(self) -> dict[str, Any]:
         """What was captured, for JSON: ``captures``, ``counts``, ``dataset`` and ``site`` of ``profile.json``."""

@@ -14,7 +14,7 @@ from mayfly.scenario.network import Network
 from mayfly.scenario.probes import Probes
 from mayfly.scenario.transport import Tcp
 from mayfly.text import quantity
-from mayfly.text.nearest import hint
+from mayfly.text.nearest import did_you_mean, hint
 from mayfly.workload.sources.registry import SINGLE, SOURCES
 from mayfly.workload.sources.transfers import TransfersSection
 
@@ -239,6 +239,17 @@ def field_names(model: type[BaseModel] | None = None, prefix: str = "", inside_a
     return names
 
 
+def ready_names() -> list[str]:
+    """Names of the ready scenarios.
+
+    Examples
+    --------
+    >>> ready_names()[-1]
+    'zhao-multihop'
+    """
+    return sorted(found.stem for found in READY.glob("*.toml"))
+
+
 def load_scenario(source: str | os.PathLike[str] = "wired", overrides: dict[str, Any] | None = None) -> Scenario:
     """Reads a scenario file, or one of the ready scenarios by name.
 
@@ -270,8 +281,9 @@ def load_scenario(source: str | os.PathLike[str] = "wired", overrides: dict[str,
             path = READY / f"{path.stem}.toml"
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        ready = ", ".join(sorted(found.stem for found in READY.glob("*.toml")))
-        raise MayflyError(f"{source}: no such file; ready scenarios are {ready}") from None
+        ready = ready_names()
+        known = did_you_mean(path.name, ready) or f"ready scenarios are {', '.join(ready)}"
+        raise MayflyError(f"{source}: no such file; {known}") from None
     except RecursionError:
         raise MayflyError(f"{source}: not a scenario file: nested too deeply") from None
     except (OSError, ValueError) as error:

@@ -11,6 +11,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95
+from mayfly.show.notebook import Result
 from mayfly.sweep.run import Swept, written_plan
 from mayfly.sweep.store import Store
 from mayfly.text.nearest import hint
@@ -25,8 +26,8 @@ SHOWN = 60
 """Rows of the table in a terminal."""
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, repr=False)
+class Found(Result):
     """Figures of a sweep, the mean over the seeds at each point.
 
     Parameters

@@ -35,7 +35,8 @@ def compare(
         float, typer.Option(metavar="BYTES", help="Of a unit of size, with --rate: 1500 for packets")
     ] = 1.0,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="HTML page with plots by size and by load, and of the law")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for report.html: plots by size and by load, and of the law"),
     ] = None,
     assets: Assets = "inline",
     as_json: Annotated[
@@ -43,7 +44,11 @@ def compare(
     ] = False,
 ) -> None:
     """Response times of several policies on one law of sizes: table, JSON, a page with plots."""
-    session = Session(as_json, quiet=True, out=None if out is None else out.parent, assets=assets)
+    from mayfly.errors import MayflyError
+
+    if out is not None and out.suffix == ".html":
+        raise MayflyError(f"--out {out}: must be a folder, which gets report.html; `--out {out.with_suffix('')}`")
+    session = Session(as_json, quiet=True, out=out, assets=assets)
     from mayfly.models.queue.answer import numbers
     from mayfly.models.queue.compared import compared
     from mayfly.text.quantity import rate_bps
@@ -62,5 +67,5 @@ def compare(
     if out is not None:
         from mayfly.models.queue.page import write_model_page
 
-        files = {"files": session.placed({"page": str(write_model_page(out, found))})}
-    session.tell(found, files, [f"page: {out}"] if files else ())
+        files = {"files": session.placed({"report": str(write_model_page(out / "report.html", found))})}
+    session.tell(found, files, [f"report: {files['files']['report']}"] if files else ())

@@ -16,6 +16,7 @@ from mayfly.laws.service import ServiceLaw
 from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.policies import Policy, policy
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,8 +25,8 @@ QUANTILES = (0.1, 0.5, 0.9, 0.99, 0.999)
 """Quantiles of the law whose sizes are answered for where none are given."""
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, repr=False)
+class Answer(Result):
     """Response times of a policy.
 
     Parameters

@@ -16,6 +16,7 @@ from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.answer import QUANTILES, Answer, finite, numbers, starving
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.policies import POLICIES, Policy, policy
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,8 +55,8 @@ class Member:
     label: str
 
 
-@dataclass(frozen=True)
-class Compared:
+@dataclass(frozen=True, repr=False)
+class Compared(Result):
     """Response times of several policies on one law, at one load or more.
 
     Parameters

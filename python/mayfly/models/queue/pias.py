@@ -26,6 +26,7 @@ from mayfly.errors import MayflyError
 from mayfly.models.queue import levels as sharing
 from mayfly.models.queue.flow_sizes import FlowSizes, ended
 from mayfly.models.queue.mg1 import MG1
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -97,8 +98,8 @@ MEASURES = ("response", "slowdown")
 """Means to be minimised: response time, and response time over transmission time."""
 
 
-@dataclass(frozen=True)
-class Thresholds:
+@dataclass(frozen=True, repr=False)
+class Thresholds(Result):
     """Demotion thresholds and what the model expects of them.
 
     Parameters

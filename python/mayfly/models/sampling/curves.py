@@ -13,6 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.answer import finite
 from mayfly.models.sampling.sampling import Misclassified, misclassified, packets_until_sampled, sampling_probability
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -45,8 +46,8 @@ class Curve:
         return float(packets_until_sampled(self.probability, self.samples))
 
 
-@dataclass(frozen=True)
-class Curves:
+@dataclass(frozen=True, repr=False)
+class Curves(Result):
     """Several lotteries over the same sizes.
 
     Parameters

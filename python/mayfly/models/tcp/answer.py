@@ -14,13 +14,14 @@ from mayfly.models.efd.flights import flight_count
 from mayfly.models.queue.answer import finite
 from mayfly.models.tcp.latency import MOST_PACKETS, Latency, Path, Unloaded, latency, unloaded
 from mayfly.models.tcp.laws import pftk_rate, square_root_rate
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-@dataclass(frozen=True)
-class TcpAnswer:
+@dataclass(frozen=True, repr=False)
+class TcpAnswer(Result):
     """Laws of one path.
 
     Parameters

@@ -14,14 +14,15 @@ from mayfly.models.queue.answer import finite
 from mayfly.models.tcp.fluid import Equilibrium, Fluid, Group, Trajectory
 from mayfly.models.tcp.fluid_stability import Margins, linear, margins, roots
 from mayfly.models.tcp.laws import pftk_rate
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
 
-@dataclass(frozen=True)
-class FluidAnswer:
+@dataclass(frozen=True, repr=False)
+class FluidAnswer(Result):
     """A model, its equilibrium, and small deviations from it.
 
     Parameters

@@ -13,6 +13,7 @@ from mayfly.models.wlan.shares import FAIRNESS, Shares, download_shares
 from mayfly.models.wlan.tcp import FIGURE_WINDOWS, CycleCapacity, capacity_bps, cycle_capacity, rate_with_uploads
 from mayfly.models.wlan.times import TCP_ACK_BYTES, CellTimes
 from mayfly.models.wlan.windows import WindowRatio, window_ratio
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,8 +41,8 @@ class Estimate:
     capacity_bps: float
 
 
-@dataclass(frozen=True)
-class CellModel:
+@dataclass(frozen=True, repr=False)
+class CellModel(Result):
     """What the models say of a cell.
 
     Parameters
