@@ -1,4 +1,4 @@
-"""What users of a link feel: times of transfers by size, ping under load, a call, pages, downloads.
+"""What users of a link feel: times of transfers by size, ping under load, a call, pages, video, downloads.
 
 Percentiles are order statistics: the p-quantile of n values is the one of rank ``ceil(p n)`` (Hyndman and Fan 1996,
 definition 1). A transfer that did not finish counts as an infinite time, so that a discipline gains nothing from
@@ -15,6 +15,7 @@ import polars as pl
 from mayfly.arrays import Floats
 from mayfly.metrics.intervals import Z95
 from mayfly.metrics.pages import page_loads
+from mayfly.metrics.video import video_row
 from mayfly.metrics.voice import call_row
 
 BINS_KB = ((0, 10), (10, 100), (100, 1000), (1000, None))
@@ -306,6 +307,7 @@ def users_row(
     idle_s: float | None,
     begin_s: float,
     end_s: float,
+    streams: pl.DataFrame | None = None,
 ) -> dict[str, Any]:
     """What users of one discipline feel: ``users`` in its row of ``summary.json``.
 
@@ -319,6 +321,8 @@ def users_row(
         Round-trip time of a ping on the idle link, s.
     begin_s, end_s : float
         End of the warm-up, before which no probe counts, and end of the run, s.
+    streams : polars.DataFrame, optional
+        Pieces of the streams of video among the scripted flows.
 
     Returns
     -------
@@ -336,7 +340,7 @@ def users_row(
         "ping": None,
         "call": None,
         "pages": pages_row(records),
-        "video": None,
+        "video": None if streams is None else video_row(streams, trains, end_s),
         "downloads": goodput_row(transfers, "down"),
         "uploads": goodput_row(transfers, "up"),
     }
