@@ -6,6 +6,8 @@ requests for large pieces with pauses between them do (Rao et al. 2011, "Network
 traffic": short ON-OFF cycles). The schedule here is that of the script over a link without limits.
 """
 
+from itertools import pairwise
+
 import polars as pl
 
 from mayfly.workload.scripts import Train, parsed
@@ -121,7 +123,7 @@ def _steady(found: list[tuple[int, int, int, float]], waited_s: float) -> bool:
     if span_s < LEAST_S or waited_s < WAITING_SHARE * span_s:
         return False
     rate_bps = 8 * sum(size for _, _, size, _ in found[:-1]) / span_s
-    gaps_s = sorted(after[3] - before[3] for before, after in zip(found[:-1], found[1:], strict=True))
+    gaps_s = sorted(after[3] - before[3] for before, after in pairwise(found))
     median_s = gaps_s[len(gaps_s) // 2]
     steady = sum(median_s / 2 <= gap <= 2 * median_s for gap in gaps_s)
     within = RATES_BPS[0] <= rate_bps <= RATES_BPS[1]

@@ -15,6 +15,7 @@ def measure(of: Measured) -> dict[str, Any]:
     first = of.runs[0]
     trains = [run.trains for run in of.runs if run.trains.width]
     probes = [run.probes.with_columns(replication=pl.lit(run.replication)) for run in of.runs if run.probes.width]
+    calls = [run.calls.with_columns(replication=pl.lit(run.replication)) for run in of.runs if run.calls.width]
     found = users_row(
         of.records,
         pl.concat(trains) if trains else pl.DataFrame(),
@@ -23,6 +24,7 @@ def measure(of: Measured) -> dict[str, Any]:
         of.workload.begin_s,
         min(run.counters["end_ns"] for run in of.runs) * 1e-9,
         _streams(of),
+        pl.concat(calls) if calls else None,
     )
     return {"users": found}
 
