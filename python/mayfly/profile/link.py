@@ -20,6 +20,7 @@ import polars as pl
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.profile.traffic import DIRECTIONS, Traffic, traffic_of
+from mayfly.show.notebook import Result
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
 
 WIDTHS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -126,8 +127,8 @@ class DirectionGuess:
         ]
 
 
-@dataclass(frozen=True)
-class LinkGuess:
+@dataclass(frozen=True, repr=False)
+class LinkGuess(Result):
     """Both directions of a link.
 
     Parameters
