@@ -12,6 +12,7 @@ import pytest
 import mayfly
 from mayfly.comparison.notebook import MEASURES, MOST
 from mayfly.profile.answer import profile
+from mayfly.profile.link import DirectionGuess, LinkGuess
 from mayfly.show.notebook import Bars, Result, bars, steps
 
 OFFICE = "captures/office.pcap.gz"
@@ -56,6 +57,11 @@ def test_a_comparison_of_many_disciplines_names_six():
 
 def test_a_profile_prints_one_short_line(profiled):
     assert repr(profiled) == f"<Profile: office.pcap.gz, {profiled.frame.height} connections in 74.79 s>"
+
+
+def test_a_guess_of_a_link_prints_one_short_line():
+    guess = LinkGuess(DirectionGuess("down", rate_bps=1e7, buffer_bytes=73_300), DirectionGuess("up"))
+    assert repr(guess) == "<LinkGuess: down 10.0 Mbit/s, buffer 73.3 kB; up –, buffer –>"
 
 
 def test_a_comparison_in_a_notebook_has_a_picture_and_a_table(compared):

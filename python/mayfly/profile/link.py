@@ -144,6 +144,12 @@ class LinkGuess(Result):
         """The direction that is full for longer; of none that is, the one with the busiest second."""
         return max((self.down, self.up), key=lambda one: (one.full_s, one.busiest_bps or 0.0))
 
+    def _in_short(self) -> str:
+        return "; ".join(
+            f"{one.direction} {rate_text(one.rate_bps)}, buffer {bytes_text(one.buffer_bytes)}"
+            for one in (self.down, self.up)
+        )
+
     def sentences(self) -> list[str]:
         """Both guesses with their doubts, in words; the busier direction first."""
         other = self.up if self.busier is self.down else self.down
