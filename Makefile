@@ -40,9 +40,10 @@ $(STAMP): $(SOURCES) | $(BIN)/python
 	@touch $@
 	@echo "built: source $(BIN)/activate, then mayfly"
 
-demo: build ## whatif on the office capture, compare on the wired scenario: mayfly-demo/
-	$(BIN)/mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24 --out mayfly-demo/whatif
+demo: build ## compare on the wired scenario, whatif on the office capture, its answer last: mayfly-demo/
 	$(BIN)/mayfly compare wired --out mayfly-demo/compare
+	$(BIN)/mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24 --out mayfly-demo/whatif
+	@$(BIN)/python -c "import json; print('\n' + json.load(open('mayfly-demo/whatif/summary.json'))['recommendation']['sentence'])"
 
 test: test-rust test-python ## the fast lane: what every commit passes
 

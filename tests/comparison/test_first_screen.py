@@ -4,6 +4,8 @@ import re
 
 import pytest
 from browser import figures_in
+from invocation import mayfly_here
+from packets import FAR, NEAR, write_udp
 from synthetic import LAWS, flow_records, sample_rows, summary_of, with_users
 
 from mayfly.comparison.page import page_text
@@ -21,7 +23,8 @@ def body_of(text):
 
 def test_the_answer_and_its_picture_come_before_anything_else():
     head, _, rest = body_of(TEXT).partition("<h2")
-    assert SUMMARY["recommendation"]["sentence"] in head and SUMMARY["recommendation"]["command"] in head
+    plain = re.sub("</?code>", "`", head).replace("\u2192", "->")
+    assert SUMMARY["recommendation"]["sentence"] in plain and SUMMARY["recommendation"]["command"] in head
     assert head.index("recommendation" if "recommendation" in head else "answer") < head.index('id="plot-felt"')
     assert "<table" not in head and "What users feel" in rest
     assert head.index('id="plot-felt"') < head.index('<nav class="contents"'), "the contents follow the first screen"
@@ -115,3 +118,21 @@ def test_sizes_are_in_bytes_and_panels_have_one_scale():
         assert len(ranges) == 1
         most = max(value for trace in figures[key]["data"] for value in trace["y"] if value is not None)
         assert max(ranges)[1] >= most
+
+
+def test_a_capture_of_udp_alone_gets_its_answer(tmp_path):
+    """3 Mbit/s go up over a link of 2.5: the busier direction is up, packets are lost, and no word is of transfers."""
+    rows = [(at * 1250 * 8 / 3e6, NEAR, FAR, 4000, 5000, 1250) for at in range(1500)]
+    rows += [(0.1 * at, FAR, NEAR, 5000, 4000, 100) for at in range(50)]
+    capture = write_udp(tmp_path / "udp.pcap", sorted(rows))
+    ended = mayfly_here(
+        "whatif", capture, "--rate", "2500kbit", "--buffer", "100", "-d", "fifo,fq_codel", "--out", tmp_path / "out"
+    )
+    assert ended.status == 0, ended.err
+    assert ended.out.startswith("This link is overloaded: 1.2 times its rate comes, and 1")
+    assert "of UDP packets or more are lost whatever the discipline" in ended.out
+    assert "The busier direction is up" in ended.out and "has 1 session of users" in ended.out
+    assert "Short transfers" not in ended.out and "hosts of 2012" not in ended.out
+    text = (tmp_path / "out" / "report.html").read_text()
+    first = text[text.index("<h1>") : text.index("<h2>")]
+    assert "The busier direction is up: 2.50 Mbit/s" in first and "`" not in first

@@ -160,7 +160,7 @@ def test_one_run_counts_by_size_alone_and_says_so():
     rows = [one | {"resampled": {}} for one in (FIFO, FAIR)]
     found = recommendation(summary(*rows, hours=0))
     assert found["discipline"] == "fq_codel"
-    assert found["doubt"] == "One run, no intervals: differences count from a fifth on."
+    assert found["doubt"] == "One run: its intervals are of its flows alone, so differences count from a fifth on."
 
 
 def test_one_criterion_does_not_decide_alone():

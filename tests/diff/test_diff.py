@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from invocation import mayfly_here, refused_here
 
-from mayfly.diff.answer import diff
+from mayfly.diff.answer import Diff, diff
 from mayfly.diff.measures import changes
 from mayfly.diff.sides import COLUMNS, Side, sides_of
 
@@ -32,7 +32,7 @@ def side(seed, sessions=150, slower=1.0, repeated=0.02, label="fifo"):
             rtt_s = 0.04 * slower * speed * rng.lognormal(0.0, 0.2)
             lost = int(rng.binomial(packets, min(1.0, repeated * speed)))
             key = f"{seed}/{session}/{place}"
-            rows.append((key, f"{session}", 10.0 * session, size, time_s, rtt_s, packets, lost, lost, session))
+            rows.append((key, f"{session}", 10.0 * session, size, time_s, rtt_s, packets, lost, lost, size, session))
     return Side("made", label, pl.DataFrame(rows, schema=COLUMNS, orient="row"), 10.0 * sessions)
 
 
@@ -105,7 +105,29 @@ def test_an_unfinished_transfer_counts_as_endless():
     open_ended = before.frame.with_columns(pl.when(half).then(float("inf")).otherwise("time_s").alias("time_s"))
     change = found(before, replace(before, frame=open_ended))
     assert change["transfers unfinished"].after == pytest.approx(0.5, abs=0.01)
-    assert change["transfers up to 10 kB, p95"].after is None
+    assert change["transfers up to 10 kB, p95"].after == float("inf")
+
+
+def test_no_link_carries_more_than_its_rate(runs):
+    """The run is over with its last transfer, and what never arrived was not carried."""
+    for folder, rate in zip(runs, (5e6, 20e6), strict=True):
+        for one in sides_of(folder):
+            carried = 8 * one.frame["carried_bytes"].sum() / one.span_s
+            assert 0.2 * rate < carried < 2 * rate if rate < 10e6 else carried < 2 * rate
+    summary = json.loads((runs[0] / "summary.json").read_text())
+    first = sides_of(runs[0])[0]
+    through = sum(way["throughput_mbps"] for way in summary["disciplines"][0]["links"].values())
+    # Both directions, with headers and acknowledgements.
+    assert 0.8 * through < 8e-6 * first.frame["carried_bytes"].sum() / first.span_s < through
+
+
+def test_what_never_ends_is_shown_as_such():
+    before = side(1)
+    endless = before.frame.with_columns(pl.lit(float("inf")).alias("time_s"))
+    pair = ("fifo", before, replace(before, frame=endless), changes(before, replace(before, frame=endless)))
+    found = Diff("a", "b", [pair])
+    assert "never" in [row[2] for row in found.tables()[0].rows]
+    assert json.loads(json.dumps(found.document(), allow_nan=False))["compared"][0]["changes"][0]["after"] is None
 
 
 @pytest.fixture(scope="module")

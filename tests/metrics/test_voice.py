@@ -95,3 +95,11 @@ def test_jitter_is_that_of_rfc_3550():
         seen.append(jitter)
     assert smoothed_jitter_s(delays) == pytest.approx(np.mean(seen), rel=1e-12)
     assert smoothed_jitter_s(np.array([0.01])) is None
+
+
+def test_the_interval_of_an_opinion_stays_on_the_scale():
+    # Two windows, one of them good and one not: Student's t with one degree of freedom reaches far beyond both ends.
+    row = call_row(call([0.03] * 1000), call([0.03] * 500 + [0.35] * 500))
+    low, high = row["mos_ci95"]
+    assert 1.0 <= low <= row["mos"] <= high <= 4.5
+    assert high - low > 1.0

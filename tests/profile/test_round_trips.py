@@ -7,6 +7,7 @@ import pytest
 from rows import connections, row
 
 from mayfly.profile.answer import profile
+from mayfly.profile.overview import round_trip_overview
 from mayfly.profile.round_trips import round_trips, round_trips_document
 
 
@@ -59,3 +60,16 @@ def test_the_office_has_them_in_document_table_and_page(tmp_path):
     files = found.write(tmp_path / "out")
     assert "Round-trip times, medians" in str([table.title for table in found.details() if hasattr(table, "title")])
     assert "<h2>Round-trip times</h2>" in Path(files["report"]).read_text(encoding="utf-8")
+
+
+def test_data_of_one_way_times_its_end_and_the_handshake_has_the_rest():
+    """An upload seen near its sender: 80 ms of the handshake's 82 ms are beyond the tap, and data took 120 ms there."""
+    ends = {"data_ack_to_responder_mean_s": 0.12, "data_ack_to_responder_min_s": 0.08}
+    one = {"protocol": "tcp", "opener": "a", "responder": "b", "rtt_s": 0.082, **ends}
+    one |= {"data_ack_to_opener_mean_s": None, "data_ack_to_opener_min_s": None}
+    types = {f"data_ack_to_opener_{of}_s": pl.Float64 for of in ("mean", "min")}
+    found = round_trip_overview(pl.DataFrame([one], schema_overrides=types))
+    assert found["median_s"] == pytest.approx(0.122)
+    assert (found["least_s"], found["above_median_s"]) == (pytest.approx(0.082), pytest.approx(0.04))
+    # Without a handshake half of the path is not known.
+    assert round_trip_overview(pl.DataFrame([one | {"rtt_s": None}], schema_overrides=types))["connections"] == 0

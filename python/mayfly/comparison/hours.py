@@ -45,10 +45,8 @@ def hours_for(flows: pl.DataFrame, disciplines: int, mss: int, asked: int | None
     if asked is not None and asked < 2:
         return 0, "--replications 1 runs the capture alone"
     if sessions < LEAST_SESSIONS:
-        return (
-            0,
-            f"the capture has {sessions} sessions of users, and {LEAST_SESSIONS} are needed to draw others from them",
-        )
+        own = f"{sessions} {'session' if sessions == 1 else 'sessions'} of users"
+        return 0, f"the capture has {own}, and {LEAST_SESSIONS} are needed to draw others from them"
     if asked is not None:
         return asked, ""
     packets = int((flows["size_bytes"].cast(pl.Float64) / mss).ceil().sum()) * disciplines * HOURS

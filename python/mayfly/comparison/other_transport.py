@@ -51,12 +51,12 @@ def other_transport(
     Returns
     -------
     dict or None
-        ``preset`` and ``sentence``; None where there are not two disciplines to compare, or no measure of users.
+        ``preset`` and ``sentence``; None where there are not two disciplines to compare, no measure of users or no TCP.
     """
     labels: list[str] = [row["label"] for row in rows]
     baseline = next((label for label in labels if label.split("(")[0] == "fifo"), labels[0])
     found = next(((name, kind, key, unit) for name, kind, key, unit in _MEASURES if _has(rows, kind, key)), None)
-    if len(labels) < 2 or found is None:
+    if len(labels) < 2 or found is None or not (flows["protocol"] == "tcp").any():
         return None
     name, kind, key, unit = found
     here = {row["label"]: unit * row["users"][kind][key] for row in rows if _of(row, kind, key) is not None}
@@ -110,6 +110,11 @@ def _verdict(here: Mapping[str, float], there: Mapping[str, float | None], basel
     base, other = there[baseline], there[best]
     infinite = float("inf")
     base, other = (infinite if base is None else base), (infinite if other is None else other)
+    apart = [time_text(here[best]) != time_text(here[baseline]), _text(there[best]) != _text(there[baseline])]
+    if not any(apart):
+        return "the two are alike with both"
+    if not all(apart):
+        return "whether the two differ depends on the hosts"
     ahead_here, ahead_there = here[best] < here[baseline], other < base
     if ahead_here == ahead_there:
         return "the order of the two does not depend on the hosts"

@@ -150,14 +150,13 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
         if not any(bin_["flows"] for bin_ in transfers if bin_["to_kb"] is None):
             long = "long are the largest 1 %, as none has more than 1 MB"
         said.append(
-            f"Short transfers have at most 100 kB, {long}; p95: 95 of 100 are faster. In means, long are the largest "
-            "flows that carry half of the bytes."
+            f"Short transfers have at most 100 kB, {long}; p95: 95 of 100 are faster. In means, long are the "
+            "largest flows that carry half of the bytes."
         )
     else:
         said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
-    if links := summary.get("links"):
-        first, last = busier_first(links)
-        said.append(f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}.")
+    if sentence := links_sentence(summary):
+        said.append(sentence)
     if resampling := summary.get("resampling"):
         if resampling["hours"]:
             said.append(
@@ -175,6 +174,14 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
 def busier_first(links: Mapping[str, Any]) -> tuple[str, str]:
     """Both directions, the busier one first."""
     return ("up", "down") if links["busier"] == "up" else ("down", "up")
+
+
+def links_sentence(summary: Mapping[str, Any]) -> str | None:
+    """Both directions of the link with their rates, loads and buffers, the busier one first; None where it has none."""
+    if not (links := summary.get("links")):
+        return None
+    first, last = busier_first(links)
+    return f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}."
 
 
 def _link_text(link: Mapping[str, Any]) -> str:
@@ -225,6 +232,8 @@ def _of_ways(row: Mapping[str, Any], ways: tuple[str, ...], key: str, text: Call
 def _use_text(share: float | None) -> str:
     if share is None:
         return share_text(share)
+    if 0 < share < 0.0001:
+        return "<0.01 %"
     return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 

@@ -18,6 +18,7 @@ from mayfly.comparison.figures import streams as stream_figures
 from mayfly.comparison.figures.cell import cell_figures
 from mayfly.comparison.figures.felt import felt_figure
 from mayfly.comparison.links import buffer_text, link_facts, links_table
+from mayfly.comparison.overview import links_sentence
 from mayfly.comparison.page_overview import MSS, disciplines_table, has_users, means_table
 from mayfly.comparison.sections import SECTIONS
 from mayfly.comparison.sections.section import Section
@@ -94,11 +95,11 @@ def page_text(
     shown = {**summary, "disciplines": rows}
     users = has_users(rows)
     head = "What users feel" if users else "Mean response time, long and short flows"
-    about = (summary.get("scenario") or {}).get("title")
+    about = _about(summary)
     links = links_table(shown)
     body = [
         f"<h1>{escape(_heading(summary))}</h1>",
-        f'<p class="soft">{escape(str(about))}</p>' if about else "",
+        f'<p class="soft">{escape(about)}</p>' if about else "",
         _answer(summary),
         page.place(felt.key, heights[felt.key], felt.title, felt.caption, leads=True) if felt else "",
         f"<h2>{head}</h2>",
@@ -113,6 +114,12 @@ def page_text(
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
     ]
     return page.document(_title(summary), body, data)
+
+
+def _about(summary: Mapping[str, Any]) -> str:
+    """Of a capture both directions of its link, the busier one first; else the title of the scenario."""
+    sentence = links_sentence(summary) if summary.get("capture") else None
+    return sentence or str((summary.get("scenario") or {}).get("title") or "")
 
 
 def _mss(summary: Mapping[str, Any]) -> int:

@@ -24,7 +24,7 @@ CALM_MS = 10.0
 """Ping under load above the idle one, ms, below which a queue is not felt."""
 
 LOST = 0.01
-"""Share of transfers that never finish from which more comes than fits."""
+"""Share of transfers that never finish, or of UDP packets where there are none, from which more comes than fits."""
 
 _SIMPLE = ("fifo", "fq_codel", "codel", "pie", "cake")
 """Disciplines of Linux by what they ask of who runs them; fq_codel is the default of most distributions."""
@@ -123,18 +123,24 @@ def _never_full(row: Row) -> str | None:
     return f"This link is never full ({_share(used)} used, {_share(max(peaks))} in its busiest second)."
 
 
-def _overload(rows: Sequence[Row], summary: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Offered load of the busier direction and the smallest share of transfers lost, where more comes than fits."""
+def _overload(rows: Sequence[Row], summary: Mapping[str, Any]) -> tuple[float, str] | None:
+    """Offered load of the busier direction and what is lost under every discipline, where more comes than fits."""
     links = summary.get("links") or {}
     loads = [link["load"] for link in (links.get("down"), links.get("up")) if link and link.get("load") is not None]
-    lost = [share for row in rows if (share := unfinished_share(row)) is not None]
-    if not loads or not lost or max(loads) <= 1 or min(lost) < LOST:
+    if not loads or max(loads) <= 1:
         return None
-    return max(loads), min(lost)
+    lost = [share for row in rows if (share := unfinished_share(row)) is not None]
+    if lost and min(lost) >= LOST:
+        return max(loads), f"{_share(min(lost))} of transfers or more never finish"
+    # Without transfers it is the packets of UDP that nobody sends again.
+    lost = [row["udp"]["loss"] for row in rows if row.get("udp") and row["udp"].get("loss") is not None]
+    if lost and min(lost) >= LOST and not any((row.get("users") or {}).get("transfers") for row in rows):
+        return max(loads), f"{_share(min(lost))} of UDP packets or more are lost"
+    return None
 
 
 def _overloaded(
-    found: tuple[float, float],
+    found: tuple[float, str],
     best: Row,
     reference: Row,
     counted: list[Difference],
@@ -143,8 +149,8 @@ def _overloaded(
 ) -> dict[str, Any]:
     load, lost = found
     sentence = (
-        f"This link is overloaded: {load:.1f} times its rate comes, and {_share(lost)} of transfers or more never "
-        "finish whatever the discipline. Buy rate or shed load first."
+        f"This link is overloaded: {load:.1f} times its rate comes, and {lost} whatever the discipline. Buy rate or "
+        "shed load first."
     )
     if same:
         return _told("overloaded", None, [], sentence, summary)
@@ -215,7 +221,8 @@ def _told(
 ) -> dict[str, Any]:
     lines = None if row is None else _commands(row, summary)
     resamples = (summary.get("resampling") or {}).get("hours") or 0
-    doubt = "" if resamples or kind == "never_full" else "One run, no intervals: differences count from a fifth on."
+    sure = resamples or kind == "never_full"
+    doubt = "" if sure else "One run: its intervals are of its flows alone, so differences count from a fifth on."
     return {
         "kind": kind,
         "discipline": None if row is None else row["label"],

@@ -1,6 +1,7 @@
 """What ``mayfly diff`` answers: a table, a sentence for each change beyond chance, and a small report."""
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -55,7 +56,7 @@ class Diff(Result):
                 {
                     "label": label,
                     "transfers": [before.frame.height, after.frame.height],
-                    "changes": [asdict(change) for change in found],
+                    "changes": [_finite(asdict(change)) for change in found],
                 }
                 for label, before, after, found in self.pairs
             ],
@@ -108,7 +109,7 @@ class Diff(Result):
         title = f"{self.before} and {self.after}"
         body = [
             f"<h1>What changed from {escape(self.before)} to {escape(self.after)}</h1>",
-            *(f'<p class="answer">{escape(sentence)}</p>' for sentence in self.sentences()),
+            page.answer([". ".join(map(_headline, self.pairs))], self.sentences(), more="Every change in words"),
             *map(html, self.tables()),
             '<footer class="soft">Made by Mayfly.</footer>',
         ]
@@ -172,16 +173,45 @@ def diff(
     )
 
 
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """What JSON has no number for is null."""
+    return {name: None if isinstance(value, float) and math.isinf(value) else value for name, value in row.items()}
+
+
+def _headline(pair: tuple[str, Side, Side, list[Change]]) -> str:
+    """How much changed beyond chance, and for the worse or the better."""
+    label, before, after, found = pair
+    name = f"{label}: " if label else ""
+    if min(side.frame["session"].n_unique() if side.frame.height else 0 for side in (before, after)) < FEWEST_SESSIONS:
+        return f"{name}too few sessions to tell change from chance"
+    kept = [change for change in found if change.beyond_chance and change.unit in _HIGHER_IS_WORSE]
+    worse = sum(change.ratio is not None and change.ratio > 1 for change in kept)
+    tested = sum(change.p is not None for change in found)
+    if not any(change.beyond_chance for change in found):
+        return f"{name}nothing changed beyond chance ({tested} measures)"
+    return f"{name}{worse} of {tested} measures got worse beyond chance, {len(kept) - worse} better"
+
+
 def _value(change: Change, value: float | None) -> str:
     if value is None:
         return MISSING
+    if math.isinf(value):
+        return "never"
     if change.unit == "s":
         return time_text(value)
     return rate_text(value) if change.unit == "bit/s" else f"{digits(100 * value)} %"
 
 
 def _percent(ratio: float) -> str:
+    if ratio >= 10:
+        return f"{digits(ratio)} times"
     return f"{100 * (ratio - 1):+.1f} %" if abs(ratio - 1) < 0.1 else f"{100 * (ratio - 1):+.0f} %"
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    if min(ends) >= 10:
+        return f"[{digits(ends[0])}, {digits(ends[1])}] times"
+    return f"[{', '.join(map(_percent, ends))}]"
 
 
 def _table(label: str, found: list[Change]) -> Table:
@@ -193,7 +223,7 @@ def _table(label: str, found: list[Change]) -> Table:
         if change.beyond_chance and change.ratio is not None and change.unit in _HIGHER_IS_WORSE:
             good = change.ratio < 1
         told = MISSING if change.ratio is None else _percent(change.ratio)
-        interval = "" if change.ci95 is None else f"[{', '.join(map(_percent, change.ci95))}]"
+        interval = "" if change.ci95 is None else _interval(change.ci95)
         rows.append(
             (change.name, _value(change, change.before), _value(change, change.after), Cell(told, good), interval)
         )
@@ -204,5 +234,5 @@ def _table(label: str, found: list[Change]) -> Table:
 def _sentence(change: Change) -> str:
     assert change.ratio is not None and change.ci95 is not None
     values = f"{_value(change, change.before)} -> {_value(change, change.after)}"
-    interval = f"{_percent(change.ratio)} [{', '.join(map(_percent, change.ci95))}]"
+    interval = f"{_percent(change.ratio)} {_interval(change.ci95)}"
     return f"{change.name}: {values}, {interval}"

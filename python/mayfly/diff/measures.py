@@ -44,7 +44,7 @@ class Change:
     name, unit : str
         What is measured, in ``s``, ``share`` or ``bit/s``.
     before, after : float or None
-        None where a side has too little for it.
+        None where a side has too little for it, infinite where it falls on transfers that never end.
     ratio : float or None
         After over before.
     ci95 : tuple of float, optional
@@ -109,8 +109,8 @@ def _weights(sessions: int, resamples: int, rng: np.random.Generator) -> Floats:
 def _change(
     name: tuple[str, str], before: Statistic | None, after: Statistic | None, counts: Sequence[int], drawn: list[Floats]
 ) -> Change:
-    first, second = (_finite(statistic, count) for statistic, count in zip((before, after), counts, strict=True))
-    if not first or not second or before is None or after is None:
+    first, second = (_known(statistic, count) for statistic, count in zip((before, after), counts, strict=True))
+    if not first or not second or before is None or after is None or math.isinf(first) or math.isinf(second):
         return Change(*name, first, second)
     estimate = math.log(second / first)
     if not drawn:
@@ -136,9 +136,9 @@ def _change(
     return Change(*name, first, second, math.exp(estimate), (math.exp(estimate - half), math.exp(estimate + half)), p)
 
 
-def _finite(statistic: Statistic | None, sessions: int) -> float | None:
+def _known(statistic: Statistic | None, sessions: int) -> float | None:
     value = math.nan if statistic is None else statistic(np.ones(sessions))
-    return value if math.isfinite(value) else None
+    return None if math.isnan(value) else value
 
 
 def _kept(found: list[Change]) -> list[Change]:
@@ -214,7 +214,7 @@ def _share(frame: pl.DataFrame, part: str, of: str) -> Statistic | None:
 def _rate(frame: pl.DataFrame, span_s: float) -> Statistic | None:
     if frame.height == 0 or span_s <= 0:
         return None
-    sizes = _by_session(frame, "size_bytes")
+    sizes = _by_session(frame, "carried_bytes")
     return lambda weights: float(8 * (weights @ sizes) / span_s)
 
 

@@ -14,7 +14,19 @@ from mayfly.text.readable import printable
 PAUSE_S = 1.0
 """A pair of hosts that starts no transfer for so long begins another session, s."""
 
-COLUMNS = ("key", "pair", "start_s", "size_bytes", "time_s", "rtt_s", "packets", "repeated", "dropped", "session")
+COLUMNS = (
+    "key",
+    "pair",
+    "start_s",
+    "size_bytes",
+    "time_s",
+    "rtt_s",
+    "packets",
+    "repeated",
+    "dropped",
+    "carried_bytes",
+    "session",
+)
 """Of :attr:`Side.frame`."""
 
 
@@ -31,9 +43,9 @@ class Side:
     frame : polars.DataFrame
         A row per transfer: ``size_bytes``; ``time_s`` (infinite when unfinished, null when not known); ``rtt_s``, its
         mean round-trip time; ``packets`` that carried data, those ``repeated`` among them and, in a run, ``dropped``;
-        and the ``session`` that it belongs to, from 0.
+        ``carried_bytes``, what had arrived at the end; and the ``session`` that it belongs to, from 0.
     span_s : float
-        Time that was simulated, of all replications, or captured, s.
+        Time that was simulated until the last transfer ended, of all replications, or captured, s.
     """
 
     source: str
@@ -93,9 +105,20 @@ def _of_run(source: str, label: str, records: pl.DataFrame, duration_s: float) -
         pl.col("packets_sent").alias("packets"),
         pl.col("retransmits").alias("repeated"),
         pl.col("drops").alias("dropped"),
+        pl.coalesce("delivered_bytes", pl.lit(0)).alias("carried_bytes"),
     )
-    runs = records["replication"].n_unique()
-    return Side(source, label, _with_sessions(frame), duration_s * runs)
+    # A run whose transfers all ended was over with the last of them, whatever time it had been given.
+    ends = (
+        records.filter(protocol="tcp")
+        .group_by("replication")
+        .agg(
+            pl.when(pl.col("finish_s").is_null().any())
+            .then(duration_s)
+            .otherwise(pl.col("finish_s").max())
+            .alias("end_s")
+        )
+    )
+    return Side(source, label, _with_sessions(frame), float(ends["end_s"].sum()))
 
 
 def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
@@ -118,6 +141,7 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
                 pl.col(f"{sender}_data_packets").alias("packets"),
                 pl.col(f"{sender}_retransmits").alias("repeated"),
                 pl.lit(None, pl.Int64).alias("dropped"),
+                pl.col(f"{sender}_distinct_bytes").alias("carried_bytes"),
             )
         )
     frame = pl.concat(directions)

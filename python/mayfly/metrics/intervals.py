@@ -7,6 +7,9 @@ from numpy.typing import ArrayLike
 
 Z95 = 1.959963984540054
 
+HIGHEST_MOS, LOWEST_MOS = 4.5, 1.0
+"""Ends of the scale of the E-model (ITU-T G.107)."""
+
 
 def normal_ci95(values: ArrayLike) -> list[float] | None:
     """95 % interval of the mean of many values, by the normal law.
@@ -52,6 +55,27 @@ def student_ci95(values: ArrayLike) -> list[float] | None:
     [-10.706, 14.706]
     """
     return _interval(values, student_t)
+
+
+def on_mos_scale(ends: list[float] | None) -> list[float] | None:
+    """An interval of opinions, cut where their scale ends: no call is better or worse.
+
+    Parameters
+    ----------
+    ends : list of two float, or None
+        Mean opinion scores.
+
+    Returns
+    -------
+    list of two float, or None
+        None as given.
+
+    Examples
+    --------
+    >>> on_mos_scale([2.3, 5.1])
+    [2.3, 4.5]
+    """
+    return None if ends is None else [max(ends[0], LOWEST_MOS), min(ends[1], HIGHEST_MOS)]
 
 
 def student_t(degrees: int, quantile: float = 0.975) -> float:

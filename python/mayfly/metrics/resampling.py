@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mayfly.metrics.intervals import student_t
+from mayfly.metrics.intervals import on_mos_scale, student_t
 
 CALIBRATION = 1.1
 """What the bootstrap leaves out, as a factor of the interval's width: a few sessions of a heavy-tailed law know its
 tail less well than they say. An interval is calibrated by its coverage (Loh 1987): set on the population
 ``visitors`` of benchmarks/coverage.py, checked on the other one there."""
-
-HIGHEST_MOS, LOWEST_MOS = 4.5, 1.0
-"""Ends of the scale of the E-model (ITU-T G.107)."""
 
 
 def hour_ci95(
@@ -104,10 +101,7 @@ def with_intervals(figures: Any, others: Sequence[Any]) -> Any:
                 if name is not None:
                     ratio = not name.startswith(("mos", "loss", "share"))
                     ends = hour_ci95(figures[name], [one.get(name) for one in inside], ratio=ratio)
-                    if ends is not None and name.startswith("mos"):
-                        # No call is better or worse than the scale.
-                        ends = [max(ends[0], LOWEST_MOS), min(ends[1], HIGHEST_MOS)]
-                    found[key] = ends
+                    found[key] = on_mos_scale(ends) if name.startswith("mos") else ends
         return found
     if isinstance(figures, list):
         rows = [

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats
-from mayfly.metrics.intervals import student_ci95
+from mayfly.metrics.intervals import on_mos_scale, student_ci95
 from mayfly.metrics.playout import one_way_delays
 
 PACKET_S = 0.02
@@ -291,7 +291,7 @@ def call_row(down: pl.DataFrame, up: pl.DataFrame) -> dict[str, Any] | None:
     worse = min(ways, key=lambda way: ways[way]["mos"] or 0.0)
     packets = down if worse == "down" else up
     opinions = [opinion(r) for run in _runs(packets) for r in call_windows(run)["r"]]
-    return {**ways, "mos": ways[worse]["mos"], "mos_ci95": student_ci95(opinions)}
+    return {**ways, "mos": ways[worse]["mos"], "mos_ci95": on_mos_scale(student_ci95(opinions))}
 
 
 def captured_row(calls: pl.DataFrame) -> dict[str, Any] | None:

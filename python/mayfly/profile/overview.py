@@ -168,7 +168,8 @@ def round_trip_overview(frame: pl.DataFrame) -> dict[str, Any]:
     -------
     dict
         ``connections``; ``median_s``, ``p95_s`` and ``least_s`` over TCP connections, each with the mean of its
-        DATA-ACK times to both ends, else with its handshake; ``above_median_s`` and ``above_p95_s``, the same less the
+        DATA-ACK times to both ends (data went one way only: to that end, and what the handshake leaves to the other),
+        else with its handshake; ``above_median_s`` and ``above_p95_s``, the same less the
         least of any connection between the same two hosts. None without any; times beyond 60 s are none.
     """
     names = ("median_s", "p95_s", "least_s", "above_median_s", "above_p95_s")
@@ -179,7 +180,14 @@ def round_trip_overview(frame: pl.DataFrame) -> dict[str, Any]:
         means, mins = (
             pl.col(f"data_ack_to_opener_{of}_s") + pl.col(f"data_ack_to_responder_{of}_s") for of in ("mean", "min")
         )
-        value, least = pl.coalesce(means, value), pl.min_horizontal(mins, least)
+        # Data that went one way only times one end; the handshake has what the least of that end leaves to the other.
+        timed_end = (
+            pl.coalesce(f"data_ack_to_opener_{of}_s", f"data_ack_to_responder_{of}_s") for of in ("mean", "min")
+        )
+        one_mean, one_min = timed_end
+        one_way = one_mean + pl.max_horizontal(pl.col("rtt_s") - one_min, 0.0)
+        one_way = pl.when(pl.col("rtt_s").is_not_null()).then(one_way)
+        value, least = pl.coalesce(means, one_way, value), pl.min_horizontal(mins, least)
     pair = (pl.min_horizontal("opener", "responder"), pl.max_horizontal("opener", "responder"))
     timed = tcp.select(
         *(end.alias(name) for end, name in zip(pair, ("a", "b"), strict=True)),

@@ -218,7 +218,12 @@ def told(sentences: Sequence[str], rest: Sequence[str] = (), more: str = "More")
 def _paragraphs(sentences: Sequence[str]) -> str:
     """Plain sentences, each closed by a full stop where it has none."""
     ends = (".", "!", "?", "`")
-    return "".join(f'<p class="told">{escape(text)}{"" if text.endswith(ends) else "."}</p>' for text in sentences)
+    return "".join(f'<p class="told">{_marked(text)}{"" if text.endswith(ends) else "."}</p>' for text in sentences)
+
+
+def _marked(text: str) -> str:
+    """A sentence as HTML: what stands between backticks is a command, and an arrow is one."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text.replace(" -> ", " \u2192 ")))
 
 
 def folded(summary: str, body: str) -> str:
