@@ -1,0 +1,815 @@
+//! # LFQ
+
+use std::collections::VecDeque;
+
+use units::{Stream, Time};
+
+use crate::base::{Discipline, DropReason, Env};
+use crate::packet::{Ecn, Kind, Packet};
+use crate::parts::codel::{self, Control, ECN, INTERVAL, Law, TARGET};
+use crate::parts::longest_queue::LongestQueue;
+use crate::parts::packet_lists::{List, Slab};
+use crate::parts::standing_table::StandingTable;
+use crate::parts::tag_ring::{Links, TagRing};
+use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+
+/// No packet is charged more: the longest that IP has. So tags stay near the clock whatever comes.
+const LONGEST: u32 = 65_535;
+
+/// Of `PACE`: units in one.
+const WHOLE: i64 = 256;
+
+/// A user may have a packet in one of this many flow slots; the rest of its flows share one queue.
+const SLOTS_OF_ONE_USER: usize = 4;
+
+/// Slots of a set that users without standing may take from those with.
+const TAKEN_FROM_STANDING: usize = 2;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    packets: List,
+    control: Control,
+    /// F_f: what the flow was charged, beside the clock of its user.
+    tag: i64,
+    /// Whose it is.
+    owner: u16,
+    /// In whose order it is: that of its owner, or that of all newcomers.
+    home: u16,
+    next: u16,
+    /// Whether it is in that order, with packets or without.
+    is_in_order: bool,
+    /// Whether it is in line for going ahead.
+    is_ahead: bool,
+}
+
+impl Flow {
+    #[inline]
+    fn is_idle(&self) -> bool {
+        !self.is_in_order && !self.is_ahead
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct User {
+    order: TagRing<16>,
+    /// F_h: what the user was charged, beside the clock of the link.
+    tag: i64,
+    /// v_h: the clock of its flows.
+    clock: i64,
+    /// The clock of the link when it fell silent.
+    left: i64,
+    /// Bytes waiting, and packets.
+    bytes: u64,
+    packets: u32,
+    /// What it has sent as a newcomer, bytes.
+    proved: u32,
+    next: u16,
+    /// Its flows in an order, and those with a slot.
+    flows: u16,
+    /// A flow that had most waiting not long ago.
+    longest: u16,
+    is_in_order: bool,
+    /// Whether it is a user of its own, and no newcomer any more.
+    has_standing: bool,
+}
+
+impl Links for [Flow] {
+    #[inline]
+    fn after(&self, entry: u16) -> u16 {
+        self[usize::from(entry)].next
+    }
+
+    #[inline]
+    fn link(&mut self, entry: u16, next: u16) {
+        self[usize::from(entry)].next = next;
+    }
+}
+
+impl Links for [User] {
+    #[inline]
+    fn after(&self, entry: u16) -> u16 {
+        self[usize::from(entry)].next
+    }
+
+    #[inline]
+    fn link(&mut self, entry: u16, next: u16) {
+        self[usize::from(entry)].next = next;
+    }
+}
+
+/// A lag, and how tags are put into buckets for it.
+#[derive(Clone, Copy, Debug)]
+struct Lag {
+    bytes: i64,
+    shift: u32,
+}
+
+impl Lag {
+    /// Buckets of at least 1 KiB, so many that the lag fits into `buckets` of them.
+    fn of(bytes: u64, buckets: u64) -> Lag {
+        let shift = (10..63).find(|&shift| bytes >> shift < buckets).expect("2^63 bytes fit into one bucket");
+        Lag { bytes: bytes as i64, shift }
+    }
+
+    #[inline]
+    fn bucket(self, tag: i64) -> i64 {
+        tag >> self.shift
+    }
+
+    /// The lowest bucket of what comes while the clock is at `clock`.
+    #[inline]
+    fn floor(self, clock: i64) -> i64 {
+        self.bucket(clock - self.bytes)
+    }
+}
+
+/// The packets of one flow, as CoDel sees them.
+struct Backlog<'a> {
+    packets: &'a mut Slab,
+    list: &'a mut List,
+}
+
+impl codel::Queue for Backlog<'_> {
+    #[inline(always)]
+    fn head(&self) -> Option<(Time, u64)> {
+        self.packets.front(self.list).map(|packet| (packet.arrival, self.list.bytes() - u64::from(packet.len)))
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Option<Packet> {
+        self.packets.pop_front(self.list)
+    }
+}
+
+/// What tells users apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum By {
+    Destination,
+    Source,
+    Pair,
+    Flow,
+}
+
+/// Lagged fair queueing.
+#[derive(Debug)]
+pub struct Lfq {
+    packets: Slab,
+    /// By slot of `flow_slots`; behind these, once it has been needed, a flow of each user for what finds no slot.
+    flows: Vec<Flow>,
+    flow_slots: StandingTable<u64>,
+    /// By slot of `user_slots`; the last one is that of all newcomers.
+    users: Vec<User>,
+    user_slots: StandingTable<u64>,
+    /// Bit per user slot: users without a slot share it.
+    shared: Vec<bool>,
+    order: TagRing<64>,
+    /// Flows in line for going ahead.
+    ahead: VecDeque<u16>,
+    /// V: the clock of the link.
+    clock: i64,
+    /// What the clock has not yet been set on by.
+    owing: i64,
+    /// Users with packets.
+    backlogged: i64,
+    /// Flows in orders.
+    flows_in_order: usize,
+    longest: LongestQueue,
+    /// What of each flow was acknowledged when it was last served; empty on a wire.
+    acknowledged: Vec<u64>,
+    law: Law,
+    marks: bool,
+    step: Time,
+    by: By,
+    prefix: u32,
+    user_lag: Lag,
+    flow_lag: Lag,
+    debt: i64,
+    pace: i64,
+    newcomer: u32,
+}
+
+impl Lfq {
+    /// All newcomers.
+    #[inline]
+    fn newcomers(&self) -> u16 {
+        self.users.len() as u16 - 1
+    }
+
+    #[inline]
+    fn key(&self, packet: &Packet) -> u64 {
+        let net = |host: u32| u64::from(host) >> (32 - self.prefix);
+        match self.by {
+            By::Destination => net(packet.dst),
+            By::Source => net(packet.src),
+            By::Pair => {
+                let (one, other) = (net(packet.src), net(packet.dst));
+                one.min(other) << 32 | one.max(other)
+            }
+            By::Flow => packet.flow.0,
+        }
+    }
+
+    /// Charge of `packet`, of the flow in `slot`, which is being sent.
+    #[inline]
+    fn charge(&mut self, slot: usize, packet: &Packet) -> i64 {
+        let mut charge = packet.len;
+        if packet.kind == Kind::Ack && !self.acknowledged.is_empty() {
+            // What was acknowledged by packets that were dropped is charged to the next one.
+            let before = &mut self.acknowledged[slot];
+            let moved = packet.progress.saturating_sub(*before);
+            *before = packet.progress.max(if *before == u64::MAX { 0 } else { *before });
+            charge = charge.max(moved.min(LONGEST.into()) as u32);
+        }
+        charge.min(LONGEST).into()
+    }
+
+    /// The flow of user `user` for packets that find no slot.
+    fn spare(&mut self, user: u16) -> usize {
+        let slots = self.flow_slots.len();
+        if self.flows.len() == slots {
+            let spare = (0..self.users.len() as u16).map(|user| Flow { owner: user, home: user, ..Flow::default() });
+            self.flows.reserve_exact(self.users.len());
+            self.flows.extend(spare);
+            if !self.acknowledged.is_empty() {
+                self.acknowledged.resize(self.flows.len(), u64::MAX);
+            }
+        }
+        slots + usize::from(user)
+    }
+
+    /// Whether packets wait in the flow for what finds no slot.
+    #[inline]
+    fn spills(&self, user: u16) -> bool {
+        self.flows.get(self.flow_slots.len() + usize::from(user)).is_some_and(|flow| !flow.packets.is_empty())
+    }
+
+    /// The user that `packet` belongs to: its own slot, or that of all newcomers.
+    fn user_of(&mut self, packet: &Packet) -> u16 {
+        let key = self.key(packet);
+        let set = self.user_slots.set(key);
+        if let Some(slot) = self.user_slots.find(set, key) {
+            return slot as u16;
+        }
+        let slots = StandingTable::<u64>::slots(set);
+        let home = slots.start + (key as usize ^ (key >> 32) as usize) % slots.len();
+        // Packets of a user that shares a slot stay there until none is left: they keep their order.
+        if self.shared[home] {
+            return home as u16;
+        }
+        // So do those in the flow of newcomers that has no slot of its own.
+        if self.spills(self.newcomers()) {
+            return self.newcomers();
+        }
+        let standing = slots.clone().filter(|&slot| self.users[slot].has_standing).count();
+        let free = self.user_slots.free(set);
+        let taken = free.or_else(|| {
+            let may = |slot: &usize| {
+                let user = &self.users[*slot];
+                let spared = user.has_standing && standing + TAKEN_FROM_STANDING <= slots.len();
+                user.flows == 0 && !user.is_in_order && !spared
+            };
+            slots.clone().filter(may).min_by_key(|&slot| (self.users[slot].has_standing, self.users[slot].left))
+        });
+        let Some(slot) = taken else {
+            if standing < slots.len() {
+                return self.newcomers();
+            }
+            self.shared[home] = true;
+            return home as u16;
+        };
+        self.user_slots.give(slot, key);
+        let user = &mut self.users[slot];
+        // Beyond the tags of the flows of the user before: to this one they are newcomers.
+        user.clock += self.flow_lag.bytes + 2 * i64::from(LONGEST);
+        (user.left, user.proved, user.has_standing) = (self.clock, 0, self.newcomer == 0);
+        user.tag = if self.newcomer == 0 { self.clock - self.user_lag.bytes } else { self.clock };
+        slot as u16
+    }
+
+    /// The slot of the flow of `packet`, which goes to the order of its user if it is in none.
+    #[inline]
+    fn flow_of(&mut self, packet: &Packet) -> usize {
+        let set = self.flow_slots.set(packet.flow.0);
+        let own = self.flow_slots.find(set, packet.flow.0);
+        match own {
+            Some(slot) if self.flows[slot].is_in_order => slot,
+            _ => self.begin(packet, set, own),
+        }
+    }
+
+    fn begin(&mut self, packet: &Packet, set: usize, own: Option<usize>) -> usize {
+        let owner = self.user_of(packet);
+        let home = if self.users[usize::from(owner)].has_standing { owner } else { self.newcomers() };
+        let most = self.flow_slots.len() / SLOTS_OF_ONE_USER;
+        let found = if self.spills(home) || usize::from(self.users[usize::from(home)].flows) >= most {
+            None
+        } else if own.is_some() {
+            own
+        } else {
+            self.take_slot(packet, set)
+        };
+        let slot = found.unwrap_or_else(|| self.spare(home));
+        let flow = &mut self.flows[slot];
+        if flow.is_in_order {
+            return slot;
+        }
+        let user = &mut self.users[usize::from(home)];
+        let newest = user.clock - self.flow_lag.bytes;
+        let is_known = flow.owner == owner && flow.home == home;
+        flow.tag = if is_known { flow.tag.max(newest) } else { newest };
+        (flow.owner, flow.home) = (if found.is_some() { owner } else { home }, home);
+        self.enter(slot as u16);
+        slot
+    }
+
+    /// A slot of `set` for the flow of `packet`: a free one, or that of an idle flow, the one that is least of all ahead of
+    /// a newcomer.
+    fn take_slot(&mut self, packet: &Packet, set: usize) -> Option<usize> {
+        let slot = self.flow_slots.free(set).or_else(|| {
+            let idle = |slot: &usize| self.flows[*slot].is_idle();
+            let ahead = |slot: &usize| self.flows[*slot].tag - self.users[usize::from(self.flows[*slot].home)].clock;
+            StandingTable::<u64>::slots(set).filter(idle).min_by_key(ahead)
+        })?;
+        self.flow_slots.give(slot, packet.flow.0);
+        self.flows[slot] = Flow { owner: u16::MAX, ..Flow::default() };
+        if let Some(acknowledged) = self.acknowledged.get_mut(slot) {
+            *acknowledged = u64::MAX;
+        }
+        Some(slot)
+    }
+
+    /// The flow in `slot` enters the order of its home, and that the order of the users.
+    #[inline]
+    fn enter(&mut self, slot: u16) {
+        let flow = &mut self.flows[usize::from(slot)];
+        flow.is_in_order = true;
+        self.flows_in_order += 1;
+        let (home, tag) = (flow.home, flow.tag);
+        self.users[usize::from(flow.owner)].flows += 1;
+        if flow.owner != home {
+            self.users[usize::from(home)].flows += 1;
+        }
+        let user = &mut self.users[usize::from(home)];
+        if !user.is_in_order {
+            user.is_in_order = true;
+            // While it was silent its clock ran on: it was entitled to service and took none.
+            user.clock += (self.clock - user.left).max(0);
+            user.left = self.clock;
+            user.tag = user.tag.max(self.clock - self.user_lag.bytes);
+            let bucket = self.user_lag.bucket(user.tag);
+            self.order.push(home, bucket, self.user_lag.floor(self.clock), &mut self.users[..]);
+        }
+        self.place(slot, home, tag);
+    }
+
+    /// Puts the flow in `slot` into the order of `home`.
+    #[inline]
+    fn place(&mut self, slot: u16, home: u16, tag: i64) {
+        let user = &mut self.users[usize::from(home)];
+        let floor = self.flow_lag.floor(user.clock);
+        user.order.push(slot, self.flow_lag.bucket(tag), floor, &mut self.flows[..]);
+    }
+
+    /// The flow in `slot`, which was taken out of its order, has no packets.
+    #[inline]
+    fn leave(&mut self, slot: u16) {
+        let flow = &mut self.flows[usize::from(slot)];
+        flow.is_in_order = false;
+        self.flows_in_order -= 1;
+        let (owner, home) = (usize::from(flow.owner), usize::from(flow.home));
+        self.users[owner].flows -= 1;
+        if owner != home {
+            self.users[home].flows -= 1;
+        }
+    }
+
+    /// The user, which was taken out of the order, has no packets.
+    fn retire(&mut self, user: u16) {
+        let at = usize::from(user);
+        while let Some((slot, _)) = self.users[at].order.pop(i64::MIN, &self.flows[..]) {
+            self.leave(slot);
+        }
+        self.users[at].is_in_order = false;
+        self.users[at].left = self.clock;
+        if let Some(shared) = self.shared.get_mut(at) {
+            *shared = false;
+        }
+    }
+
+    /// Takes the user whose turn it is out of the order.
+    #[inline]
+    fn next_user(&mut self) -> Option<u16> {
+        loop {
+            let floor = self.user_lag.floor(self.clock);
+            let (entry, bucket) = self.order.pop(floor, &self.users[..])?;
+            let user = &self.users[usize::from(entry)];
+            let own = self.user_lag.bucket(user.tag);
+            if user.packets == 0 {
+                self.retire(entry);
+            } else if own > bucket {
+                self.order.defer(entry, own, bucket, &mut self.users[..]);
+            } else {
+                return Some(entry);
+            }
+        }
+    }
+
+    /// Takes the flow whose turn it is out of the order of `home`.
+    #[inline]
+    fn next_flow(&mut self, home: u16) -> Option<u16> {
+        loop {
+            let user = &mut self.users[usize::from(home)];
+            let floor = self.flow_lag.floor(user.clock);
+            let (entry, bucket) = user.order.pop(floor, &self.flows[..])?;
+            let flow = &self.flows[usize::from(entry)];
+            let own = self.flow_lag.bucket(flow.tag);
+            if flow.packets.is_empty() {
+                self.leave(entry);
+            } else if own > bucket {
+                user.order.defer(entry, own, bucket, &mut self.flows[..]);
+            } else {
+                return Some(entry);
+            }
+        }
+    }
+
+    /// Takes the flow that goes ahead out of its line. It stays in its order, which finds out what it was charged.
+    #[inline]
+    fn next_ahead(&mut self) -> Option<u16> {
+        while let Some(slot) = self.ahead.pop_front() {
+            self.flows[usize::from(slot)].is_ahead = false;
+            if self.may_go_ahead(slot) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// Whether the user of the flow in `slot` would not be ahead by more than its debt, and nobody is behind by more than
+    /// the lag that is kept: who is, would wait for all that go ahead.
+    fn may_go_ahead(&self, slot: u16) -> bool {
+        let flow = &self.flows[usize::from(slot)];
+        let tag = self.users[usize::from(flow.home)].tag;
+        let has_credit = |packet: &Packet| tag + i64::from(packet.len) <= self.clock + self.debt;
+        let floor = self.user_lag.floor(self.clock);
+        self.packets.front(&flow.packets).is_some_and(has_credit) && self.order.lowest().is_none_or(|low| low >= floor)
+    }
+
+    /// `user` has `bytes` and `packets` more waiting.
+    #[inline]
+    fn grew(&mut self, user: u16, bytes: u64, packets: u32) {
+        let own = &mut self.users[usize::from(user)];
+        self.backlogged += i64::from(own.packets == 0);
+        own.bytes += bytes;
+        own.packets += packets;
+        let length = self.length(user);
+        self.longest.grew(user.into(), length);
+    }
+
+    /// `user` has `bytes` and `packets` less waiting.
+    #[inline]
+    fn shrank(&mut self, user: u16, bytes: u64, packets: u32) {
+        let own = &mut self.users[usize::from(user)];
+        own.bytes -= bytes;
+        own.packets -= packets;
+        self.backlogged -= i64::from(own.packets == 0);
+    }
+
+    /// A packet of the flow in `slot`, charged to it and to its user, unless all that could go were dropped.
+    #[inline(always)]
+    fn send(&mut self, slot: u16, env: &mut Env) -> Option<Packet> {
+        let at = usize::from(slot);
+        let backlogged = self.backlogged;
+        let flow = &mut self.flows[at];
+        let home = flow.home;
+        let before = (flow.packets.bytes(), flow.packets.packets());
+        let mut backlog = Backlog { packets: &mut self.packets, list: &mut flow.packets };
+        let taken = flow.control.dequeue(&self.law, env, &mut backlog);
+        let is_last = flow.packets.is_empty();
+        let gone = (before.0 - flow.packets.bytes(), before.1 - flow.packets.packets());
+        self.shrank(home, gone.0, gone.1);
+        let mut packet = taken?;
+        if self.marks && packet.ecn == Ecn::Ect1 && !is_last {
+            // RFC 9331, section 4.1: scalable senders are told early, and keep a short queue of their own.
+            if env.now().saturating_sub(packet.arrival) > self.step {
+                env.mark(&mut packet);
+            }
+        }
+        let charge = self.charge(at, &packet);
+        let flow = &mut self.flows[at];
+        flow.tag += charge;
+        self.users[usize::from(home)].tag += charge;
+        self.owing += charge * self.pace;
+        let whole = WHOLE * backlogged;
+        let on = self.owing / whole;
+        self.owing -= on * whole;
+        self.clock += on;
+        let owner = flow.owner;
+        if owner != home {
+            self.prove(owner.into(), packet.len);
+        }
+        Some(packet)
+    }
+
+    /// The newcomer `user` has sent `len` bytes more.
+    fn prove(&mut self, user: usize, len: u32) {
+        let newcomer = &mut self.users[user];
+        newcomer.proved = newcomer.proved.saturating_add(len);
+        let enough = newcomer.proved >= self.newcomer && !newcomer.has_standing;
+        // Packets that wait without a slot of their own keep their order: nobody goes elsewhere meanwhile.
+        if enough && !self.spills(self.newcomers()) {
+            let user = &mut self.users[user];
+            user.has_standing = true;
+            (user.tag, user.left) = (self.clock, self.clock);
+        }
+    }
+
+    /// The flow in `slot`, which was taken out of the order of the newcomers, belongs to a user that is none any more.
+    #[cold]
+    fn move_home(&mut self, slot: u16) {
+        self.leave(slot);
+        let flow = &mut self.flows[usize::from(slot)];
+        let (bytes, packets) = (flow.packets.bytes(), flow.packets.packets());
+        let (from, to) = (flow.home, flow.owner);
+        flow.home = to;
+        flow.tag = self.users[usize::from(to)].clock;
+        self.shrank(from, bytes, packets);
+        self.grew(to, bytes, packets);
+        self.enter(slot);
+    }
+
+    /// What waits of `user`, as it counts when the buffer is full: bytes, but not zero for packets without any, or packets
+    /// where each takes its time on the air whatever its length.
+    #[inline]
+    fn length(&self, user: u16) -> u64 {
+        let User { bytes, packets, .. } = self.users[usize::from(user)];
+        if self.acknowledged.is_empty() { bytes.max(packets.into()) } else { packets.into() }
+    }
+
+    /// Of the flows of `home` one that has much waiting: the longest, if it is known; else one that is to be served last.
+    fn victim(&mut self, home: u16) -> u16 {
+        let user = &mut self.users[usize::from(home)];
+        let longest = &self.flows[usize::from(user.longest)];
+        let is_long = 2 * longest.packets.bytes() * u64::from(user.flows) >= user.bytes;
+        if longest.home == home && !longest.packets.is_empty() && is_long {
+            return user.longest;
+        }
+        loop {
+            let user = &mut self.users[usize::from(home)];
+            let (slot, bucket) = user.order.pop_highest(&self.flows[..]).expect("a flow with packets is in the order");
+            if self.flows[usize::from(slot)].packets.is_empty() {
+                self.leave(slot);
+            } else {
+                user.order.push(slot, bucket, bucket, &mut self.flows[..]);
+                return slot;
+            }
+        }
+    }
+
+    /// Drops from the head of a long flow of the user with most waiting.
+    #[cold]
+    fn make_room(&mut self, arriving: u64, env: &mut Env) {
+        while env.is_over() {
+            let mut longest = std::mem::take(&mut self.longest);
+            let found = longest.find(|user| self.length(user as u16));
+            self.longest = longest;
+            let (home, _) = found.expect("packets wait, so some user has most");
+            let slot = usize::from(self.victim(home as u16));
+            let victim = self.packets.pop_front(&mut self.flows[slot].packets).expect("it has packets");
+            self.shrank(home as u16, victim.len.into(), 1);
+            let reason = if victim.handle == arriving { DropReason::Full } else { DropReason::PushedOut };
+            env.discard(victim, reason);
+        }
+    }
+}
+
+/// Parameter: backlog of a flow that is never too much.
+const FEW: Param = Param {
+    name: "mtu",
+    unit: "bytes",
+    about: "CoDel drops nothing while no more than this waits behind in the flow (MTU)",
+    value: Value::Whole { default: 1514, min: 1, max: 1 << 30 },
+};
+
+impl Discipline for Lfq {
+    const SPEC: Spec = Spec {
+        id: "lfq",
+        family: Family::FairQueueing,
+        about: "lagged fair queueing: least attained service with a short memory, for users and for their flows",
+        source: "Mayfly",
+        when_full: "the first packet of a long flow of the user with most waiting",
+        time_driven: false,
+        // While packets of a flow wait, the flow keeps to its slot, or to the flow that has those without one.
+        keeps_flow_order: true,
+        params: &[
+            Param {
+                name: "user",
+                unit: "",
+                about: "what a user is: destination host, source host, pair of hosts, or flow",
+                value: Value::Choice(&["dst", "src", "pair", "flow"]),
+            },
+            Param {
+                name: "prefix",
+                unit: "bits",
+                about: "leading bits of the 32 of an address that tell hosts apart",
+                value: Value::Whole { default: 32, min: 1, max: 32 },
+            },
+            Param {
+                name: "user_lag",
+                unit: "bytes",
+                about: "by which a user may be behind the clock of the link (B)",
+                value: Value::Whole { default: 360_000, min: 0, max: 1 << 40 },
+            },
+            Param {
+                name: "flow_lag",
+                unit: "bytes",
+                about: "by which a flow may be behind the clock of its user (b)",
+                value: Value::Whole { default: 120_000, min: 0, max: 1 << 40 },
+            },
+            Param {
+                name: "debt",
+                unit: "bytes",
+                about: "by which a user may be ahead and its sparse flows still go first (D)",
+                value: Value::Whole { default: 15_000, min: 0, max: 1 << 40 },
+            },
+            Param {
+                name: "pace",
+                unit: "",
+                about: "speed of the clock beside service per backlogged user",
+                value: Value::Number { default: 0.3, min: 0.0, max: 1.0 },
+            },
+            Param {
+                name: "newcomer",
+                unit: "bytes",
+                about: "what a new user sends out of the share that all newcomers have together",
+                value: Value::Whole { default: 30_000, min: 0, max: 1 << 30 },
+            },
+            Param {
+                name: "flows",
+                unit: "slots",
+                about: "flows with a queue of their own",
+                value: Value::Whole { default: 896, min: 8, max: 32_768 },
+            },
+            Param {
+                name: "users",
+                unit: "slots",
+                about: "users that are remembered",
+                value: Value::Whole { default: 192, min: 8, max: 16_384 },
+            },
+            Param {
+                name: "medium",
+                unit: "",
+                about: "a wire, or a half-duplex cell, where acknowledgements are charged what they acknowledge",
+                value: Value::Choice(&["wire", "cell"]),
+            },
+            TARGET,
+            INTERVAL,
+            FEW,
+            ECN,
+            Param {
+                name: "step",
+                unit: "s",
+                about: "wait beyond which packets of scalable senders are marked",
+                value: Value::Number { default: 0.001, min: 1e-6, max: 1e3 },
+            },
+        ],
+    };
+
+    fn with_options(options: &Options, rng: &mut Stream) -> Result<Self, OptionError> {
+        let (flow_slots, user_slots) = (options.whole("flows"), options.whole("users"));
+        let flow_slots = StandingTable::draw(flow_slots, rng);
+        let user_slots = StandingTable::draw(user_slots, rng);
+        let (flows, users) = (flow_slots.len(), user_slots.len());
+        let mut all_newcomers = vec![User::default(); users + 1];
+        all_newcomers[users].has_standing = true;
+        Ok(Lfq {
+            packets: Slab::default(),
+            flows: vec![Flow { owner: u16::MAX, ..Flow::default() }; flows],
+            flow_slots,
+            users: all_newcomers,
+            user_slots,
+            shared: vec![false; users],
+            order: TagRing::default(),
+            ahead: VecDeque::new(),
+            clock: 0,
+            owing: 0,
+            backlogged: 0,
+            flows_in_order: 0,
+            longest: LongestQueue::default(),
+            acknowledged: if options.choice("medium") == "cell" { vec![u64::MAX; flows] } else { Vec::new() },
+            law: Law::with_options(options),
+            marks: options.choice(ECN.name) == "on",
+            step: options.time("step"),
+            by: match options.choice("user") {
+                "dst" => By::Destination,
+                "src" => By::Source,
+                "pair" => By::Pair,
+                _ => By::Flow,
+            },
+            prefix: options.whole("prefix") as u32,
+            user_lag: Lag::of(options.whole("user_lag"), 60),
+            flow_lag: Lag::of(options.whole("flow_lag"), 15),
+            debt: options.whole("debt") as i64,
+            pace: (options.number("pace") * WHOLE as f64).round() as i64,
+            newcomer: options.whole("newcomer") as u32,
+        })
+    }
+
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, env: &mut Env) {
+        env.accept(&packet);
+        let (handle, len) = (packet.handle, packet.len);
+        let slot = self.flow_of(&packet);
+        let flow = &mut self.flows[slot];
+        let was_empty = flow.packets.is_empty();
+        self.packets.push_back(&mut flow.packets, packet);
+        let (home, tag, length) = (flow.home, flow.tag, flow.packets.bytes());
+        let user = &mut self.users[usize::from(home)];
+        if was_empty {
+            let is_sparse = tag <= user.clock - self.flow_lag.bytes / 2 && !self.flows[slot].is_ahead;
+            if is_sparse && user.tag + i64::from(len) <= self.clock + self.debt {
+                self.flows[slot].is_ahead = true;
+                self.ahead.push_back(slot as u16);
+            }
+        } else {
+            let longest = &self.flows[usize::from(user.longest)];
+            if longest.home != home || longest.packets.bytes() < length {
+                user.longest = slot as u16;
+            }
+        }
+        self.grew(home, len.into(), 1);
+        if env.is_over() {
+            self.make_room(handle, env);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
+        loop {
+            if let Some(slot) = self.next_ahead() {
+                match self.send(slot, env) {
+                    None => continue,
+                    sent => return sent,
+                }
+            }
+            let home = self.next_user()?;
+            let Some(slot) = self.next_flow(home) else {
+                self.retire(home);
+                continue;
+            };
+            let user = &mut self.users[usize::from(home)];
+            self.clock = self.clock.max(user.tag);
+            user.clock = user.clock.max(self.flows[usize::from(slot)].tag);
+            let sent = self.send(slot, env);
+            let flow = &self.flows[usize::from(slot)];
+            let (tag, owner) = (flow.tag, flow.owner);
+            if flow.packets.is_empty() {
+                self.leave(slot);
+            } else if owner != home && self.users[usize::from(owner)].has_standing {
+                self.move_home(slot);
+            } else {
+                self.place(slot, home, tag);
+            }
+            let user = &self.users[usize::from(home)];
+            if user.packets == 0 {
+                self.retire(home);
+            } else {
+                let bucket = self.user_lag.bucket(user.tag);
+                self.order.push(home, bucket, self.user_lag.floor(self.clock), &mut self.users[..]);
+            }
+            if sent.is_some() {
+                return sent;
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<&Packet> {
+        let waits = |slot: u16| !self.flows[usize::from(slot)].packets.is_empty();
+        let ahead = self.ahead.iter().copied().find(|&slot| self.may_go_ahead(slot));
+        let in_turn = || {
+            let users = |user: u16| &self.users[usize::from(user)];
+            let floor = self.user_lag.floor(self.clock);
+            let bucket = |user: u16| self.user_lag.bucket(users(user).tag);
+            let home = users(self.order.first(floor, &self.users[..], |user| users(user).packets > 0, bucket)?);
+            let bucket = |slot: u16| self.flow_lag.bucket(self.flows[usize::from(slot)].tag);
+            home.order.first(self.flow_lag.floor(home.clock), &self.flows[..], waits, bucket)
+        };
+        self.packets.front(&self.flows[usize::from(ahead.or_else(in_turn)?)].packets)
+    }
+
+    #[inline]
+    fn flow_table_len(&self) -> usize {
+        self.flows_in_order
+    }
+
+    fn flow_table_bytes(&self) -> usize {
+        self.flows.capacity() * size_of::<Flow>()
+            + self.flow_slots.bytes()
+            + self.users.capacity() * size_of::<User>()
+            + self.user_slots.bytes()
+            + self.shared.capacity()
+            + self.ahead.capacity() * size_of::<u16>()
+            + self.longest.bytes()
+            + self.acknowledged.capacity() * size_of::<u64>()
+    }
+}
