@@ -1,4 +1,111 @@
 //! # LFQ
+//!
+//! **Idea.** *Lagged fair queueing*: least attained service with a short memory, and a user in front of the flow. Every *user* (a host, or a
+//! pair of hosts) has a tag, the bytes it was sent; the link has a clock. The user with the smallest tag is served. One that has been silent
+//! comes back with its own tag, but no more than a *lag* $B$ behind the clock: what it did not use is its credit, and the credit has a
+//! bound. The same rule holds for the *flows* of a user, with a clock of its own and a lag $b$. So the first bytes of a flow go first, as
+//! under [LAS](las.md); what has sent more shares the link equally, and nobody is locked out. There is no threshold to fall off, and no
+//! class to drown in. Credit comes from having had less than one's share, which costs something, and not from being new, which is free.
+//!
+//! **Rules.** $F_h$ and $F_f$ are tags of a user and of a flow, $V$ is the clock of the link, $v_h$ that of a user, $n$ the number of
+//! backlogged users.
+//!
+//! | when | what |
+//! |---|---|
+//! | a user becomes backlogged | $F_h = \max(F_h, V - B)$; $v_h$ goes on by what $V$ did while it was silent |
+//! | a flow becomes backlogged | $F_f = \max(F_f, v_h - b)$ |
+//! | the link is free | the user of smallest $F_h$, of it the flow of smallest $F_f$; $V = \max(V, F_h)$, $v_h = \max(v_h, F_f)$ |
+//! | a packet of $c$ bytes is sent | $F_h$ and $F_f$ go up by $c$, $V$ by $p\,c/n$, $v_h$ by the same with the flows of the user |
+//! | a *sparse* flow sends | a flow that becomes backlogged at least $b/2$ behind sends this packet before all users, if that leaves its user at most $D$ ahead of $V$, and nobody is more than $B$ behind |
+//! | the user is *new* | until it has sent `newcomer` bytes, its flows are those of one user that all newcomers are together |
+//!
+//! - *The clock never stands still* ($p$, `pace`): while all are behind, who is steady gains credit all the same. With $p = 0$ it is the
+//!   largest tag that was served, and newcomers one after another would keep others from the link; with $p = 1$ it is that of processor
+//!   sharing, credit runs out by itself, and with it what short flows gain.
+//! - *Sparse flows* ($D$, `debt`): SYNs, DNS, calls and games wait for one packet. They are charged as any other packet, so new ports bring
+//!   nothing.
+//! - *New addresses* are as cheap as new ports where the side that names users can be forged. Together they have one share and one credit;
+//!   an address that has sent 30 kB out of that is a user of its own from then on, and is remembered, with its tag, while its slot is not
+//!   needed.
+//!
+//! **What a user is** (`user`). `pair` by default: both addresses, whatever the direction. `dst` and `src` are right where one side is known
+//! to be that of the users and cannot be forged: `dst` on the way to them, `src` on the way from them. `prefix` takes the leading bits of an
+//! address; hosts are numbers of 32 bits here, an implementation with IPv6 takes /64. Packets here carry no mark.
+//!
+//! **Queue management.** Each flow has CoDel ([codel](codel.md)), which never takes the last packets of a flow (`mtu`), and marks where the
+//! transport understands ECN. A packet with ECT(1), of a scalable sender (RFC 9331), is marked when it waited longer than `step` and others
+//! of its flow wait behind it: so such senders keep a short queue of their own.
+//!
+//! **Medium.** On a wire a packet is charged its bytes. In a half-duplex cell (`medium=cell`) an acknowledgement is charged what it newly
+//! acknowledges: uploads and downloads of a station then share what the access point sends and lets through. What a dropped one
+//! acknowledged is charged to the next. On a full-duplex link this is wrong, and it is never a default.
+//!
+//! **Bounds.** Let $L$ be the longest packet (65,535 bytes at most are charged), $W$ the width of a bucket of the order: the power of two of
+//! at least 1 KiB of which 60 hold $B$, 8 KiB by default. The buffer drops nothing of the users in question; $p < 1$.
+//!
+//! *Lemma.* A backlogged user is never more than $B + W + L$ behind the clock: $F_i \ge V - B - W - L$. For $V$ passes a backlogged tag
+//! only by its pace: when it is set to $F_h$, no tag is a bucket below that. Let $k$ users be below $V - B$. Nobody goes ahead then, and who
+//! becomes backlogged is not below; so the $k$ are served, lowest bucket first, and each is below for at most one round of them, in which $V$
+//! moves on by $k\,p\,L/n \le L$. And $F_i \le V + \max(L, D)$, since it was served at $F_i \le V$, or went ahead.
+//!
+//! 1. *User beside user.* While user $i$ is backlogged, any user $j$ with standing gets at most $2B + 2D + 2W + 3L$ more than $i$, over any
+//!    time and for any pattern of $j$. For $j$ is served in turn only in a bucket no later than that of $i$, or ahead below $V + D$; by the
+//!    lemma $F_j \le F_i + B + D + W + L$ at the end. At the beginning $F_j \ge V - B - W - L$ and $F_i \le V + \max(L, D)$. What $j$ gets is
+//!    what its tag grows by, less what it is raised by. So pausing, spacing, splitting and new ports gain no more than that, once.
+//! 2. *Whatever others do.* While backlogged, a user gets at least $p$ times its fair share (each byte sent counts $1/n$), less
+//!    $B + W + 2L + \max(L, D)$: its tag follows $V$, and $V$ goes on by at least $p\,c/n$. That holds for users without number, each with
+//!    all its credit. With $H$ users in all, bound 1 gives the full share less $H - 1$ times its constant over $H$.
+//! 3. *Transfers within the lag.* A user that was silent for $B$ sends $x \le B$ bytes while every other user is sent at most what it lies
+//!    behind that, and $W + 2L$: those who are not behind wait, those who are share with it, at most $H (x + W + 2L)$ bytes in all.
+//! 4. *New addresses.* All that have not proved themselves are one user in bound 1.
+//!
+//! Inside a user the same holds for flows, with $b$ and a bucket of which 15 hold $b$; without newcomers.
+//!
+//! **Scope and limits.**
+//! - Who can keep many addresses for long is many users, as it is to every fair queue by address: take the side that cannot be forged.
+//! - A house behind one address is one user, unless the link is inside it. Its flows are treated by the inner rule.
+//! - A sender that does not back off loses what exceeds its share, as under every fair queue.
+//! - `triple` isolation as in [cake](cake.md), and weights, are not built in.
+//!
+//! **Parameters.**
+//!
+//! | name | symbol | unit | default | meaning |
+//! |---|---|---|---|---|
+//! | `user` | | | `pair` | what a user is: `pair` of hosts, `dst` or `src` host, `flow` |
+//! | `prefix` | | bits | 32 | leading bits of the 32 of an address that tell hosts apart |
+//! | `user_lag` | $B$ | bytes | 360,000 | by which a user may be behind |
+//! | `flow_lag` | $b$ | bytes | 120,000 | by which a flow may be behind in its user |
+//! | `debt` | $D$ | bytes | 15,000 | by which a user may be ahead and its sparse flows still go first |
+//! | `pace` | $p$ | share | 0.4 | speed of a clock beside service per backlogged user, or flow of the user |
+//! | `newcomer` | | bytes | 30,000 | what a new user sends out of the common share; 0: none are new |
+//! | `flows` | | slots | 896 | flows with a queue of their own |
+//! | `users` | | slots | 192 | users that are remembered |
+//! | `medium` | | | `wire` | `wire` or `cell` |
+//! | `target` | TARGET | s | 0.005 | CoDel: time in the queue that is acceptable |
+//! | `interval` | INTERVAL | s | 0.1 | CoDel: how long it may be exceeded before the first drop |
+//! | `mtu` | MTU | bytes | 1514 | CoDel: nothing is dropped while no more than this waits behind in the flow |
+//! | `ecn` | | | `on` | mark packets of ECN-capable transports instead of dropping them |
+//! | `step` | | s | 0.001 | wait beyond which packets of scalable senders are marked |
+//!
+//! **When the tables are full.** Both are set-associative, sets of eight, by a hash with a seed of its own. An idle entry gives way to a new one:
+//! of flows the one that is least ahead of a newcomer, of users those without standing first, and to newcomers no more than two of a set with
+//! standing. What waits is never moved. A flow without a slot, or of a user that has flows in a quarter of them, waits in one queue with the other
+//! such flows of its user: it shares with them, and takes nothing from other users. A user whose set is full of users with standing that have
+//! packets shares the slot and the share of one of them. A user that is forgotten is new when it comes back, so that nobody gains by it.
+//!
+//! **When the buffer is full** the arriving packet is queued, then the user with most bytes waiting (in a cell: packets) loses a packet at the head of a
+//! long flow: the longest where that is known, else one that would be served last; and so on until the rest fits.
+//!
+//! **Cost.** O(1) per packet: tags are in rings of 64 and 16 buckets with a bit each; a packet of a waiting flow costs one look-up, that of an idle
+//! one two. A victim costs O(log users). Memory is fixed: see `mayfly disciplines` and `docs/validation.md`; the queues for flows
+//! without a slot are allocated when the first one comes.
+//!
+//! **Validation.** `crates/qdisc/tests/lfq.rs`: bounds 1, 2 and 4 under bursts, ports, addresses and lengths that are drawn to break them; bound 3;
+//! order in full tables; shares; marks; charges. The rings against a search (`tag_ring.rs`). Conformance suite.
+//!
+//! **References.** I. Rai, G. Urvoy-Keller and E. Biersack, "Analysis of LAS scheduling for job size distributions with high variance", SIGMETRICS
+//! 2003. S. Aalto, U. Ayesta and E. Nyberg, "Two-level processor-sharing scheduling disciplines: mean delay analysis", SIGMETRICS 2004. P. Goyal, H. Vin
+//! and H. Cheng, "Start-time fair queuing", SIGCOMM 1996. A. Saeed et al., "Eiffel", NSDI 2019. RFC 8289, 8290, 9331.
 
 use std::collections::VecDeque;
 
@@ -61,6 +168,8 @@ struct User {
     /// Bytes waiting, and packets.
     bytes: u64,
     packets: u32,
+    /// What its clock has not yet been set on by.
+    owing: u32,
     /// What it has sent as a newcomer, bytes.
     proved: u32,
     next: u16,
@@ -498,7 +607,11 @@ impl Lfq {
         let charge = self.charge(at, &packet);
         let flow = &mut self.flows[at];
         flow.tag += charge;
-        self.users[usize::from(home)].tag += charge;
+        let user = &mut self.users[usize::from(home)];
+        user.tag += charge;
+        let (owing, whole) = (user.owing + (charge * self.pace) as u32, WHOLE as u32 * u32::from(user.flows));
+        user.clock += i64::from(owing / whole);
+        user.owing = owing % whole;
         self.owing += charge * self.pace;
         let whole = WHOLE * backlogged;
         let on = self.owing / whole;
@@ -605,8 +718,8 @@ impl Discipline for Lfq {
             Param {
                 name: "user",
                 unit: "",
-                about: "what a user is: destination host, source host, pair of hosts, or flow",
-                value: Value::Choice(&["dst", "src", "pair", "flow"]),
+                about: "what a user is: pair of hosts, destination host, source host, or flow",
+                value: Value::Choice(&["pair", "dst", "src", "flow"]),
             },
             Param {
                 name: "prefix",
@@ -634,9 +747,9 @@ impl Discipline for Lfq {
             },
             Param {
                 name: "pace",
-                unit: "",
-                about: "speed of the clock beside service per backlogged user",
-                value: Value::Number { default: 0.3, min: 0.0, max: 1.0 },
+                unit: "share",
+                about: "speed of a clock beside service per backlogged user, or flow (p)",
+                value: Value::Number { default: 0.4, min: 0.0, max: 1.0 },
             },
             Param {
                 name: "newcomer",
@@ -703,8 +816,8 @@ impl Discipline for Lfq {
             by: match options.choice("user") {
                 "dst" => By::Destination,
                 "src" => By::Source,
-                "pair" => By::Pair,
-                _ => By::Flow,
+                "flow" => By::Flow,
+                _ => By::Pair,
             },
             prefix: options.whole("prefix") as u32,
             user_lag: Lag::of(options.whole("user_lag"), 60),
