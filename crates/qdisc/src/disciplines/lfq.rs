@@ -109,11 +109,12 @@
 
 use std::collections::VecDeque;
 
-use units::{Stream, Time};
+use units::{FlowKey, Stream, Time};
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::packet::{Ecn, Kind, Packet};
 use crate::parts::codel::{self, Control, ECN, INTERVAL, Law, TARGET};
+use crate::parts::hash::FlowMap;
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::standing_table::StandingTable;
@@ -236,6 +237,8 @@ impl Lag {
 struct Backlog<'a> {
     packets: &'a mut Slab,
     list: &'a mut List,
+    /// Where packets that leave are to be counted off.
+    spilled: Option<&'a mut FlowMap<u32>>,
 }
 
 impl codel::Queue for Backlog<'_> {
@@ -246,7 +249,21 @@ impl codel::Queue for Backlog<'_> {
 
     #[inline(always)]
     fn take(&mut self) -> Option<Packet> {
-        self.packets.pop_front(self.list)
+        let packet = self.packets.pop_front(self.list)?;
+        if let Some(spilled) = &mut self.spilled {
+            count_off(spilled, packet.flow);
+        }
+        Some(packet)
+    }
+}
+
+/// A packet of `flow` has left the flow for what finds no slot.
+fn count_off(spilled: &mut FlowMap<u32>, flow: FlowKey) {
+    if let Some(packets) = spilled.get_mut(&flow) {
+        *packets -= 1;
+        if *packets == 0 {
+            spilled.remove(&flow);
+        }
     }
 }
 
@@ -269,6 +286,8 @@ pub struct Lfq {
     /// By slot of `user_slots`; the last one is that of all newcomers.
     users: Vec<User>,
     user_slots: StandingTable<u64>,
+    /// Packets of newcomers that wait without a slot, by flow: these keep their order, whatever becomes of their users.
+    spilled: FlowMap<u32>,
     /// Bit per user slot: users without a slot share it.
     shared: Vec<bool>,
     order: TagRing<64>,
@@ -365,10 +384,6 @@ impl Lfq {
         if self.shared[home] {
             return home as u16;
         }
-        // So do those in the flow of newcomers that has no slot of its own.
-        if self.spills(self.newcomers()) {
-            return self.newcomers();
-        }
         let standing = slots.clone().filter(|&slot| self.users[slot].has_standing).count();
         let free = self.user_slots.free(set);
         let taken = free.or_else(|| {
@@ -407,10 +422,14 @@ impl Lfq {
     }
 
     fn begin(&mut self, packet: &Packet, set: usize, own: Option<usize>) -> usize {
+        if !self.spilled.is_empty() && self.spilled.contains_key(&packet.flow) {
+            return self.spare(self.newcomers());
+        }
         let owner = self.user_of(packet);
         let home = if self.users[usize::from(owner)].has_standing { owner } else { self.newcomers() };
         let most = self.flow_slots.len() / SLOTS_OF_ONE_USER;
-        let found = if self.spills(home) || usize::from(self.users[usize::from(home)].flows) >= most {
+        let is_crowded = usize::from(self.users[usize::from(home)].flows) >= most;
+        let found = if is_crowded || (home == owner && owner != self.newcomers() && self.spills(home)) {
             None
         } else if own.is_some() {
             own
@@ -592,7 +611,8 @@ impl Lfq {
         let flow = &mut self.flows[at];
         let home = flow.home;
         let before = (flow.packets.bytes(), flow.packets.packets());
-        let mut backlog = Backlog { packets: &mut self.packets, list: &mut flow.packets };
+        let spilled = (at == self.flow_slots.len() + self.users.len() - 1).then_some(&mut self.spilled);
+        let mut backlog = Backlog { packets: &mut self.packets, list: &mut flow.packets, spilled };
         let taken = flow.control.dequeue(&self.law, env, &mut backlog);
         let is_last = flow.packets.is_empty();
         let gone = (before.0 - flow.packets.bytes(), before.1 - flow.packets.packets());
@@ -629,11 +649,23 @@ impl Lfq {
         let newcomer = &mut self.users[user];
         newcomer.proved = newcomer.proved.saturating_add(len);
         let enough = newcomer.proved >= self.newcomer && !newcomer.has_standing;
-        // Packets that wait without a slot of their own keep their order: nobody goes elsewhere meanwhile.
-        if enough && !self.spills(self.newcomers()) {
+        if enough {
             let user = &mut self.users[user];
             user.has_standing = true;
             (user.tag, user.left) = (self.clock, self.clock);
+        }
+    }
+
+    /// The flow in `slot` of a user without a slot has sent `packet`: there may be a slot for the user by now.
+    #[cold]
+    fn find_owner(&mut self, slot: u16, packet: &Packet) {
+        if usize::from(slot) >= self.flow_slots.len() || self.flows[usize::from(slot)].packets.is_empty() {
+            return;
+        }
+        let owner = self.user_of(packet);
+        if owner != self.newcomers() {
+            self.flows[usize::from(slot)].owner = owner;
+            self.users[usize::from(owner)].flows += 1;
         }
     }
 
@@ -689,6 +721,9 @@ impl Lfq {
             let (home, _) = found.expect("packets wait, so some user has most");
             let slot = usize::from(self.victim(home as u16));
             let victim = self.packets.pop_front(&mut self.flows[slot].packets).expect("it has packets");
+            if slot == self.flow_slots.len() + self.users.len() - 1 {
+                count_off(&mut self.spilled, victim.flow);
+            }
             self.shrank(home as u16, victim.len.into(), 1);
             let reason = if victim.handle == arriving { DropReason::Full } else { DropReason::PushedOut };
             env.discard(victim, reason);
@@ -801,6 +836,7 @@ impl Discipline for Lfq {
             flow_slots,
             users: all_newcomers,
             user_slots,
+            spilled: FlowMap::default(),
             shared: vec![false; users],
             order: TagRing::default(),
             ahead: VecDeque::new(),
@@ -833,6 +869,9 @@ impl Discipline for Lfq {
         env.accept(&packet);
         let (handle, len) = (packet.handle, packet.len);
         let slot = self.flow_of(&packet);
+        if slot == self.flow_slots.len() + self.users.len() - 1 {
+            *self.spilled.entry(packet.flow).or_insert(0) += 1;
+        }
         let flow = &mut self.flows[slot];
         let was_empty = flow.packets.is_empty();
         self.packets.push_back(&mut flow.packets, packet);
@@ -874,6 +913,9 @@ impl Discipline for Lfq {
             self.clock = self.clock.max(user.tag);
             user.clock = user.clock.max(self.flows[usize::from(slot)].tag);
             let sent = self.send(slot, env);
+            if self.flows[usize::from(slot)].owner == self.newcomers() {
+                sent.iter().for_each(|packet| self.find_owner(slot, packet));
+            }
             let flow = &self.flows[usize::from(slot)];
             let (tag, owner) = (flow.tag, flow.owner);
             if flow.packets.is_empty() {
@@ -920,6 +962,7 @@ impl Discipline for Lfq {
             + self.flow_slots.bytes()
             + self.users.capacity() * size_of::<User>()
             + self.user_slots.bytes()
+            + self.spilled.allocation_size()
             + self.shared.capacity()
             + self.ahead.capacity() * size_of::<u16>()
             + self.longest.bytes()
