@@ -90,7 +90,8 @@
 //! **When the tables are full.** Both are set-associative, sets of eight, by a hash with a seed of its own. An idle entry gives way to a new one:
 //! of flows the one that is least ahead of a newcomer, of users those without standing first, and to newcomers no more than two of a set with
 //! standing. What waits is never moved. A flow without a slot, or of a user that has flows in a quarter of them, waits in one queue with the other
-//! such flows of its user: it shares with them, and takes nothing from other users. A user whose set is full of users with standing that have
+//! such flows of its user (those of newcomers together, each newcomer with a sixteenth of the slots): it shares with them, and takes nothing
+//! from other users with standing. A user whose set is full of users with standing that have
 //! packets shares the slot and the share of one of them. A user that is forgotten is new when it comes back, so that nobody gains by it.
 //!
 //! **When the buffer is full** the arriving packet is queued, then the user with most bytes waiting (in a cell: packets) loses a packet at the head of a
@@ -150,7 +151,8 @@ const LONGEST: u32 = 65_535;
 /// Of `PACE`: units in one.
 const WHOLE: i64 = 256;
 
-/// A user may have a packet in one of this many flow slots; the rest of its flows share one queue.
+/// A user may have packets in one of this many flow slots, a newcomer in one of this many of those that newcomers may have; the
+/// rest of its flows share one queue.
 const SLOTS_OF_ONE_USER: usize = 4;
 
 /// Slots of a set that users without standing may take from those with.
@@ -192,6 +194,8 @@ struct User {
     /// Bytes waiting, and packets.
     bytes: u64,
     packets: u32,
+    /// Of these, about, those that acknowledge.
+    acks: u32,
     /// What its clock has not yet been set on by.
     owing: u32,
     /// What it has sent as a newcomer, bytes.
@@ -451,7 +455,8 @@ impl Lfq {
         let owner = self.user_of(packet);
         let home = if self.users[usize::from(owner)].has_standing { owner } else { self.newcomers() };
         let most = self.flow_slots.len() / SLOTS_OF_ONE_USER;
-        let is_crowded = usize::from(self.users[usize::from(home)].flows) >= most;
+        let flows = |user: u16| usize::from(self.users[usize::from(user)].flows);
+        let is_crowded = flows(home) >= most || (owner != home && flows(owner) >= most / SLOTS_OF_ONE_USER);
         let found = if is_crowded || (home == owner && owner != self.newcomers() && self.spills(home)) {
             None
         } else if own.is_some() {
@@ -623,7 +628,10 @@ impl Lfq {
         let own = &mut self.users[usize::from(user)];
         own.bytes -= bytes;
         own.packets -= packets;
-        self.backlogged -= i64::from(own.packets == 0);
+        if own.packets == 0 {
+            self.backlogged -= 1;
+            own.acks = 0;
+        }
     }
 
     /// A packet of the flow in `slot`, charged to it and to its user, unless all that could go were dropped.
@@ -641,6 +649,10 @@ impl Lfq {
         let gone = (before.0 - flow.packets.bytes(), before.1 - flow.packets.packets());
         self.shrank(home, gone.0, gone.1);
         let mut packet = taken?;
+        if packet.kind == Kind::Ack {
+            let user = &mut self.users[usize::from(home)];
+            user.acks = user.acks.saturating_sub(gone.1);
+        }
         if self.marks && packet.ecn == Ecn::Ect1 && !is_last {
             // RFC 9331, section 4.1: scalable senders are told early, and keep a short queue of their own.
             if env.now().saturating_sub(packet.arrival) > self.step {
@@ -662,15 +674,15 @@ impl Lfq {
         self.clock += on;
         let owner = flow.owner;
         if owner != home {
-            self.prove(owner.into(), packet.len);
+            self.prove(owner.into(), charge as u32);
         }
         Some(packet)
     }
 
-    /// The newcomer `user` has sent `len` bytes more.
-    fn prove(&mut self, user: usize, len: u32) {
+    /// The newcomer `user` was charged `charge` bytes more.
+    fn prove(&mut self, user: usize, charge: u32) {
         let newcomer = &mut self.users[user];
-        newcomer.proved = newcomer.proved.saturating_add(len);
+        newcomer.proved = newcomer.proved.saturating_add(charge);
         let enough = newcomer.proved >= self.newcomer && !newcomer.has_standing;
         if enough {
             let user = &mut self.users[user];
@@ -699,6 +711,11 @@ impl Lfq {
         let flow = &mut self.flows[usize::from(slot)];
         let (bytes, packets) = (flow.packets.bytes(), flow.packets.packets());
         let (from, to) = (flow.home, flow.owner);
+        if self.packets.front(&flow.packets).is_some_and(|packet| packet.kind == Kind::Ack) {
+            self.users[usize::from(to)].acks += packets;
+            let from = &mut self.users[usize::from(from)];
+            from.acks = from.acks.saturating_sub(packets);
+        }
         flow.home = to;
         flow.tag = self.users[usize::from(to)].clock;
         self.shrank(from, bytes, packets);
@@ -706,12 +723,12 @@ impl Lfq {
         self.enter(slot);
     }
 
-    /// What waits of `user`, as it counts when the buffer is full: bytes, but not zero for packets without any, or packets
-    /// where each takes its time on the air whatever its length.
+    /// What waits of `user`, as it counts when the buffer is full: bytes, but not zero for packets without any; in a cell,
+    /// where each packet takes its time on the air whatever its length, packets, and two for one that acknowledges two.
     #[inline]
     fn length(&self, user: u16) -> u64 {
-        let User { bytes, packets, .. } = self.users[usize::from(user)];
-        if self.acknowledged.is_empty() { bytes.max(packets.into()) } else { packets.into() }
+        let User { bytes, packets, acks, .. } = self.users[usize::from(user)];
+        if self.acknowledged.is_empty() { bytes.max(packets.into()) } else { (packets + acks).into() }
     }
 
     /// Of the flows of `home` one that has much waiting: the longest, if it is known; else one that is to be served last.
@@ -746,6 +763,10 @@ impl Lfq {
             let victim = self.packets.pop_front(&mut self.flows[slot].packets).expect("it has packets");
             if slot == self.flow_slots.len() + self.users.len() - 1 {
                 count_off(&mut self.spilled, victim.flow);
+            }
+            if victim.kind == Kind::Ack {
+                let user = &mut self.users[home as usize];
+                user.acks = user.acks.saturating_sub(1);
             }
             self.shrank(home as u16, victim.len.into(), 1);
             let reason = if victim.handle == arriving { DropReason::Full } else { DropReason::PushedOut };
@@ -890,7 +911,7 @@ impl Discipline for Lfq {
     #[inline]
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
         env.accept(&packet);
-        let (handle, len) = (packet.handle, packet.len);
+        let (handle, len, is_ack) = (packet.handle, packet.len, packet.kind == Kind::Ack);
         let slot = self.flow_of(&packet);
         if slot == self.flow_slots.len() + self.users.len() - 1 {
             *self.spilled.entry(packet.flow).or_insert(0) += 1;
@@ -900,6 +921,7 @@ impl Discipline for Lfq {
         self.packets.push_back(&mut flow.packets, packet);
         let (home, tag, length) = (flow.home, flow.tag, flow.packets.bytes());
         let user = &mut self.users[usize::from(home)];
+        user.acks += u32::from(is_ack);
         if was_empty {
             let is_sparse = tag <= user.clock - self.flow_lag.bytes / 2 && !self.flows[slot].is_ahead;
             if is_sparse && user.tag + i64::from(len) <= self.clock + self.debt {
