@@ -14,7 +14,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    lint hooks turn freeze container docs reproduction performance bench fuzz dist test-dist release
+    lint hooks turn freeze container man docs reproduction performance bench fuzz dist test-dist image test-image release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -27,16 +27,18 @@ help: ## this list
 all: build
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) .ci/progress "1/3 .venv" $(PYTHON) -m venv $(VENV)
 
 build: $(STAMP) ## .venv with the native module and both packages in editable form
 
 $(STAMP): $(SOURCES) | $(BIN)/python
-	# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
-	rm -f python/mayfly/_native.*.so
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --editable ./papers
-	$(BIN)/python -m compileall -q python papers/src
-	touch $@
+	@# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
+	@rm -f python/mayfly/_native.*.so
+	@$(PYTHON) .ci/progress "2/3 native module, both packages and what they need: some minutes the first time" \
+	    $(BIN)/python -m pip install --verbose --disable-pip-version-check --editable '.[test]' --editable ./papers
+	@$(PYTHON) .ci/progress "3/3 byte code" $(BIN)/python -m compileall -q python papers/src
+	@touch $@
+	@echo "built: source $(BIN)/activate, then mayfly"
 
 demo: build ## whatif on the office capture, compare on the wired scenario: mayfly-demo/
 	$(BIN)/mayfly whatif captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24 --out mayfly-demo/whatif
@@ -73,7 +75,7 @@ CONTAINER ?= $(shell command -v podman || echo docker)
 RUN ?= make test
 
 container: ## make test in a container that has all it needs (RUN=COMMAND: that)
-	$(CONTAINER) build --tag mayfly-dev --file Containerfile .
+	$(CONTAINER) build --tag mayfly-dev --target dev --file Containerfile .
 	$(CONTAINER) run --rm --init --volume "$(CURDIR)":/mayfly --volume mayfly-venv:/mayfly/.venv \
 	    --volume mayfly-target:/mayfly/target mayfly-dev $(RUN)
 
@@ -107,25 +109,50 @@ freeze: build ## digests of all that Mayfly produces, into FREEZE: 15 minutes of
 
 ##@ To publish
 
-# A wheel for every Linux with glibc >= 2.17 and every Python >= 3.11, and a source archive, into DIST.
+# A wheel for every Linux with glibc >= 2.17 and every Python >= 3.11 on each of WHEELS, and a source archive, into DIST. A
+# processor whose standard library is not installed (rustup target add NAME) is left out, and the end says so.
 DIST ?= dist
+WHEELS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 # Folders of distributions of Python alone, published beside mayfly with its version.
 PURE := papers
 
-dist: | $(BIN)/python ## a wheel for every Linux and a source archive, into dist
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build
+dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source archive, into dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build wheel
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m maturin build --release --sdist --zig --compatibility manylinux2014 --out $(DIST); \
-	status=$$?; rm -f python/mayfly/commit.txt; exit $$status
+	export PATH="$(CURDIR)/$(BIN):$$PATH"; status=0; left=; \
+	maturin sdist --out $(DIST) || status=$$?; \
+	for target in $(WHEELS); do \
+	    if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
+	        maturin build --release --zig --target $$target --compatibility manylinux2014 --out $(DIST) || status=$$?; \
+	    else left="$$left $$target"; fi; \
+	done; \
+	rm -f python/mayfly/commit.txt; \
+	[ -z "$$left" ] || echo "no wheel for$$left: rustup target add$$left"; exit $$status
+	.ci/man-pages $(BIN)/python $(DIST)
 	set -e; for folder in $(PURE); do $(BIN)/python -m build --outdir $(DIST) $$folder; done
 
 # In an environment of its own, far from the checkout.
-test-dist: dist ## both of them installed into empty environments
+test-dist: dist ## all of them installed into empty environments: pip, pipx, uv
 	tests/dist.sh $(DIST)
+
+# The wheel of this machine in an image for users; a capture is mounted where it is run.
+IMAGE ?= mayfly
+
+image: dist ## a container image with the command mayfly (IMAGE=NAME)
+	$(CONTAINER) build --tag $(IMAGE) --target run --build-arg WHEELS=$(DIST) --file Containerfile .
+
+test-image: image ## the image, run on the office capture
+	tests/image.sh "$(CONTAINER)" $(IMAGE)
 
 # The tree is clean; the version is set, CHANGELOG.md closed; wheels, source archives and bills of materials; commit and tag.
 release: | $(BIN)/python ## VERSION=x.y.z: version, changelog, wheels, bills of materials, tag; DRY_RUN=1 shows them
 	$(BIN)/python .ci/release.py $(if $(DRY_RUN),--dry-run) --dist "$(DIST)" $(addprefix --pure=,$(PURE)) "$(VERSION)"
+
+# From the declarations that --help reads.
+MAN ?= man
+
+man: build ## a man page of every command, into man
+	$(BIN)/python -m mayfly.cli.man $(MAN)
 
 docs: build ## the site, into docs/_build/html: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

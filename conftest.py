@@ -13,6 +13,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from hypothesis import settings
 
 SECONDS = Path(__file__).parent / "tests" / "slow_seconds.toml"
 SLOW_LANE = ("slow", "papers")
@@ -20,7 +21,9 @@ NUMBERS = itertools.count()
 
 
 def pytest_configure() -> None:
-    """What is printed does not depend on the terminal that the tests are started from."""
+    """What is printed does not depend on the terminal that the tests are started from, and nothing on the clock."""
+    settings.register_profile("mayfly", deadline=None)
+    settings.load_profile("mayfly")
     for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
         os.environ.pop(name, None)
 

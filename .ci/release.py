@@ -6,6 +6,7 @@ built from that commit; until then a failure leaves it as it was. Nothing is pus
 
 import argparse
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -122,7 +123,9 @@ def worktree(root: Path) -> Iterator[Path]:
 
 def bills_of_materials(source: Path, dist: Path, version: str) -> None:
     """CycloneDX files into ``dist``: crates as maturin wrote them into the wheel, Python as an installation has it."""
-    wheels = sorted(dist.glob(f"mayfly*-{version}-*.whl"))
+    # Those that can be installed here: the wheels of other processors hold the same crates.
+    here = ("-any", f"_{platform.machine()}")
+    wheels = [wheel for wheel in sorted(dist.glob(f"mayfly*-{version}-*.whl")) if wheel.stem.endswith(here)]
     crates = []
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:

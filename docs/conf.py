@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
-import discipline_pages  # noqa: E402
+import discipline_pages
 
 discipline_pages.write()
 
@@ -16,11 +16,17 @@ copyright = "The Mayfly developers; Apache-2.0 OR MIT"
 release = installed("mayfly")
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "registry_directives"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "registry_directives"]
+html_math_renderer = "mathml"
 exclude_patterns = ["README.md", "_build", "_ext", "_extra"]
 # What `make reproduction` leaves there, if it ran.
 html_extra_path = [name for name in ("_extra",) if (Path(__file__).parent / name).is_dir()]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+
+# Notebooks are kept without outputs and run when the site is built; one that fails fails the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3

@@ -6,8 +6,44 @@
  * last low packet goes.
  *
  * Cost per packet: O(1); O(log n) where a class is sorted.
- * Source: Chen 2012, Algorithm 3; core/efd.c decides.
+ * Source: Chen 2012, Algorithm 3; core/efd.h decides.
  */
+
+/**
+ * DOC: sch_efd
+ *
+ * Early flow discard, the [discipline `efd`](../disciplines/efd.md) and its relatives [`pefd`](../disciplines/pefd.md) (`count packets`) and
+ * [`efdack`](../disciplines/efdack.md) (`count acked`).
+ *
+ * ```sh
+ * tc qdisc add dev eth0 root efd limit 100
+ * tc qdisc change dev eth0 root efd count packets threshold 20p high las
+ * tc -s qdisc show dev eth0
+ * ```
+ *
+ * | option | meaning | default |
+ * |---|---|---|
+ * | `limit 300`, `300p`, `450kb` | most that waits, packets or bytes; 1 to 1048576 packets | `300p` |
+ * | `threshold 30000b`, `20p` | what goes first of every sub-flow of a flow | 30000 bytes, or 20 packets with `count packets` |
+ * | `count bytes`, `packets`, `acked` | what a sub-flow is measured in; a threshold with `p` says `packets` | `bytes` |
+ * | `high fifo`, `las`, `low fifo`, `las` | order of a class: of arrival, or by what the flow had moved | `fifo` |
+ * | `flows N` | most sub-flows at a time; a packet that would begin one more goes low; 0: as many as packets | 0 |
+ * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
+ *
+ * A sub-flow is what is known of a flow while a packet of it waits. `tc -s qdisc show` adds:
+ *
+ * | statistic | meaning |
+ * |---|---|
+ * | `high`, `low` | packets that wait in each class |
+ * | `flows`, `max` | sub-flows now, and most at any time |
+ * | `fragments` | sub-flows begun so far |
+ * | `pushed_out` | packets that waited and had to make room; in `dropped` too |
+ * | `bypassed` | packets that found the table of `flows` full |
+ *
+ * `change` works with packets waiting: those that exceed a lower limit are dropped, the ones of lowest priority; the others keep their class.
+ * `sch_efd` is a leaf for any classful parent: an uplink is shaped by `htb` with `efd` below it.
+ */
+
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>

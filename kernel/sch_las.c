@@ -5,8 +5,58 @@
  * directions of a connection, LARS lets what was moved fade.
  *
  * Cost per packet: O(log n) of the packets that wait.
- * Source: Rai 2003, sections 2 and 6; core/las.c decides.
+ * Source: Rai 2003, sections 2 and 6; core/las.h decides.
  */
+
+/**
+ * DOC: sch_las
+ *
+ * Least attained service, the [discipline `las`](../disciplines/las.md) and its relatives [`lasack`](../disciplines/lasack.md)
+ * (`count acked`) and [`lars`](../disciplines/lars.md) (`half_life`): the packet whose flow has moved least goes first, and the packet whose
+ * flow has moved most is dropped first.
+ *
+ * ```sh
+ * tc qdisc add dev eth0 root las limit 100
+ * tc qdisc change dev eth0 root las half_life 1s count acked
+ * tc -s qdisc show dev eth0
+ * ```
+ *
+ * | option | meaning | default |
+ * |---|---|---|
+ * | `limit 300`, `300p`, `450kb` | most that waits, packets or bytes; 1 to 1048576 packets | `300p` |
+ * | `count bytes`, `acked` | what a flow has moved is measured in: its bytes, or bytes of both directions with those acknowledged | `bytes` |
+ * | `half_life 1s`, `never` | time in which what was moved halves, 1 ms to 1000000 s | `never` |
+ * | `visit 5s` | time between looks for idle flows, 1 ms to 1000000 s | `5s` |
+ * | `timeout 30s` | idle time after which a flow is forgotten, 1 ms to 1000000 s | `30s` |
+ * | `flows N` | flows known at a time, never fewer than one more than packets fit | 16384 |
+ * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
+ *
+ * | in the simulator | in the kernel |
+ * |---|---|
+ * | `las` | `las` |
+ * | `lasack` | `las count acked` |
+ * | `lars` | `las half_life 1s` |
+ * | `lars(count=acknowledged)` | `las half_life 1s count acked` |
+ *
+ * `tc -s qdisc show` adds:
+ *
+ * | statistic | meaning |
+ * |---|---|
+ * | `flows`, `max` | flows known now, and most at any time |
+ * | `evicted` | flows forgotten before their time, because the table was full |
+ * | `pushed_out` | packets that waited and had to make room; in `dropped` too |
+ *
+ * The table of flows is bounded, which that of the simulator is not: where it is full, the flow that was idle longest gives way, and starts at
+ * nothing when it comes back. A flow with a packet waiting never goes. A sender that opens flow after flow therefore makes long flows look new
+ * after `flows` of them; `evicted` shows it. An entry takes 64 bytes.
+ *
+ * `change` works with packets waiting: those that exceed a lower limit are dropped, the ones of largest stamp. Another `count` or `half_life`
+ * begins anew: all flows are forgotten, and what waits is counted again in the order it would have left.
+ *
+ * Twenty transfers of 40 kB, one a second, beside one that never ends (10 Mbit/s, round trip 20 ms, limit 100, CUBIC, Linux 6.1) take 73.9 to
+ * 75.0 ms under `las`, `las count acked` and `las half_life 1s`; under `fq_codel` 96 to 98, under `pfifo` 317 to 1,051.
+ */
+
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>

@@ -4,8 +4,51 @@
  * counts both directions of a connection.
  *
  * Cost per packet: O(1).
- * Source: Avrachenkov et al. 2004; Chen 2012, 6.4; core/run2c.c decides.
+ * Source: Avrachenkov et al. 2004; Chen 2012, 6.4; core/run2c.h decides.
  */
+
+/**
+ * DOC: sch_run2c
+ *
+ * Run2C, the [discipline `run2c`](../disciplines/run2c.md) and its relative [`run2cack`](../disciplines/run2cack.md) (`count acked`): two
+ * classes with strict priority; the first bytes of every flow are high.
+ *
+ * ```sh
+ * tc qdisc add dev eth0 root run2c limit 100 threshold 30kb
+ * tc qdisc change dev eth0 root run2c count acked
+ * tc -s qdisc show dev eth0
+ * ```
+ *
+ * | option | meaning | default |
+ * |---|---|---|
+ * | `limit 300`, `300p`, `450kb` | most that waits, packets or bytes; 1 to 1048576 packets | `300p` |
+ * | `count bytes`, `acked` | what a flow has moved is measured in: its bytes, or bytes of both directions with those acknowledged | `bytes` |
+ * | `threshold 30000b` | bytes that go first of every flow | 30000 bytes |
+ * | `visit 5s` | time between looks for idle flows, 1 ms to 1000000 s | `5s` |
+ * | `timeout 30s` | idle time after which a flow is forgotten, 1 ms to 1000000 s | `30s` |
+ * | `flows N` | flows counted at a time, never fewer than one more than packets fit | 16384 |
+ * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
+ *
+ * With `count bytes` TCP data tells by its sequence number how much came before it, bare acknowledgements are high, and only other packets are
+ * counted. Where the connection was open before the queue was made, or was idle for 300 s, the first number seen counts as the beginning.
+ *
+ * `tc -s qdisc show` adds:
+ *
+ * | statistic | meaning |
+ * |---|---|
+ * | `high`, `low` | packets that wait in each class |
+ * | `flows`, `max` | flows counted now, and most at any time |
+ * | `evicted` | flows forgotten before their time, because the table was full |
+ * | `pushed_out` | packets that waited and had to make room; in `dropped` too |
+ *
+ * `change` works with packets waiting: those that exceed a lower limit are dropped, the last low ones first; the others keep their class.
+ * Another `count` forgets all flows and counts what waits again.
+ *
+ * **The threshold is one of whole flows.** Twenty transfers of 40 kB, one a second, beside one that never ends (10 Mbit/s, round trip 20 ms, limit
+ * 100, CUBIC, Linux 6.1) take 73.9 to 75.0 ms with `threshold 60kb`, and 161 to 566 ms with the default of 30,000 bytes: their last packets wait
+ * behind the bulk transfer, and are the first to be dropped. Under `fq_codel` they take 96 to 98 ms, under `pfifo` 317 to 1,051.
+ */
+
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <net/netlink.h>

@@ -1,13 +1,17 @@
 """Pages of the disciplines: the documentation at the head of each Rust file, as Markdown below ``docs/disciplines``.
 
-The site, its tests and its examples read these pages; nobody edits them, and they are not in the repository.
+Those of the kernel's, ``docs/kernel/sch_<id>.md``, are the comment ``DOC: sch_<id>`` of ``kernel/sch_<id>.c``. The
+site, its tests and its examples read these pages; nobody edits them, and they are not in the repository.
 """
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "crates" / "qdisc" / "src" / "disciplines"
 FOLDER = ROOT / "docs" / "disciplines"
+KERNEL = ROOT / "kernel"
+KERNEL_FOLDER = ROOT / "docs" / "kernel"
 
 
 def pages() -> dict[str, str]:
@@ -34,7 +38,41 @@ def pages() -> dict[str, str]:
             head.append(line.removeprefix("//!").removeprefix(" "))
         if not head or not head[0].startswith("# "):
             raise ValueError(f"{source.name}: must begin with its documentation, '//! # Name'")
-        found[source.stem] = "\n".join(head) + "\n"
+        title, *rest = head
+        found[source.stem] = "\n".join([title, *_where(source.stem), *rest]) + "\n"
+    return found
+
+
+def _where(id: str) -> list[str]:
+    """Where it runs, below its title; nothing about a file that is not in the registry."""
+    from mayfly.discipline_registry import disciplines, where_text
+
+    row = next((row for row in disciplines() if row["id"] == id), None)
+    return [] if row is None else ["", f"**Runs** {where_text(row)}."]
+
+
+def kernel_pages() -> dict[str, str]:
+    """Markdown of every queue discipline of the kernel, by the name of its module.
+
+    Returns
+    -------
+    dict of str
+        What stands in its comment ``DOC:``.
+
+    Raises
+    ------
+    ValueError
+        One without documentation.
+    """
+    found = {}
+    for source in sorted(KERNEL.glob("sch_*.c")):
+        if source.stem == "sch_common":
+            continue
+        comment = re.search(rf"^/\*\*\n \* DOC: {source.stem}\n(.*?)\n \*/$", source.read_text("utf-8"), re.S | re.M)
+        if not comment:
+            raise ValueError(f"{source.name}: must have its documentation, '/**', ' * DOC: {source.stem}'")
+        lines = (line.removeprefix(" *").removeprefix(" ") for line in comment[1].splitlines())
+        found[source.stem] = f"# `{source.stem}`\n" + "\n".join(lines) + "\n"
     return found
 
 
@@ -44,11 +82,16 @@ def write() -> list[Path]:
     Returns
     -------
     list of Path
-        All pages.
+        All pages of ``docs/disciplines``.
     """
     FOLDER.mkdir(exist_ok=True)
-    texts = {FOLDER / f"{name}.md": text for name, text in pages().items()}
-    for page in set(FOLDER.glob("*.md")) - set(texts):
+    _put(KERNEL_FOLDER, "sch_*.md", kernel_pages())
+    return _put(FOLDER, "*.md", pages())
+
+
+def _put(folder: Path, pattern: str, found: dict[str, str]) -> list[Path]:
+    texts = {folder / f"{name}.md": text for name, text in found.items()}
+    for page in set(folder.glob(pattern)) - set(texts):
         page.unlink()
     for page, text in texts.items():
         # A page that stays as it is keeps its time: Sphinx does not read it again.

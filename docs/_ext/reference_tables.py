@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from mayfly import fields
-from mayfly.discipline_registry import by_family, slug
+from mayfly.discipline_registry import by_family, slug, where_text
 from mayfly.estimate.estimate import doubts, methods, parameters
 from mayfly.laws.registry import LAWS
 from mayfly.laws.section import Sizes
@@ -47,7 +47,7 @@ def number(value: float) -> str:
 
 def disciplines() -> str:
     """List the disciplines of the registry, a table per family, each linked to its page."""
-    header = ("id", "what it does", "options", "goes when the buffer is full", "keeps flow order", "source")
+    header = ("id", "what it does", "options", "goes when the buffer is full", "keeps flow order", "runs", "source")
     parts = []
     for family, members in by_family().items():
         rows = (
@@ -57,6 +57,7 @@ def disciplines() -> str:
                 ", ".join(f"`{param['name']}`" for param in row["params"]) or "none",
                 row["when_full"],
                 "yes" if row["keeps_flow_order"] else "no",
+                where_text(row),
                 row["source"],
             )
             for row in members

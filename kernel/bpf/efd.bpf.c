@@ -3,7 +3,7 @@
  * Early flow discard as a BPF qdisc, "bpf_efd": for kernels >= 6.16 with
  * CONFIG_NET_SCH_BPF, where no module may or can be loaded.
  *
- * Principle: as core/efd.c with volumes in bytes and both classes in
+ * Principle: as core/efd.h with volumes in bytes and both classes in
  * order of arrival (Chen 2012, Algorithm 3). A BPF qdisc can only be the root of
  * a device or a child of mq, takes no options of tc and shows no counters there:
  * it has a shaper of its own, its options are in the map efd_settings, keyed by

@@ -21,6 +21,7 @@ int mf_attained_init(struct mf_attained *attained, u32 size, u64 visit_ns,
 	};
 	return mf_flow_table_init(&attained->flows, size);
 }
+EXPORT_SYMBOL_GPL(mf_attained_init);
 
 /**
  * mf_attained_reset() - forgets every flow
@@ -33,6 +34,7 @@ void mf_attained_reset(struct mf_attained *attained)
 	attained->newest = MF_NONE;
 	attained->evicted = 0;
 }
+EXPORT_SYMBOL_GPL(mf_attained_reset);
 
 static void mf_attained_unlink(struct mf_attained *attained, u32 index)
 {
@@ -110,6 +112,7 @@ void mf_attained_change(struct mf_attained *attained, u32 size, u64 visit_ns,
 	attained->timeout_ns = timeout_ns;
 	attained->next_ns = 0;
 }
+EXPORT_SYMBOL_GPL(mf_attained_change);
 
 /**
  * mf_attained_collect() - forgets flows that were idle for too long
@@ -136,6 +139,7 @@ void mf_attained_collect(struct mf_attained *attained, u64 now_ns)
 			mf_attained_forget(attained, index);
 	}
 }
+EXPORT_SYMBOL_GPL(mf_attained_collect);
 
 /**
  * mf_attained_enter() - a packet enters the queue
@@ -161,6 +165,7 @@ u32 mf_attained_enter(struct mf_attained *attained, u64 key, u64 now_ns)
 	mf_flow_entry(&attained->flows, index)->queued++;
 	return index;
 }
+EXPORT_SYMBOL_GPL(mf_attained_enter);
 
 /**
  * mf_attained_leave() - a packet leaves to be sent
@@ -173,6 +178,7 @@ void mf_attained_leave(struct mf_attained *attained, u32 index, u64 now_ns)
 	mf_flow_entry(&attained->flows, index)->queued--;
 	mf_attained_see(attained, index, now_ns);
 }
+EXPORT_SYMBOL_GPL(mf_attained_leave);
 
 /**
  * mf_attained_push_out() - the last packet of a flow is dropped
@@ -188,3 +194,4 @@ void mf_attained_push_out(struct mf_attained *attained, u32 index)
 	if (!--flow->queued && mf_volume_is_none(&flow->volume))
 		mf_attained_forget(attained, index);
 }
+EXPORT_SYMBOL_GPL(mf_attained_push_out);

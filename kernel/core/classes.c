@@ -45,6 +45,7 @@ u64 mf_order_victims(const struct mf_order *order, const struct mf_queue *queue,
 		return gone.pkts;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(mf_order_victims);
 
 /**
  * mf_classes_victims() - how many have to go for an arriving packet
@@ -70,6 +71,7 @@ u64 mf_classes_victims(const struct mf_classes *classes,
 		return gone.pkts;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(mf_classes_victims);
 
 /**
  * mf_classes_sort() - makes a class sorted, or no longer
@@ -94,3 +96,4 @@ void mf_classes_sort(struct mf_order *order, bool sorted)
 	}
 	*order = anew;
 }
+EXPORT_SYMBOL_GPL(mf_classes_sort);

@@ -40,7 +40,7 @@ void mf_connections_free(struct mf_connections *connections)
 	mf_free(connections->entries);
 	*connections = (struct mf_connections){ 0 };
 }
-MF_EXPORT(mf_connections_free);
+EXPORT_SYMBOL_GPL(mf_connections_free);
 
 /**
  * mf_connections_reset() - forgets every connection
@@ -53,7 +53,7 @@ void mf_connections_reset(struct mf_connections *connections)
 		       mf_connections_size(connections) *
 		       sizeof(*connections->entries));
 }
-MF_EXPORT(mf_connections_reset);
+EXPORT_SYMBOL_GPL(mf_connections_reset);
 
 /* The entry of the connection, begun where there is none. */
 static struct mf_connection *

@@ -37,6 +37,7 @@ void mf_decay_init(struct mf_decay *decay, u64 half_life_ns)
 	decay->per_half_life = mf_div64(1ULL << 63,
 					half_life_ns >> decay->shift);
 }
+EXPORT_SYMBOL_GPL(mf_decay_init);
 
 /**
  * mf_decay_advance() - goes on in time
@@ -60,6 +61,7 @@ u64 mf_decay_advance(struct mf_decay *decay, u64 now_ns)
 	decay->half_lives = 0;
 	return halvings;
 }
+EXPORT_SYMBOL_GPL(mf_decay_advance);
 
 /* 2^(elapsed / half-life) in fixed point, 1 or more and below 2. */
 static u64 mf_decay_weight(const struct mf_decay *decay, u64 elapsed_ns)
@@ -101,6 +103,7 @@ u64 mf_decay_inflated(const struct mf_decay *decay, u64 bytes, u64 now_ns)
 	return ((1023 - 31 + excess + decay->half_lives + top) << 52) +
 	       (significand - MF_LEADING);
 }
+EXPORT_SYMBOL_GPL(mf_decay_inflated);
 
 static u64 mf_inflated_significand(u64 inflated)
 {
@@ -129,6 +132,7 @@ u64 mf_inflated_sum(u64 a, u64 b)
 	carry = sum >> 53;
 	return ((exponent + carry) << 52) + ((sum >> carry) - MF_LEADING);
 }
+EXPORT_SYMBOL_GPL(mf_inflated_sum);
 
 /**
  * mf_inflated_halved() - halves a number again and again
@@ -141,3 +145,4 @@ u64 mf_inflated_halved(u64 inflated, u64 times)
 {
 	return inflated >> 52 > times ? inflated - (times << 52) : 0;
 }
+EXPORT_SYMBOL_GPL(mf_inflated_halved);

@@ -27,6 +27,7 @@ int mf_flow_table_init(struct mf_flow_table *table, u32 size)
 	mf_flow_table_free(table);
 	return -ENOMEM;
 }
+EXPORT_SYMBOL_GPL(mf_flow_table_init);
 
 /**
  * mf_flow_table_free() - frees the memory of a table
@@ -38,6 +39,7 @@ void mf_flow_table_free(struct mf_flow_table *table)
 	mf_free(table->buckets);
 	*table = (struct mf_flow_table){ 0 };
 }
+EXPORT_SYMBOL_GPL(mf_flow_table_free);
 
 static u32 *mf_flow_bucket(const struct mf_flow_table *table, u64 key)
 {
@@ -58,6 +60,7 @@ void mf_flow_table_reset(struct mf_flow_table *table)
 	table->len = 0;
 	table->most = 0;
 }
+EXPORT_SYMBOL_GPL(mf_flow_table_reset);
 
 /**
  * mf_flow_table_move() - puts larger arrays below the flows of a table
@@ -88,6 +91,7 @@ void mf_flow_table_move(struct mf_flow_table *table,
 	}
 	*larger = old;
 }
+EXPORT_SYMBOL_GPL(mf_flow_table_move);
 
 /**
  * mf_flow_find() - looks a flow up
@@ -104,6 +108,7 @@ u32 mf_flow_find(const struct mf_flow_table *table, u64 key)
 		index = table->flows[index].next;
 	return index;
 }
+EXPORT_SYMBOL_GPL(mf_flow_find);
 
 /**
  * mf_flow_insert() - puts a flow into the table, all zero but for its key
@@ -129,6 +134,7 @@ u32 mf_flow_insert(struct mf_flow_table *table, u64 key)
 		table->most = table->len;
 	return index;
 }
+EXPORT_SYMBOL_GPL(mf_flow_insert);
 
 /**
  * mf_flow_remove() - takes a flow out of the table
@@ -146,3 +152,4 @@ void mf_flow_remove(struct mf_flow_table *table, u32 index)
 	table->free = index;
 	table->len--;
 }
+EXPORT_SYMBOL_GPL(mf_flow_remove);

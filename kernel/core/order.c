@@ -15,6 +15,7 @@ int mf_pool_init(struct mf_pool *pool, u32 size)
 	pool->entries = mf_alloc((size_t)size + 1, sizeof(*pool->entries));
 	return pool->entries ? 0 : -ENOMEM;
 }
+EXPORT_SYMBOL_GPL(mf_pool_init);
 
 /**
  * mf_pool_free() - frees the memory of a pool
@@ -25,6 +26,7 @@ void mf_pool_free(struct mf_pool *pool)
 	mf_free(pool->entries);
 	*pool = (struct mf_pool){ 0 };
 }
+EXPORT_SYMBOL_GPL(mf_pool_free);
 
 /**
  * mf_pool_reset() - forgets every packet
@@ -35,6 +37,7 @@ void mf_pool_reset(struct mf_pool *pool)
 	pool->used = 0;
 	pool->free = MF_NONE;
 }
+EXPORT_SYMBOL_GPL(mf_pool_reset);
 
 /**
  * mf_pool_move() - puts a larger array of entries below the packets of a pool
@@ -53,6 +56,7 @@ void mf_pool_move(struct mf_pool *pool, struct mf_pool *larger)
 	pool->size = larger->size;
 	*larger = old;
 }
+EXPORT_SYMBOL_GPL(mf_pool_move);
 
 /**
  * mf_pool_take() - puts a packet into a pool
@@ -75,6 +79,7 @@ u32 mf_pool_take(struct mf_pool *pool, const struct mf_packet *packet)
 	pool->entries[slot].flow = MF_NONE;
 	return slot;
 }
+EXPORT_SYMBOL_GPL(mf_pool_take);
 
 /**
  * mf_pool_give() - frees the entry of a packet
@@ -86,6 +91,7 @@ void mf_pool_give(struct mf_pool *pool, u32 slot)
 	pool->entries[slot].next = pool->free;
 	pool->free = slot;
 }
+EXPORT_SYMBOL_GPL(mf_pool_give);
 
 /**
  * mf_order_init() - makes an empty order
@@ -103,6 +109,7 @@ void mf_order_init(struct mf_order *order, struct mf_pool *pool, bool sorted,
 		.random = seed | 1,
 	};
 }
+EXPORT_SYMBOL_GPL(mf_order_init);
 
 /* Marsaglia's xorshift with 32 bits of state, which is never zero. */
 static u32 mf_order_draw(struct mf_order *order)
@@ -231,6 +238,7 @@ void mf_order_push(struct mf_order *order, u32 slot, u64 key)
 	while (entry->parent && entries[entry->parent].weight < entry->weight)
 		mf_order_lift(order, slot);
 }
+EXPORT_SYMBOL_GPL(mf_order_push);
 
 /**
  * mf_order_pop_first() - takes the packet to be sent next out of the order
@@ -255,6 +263,7 @@ u32 mf_order_pop_first(struct mf_order *order)
 	order->len--;
 	return slot;
 }
+EXPORT_SYMBOL_GPL(mf_order_pop_first);
 
 /**
  * mf_order_pop_last() - takes the packet to be dropped first out of the order
@@ -279,3 +288,4 @@ u32 mf_order_pop_last(struct mf_order *order)
 	order->len--;
 	return slot;
 }
+EXPORT_SYMBOL_GPL(mf_order_pop_last);

@@ -19,7 +19,7 @@ u32 mf_limit_pkts(u64 limit, bool bytes)
 	}
 	return limit < MF_MAX_PKTS ? limit : MF_MAX_PKTS;
 }
-MF_EXPORT(mf_limit_pkts);
+EXPORT_SYMBOL_GPL(mf_limit_pkts);
 
 /**
  * mf_queue_limit() - sets the limit; who lowers it drops what is over
@@ -32,6 +32,7 @@ void mf_queue_limit(struct mf_queue *queue, u64 limit, bool bytes)
 	queue->limit_pkts = mf_limit_pkts(limit, bytes);
 	queue->limit_bytes = bytes ? limit : U64_MAX;
 }
+EXPORT_SYMBOL_GPL(mf_queue_limit);
 
 /**
  * mf_queue_receive() - first of every enqueue
@@ -53,6 +54,7 @@ enum mf_fate mf_queue_receive(struct mf_queue *queue, struct mf_packet *packet,
 		return mf_queue_refuse(queue, packet, MF_FULL);
 	return MF_QUEUED;
 }
+EXPORT_SYMBOL_GPL(mf_queue_receive);
 
 /**
  * mf_queue_refuse() - the arriving packet is dropped without having waited
@@ -69,6 +71,7 @@ enum mf_fate mf_queue_refuse(struct mf_queue *queue,
 	mf_count_add(&queue->stats.dropped_before, packet->len);
 	return reason;
 }
+EXPORT_SYMBOL_GPL(mf_queue_refuse);
 
 /**
  * mf_queue_discard() - a packet that waited is dropped
@@ -82,3 +85,4 @@ void mf_queue_discard(struct mf_queue *queue, const struct mf_packet *victim,
 	mf_count_add(&queue->stats.dropped_after, victim->len);
 	queue->discard(queue, victim, reason);
 }
+EXPORT_SYMBOL_GPL(mf_queue_discard);

@@ -93,6 +93,7 @@ void mf_red_init(struct mf_red *red, const struct mf_red_options *options,
 			options->transmission_ns : MF_RED_LONGEST_NS;
 	red->per_byte = mf_div64(red->per_byte << MF_RED_BYTE_BITS, options->mean_packet);
 }
+EXPORT_SYMBOL_GPL(mf_red_init);
 
 /* avg <- (1 - w_q)^m avg, m being the typical packets that the link could have
  * sent since it finished the last one.
@@ -129,6 +130,7 @@ void mf_red_arrive(struct mf_red *red, const struct mf_queue *queue)
 	else
 		red->average -= mf_red_part(red->average - waiting, red->options.weight);
 }
+EXPORT_SYMBOL_GPL(mf_red_arrive);
 
 static u64 mf_red_ratio(const struct mf_red *red, u64 whole, u64 over, u64 under)
 {
@@ -245,6 +247,7 @@ enum mf_fate mf_red_admit(struct mf_red *red, struct mf_queue *queue,
 	mf_queue_accept(queue, packet);
 	return MF_QUEUED;
 }
+EXPORT_SYMBOL_GPL(mf_red_admit);
 
 /**
  * mf_red_depart() - a packet leaves: the time to the next tells the link's speed
@@ -274,3 +277,4 @@ void mf_red_depart(struct mf_red *red, u32 len, bool leaves_some, u64 now_ns)
 	red->left_some = leaves_some;
 	red->length = len ? len : 1;
 }
+EXPORT_SYMBOL_GPL(mf_red_depart);

@@ -34,6 +34,7 @@ void mf_sampler_init(struct mf_sampler *sampler, const struct mf_sampler_options
 	sampler->end_ns = options->sampling_ns;
 	sampler->longest = mf_div64(S64_MAX, options->sampling_ns);
 }
+EXPORT_SYMBOL_GPL(mf_sampler_init);
 
 /* Begins as soon as the rate is known. */
 static void mf_sampler_begin(struct mf_sampler *sampler)
@@ -143,7 +144,7 @@ void mf_sampler_tell(struct mf_sampler *sampler, u64 now_ns, u64 backlog)
 	sampler->end_ns += skipped;
 	sampler->seen_ns += skipped;
 }
-MF_EXPORT(mf_sampler_tell);
+EXPORT_SYMBOL_GPL(mf_sampler_tell);
 
 /**
  * mf_sampler_depart() - a packet leaves: the gap to the next one tells the rate
@@ -166,3 +167,4 @@ void mf_sampler_depart(struct mf_sampler *sampler, u32 len, bool leaves_some, u6
 	meter->departed_ns = now_ns;
 	meter->len = len;
 }
+EXPORT_SYMBOL_GPL(mf_sampler_depart);

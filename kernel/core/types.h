@@ -19,9 +19,6 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* The cores are one module; the queue disciplines, modules of their own, call this function of it. */
-#define MF_EXPORT(name) EXPORT_SYMBOL_GPL(name)
-
 /* Zeroed memory; never called on the packet path. */
 static inline void *mf_alloc(size_t count, size_t size)
 {
@@ -59,7 +56,8 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
-#define MF_EXPORT(name)
+/* In the kernel, what several cores share is the module mayfly_common. */
+#define EXPORT_SYMBOL_GPL(name)
 #define U32_MAX UINT32_MAX
 #define U64_MAX UINT64_MAX
 #define S64_MAX INT64_MAX

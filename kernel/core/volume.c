@@ -35,6 +35,7 @@ u64 mf_volume_moved(enum mf_measure measure, const struct mf_volume *volume,
 		return measure == MF_WHOLE ? number : 0;
 	return number + 1 > before ? number + 1 - before : 0;
 }
+EXPORT_SYMBOL_GPL(mf_volume_moved);
 
 /**
  * mf_volume_note() - takes note of the number of a packet that is counted
@@ -58,6 +59,7 @@ void mf_volume_note(enum mf_measure measure, struct mf_volume *volume,
 	if (number > volume->numbers[!direction])
 		volume->numbers[!direction] = number;
 }
+EXPORT_SYMBOL_GPL(mf_volume_note);
 
 /**
  * mf_volume_rank() - volume that a packet ranks by
@@ -74,6 +76,7 @@ u64 mf_volume_rank(enum mf_measure measure, const struct mf_volume *volume,
 		return volume->count;
 	return volume->count + mf_volume_moved(measure, volume, packet);
 }
+EXPORT_SYMBOL_GPL(mf_volume_rank);
 
 /**
  * mf_volume_add() - counts a packet, which enters the queue
@@ -87,6 +90,7 @@ void mf_volume_add(enum mf_measure measure, struct mf_volume *volume,
 	volume->count += mf_volume_moved(measure, volume, packet);
 	mf_volume_note(measure, volume, packet);
 }
+EXPORT_SYMBOL_GPL(mf_volume_add);
 
 /**
  * mf_volume_take_back() - stops counting the last waiting packet of a flow
@@ -104,3 +108,4 @@ void mf_volume_take_back(enum mf_measure measure, struct mf_volume *volume,
 	else if (measure == MF_BYTES || packet->kind != MF_ACK)
 		volume->count -= packet->len;
 }
+EXPORT_SYMBOL_GPL(mf_volume_take_back);

@@ -18,7 +18,7 @@ mkdir -p "$source"
 dkms=$source/dkms.conf
 sed "s/@VERSION@/$version/" "$kernel/dkms.conf" >"$dkms"
 number=0
-for module in $(sed -n 's/^obj-m += \(.*\)\.o$/\1/p' "$kernel/Kbuild"); do
+for module in mayfly_common $(cd "$kernel" && ls sch_*.c | sed 's/\.c$//; /^sch_common$/d'); do
   printf 'BUILT_MODULE_NAME[%d]="%s"\nDEST_MODULE_LOCATION[%d]="/updates"\n' $number "$module" $number >>"$dkms"
   number=$((number + 1))
 done

@@ -211,6 +211,17 @@ static void change(const struct discipline *discipline, void *core, char *line)
 	print_state(discipline, core);
 }
 
+/* Whatever waits at the end of a trace: nothing is left of it, and the queue is as good as a new one. */
+static void check_reset(const struct discipline *discipline, void *core)
+{
+	struct mf_packet packet;
+
+	discipline->reset(core);
+	if (mf_queue_pkts(core) || mf_queue_bytes(core) || discipline->peek(core) ||
+	    discipline->dequeue(core, 0, &packet) || (discipline->flows && discipline->flows(core)))
+		fail("%s: reset leaves packets or flows", discipline->id);
+}
+
 int main(int argc, char **argv)
 {
 	struct setup setup = { .discard = note_victim, .flows = FLOWS };
@@ -234,6 +245,7 @@ int main(int argc, char **argv)
 		else
 			fail("a line begins with +, - or =: %s", line);
 	}
+	check_reset(discipline, core);
 	discipline->free(core);
 	free(setup.options);
 	free(victims);

@@ -35,6 +35,7 @@ struct setup {
  * @id: as in the registry of crates/qdisc
  * @make: the core, struct mf_queue its first member; bad options end the program
  * @free: its memory
+ * @reset: forgets packets and flows
  * @enqueue: takes a packet
  * @dequeue: hands one out
  * @change: gives it another limit and, of the options, those named
@@ -47,6 +48,7 @@ struct discipline {
 	const char *id;
 	void *(*make)(const struct setup *setup);
 	void (*free)(void *core);
+	void (*reset)(void *core);
 	enum mf_fate (*enqueue)(void *core, struct mf_packet *packet, u64 now);
 	bool (*dequeue)(void *core, u64 now, struct mf_packet *packet);
 	void (*change)(void *core, const struct setup *setup, u64 now);

@@ -105,28 +105,53 @@ static void read_watch(const struct setup *setup, struct mf_sampler_options *sam
 			fail("method: one of those of the estimator, not %s", method);
 }
 
-static void *make(const struct setup *setup)
+static void read_options(const struct setup *setup, struct mf_estmred_options *options)
 {
-	struct mf_estmred_options options = {
+	if (strcmp(word(setup, "arithmetic", "float"), "integers"))
+		fail("arithmetic: there is no core but in integers");
+	*options = (struct mf_estmred_options){
 		.limit = setup->limit,
 		.limit_in_bytes = setup->limit_in_bytes,
 		.estimate = !strcmp(word(setup, "estimate", "on"), "on"),
 	};
-	struct mf_estmred *estmred = malloc(sizeof(*estmred));
+	read_red(setup, &options->red);
+	read_watch(setup, &options->sampler);
+}
 
-	if (strcmp(word(setup, "arithmetic", "float"), "integers"))
-		fail("arithmetic: there is no core but in integers");
-	read_red(setup, &options.red);
-	read_watch(setup, &options.sampler);
+static void *make(const struct setup *setup)
+{
+	struct mf_estmred *estmred = malloc(sizeof(*estmred));
+	struct mf_estmred_options options;
+
+	read_options(setup, &options);
 	if (!estmred || mf_estmred_init(estmred, &options, setup->discard))
 		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
 	return estmred;
+}
+
+/* Options that @setup does not name get their defaults. */
+static void change(void *core, const struct setup *setup, u64 now)
+{
+	struct mf_estmred_options options;
+	struct mf_estmred_spare spare;
+
+	(void)now;
+	read_options(setup, &options);
+	if (mf_estmred_spare_init(&spare, core, &options))
+		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
+	mf_estmred_change(core, &options, &spare);
+	mf_estmred_spare_free(&spare);
 }
 
 static void release(void *core)
 {
 	mf_estmred_free(core);
 	free(core);
+}
+
+static void reset(void *core)
+{
+	mf_estmred_reset(core);
 }
 
 static enum mf_fate enqueue(void *core, struct mf_packet *packet, u64 now)
@@ -158,8 +183,10 @@ DISCIPLINE(estmred) = {
 	.id = "estmred",
 	.make = make,
 	.free = release,
+	.reset = reset,
 	.enqueue = enqueue,
 	.dequeue = dequeue,
+	.change = change,
 	.peek = peek,
 	.extra = extra,
 };

@@ -85,6 +85,11 @@ static void release(void *core)
 	free(core);
 }
 
+static void reset(void *core)
+{
+	mf_las_reset(core);
+}
+
 static enum mf_fate enqueue(void *core, struct mf_packet *packet, u64 now)
 {
 	return mf_las_enqueue(core, packet, now);
@@ -110,6 +115,7 @@ DISCIPLINE(name) = {			\
 	.id = #name,				\
 	.make = make_##name,			\
 	.free = release,			\
+	.reset = reset,			\
 	.enqueue = enqueue,			\
 	.dequeue = dequeue,			\
 	.change = change,			\

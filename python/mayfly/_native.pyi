@@ -17,6 +17,14 @@ class Param(TypedDict):
     most: NotRequired[int]
     choices: NotRequired[list[str]]
 
+class RunsOn(TypedDict):
+    """Where a discipline can run, beside the simulator."""
+
+    places: list[str]
+    qdisc: str
+    options: str
+    since: str
+
 class DisciplineRow(TypedDict):
     """A row of the registry of disciplines."""
 
@@ -27,6 +35,7 @@ class DisciplineRow(TypedDict):
     when_full: str
     time_driven: bool
     keeps_flow_order: bool
+    runs_on: RunsOn
     params: list[Param]
 
 class MethodRow(TypedDict):
@@ -106,7 +115,7 @@ def wlan_airtimes(
     long_slot: bool = False,
 ) -> str: ...
 def wlan_standards() -> str: ...
-def read_capture(paths: Sequence[str], options: Mapping[str, object]) -> tuple[Table, Table, Table, str]: ...
+def read_capture(paths: Sequence[str], options: Mapping[str, object]) -> tuple[Table, Table, Table, Table, str]: ...
 def estimate(
     method: str,
     capacity: float,

@@ -1,4 +1,4 @@
-"""Names of the arrays that signatures take and give.
+"""Names of the arrays that signatures take and give, and the numbers that sum up a column of them.
 
 A running program does not need them: numpy is imported for the type checker alone, so that a
 module with these names in its signatures costs nothing at start-up.
@@ -16,6 +16,24 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.integer]
     """Of any width: what numpy counts and indexes with has the width of the machine."""
     Booleans: TypeAlias = NDArray[np.bool_]
+    Complexes: TypeAlias = NDArray[np.complexfloating]
     Numbers: TypeAlias = Floats | Integers
 else:
-    Floats = Integers = Booleans = Numbers = object
+    Floats = Integers = Booleans = Complexes = Numbers = object
+
+
+def number(value: object) -> float:
+    """A sum, mean or extreme of a column of numbers, which polars types as anything that a cell may hold.
+
+    Examples
+    --------
+    >>> number(3)
+    3
+    """
+    assert isinstance(value, int | float), value
+    return value
+
+
+def number_or_none(value: object) -> float | None:
+    """The same of a column that may be empty: None then."""
+    return None if value is None else number(value)

@@ -67,6 +67,14 @@ Reverse = Annotated[str, _discipline_or("same")]
 Compared = Annotated[str, _discipline_or("compare")]
 
 
+def as_written(default: str | int) -> Any:
+    """A default as a user would write it; :class:`Section` turns it into a value of the field.
+
+    Of type Any: pydantic checks it (``validate_default``), which a type checker cannot see.
+    """
+    return default
+
+
 class Section(BaseModel):
     """A table of a scenario file."""
 

@@ -178,10 +178,11 @@ def test_the_same_command_twice_writes_the_same_records(tmp_path):
 def test_without_arguments_it_shows_what_there_is():
     ended = mayfly_here()
     assert ended.status == 0 and ended.err == ""
-    assert ended.out == mayfly_here("--help").out
+    listed = mayfly_here("--help").out.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert listed and listed in ended.out
     for command in COMMANDS:
         assert re.search(rf"^  {command} +\S", ended.out, re.MULTILINE)
-    assert "...\n" not in ended.out.partition("Options:")[2], "no sentence is cut off"
+    assert "...\n" not in listed, "no sentence is cut off"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -229,7 +230,6 @@ def test_version_is_that_of_the_package():
         (["compare", "wired", "extra"], "extra"),
         (["simulate"], "Missing argument"),
         (["simulate", "wired"], "Missing option '--discipline'"),
-        (["whatif", "x.pcap", "--rate", "1mbit"], "Missing option '--buffer'"),
         (["compare", "--out"], "--out"),
         (["--nothing"], "--nothing"),
     ],

@@ -1,6 +1,7 @@
 """``mayfly flood``: what it prints and writes, and what it refuses."""
 
 import json
+from pathlib import Path
 
 from invocation import mayfly, mayfly_here, refused_here
 
@@ -10,7 +11,20 @@ def test_a_table_per_case_and_the_name_of_the_file(tmp_path):
     assert ended.status == 0, ended.err
     for text in ("No flood", "22 CBR flows in step", "14 CBR flows staggered", "efd"):
         assert text in ended.out, ended.out
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["flood.parquet", "summary.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "flood.parquet",
+        "report.html",
+        "summary.json",
+    ]
+    assert "report: " in ended.out
+
+
+def test_a_shared_library_stands_beside_the_report(tmp_path):
+    ended = mayfly_here("flood", "-d", "fifo", "--duration", "6s", "--out", tmp_path, "--assets", "shared", "--json")
+    assert ended.status == 0, ended.err
+    library = Path(ended.document["files"]["assets"])
+    assert library.parent == tmp_path / "mayfly-assets" and library.stat().st_size > 1_000_000
+    assert (tmp_path / "report.html").stat().st_size < 200_000
 
 
 def test_one_document_and_nothing_else(tmp_path):
@@ -23,3 +37,4 @@ def test_one_document_and_nothing_else(tmp_path):
 def test_mistakes_are_one_line(tmp_path):
     refused_here("flood", "-d", "nothing", "--out", tmp_path)
     refused_here("flood", "--duration", "0s", "--out", tmp_path)
+    refused_here("flood", "--assets", "linked", "--out", tmp_path)

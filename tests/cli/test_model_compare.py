@@ -16,10 +16,10 @@ def test_table_and_document_agree():
 
 
 def test_the_page_is_written_beside_the_document(tmp_path):
-    page = tmp_path / "new" / "models.html"
-    ended = mayfly_here("model", "compare", "ps,las", *LAW, "--rho", "0.5", "--out", page, "--json")
+    page = tmp_path / "new" / "report.html"
+    ended = mayfly_here("model", "compare", "ps,las", *LAW, "--rho", "0.5", "--out", page.parent, "--json")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.document["files"] == {"page": str(page)}
+    assert ended.document["files"] == {"report": str(page)}
     assert page.read_text().startswith("<!DOCTYPE html>") and [path.name for path in page.parent.iterdir()] == [
         page.name
     ]
@@ -29,5 +29,7 @@ def test_bad_input_is_one_line(tmp_path):
     assert "did you mean las?" in refused_here("model", "compare", "lass", *LAW)
     assert "must be numbers" in refused_here("model", "compare", "las", *LAW, "--rho", "half")
     (tmp_path / "file").touch()
-    line = refused_here("model", "compare", "las", *LAW, "--out", tmp_path / "file" / "models.html", "--json")
+    line = refused_here("model", "compare", "las", *LAW, "--out", tmp_path / "file" / "models", "--json")
     assert "is not a folder" in line
+    line = refused_here("model", "compare", "las", *LAW, "--out", tmp_path / "models.html", "--json")
+    assert "must be a folder, which gets report.html" in line and not (tmp_path / "models.html").exists()

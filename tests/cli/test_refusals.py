@@ -106,7 +106,7 @@ def test_a_capture_cut_off_in_a_packet_is_used_up_to_there(tmp_path):
     )
 
 
-@pytest.mark.parametrize("rate", ["0", "-1", "abc", "1bit", "", "nan", "1e999", "500gbit", "10mbps"])
+@pytest.mark.parametrize("rate", ["0", "-1", "abc", "1bit", "", "nan", "1e999", "500gbit", "10mips"])
 def test_rates(rate, out):
     line = refused("whatif", CAPTURE, "--rate", rate, "--buffer", "20", "--out", out, *TAIL)
     assert line == f"--rate = '{rate}': must be a rate from 1kbit to 400gbit, such as 10mbit"
@@ -116,6 +116,19 @@ def test_rates(rate, out):
 def test_buffers(buffer, out):
     line = refused("whatif", CAPTURE, "--rate", "1mbit", "--buffer", buffer, "--out", out, *TAIL)
     assert line.startswith(f"--buffer = '{buffer}': must be a whole number of packets from 1 to 10000000")
+
+
+def test_rate_and_buffer_of_both_directions(out):
+    two = "must be one value, or two for down and up such as 300/50"
+    size = "must be a whole number of packets from 1 to 10000000, or bytes such as 450kB, or a time such as 20ms"
+    for rate, buffer, said in (
+        ("1mbit/2mbit/3mbit", "20", f"--rate = '1mbit/2mbit/3mbit': {two}"),
+        ("1mbit/0", "20", "--rate = '0': must be a rate from 1kbit to 400gbit, such as 10mbit"),
+        ("10MB/s", "20", "--rate = '10MB/s': must be in bits, and B stands for bytes: write 80mbit"),
+        ("1mbit", "20/x", f"--buffer = 'x': {size}"),
+    ):
+        assert refused("whatif", CAPTURE, "--rate", rate, "--buffer", buffer, "--out", out, *TAIL) == said
+    assert refused("whatif", CAPTURE, "--rate", "1mbit", "--out", out, *TAIL) == "--buffer: must be given, such as 300"
 
 
 @pytest.mark.parametrize("load", ["0", "NaN", "-1", "inf", "abc", "11", ""])

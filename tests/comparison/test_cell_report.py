@@ -56,12 +56,12 @@ def test_a_narrow_terminal_gets_the_first_columns_and_the_names_of_the_others(mi
 def test_without_a_cell_there_is_no_table(mixed):
     wired = compare(load_scenario("wired", {"duration": "2s"}), "fifo")
     assert html_of(cell, wired.summary) == ""
-    assert cell_figures(wired.summary["disciplines"], wired.records, STYLES) == []
+    assert cell_figures(wired.summary["disciplines"], wired.records, STYLES, 1460) == []
 
 
 def test_the_plots_are_those_of_records_and_summary(mixed):
     rows = mixed.summary["disciplines"]
-    found = {figure.key: figure for figure in cell_figures(rows, mixed.records, STYLES)}
+    found = {figure.key: figure for figure in cell_figures(rows, mixed.records, STYLES, 1460)}
     assert list(found) == ["cell-goodput", "cell-down", "cell-up", "cell-presence", "cell-air", "cell-again"]
     for row, bars in zip(rows, found["cell-goodput"].data, strict=True):
         got = row["wlan"]["goodput_mbps"]
@@ -75,7 +75,7 @@ def test_the_plots_are_those_of_records_and_summary(mixed):
 
 
 def test_flows_that_never_end_leave_the_curves_by_size_out(endless):
-    found = [figure.key for figure in cell_figures(endless.summary["disciplines"], endless.records, STYLES)]
+    found = [figure.key for figure in cell_figures(endless.summary["disciplines"], endless.records, STYLES, 1460)]
     assert found == ["cell-goodput", "cell-air", "cell-again"]
 
 

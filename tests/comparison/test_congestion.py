@@ -27,25 +27,30 @@ def result():
 
 
 def test_the_curves_of_loss_are_those_of_the_records(result):
-    figure = loss_figure(result.records, STYLES)
+    figure = loss_figure(result.records, STYLES, 1460)
     assert [trace["meta"] for trace in figure.data] == ["fifo", "las"]
     fifo = figure.data[0]
     smallest = result.records.filter(pl.col("protocol") == "tcp", discipline="fifo").filter(
         pl.col("size_packets") == pl.col("size_packets").min()
     )
-    assert fifo["x"][0] == smallest["size_packets"][0]
+    assert fifo["x"][0] == pytest.approx(smallest["size_packets"][0] * 1.46, rel=1e-4), "sizes are in kB"
     loss = smallest["drops"].sum() / smallest["packets_sent"].sum()
     assert fifo["customdata"][0][0] == pytest.approx(loss, rel=1e-4)
     lossy = (smallest["drops"] > 0).mean()
     assert fifo["customdata"][0][1:] == [pytest.approx(lossy, rel=1e-4), smallest.height]
     nothing = result.records.with_columns(drops=pl.lit(0))
-    assert loss_figure(nothing, STYLES) is None
+    assert loss_figure(nothing, STYLES, 1460) is None
 
 
 def test_active_flows_are_drawn_over_the_run(result):
-    figure = active_figure(result.records, STYLES, 30.0)
+    figure = active_figure(result.records, STYLES, 3000.0)
+    last_s = max(result.records["start_s"].max(), result.records["finish_s"].max())
     for trace, row in zip(figure.data, result.summary["disciplines"], strict=True):
-        assert sum(trace["y"]) / len(trace["y"]) == pytest.approx(row["active_flows"]["mean"], rel=1e-3)
+        # Nothing begins or ends afterwards, however long the run goes on.
+        assert last_s - last_s / 100 < trace["x"][-1] < last_s < 30.0
+        area = sum(trace["y"]) / len(trace["y"]) * last_s
+        endless = result.records.filter(pl.col("finish_s").is_null(), discipline=row["label"]).height
+        assert area + endless * (30.0 - last_s) == pytest.approx(row["active_flows"]["mean"] * 30.0, rel=1e-3)
         assert max(trace["customdata"]) == row["active_flows"]["max"]
     assert active_figure(result.records, STYLES, None) is None
 

@@ -61,13 +61,13 @@ def test_a_model_is_dashed_in_the_colour_of_its_discipline_right_after_it():
         assert simulated["line"]["color"] == dashed["line"]["color"]
         assert (simulated["line"]["dash"], dashed["line"]["dash"]) == ("solid", "dash")
         assert dashed["meta"] == simulated["meta"], "a click on the discipline hides both"
-    assert data[1]["x"] == [4, 40, 400] and data[1]["y"] == [0.1, 0.2, 0.4]
+    assert data[1]["x"] == [5.84, 58.4, 584.0] and data[1]["y"] == [0.1, 0.2, 0.4]
     assert "Chen 2012, Eq. 5.3" in data[1]["hovertemplate"] and "title &lt;b&gt;" in data[1]["hovertemplate"]
 
 
 def test_errors_by_size_have_the_interval_of_the_simulation():
     [fifo, las] = figures_in(page_text(SUMMARY, RECORDS))["model-errors"]["data"]
-    assert (fifo["x"], fifo["y"]) == ([6.0], [-0.2])
+    assert (fifo["x"], fifo["y"]) == ([8.76], [-0.2])
     # 0.4 over 0.6 and over 0.4 in place of 0.5, to first order.
     assert fifo["error_y"]["array"] == [pytest.approx(0.16)]
     assert las["y"] == [0.1]
@@ -75,7 +75,7 @@ def test_errors_by_size_have_the_interval_of_the_simulation():
 
 def test_table_and_notes():
     text = page_text(SUMMARY, RECORDS)
-    section = text.partition("Models beside the simulation")[2].partition("<h2>")[0]
+    section = text.partition("Models beside the simulation</h2>")[2].partition("<h2>")[0]
     cells = re.findall(r"<td>(.*?)</td>", section)
     assert cells[:7] == ["ps", "500 ms", "400 ms", "-20.0 %", "500 ms", "starves", "–"]
     assert "no model: efd." in section and "load 0.8" in section and "title &lt;b&gt;" in section

@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 import pytest
-from browser import figures_in
+from browser import figures_in, own_part
 from synthetic import FAMILIES, FAMILY, LAWS, flow_records, sample_rows, summary_of
 
 from mayfly.comparison.figures.response import confidence_bands, unfinished_sizes
@@ -25,37 +25,34 @@ MANY_SUMMARY = summary_of(MANY_RECORDS)
 MANY = page_text(MANY_SUMMARY, MANY_RECORDS, sample_rows(MANY_RECORDS))
 
 
-def own_part(text):
-    """Return the page without the Plotly library."""
-    from plotly.offline import get_plotlyjs
-
-    return text.replace(get_plotlyjs(), "")
+KEYS = {
+    "felt",
+    "mean-by-size",
+    "mean-by-percentile",
+    "confidence",
+    "cdf",
+    "unfinished",
+    "loss",
+    "active",
+    "queue",
+    "flow-table",
+    "progress",
+}
 
 
 def test_every_plot_has_a_place_a_title_and_a_source():
     text = page_text(SUMMARY, RECORDS, SAMPLES)
     keys = set(figures_in(text))
-    assert keys == {
-        "mean-by-size",
-        "mean-by-percentile",
-        "confidence",
-        "cdf",
-        "unfinished",
-        "loss",
-        "active",
-        "queue",
-        "flow-table",
-        "progress",
-    }
+    assert keys == KEYS
     assert set(re.findall(r'id="plot-([a-z-]+)"', text)) == keys
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", text, re.S)
     assert len(captions) == len(keys)
-    assert all("Chen 2012" in caption or "Rai 2003" in caption for caption in captions)
+    assert all("Chen 2012" in caption or "Rai 2003" in caption for caption in captions[1:])
 
 
 def test_axes_have_titles_and_disciplines_one_colour():
     figures = figures_in(page_text(SUMMARY, RECORDS, SAMPLES))
-    for figure in figures.values():
+    for figure in (figure for figure in figures.values() if "grid" not in figure):
         axes = [value for name, value in figure["layout"].items() if re.match("[xy]axis", name)]
         assert all(axis["title"]["text"] for axis in axes)
         assert all(trace.get("meta") in (*list(LAWS)[:4], None) for trace in figure["data"])
@@ -66,7 +63,7 @@ def test_axes_have_titles_and_disciplines_one_colour():
 
 def test_the_page_loads_nothing_and_forbids_it():
     own = own_part(page_text(SUMMARY, RECORDS, SAMPLES))
-    assert not re.search(r"https?:|\bsrc=|\bhref=|@import|url\(", own)
+    assert not re.search(r"https?:|\bsrc=|\bhref=\"(?!#)|@import|url\(", own)
     assert "default-src 'none'" in own
     assert len(own) < 1_000_000
 
@@ -114,7 +111,7 @@ def test_a_run_without_samples_or_completed_flows_still_has_a_page():
 
 
 def test_the_confidence_plot_is_the_thesis_rule():
-    figure = confidence_bands(RECORDS, styles(["fifo"]))
+    figure = confidence_bands(RECORDS, styles(["fifo"]), 1460)
     band, mean = figure.data
     assert band["x"] == mean["x"] + mean["x"][::-1]
     assert all(low < middle < high for (low, high), middle in zip(mean["customdata"], mean["y"], strict=True))
@@ -123,7 +120,7 @@ def test_the_confidence_plot_is_the_thesis_rule():
 
 def test_unfinished_transfers_that_delivered_nothing_are_on_the_axis():
     records = RECORDS.with_columns(pl.lit(None, dtype=pl.Float64).alias("finish_s"), pl.lit(0).alias("delivered_bytes"))
-    [trace] = unfinished_sizes(records, styles(["fifo"])).data
+    [trace] = unfinished_sizes(records, styles(["fifo"]), 1000).data
     assert (trace["x"], trace["y"]) == ([0.5, 0.5], [0.0, 1.0])
 
 
@@ -180,7 +177,7 @@ def test_of_many_the_baseline_and_the_best_of_each_family_are_drawn():
     next_best = min((name for name in EVERY if name not in ("fifo", *best)), key=found.get)
     assert sorted(shown) == sorted(["fifo", *best, next_best]) and shown[0] == "fifo"
     for figure in figures_in(MANY).values():
-        hidden = False if "panels" in figure else "legendonly"
+        hidden = False if "panels" in figure or "grid" in figure else "legendonly"
         for trace in figure["data"]:
             assert trace.get("visible", True) == (True if trace.get("meta") in (*shown, None) else hidden)
     assert re.findall(r'class="family" data-family="(.*?)"', MANY) == list(FAMILIES)
@@ -237,8 +234,8 @@ def test_marks_have_a_column_when_there_are_any():
 
 def test_sentences_about_the_others_wait_behind_a_fold():
     head, _, rest = re.search(r'<div class="answer">(.*?)</div>', MANY, re.S)[1].partition("<details>")
-    assert head.count("<p>") == 4 and rest.count("<p>") == len(EVERY) - 5
-    assert "<details><summary>The other" not in page_text(SUMMARY, RECORDS)
+    assert head.count("<p ") == 1 and rest.count("<p ") == len(EVERY) - 2
+    assert "<details><summary>The other" not in page_text(summary_of(flow_records(["fifo", "las"], flows=300)), RECORDS)
 
 
 def test_a_summary_from_before_families_and_memory_still_has_a_page():

@@ -30,7 +30,7 @@ PAGES = sorted(
 WITH_TABLES = [page for page in PAGES if "\nMean response time" in page.read_text(encoding="utf-8")]
 SHORT = "3s"
 FENCE = re.compile(r"^```(python|pycon|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-UNCUT = ("disciplines", "model", "profile", "estimate", "qdisc", "reproduce", "sweep", "workload")
+UNCUT = ("completion", "diff", "disciplines", "model", "profile", "estimate", "qdisc", "reproduce", "sweep", "workload")
 
 
 @dataclass(frozen=True)

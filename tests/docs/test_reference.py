@@ -38,6 +38,20 @@ def test_every_discipline_has_a_row_and_a_page(tables, monkeypatch):
     assert set(pages.pages()) == rows
 
 
+def test_every_queue_discipline_of_the_kernel_has_its_page_in_its_source(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
+    import discipline_pages as pages
+
+    found = pages.kernel_pages()
+    assert set(found) == {file.stem for file in (ROOT / "kernel").glob("sch_*.c")} - {"sch_common"}
+    for name, text in found.items():
+        assert text.startswith(f"# `{name}`\n\n") and "| `split`, `nosplit` |" in text
+    (tmp_path / "sch_bare.c").write_text("/* Nothing. */\n")
+    monkeypatch.setattr(pages, "KERNEL", tmp_path)
+    with pytest.raises(ValueError, match=r"sch_bare\.c: must have its documentation"):
+        pages.kernel_pages()
+
+
 def test_disciplines_stand_in_their_families(tables):
     text = tables.disciplines()
     families = {row["family"] for row in mayfly.disciplines()}

@@ -1,9 +1,12 @@
 """Disciplines of the registry in the words of tc."""
 
+from pathlib import Path
+
 import pytest
 
 from mayfly.discipline_registry import disciplines, parse
-from mayfly.engines.disciplines import LEAVES, Leaf, Place, burst_of, differences, leaf_words
+from mayfly.discipline_registry import leaves as leaves_module
+from mayfly.discipline_registry.leaves import LEAVES, Leaf, Place, burst_of, differences, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
 
 PACKETS = Place(300, "packets", 1500, 10**7)
@@ -73,6 +76,18 @@ def test_what_the_kernel_has_not_is_refused_by_name(written, place, message):
     assert str(refusal.value).startswith(message)
 
 
+def test_a_module_of_ours_without_a_row_takes_the_options_of_the_registry_by_their_names(monkeypatch):
+    ours = {"places": ["module"], "qdisc": "", "options": "", "since": ""}
+    rows = [row | ({"runs_on": ours} if row["id"] in ("drr", "dualpi2") else {}) for row in disciplines()]
+    monkeypatch.setattr(leaves_module, "disciplines", lambda: rows)
+    assert leaf_of(parse("drr")).module == "sch_drr" and set(leaves()) - set(LEAVES) == {"drr", "dualpi2"}
+    assert leaf_words(parse("drr(quantum=3000)"), PACKETS) == "drr limit 300p quantum 3000b"
+    words = leaf_words(parse("dualpi2(target=20ms)"), PACKETS)
+    assert words.startswith("dualpi2 limit 300p target 20000us ")
+    with pytest.raises(MayflyError, match=r"^scfq: not in the kernel: must be one of .*, drr"):
+        leaf_of(parse("scfq"))
+
+
 def test_a_default_that_the_kernel_has_otherwise_is_told():
     assert differences(parse("choke")) == "gentle = off; the weight is a power of two"
     assert differences(parse("fifo")) == ""
@@ -85,3 +100,19 @@ def test_every_option_of_a_leaf_is_one_of_the_registry(id):
     named = [*leaf.options, *leaf.fixed, *leaf.taken]
     # Each once, and none that the kernel's discipline says nothing about.
     assert sorted(named) == sorted(known)
+
+
+def test_where_a_discipline_runs_is_what_the_leaves_say():
+    for row in disciplines():
+        at, leaf = row["runs_on"], leaves().get(row["id"])
+        if leaf is not None:
+            assert at["qdisc"] == leaf.kind
+            assert ("module" in at["places"]) == bool(leaf.module)
+        else:
+            assert "module" not in at["places"]
+
+
+def test_every_module_of_the_checkout_is_where_some_discipline_runs():
+    kernel = Path(__file__).parents[2] / "kernel"
+    modules = {file.stem.removeprefix("sch_") for file in kernel.glob("sch_*.c")} - {"common"}
+    assert modules == {row["runs_on"]["qdisc"] for row in disciplines() if "module" in row["runs_on"]["places"]}

@@ -124,6 +124,8 @@ def test_the_command_prints_table_and_document_and_writes_page_and_series(tmp_pa
     page, series = tmp_path / "page.html", tmp_path / "series.csv"
     shown = mayfly_here("estimate", OURS, *LINK, "--method", "p0", "--out", page, "--from", "50s")
     assert shown.status == 0 and "mean squared error" in shown.out
+    # The answer comes first, how good it is after it.
+    assert shown.out.index("% of the traffic does not respond to drops") < shown.out.index("mean squared error")
     assert "Share that does not respond" in page.read_text()
     document = mayfly_here("estimate", OURS, *LINK, "--plot", series, "--json", "--set", "start=10s").document
     assert {"method", "mse", "relative_error", "series"} <= document.keys()

@@ -1,5 +1,6 @@
 """A page in headless Chromium, and what the text of a page holds."""
 
+import html
 import json
 import re
 import shutil
@@ -42,7 +43,7 @@ class Visit:
             ],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=True,
         )
         self.dom = done.stdout
@@ -66,3 +67,56 @@ def figures_in(text):
     """Figures embedded in a page, by key."""
     found = re.search(r'<script type="application/json" id="figures">(.*?)</script>', text, re.S)
     return {figure["key"]: figure for figure in json.loads(found[1])}
+
+
+def own_part(text):
+    """The page without the plot library."""
+    from plotly.offline import get_plotlyjs
+
+    return text.replace(get_plotlyjs(), "")
+
+
+# What a page of a width looks like to its reader, told to the page around it.
+_PROBE = """
+<script>addEventListener("load", function () { setTimeout(function () {
+  function box(selector) {
+    var found = document.querySelector(selector);
+    return found && found.getBoundingClientRect();
+  }
+  var root = document.documentElement, links = Array.from(document.querySelectorAll("nav.contents a"));
+  var answer = box(".answer p"), picture = box("figure.lead .plot");
+  parent.postMessage(JSON.stringify({
+    width: root.clientWidth, scrolls: root.scrollWidth, height: innerHeight,
+    answer: answer && answer.bottom, picture: picture && [picture.top, picture.bottom, picture.right],
+    drawn: document.querySelectorAll("figure.lead .bars .point, figure.lead .scatterlayer .trace").length,
+    contents: links.length, dangling: links.filter(function (link) {
+      return !document.getElementById(link.getAttribute("href").slice(1)); }).length,
+    saves: document.querySelectorAll(".save button").length, plots: Number(root.dataset.plots),
+    errors: JSON.parse(root.dataset.errors),
+    cut: Array.from(document.querySelectorAll("table")).filter(function (table) {
+      return table.offsetParent && table.scrollWidth > root.clientWidth && !table.closest(".scroll"); }).length
+  }), "*"); }, 6000); });</script>
+"""
+
+
+def seen_at(page, folder, sizes, *flags):
+    """What a reader sees of a report in windows of several sizes.
+
+    Frames, because a headless window is never narrower than 500 px. Returns a mapping from width to what was seen, and
+    the :class:`Visit`.
+    """
+    framed = page.with_name("framed.html")
+    framed.write_text(page.read_text(encoding="utf-8").replace("</body>", _PROBE + "</body>"), encoding="utf-8")
+    frames = "".join(
+        f'<iframe src="framed.html" style="width:{width}px;height:{height}px;border:0"></iframe>'
+        for width, height in sizes
+    )
+    outer = page.with_name("outer.html")
+    outer.write_text(
+        f'{frames}<pre id="seen"></pre><script>var all = []; addEventListener("message", function (event) {{ '
+        "all.push(JSON.parse(event.data)); "
+        'document.getElementById("seen").textContent = JSON.stringify(all); });</script>'
+    )
+    visit = Visit(outer, folder, "--window-size=1700,1000", *flags)
+    found = json.loads(html.unescape(re.search(r'<pre id="seen">(.*?)</pre>', visit.dom, re.S)[1]))
+    return {one["width"]: one for one in found}, visit

@@ -1,7 +1,7 @@
 """Figures 22 to 24 of Zhao 2004 in the kernel: estimates of `sch_estmred` beside byte counters.
 
-Run as a program, the table of docs/kernel/sch_estmred.md; with ``--write`` and a number of seeds it runs them anew and
-keeps the series in papers/src/mayfly_papers/zhao2004/testbed/measured, which
+Run as a program, the table of docs/kernel/estmred-testbed.md; with ``--write`` and a number of seeds it runs them anew
+and keeps the series in papers/src/mayfly_papers/zhao2004/testbed/measured, which
 the claims about these figures read. A link of 12 Mb/s in place
 of 100, with fewer flows that each have as many packets in flight; round trip, thresholds in packets and shares are the
 paper's. One set of options for all figures.

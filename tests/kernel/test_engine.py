@@ -6,9 +6,9 @@ import pytest
 
 import mayfly
 from mayfly.discipline_registry import parse
+from mayfly.discipline_registry.leaves import leaves
 from mayfly.engines import engine as engine_named
 from mayfly.engines import linux as engine
-from mayfly.engines.disciplines import LEAVES
 from mayfly.scenario.scenario import load_scenario
 from mayfly.workload.lists import flow_list
 
@@ -76,23 +76,23 @@ def test_what_flows_lost_is_what_the_queues_dropped():
 def test_every_leaf_carries_the_transfers(monkeypatch):
     # One guest for all: booting and setting up are most of so short a run.
     flows = pl.DataFrame({"start_s": [0.0, 0.1, 0.2], "src": [1, 2, 3], "size_bytes": [200_000] * 3})
-    scenario, chosen = wired(stop_when_idle=True), [parse(name) for name in LEAVES]
+    scenario, chosen = wired(stop_when_idle=True), [parse(name) for name in leaves()]
     runs = [engine.guest_settings(scenario, one, flow_list(flows)) for one in chosen]
-    modules = sorted({leaf.module for leaf in LEAVES.values()} - {""})
+    modules = sorted({leaf.module for leaf in leaves().values()} - {""})
     told = guest.run("leaves.py", {"runs": runs}, modules=tuple(modules))
     assert [row["leaf"]["kind"] for row in told] == [settings["leaf"].split()[0] for settings in runs]
     told = iter(told)
     monkeypatch.setattr(engine.os, "cpu_count", lambda: 1)  # one after the other, as they come
     monkeypatch.setattr(engine.guest, "run", lambda settings, module: next(told))
-    result = mayfly.compare(scenario, ",".join(LEAVES), flows, engine=engine_named("linux"))
+    result = mayfly.compare(scenario, ",".join(leaves()), flows, engine=engine_named("linux"))
     rows = result.summary["disciplines"]
-    assert [row["label"] for row in rows] == [f"{name} (linux)" for name in LEAVES]
-    assert [row["flows_completed"] for row in rows] == [3] * len(LEAVES)
+    assert [row["label"] for row in rows] == [f"{name} (linux)" for name in leaves()]
+    assert [row["flows_completed"] for row in rows] == [3] * len(leaves())
     counts = [result.records.filter(pl.col("discipline") == row["label"])["delivered_bytes"].sum() for row in rows]
-    assert counts == [600_000] * len(LEAVES)
+    assert counts == [600_000] * len(leaves())
     # Acknowledgements and repairs aside, what leaves the queue is 1500 bytes for 1448 of data.
     packets = [result.records.filter(pl.col("discipline") == row["label"])["packets_sent"].sum() for row in rows]
-    assert packets == pytest.approx([3 * 139 + 6] * len(LEAVES), rel=0.05)
+    assert packets == pytest.approx([3 * 139 + 6] * len(leaves()), rel=0.05)
 
 
 def test_a_bounded_window_is_what_is_under_way():

@@ -11,7 +11,7 @@ import qdiscs
 
 pytestmark = pytest.mark.kernel
 
-TDC = guest.KERNEL / "tdc"
+TDC = qdiscs.TDC
 FILES = sorted(TDC.glob("*.json"))
 
 
@@ -25,7 +25,16 @@ def driver() -> str:
 
 
 def test_every_discipline_has_its_cases_and_no_two_share_an_id():
-    assert [file.stem for file in FILES] == sorted(row.id for row in qdiscs.ROWS)
+    modules = {file.stem.removeprefix("sch_") for file in guest.KERNEL.glob("sch_*.c")} - {"common"}
+    assert {file.stem for file in FILES} == modules == {row.id for row in qdiscs.ROWS}
+    assert {row.id for row in qdiscs.KNOWN} <= modules
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_cases_alone_tell_options_that_are_taken_and_refused(file):
+    row = qdiscs.from_cases(file.stem)
+    assert len(row.options) > 5 and len(row.refused) > 5
+    assert all(option and pattern for option, _, pattern in row.options)
     ids = [case["id"] for file in FILES for case in json.loads(file.read_text())]
     assert len(ids) == len(set(ids))
 

@@ -4,6 +4,7 @@ import itertools
 import random
 import subprocess
 
+import cores
 import pytest
 import traces
 
@@ -19,12 +20,16 @@ OPTIONS |= {
     "run2cack": OPTIONS["run2c"],
     "lars": (*OPTIONS["las"], "count=sent", "count=acknowledged", "half_life=0.01", "half_life=100"),
 }
+OPTIONS |= {id: tuple(cores.values(id)) for id in cores.ids() if id not in OPTIONS}
+OPTIONS["estmred"] = tuple(option for option in OPTIONS["estmred"] if not option.startswith("arithmetic"))
+ALWAYS = {"estmred": ("arithmetic=integers",)}
+"""Options without which there is no core."""
 LIMITS = (1, 2, 7, 30, 300, 2000)
 IN_ORDER = ("las", "lasack", "lars")
 """Packets of a flow leave in the order they came, whatever changes meanwhile."""
 
 
-def changed(seed: int, options: tuple[str, ...]) -> list[str]:
+def changed(seed: int, options: tuple[str, ...], always: tuple[str, ...] = ()) -> list[str]:
     """A random trace with a change every 50 calls or so."""
     rng = random.Random(seed)
     lines = []
@@ -32,15 +37,16 @@ def changed(seed: int, options: tuple[str, ...]) -> list[str]:
         lines.append(line)
         if rng.random() < 0.02:
             limit = rng.choice((f"{rng.choice(LIMITS)}p", f"{rng.choice(LIMITS) * 1500}b"))
-            given = rng.sample(options, rng.randrange(3))
+            given = [*always, *rng.sample(options, rng.randrange(3))]
             lines.append(" ".join(("=", line.split()[1], limit, *given)))
     return lines
 
 
 @pytest.mark.parametrize(("discipline", "seed"), list(itertools.product(OPTIONS, range(4))))
 def test_no_packet_is_lost_and_the_limit_holds(core, discipline, seed):
-    lines = changed(seed, OPTIONS[discipline])
-    command = [core, discipline, "30p"]
+    always = ALWAYS.get(discipline, ())
+    lines = changed(seed, OPTIONS[discipline], always)
+    command = [core, discipline, "30p", *always]
     done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()

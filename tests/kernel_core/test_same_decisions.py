@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cores
 import pytest
 import traces
 
@@ -51,7 +52,8 @@ ROWS = [
         for table in TABLES
     ),
 ]
-"""Disciplines with options: every core, every option."""
+ROWS += [row for id in cores.ids() if id not in {row[0] for row in ROWS} for row in cores.rows(id)]
+"""Disciplines with options: every core, every option. One that is not above gets what its registry says."""
 
 LIMITS = ("1p", "2p", "30p", "300p", "1500b", "4000b", "100000b", "700000b")
 
@@ -82,6 +84,15 @@ def compare(programs: tuple[Path, Path], discipline: str, limit: str, options: t
 def test_random_calls(programs, discipline, options):
     for seed, (limit, flows) in enumerate(itertools.product(LIMITS, (2, 40))):
         compare(programs, discipline, limit, options, text_of(traces.drawn, seed, 3000, flows))
+
+
+def test_a_core_is_found_by_its_driver_and_gets_every_option_that_the_registry_has(programs):
+    assert {"efd", "pefd", "efdack", "estmred", "las", "lasack", "lars", "run2c", "run2cack"} <= set(cores.ids())
+    assert {row[0] for row in ROWS} == set(cores.ids())
+    assert {value.split("=")[0] for value in cores.values("lars")} == {"half_life", "count", "visit", "timeout"}
+    assert "high=las" in cores.values("efd") and "threshold=10000" in cores.values("efd")
+    for discipline, options in (*cores.rows("efd"), *cores.rows("lars")):
+        compare(programs, discipline, "30p", options, text_of(traces.drawn, 1, 1000, 40))
 
 
 @pytest.mark.parametrize("discipline", sorted({row[0] for row in ROWS}))

@@ -118,7 +118,7 @@ heavy = st.tuples(st.integers(1, 50), st.integers(10, 1000), st.floats(0.2, 1.8)
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     values=heavy,
     missing=st.sampled_from(["minimum", "maximum", "cov"]),
@@ -134,7 +134,7 @@ def test_a_law_is_solved_from_its_own_description(values, missing, kind):
     assert found.exponent == pytest.approx(law.exponent, abs=1e-5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(values=heavy, kind=st.sampled_from([BoundedZipf, BoundedPareto]))
 def test_of_two_laws_with_that_cov_the_larger_mean_is_found(values, kind):
     law = kind(*values)
@@ -145,7 +145,7 @@ def test_of_two_laws_with_that_cov_the_larger_mean_is_found(values, kind):
     assert found.mean() >= law.mean() * (1 - 1e-3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(minimum=st.integers(1, 100), span=st.integers(0, 5000), exponent=st.floats(-1, 40))
 def test_moments_are_those_of_the_summed_law(minimum, span, exponent):
     law = BoundedZipf(minimum, minimum + span, exponent)
@@ -157,7 +157,7 @@ def test_moments_are_those_of_the_summed_law(minimum, span, exponent):
     assert (law.cov() * mean) ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-12 * mean**2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(values=heavy, p=st.floats(0, 1))
 def test_a_quantile_is_the_first_size_to_reach_p(values, p):
     law = BoundedZipf(*values)
@@ -172,7 +172,7 @@ def test_a_quantile_is_the_first_size_to_reach_p(values, p):
     assert math.fsum(carried[sizes < half]) < 0.5 + 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(values=heavy, p=st.floats(0, 1))
 def test_quantiles_of_the_continuous_law_invert_it(values, p):
     law = BoundedPareto(*values)

@@ -139,7 +139,7 @@ row = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(row, min_size=1, max_size=12))
 def test_small_steps_come_to_the_same(rows):
     frame = flows(*[(*given_row, f"user {given_row[0]}") for given_row in rows])

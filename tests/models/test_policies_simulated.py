@@ -133,7 +133,7 @@ CUTS = st.tuples(st.floats(0.05, 0.6), st.floats(0.65, 0.99))
 EXACT = 1e-6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(POLICY, LAW, LOAD, CUTS)
 def test_longer_jobs_take_longer_and_none_less_than_its_size(row, name, rho, cuts):
     law = law_of(name)
@@ -142,7 +142,7 @@ def test_longer_jobs_take_longer_and_none_less_than_its_size(row, name, rho, cut
     assert np.all(np.diff(times) >= -EXACT * times[1:])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(POLICY, LAW, LOAD, LOAD, CUTS)
 def test_more_load_never_helps(row, name, first, second, cuts):
     law = law_of(name)
@@ -151,7 +151,7 @@ def test_more_load_never_helps(row, name, first, second, cuts):
     assert np.all(low <= high * (1 + EXACT))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(POLICY, LAW, CUTS)
 def test_without_load_a_job_takes_its_size(row, name, cuts):
     """To first order in the load the rest is at most rho times the size, and the residual work of who is there."""

@@ -17,6 +17,7 @@ from mayfly.errors import MayflyError
 from mayfly.models.tcp.delay_equations import solve
 from mayfly.models.tcp.drop_laws import FixedDrops, Overflow, Red
 from mayfly.models.tcp.fluid import Fluid, Group
+from mayfly.models.tcp.fluid_answer import fluid_answer
 from mayfly.models.tcp.fluid_stability import critical_rtt, linear, margins, roots
 from mayfly.models.tcp.laws import pftk_rate
 
@@ -345,3 +346,8 @@ def test_the_command_takes_groups_and_losses_elsewhere():
 def test_the_command_refuses_in_one_line(words, message):
     result = CliRunner().invoke(app, ["model", "fluid", *words])
     assert isinstance(result.exception, MayflyError) and message in str(result.exception)
+
+
+def test_an_answer_without_a_duration_has_no_trajectory_to_sample():
+    with pytest.raises(MayflyError, match="duration: must be given"):
+        fluid_answer(FIXED, 1500).samples()

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from browser import figures_in
 
 from mayfly import MayflyError, flood
 from mayfly.packs.flood import LONG, MIXED, cases
+from mayfly.packs.flood_report import flood_page, sentences
 
 PAGE = Path(__file__).parents[2] / "docs" / "estimate" / "applications.md"
 
@@ -74,3 +76,15 @@ def test_bad_input_is_one_line():
 @pytest.mark.papers
 def test_the_page_shows_what_the_pack_measures():
     assert flood(replications=4).markdown() in PAGE.read_text()
+
+
+def test_the_page_leads_with_what_is_left_to_tcp(found):
+    page = flood_page(found)
+    [(key, figure)] = figures_in(page).items()
+    assert key == "left" and page.index(sentences(found)[0][:30]) < page.index('id="plot-left"') < page.index("<table>")
+    flooded = found.table.filter(pl.col("case").str.starts_with("long-"), group="long")
+    for label in ("fifo", "fq_codel"):
+        worst = flooded.filter(discipline=label)["throughput_mbps"].min()
+        bars = [trace for trace in figure["data"] if trace["meta"] == label and trace["xaxis"] == "x2"]
+        assert bars[0]["x"] == [pytest.approx(worst, rel=1e-4)]
+    assert page.count("<table>") == len(found.labels)

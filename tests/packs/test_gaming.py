@@ -4,11 +4,12 @@ import json
 
 import polars as pl
 import pytest
+from browser import figures_in, own_part
 
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.packs.gaming import PARTS, SPLITS, cases, overview
-from mayfly.packs.gaming_report import gaming_tables
+from mayfly.packs.gaming_report import gaming_page, gaming_tables
 from mayfly.show.table import markdown
 from mayfly.simulate.run import workload
 from mayfly.workload.mix import offered
@@ -137,9 +138,27 @@ def test_files_hold_what_was_found(found, tmp_path):
     split = next(case for case in document["cases"] if case["case"] == "split-8")["disciplines"][0]["groups"][0]
     assert split["group"] == "attacker" and split["batches"] == 1 and split["response_s"] > 0
     assert [case["case"] for case in document["cases"]] == list(dict.fromkeys(found.table["case"]))
-    page = (tmp_path / "new" / "report.html").read_text(encoding="utf-8")
+    page = own_part((tmp_path / "new" / "report.html").read_text(encoding="utf-8"))
     assert page.count("<table>") == sum(len(grids) for grids in gaming_tables(found).values()) >= 13
-    assert "http" not in page.replace("http-equiv", "")
+    assert "http" not in page.replace("http-equiv", "").replace("^http", "")
+
+
+def test_the_report_leads_with_who_resists_and_folds_the_tables_of_each_attack(found):
+    page = gaming_page(found)
+    head, _, rest = own_part(page).partition("<h2")
+    assert f"of {len(found.overview)}" in head and 'id="plot-resists"' in head and "<table>" not in head
+    assert rest.count("<details>") == 3 and rest.index("Who resists what") < rest.index("<details>")
+    figures = figures_in(page)
+    assert list(figures) == ["resists", "spaced-ratio", "spaced-p95", "split-ratio", "split-p95", "overload-ratio",
+                             "overload-p95"]  # fmt: skip
+    for row in found.overview:
+        bars = [
+            trace for trace in figures["resists"]["data"] if trace["meta"] == row["label"] and "orientation" in trace
+        ]
+        assert bars[0]["x"] == [pytest.approx(row["spaced"], rel=1e-4)]
+    drawn = figures["spaced-ratio"]["data"][0]
+    own = found.table.filter(part="spaced", group="attacker", discipline=drawn["meta"])
+    assert drawn["y"] == pytest.approx(own["ratio"].to_list(), rel=1e-4) and drawn["x"] == own["label"].to_list()
 
 
 def test_every_part_has_its_tables_and_only_those_that_ran(found):

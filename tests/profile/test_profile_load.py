@@ -60,7 +60,7 @@ def test_what_a_bin_can_be_wrong_by():
     ),
     st.integers(1, 60),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_byte_is_lost_or_made(spans, bins):
     first = np.array([min(a, b) for a, b, _ in spans])
     last = np.array([max(a, b) for a, b, _ in spans])

@@ -24,7 +24,8 @@ def text(found):
 
 def test_every_plot_has_a_place(text):
     keys = list(figures_in(text))
-    assert keys[:3] == ["load", "directions", "sizes"] and {"mass", "gaps", "rtts", "qq-size", "qq-gap"} <= set(keys)
+    assert keys[:4] == ["link", "load", "directions", "sizes"]
+    assert {"mass", "gaps", "rtts", "qq-size", "qq-gap"} <= set(keys)
     assert re.findall(r'id="plot-([a-z0-9-]+)"', text) == keys
 
 
@@ -44,6 +45,19 @@ def test_plots_show_the_profile(found, text):
     assert rows == ["lc-rp"]
 
 
+def test_the_load_of_the_link_has_both_directions_and_the_guess(found, text):
+    figure = figures_in(text)["link"]
+    down, rate, up, other = figure["data"]
+    assert [trace["name"] for trace in figure["data"]] == ["down", "down: rate, a guess", "up", "up: rate, a guess"]
+    guess = found.document()["link"]["guess"]
+    assert rate["y"] == pytest.approx([guess["down"]["rate_bps"] / 1e6] * 2, rel=1e-4)
+    assert other["y"] == pytest.approx([guess["up"]["rate_bps"] / 1e6] * 2, rel=1e-4)
+    # A load above the rate of the link is no load: bins of 5 s average what windows of it hold.
+    assert max(down["y"]) <= 1.02 * rate["y"][0] and max(up["y"]) <= 1.02 * other["y"][0]
+    assert text.index("Is the link full") < text.index("What was captured") < text.index('id="appendix"')
+    assert text.index('id="appendix"') < text.index("<h2>Laws of flow sizes</h2>")
+
+
 def test_names_of_files_are_text_and_not_html(found):
     from dataclasses import replace
 
@@ -56,7 +70,8 @@ def test_names_of_files_are_text_and_not_html(found):
 def test_in_a_browser(text, tmp_path):
     page = tmp_path / "report.html"
     page.write_text(text, encoding="utf-8")
-    visit = Visit(page, tmp_path)
+    # Of more than a dozen plots each is drawn when it is about to be seen: a window as high as the page shows all.
+    visit = Visit(page, tmp_path, "--window-size=1200,14000")
     assert f'data-plots="{len(figures_in(text))}"' in visit.dom
     assert 'data-errors="[]"' in visit.dom
     assert visit.console == [] and visit.requests == []

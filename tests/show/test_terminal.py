@@ -127,7 +127,7 @@ def test_many_disciplines_are_grouped_by_family_with_the_baseline_first():
         assert whole in text, text
 
 
-@pytest.mark.parametrize(("width", "hidden"), [(140, ""), (80, "link use"), (50, "unfinished"), (30, "long flows")])
+@pytest.mark.parametrize(("width", "hidden"), [(140, ""), (80, "memory"), (50, "unfinished"), (30, "long flows")])
 def test_a_narrow_terminal_leaves_out_columns_of_many_and_names_them(width, hidden):
     text = text_of(overview_table({"disciplines": many()}), width)
     assert max(map(len, text.splitlines())) <= width

@@ -12,7 +12,7 @@ import pytest
 from mayfly import _native
 from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import scenario_of
-from mayfly.scenario.transport import Tcp
+from mayfly.scenario.transport import RULES, Tcp
 from mayfly.simulate import columns
 from mayfly.simulate.run import native_settings, transport
 
@@ -76,6 +76,13 @@ def test_words_are_those_of_the_section(schema):
     assert literal == {name: words_of(schema, name) for name in schema["properties"] if words_of(schema, name)}
 
 
+def test_rules_of_the_congestion_window_are_those_of_the_native_module_in_its_order(schema):
+    assert {"aimd", "cubic", "bbr"} <= set(RULES) and len(RULES) == len(set(RULES))
+    assert Tcp().congestion == "aimd" and [Tcp(congestion=rule, recovery="sack").congestion for rule in RULES] == [
+        *RULES
+    ]
+
+
 def test_every_setting_is_in_the_reference(monkeypatch):
     monkeypatch.syspath_prepend(DOCS)
     import reference_tables
@@ -88,7 +95,7 @@ def test_every_setting_is_in_the_reference(monkeypatch):
 @pytest.mark.parametrize(
     ("field", "word", "known"),
     [
-        ("congestion", "nonsense", "`aimd`, `iiad`, `sqrt`, `cubic`, `bbr`"),
+        ("congestion", "nonsense", ", ".join(f"`{rule}`" for rule in RULES)),
         ("loss_window", "bogus", "`flight` or `cwnd`"),
         ("recovery", "magic", "`reno`, `newreno`, `sack`"),
         ("recovery_exit", "as_is", "`deflate` or `as-is`"),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mayfly.errors import MayflyError
+from mayfly.text import quantity
 from mayfly.text.quantity import (
     BUFFER_MOST_BYTES,
     BUFFER_MOST_PACKETS,
@@ -74,7 +75,7 @@ def test_rates(text, expected):
 
 
 @pytest.mark.parametrize(
-    "bad", ["0", 0, -1, "-1mbit", "abc", "1bit", "10mbps", "10 m bit", "", "nan", "inf", "1e400", "401gbit", True, None]
+    "bad", ["0", 0, -1, "-1mbit", "abc", "1bit", "10mips", "10 m bit", "", "nan", "inf", "1e400", "401gbit", True, None]
 )
 def test_rates_refused(bad):
     with pytest.raises(MayflyError, match=r"^--rate = .*must be a rate from 1kbit to 400gbit, such as 10mbit$"):
@@ -159,3 +160,37 @@ def test_what_has_no_suffix_of_its_unit_stays_as_it_is(text, unit):
 @given(st.text(), st.sampled_from(["s", "bytes", "packets", ""]))
 def test_any_text_of_an_option_is_returned_in_bounded_length(text, unit):
     assert len(bare(text, unit)) <= len(text) + 320
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["10mbit", "10Mbit", "10M", "10m", "10Mbps", "10mbps", "10Mb/s", "10Mbit/s", "10 Mbit/s", "10000k"],
+)
+def test_ten_megabits_in_all_their_spellings(text):
+    assert quantity.rate_bps(text) == 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "spelling"), [("10MB/s", "80mbit"), ("10MBps", "80mbit"), ("2GB", "16gbit"), ("10mb", "10mbit")]
+)
+def test_what_may_be_bytes_is_met_with_the_right_spelling(text, spelling):
+    with pytest.raises(MayflyError, match=f"write {spelling}"):
+        quantity.rate_bps(text, "--rate")
+
+
+def test_a_buffer_in_time_is_what_the_link_sends_in_it():
+    assert quantity.buffer("20ms", rate_bps=100e6) == (250_000, "bytes")
+    assert quantity.buffer("1s", rate_bps=1e6) == (125_000, "bytes")
+    with pytest.raises(MayflyError, match="buffer = '20ms': must be a whole number of packets"):
+        quantity.buffer("20ms")
+    with pytest.raises(MayflyError, match="buffer"):
+        quantity.buffer("1ns", rate_bps=1e6)
+
+
+def test_one_value_or_two():
+    assert quantity.both_ways("100mbit/20mbit", "--rate") == ("100mbit", "20mbit")
+    assert quantity.both_ways("100Mbit/s/20Mbit/s", "--rate") == ("100Mbit/s", "20Mbit/s")
+    assert quantity.both_ways("10Mb/s", "--rate") == ("10Mb/s", None)
+    for bad in ("1/2/3", "/5", "5/"):
+        with pytest.raises(MayflyError, match="two for down and up"):
+            quantity.both_ways(bad, "--rate")

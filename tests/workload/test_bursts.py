@@ -23,7 +23,7 @@ def flows(*texts, **columns):
     return pl.DataFrame({"start_s": [1.0] * len(texts), "protocol": "udp", "bursts": texts} | columns)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.tuples(st.integers(0, 10**12), st.integers(29, 65535), st.integers(1, 10**6), st.integers(1, 10**9)),

@@ -282,7 +282,7 @@ flow_rows = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=flow_rows, ending=st.sampled_from([".csv", ".csv.gz", ".parquet"]))
 def test_what_is_written_reads_back_equal(tmp_path, rows, ending):
     flows = flow_list(pl.DataFrame(rows, infer_schema_length=None))
@@ -333,7 +333,7 @@ tables = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.binary(max_size=300)
     | tables
@@ -352,7 +352,7 @@ def test_any_bytes_are_a_valid_list_or_one_clear_line(tmp_path, content):
         assert_valid(flows)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0, 4000), junk=st.binary(min_size=1, max_size=8))
 def test_a_damaged_parquet_file_is_a_valid_list_or_one_clear_line(tmp_path, at, junk):
     path = tmp_path / "any.parquet"

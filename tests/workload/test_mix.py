@@ -154,7 +154,7 @@ def test_partial_packets_carry_a_header_each():
     assert load["span_s"] == 2.0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), load=st.floats(0.05, 3), rate_bps=st.floats(1e5, 1e9), up_share=st.floats(0, 1))
 def test_a_scaled_list_offers_the_load_in_its_busier_direction(seed, load, rate_bps, up_share):
     flows = synthetic(Transfers(wired(), 2e6, up_share=up_share), duration_s=10.0, seed=seed, sources=[Cbr(64e3, 200)])
@@ -255,3 +255,22 @@ def test_endless_flows_and_flows_of_constant_rate_go_either_way():
     up = flows.filter(direction="up", protocol="tcp")
     assert (up.height, up["src"].unique().to_list(), up["dst"].unique().to_list()) == (3, [2], [1])
     assert flows.filter(direction="up", protocol="udp").height == 4
+
+
+def test_scripts_offer_either_direction_what_they_bring():
+    rows = {"start_s": [0.0, 10.0], "script": ["up 400 | wait 20ms | down 29200", None], "size_bytes": [None, 1460]}
+    flows = flow_list(pl.DataFrame(rows, schema_overrides={"script": pl.String}))
+    found = offered(flows, span_s=10.0)
+    # 400 bytes and a header; twenty packets and their headers, and one of the other flow.
+    assert (found["up"]["wire_bytes"], found["down"]["wire_bytes"]) == (440, 29_200 + 20 * 40 + 1500)
+    assert found["up"]["flows"] == 1 and found["down"]["flows"] == 2 and found["endless_flows"] == 0
+
+
+def test_load_is_that_of_the_direction_which_takes_more_of_its_rate():
+    rows = {"start_s": [0.0, 2.0], "size_packets": [100, 50], "direction": ["down", "up"]}
+    flows = flow_list(pl.DataFrame(rows))
+    scaled = scale_load(flows, 0.5, 10e6, up_rate_bps=1e6)
+    # 75,000 bytes up are more of 1 Mbit/s than 150,000 of 10.
+    assert offered(scaled)["up"]["mbps"] == pytest.approx(0.5, rel=1e-9)
+    longer = scale_load(flows, 0.5, 10e6, up_rate_bps=1e6, span_s=4.0)
+    assert longer["start_s"].to_list() == pytest.approx([0.0, scaled["start_s"][1] / 2])

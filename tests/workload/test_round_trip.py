@@ -42,7 +42,7 @@ def test_a_link_that_is_free_keeps_sizes_trains_and_think_times(tmp_path):
 
 def test_a_congested_link_changes_times_and_keeps_sizes(tmp_path):
     before, after, result = there_and_back("captures/office.pcap.gz", tmp_path, "10mbit", 300)
-    assert result.records["drops"].sum() > 500
+    assert result.records["drops"].sum() > 100
     found = {(row["quantity"], row["side"]): row for row in compared(before, after).iter_rows(named=True)}
     assert found["size_bytes", "opener"]["ks"] == found["trains", "responder"]["ks"] == 0
     # A tap in front of the clients sees the server's answer late by the queue: think times of servers seem longer.

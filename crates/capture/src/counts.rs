@@ -1,5 +1,7 @@
 //! What was read, where, and what became of it.
 
+use std::collections::BTreeMap;
+
 use crate::decode::skip::Skip;
 use crate::decode::tunnel::Tunnel;
 use crate::read::clocks::Clock;
@@ -42,6 +44,12 @@ pub struct Counts {
     pub trains_left_out: u64,
     /// Packets beyond the limit.
     pub packets_left_out: u64,
+    /// Width of the windows of the volumes, nanoseconds.
+    pub volume_width_ns: i64,
+    /// Packets that are in no volume since there were too many.
+    pub volumes_left_out: u64,
+    /// Packets of link types that are not decoded, by type.
+    pub link_types: BTreeMap<i32, u64>,
     /// Where packets were captured, in the order of first packets.
     pub taps: Vec<Tap>,
     /// Clock of each file beside the first one's; zeros when not estimated, empty when not read from files.

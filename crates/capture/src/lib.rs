@@ -21,6 +21,7 @@ pub use connections::entry::QUIET_NS;
 pub use connections::rtt::Samples;
 pub use connections::table::{Finished, Packet, Table};
 pub use connections::transfer::{Ideal, Train};
+pub use connections::volumes::Volume;
 pub use counts::{Counts, Tap};
 pub use decode::decoder::Decoder;
 pub use decode::options::TcpOptions;
@@ -63,6 +64,8 @@ pub struct Options {
     pub pauses: bool,
     /// Packets kept, see [`Capture::packets`].
     pub max_packets: usize,
+    /// Rows kept of what was carried when, see [`Capture::volumes`].
+    pub max_volumes: usize,
     /// What a transfer is compared with.
     pub ideal: Ideal,
 }
@@ -79,6 +82,7 @@ impl Default for Options {
             max_trains: 0,
             pauses: false,
             max_packets: 0,
+            max_volumes: 0,
             ideal: Ideal::default(),
         }
     }
@@ -93,6 +97,8 @@ pub struct Capture {
     pub trains: Vec<Train>,
     /// Packets of UDP flows, and data packets of TCP with new bytes, by connection and time.
     pub packets: Vec<Packet>,
+    /// What each direction of a connection carried in each window with traffic, by connection and time.
+    pub volumes: Vec<Volume>,
     /// Packets read, skipped and evicted, and the time range.
     pub counts: Counts,
 }
@@ -189,7 +195,7 @@ fn read_all<R: Read>(
     let mut merge = Merge::of((0..).zip(readers).map(source).collect(), options.window_ns);
     let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns);
     let table = Table::with_limits(options.max_flows, options.max_trains);
-    let mut table = table.for_replay(options.pauses, options.max_packets);
+    let mut table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
     let mut counts = Counts::default();
     let mut steps = 0_u64;
     loop {
@@ -217,6 +223,8 @@ fn read_all<R: Read>(
     let finished = table.finish(counts.first_ns.unwrap_or(0), &options.ideal);
     counts.trains_left_out = finished.trains_left_out;
     counts.packets_left_out = finished.packets_left_out;
-    let Finished { connections, trains, packets, .. } = finished;
-    Ok(Capture { connections, trains, packets, counts })
+    counts.volume_width_ns = finished.volume_width_ns;
+    counts.volumes_left_out = finished.volumes_left_out;
+    let Finished { connections, trains, packets, volumes, .. } = finished;
+    Ok(Capture { connections, trains, packets, volumes, counts })
 }

@@ -44,9 +44,10 @@ fn check(file: &[u8]) -> Option<Capture> {
     assert!(counts.evicted > 0 || packets == counts.decoded);
     for flow in &capture.connections {
         let Some(data_ns) = flow.data_ns else { continue };
-        let parts =
-            [&flow.from_opener, &flow.from_responder].map(|side| i128::from(side.warm_up_ns + side.transfer_ns));
-        assert_eq!(parts.iter().sum::<i128>(), i128::from(data_ns), "{flow:?}");
+        // Time stamps of strangers may be further apart than a sum holds.
+        let parts = [&flow.from_opener, &flow.from_responder]
+            .map(|side| i128::from(side.warm_up_ns) + i128::from(side.transfer_ns));
+        assert_eq!(parts.iter().sum::<i128>().min(i128::from(i64::MAX)), i128::from(data_ns), "{flow:?}");
     }
     for side in sides() {
         assert!(side.distinct_packets <= side.data_packets && side.spurious <= side.retransmits, "{side:?}");

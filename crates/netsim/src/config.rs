@@ -7,6 +7,7 @@ use crate::flow::{FlowSpec, LONGEST};
 use crate::graph::Graph;
 use crate::network::Network;
 use crate::out::counting::Counting;
+use crate::out::probes::{self, Probe};
 use crate::script::Scripts;
 use crate::tcp::settings::{Recovery, Tcp};
 use crate::udp::Bursts;
@@ -50,6 +51,8 @@ pub struct Run {
     pub scripts: Scripts,
     /// UDP flows that do not send at one constant rate.
     pub bursts: Bursts,
+    /// UDP flows that measure and are no part of the workload.
+    pub probes: Vec<Probe>,
 }
 
 const MINUTE: Time = Time(60_000_000_000);
@@ -123,6 +126,7 @@ impl Run {
             self.check_flow(i, flow)
         })?;
         self.bursts.check(flows)?;
+        probes::check(&self.probes, flows)?;
         if let Some(wlan) = &self.wlan {
             if self.graph.is_some() {
                 return Err(ConfigError::Graph("a wireless cell: must be without other links".into()));

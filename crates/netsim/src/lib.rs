@@ -33,6 +33,7 @@ pub use graph::{Graph, Hosts, Interface, Link};
 pub use network::Network;
 pub use out::counting::Counting;
 pub use out::pcap::{End, Recording, Side};
+pub use out::probes::{Probe, ProbePacket};
 pub use out::queue_delay::QueueDelay;
 pub use out::records::{ClassCount, Counters, Drop, FlowRecord, InterfaceCounts, Output, Sample};
 pub use out::subflows::{Subflow, Volume};

@@ -29,6 +29,10 @@ pub struct Network {
     pub reverse_limit: Limit,
     /// Probability that the bottleneck loses a packet with data after its queue, either direction.
     pub loss: f64,
+    /// Neither side differs from the other but in its name, so that a flow list whose directions are turned round gives
+    /// the same run turned round: hosts of both sides are numbered together, the delay that a round-trip time of a
+    /// flow's own takes is that of the sender of the data, and both queues and both losses draw the same random numbers.
+    pub symmetric: bool,
     /// Discipline of the forward queue and its options.
     pub discipline: (String, Vec<(String, String)>),
     /// Discipline of the reverse queue and its options.

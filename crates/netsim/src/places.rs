@@ -37,15 +37,23 @@ pub(crate) struct Private {
     group: usize,
 }
 
+/// What kind of network the hosts are in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// Whether flows number the hosts of the two groups apart, as in a dumbbell.
+    pub(crate) apart: bool,
+    /// Whether the second group are the stations of a wireless cell.
+    pub(crate) cell: bool,
+    /// Whether the two sides of a dumbbell are alike ([`crate::Network::symmetric`]).
+    pub(crate) symmetric: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Places {
     groups: Vec<Hosts>,
     /// First host of each group.
     firsts: Vec<u32>,
-    /// Whether flows number the hosts of the two groups apart, as in a dumbbell.
-    apart: bool,
-    /// Whether the second group are the stations of a wireless cell.
-    cell: bool,
+    form: Form,
     /// Lane from the hosts of each group to their router; the next is the one to them.
     lanes: Vec<usize>,
     /// The only port of each router that is a leaf.
@@ -63,13 +71,8 @@ impl Places {
     /// # Errors
     /// A flow whose hosts no path joins.
     ///
-    /// In a `cell` the hosts of the second group are stations, which have no access links.
-    pub(crate) fn of(
-        graph: &Graph,
-        (apart, cell): (bool, bool),
-        flows: &[FlowSpec],
-        net: &mut Net,
-    ) -> Result<Places, ConfigError> {
+    /// In a cell the hosts of the second group are stations, which have no access links.
+    pub(crate) fn of(graph: &Graph, form: Form, flows: &[FlowSpec], net: &mut Net) -> Result<Places, ConfigError> {
         let groups = graph.hosts.clone();
         let first = |index: usize| groups[..index].iter().map(|group: &Hosts| group.count).sum();
         let firsts = (0..groups.len()).map(first).collect();
@@ -77,11 +80,11 @@ impl Places {
         let routes = Routes::to(std::iter::empty(), graph);
         let leaves = leaves(graph);
         let mut places =
-            Places { groups, firsts, apart, cell, lanes: Vec::new(), leaves, routers: Vec::new(), routes, retired };
+            Places { groups, firsts, form, lanes: Vec::new(), leaves, routers: Vec::new(), routes, retired };
         places.find_paths(graph, flows)?;
         for group in &places.groups {
             let leaf = places.leaves[group.at as usize].map_or(End::Router(group.at), End::Port);
-            let end = if cell { End::Cell } else { leaf };
+            let end = if form.cell { End::Cell } else { leaf };
             let lane = net.lanes.len();
             net.lanes.extend([Lane::to(end), Lane::to(End::Host)]);
             for _ in 0..group.count {
@@ -90,7 +93,7 @@ impl Places {
             }
             places.lanes.push(lane);
         }
-        if !apart {
+        if !form.apart {
             places.routers = places.groups.iter().flat_map(|group| vec![group.at; group.count as usize]).collect();
         }
         Ok(places)
@@ -98,9 +101,9 @@ impl Places {
 
     /// Fills in the routes; a router with a flow between its own hosts is no leaf.
     fn find_paths(&mut self, graph: &Graph, flows: &[FlowSpec]) -> Result<(), ConfigError> {
-        let mut used = vec![self.apart; self.groups.len()];
+        let mut used = vec![self.form.apart; self.groups.len()];
         let mut joins = Vec::new();
-        for (index, flow) in flows.iter().enumerate().filter(|_| !self.apart) {
+        for (index, flow) in flows.iter().enumerate().filter(|_| !self.form.apart) {
             let (src, dst) = (self.group(flow.src), self.group(flow.dst));
             (used[src], used[dst]) = (true, true);
             let routers = (self.groups[src].at, self.groups[dst].at);
@@ -141,11 +144,22 @@ impl Places {
     pub(crate) fn path(&mut self, spec: &FlowSpec, net: &mut Net) -> Path {
         let (near, far) = if spec.up { (spec.dst, spec.src) } else { (spec.src, spec.dst) };
         // Hosts of the two sides are numbered apart; a discipline must not take one for the other.
-        let (far, addresses) =
-            if self.apart { (self.firsts[1] + far, (2 * near, 2 * far + 1)) } else { (far, (near, far)) };
-        let private = spec.rtt.map(|rtt| self.private_pipes(near, far, rtt, net));
-        let near = private.map_or((2 * near as usize, 2 * near as usize + 1), |pipes| (pipes.out, pipes.back));
-        let far = if self.cell { (AIR, AIR) } else { (2 * far as usize, 2 * far as usize + 1) };
+        let addresses = match self.form {
+            Form { apart: true, symmetric: false, .. } => (2 * near, 2 * far + 1),
+            // One numbering of all hosts: none has two numbers.
+            _ => (near, far),
+        };
+        let far = if self.form.apart { self.firsts[1] + far } else { far };
+        let at_far_end = self.form.symmetric && spec.up;
+        let (own, other) = if at_far_end { (far, near) } else { (near, far) };
+        let private = spec.rtt.map(|rtt| self.private_pipes(own, other, rtt, net));
+        let shared = |host: u32| (2 * host as usize, 2 * host as usize + 1);
+        let pipes = |host: u32, own: bool| match private {
+            Some(pipes) if own => (pipes.out, pipes.back),
+            _ => shared(host),
+        };
+        let near = pipes(near, !at_far_end);
+        let far = if self.form.cell { (AIR, AIR) } else { pipes(far, at_far_end) };
         let ends = [(addresses.0, near), (addresses.1, far)];
         let [(src, sender), (dst, receiver)] = if spec.up { [ends[1], ends[0]] } else { ends };
         let exits = [receiver.1 as u32, sender.1 as u32];
@@ -153,7 +167,7 @@ impl Places {
     }
 
     /// Pipes of a flow that brings its own round-trip time: what the shared part of the path lacks is
-    /// added at the near end. Where the shared part is longer already, its delay stays.
+    /// added at host `near`. Where the shared part is longer already, its delay stays.
     fn private_pipes(&mut self, near: u32, far: u32, rtt: Time, net: &mut Net) -> Private {
         let group = self.group(near);
         let (here, there) = (self.groups[group], self.groups[self.group(far)]);

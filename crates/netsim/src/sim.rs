@@ -15,6 +15,8 @@ use crate::graph::Graph;
 use crate::mrg32k3a::Mrg32k3a;
 use crate::out::counting::{Counting, Tally};
 use crate::out::pcap::{Recording, Tape};
+use crate::out::probes::{ProbeCount, Probes};
+use crate::out::queue_delay::QueueDelay;
 use crate::out::records::{Drop, Output};
 use crate::out::subflows::Subflows;
 use crate::places::{Places, Private};
@@ -103,6 +105,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.traced = Vec::new();
     single.subflows = false;
     single.bursts = Bursts::default();
+    single.probes = Vec::new();
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
     single.graph = single.graph.map(Graph::quiet);
@@ -182,6 +185,9 @@ struct Sim<'a> {
     /// Idle senders of each pair of hosts.
     idle_senders: HashMap<(u32, u32), Vec<History>>,
     tally: Tally<'a>,
+    probes: Probes,
+    /// Waiting times in the reverse queue since the end of the warm-up.
+    reverse_waits: QueueDelay,
     subflows: Subflows,
     out: Output,
 }
@@ -236,7 +242,9 @@ impl<'a> Sim<'a> {
 
     #[inline]
     fn offer(&mut self, port: usize, packet: Packet) {
-        if self.watched.contains(&port) {
+        if let Some(count) = self.of_probe(&packet, port) {
+            count.arrivals += 1;
+        } else if self.watched.contains(&port) {
             self.tally.on_arrival(&packet);
             self.subflows.arrived(&packet, self.net.now);
         }
@@ -278,6 +286,9 @@ impl<'a> Sim<'a> {
             return self.net.options.release(packet.options);
         };
         if self.ports[port].loss.takes(&packet) {
+            if let Some(count) = self.of_probe(&packet, port) {
+                count.lost += 1;
+            }
             return self.lose(&packet);
         }
         match onward {
@@ -289,13 +300,30 @@ impl<'a> Sim<'a> {
     /// `packet` has left the queue of `port`.
     #[inline]
     fn on_departure(&mut self, packet: &Packet, port: usize) {
-        if self.watched.contains(&port) {
+        if let Some(count) = self.of_probe(packet, port) {
+            count.sent += 1;
+            count.sent_bytes += u64::from(packet.len);
+            count.marks += u64::from(packet.ecn == Ecn::Ce);
+        } else if self.watched.contains(&port) {
             let wait = self.net.now - packet.arrival;
             self.tally.on_departure(packet, wait);
             self.subflows.departed(packet, self.net.now);
             self.out.records[packet.flow.connection() as usize].queue_delay.add(wait);
+        } else if self.reverse.contains(&port) {
+            self.reverse_waits.add(self.net.now - packet.arrival);
         }
         self.net.trace.departed(packet, port, self.net.now);
+    }
+
+    /// What the counts of `port` leave out, when `packet` is one of a probe and the port one of the bottleneck's.
+    #[inline]
+    fn of_probe(&mut self, packet: &Packet, port: usize) -> Option<&mut ProbeCount> {
+        self.probes.kind(packet.flow.connection())?;
+        match () {
+            () if self.watched.contains(&port) => Some(&mut self.probes.forward),
+            () if self.reverse.contains(&port) => Some(&mut self.probes.reverse),
+            () => None,
+        }
     }
 
     /// A packet reached `router`: it goes on to the next port, or into the exit pipe of its host.
@@ -340,7 +368,7 @@ impl<'a> Sim<'a> {
                 life == Life::Over
             }
             Transport::Udp(source) => {
-                source.on_delivery(packet, net.now);
+                source.on_delivery(packet, net);
                 source.is_over()
             }
         };
@@ -355,7 +383,9 @@ impl<'a> Sim<'a> {
             let (packet, reason) = self.ports[port].queue.dropped()[index];
             let flow = packet.flow.connection();
             self.out.records[flow as usize].drops += 1;
-            if self.watched.contains(&port) {
+            if let Some(count) = self.of_probe(&packet, port) {
+                count.drops += 1;
+            } else if self.watched.contains(&port) {
                 self.tally.on_drop(&packet);
                 self.subflows.dropped(&packet, self.net.now);
                 if self.ports[port].onward == Onward::Air {
@@ -441,7 +471,9 @@ impl<'a> Sim<'a> {
             (Some(constant), transport) => {
                 let bursts = &self.run.bursts;
                 let own = (bursts.part(owner.flow).unwrap_or_default(), bursts.list.as_slice());
-                let source = Source::start((owner, path.out), spec.size_bytes, constant, own, &mut self.net);
+                let probe = self.probes.kind(owner.flow.into());
+                let ends = (owner, path.out, path.back);
+                let source = Source::start(ends, probe, spec.size_bytes, constant, own, &mut self.net);
                 *transport = Transport::Udp(source);
             }
             (None, Transport::Tcp(connection)) => {
@@ -476,7 +508,10 @@ impl<'a> Sim<'a> {
                 (syn_lost, turned) = (Some(scripted.syn_lost()), Some(scripted.turned_slot));
             }
             Transport::Turned(_) => {}
-            Transport::Udp(source) => source.report(record),
+            Transport::Udp(source) => {
+                source.report(record);
+                self.out.probes.append(&mut source.take_log());
+            }
         }
         self.unfinished -= 1;
         if let Some(stage) = self.flows[flow].stage {

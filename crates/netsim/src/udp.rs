@@ -10,8 +10,9 @@ use units::{Direction, Time};
 use crate::error::ConfigError;
 use crate::event::Kind;
 use crate::flow::FlowSpec;
+use crate::out::probes::{Probe, ProbePacket};
 use crate::out::records::FlowRecord;
-use crate::wire::handle::{Mark, Owner};
+use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
 
 /// IPv4 and UDP header, bytes.
@@ -109,13 +110,22 @@ pub(crate) struct Source {
     lost: u64,
     first: Time,
     last: Time,
+    log: Option<Box<Log>>,
+}
+
+/// The packets of a probe, and the pipe from its receiver when that sends them back.
+#[derive(Clone, Debug)]
+struct Log {
+    packets: Vec<ProbePacket>,
+    echo: Option<usize>,
 }
 
 impl Source {
     /// A source of `size_bytes` payload: in one burst of packets of `len` bytes on the wire, `gap` apart, unless it
     /// has a `part` of `list`.
     pub(crate) fn start(
-        (owner, out): (Owner, usize),
+        (owner, out, back): (Owner, usize, usize),
+        probe: Option<Probe>,
         size_bytes: u64,
         (len, gap): (u32, Time),
         (mut coming, list): (Range<usize>, &[Burst]),
@@ -139,6 +149,7 @@ impl Source {
             lost: 0,
             first: Time::NEVER,
             last: Time::NEVER,
+            log: probe.map(|probe| Box::new(Log { packets: Vec::new(), echo: probe.echo.then_some(back) })),
         };
         if source.burst.at == Time::ZERO {
             source.send(list, net)
@@ -154,6 +165,15 @@ impl Source {
         packet.remaining = self.remaining;
         let payload = u64::from(self.burst.len - HEADER).min(self.remaining);
         packet.len = HEADER + payload as u32;
+        if let Some(log) = &mut self.log {
+            log.packets.push(ProbePacket {
+                flow: self.owner.flow,
+                number: self.sent as u32,
+                sent: net.now,
+                received: Time::NEVER,
+                returned: Time::NEVER,
+            });
+        }
         net.send(self.out, packet);
         self.remaining -= payload;
         self.sent += 1;
@@ -170,7 +190,22 @@ impl Source {
         net.events.schedule(at, Kind::Udp, self.owner.slot);
     }
 
-    pub(crate) fn on_delivery(&mut self, packet: &Packet, now: Time) {
+    pub(crate) fn on_delivery(&mut self, packet: &Packet, net: &mut Net) {
+        let now = net.now;
+        if let Some(log) = &mut self.log {
+            let number = Handle::unpack(packet.handle).number;
+            let row = &mut log.packets[number as usize];
+            match (packet.flow.direction(), log.echo) {
+                (Direction::Reverse, _) => row.returned = now,
+                (Direction::Forward, None) => row.received = now,
+                (Direction::Forward, Some(back)) => {
+                    row.received = now;
+                    let mut answer = self.owner.packet(Direction::Reverse, PacketKind::Udp, Mark::Plain, number);
+                    (answer.len, answer.remaining) = (packet.len, packet.remaining);
+                    return net.send(back, answer);
+                }
+            }
+        }
         self.first = self.first.min(now);
         self.last = now;
         self.delivered += 1;
@@ -184,6 +219,11 @@ impl Source {
     /// Every packet was delivered or lost.
     pub(crate) fn is_over(&self) -> bool {
         self.delivered + self.lost == self.packets
+    }
+
+    /// Takes the packets of a probe; none of another source.
+    pub(crate) fn take_log(&mut self) -> Vec<ProbePacket> {
+        self.log.take().map_or_else(Vec::new, |log| log.packets)
     }
 
     pub(crate) fn delivered_bytes(&self) -> u64 {

@@ -23,11 +23,12 @@ pub struct ReadOptions {
     max_trains: usize,
     pauses: bool,
     max_packets: usize,
+    max_volumes: usize,
     initial_window: u32,
     delayed_ack: bool,
 }
 
-/// Reads the captures at `paths` as one: the tables of connections, trains and packets, and as JSON what was counted.
+/// Reads the captures at `paths` as one: the tables of connections, trains, packets and volumes, and as JSON what was counted.
 ///
 /// # Errors
 /// `ValueError` with one line when a file cannot be read or is no capture; whatever a signal
@@ -37,7 +38,7 @@ pub fn read_capture(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     options: ReadOptions,
-) -> PyResult<(Table, Table, Table, String)> {
+) -> PyResult<(Table, Table, Table, Table, String)> {
     let options = options.checked()?;
     let mut interrupted = None;
     let outcome = py.detach(|| {
@@ -54,7 +55,8 @@ pub fn read_capture(
     }
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let (connections, trains) = (Table::of(&read.connections)?, Table::of(&read.trains)?);
-    Ok((connections, trains, Table::of(&read.packets)?, as_json(&Told::of(&read.counts))?))
+    let (packets, volumes) = (Table::of(&read.packets)?, Table::of(&read.volumes)?);
+    Ok((connections, trains, packets, volumes, as_json(&Told::of(&read.counts))?))
 }
 
 impl ReadOptions {
@@ -75,6 +77,7 @@ impl ReadOptions {
             max_trains: self.max_trains,
             pauses: self.pauses,
             max_packets: self.max_packets,
+            max_volumes: self.max_volumes,
             ideal: Ideal { initial_window: self.initial_window, delayed_ack: self.delayed_ack },
         })
     }
@@ -92,6 +95,9 @@ struct Told {
     evicted: u64,
     trains_left_out: u64,
     packets_left_out: u64,
+    volume_width_s: f64,
+    volumes_left_out: u64,
+    link_types: Map<String, Json>,
     taps: Vec<Tap>,
     clocks: Vec<Clock>,
     truncated: bool,
@@ -140,6 +146,9 @@ impl Told {
             evicted: counts.evicted,
             trains_left_out: counts.trains_left_out,
             packets_left_out: counts.packets_left_out,
+            volume_width_s: counts.volume_width_ns as f64 * 1e-9,
+            volumes_left_out: counts.volumes_left_out,
+            link_types: counts.link_types.iter().map(|(kind, &value)| count(&kind.to_string(), value)).collect(),
             taps: counts.taps.iter().map(tap).collect(),
             clocks: counts.clocks.iter().map(clock).collect(),
             truncated: counts.truncated,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use netsim::tcp::settings::Congestion;
-use netsim::{Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, Recording, Run, Scripts, Side, Tcp};
+use netsim::{Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, Probe, Recording, Run, Scripts, Side, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -67,6 +67,8 @@ struct Settings {
     limit: Limit,
     reverse_limit: Limit,
     loss: f64,
+    /// Whether both sides of the dumbbell are alike.
+    symmetric: bool,
     discipline: Discipline,
     reverse_discipline: Discipline,
     #[serde(deserialize_with = "Option::deserialize")]
@@ -86,6 +88,9 @@ struct Settings {
     traced: Vec<u32>,
     trace_limit: u64,
     subflows: bool,
+    /// Rows of the flow list that are probes, and of those, the ones whose packets are sent back.
+    probes: Vec<u32>,
+    echoes: Vec<u32>,
 }
 
 /// File of a recorded run, `server` or `client`, and an IPv4 address and a port of the sender and the receiver of each
@@ -206,6 +211,7 @@ impl Settings {
                 limit: self.limit,
                 reverse_limit: self.reverse_limit,
                 loss: self.loss,
+                symmetric: self.symmetric,
                 discipline: self.discipline,
                 reverse_discipline: self.reverse_discipline,
             },
@@ -222,6 +228,7 @@ impl Settings {
             traced: self.traced,
             trace_limit: self.trace_limit,
             subflows: self.subflows,
+            probes: self.probes.iter().map(|&flow| Probe { flow, echo: self.echoes.contains(&flow) }).collect(),
             scripts: Scripts::default(),
             bursts: Bursts::default(),
         })

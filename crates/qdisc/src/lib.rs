@@ -22,4 +22,4 @@ mod test_queue;
 pub use base::{Discipline, DropReason, Env, Fate, Limit, Nonresponsive, Sorted, Stats};
 pub use packet::{Ecn, Kind, Packet};
 pub use queue::Qdisc;
-pub use spec::{Family, OptionError, Options, Param, Spec, Value};
+pub use spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};

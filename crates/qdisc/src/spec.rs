@@ -36,6 +36,60 @@ impl Serialize for Family {
     }
 }
 
+/// Where a discipline can run, beside the simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsOn {
+    /// In Linux as it comes.
+    Kernel {
+        /// Its name for tc.
+        qdisc: &'static str,
+        /// The first release of Linux that has it; empty where every kernel in use does.
+        since: &'static str,
+    },
+    /// In Linux with a module of this project (`kernel/`).
+    Module {
+        /// Its name for tc, which is that of the module without `sch_`.
+        qdisc: &'static str,
+        /// Options of tc that make the module this discipline.
+        options: &'static str,
+        /// Whether there is a BPF qdisc of it, too.
+        bpf: bool,
+    },
+    /// In the simulator only: nobody has written it for a kernel.
+    Simulation,
+    /// In the simulator only, for good: it knows what no queue can know, and bounds what others can reach.
+    Bound,
+}
+
+impl RunsOn {
+    /// Names of the places in lists and summaries.
+    pub fn places(self) -> &'static [&'static str] {
+        match self {
+            RunsOn::Kernel { .. } => &["kernel"],
+            RunsOn::Module { bpf: false, .. } => &["module"],
+            RunsOn::Module { bpf: true, .. } => &["module", "bpf"],
+            RunsOn::Simulation => &["simulation"],
+            RunsOn::Bound => &["bound"],
+        }
+    }
+}
+
+impl Serialize for RunsOn {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (qdisc, options, since) = match *self {
+            RunsOn::Kernel { qdisc, since } => (qdisc, "", since),
+            RunsOn::Module { qdisc, options, .. } => (qdisc, options, ""),
+            RunsOn::Simulation | RunsOn::Bound => ("", "", ""),
+        };
+        let mut map = serializer.serialize_map(Some(4))?;
+        map.serialize_entry("places", self.places())?;
+        map.serialize_entry("qdisc", qdisc)?;
+        map.serialize_entry("options", options)?;
+        map.serialize_entry("since", since)?;
+        map.end()
+    }
+}
+
 /// Static description of a discipline: everything lists, help texts and reports say about it.
 #[derive(Debug, Serialize)]
 pub struct Spec {
@@ -53,6 +107,8 @@ pub struct Spec {
     pub time_driven: bool,
     /// Whether packets of one flow leave in the order they came.
     pub keeps_flow_order: bool,
+    /// Where it can run, beside the simulator.
+    pub runs_on: RunsOn,
     /// Parameters.
     pub params: &'static [Param],
 }
@@ -298,6 +354,7 @@ mod tests {
         when_full: "",
         time_driven: false,
         keeps_flow_order: true,
+        runs_on: RunsOn::Simulation,
         params: &[
             Param {
                 name: "threshold",

@@ -15,7 +15,7 @@ use crate::base::{Discipline, DropReason, Env};
 use crate::packet::Packet;
 use crate::parts::hash::FlowMap;
 use crate::parts::packet_lists::{List, Slab};
-use crate::spec::{Family, OptionError, Options, Spec};
+use crate::spec::{Family, OptionError, Options, RunsOn, Spec};
 
 /// Shortest queue first.
 #[derive(Debug, Default)]
@@ -52,6 +52,7 @@ impl Discipline for Sqf {
         time_driven: false,
         // All packets of a flow are in one queue.
         keeps_flow_order: true,
+        runs_on: RunsOn::Simulation,
         params: &[],
     };
 

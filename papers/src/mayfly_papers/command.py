@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import AsJson, Quiet
+from mayfly.cli.options import AsJson, Assets, Quiet
 from mayfly.cli.session import Session
 
 
@@ -23,6 +23,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report.html, summary.json")] = Path(
         "mayfly-reproduce"
     ),
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -36,14 +37,14 @@ def reproduce(
         return
     if not asked:
         raise MayflyError("ID is missing: a page, a table or figure, or all; --list shows them")
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     from mayfly_papers.declare.measured import KEPT, forget
     from mayfly_papers.report.page import write_reproduction
     from mayfly_papers.report.reproduce import reproduce as run
 
     with session.progress("reproduce") as progress:
         found = run(asked, quick=quick, replications=replications, figures=figures, keep=out / KEPT, progress=progress)
-    files = write_reproduction(found, out)
+    files = session.placed(write_reproduction(found, out))
     forget(out / KEPT)
     session.tell(found, {"files": files}, [f"report: {files['report']}"])
 

@@ -14,6 +14,7 @@ import typer
 COMMANDS = (
     "compare",
     "whatif",
+    "diff",
     "simulate",
     "disciplines",
     "estimate",
@@ -24,8 +25,18 @@ COMMANDS = (
     "sweep",
     "qdisc",
     "workload.app",
+    "completion",
 )
 """Modules of the commands, in the order of ``mayfly --help``."""
+
+FIRST = """\
+Mayfly predicts what each queueing discipline would do to the users of a congested link.
+
+  mayfly whatif capture.pcap --rate 10mbit --buffer 300   you have a capture of the link: which discipline helps?
+  mayfly profile capture.pcap                             what is in it: how full, by whom, which round trips?
+  mayfly compare wired                                    no capture yet: a ready scenario under several disciplines
+"""
+"""What ``mayfly`` alone says, before the list of commands: what to do first."""
 
 app = typer.Typer(
     name="mayfly",
@@ -51,9 +62,13 @@ def start(
         typer.echo(f"mayfly {described()}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        commands = context.get_help().partition("\nCommands:\n")[2].partition("\n\n")[0]
+        typer.echo(f"{FIRST}\nCommands (`mayfly COMMAND --help` explains one):\n{commands}")
         raise typer.Exit
 
+
+COMPLETING = "_MAYFLY_COMPLETE"
+"""Variable by which a shell asks for completions (``mayfly completion``)."""
 
 ELSEWHERE = {"reproduce": "papers"}
 """Commands of other distributions, and the extra that brings each."""
@@ -112,3 +127,7 @@ def _register_absent(name: str, extra: str, app: typer.Typer) -> None:
 
 
 _register_all()
+if COMPLETING in os.environ:
+    from typer.completion import completion_init  # type: ignore[attr-defined]
+
+    completion_init()

@@ -6,6 +6,8 @@ import typer
 
 from mayfly.cli.options import (
     AsJson,
+    Assets,
+    Columns,
     Disciplines,
     Duration,
     Engine,
@@ -40,11 +42,13 @@ def compare(
     models: Models = False,
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-compare"),
+    columns: Columns = False,
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Run one workload under several disciplines."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     from mayfly.comparison.comparison import compare as run
     from mayfly.engines import engine as by_name
     from mayfly.scenario.scenario import load_scenario
@@ -54,7 +58,7 @@ def compare(
     refuse_without_models(loaded, models or models_path)
     with session.progress(f"compare {loaded.name}") as progress:
         result = run(loaded, disciplines, flows, progress=progress, engine=by_name(engine))
-    session.finish(with_models(result, models, models_path))
+    session.finish(with_models(result, models, models_path), columns=columns)
 
 
 def register(app: typer.Typer) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mayfly.cli.options import Assets
 from mayfly.cli.session import Session
 
 
@@ -64,12 +65,13 @@ def estimate(
         Path | None,
         typer.Option("--out", "--plot", metavar="FILE", help="The series: .csv, or .html with plots against the truth"),
     ] = None,
+    assets: Assets = "inline",
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
     ] = False,
 ) -> None:
     """Estimate the share of traffic that ignores drops."""
-    session = Session(as_json, quiet=True, out=None if out is None else out.parent)
+    session = Session(as_json, quiet=True, out=None if out is None else out.parent, assets=assets)
     from mayfly.errors import MayflyError
     from mayfly.estimate.alarm import bounds
     from mayfly.estimate.estimate import estimate as run
@@ -106,7 +108,7 @@ def estimate(
     if out is not None:
         from mayfly.estimate.page import write_estimates
 
-        files = {"files": {"series": str(write_estimates(out, found))}}
+        files = {"files": session.placed({"series": str(write_estimates(out, found))})}
     raised = None if alarm is None else found.alarms(*bounds(alarm))
     told = {} if raised is None else {"alarms": [one.document() for one in raised]}
     lines = [f"alarm: {one}" for one in raised or ()]

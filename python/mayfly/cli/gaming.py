@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import AsJson, Disciplines, Duration, Quiet, Replications, Seed, changes
+from mayfly.cli.options import AsJson, Assets, Disciplines, Duration, Quiet, Replications, Seed, changes
 from mayfly.cli.session import Session
 
 
@@ -20,17 +20,20 @@ def gaming(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for report.html, gaming.parquet, summary.json")
     ] = Path("mayfly-gaming"),
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Attack every discipline: who takes too much, who starves."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     from mayfly.packs.gaming import gaming as run
 
+    # The option has a default.
+    assert disciplines is not None
     given = changes(None, duration=duration, seed=seed, replications=replications)
     with session.progress("gaming") as progress:
         result = run(disciplines, parts, progress=progress, **given)
-    files = result.write(out)
+    files = session.placed(result.write(out))
     if as_json:
         session.print_json(result.summary | {"files": files})
         return

@@ -5,12 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mayfly.cli import completion
+
 if TYPE_CHECKING:
     from mayfly.comparison.comparison import Comparison
     from mayfly.scenario.scenario import Scenario
 
 ScenarioArgument = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML), or a ready one: wired, wired-ns2, ...")
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Scenario file (TOML), or a ready one: wired, wired-ns2, ...",
+        autocompletion=completion.scenarios,
+    ),
 ]
 Disciplines = Annotated[
     str | None,
@@ -18,8 +25,9 @@ Disciplines = Annotated[
         "--disciplines",
         "-d",
         metavar="LIST",
-        help="Comma-separated, options in parentheses: fifo,lars(half_life=200ms); all, or a family such as "
-        "fair-queueing, stands for its members; -las leaves one out: all,-las",
+        help="Comma-separated, options in parentheses: fifo,lars(half_life=200ms); all, shortlist, or a family such "
+        "as fair-queueing, stands for its members; -las leaves one out: all,-las",
+        autocompletion=completion.disciplines,
     ),
 ]
 Flows = Annotated[
@@ -32,7 +40,13 @@ Duration = Annotated[
 ]
 Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of all random streams, from 0 to 2^63 - 1")]
 Replications = Annotated[
-    str | None, typer.Option("--replications", "-n", metavar="N", help="Runs with seeds SEED, SEED+1, ...; from 1")
+    str | None,
+    typer.Option(
+        "--replications",
+        "-n",
+        metavar="N",
+        help="Runs with seeds SEED, SEED+1, ..., or hours resampled from a capture; from 1",
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -64,6 +78,14 @@ Engine = Annotated[
     typer.Option(
         metavar="NAME",
         help="What runs it: simulator; linux, TCP and disciplines of a real kernel in virtual time; both, side by side",
+    ),
+]
+Columns = Annotated[bool, typer.Option("--columns", help="All columns of the tables: flow table and its memory, too")]
+Assets = Annotated[
+    str,
+    typer.Option(
+        metavar="KIND",
+        help="Where reports have the plot library: inline, each in itself; shared, once per folder, in mayfly-assets",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]

@@ -1,5 +1,6 @@
 """The process around a command: it starts light, and whatever happens ends in one line and an exit status."""
 
+import codecs
 import contextlib
 import gc
 import json
@@ -53,7 +54,49 @@ def _start_light() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         # A locale that lacks a character must not end the command.
-        getattr(sys, name).reconfigure(errors="backslashreplace")
+        getattr(sys, name).reconfigure(errors="mayfly")
+
+
+_SPELT = {
+    "─━═╌╴╶": "-",
+    "│┃": "|",
+    "┌┐└┘├┤┬┴┼": "+",
+    "–—−": "-",
+    "…": "...",
+    "µμ": "u",
+    "±": "+-",
+    "×": "x",
+    "→": "->",
+    "≤": "<=",
+    "≥": ">=",
+    "≈": "~",
+    "²": "^2",
+    "ρ": "rho",
+    "ø": "o",
+    "“”": '"',
+    "‘’": "'",
+    "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}": " ",
+}
+_ASCII = {sign: spelt for signs, spelt in _SPELT.items() for sign in signs}
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Spell what a locale has no character for, as ``codecs.register_error`` asks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    return "".join(map(_spelt, signs)), error.end
+
+
+def _spelt(sign: str) -> str:
+    from unicodedata import normalize
+
+    # Letters lose their accents.
+    plain = _ASCII.get(sign) or normalize("NFKD", sign).encode("ascii", "ignore").decode()
+    return plain or sign.encode("ascii", "backslashreplace").decode()
+
+
+codecs.register_error("mayfly", _in_ascii)
 
 
 def _stop_once(received: list[int]) -> None:
@@ -101,8 +144,12 @@ def _outcome(received: list[int]) -> tuple[int, str | None]:
         if received:
             # Native code tells an interrupt as a failure of its own.
             return INTERRUPTED, None
+        if type(error).__name__ == "NoArgsIsHelpError" and hasattr(error, "format_message"):
+            # A group of commands without any: its help, as it stands.
+            print(error.format_message(), file=sys.stderr)
+            return USAGE, None
         # The library behind typer reports unknown options and missing arguments by exceptions of its own.
-        return (USAGE, _usage(error)) if hasattr(error, "format_message") else _fault(error)
+        return (USAGE, _usage(error, error.format_message())) if hasattr(error, "format_message") else _fault(error)
     return status, None
 
 
@@ -114,9 +161,9 @@ def _fault(error: BaseException) -> tuple[int, str]:
     return FAULT, f"internal error: {type(error).__name__}: {error}; please report it with the lines above"
 
 
-def _usage(error: BaseException) -> str:
+def _usage(error: BaseException, said: str) -> str:
     command = getattr(getattr(error, "ctx", None), "command_path", "mayfly")
-    return f"{error.format_message().rstrip('.')}; `{command} --help` shows what there is"
+    return f"{said.rstrip('.')}; `{command} --help` shows what there is"
 
 
 def _end(status: int, message: str | None, as_json: bool) -> int:

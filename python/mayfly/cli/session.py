@@ -25,17 +25,24 @@ class Session:
         No progress bar.
     out : path, optional
         Folder of the files, of a command that writes some.
+    assets : str
+        Where its reports have the plot library: ``inline`` or ``shared``.
 
     Raises
     ------
     MayflyError
-        The folder cannot be written: told before the work, not after.
+        The folder cannot be written, or no such ``assets``: told before the work, not after.
     """
 
-    def __init__(self, as_json: bool, quiet: bool, out: Path | None = None):
+    def __init__(self, as_json: bool, quiet: bool, out: Path | None = None, assets: str = "inline"):
         self.as_json = as_json
         self.quiet = quiet
         self.out = out
+        self.assets = assets
+        if assets != "inline":
+            from mayfly.show.assets import refuse_unknown
+
+            refuse_unknown(assets)
         if out is not None:
             from mayfly.text.folder import refuse_unwritable
 
@@ -68,7 +75,32 @@ class Session:
             task = bar.add_task(escape(title), total=1.0)
             yield lambda fraction: bar.update(task, completed=fraction)
 
-    def finish(self, result: "Comparison", report: bool = True, single: bool = False) -> None:
+    def placed(self, files: dict[str, str]) -> dict[str, str]:
+        """Takes the plot library out of the reports among the files, with ``--assets shared``.
+
+        Parameters
+        ----------
+        files : dict of str
+            Paths of what was written.
+
+        Returns
+        -------
+        dict of str
+            With the path of the library as ``assets``, where a report has it outside now.
+
+        Raises
+        ------
+        MayflyError
+            The folder cannot be written.
+        """
+        if self.assets != "shared":
+            return files
+        from mayfly.show.assets import share
+
+        shared = [share(path) for path in files.values() if path.endswith(".html")]
+        return files | next(({"assets": str(path)} for path in shared if path is not None), {})
+
+    def finish(self, result: "Comparison", report: bool = True, single: bool = False, columns: bool = False) -> None:
         """Writes the files and prints the table, or the summary as JSON.
 
         Parameters
@@ -79,37 +111,42 @@ class Session:
             Whether the HTML report is among the files.
         single : bool
             The JSON document also holds the figures of the only discipline at its top level.
+        columns : bool
+            All columns of the tables; else those of the flow table on a wide terminal only.
 
         Raises
         ------
         MayflyError
             The folder cannot be written.
         """
-        files = result.write(self.out, report=report)
+        # A command that finishes with files has named their folder.
+        assert self.out is not None
+        files = self.placed(result.write(self.out, report=report))
         if self.as_json:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
             return
-        from mayfly.comparison.choice import leading_sentences
-        from mayfly.comparison.overview import overview_table
+        from mayfly.comparison.overview import WIDE, legend, overview_table, users_table
         from mayfly.comparison.sections import SECTIONS
+        from mayfly.comparison.telling import answer_lines, further_sentences
 
-        self.print(overview_table(result.summary))
+        for line in answer_lines(result.summary):
+            self.print(line)
+        if (users := users_table(result.summary)) is not None:
+            self.print(users)
+        self.print(overview_table(result.summary, columns or self.width >= WIDE))
         for section in SECTIONS:
             for table in section.tables(result.summary):
                 if not table.page_only:
                     self.print(table)
-        first, rest = leading_sentences(result.summary)
-        for sentence in first:
+        for sentence in (*legend(result.summary), *further_sentences(result.summary, files["summary"])):
             self.print(sentence)
-        if rest:
-            self.print(f"note: the best of each family; {len(rest)} more sentences are in {files['summary']}")
         notes = [note for section in SECTIONS for note in section.notes(result.summary)]
         for note in (*result.summary.get("notes", []), *notes):
             self.print(f"note: {note}")
         self.print("report: " + files["report"] if report else "records: " + files["flows"])
 
-    def tell(self, found: Any, more: dict[str, Any] | None = None, lines: Sequence[str] = ()) -> None:
+    def tell(self, found: Any, more: dict[str, Any] | None = None, lines: Sequence[object] = ()) -> None:
         """Prints the tables and sentences of an answer, or its document as JSON.
 
         Parameters
@@ -118,8 +155,8 @@ class Session:
             With ``document()``, ``sentences()``, and ``tables()`` or ``table()``.
         more : dict, optional
             What the document of the command has beside that of the answer.
-        lines : sequence of str
-            Printed after the sentences, where there is no JSON.
+        lines : sequence
+            Text and tables printed after the sentences, where there is no JSON.
         """
         if self.as_json:
             self.print_json(found.document() | (more or {}))
@@ -127,6 +164,13 @@ class Session:
         tables = found.tables() if hasattr(found, "tables") else [found.table()]
         for part in (*tables, *found.sentences(), *lines):
             self.print(part)
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal; of a file or a pipe those that rich takes it to have."""
+        from rich.console import Console
+
+        return Console().width
 
     def print(self, what: object) -> None:
         """Prints to standard output, as wide as the terminal; to a file or a pipe a sentence is one line.
@@ -150,6 +194,17 @@ class Session:
             fit = textwrap.TextWrapper(console.width, break_long_words=False, break_on_hyphens=False)
             what = "\n".join(fit.fill(line) for line in what.splitlines())
         console.print(what, markup=False, soft_wrap=isinstance(what, str))
+
+    def say(self, text: str) -> None:
+        """Tell on standard error what happens now, unless that was not wanted.
+
+        Parameters
+        ----------
+        text : str
+            One line.
+        """
+        if not self.quiet:
+            print(text, file=sys.stderr, flush=True)
 
     def line(self, document: dict[str, Any], text: str) -> None:
         """One of many lines that come over time, seen at once by whoever reads them; JSON has a document a line.

@@ -2,21 +2,26 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from mayfly.cli.options import Assets
 from mayfly.cli.session import Session
+
+if TYPE_CHECKING:
+    from mayfly.sweep.plan import Plan
 
 
 class FileFirst(TyperGroup):
     """`mayfly sweep FILE` runs the file: what is no command of the group is the argument of `run`."""
 
-    def parse_args(self, context, arguments):
-        if arguments and arguments[0] not in self.commands and arguments[0] not in ("--help", "-h"):
-            arguments = ["run", *arguments]
-        return super().parse_args(context, arguments)
+    # Any: the class of a context stands in click or in a copy of it, by the version of typer.
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(
@@ -41,7 +46,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stand
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
 
-def _plan(file: Path, overrides: list[str] | None, duration: str | None):
+def _plan(file: Path, overrides: list[str] | None, duration: str | None) -> "Plan":
     from mayfly.scenario.overrides import merged
     from mayfly.sweep.plan import load_plan
 
@@ -63,19 +68,29 @@ def run(
         str | None, typer.Option(metavar="dask://HOST:PORT", help="Run on the workers of this Dask scheduler")
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before")] = False,
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Run what is not in the folder yet, and write the report."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     from mayfly.sweep.command import run_sweep
     from mayfly.sweep.run import shard_of
     from mayfly.sweep.workers import workers as chosen
 
     make, part, plan = chosen(workers, cluster), shard_of(shard), _plan(file, overrides, duration)
-    how = {"metrics": metrics, "shard": part, "make_workers": make, "retry_failed": retry_failed}
     with session.progress(f"sweep {file.name}") as progress:
-        found, files = run_sweep(plan, out, f"Sweep {file.stem}", **how, progress=progress)
+        found, files = run_sweep(
+            plan,
+            out,
+            f"Sweep {file.stem}",
+            metrics=metrics,
+            shard=part,
+            make_workers=make,
+            retry_failed=retry_failed,
+            progress=progress,
+        )
+    files = session.placed(files)
     where = (
         [f"report: {files['report']}"]
         if files
@@ -91,14 +106,15 @@ def report(
     metrics: Metrics = None,
     overrides: Overrides = None,
     duration: Duration = None,
+    assets: Assets = "inline",
     as_json: AsJson = False,
 ) -> None:
     """Write the report of what is in the folder; nothing runs."""
-    session = Session(as_json, quiet=True, out=out)
+    session = Session(as_json, quiet=True, out=out, assets=assets)
     from mayfly.sweep.command import found_so_far, write_answer
 
     found, missing = found_so_far(_plan(file, overrides, duration), out, metrics)
-    files = write_answer(found, out, f"Sweep {file.stem}")
+    files = session.placed(write_answer(found, out, f"Sweep {file.stem}"))
     session.tell(
         found, {"files": files, "missing": missing}, [f"{missing:,} runs are missing", f"report: {files['report']}"]
     )

@@ -5,8 +5,11 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.live import captured
 from mayfly.cli.options import (
     AsJson,
+    Assets,
+    Columns,
     Disciplines,
     Duration,
     Models,
@@ -24,17 +27,30 @@ from mayfly.cli.session import Session
 
 def whatif(
     capture: Annotated[
-        Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
-    ],
+        Path | None, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
+    ] = None,
+    *,
     rate: Annotated[
-        str, typer.Option(metavar="RATE", help="Bottleneck rate in each direction: 512kbit, 10mbit, 1gbit (10^9 bit/s)")
-    ],
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Bottleneck rate: 512kbit, 10mbit, 1gbit (10^9 bit/s); 100mbit/20mbit; guessed if absent",
+        ),
+    ] = None,
     buffer: Annotated[
-        str, typer.Option(metavar="SIZE", help="Limit of the bottleneck queue: packets (300), or bytes (450kB)")
-    ],
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Limit of the bottleneck queues: packets (300), bytes (450kB) or time (20ms); down and up: 300/50; "
+            "guessed if absent",
+        ),
+    ] = None,
     internal: Annotated[
         list[str] | None,
-        typer.Option(metavar="CIDR", help="Network on the near side of the link; repeatable; inferred if absent"),
+        typer.Option(
+            metavar="CIDR",
+            help="Network on the near side, toward which is down; repeatable; inferred if absent",
+        ),
     ] = None,
     load: Annotated[
         str | None,
@@ -42,6 +58,13 @@ def whatif(
             metavar="SHARE",
             help="Scale time so that the busier direction is offered this share of the rate, such as 0.8 (0.01 to 10)",
         ),
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option("--interface", "-i", metavar="DEV", help="In place of a file: capture headers here, with tcpdump"),
+    ] = None,
+    length: Annotated[
+        str | None, typer.Option("--for", metavar="TIME", help="How long, with -i: 60s when absent; Ctrl-C ends it")
     ] = None,
     apps: Annotated[
         bool, typer.Option("--apps", help="Replay what connections do inside: trains, think times, paces")
@@ -57,17 +80,20 @@ def whatif(
     models: Models = False,
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-whatif"),
+    columns: Columns = False,
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Replay a capture's flows over a bottleneck, per discipline."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     from mayfly.comparison.whatif import whatif as run
     from mayfly.errors import MayflyError
 
     if apps and apps_udp:
         raise MayflyError("--apps and --apps-udp: must be one of them")
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
+    capture, told = captured(session, capture, interface, length, out)
     with session.progress(f"whatif {capture.name}") as progress:
         result = run(
             capture,
@@ -80,7 +106,8 @@ def whatif(
             overrides=changed,
             progress=progress,
         )
-    session.finish(with_models(result, models, models_path))
+    result.summary["notes"] = [*result.summary.get("notes", []), *told]
+    session.finish(with_models(result, models, models_path), columns=columns)
 
 
 def register(app: typer.Typer) -> None:

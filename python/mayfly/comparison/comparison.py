@@ -4,24 +4,28 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
+from mayfly.show.notebook import Result
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.tables import FILES
 from mayfly.text.folder import filled, write_table
 
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
+
 SCHEMA = 1
 """Version of summary.json and of the Parquet files."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Result of :func:`compare`, :func:`mayfly.whatif` or one :func:`mayfly.run`.
 
     Parameters
@@ -50,6 +54,16 @@ class Comparison:
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+
+    def _in_short(self) -> str:
+        from mayfly.comparison.notebook import in_short
+
+        return in_short(self.summary, self.records)
+
+    def _shown(self) -> list[Any]:
+        from mayfly.comparison.notebook import shown
+
+        return shown(self.summary)
 
     def with_models(self, path: bool = False) -> "Comparison":
         """The same with what queueing models expect of each discipline that has one.
@@ -238,7 +252,11 @@ def run(
 
 
 def gather(
-    scenario: Scenario, runs: Iterable[RunResult], command: str, extra: dict[str, Any] | None = None
+    scenario: Scenario,
+    runs: Iterable[RunResult],
+    command: str,
+    extra: dict[str, Any] | None = None,
+    span_s: float | None = None,
 ) -> Comparison:
     """Puts runs together into one comparison.
 
@@ -252,15 +270,20 @@ def gather(
         Noted in the summary.
     extra : dict, optional
         Further keys of the summary.
+    span_s : float, optional
+        Time over which the workload is offered, s; when not given the duration, or the flows' own span where the run
+        stops with its last flow.
 
     Returns
     -------
     Comparison
         Tables and summary.
     """
+    from mayfly.comparison.criteria import resampled_values
     from mayfly.comparison.measured import Measured, Workload
-    from mayfly.comparison.sections import SECTIONS
-    from mayfly.metrics import slowdown_percentiles, summarise
+    from mayfly.comparison.recommendation import recommendation
+    from mayfly.comparison.sections.links import links_of
+    from mayfly.metrics import slowdown_percentiles
     from mayfly.workload.mix import offered
 
     runs = list(runs)
@@ -269,15 +292,18 @@ def gather(
     for label in dict.fromkeys(run.discipline.label for run in runs):
         own = [run for run in runs if run.discipline.label == label]
         of = Measured(work, own, pl.concat([run.records for run in own]))
-        row = summarise(of.records, [run.counters for run in own], label)
+        row = row_of(of)
         row["slowdown"] = slowdown_percentiles(of.records, scenario.duration)
-        for section in SECTIONS:
-            row |= section.measure(of) if section.measure else {}
-        ran = own[0].discipline
-        rows.append(row | {"id": ran.id, "family": ran.family, "label": label, "options": ran.options})
+        if len(own) > 1:
+            alone = [run.records.with_columns(replication=pl.lit(0, pl.Int32)) for run in own]
+            row["replicated"] = resampled_values(
+                [row_of(Measured(work, [run], records)) for run, records in zip(own, alone, strict=True)]
+            )
+        rows.append(row)
     first = runs[0].records
     # A run that stops with its last flow has no duration of its own: the flows' span counts.
-    span_s = None if scenario.stop_when_idle else scenario.duration
+    if span_s is None and not scenario.stop_when_idle:
+        span_s = scenario.duration
     load = offered(first, mss=scenario.tcp.mss, header_bytes=scenario.tcp.headers_bytes, span_s=span_s)
     summary = {
         "schema": SCHEMA,
@@ -294,9 +320,12 @@ def gather(
             "offered_up_mbps": load["up"]["mbps"],
             "largest_flows": first["flow_id"].gather(largest(first)).to_list(),
         },
+        "links": links_of(scenario, load),
+        "transport": {"preset": scenario.tcp.preset, "other": None},
         "disciplines": rows,
         **(extra or {}),
     }
+    summary["recommendation"] = recommendation(summary)
     if beyond := sum(run.counters["beyond_trace"] for run in runs):
         limit = f"the trace is cut at trace_limit = {scenario.trace_limit} packets in a run: {beyond} more were sent"
         summary["notes"] = [*summary.get("notes", ()), limit]
@@ -312,6 +341,32 @@ def gather(
             for name in ("drops", "packets", "timeouts", "trains", "subflows")
         ),
     )
+
+
+def row_of(of: "Measured") -> dict[str, Any]:
+    """The row of ``disciplines`` in the summary.
+
+    Parameters
+    ----------
+    of : Measured
+        Runs of one discipline.
+
+    Returns
+    -------
+    dict
+        As docs/tables.md has it, without slowdown.
+    """
+    from mayfly.comparison.sections import SECTIONS
+    from mayfly.discipline_registry import runs_on
+    from mayfly.metrics import summarise
+
+    ran = of.runs[0].discipline
+    row = summarise(of.records, [run.counters for run in of.runs], ran.label)
+    for section in SECTIONS:
+        row |= section.measure(of) if section.measure else {}
+    # Disciplines of an engine other than the simulator bear its name in their label.
+    known = {"id": ran.id, "family": ran.family, "label": ran.label, "options": ran.options}
+    return row | known | {"runs_on": runs_on(ran.id)}
 
 
 def _together(tables: Iterable[pl.DataFrame | None]) -> pl.DataFrame:

@@ -34,7 +34,7 @@ class Workload:
         self.end_s = max(run.counters["end_ns"] for run in runs) * 1e-9
         self.begin_s = min(run.counters["begin_ns"] for run in runs) * 1e-9
         dumbbell = scenario.network.topology == "dumbbell"
-        self.propagation_rtt_s = propagation_rtt_s(scenario.network) if dumbbell else None
+        self.propagation_rtt_s = _mean_rtt_s(scenario, runs[0].records) if dumbbell else None
         self._fair: Any = None
 
     @property
@@ -81,3 +81,10 @@ class Measured:
     def samples(self) -> pl.DataFrame:
         """Time series of all runs."""
         return pl.concat([run.samples for run in self.runs])
+
+
+def _mean_rtt_s(scenario: Scenario, records: pl.DataFrame) -> float:
+    """Round-trip time without queueing, mean over the flows: each has its own, or that of the scenario."""
+    common = propagation_rtt_s(scenario.network)
+    own = records["rtt_s"].fill_null(common).mean() if "rtt_s" in records.columns else None
+    return float(own) if isinstance(own, float) else common

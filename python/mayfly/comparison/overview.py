@@ -1,6 +1,9 @@
-"""The overview of a comparison in the terminal, a row per discipline, in the form of Chen 2012, Table 4.2."""
+"""The overview of a comparison in the terminal, a row per discipline.
 
-from collections.abc import Mapping
+What users feel comes first, then the queue and the means of Chen 2012, Table 4.2.
+"""
+
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.table import Table
@@ -9,16 +12,185 @@ from rich.text import Text
 from mayfly.comparison.choice import grouped, marks
 from mayfly.show.plots import MANY
 from mayfly.show.terminal import LABEL, FoldingTable, HidingTable, empty_table
-from mayfly.text.readable import bytes_text, count_text, interval_text, memory_text, share_text, spread_text, time_text
+from mayfly.text.readable import (
+    bytes_text,
+    count_text,
+    interval_text,
+    memory_text,
+    rate_text,
+    share_text,
+    spread_text,
+    time_text,
+)
+
+WIDE = 110
+"""Columns of a terminal from which on the flow table has room unasked."""
+
+CHOSEN = "*"
+"""Stands before the discipline that is recommended."""
 
 
-def overview_table(summary: Mapping[str, Any]) -> Table:
-    """Disciplines side by side: mean response time of short and long flows with its 95 % interval, and what it cost.
+def users_table(summary: Mapping[str, Any]) -> Table | None:
+    """What users feel, side by side: 95th percentiles of short transfers and pings, a call, pages, long transfers.
 
     Parameters
     ----------
     summary : mapping
         As ``summary.json`` (docs/tables.md).
+
+    Returns
+    -------
+    rich.table.Table or None
+        None without ``users``. Fits 80 columns, intervals below the figures up to six disciplines; the recommended
+        discipline is marked. A terminal narrower than the table gets it in several parts.
+    """
+    rows = summary["disciplines"]
+    if not any(row.get("users") for row in rows):
+        return None
+    chosen = (summary.get("recommendation") or {}).get("discipline")
+    columns = [column for column in _COLUMNS if any(_figure(row, column) is not None for row in rows)]
+    if not columns:
+        return None
+    few = len(rows) <= MANY
+    title = "What users feel [95 % CI]" if few and _has_intervals(rows, columns) else "What users feel"
+    table = empty_table(Text(title), FoldingTable if few else HidingTable, padding=(0, 1, 0, 0) if few else 0)
+    table.add_column(Text("discipline"), overflow="fold", max_width=LABEL)
+    for head, *_ in columns:
+        table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
+    for name, members in [("", rows)] if few else grouped(rows):
+        if name:
+            table.add_row(Text(name, style="dim italic"))
+        for row in members:
+            mark, style = (f"{CHOSEN} ", "bold green") if row["label"] == chosen else ("  ", "")
+            label = Text(f"{mark if chosen else ''}{row['label']}", style)
+            table.add_row(label, *(_figure_cell(row, column, few) for column in columns))
+    return table
+
+
+_COLUMNS = (
+    ("short\ntransfers\np95", "short", "p95_s", "p95_ci95"),
+    ("ping\nunder load\np95", "ping", "p95_ms", "p95_ci95"),
+    ("call\nMOS", "call", "mos", "mos_ci95"),
+    ("pages\np95", "pages", "p95_s", "p95_ci95"),
+    ("long\ntransfers\nmedian", "long", "p50_s", "p50_ci95"),
+)
+"""Head, and where the figure and its interval are in ``users``."""
+
+_Column = tuple[str, str, str, str]
+
+
+def _block(row: Mapping[str, Any], column: _Column) -> Mapping[str, Any]:
+    return (row.get("users") or {}).get(column[1]) or {}
+
+
+def _figure(row: Mapping[str, Any], column: _Column) -> float | None:
+    """The figure; infinite where it falls on what never finishes."""
+    block = _block(row, column)
+    value = block.get(column[2])
+    if value is None and block.get("unfinished"):
+        return float("inf")
+    return None if value is None else float(value)
+
+
+def _has_intervals(rows: list[Mapping[str, Any]], columns: list[_Column]) -> bool:
+    return any(_block(row, column).get(column[3]) for row in rows for column in columns)
+
+
+def _figure_cell(row: Mapping[str, Any], column: _Column, intervals: bool) -> Text:
+    value, ends = _figure(row, column), _block(row, column).get(column[3])
+    if value is None:
+        return Text(time_text(None))
+    if value == float("inf"):
+        return Text("never")
+    if column[2] == "mos":
+        cell, lines = Text(f"{value:.1f}"), "" if ends is None else f"[{ends[0]:.1f}, {ends[1]:.1f}]"
+    else:
+        unit = 1e3 if column[2].endswith("_ms") else 1.0
+        scaled = None if ends is None else [end / unit for end in ends]
+        cell, lines = Text(time_text(value / unit)), interval_text(value / unit, scaled, _end)
+    if intervals and lines:
+        cell.append("\n" + lines, style="not bold default dim")
+    return cell
+
+
+def _end(value: float) -> str:
+    """An end of an interval, two digits: it is not known better, and the table fits 80 columns.
+
+    Examples
+    --------
+    >>> _end(0.5963), _end(12.74), _end(1647.0)
+    ('0.6', '13', '1,600')
+    """
+    return f"{float(f'{value:.2g}'):,g}"
+
+
+def legend(summary: Mapping[str, Any]) -> list[str]:
+    """What the words of the tables mean and which link they are of, in sentences.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    list of str
+        One sentence about short and long, one about the two directions, one about the intervals, as far as the summary
+        has them.
+    """
+    said = []
+    blocks = [row["users"] for row in summary["disciplines"] if row.get("users")]
+    if blocks:
+        long = "long ones more than 1 MB"
+        if not any(bin_["flows"] for bin_ in blocks[0]["transfers"]["all"] if bin_["to_kb"] is None):
+            long = "long are the largest 1 %, as none has more than 1 MB"
+        said.append(
+            f"Short transfers have at most 100 kB, {long}; p95: 95 of 100 are faster. In means, long are the largest "
+            "flows that carry half of the bytes."
+        )
+    else:
+        said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
+    if links := summary.get("links"):
+        first, last = busier_first(links)
+        said.append(f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}.")
+    if resampling := summary.get("resampling"):
+        if resampling["hours"]:
+            said.append(
+                f"Intervals: 95 %, from {resampling['hours']} hours like this one, drawn from its "
+                f"{resampling['sessions']:,} sessions of {resampling['hosts']:,} hosts."
+            )
+        else:
+            said.append(
+                "Intervals are of the flows of this run, too narrow for another hour like it; none was drawn: "
+                f"{resampling['why_none']}."
+            )
+    return said
+
+
+def busier_first(links: Mapping[str, Any]) -> tuple[str, str]:
+    """Both directions, the busier one first."""
+    return ("up", "down") if links["busier"] == "up" else ("down", "up")
+
+
+def _link_text(link: Mapping[str, Any]) -> str:
+    load = "nothing offered"
+    if link["load"] is not None:
+        often = f"{link['load']:.1f} times as much" if link["load"] > 1 else f"{_use_text(link['load'])} of it"
+        load = f"offered {often}"
+    count, unit = link["buffer"]
+    buffer = f"{count:,} packets" if unit == "packets" else bytes_text(count)
+    return f"{rate_text(link['rate_bps'])}, {load}, buffer {buffer}"
+
+
+def overview_table(summary: Mapping[str, Any], wide: bool = True) -> Table:
+    """Disciplines side by side: mean response time of short and long flows with its 95 % interval, and the queue.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json`` (docs/tables.md).
+    wide : bool
+        Whether the flow table and its memory have columns.
 
     Returns
     -------
@@ -28,15 +200,36 @@ def overview_table(summary: Mapping[str, Any]) -> Table:
         out. On a terminal the best of a column are bold and green, the worst red, as far as intervals can tell.
     """
     rows = summary["disciplines"]
-    return _few(rows) if len(rows) <= MANY else _many(rows)
+    ways = () if not summary.get("links") else busier_first(summary["links"])
+    return _few(rows, ways, wide) if len(rows) <= MANY else _many(rows, ways, wide)
 
 
-def _few(rows: list[Mapping[str, Any]]) -> Table:
+def _head(name: str, ways: tuple[str, ...]) -> str:
+    """Head of a column of the queue; both directions where there are two."""
+    return f"{name}\n{'/'.join(ways)}" if ways else name
+
+
+def _of_ways(row: Mapping[str, Any], ways: tuple[str, ...], key: str, text: Callable[[Any], str]) -> str:
+    """A figure of the queue in each direction, the busier one first; of the only queue where there is one."""
+    links = row.get("links")
+    if not ways or not links:
+        return text(row.get(key))
+    return "/".join(text(links[way].get(key)) for way in ways)
+
+
+def _use_text(share: float | None) -> str:
+    if share is None:
+        return share_text(share)
+    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def _few(rows: list[Mapping[str, Any]], ways: tuple[str, ...], wide: bool) -> Table:
     table = empty_table(Text("Mean response time [95 % CI]"), FoldingTable)
     table.add_column(Text("discipline"), overflow="fold")
     marked_packets = any(row.get("marks") for row in rows)
-    names = ["short flows", "long flows", "link\nuse", "drops", *(["marks"] if marked_packets else []), "un-\nfinished"]
-    for name in (*names, "flow table\nmean/max\nmemory"):
+    names = ["short flows", "long flows", _head("link use", ways), _head("drops", ways)]
+    names += [*([_head("marks", ways)] if marked_packets else []), "un-\nfinished"]
+    for name in (*names, *(["flow table\nmean/max\nmemory"] if wide else [])):
         table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
     marked = marks(rows)
     for row in rows:
@@ -44,21 +237,22 @@ def _few(rows: list[Mapping[str, Any]]) -> Table:
             Text(row["label"]),
             _mean_cell(row, "short", marked),
             _mean_cell(row, "long", marked),
-            Text(share_text(row["utilisation"])),
-            Text(count_text(row["drops"])),
-            *([Text(count_text(row.get("marks")))] if marked_packets else []),
+            Text(_of_ways(row, ways, "utilisation", _use_text if ways else share_text)),
+            Text(_of_ways(row, ways, "drops", count_text)),
+            *([Text(_of_ways(row, ways, "marks", count_text))] if marked_packets else []),
             _unfinished_cell(row, marked),
-            Text(f"{_entries(row)}\n{memory_text(row['flow_table'].get('bytes'))}"),
+            *([Text(f"{_entries(row)}\n{memory_text(row['flow_table'].get('bytes'))}")] if wide else []),
         )
     return table
 
 
-def _many(rows: list[Mapping[str, Any]]) -> Table:
+def _many(rows: list[Mapping[str, Any]], ways: tuple[str, ...], wide: bool) -> Table:
     table = empty_table(Text("Mean response time, ± half the 95 % interval"), HidingTable, padding=0)
     table.add_column(Text("discipline"), overflow="fold", max_width=LABEL)
     marked_packets = any(row.get("marks") for row in rows)
-    names = ["short flows", "long flows", "un-\nfinished", "drops", *(["marks"] if marked_packets else [])]
-    for name in (*names, "flow table\nmean/max", "memory", "link\nuse"):
+    names = ["short flows", "long flows", "un-\nfinished", _head("drops", ways)]
+    names += [*([_head("marks", ways)] if marked_packets else []), _head("link use", ways)]
+    for name in (*names, *(["flow table\nmean/max", "memory"] if wide else [])):
         table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
     marked = marks(rows)
     for name, members in grouped(rows):
@@ -70,11 +264,10 @@ def _many(rows: list[Mapping[str, Any]]) -> Table:
                 Text(spread_text(row["short"]["mean_s"], row["short"]["ci95"]), _style(row, marked["short"])),
                 Text(spread_text(row["long"]["mean_s"], row["long"]["ci95"]), _style(row, marked["long"])),
                 Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"])),
-                Text(count_text(row["drops"])),
-                *([Text(count_text(row.get("marks")))] if marked_packets else []),
-                Text(_entries(row)),
-                Text(memory_text(row["flow_table"].get("bytes"))),
-                Text(share_text(row["utilisation"])),
+                Text(_of_ways(row, ways, "drops", count_text)),
+                *([Text(_of_ways(row, ways, "marks", count_text))] if marked_packets else []),
+                Text(_of_ways(row, ways, "utilisation", _use_text if ways else share_text)),
+                *([Text(_entries(row)), Text(memory_text(row["flow_table"].get("bytes")))] if wide else []),
             )
     return table
 
@@ -99,6 +292,9 @@ def _mean_cell(row: Mapping[str, Any], name: str, marked: Mapping[str, Mapping[s
 
 def _unfinished_cell(row: Mapping[str, Any], marked: Mapping[str, Mapping[str, str]]) -> Text:
     cell = Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"]))
-    if row["flows_unfinished"]:
+    endless = row.get("flows_endless") or 0
+    if row["flows_unfinished"] > endless:
         cell.append("\n" + bytes_text(row["unfinished_bytes"]), style="not bold default dim")
+    elif endless:
+        cell.append("\nendless", style="not bold default dim")
     return cell

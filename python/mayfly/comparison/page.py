@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from mayfly.comparison.figures import response as response_figures
 from mayfly.comparison.figures import series as series_figures
 from mayfly.comparison.figures import streams as stream_figures
 from mayfly.comparison.figures.cell import cell_figures
-from mayfly.comparison.page_overview import disciplines_table
+from mayfly.comparison.figures.felt import felt_figure
+from mayfly.comparison.links import buffer_text, link_facts, links_table
+from mayfly.comparison.page_overview import MSS, disciplines_table, has_users, means_table
 from mayfly.comparison.sections import SECTIONS
 from mayfly.comparison.sections.section import Section
 from mayfly.show import page
@@ -80,29 +82,58 @@ def page_text(
     if many := len(rows) > MANY:
         rows = [row for _, members in grouped(rows) for row in members]
     families = {row["label"]: family(row) for row in rows}
-    colours = styles(list(families), families if many else None)
+    colours = styles(list(families))
     first = leading(rows)
-    plots = _plots(summary, records, samples, colours)
+    mss = _mss(summary)
+    felt = felt_figure(rows, colours)
+    plots = _plots(summary, records, samples, colours, mss)
     plots += _traces(summary, records, packets, timeouts, colours)
-    data = [_for_script(plot, families, first, many) for plot in plots]
-    heights = [plot["layout"]["height"] for plot in data]
-    places = (page.place(plot.key, at, plot.title, plot.caption) for plot, at in zip(plots, heights, strict=True))
-    title = _title(summary)
+    data = [_for_script(plot, families, first, many) for plot in ([felt] if felt else []) + plots]
+    heights = {plot["key"]: plot["layout"]["height"] for plot in data}
+    places = (page.place(plot.key, heights[plot.key], plot.title, plot.caption) for plot in plots)
     shown = {**summary, "disciplines": rows}
+    users = has_users(rows)
+    head = "What users feel" if users else "Mean response time, long and short flows"
+    about = (summary.get("scenario") or {}).get("title")
+    links = links_table(shown)
     body = [
-        f"<h1>{escape(title)}</h1>",
-        _facts(summary),
+        f"<h1>{escape(_heading(summary))}</h1>",
+        f'<p class="soft">{escape(str(about))}</p>' if about else "",
         _answer(summary),
-        "<h2>Mean response time, long and short flows</h2>",
-        disciplines_table(rows, colours, first),
+        page.place(felt.key, heights[felt.key], felt.title, felt.caption, leads=True) if felt else "",
+        f"<h2>{head}</h2>",
+        disciplines_table(rows, colours, first, _recommended(summary), mss),
+        html(links) if links else "",
+        "<h2>What ran</h2>",
+        _facts(summary),
+        _means(summary, rows, colours, mss) if users else "",
         *(_section(section, shown) for section in SECTIONS),
         *places,
         _scenario(summary),
-        '<footer class="soft">Made by Mayfly. Long flows are the largest completed TCP flows '
-        "that together carry half of "
-        "the bytes (Chen 2012, section 4.6.2). Click a name in a legend to hide or show it in every plot.</footer>",
+        '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
     ]
-    return page.document(title, body, data)
+    return page.document(_title(summary), body, data)
+
+
+def _mss(summary: Mapping[str, Any]) -> int:
+    """Payload of a full packet, in bytes."""
+    tcp = (summary.get("scenario") or {}).get("tcp")
+    found = tcp.get("mss") if isinstance(tcp, Mapping) else None
+    return found if isinstance(found, int) else MSS
+
+
+def _recommended(summary: Mapping[str, Any]) -> list[str]:
+    """Labels the answer recommends."""
+    found = summary.get("recommendation") or {}
+    if found.get("kind") not in ("use", "no_difference"):
+        return []
+    return [label for label in (found.get("discipline"), *(found.get("equal") or ())) if label is not None]
+
+
+def _means(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: dict[str, Style], mss: int) -> str:
+    """Means of the two classes of size, in words and in a table."""
+    told = page.told(*leading_sentences(summary), more="The other disciplines") if "recommendation" in summary else ""
+    return f"<h2>Means of short and of long flows</h2>{told}{means_table(rows, colours, mss)}"
 
 
 def _section(section: Section, summary: Mapping[str, Any]) -> str:
@@ -116,18 +147,19 @@ def _plots(
     records: pl.DataFrame,
     samples: pl.DataFrame | None,
     colours: dict[str, Style],
+    mss: int,
 ) -> list[figures.Figure]:
-    plots = [
-        model_figures.with_curves(response_figures.mean_by_size(records, colours), summary, colours),
-        model_figures.error_figure(summary, colours),
-        response_figures.mean_by_percentile(records, colours),
-        response_figures.confidence_bands(records, colours),
+    plots: list[figures.Figure | None] = [
         response_figures.response_distribution(records, colours),
-        response_figures.unfinished_sizes(records, colours),
-        congestion_figures.loss_figure(records, colours),
+        model_figures.with_curves(response_figures.mean_by_size(records, colours, mss), summary, colours, mss),
+        model_figures.error_figure(summary, colours, mss),
+        response_figures.mean_by_percentile(records, colours, mss),
+        response_figures.confidence_bands(records, colours, mss),
+        response_figures.unfinished_sizes(records, colours, mss),
+        congestion_figures.loss_figure(records, colours, mss),
         congestion_figures.active_figure(records, colours, summary.get("duration_s")),
     ]
-    plots += cell_figures(summary["disciplines"], records, colours)
+    plots += cell_figures(summary["disciplines"], records, colours, mss)
     if samples is not None and samples.height:
         largest = summary.get("workload", {}).get("largest_flows")
         plots += [
@@ -155,8 +187,11 @@ def _traces(
 
 def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[str], many: bool) -> dict[str, Any]:
     """Make a plot as the page's script takes it: what is hidden at first, and how panels are placed."""
-    layout = page.LAYOUT | plot.layout | {"legend": dict(page.LAYOUT["legend"])}
-    found: dict[str, Any] = {"key": plot.key, "data": plot.data, "layout": layout}
+    for trace in plot.data:
+        if trace.get("meta") in families.keys() - set(first):
+            trace["visible"] = False if plot.panels or plot.grid else "legendonly"
+    found = page.for_script(plot)
+    layout = found["layout"]
     if plot.panels:
         found["panels"] = {
             "labels": plot.panels,
@@ -167,7 +202,7 @@ def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[s
         count = max(1, len(set(plot.panels) & set(first)))
         each = series_figures.PANEL_PX + series_figures.GAP_PX
         layout["height"] = count * each - series_figures.GAP_PX + series_figures.AROUND_PX
-    elif many:
+    elif many and not plot.grid:
         names = dict.fromkeys(families.values())
         entries = max(len(families), sum(trace.get("showlegend", True) for trace in plot.data))
         layout["height"] = max(layout["height"], 19 * entries + 26 * len(names) + 70)
@@ -176,10 +211,16 @@ def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[s
         for trace in plot.data:
             name = families[trace["meta"]]
             trace |= {"legendgroup": name, "legendgrouptitle": {"text": figures.shown(name)}}
-    for trace in plot.data:
-        if trace.get("meta") in families.keys() - set(first):
-            trace["visible"] = False if plot.panels else "legendonly"
     return found
+
+
+def _heading(summary: Mapping[str, Any]) -> str:
+    """What was compared: the capture or the scenario."""
+    capture = summary.get("capture") or {}
+    scenario = summary.get("scenario") or {}
+    if capture.get("path"):
+        return f"What if: {Path(str(capture['path'])).name}"
+    return str(scenario.get("name") or summary.get("command", "comparison"))
 
 
 def _title(summary: Mapping[str, Any]) -> str:
@@ -192,26 +233,31 @@ def _title(summary: Mapping[str, Any]) -> str:
 
 def _facts(summary: Mapping[str, Any]) -> str:
     scenario, workload = summary.get("scenario") or {}, summary.get("workload") or {}
-    network = scenario.get("network") if isinstance(scenario.get("network"), Mapping) else {}
+    given = scenario.get("network")
+    network: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    transport = summary.get("transport") or {}
     offered = workload.get("offered_mbps")
     wlan = network.get("wlan")
+    ways = link_facts(summary)
     facts = {
-        "link rate": None if wlan else _rate(network.get("rate")),
+        **ways,
+        "link rate": None if wlan or ways else _rate(network.get("rate")),
         "cell": _cell(wlan) if wlan else None,
-        "buffer": _buffer(network.get("buffer")),
+        "buffer": None if ways else buffer_text(network.get("buffer")),
         "transfers": None if workload.get("flows") is None else count_text(workload["flows"]),
-        "offered load": None if offered is None else f"{digits(offered)} Mbit/s",
+        "offered load": None if offered is None or ways else f"{digits(offered)} Mbit/s",
         "volume": None if workload.get("bytes") is None else bytes_text(workload["bytes"]),
         "duration": None if summary.get("duration_s") is None else f"{digits(summary['duration_s'])} s",
         "seed": summary.get("seed"),
         "replications": summary.get("replications"),
+        "TCP of the hosts": transport.get("preset"),
     }
     rows = (
         f"<div><dt>{name}</dt><dd>{escape(str(value))}</dd></div>" for name, value in facts.items() if value is not None
     )
-    about = scenario.get("title")
-    lead = f'<p class="soft">{escape(str(about))}</p>' if about else ""
-    return f'{lead}<dl class="facts">{"".join(rows)}</dl>'
+    other = (transport.get("other") or {}).get("sentence")
+    more = page.told([other]) if other else ""
+    return f'<dl class="facts">{"".join(rows)}</dl>{more}'
 
 
 def _cell(wlan: Mapping[str, Any]) -> str:
@@ -220,24 +266,20 @@ def _cell(wlan: Mapping[str, Any]) -> str:
     return f"{wlan.get('standard')}{rate}, {count_text(wlan.get('stations'))} stations"
 
 
-def _buffer(value: Any) -> Any:
-    """``[300, "packets"]`` or ``[450000, "bytes"]`` as a scenario writes it; anything else as it is."""
-    match value:
-        case [int(size), "packets"]:
-            return f"{size:,} packets"
-        case [int(size), "bytes"]:
-            return bytes_text(size)
-    return value
-
-
 def _rate(value: Any) -> Any:
     return rate_text(value) if isinstance(value, int | float) else value
 
 
 def _answer(summary: Mapping[str, Any]) -> str:
-    first, rest = ("".join(f"<p>{escape(text)}.</p>" for text in sentences) for sentences in leading_sentences(summary))
-    more = f"<details><summary>The other disciplines</summary>{rest}</details>" if rest else ""
-    return f'<div class="answer">{first}{more}</div>' if first or rest else ""
+    """The recommendation; the means in words where there is none."""
+    found = summary.get("recommendation")
+    if not found:
+        # One sentence, so that the figure is on the first screen of a telephone, too.
+        first, rest = leading_sentences(summary)
+        return page.answer(first[:1], [*first[1:], *rest], more="The other disciplines")
+    command = found.get("command")
+    shown = f"<pre>{escape(command)}</pre>" if command and command not in found["sentence"] else ""
+    return page.answer([found["sentence"]], after=shown)
 
 
 def _scenario(summary: Mapping[str, Any]) -> str:

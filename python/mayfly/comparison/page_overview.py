@@ -5,14 +5,14 @@ from html import escape
 from typing import Any
 
 from mayfly.comparison.choice import grouped, marks
+from mayfly.comparison.felt import MEASURES, Measure, measured
 from mayfly.show.palette import Style
 from mayfly.show.plots import MANY
-from mayfly.show.plotted_table import Cell, framed, line
+from mayfly.show.plotted_table import Cell, framed, line, plain_line
 from mayfly.text.readable import (
     MISSING,
     bytes_text,
     count_text,
-    digits,
     interval_text,
     memory_text,
     share_text,
@@ -21,9 +21,33 @@ from mayfly.text.readable import (
 
 Row = Mapping[str, Any]
 
+MSS = 1460
+"""Payload of a full packet in bytes, where a summary does not tell it."""
 
-def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: Sequence[str]) -> str:
-    """Write the table with its controls as HTML.
+RUNS_ON = {
+    "kernel": "Linux",
+    "module": "module",
+    "bpf": "BPF",
+    "simulation": "simulation",
+    "bound": "nowhere",
+}
+"""Where a discipline runs, in a word."""
+
+_PLACES = (
+    "Runs on: Linux, in the kernel as it is; module, with Mayfly's kernel module; BPF, as a program of Mayfly's; "
+    "simulation, only there; nowhere, a bound that knows the future. "
+)
+
+
+def has_users(rows: Sequence[Row]) -> bool:
+    """Whether the summary tells what users feel."""
+    return any(measured(row, measure) for row in rows for measure in MEASURES)
+
+
+def disciplines_table(
+    rows: Sequence[Row], colours: Mapping[str, Style], first: Sequence[str], best: Sequence[str] = (), mss: int = MSS
+) -> str:
+    """Write the table that leads the page, with its controls, as HTML.
 
     Parameters
     ----------
@@ -33,12 +57,17 @@ def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: 
         By label.
     first : sequence of str
         Labels of those the plots show at first.
+    best : sequence of str
+        Labels of those that are recommended.
+    mss : int
+        Payload of a full packet, in bytes.
 
     Returns
     -------
     str
     """
-    columns = _columns(rows)
+    felt = has_users(rows)
+    columns = _felt(rows) if felt else _means(rows, mss)
     lines = []
     many = len(rows) > MANY
     place = 0
@@ -48,16 +77,54 @@ def disciplines_table(rows: Sequence[Row], colours: Mapping[str, Style], first: 
             lines.append(f'<tr class="family" data-family="{escape(name)}">{title}</tr>')
         for row in members:
             cells = [column[place] for column in columns.values()]
-            lines.append(line(row["label"], colours[row["label"]], cells, name, row["label"] in first))
+            label = row["label"]
+            lines.append(line(label, colours[label], cells, name, label in first, marked=label in best))
             place += 1
-    caption = (
-        "Mean response time of completed TCP transfers with its 95 % confidence interval, in the form of Chen 2012, "
-        "Table 4.2; sizes in MSS packets, queue in packets, flow table in entries, memory as held for flows. "
-    )
-    if any(marks(rows).values()):
-        caption += "The best of a column are bold, the worst underlined, as far as the intervals can tell. "
+    caption = _FELT if felt else _MEANS
+    if not felt and any(marks(rows).values()):
+        caption += _MARKED
+    if felt and any(row.get("runs_on") for row in rows):
+        caption += _PLACES
+    if best:
+        caption += "\u2605: recommended. "
     caption += "The box before a name puts it into the plots; a click on its row brings it out in all of them."
     return f'{_tools(rows) if many else ""}{framed(("discipline", *columns), lines)}<p class="soft">{caption}</p>'
+
+
+def means_table(rows: Sequence[Row], colours: Mapping[str, Style], mss: int = MSS) -> str:
+    """Write the means of short and long flows as HTML.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary.
+    colours : mapping of Style
+        By label.
+    mss : int
+        Payload of a full packet, in bytes.
+
+    Returns
+    -------
+    str
+    """
+    columns = _means(rows, mss)
+    lines = [
+        plain_line(row["label"], colours[row["label"]], [column[place] for column in columns.values()])
+        for place, row in enumerate(rows)
+    ]
+    caption = _MEANS + (_MARKED if any(marks(rows).values()) else "")
+    return f'{framed(("discipline", *columns), lines, chooses=False)}<p class="soft">{caption}</p>'
+
+
+_FELT = (
+    "Time within which 95 % of the pings, transfers and pages are done, with its 95 % interval in brackets. Short "
+    "transfers have at most 100 kB, long ones more than 1 MB, or they are the largest 1 %. "
+)
+_MEANS = (
+    "Mean response time of completed TCP transfers with its 95 % confidence interval. Long flows are the largest that "
+    "together carry half of the bytes, short flows all others (Chen 2012, section 4.6.2 and Table 4.2). "
+)
+_MARKED = "The best of a column are bold, the worst underlined, as far as the intervals can tell. "
 
 
 def _tools(rows: Sequence[Row]) -> str:
@@ -71,29 +138,81 @@ def _tools(rows: Sequence[Row]) -> str:
     )
 
 
-def _columns(rows: Sequence[Row]) -> dict[str, list[Cell]]:
-    """Columns by heading, each with a cell per row."""
-    marked = marks(rows)
+def _felt(rows: Sequence[Row]) -> dict[str, list[Cell]]:
+    """What users feel, by heading."""
     columns = {
+        measure.title.replace(", p95", "<br>p95"): [_felt_cell(row, measure) for row in rows] for measure in MEASURES
+    }
+    columns |= {
+        "call<br>MOS": [_number(_users(row, "call").get("mos"), ".2f") for row in rows],
+        "video<br>stalled": [_share(_users(row, "video").get("stalled_share")) for row in rows],
+        "downloads<br>Mbit/s": [_number(_users(row, "downloads").get("goodput_mbps_p50"), ".3g") for row in rows],
+        "unfinished": [_unfinished_cell(row, {}) for row in rows],
+        "runs on": [_runs_on(row) for row in rows],
+    }
+    return {head: cells for head, cells in columns.items() if any(cell[0] not in ("", MISSING) for cell in cells)}
+
+
+def _users(row: Row, key: str) -> Row:
+    return (row.get("users") or {}).get(key) or {}
+
+
+def _felt_cell(row: Row, measure: Measure) -> Cell:
+    found = measured(row, measure)
+    if found is None:
+        return MISSING, None, ""
+    if found.value_s is None:
+        return "<b>never ends</b>", float("inf"), ""
+    own = _users(row, measure.key)
+    notes = [interval_text(found.value_s, found.ci95_s)]
+    if own.get("grade"):
+        notes.append(f"grade {own['grade']}")
+    elif own.get("p50_s") is not None:
+        notes.append(f"p50 {time_text(own['p50_s'])}")
+    small = "".join(f"<small>{escape(note)}</small>" for note in notes if note)
+    return f"<b>{time_text(found.value_s)}</b>{small}", found.value_s, ""
+
+
+def _number(value: float | None, form: str) -> Cell:
+    return (MISSING, None, "") if value is None else (format(value, form), value, "")
+
+
+def _share(value: float | None) -> Cell:
+    return share_text(value), value, ""
+
+
+def _runs_on(row: Row) -> Cell:
+    places = row.get("runs_on") or ()
+    return "<br>".join(escape(RUNS_ON.get(place, place)) for place in places), None, ""
+
+
+def _means(rows: Sequence[Row], mss: int) -> dict[str, list[Cell]]:
+    """Means by class and what they cost, by heading."""
+    marked = marks(rows)
+    columns: dict[str, list[Cell]] = {
         "short flows": [_mean_cell(row, "short", marked) for row in rows],
         "long flows": [_mean_cell(row, "long", marked) for row in rows],
-        "mean size<br>short / long": [
-            (f"{_size(row['short'])} / {_size(row['long'])}", row["short"].get("mean_size_packets"), "") for row in rows
-        ],
-        "link use": [(share_text(row["utilisation"]), row["utilisation"], "") for row in rows],
-        "drops": [(count_text(row["drops"]), row["drops"], "") for row in rows],
+        "mean size<br>short / long": [_sizes(row, mss) for row in rows],
+        "unfinished": [_unfinished_cell(row, marked["flows_unfinished"]) for row in rows],
     }
-    if any(row.get("marks") for row in rows):
-        columns["marks"] = [(count_text(row.get("marks")), row.get("marks"), "") for row in rows]
+    if not all(row.get("links") for row in rows):
+        # Summaries that do not tell the two directions apart tell of the queue downwards.
+        columns |= {
+            "link use<br>down": [_share(row["utilisation"]) for row in rows],
+            "drops<br>down": [(count_text(row["drops"]), row["drops"], "") for row in rows],
+        }
+        if any(row.get("marks") for row in rows):
+            columns["marks<br>down"] = [(count_text(row.get("marks")), row.get("marks"), "") for row in rows]
+        columns["queue mean<br>down"] = [
+            (count_text(row["queue_mean_packets"]), row["queue_mean_packets"], "") for row in rows
+        ]
     columns |= {
-        "unfinished": [_unfinished_cell(row, marked) for row in rows],
-        "queue mean": [(count_text(row["queue_mean_packets"]), row["queue_mean_packets"], "") for row in rows],
         "flow table<br>mean / max": [_table_cell(row["flow_table"]) for row in rows],
         "memory": [(memory_text(row["flow_table"].get("bytes")), row["flow_table"].get("bytes"), "") for row in rows],
     }
     if any((row.get("udp") or {}).get("packets") for row in rows):
         losses = [(row.get("udp") or {}).get("loss") for row in rows]
-        columns["UDP loss"] = [(share_text(loss), loss, "") for loss in losses]
+        columns["UDP loss"] = [_share(loss) for loss in losses]
     return columns
 
 
@@ -104,16 +223,17 @@ def _mean_cell(row: Row, name: str, marked: Mapping[str, Mapping[str, str]]) -> 
     return text, flows["mean_s"], marked[name].get(row["label"], "")
 
 
-def _unfinished_cell(row: Row, marked: Mapping[str, Mapping[str, str]]) -> Cell:
+def _unfinished_cell(row: Row, marked: Mapping[str, str]) -> Cell:
     count = row["flows_unfinished"]
     text = f"<b>{count_text(count)}</b>" + (f"<small>{bytes_text(row['unfinished_bytes'])}</small>" if count else "")
-    return text, count, marked["flows_unfinished"].get(row["label"], "")
+    return text, count, marked.get(row["label"], "")
 
 
 def _table_cell(table: Row) -> Cell:
     return f"{count_text(table['mean'])} / {count_text(table['max'])}", table["mean"], ""
 
 
-def _size(flows: Row) -> str:
-    size = flows.get("mean_size_packets")
-    return MISSING if size is None else digits(size)
+def _sizes(row: Row, mss: int) -> Cell:
+    """Mean sizes of short and of long flows."""
+    packets = [row[name].get("mean_size_packets") for name in ("short", "long")]
+    return " / ".join(MISSING if size is None else bytes_text(size * mss) for size in packets), packets[0], ""

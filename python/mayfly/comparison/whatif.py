@@ -7,6 +7,10 @@ from typing import Any
 import polars as pl
 
 from mayfly.comparison.comparison import Comparison, gather
+from mayfly.comparison.hours import add_hours, hours_for, split_progress
+from mayfly.comparison.other_transport import other_transport
+from mayfly.comparison.recommendation import recommendation
+from mayfly.comparison.sections.links import links_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
@@ -15,13 +19,21 @@ from mayfly.text import quantity
 _DRAIN_S = 60.0
 """Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer."""
 
+_PROBED_S = 3600.0
+"""Probes measure the first hour at most: beyond, their packets would be more than those of many a capture."""
+
+_LEAST_PROBED_S = 10.0
+"""... and as long as a playout buffer takes to adapt, at least."""
+
+_PROBES = {"probes.ping": True, "probes.call": True}
+
 _APPS = ("tcp", "udp")
 
 
 def whatif(
     capture: str | os.PathLike[str],
-    rate: str | int,
-    buffer: str | int,
+    rate: str | int | None = None,
+    buffer: str | int | None = None,
     *,
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
@@ -36,19 +48,22 @@ def whatif(
     ----------
     capture : path
         pcap or pcapng, plain, in gzip or in Zstandard; ``-`` is the standard input.
-    rate : str or int
-        Bottleneck rate, each direction: ``10mbit`` or bit/s.
-    buffer : str or int
-        Limit of the bottleneck queues: packets, or bytes such as ``450kB``.
+    rate : str or int, optional
+        Bottleneck rate: ``10mbit`` or bit/s; ``100mbit/20mbit`` for down and up. Guessed from the capture when absent
+        (:func:`mayfly.profile.link.guess_link`); the guess is in ``summary["guess"]``, its doubt in
+        ``summary["notes"]``.
+    buffer : str or int, optional
+        Limit of the bottleneck queues: packets, bytes such as ``450kB``, or a time such as ``20ms``, which is what the
+        link sends in it; ``300/50`` for down and up. Guessed as the rate.
     internal : sequence of str, optional
-        Networks (CIDR) on the near side of the bottleneck; inferred when not given.
+        Networks (CIDR) on the near side of the bottleneck; inferred when not given. Down is toward them.
     load : float or str, optional
-        Scales time so that the busier direction is offered this share of the rate, 0.01 to 10.
+        Scales time so that the busier direction is offered this share of its rate, 0.01 to 10.
     apps : str, optional
         What connections do inside is replayed, too: ``tcp``, their trains, think times and paces; ``udp``, every packet
         when it was captured, whatever becomes of those before.
     disciplines : str or sequence of str, optional
-        What to compare; the whole registry when not given.
+        What to compare; the shortlist (:data:`mayfly.discipline_registry.SHORTLIST`) when not given.
     overrides : dict, optional
         Scenario fields by dotted name.
     progress : callable, optional
@@ -57,74 +72,178 @@ def whatif(
     Returns
     -------
     Comparison
-        Tables and summary; ``summary["answer"]`` holds the answer in words.
+        Tables and summary; ``summary["answer"]`` holds the answer in words, ``summary["transport"]`` which hosts were
+        assumed and how much the answer depends on it.
 
     Raises
     ------
     MayflyError
-        A capture, rate, buffer, network or load that makes no sense.
+        A capture, rate, buffer, network or load that makes no sense, or no plateau to guess the rate from.
 
     Notes
     -----
     Each direction of a TCP connection that carried payload becomes a transfer of its own: start, size and round-trip
     time as measured, the sender always having data. What a connection waited for (users, servers) is replayed with
     ``apps`` only (:mod:`mayfly.workload.apps`); the answer is then about trains instead of transfers.
+
+    A capture is one draw of what its users do. Twelve more hours (``replications``) are drawn from its sessions
+    (:func:`mayfly.workload.sessions.another_hour`) and run under every discipline; the intervals of the figures come
+    from them (:func:`mayfly.metrics.resampling.hour_ci95`), ``summary["resampling"]`` tells how many there were, and
+    ``summary["recommendation"]`` what to use.
+
+    A ping and a call run beside the flows while the capture lasts, an hour at most (section ``[probes]``), with the
+    median round-trip time of the flows. Load is over the time that the capture lasts.
     """
     from mayfly.metrics import answer
+    from mayfly.profile.link import guessed_link
+    from mayfly.workload.capture import refuse_clock_jump
     from mayfly.workload.mix import offered, scale_load
 
-    quantity.rate_bps(rate, "--rate")
-    quantity.buffer(buffer, "--buffer")
+    rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
     load = None if load is None else quantity.share(load, "--load")
-    fixed = {"network.rate": rate, "network.buffer": buffer} | (overrides or {})
-    scenario = load_scenario("whatif", fixed)
-    flows = _flows(capture, internal, apps, scenario)
+    scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))
+    # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
+    asked = scenario.replications if "replications" in scenario.model_fields_set else None
+    scenario = scenario.override(replications=1)
+    flows, span_s = _flows(capture, internal, apps, scenario)
     if flows.height == 0:
-        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay")
+        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay" + _why_none(capture))
     packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
+    span_s = max(span_s, offered(flows, **packets)["span_s"])
     if load is not None:
-        scaled = scale_load(flows.drop("connection_id"), load, scenario.network.rate, **packets)
-        flows = scaled.with_columns(flows["connection_id"])
+        network = scenario.network
+        scaled = scale_load(
+            flows.drop("connection_id", strict=False),
+            load,
+            network.rate,
+            up_rate_bps=network.reverse_rate,
+            span_s=span_s if span_s > 0 else None,
+            **packets,
+        )
+        span_s *= _stretched(flows, scaled)
+        flows = scaled.with_columns(flows.select(pl.col("^connection_id$")))
+    refuse_clock_jump(flows, str(capture), span_s)
     if "duration" not in scenario.model_fields_set:
-        span = offered(flows, **packets)["span_s"]
-        scenario = scenario.override(duration=span + max(_DRAIN_S, span))
+        scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
+    scenario = _probed(scenario, flows, span_s)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
-    runs = run_many(scenario, chosen, flows, progress)
-    result = gather(scenario, runs, "whatif")
-    span = offered(flows, **packets)
-    busier = max(span["down"]["mbps"] or 0.0, span["up"]["mbps"] or 0.0)
+    count, _ = hours_for(flows, len(chosen), scenario.tcp.mss, asked)
+    own, rest = split_progress(progress, 1 / (1 + count))
+    runs = run_many(scenario, chosen, flows, own)
+    # Of a run that ends sooner, what starts in it is offered in its time; the load of the links is that of the capture.
+    lasted_s = min(span_s, scenario.duration)
+    result = gather(scenario, runs, "whatif", span_s=lasted_s if lasted_s > 0 else None)
+    links: Any = links_of(scenario, offered(flows, **packets, span_s=span_s if span_s > 0 else None))
+    result.summary["links"] = links
+    add_hours(result, scenario, chosen, flows, asked, rest)
+    result.summary["recommendation"] = recommendation(result.summary)
     result.summary["capture"] = {
         "path": str(capture),
-        "span_s": span["span_s"],
-        "offered_down_mbps": span["down"]["mbps"],
-        "offered_up_mbps": span["up"]["mbps"],
-        "load": busier * 1e6 / scenario.network.rate,
+        "span_s": span_s,
+        "offered_down_mbps": links["down"]["offered_mbps"],
+        "offered_up_mbps": links["up"]["offered_mbps"],
+        "load": links[links["busier"]]["load"],
         "scaled_to_load": load,
         "apps": apps,
     }
+    if guess is not None:
+        result.summary["guess"] = guess.document()
+        result.summary["notes"] = [*result.summary.get("notes", []), *guess.sentences()]
     result.summary["answer"] = answer(_judged(result, apps))
+    result.summary["transport"]["other"] = other_transport(
+        scenario, flows, chosen, result.summary["disciplines"], _recommended(result.summary)
+    )
     return result
+
+
+def _why_none(capture: str | os.PathLike[str]) -> str:
+    """Why a capture gave no flow, where it can be read again."""
+    from mayfly.workload.connections import connections, why_nothing
+
+    if os.fspath(capture) == "-":
+        return ""
+    frame, counts = connections(capture)
+    return "" if frame.height else f": {why_nothing(counts)}"
+
+
+def _recommended(summary: dict[str, Any]) -> str | None:
+    found = summary["recommendation"]
+    return None if found is None else found["discipline"]
+
+
+def _both_ways(rate: str | int, buffer: str | int) -> dict[str, Any]:
+    """Rates and buffers of both directions, as fields of the scenario."""
+    given = {name: quantity.both_ways(value, f"--{name}") for name, value in (("rate", rate), ("buffer", buffer))}
+    rates = [None if value is None else quantity.rate_bps(value, "--rate") for value in given["rate"]]
+    down_buffer, up_buffer = given["buffer"]
+    # A time is another number of bytes at another rate.
+    if up_buffer is None and quantity.is_time(down_buffer):
+        up_buffer = down_buffer
+    buffers = [
+        None
+        if value is None
+        else quantity.buffer(value, "--buffer", rate_bps=rates[1] if up and rates[1] else rates[0])
+        for up, value in enumerate((down_buffer, up_buffer))
+    ]
+    fields = {"rate": rates[0], "reverse_rate": rates[1], "buffer": buffers[0], "reverse_buffer": buffers[1]}
+    return {f"network.{name}": value for name, value in fields.items() if value is not None}
+
+
+def _stretched(before: pl.DataFrame, after: pl.DataFrame) -> float:
+    """The factor by which time runs more slowly in a list whose load was scaled."""
+    latest = before["start_s"].arg_max() or 0
+    if before["start_s"][latest] > 0:
+        return float(after["start_s"][latest] / before["start_s"][latest])
+    paced = before["rate_bps"].drop_nulls()
+    return float(paced[0] / after["rate_bps"].drop_nulls()[0]) if len(paced) else 1.0
+
+
+def _probed(scenario: Scenario, flows: pl.DataFrame, span_s: float) -> Scenario:
+    """The scenario with probes for as long as its flows come, over a path like theirs."""
+    if not scenario.probes.any:
+        return scenario
+    median = flows["rtt_s"].median()
+    found = {
+        "until": min(max(span_s, _LEAST_PROBED_S), _PROBED_S),
+        "rtt": float(median) if isinstance(median, float) else None,
+    }
+    given = scenario.probes.model_dump(exclude_unset=True)
+    return scenario.override(probes={name: value for name, value in found.items() if value is not None} | given)
 
 
 def _flows(
     capture: str | os.PathLike[str], internal: Sequence[str] | None, apps: str | None, scenario: Scenario
-) -> pl.DataFrame:
-    """The capture's flows in the form asked for."""
+) -> tuple[pl.DataFrame, float]:
+    """The capture's flows in the form asked for, and how long their packets came, s."""
     from mayfly.workload import apps as forms
-    from mayfly.workload.capture import flows_of_capture, networks_of
+    from mayfly.workload.capture import flows_of_connections, hosts_of_site, networks_of
     from mayfly.workload.connections import read_captures
 
     if apps not in (None, *_APPS):
         raise MayflyError(f"apps = {apps!r}: must be {' or '.join(_APPS)}")
-    if apps is None:
-        return flows_of_capture(capture, internal=internal)
     networks = None if internal is None else networks_of(internal)
     tcp = scenario.tcp
-    ideal = {"initial_window": tcp.initial_window, "delayed_ack": tcp.delayed_ack > 0}
-    reading = read_captures(capture, forms.read_options(**ideal))
-    if apps == "tcp":
-        return forms.scripted_flows(reading, networks, mss=tcp.mss)
-    return forms.recorded_flows(reading, networks)
+    inside = forms.read_options(initial_window=tcp.initial_window, delayed_ack=tcp.delayed_ack > 0)
+    reading = read_captures(capture, None if apps is None else inside)
+    if networks is not None:
+        hosts_of_site(reading.connections, networks)
+    if apps is None:
+        flows = flows_of_connections(reading.connections, networks)
+    elif apps == "tcp":
+        flows = forms.scripted_flows(reading, networks, mss=tcp.mss)
+    else:
+        flows = forms.recorded_flows(reading, networks)
+    return flows, _lasted_s(reading.connections)
+
+
+def _lasted_s(connections: pl.DataFrame) -> float:
+    """From the first packet of the connections to the last one, s."""
+    known = connections.filter(pl.col("protocol") != "icmp")
+    if known.height == 0:
+        return 0.0
+    first = known.select(pl.min_horizontal("start_s", "opener_first_s", "responder_first_s").min()).item()
+    last = known.select(pl.max_horizontal("opener_last_s", "responder_last_s").max()).item()
+    return max(float(last) - float(first), 0.0) if last is not None and first is not None else 0.0
 
 
 def _judged(result: Comparison, apps: str | None) -> pl.DataFrame:

@@ -15,6 +15,22 @@ if TYPE_CHECKING:
 FAMILIES = ("plain", "size-based", "fair queueing", "queue management")
 """Families in the order of lists and reports."""
 
+OWN_BEST = ("lfq", "efd")
+"""What this project has to offer against what Linux has: its best, and what it began with."""
+
+SHORTLIST = ("fifo", "fq_codel", "cake", "pie", *reversed(OWN_BEST))
+"""What a link is tried with where nobody names disciplines, as far as the registry knows them: what is there without
+one, what Linux brings of fair queueing and of queue management alone, and ours. ``shortlist`` in a list."""
+
+PLACES = {
+    "kernel": "in Linux as it comes",
+    "module": "with Mayfly's kernel module",
+    "bpf": "as a BPF qdisc",
+    "simulation": "in simulation only",
+    "bound": "a bound: it knows what no queue can know",
+}
+"""Where a discipline can run, in words."""
+
 _WRITTEN = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
 
 
@@ -34,7 +50,8 @@ def disciplines() -> "list[DisciplineRow]":
     -------
     list of dict
         ``id``, ``family`` (of `FAMILIES`), ``about``, ``source``, ``when_full`` (which packet goes), ``time_driven``,
-        ``keeps_flow_order`` and ``params``: a list of ``name``, ``unit``, ``about``, ``default`` and bounds ``min``,
+        ``keeps_flow_order``, ``runs_on`` (``places`` of `PLACES`, ``qdisc`` and ``options`` for tc, and ``since`` which
+        Linux) and ``params``: a list of ``name``, ``unit``, ``about``, ``default`` and bounds ``min``,
         ``max`` or ``choices``. A default that is a list takes up to ``most`` ascending numbers, written ``1:2``.
 
     Examples
@@ -43,6 +60,42 @@ def disciplines() -> "list[DisciplineRow]":
     'fifo'
     """
     return list(_registry())
+
+
+def runs_on(id: str) -> list[str]:
+    """Where a discipline can run.
+
+    Parameters
+    ----------
+    id : str
+        Of the registry.
+
+    Returns
+    -------
+    list of str
+        Of `PLACES`; empty for an id that the registry does not have.
+
+    Examples
+    --------
+    >>> runs_on("fq_codel"), runs_on("efd"), runs_on("srpt")
+    (['kernel'], ['module', 'bpf'], ['bound'])
+    """
+    return next((list(row["runs_on"]["places"]) for row in _registry() if row["id"] == id), [])
+
+
+def where_text(row: "DisciplineRow") -> str:
+    """Where a discipline of the registry can run, in words.
+
+    Examples
+    --------
+    >>> where_text(next(row for row in disciplines() if row["id"] == "pefd"))
+    "with Mayfly's kernel module: efd count packets"
+    """
+    at = row["runs_on"]
+    text = " or ".join(PLACES[place] for place in at["places"])
+    name = " ".join(filter(None, (at["qdisc"], at["options"])))
+    since = f", since {at['since']}" if at["since"] else ""
+    return f"{text}{since}: {name}" if name else text
 
 
 def by_family() -> "dict[str, list[DisciplineRow]]":
@@ -241,9 +294,9 @@ def parse_list(text: str) -> list[Discipline]:
     Parameters
     ----------
     text : str
-        Such as ``fifo,efd(threshold=40000),las``. ``all`` stands for the whole registry and the name of a family, such
-        as ``fair-queueing``, for its members. What a minus precedes is left out, with any options; a list of nothing
-        else begins with all.
+        Such as ``fifo,efd(threshold=40000),las``. ``all`` stands for the whole registry, ``shortlist`` for `SHORTLIST`
+        and the name of a family, such as ``fair-queueing``, for its members. What a minus precedes is left out, with
+        any options; a list of nothing else begins with all.
 
     Returns
     -------
@@ -284,6 +337,7 @@ def _members(part: str) -> list[Discipline]:
     families = by_family()
     groups = {slug(family): rows for family, rows in families.items()}
     groups["all"] = [row for rows in families.values() for row in rows]
+    groups["shortlist"] = [row for id in SHORTLIST for row in groups["all"] if row["id"] == id]
     ids = [row["id"] for row in groups["all"]]
     if part in groups:
         return [Discipline(row["id"]) for row in groups[part]]

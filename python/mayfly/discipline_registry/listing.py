@@ -1,7 +1,7 @@
 """The disciplines and their options for the terminal."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderResult
@@ -9,7 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mayfly.discipline_registry import where_text
 from mayfly.text.readable import MISSING
+
+if TYPE_CHECKING:
+    from mayfly._native import DisciplineRow
 
 _NARROW = 76
 BUFFER = "The limit of the queue, in packets or bytes, is not an option: it is network.buffer, the same for all."
@@ -59,6 +63,8 @@ def _about(spec: Mapping[str, Any]) -> Text:
     for lead, name in (("", "source"), ("when full: drops ", "when_full")):
         if spec.get(name):
             about.append(f"\n{lead}{spec[name]}", style="dim")
+    if "runs_on" in spec:
+        about.append(f"\nruns {where_text(cast('DisciplineRow', spec))}", style="dim")
     return about
 
 
@@ -88,6 +94,7 @@ def discipline_detail(spec: Mapping[str, Any]) -> Table:
         "source": spec["source"],
         "buffer": "network.buffer, in packets or bytes",
         "when full": f"drops {spec['when_full']}" if spec["when_full"] else "",
+        "runs": where_text(cast("DisciplineRow", spec)) if "runs_on" in spec else "",
         "flow order": "kept" if spec["keeps_flow_order"] else "not kept: packets of one flow may overtake each other",
         "time": "may hold packets while the link idles" if spec["time_driven"] else "never idles while packets wait",
     }

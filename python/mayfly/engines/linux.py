@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, number
 from mayfly.discipline_registry import Discipline, parse
+from mayfly.discipline_registry.leaves import Place, differences, leaf_of, leaf_words
 from mayfly.engines import guest
-from mayfly.engines.disciplines import Place, differences, leaf_of, leaf_words
 from mayfly.engines.records import records_frame, samples_frame
 from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
@@ -64,6 +64,8 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError(f"trace = {scenario.trace[0]}: --engine linux traces no packets")
     if scenario.subflows:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
+    if scenario.probes.any:
+        raise MayflyError("probes: must be off with --engine linux, which has none")
 
 
 def refuse_flows(flows: pl.DataFrame) -> None:
@@ -121,7 +123,7 @@ def guest_settings(scenario: Scenario, discipline: Discipline, flows: pl.DataFra
     interval = scenario.sample_interval
     full = scenario.tcp.mss + scenario.tcp.headers_bytes
     udp = flows.filter(pl.col("protocol") == "udp")
-    longest = udp["packet_bytes"].fill_null(full).max() or 0
+    longest = int(number(udp["packet_bytes"].fill_null(full).max() or 0))
     return {
         "hosts": _hosts(scenario, flows),
         "rate_bps": network.rate,

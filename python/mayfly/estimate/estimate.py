@@ -19,6 +19,7 @@ from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.echo import propagation_s
 from mayfly.estimate.samples import Samples
 from mayfly.estimate.score import Score, score
+from mayfly.show.notebook import Result
 from mayfly.text.quantity import bare, buffer, rate_bps, seconds, shown
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ _DETAILS: tuple[Literal["responsive_pkts", "other_pkts", "flows", "rtt_s", "drop
 """Columns that a row of the series takes as they are."""
 
 
-@dataclass(frozen=True)
-class Estimates:
+@dataclass(frozen=True, repr=False)
+class Estimates(Result):
     """What the estimator said.
 
     Parameters
@@ -184,7 +185,7 @@ class Estimates:
         document = self.document()
         if not document["estimates"]:
             return ["no estimation interval was completed: more samples are needed"]
-        told = []
+        told = [_lead(document)]
         if document["mse"] is not None:
             told.append(
                 f"mean squared error {document['mse']:.5f}, relative error {document['relative_error']:+.1%} over "
@@ -197,6 +198,17 @@ class Estimates:
             counts = ", ".join(f"{count} with {kinds[kind]}" for kind, count in self.faults.items() if count)
             told.append(f"samples that were not used: {counts}")
         return told
+
+
+def _lead(document: dict[str, Any]) -> str:
+    """How much of the traffic does not respond, by the estimates that may be relied on where there are some."""
+    series = document["series"]
+    trusted = [row["estimate"] for row in series if row["doubt"] is None]
+    shares = trusted or [row["estimate"] for row in series]
+    told = f"{np.mean(shares):.0%} of the traffic does not respond to drops".replace("%", " %")
+    if min(shares) < max(shares):
+        told += f", between {min(shares):.0%} and {max(shares):.0%} over time".replace("%", " %")
+    return told if trusted else f"{told}; no estimate of these may be relied on"
 
 
 def estimate(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -158,7 +159,12 @@ def _weibull(gaps: Floats) -> dict[str, float]:
         return float((weights @ logs) / weights.sum()) - 1 / shape - float(logs.mean())
 
     low, high = map(math.log, SHAPES)
-    shape = math.exp(root(slope, low, high, within=1e-12))
+    try:
+        shape = math.exp(root(slope, low, high, within=1e-12))
+    except ValueError:
+        beyond = "above" if slope(high) < 0 else "below"
+        why = "the values are nearly equal" if beyond == "above" else "the values spread too far"
+        raise MayflyError(f"weibull: its shape would be {beyond} {SHAPES[beyond == 'above']:g}: {why}") from None
     scale = float(np.exp(logs.max()) * np.exp(shape * (logs - logs.max())).mean() ** (1 / shape))
     return {"shape": shape, "scale": scale}
 
@@ -188,12 +194,19 @@ BY_LIKELIHOOD = {"exponential": _exponential, "lognormal": _lognormal, "weibull"
 """The parameters that make the likelihood largest, of values above 0 whose mean is 1."""
 
 
-def quantile_pairs(fit: Fit, gaps: Floats | Sequence[float], points: int = 99) -> tuple[Floats, Floats]:
+class Fitted(Protocol):
+    """What has quantiles."""
+
+    def quantiles(self, p: Floats | Sequence[float]) -> Floats:
+        """Quantiles of the law."""
+
+
+def quantile_pairs(fit: Fitted, gaps: Floats | Sequence[float], points: int = 99) -> tuple[Floats, Floats]:
     """Quantiles of law and gaps at the same probabilities: a QQ plot.
 
     Parameters
     ----------
-    fit : Fit
+    fit : Fitted
         The law.
     gaps : array_like, shape (n,)
         Measured.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mayfly.arrays import Floats, Integers
+from mayfly.arrays import Floats, Integers, Numbers
 from mayfly.errors import MayflyError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ServiceLaw(ABC):
         """Smallest size whose distribution function reaches ``p``, 0 <= p <= 1."""
 
     @abstractmethod
-    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] = ()) -> float:
+    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] | Floats = ()) -> float:
         """E[function(X)].
 
         Parameters
@@ -150,13 +150,13 @@ class Continuous(ServiceLaw):
         """Size whose distribution function is ``p``, 0 <= p <= 1."""
         return self.law.quantile(p)
 
-    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] = ()) -> float:
+    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] | Floats = ()) -> float:
         """E[function(X)]; see :meth:`ServiceLaw.expect`. The error is below 1e-10 of the mean for smooth functions."""
         at, weights = self.nodes(breaks)
         with np.errstate(invalid="ignore"):
             return float(np.sum(np.where(weights > 0, function(at) * weights, 0.0)))
 
-    def nodes(self, breaks: Sequence[float] = ()) -> tuple[Floats, Floats]:
+    def nodes(self, breaks: Sequence[float] | Floats = ()) -> tuple[Floats, Floats]:
         """Sizes and weights that sum a function to its mean.
 
         Parameters
@@ -218,7 +218,7 @@ class Discrete(ServiceLaw):
     (1.667, [1.0, 0.333, 0.333])
     """
 
-    def __init__(self, values: Floats | Sequence[float], shares: Floats | Sequence[float] | None = None):
+    def __init__(self, values: Numbers | Sequence[float], shares: Floats | Sequence[float] | None = None):
         given = np.asarray(values, dtype=float).ravel()
         weights = np.ones(len(given)) if shares is None else np.asarray(shares, dtype=float).ravel()
         if len(given) == 0 or len(given) != len(weights):
@@ -270,7 +270,7 @@ class Discrete(ServiceLaw):
         reached = np.r_[self._sums[0][1:-1], 1.0]
         return self.values[np.searchsorted(reached, fraction(p), side="left")]
 
-    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] = ()) -> float:
+    def expect(self, function: Callable[[Floats], Floats], breaks: Sequence[float] | Floats = ()) -> float:
         """E[function(X)]: a sum; see :meth:`ServiceLaw.expect`."""
         return float(np.sum(function(self.values) * self.shares))
 

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -36,6 +36,17 @@ class SizeLaw(Protocol):
 
     def sample(self, rng: np.random.Generator, n: int) -> Numbers:
         """``n`` independent sizes, one uniform number each."""
+
+
+@runtime_checkable
+class QuantileLaw(Protocol):
+    """What has a distribution function: the laws here, and those of service times."""
+
+    def cdf(self, x: Floats | float, /) -> Floats:
+        """P(X <= x), in the shape of ``x``."""
+
+    def quantile(self, p: Floats | float, /) -> Numbers:
+        """Smallest size whose distribution function reaches ``p``, 0 <= p <= 1."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def active_flows(records: pl.DataFrame, end_s: float, interval_s: float = 100.0,
     intervals = math.floor((end_s - start_s) / interval_s * (1 + 1e-12))
     if intervals < 1:
         raise MayflyError(f"end_s = {end_s}: must be at least start_s + interval_s, {start_s + interval_s:g} s")
-    edges = start_s + interval_s * np.arange(intervals + 1)
+    edges: Floats = start_s + interval_s * np.arange(intervals + 1, dtype=float)
     keys = run_keys(records)
     parts = records.partition_by(keys, as_dict=True, maintain_order=True) if keys else {(): records}
     blocks = [
@@ -58,7 +58,7 @@ def active_flows(records: pl.DataFrame, end_s: float, interval_s: float = 100.0,
         for key, part in parts.items()
     ]
     schema = {key: records.schema[key] for key in keys} | _SCHEMA
-    return pl.concat(blocks).cast(schema) if blocks else pl.DataFrame(schema=schema)
+    return pl.concat(blocks).cast(pl.Schema(schema)) if blocks else pl.DataFrame(schema=schema)
 
 
 def _counted(records: pl.DataFrame, edges: Floats) -> pl.DataFrame:

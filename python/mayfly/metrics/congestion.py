@@ -43,12 +43,13 @@ def congestion_row(
     tcp = records.filter(pl.col("protocol") == "tcp")
     lossy = tcp.filter(pl.col("drops") > 0).height
     delay = pooled(delays)
-    known = delay["mean_s"] is not None and propagation_rtt_s
+    relative = None
+    if delay["mean_s"] is not None and propagation_rtt_s:
+        relative = relative_queueing_delay(delay["mean_s"], propagation_rtt_s)
     active = active_flows(records, end_s, end_s - begin_s, begin_s) if end_s > begin_s else None
     return {
         "loss": {"rate": loss_rate(records), "flows": lossy, "share": lossy / tcp.height if tcp.height else None},
-        "queueing_delay": delay
-        | {"relative": relative_queueing_delay(delay["mean_s"], propagation_rtt_s) if known else None},
+        "queueing_delay": delay | {"relative": relative},
         "jain": permanent_jain(records, end_s),
         "active_flows": {
             "mean": None if active is None else active["mean"].mean(),
@@ -72,7 +73,7 @@ def with_delays(rows: list[dict[str, Any]], runs: Sequence[Sequence[Mapping[str,
     list of dict
         The rows with ``queueing_delay``, pooled over the replications.
     """
-    of = {row["group"]: [] for row in rows}
+    of: dict[Any, list[dict[str, Any]]] = {row["group"]: [] for row in rows}
     for classes in runs:
         for row in classes:
             of[row["group"]].append(row["queueing_delay"])

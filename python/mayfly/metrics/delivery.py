@@ -5,7 +5,7 @@ import math
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Integers, Numbers
 from mayfly.errors import MayflyError
 from mayfly.metrics.size_classes import run_keys
 
@@ -49,17 +49,17 @@ def per_interval(
     expired = timeouts.partition_by(keys, as_dict=True)
     empty = timeouts.clear()
 
-    def counts(times: pl.Series) -> Floats:
+    def counts(times: pl.Series) -> Integers:
         place = np.floor((times.drop_nulls().to_numpy() - start_s) / interval_s)
         return np.bincount(place[(place >= 0) & (place < intervals)].astype(np.intp), minlength=intervals)
 
     blocks = []
     for key, own in packets.partition_by(keys, as_dict=True, maintain_order=True).items():
         labels = [pl.lit(value).alias(name) for name, value in zip(keys, key, strict=True)]
-        table = {"time_s": start_s + interval_s * np.arange(intervals)}
+        table: dict[str, Numbers] = {"time_s": start_s + interval_s * np.arange(intervals, dtype=float)}
         table |= {name: counts(own[column]) for name, column in _COUNTED.items()}
         table["timeouts"] = counts(expired.get(key, empty)["time_s"])
         blocks.append(pl.DataFrame(table).select(*labels, pl.all()))
-    schema = {key: packets.schema[key] for key in keys} | {"time_s": pl.Float64}
+    schema = {key: packets.schema[key] for key in keys} | {"time_s": pl.Float64()}
     schema |= {name: pl.Int64() for name in (*_COUNTED, "timeouts")}
-    return pl.concat(blocks).cast(schema) if blocks else pl.DataFrame(schema=schema)
+    return pl.concat(blocks).cast(pl.Schema(schema)) if blocks else pl.DataFrame(schema=schema)

@@ -4,6 +4,8 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.arrays import number
+
 
 def estimate_row(samples: pl.DataFrame, begin_s: float = 0.0) -> dict[str, Any] | None:
     """Key ``nonresponsive`` of the summary (docs/tables.md).
@@ -33,10 +35,10 @@ def estimate_row(samples: pl.DataFrame, begin_s: float = 0.0) -> dict[str, Any] 
     known = samples.filter((pl.col("time_s") > begin_s) & pl.col("nonresponsive_estimate").is_not_null())
     if not known.height:
         return None
-    came = known["arrivals"].sum()
+    came = number(known["arrivals"].sum())
     return {
         "estimate": known["nonresponsive_estimate"].mean(),
         "last": known["nonresponsive_estimate"][-1],
-        "actual": known["nonresponsive_arrivals"].sum() / came if came else None,
+        "actual": number(known["nonresponsive_arrivals"].sum()) / came if came else None,
         "doubtful": known["nonresponsive_doubt"].is_not_null().mean(),
     }

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.arrays import number, number_or_none
 from mayfly.errors import MayflyError
 from mayfly.metrics.fairness import ENDLESS_BYTES, fair_service, wire_bytes
 from mayfly.metrics.progress import PROGRESS_COLUMNS, plateaus
@@ -163,13 +164,13 @@ def group_rows(
     rows = []
     for row in means.to_dicts():
         own = down.filter(pl.col("group").eq_missing(pl.lit(row["group"], pl.String)))
-        sent, able = own["packets_sent"].sum(), own.filter(_can_end())
+        sent, able = number(own["packets_sent"].sum()), own.filter(_can_end())
         rows.append(
             row
             | {
                 "users": round(row["users"]),
                 "flows": own.height,
-                "loss": own["drops"].sum() / sent if sent else None,
+                "loss": number(own["drops"].sum()) / sent if sent else None,
                 "longest_stall_s": still_s.get(row["group"]),
                 "slowdown": slowdown_percentiles(own, end_s),
                 "unfinished": able["finish_s"].null_count(),
@@ -241,7 +242,7 @@ def batch_response(records: pl.DataFrame, group: str) -> tuple[float | None, int
     )
     complete = batches.filter("done")
     mean_s = (complete["finish_s"] - complete["start_s"]).mean()
-    return mean_s, complete.height, batches.height
+    return number_or_none(mean_s), complete.height, batches.height
 
 
 def _can_end() -> pl.Expr:

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from mayfly.arrays import number, number_or_none
 from mayfly.metrics.response import bin_key, blocks_of, checked
 
 _BY_SIZE = {
@@ -34,8 +35,8 @@ def loss_rate(records: pl.DataFrame) -> float | None:
     >>> loss_rate(pl.DataFrame({"packets_sent": [30, 70], "drops": [0, 4]}))
     0.04
     """
-    sent = records["packets_sent"].sum()
-    return records["drops"].sum() / sent if sent else None
+    sent = number(records["packets_sent"].sum())
+    return number(records["drops"].sum()) / sent if sent else None
 
 
 def loss_by_size(records: pl.DataFrame, bins_per_decade: int | None = None) -> pl.DataFrame:
@@ -132,4 +133,4 @@ def lossy_share_up_to(records: pl.DataFrame, size_packets: int) -> float | None:
     0.5
     """
     lossy = records.filter((pl.col("protocol") == "tcp") & (pl.col("drops") > 0))
-    return (lossy["size_packets"] <= size_packets).mean()
+    return number_or_none((lossy["size_packets"] <= size_packets).mean())

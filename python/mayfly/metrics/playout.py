@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, number_or_none
 from mayfly.errors import MayflyError
 from mayfly.metrics.departures import one_flow
 
@@ -142,4 +142,4 @@ def blocks_in_time(misses: pl.DataFrame) -> float | None:
     >>> blocks_in_time(pl.DataFrame({"missed": [0.0, 0.05, 0.0, 0.0]}))
     0.75
     """
-    return (misses["missed"] == 0).mean()
+    return number_or_none((misses["missed"] == 0).mean())

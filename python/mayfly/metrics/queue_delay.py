@@ -64,7 +64,7 @@ def queueing_delay(records: pl.DataFrame, by: str | Sequence[str] = ()) -> pl.Da
         "max_s": pl.col("queue_delay_max_s").max(),
     }
     table = records.group_by(keys).agg(**measures).sort(keys, nulls_last=True) if keys else records.select(**measures)
-    return table.cast(_SCHEMA)
+    return table.cast(pl.Schema(_SCHEMA))
 
 
 def pooled(delays: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -5,11 +5,12 @@ first appearance. Response times are over completed TCP flows, replications pool
 """
 
 import math
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import Z95
 from mayfly.metrics.size_classes import completed_tcp
@@ -21,16 +22,17 @@ def checked(name: str, value: int | None, least: int) -> None:
         raise MayflyError(f"{name} = {value}: must be at least {least}")
 
 
-def blocks_of(records: pl.DataFrame, rows, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+def blocks_of(
+    records: pl.DataFrame, rows: Callable[[pl.DataFrame], pl.DataFrame], schema: Mapping[str, pl.DataType]
+) -> pl.DataFrame:
     """Stack ``rows(part)`` of each discipline; the label column exists when the records have one."""
     if "discipline" not in records.columns:
-        result: pl.DataFrame = rows(records).cast(schema)
-        return result
+        return rows(records).cast(pl.Schema(schema))
     blocks = [
-        rows(part).cast(schema).select(pl.lit(label, dtype=pl.String).alias("discipline"), *schema)
+        rows(part).cast(pl.Schema(schema)).select(pl.lit(label, dtype=pl.String).alias("discipline"), *schema)
         for (label,), part in records.partition_by("discipline", as_dict=True, maintain_order=True).items()
     ]
-    return pl.concat(blocks) if blocks else pl.DataFrame(schema={"discipline": pl.String} | schema)
+    return pl.concat(blocks) if blocks else pl.DataFrame(schema={"discipline": pl.String(), **schema})
 
 
 def bin_key(bins_per_decade: int | None) -> pl.Expr:
@@ -185,7 +187,7 @@ def binned_ci(records: pl.DataFrame, samples: int = 200) -> pl.DataFrame:
     return blocks_of(records, rows, schema)
 
 
-def _bin_starts(ascending: Floats, samples: int) -> tuple[Floats, int]:
+def _bin_starts(ascending: Floats, samples: int) -> tuple[Integers, int]:
     """First index of each full bin and the end of the last one; equal values stay in one bin."""
     starts, start = [], 0
     while ascending.size - start >= samples:

@@ -1,19 +1,22 @@
 """The result in words: each discipline against the baseline, over the same flows.
 
 The uncertainty is a bootstrap over flows, paired: a resampled flow brings its response time under both disciplines
-(Efron
-and Tibshirani 1993, ch. 8). Flows of one run share a queue and are not independent: an interval says how far the figure
-depends on which flows were seen, not how far another run would differ.
+(Efron and Tibshirani 1993, ch. 8). Flows of one run share a queue and are not independent: an interval says how far the
+figure depends on which flows were seen, not how far another run would differ. That is what resampled hours say
+(:mod:`mayfly.metrics.resampling`), which the recommendation goes by.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.metrics.fairness import ENDLESS_BYTES
 from mayfly.metrics.size_classes import completed_tcp
 
 LARGEST_SHARE = 0.01
@@ -33,11 +36,11 @@ class Estimate:
 
     def excludes_one(self) -> bool:
         """Whether the interval says that the ratio is not 1."""
-        return self.low is not None and not self.low <= 1 <= self.high
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
     def inverse(self) -> "Estimate":
         """Turn the ratio round."""
-        if self.low is None:
+        if self.low is None or self.high is None:
             return Estimate(1 / self.value, None, None, self.flows)
         return Estimate(1 / self.value, 1 / self.high, 1 / self.low, self.flows)
 
@@ -78,6 +81,8 @@ def answer(records: pl.DataFrame, baseline: str | None = None, resamples: int = 
         raise MayflyError(f"seed = {seed}: must be at least 0")
     labels = records["discipline"].unique(maintain_order=True).to_list()
     baseline = _baseline(labels, baseline)
+    if baseline is None:
+        return []
     runs = {label: records.filter(pl.col("discipline") == label) for label in labels}
     return [
         _sentence(label, runs[label], baseline, runs[baseline], resamples, np.random.default_rng(seed))
@@ -86,11 +91,11 @@ def answer(records: pl.DataFrame, baseline: str | None = None, resamples: int = 
     ]
 
 
-def _baseline(labels: list[str], asked: str | None) -> str | None:
+def _baseline(labels: list[str], asked: str | None) -> str:
     if asked is not None and asked not in labels:
         raise MayflyError(f"baseline '{asked}': must be one of {', '.join(labels) or 'no discipline'}")
     fifos = [label for label in labels if label == "fifo"] + [label for label in labels if label.startswith("fifo(")]
-    return asked or next(iter(fifos + labels), None)
+    return asked or next(iter(fifos + labels), "")
 
 
 def _sentence(
@@ -100,7 +105,7 @@ def _sentence(
     clauses += _unfinished_clause(run, baseline, base)
     udp = _udp_clause(run, baseline, base)
     if not udp and not clauses:
-        udp = [f"no measurable difference from {baseline}"]
+        udp = [f"there is no measurable difference from {baseline}"]
     return f"with {label} " + "; ".join(clauses + udp)
 
 
@@ -149,7 +154,9 @@ def paired_response_times(run: pl.DataFrame, base: pl.DataFrame) -> tuple[Floats
     return times
 
 
-def bootstrap_ratio(above: Floats, below: Floats, statistic, resamples: int, rng: np.random.Generator) -> Estimate:
+def bootstrap_ratio(
+    above: Floats, below: Floats, statistic: Callable[..., Any], resamples: int, rng: np.random.Generator
+) -> Estimate:
     """``statistic(above) / statistic(below)`` with a paired bootstrap interval, on the logarithm.
 
     Parameters
@@ -196,24 +203,35 @@ def _median_clause(ratio: Estimate, baseline: str) -> str:
 
 
 def _largest_clause(ratio: Estimate, baseline: str) -> str:
-    which = "the largest transfer takes" if ratio.flows == 1 else "the largest 1 % take"
+    which = "the largest transfer" if ratio.flows == 1 else "the largest 1 %"
+    be, take = ("is", "takes") if ratio.flows == 1 else ("are", "take")
     if ratio.low is None and math.isclose(ratio.value, 1, rel_tol=1e-9):
-        return f"{which} as long as with {baseline}{_few(ratio)}"
+        return f"{which} {take} as long as with {baseline}{_few(ratio)}"
     change = 100 * (ratio.value - 1)
-    interval = (
-        "" if ratio.low is None else f"95 % CI {_signed(100 * (ratio.low - 1))} to {_signed(100 * (ratio.high - 1))}"
-    )
+    ends = None if ratio.low is None or ratio.high is None else (ratio.low, ratio.high)
+    interval = "" if ends is None else "95 % CI {} to {}".format(*(_signed(100 * (end - 1)) for end in ends))
     if ratio.low is not None and not ratio.excludes_one():
-        return f"no measurable difference for the largest 1 % ({_signed(change)}, {interval})"
-    amount = f"{_percent(abs(change))} longer" if change > 0 else f"a {_percent(abs(change))} shorter time"
+        return f"the largest 1 % show no measurable difference ({_signed(change)}, {interval})"
+    amount = f"{take} {_percent(change)} longer" if change > 0 else f"{be} {_percent(-change)} faster"
     return f"{which} {amount}" + (f" ({interval})" if interval else _few(ratio))
 
 
 def _unfinished_clause(run: pl.DataFrame, baseline: str, base: pl.DataFrame) -> list[str]:
-    here, there = (part["finish_s"].null_count() for part in (run, base))
+    # Those without an end are not late.
+    ends = [part.filter(pl.col("size_bytes") < ENDLESS_BYTES)["finish_s"] for part in (run, base)]
+    here, there = (own.null_count() for own in ends)
+    count = len(ends[0])
     if here == there:
         return []
-    return [f"{here:,} of {run.height:,} transfers stay unfinished ({there:,} with {baseline})"]
+    if here == 0:
+        return [f"all {count:,} transfers finish ({_so_many(there)} not under {baseline})"]
+    than = "all do" if there == 0 else f"{_so_many(there)} not"
+    return [f"{_so_many(here, count)} not finish ({than} under {baseline})"]
+
+
+def _so_many(count: int, of: int | None = None) -> str:
+    number = "one" if count == 1 else f"{count:,}"
+    return f"{number}{'' if of is None else f' of {of:,} transfers'} {'does' if count == 1 else 'do'}"
 
 
 def _udp_clause(run: pl.DataFrame, baseline: str, base: pl.DataFrame) -> list[str]:
@@ -226,7 +244,7 @@ def _udp_clause(run: pl.DataFrame, baseline: str, base: pl.DataFrame) -> list[st
 def _udp_loss(run: pl.DataFrame) -> float | None:
     udp = run.filter(pl.col("protocol") == "udp")
     sent = udp["packets_sent"].sum()
-    return udp["drops"].sum() / sent if sent else None
+    return int(udp["drops"].sum()) / int(sent) if sent else None
 
 
 def _few(ratio: Estimate) -> str:
@@ -237,7 +255,7 @@ def _factor_digits(ratio: Estimate) -> int:
     """Decimals: one, or as many as tell the figures from 1 and the bounds from each other, at most 4."""
     figures = [value for value in (ratio.low, ratio.value, ratio.high) if value is not None]
     gaps = [abs(value - 1) for value in figures] if ratio.low is None or ratio.excludes_one() else []
-    gaps += [ratio.high - ratio.low] if ratio.low is not None else []
+    gaps += [ratio.high - ratio.low] if ratio.low is not None and ratio.high is not None else []
     least = min((gap for gap in gaps if gap > 0), default=1.0)
     if least >= 1 and min(figures) >= 20:
         return 0
@@ -250,6 +268,8 @@ def _times(ratio: Estimate) -> str:
 
 def _interval(ratio: Estimate) -> str:
     digits = _factor_digits(ratio)
+    if ratio.low is None or ratio.high is None:
+        return ""
     return f"{ratio.low:,.{digits}f} to {ratio.high:,.{digits}f}"
 
 

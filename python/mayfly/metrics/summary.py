@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.metrics.fairness import ENDLESS_BYTES
 from mayfly.metrics.intervals import normal_ci95, student_ci95
 from mayfly.metrics.size_classes import classes, completed_tcp
 
@@ -58,6 +59,8 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
     label = _one_label(records, label)
     _check_counters(records, counters)
     unfinished = records.filter(pl.col("finish_s").is_null())
+    # What never ends is not late, and its size is no amount of data.
+    sized = unfinished.filter(pl.col("size_bytes") < ENDLESS_BYTES)
     packets, lost = _total(counters, "udp_packets"), _total(counters, "udp_lost")
     identity, options = split_label(label)
     classed = records.with_columns(classes(records))
@@ -69,7 +72,8 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
         "long": class_row(classed, "long", len(counters)),
         "flows_completed": records.height - unfinished.height,
         "flows_unfinished": unfinished.height,
-        "unfinished_bytes": int(unfinished["size_bytes"].sum()),
+        "flows_endless": unfinished.height - sized.height,
+        "unfinished_bytes": int(sized["size_bytes"].sum()),
         "unfinished_delivered_bytes": int(unfinished["delivered_bytes"].sum()),
         "utilisation": _mean(counters, "utilisation"),
         "drops": _total(counters, "drops"),
@@ -138,10 +142,10 @@ def _check_counters(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]]
     for replication, run in enumerate(counters):
         if missing := [name for name in COUNTERS if name not in run]:
             raise MayflyError(f"counters of replication {replication} lack {', '.join(missing)}")
-    if records.height and not 0 <= records["replication"].min() <= records["replication"].max() < len(counters):
+    numbers = records["replication"].unique().sort().to_list() if records.height else [0]
+    if not 0 <= numbers[0] <= numbers[-1] < len(counters):
         raise MayflyError(
-            f"replications {records['replication'].min()} to {records['replication'].max()}: "
-            f"must be 0 to {len(counters) - 1}, as there are counters"
+            f"replications {numbers[0]} to {numbers[-1]}: must be 0 to {len(counters) - 1}, as there are counters"
         )
 
 
@@ -178,7 +182,7 @@ def class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, 
     }
 
 
-def _known(counters: Sequence[Mapping[str, Any]], name: str) -> list:
+def _known(counters: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
     return [run[name] for run in counters if run[name] is not None]
 
 

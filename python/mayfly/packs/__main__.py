@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ def main(
     """Fill the blocks of a page with figures measured now."""
     try:
         text = page.read_text(encoding="utf-8")
-        runs = {"duration": duration, "replications": replications, "progress": _told}
+        runs: dict[str, Any] = {"duration": duration, "replications": replications, "progress": _told}
         variants = gaming(VARIANTS, ["spaced", "split"], **runs)
         text = filled_page(text, gaming(disciplines, **runs), variants)
     except (MayflyError, OSError) as error:

@@ -7,14 +7,17 @@ CBR sources that start in step and staggered ones: drop-tail depends on it (docs
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly.arrays import number_or_none
 from mayfly.comparison.comparison import SCHEMA, Comparison, compare
 from mayfly.metrics.intervals import student_ci95
 from mayfly.packs.files import progress_of, write_pack
 from mayfly.scenario.scenario import Scenario, load_scenario
+from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress
 from mayfly.tables import Column, Table
 
@@ -33,7 +36,8 @@ SHORT = {"sources": 1040, "size": 10, "period": "10s", "spread": "10s", "users":
 _WARM_UP = 2
 """Part of the run that does not count, as in the scenario: one of so many. An estimator needs a minute or two."""
 
-_HEADS = ("long, Mb/s", "short, s", "short lost", "long lost", "flood, Mb/s", "flood lost", "delay, ms")
+HEADS = ("long, Mb/s", "short, s", "short lost", "long lost", "flood, Mb/s", "flood lost", "delay, ms")
+"""Of the table of a case."""
 
 FLOOD = Table(
     "flood",
@@ -139,8 +143,8 @@ def cases(**overrides: Any) -> list[Case]:
     return found
 
 
-@dataclass(frozen=True)
-class Flood:
+@dataclass(frozen=True, repr=False)
+class Flood(Result):
     """Result of :func:`flood`.
 
     Parameters
@@ -167,11 +171,11 @@ class Flood:
         found = []
         for (case,), own in self.table.partition_by("case", as_dict=True, maintain_order=True).items():
             table = ShownTable(title=self.labels[case], box=box.SIMPLE_HEAD, title_justify="left")
-            for head in ("", *_HEADS):
+            for head in ("", *HEADS):
                 table.add_column(head, justify="left" if not head else "right")
             for (label,), rows in own.partition_by("discipline", as_dict=True, maintain_order=True).items():
                 of = {row["group"]: row for row in rows.to_dicts()}
-                table.add_row(label, *_cells(of))
+                table.add_row(label, *cells_of(of))
             found.append(table)
         return found
 
@@ -179,15 +183,15 @@ class Flood:
         """The tables as Markdown."""
         parts = []
         for (case,), own in self.table.partition_by("case", as_dict=True, maintain_order=True).items():
-            lines = ["| | " + " | ".join(_HEADS) + " |", "|---|" + "---:|" * len(_HEADS)]
+            lines = ["| | " + " | ".join(HEADS) + " |", "|---|" + "---:|" * len(HEADS)]
             for (label,), rows in own.partition_by("discipline", as_dict=True, maintain_order=True).items():
-                cells = _cells({row["group"]: row for row in rows.to_dicts()})
+                cells = cells_of({row["group"]: row for row in rows.to_dicts()})
                 lines.append(f"| `{label}` | " + " | ".join(cells) + " |")
             parts.append(f"**{self.labels[case]}**\n\n" + "\n".join(lines))
         return "\n\n".join(parts)
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
-        """Writes ``flood.parquet`` and ``summary.json``.
+        """Writes ``flood.parquet``, ``summary.json`` and ``report.html``.
 
         Parameters
         ----------
@@ -204,10 +208,14 @@ class Flood:
         MayflyError
             The folder cannot be written.
         """
-        return write_pack(folder, self.table, FLOOD, self.summary)
+        from mayfly.packs.flood_report import flood_page
+
+        return write_pack(folder, self.table, FLOOD, self.summary, {"report": partial(flood_page, self)})
 
 
-def _cells(of: dict[str, dict[str, Any]]) -> list[str]:
+def cells_of(of: dict[str, dict[str, Any]]) -> list[str]:
+    """What stands under `HEADS` in the row of a discipline, from its rows of the table by group."""
+
     def shown(group: str, name: str, text: str, times: float = 1.0) -> str:
         value = of.get(group, {}).get(name)
         return "" if value is None else format(value * times, text)
@@ -313,7 +321,7 @@ def _response(short: pl.DataFrame | None) -> dict[str, float | int | None]:
     means = short.group_by("replication").agg(pl.col("response_time_s").mean())["response_time_s"].drop_nulls()
     bounds = student_ci95(means.to_numpy()) if len(means) > 1 else None
     return {
-        "response_s": short["response_time_s"].mean(),
+        "response_s": number_or_none(short["response_time_s"].mean()),
         "response_ci95_s": None if bounds is None else (bounds[1] - bounds[0]) / 2,
         "unfinished": short["finish_s"].null_count(),
     }

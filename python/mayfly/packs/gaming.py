@@ -17,6 +17,7 @@ from mayfly.errors import MayflyError
 from mayfly.metrics import batch_response
 from mayfly.packs.files import progress_of, write_pack
 from mayfly.scenario.scenario import Scenario, load_scenario
+from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress
 from mayfly.tables import Column, Table
 
@@ -185,8 +186,8 @@ def cases(parts: Sequence[str] | None = None, **overrides: Any) -> list[Case]:
     return found
 
 
-@dataclass(frozen=True)
-class Gaming:
+@dataclass(frozen=True, repr=False)
+class Gaming(Result):
     """Result of :func:`gaming`.
 
     Parameters

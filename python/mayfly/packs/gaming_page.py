@@ -1,21 +1,18 @@
 """The figures on the page about gaming: blocks between marks, filled from a run of the pack."""
 
 import re
-from collections.abc import Callable, Mapping
 from textwrap import fill
 from typing import Any
 
-from mayfly.comparison.sections.groups import HOLDS
 from mayfly.errors import MayflyError
 from mayfly.packs.gaming import PARTS, Gaming
 from mayfly.packs.gaming_report import gaming_tables
+from mayfly.packs.gaming_verdicts import RULES
 from mayfly.show.table import markdown
 
 _BLOCK = re.compile(r"(<!-- pack: (\w+) -->\n).*?(<!-- pack end -->)", re.DOTALL)
 
 _WIDTH = 140
-_STALL_S = 5.0
-_SLOW = 3.0
 
 
 VARIANTS = (
@@ -105,33 +102,8 @@ def verdicts(rows: list[dict[str, Any]]) -> list[str]:
     list of str
         One sentence in Markdown per attack.
     """
-    rules: list[tuple[str, str, Callable[[Mapping[str, Any]], bool]]] = [
-        ("Hold a spaced sender", f"at most {HOLDS} fair shares at any rate", lambda row: _most(row["spaced"], HOLDS)),
-        ("Hold it when it changes ports", f"at most {HOLDS} fair shares", lambda row: _most(row["renewed"], HOLDS)),
-        ("Hold a split transfer", f"at most {HOLDS} fair shares", lambda row: _most(row["split"], HOLDS)),
-        (
-            "Keep long transfers going in overload",
-            f"at least {1 / HOLDS:g} of their fair share and no stall above {_STALL_S:g} s, at 1.1 times the link",
-            lambda row: _most(1 / HOLDS, row["long"]) and _most(row["stall_s"], _STALL_S),
-        ),
-        (
-            "Keep long transfers going beside a spaced or a split sender",
-            f"no stall above {_STALL_S:g} s",
-            lambda row: _most(row["stall_attacked_s"], _STALL_S),
-        ),
-        (
-            "Keep short transfers fast beside a spaced or a split sender",
-            f"95 % of them within {_SLOW:g} times what they need alone",
-            lambda row: _most(row["short_p95"], _SLOW),
-        ),
-    ]
     sentences = []
-    for what, rule, keeps in rules:
-        names = [f"`{row['label']}`" for row in rows if keeps(row)]
-        sentences.append(f"**{what}** ({rule}): {', '.join(names) or 'none'}.")
+    for rule in RULES:
+        names = [f"`{label}`" for label in rule.kept_by(rows)]
+        sentences.append(f"**{rule.what}** ({rule.bound}): {', '.join(names) or 'none'}.")
     return sentences
-
-
-def _most(value: float | None, bound: float | None) -> bool:
-    """Whether the value is known and within the bound."""
-    return value is not None and bound is not None and value <= bound

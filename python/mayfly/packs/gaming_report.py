@@ -1,4 +1,4 @@
-"""Tables and page of the pack that attacks every discipline."""
+"""Tables, plots and page of the pack that attacks every discipline."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -6,9 +6,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.sections.groups import HOLDS, by_family, percentiles, times
+from mayfly.packs.gaming_verdicts import leading_sentences
 from mayfly.show import page
+from mayfly.show.palette import Style, styles
+from mayfly.show.plots import MANY, Bar, Figure, Panel, axis, bar_panels, curve, figures_of, shown, values_of
 from mayfly.show.table import Cell, Table, html
-from mayfly.text.readable import MISSING, share_text, time_text
+from mayfly.text.readable import MISSING, digits, share_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.packs.gaming import Gaming
@@ -123,14 +126,18 @@ def _titled(part: str, table: Table) -> Table:
     return table if part == "overview" else replace(table, title=f"{part}: {table.title[:1].lower()}{table.title[1:]}")
 
 
-_STYLE = """
-h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
-tbody th { min-width: 5rem; }
-"""
+_FOLDED = {
+    "spaced": "Tables: the spaced sender, at each rate",
+    "split": "Tables: the split transfer, by connections",
+    "overload": "Tables: overload, at each load",
+}
+
+_SHORTLIST = ("fifo", "fq_codel", "cake", "codel", "pie", "las", "efd", "lfq")
+"""Disciplines that are drawn at first where there are many."""
 
 
 def gaming_page(result: "Gaming") -> str:
-    """The report of a pack: one HTML page without plots that opens without a network.
+    """The report of a pack: one HTML page that opens without a network.
 
     Parameters
     ----------
@@ -140,29 +147,145 @@ def gaming_page(result: "Gaming") -> str:
     Returns
     -------
     str
-        HTML.
+        HTML: who resists, in words, as bars and as a table; then each attack, its tables folded.
     """
     from mayfly.packs.gaming import PARTS
 
     titles = {part.id: part.title for part in PARTS}
+    looks = styles([row["label"] for row in result.overview])
+    tables = gaming_tables(result)
+    [overview] = tables.pop("overview")
+    felt = _bars(result.overview, looks)
+    told = leading_sentences(result.overview)
+    drawn: list[Figure] = [felt]
     body = []
-    for part, tables in gaming_tables(result).items():
-        body += [f"<h2>{escape(titles[part])}</h2>"] if part in titles else []
-        body += [html(table, level=3 if part in titles else 2) for table in tables]
+    for part, own in tables.items():
+        figures = _curves(result, part, looks)
+        drawn += figures
+        body.append(f"<h2>{escape(titles[part])}</h2>")
+        body += [page.place_of(figure) for figure in figures]
+        body.append(page.folded(_FOLDED[part], "".join(html(table, level=3) for table in own)))
     legend = (
         f"Green: at most {HOLDS} fair shares for an attacker, at least {1 / HOLDS:.1f} left for a victim. Red: beyond."
     )
-    return "\n".join(
+    return page.document(
+        "Gaming and starvation",
         [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{page.POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>Gaming and starvation</title>\n<style>{page.STYLE}{_STYLE}</style>\n</head>\n<body>",
             "<h1>Gaming and starvation</h1>",
+            page.answer(told[:1]),
+            page.place_of(felt, leads=True),
+            page.told(told[1:]),
+            html(overview),
             f'<p class="soft">{escape(legend)}</p>',
             *body,
             '<footer class="soft">Made by Mayfly. A user is a pair of hosts; the fair share is what it would get if '
             "the link were shared equally among all users with something to send, at every instant.</footer>",
-            "</body>\n</html>\n",
-        ]
+        ],
+        [page.for_script(figure) for figure in drawn],
     )
+
+
+def _bars(rows: Sequence[Mapping[str, Any]], looks: Mapping[str, Style]) -> Figure:
+    """The overview as bars, one panel per attack that ran."""
+    measures: list[tuple[str, str, float | None]] = [
+        ("spaced sender takes (fair shares)", "spaced", 1.0),
+        ("split transfer takes (fair shares)", "split", 1.0),
+        ("overload leaves long ones (fair shares)", "long", 1.0),
+        ("short ones under attack, slowdown p95", "short_p95", None),
+    ]
+    panels = []
+    for title, name, mark in measures:
+        known = {row["label"]: row for row in rows if _ran(row, name)}
+        if known:
+            bars = {label: _bar_of(row[name]) for label, row in known.items()}
+            panels.append(Panel(title, bars, mark))
+    caption = (
+        "Goodput over the fair share in the worst case of each attack, and how many times longer than alone 95 % of "
+        "the short transfers take at most. The dotted line is the fair share: an attacker should stay at it, a victim "
+        "keep it."
+    )
+    return bar_panels("resists", "Who resists what", caption, panels, looks)
+
+
+def _ran(row: Mapping[str, Any], name: str) -> bool:
+    return row["short_at"] is not None if name == "short_p95" else row[name] is not None
+
+
+def _bar_of(value: float | None) -> Bar:
+    """A bar; transfers that never finish have no length."""
+    return Bar(None, "never ends") if value is None else Bar(value, digits(value))
+
+
+def _curves(result: "Gaming", part: str, looks: Mapping[str, Style]) -> list[Figure]:
+    """What the attacker takes, or what the flood leaves, over the cases of a part; and the slowdown of the victims."""
+    shown_group = "long" if part == "overload" else "attacker"
+    victims = "flood" if part == "overload" else "short"
+    head = {
+        "spaced": ("The spaced sender over its rate", "rate of the sender, share of the link"),
+        "split": ("The split transfer over its connections", "connections of the transfer"),
+        "overload": ("What overload leaves the long transfers", "offered by the short transfers, share of the link"),
+    }[part]
+    takes = _over_cases(
+        result, part, shown_group, "ratio", looks, head, "goodput (fair shares)", "Worst is far from 1, the fair share."
+    )
+    slow = (
+        f"Short transfers beside it: {part}" if part != "overload" else "Short transfers that are the overload",
+        head[1],
+    )
+    hurts = _over_cases(
+        result, part, victims, "p95", looks, slow, "slowdown, p95", "95 % of them take at most so many times longer "
+        "than alone; where a point is missing, such a transfer never ended."
+    )  # fmt: skip
+    return [figure for figure in (takes, hurts) if figure is not None]
+
+
+def _over_cases(
+    result: "Gaming",
+    part: str,
+    group: str,
+    column: str,
+    looks: Mapping[str, Style],
+    head: tuple[str, str],
+    unit: str,
+    caption: str,
+) -> Figure | None:
+    own = result.table.filter(part=part, group=group)
+    few = [label for label in looks if label in _SHORTLIST]
+    hides = len(looks) > MANY and len(few) > 1
+    cases = list(dict(own.select("case", "label").unique(maintain_order=True).iter_rows()).values())
+    data = []
+    for discipline, style in looks.items():
+        found = {row["label"]: row[column] for row in own.filter(discipline=discipline).iter_rows(named=True)}
+        if not any(value is not None for value in found.values()):
+            continue
+        marks = {"symbol": style.symbol, "size": 7, "color": style.colour}
+        trace = curve(
+            discipline,
+            style,
+            cases,
+            figures_of([found.get(case) for case in cases]),
+            f"{shown(discipline)}: %{{y:.3~g}} at %{{x}}<extra></extra>",
+            mode="lines+markers",
+            marker=marks,
+        )
+        if hides and discipline not in few:
+            trace["visible"] = "legendonly"
+        data.append(trace)
+    values = values_of(data, "y")
+    if not data:
+        return None
+    if hides:
+        caption += " A name in the legend puts the discipline into the plot."
+    layout: dict[str, Any] = {
+        "xaxis": axis(head[1], type="category"),
+        "yaxis": axis(unit, True, [value for value in values if value]),
+        "showlegend": True,
+        "shapes": [
+            {"type": "line", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "xref": "paper"}
+            | {"line": {"dash": "dot", "width": 1, "color": "#868b95"}}
+        ],
+    }
+    if len(data) > MANY:
+        layout |= {"legend": {"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top", "font": {"size": 11}}}
+        layout["height"] = max(460, 19 * len(data) + 70)
+    return Figure(f"{part}-{column}", head[0], caption, data, layout)

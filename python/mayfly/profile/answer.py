@@ -23,17 +23,21 @@ from mayfly.profile.distributions import (
     summary,
     unseen,
 )
-from mayfly.profile.fitting import BOOTSTRAP, Fit, fits_document, fits_of
+from mayfly.profile.fitting import BOOTSTRAP, Fit, differ, fits_document, fits_of
+from mayfly.profile.link import LinkGuess, link_guess
 from mayfly.profile.listing import CONNECTIONS, TRAINS, Listing, listing
-from mayfly.profile.load import BIN_S, across_bins, load_by_class, load_document, totals
+from mayfly.profile.load import across_bins, bin_width, load_by_class, load_document, totals
+from mayfly.profile.overview import overview
 from mayfly.profile.periods import SHORTEST, TESTS, Period, periods_document, periods_of
 from mayfly.profile.ratios import host_traffic, ratios_document
 from mayfly.profile.round_trips import round_trips_document
+from mayfly.profile.sides import Sides
 from mayfly.profile.table import Connections
+from mayfly.profile.traffic import Traffic, traffic_of
 from mayfly.text.folder import filled, write_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 FITTED = ("size_bytes", "gap_s", "duration_s")
 """What laws are fitted to; the paper fits the first two."""
@@ -45,7 +49,7 @@ FILES = ("report.html", "profile.json", CONNECTIONS, "hosts.parquet")
 """What is written."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Profile(Listing):
     """A profile.
 
@@ -63,6 +67,10 @@ class Profile(Listing):
         Of the load of all classes over whole bins.
     fits : dict of list of Fit
         By measure of :data:`FITTED`; of fewer than eight values none.
+    not_fitted : dict of dict of str
+        By the same measures why a law could not be fitted.
+    traffic, guess : Traffic and LinkGuess, optional
+        What crossed the boundary of the site when, and what it says of the link; None for a table of connections.
     """
 
     bin_s: float
@@ -71,6 +79,18 @@ class Profile(Listing):
     samples: dict[str, pl.DataFrame]
     periods: list[Period]
     fits: dict[str, list[Fit]]
+    not_fitted: dict[str, dict[str, str]]
+    traffic: Traffic | None
+    guess: LinkGuess | None
+
+    def _shown(self) -> list[Any]:
+        from mayfly.show.notebook import steps
+        from mayfly.text.readable import rate_text
+
+        rates = [float(rate_bps) for rate_bps in totals(self.load, "class")["all"]]
+        title = f"Bits per second in bins of {self.bin_s:g} s"
+        drawn = [steps(title, rates, self.bin_s, rate_text(max(rates)))] if len(rates) > 1 else []
+        return [*drawn, *super()._shown()]
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON.
@@ -90,6 +110,7 @@ class Profile(Listing):
         gaps = gaps_within(frame, "side") | gaps_within(frame, "class")
         return {
             **super().document(),
+            "link": overview(frame, self.connections.volumes, self.traffic, self.guess),
             "composition": composition(frame),
             "directions": directions(frame, self.sides, self.roles),
             "load": load_document(self.load, self.bin_s, across_bins(frame, self.bin_s)),
@@ -104,6 +125,7 @@ class Profile(Listing):
             "round_trips": round_trips_document(frame),
             "retransmission": retransmission(frame),
             "fits": {name: fits_document(fits, self.fitted(name)) for name, fits in self.fits.items()},
+            "not_fitted": {name: reasons for name, reasons in self.not_fitted.items() if reasons},
             "hosts": ratios_document(self.hosts),
         }
 
@@ -111,17 +133,24 @@ class Profile(Listing):
         """Values of a measure that laws are fitted to: those above 0."""
         return positive(self.samples[name]["value"].to_numpy())[0]
 
-    def tables(self) -> list[Table]:
-        """What the terminal shows."""
+    def tables(self) -> Sequence[object]:
+        """What the terminal shows first: sentences and tables of at most 40 lines with what follows."""
+        from mayfly.profile.terminal import first_tables
+
+        return first_tables(self.document())
+
+    def details(self) -> Sequence[object]:
+        """What the terminal shows on request: classes, connections, laws and tests."""
+        from mayfly.profile.sentences import profile_sentences
         from mayfly.profile.terminal import profile_tables
 
-        return profile_tables(self.document())
+        return [*profile_tables(self.document()), *profile_sentences(self.document())]
 
     def sentences(self) -> list[str]:
         """What stands out, in words."""
-        from mayfly.profile.sentences import profile_sentences
+        from mayfly.profile.sentences import first_sentences
 
-        return profile_sentences(self.document())
+        return first_sentences(self.document())
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write :data:`FILES`, and ``trains.parquet`` where there are trains; they appear together or not at all.
@@ -159,7 +188,7 @@ def profile(
     internal: Sequence[str] | None = None,
     hosts: str | os.PathLike[str] | Mapping[str, str] | None = None,
     model: str | os.PathLike[str] | None = None,
-    bin_s: float = BIN_S,
+    bin_s: float | None = None,
     bootstrap: int = BOOTSTRAP,
     seed: int = 1,
     trains: bool = False,
@@ -179,8 +208,8 @@ def profile(
     model : path, optional
         Trained model of roles (:func:`mayfly.profile.roles.model.read_model`), for hosts that are not in the file;
         those with too little traffic for it have an unknown role.
-    bin_s : float
-        Width of a bin of the load, s.
+    bin_s : float, optional
+        Width of a bin of the load, s; that of :func:`mayfly.profile.load.bin_width` when absent.
     bootstrap : int
         Samples for the p of the fits, from 0.
     seed : int
@@ -203,20 +232,58 @@ def profile(
     def part(begin: float, end: float) -> Callable[[float], None] | None:
         return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
-    listed = listing(captures, internal=internal, hosts=hosts, model=model, trains=trains, progress=part(0, 0.5))
+    listed = listing(
+        captures, internal=internal, hosts=hosts, model=model, trains=trains, volumes=True, progress=part(0, 0.5)
+    )
     read, frame, sides, roles = listed.connections, listed.frame, listed.sides, listed.roles
+    bin_s = bin_width(read.duration_s) if bin_s is None else bin_s
     load = load_by_class(frame, read.duration_s, bin_s)
     values = samples(frame)
     fits: dict[str, list[Fit]] = {}
+    not_fitted: dict[str, dict[str, str]] = {}
     for place, name in enumerate(FITTED):
         usable = positive(values[name]["value"].to_numpy())[0]
-        if len(usable) >= FEWEST and usable.min() < usable.max():
+        if len(usable) >= FEWEST and not differ(usable):
+            not_fitted[name] = {"every law": "all values are equal"}
+        elif len(usable) >= FEWEST:
             begin = 0.5 + place / (2 * len(FITTED))
-            fits[name] = fits_of(usable, bootstrap=bootstrap, seed=seed, progress=part(begin, begin + 1 / 6))
+            further = part(begin, begin + 1 / 6)
+            reasons = not_fitted[name] = {}
+            fits[name] = fits_of(usable, bootstrap=bootstrap, seed=seed, progress=further, not_fitted=reasons)
     whole = totals(load, "class")["all"]
     # A last bin that the capture does not fill is no load to compare.
     if read.duration_s % bin_s and len(whole) > 1:
         whole = whole[:-1]
     periods = periods_of(whole) if len(whole) >= SHORTEST else []
-    traffic = host_traffic(frame, sides, roles)
-    return Profile(read, frame, sides, roles, listed.roles_from, bin_s, load, traffic, values, periods, fits)
+    of_hosts = host_traffic(frame, sides, roles)
+    traffic = _traffic(read, sides)
+    guess = None if traffic is None else link_guess(read.frame, traffic)
+    return Profile(
+        read,
+        frame,
+        sides,
+        roles,
+        listed.roles_from,
+        bin_s,
+        load,
+        of_hosts,
+        values,
+        periods,
+        fits,
+        not_fitted,
+        traffic,
+        guess,
+    )
+
+
+def _traffic(read: Connections, sides: Sides) -> Traffic | None:
+    if read.volumes is None:
+        return None
+    return traffic_of(
+        read.frame,
+        read.volumes,
+        width_s=read.counts["volume_width_s"],
+        duration_s=read.duration_s,
+        near=sides.internal,
+        whole=not read.counts["volumes_left_out"],
+    )

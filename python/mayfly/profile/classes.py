@@ -80,9 +80,13 @@ def _rules() -> dict[tuple[str, str], tuple[str, str, str | None]]:
         ("remote", "unknown"): ("other", "external", "role unknown"),
         ("remote", "remote"): ("other", "neither", "two remote hosts"),
     }
-    rules |= {tuple(sorted((role, "unknown"))): ("other", "internal", "role unknown") for role in _INSIDE}
+    rules |= {_in_order(role, "unknown"): ("other", "internal", "role unknown") for role in _INSIDE}
     nobody = ("other", "neither", "multicast, broadcast or unspecified")
-    return rules | {tuple(sorted(("nobody", kind))): nobody for kind in (*_INSIDE, "remote", "nobody")}
+    return rules | {_in_order("nobody", kind): nobody for kind in (*_INSIDE, "remote", "nobody")}
+
+
+def _in_order(one: str, other: str) -> tuple[str, str]:
+    return (min(one, other), max(one, other))
 
 
 _INSIDE = ("server", "client", "unknown")

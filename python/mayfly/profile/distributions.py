@@ -260,7 +260,7 @@ def retransmission(frame: pl.DataFrame) -> dict[str, Any]:
 
 def _retransmitted(tcp: pl.DataFrame) -> dict[str, Any]:
     names = ("data_packets", "retransmits", "lost_before", "missing_bytes")
-    found = {name: int(tcp[f"opener_{name}"].sum() + tcp[f"responder_{name}"].sum()) for name in names}
+    found = {name: int(tcp[f"opener_{name}"].sum()) + int(tcp[f"responder_{name}"].sum()) for name in names}
     return found | {"rate": share(found["retransmits"] + found["lost_before"], found["data_packets"])}
 
 

@@ -7,6 +7,7 @@ far away (Stute, Gonzalez Manteiga and Presedo Quindimil 1993).
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.interarrival import quantile_pairs
 from mayfly.profile.laws import LAWS
+from mayfly.text.files import first_line
 
 BOOTSTRAP = 99
 """Samples drawn for p: it is known to 1 / 100."""
@@ -27,6 +29,9 @@ MOST = 1000
 
 With a large sample the test rejects every law, so it does not show which one is near.
 """
+
+EQUAL = 1e-9
+"""Difference of values, as a share of them, below which they are equal: what a float holds of a time in a capture."""
 
 TINY, HUGE = 1e-300, 1e300
 """What probabilities and drawn values are kept within, for their logarithms."""
@@ -71,14 +76,20 @@ class Fit:
         return np.asarray(self.distribution.ppf(np.asarray(p, dtype=float)))
 
 
+def differ(values: Floats) -> bool:
+    """Whether there are two values that differ by more than :data:`EQUAL`; none is below 0."""
+    return len(values) > 0 and float(values.max()) > float(values.min()) * (1 + EQUAL)
+
+
 def fits_of(
     values: Floats | Sequence[float],
     *,
     bootstrap: int = BOOTSTRAP,
     seed: int = 1,
     progress: Callable[[float], None] | None = None,
+    not_fitted: dict[str, str] | None = None,
 ) -> list[Fit]:
-    """Fit every law, the best by AIC first.
+    """Fit every law that can be, the best by AIC first.
 
     Parameters
     ----------
@@ -90,6 +101,8 @@ def fits_of(
         Of the samples.
     progress : callable, optional
         Called with the fraction done.
+    not_fitted : dict of str, optional
+        Gets the reason of each law that cannot be fitted, such as a Weibull law to values that are nearly equal.
 
     Returns
     -------
@@ -116,7 +129,7 @@ def fits_of(
     values = np.asarray(values, dtype=float).ravel()
     if wrong := values[~((values > 0) & np.isfinite(values))].tolist():
         raise MayflyError(f"value = {wrong[0]}: must be above 0")
-    if len(values) < 8 or values.min() == values.max():
+    if len(values) < 8 or not differ(values):
         raise MayflyError(f"{len(values)} values to fit: must be at least eight, two of them different")
     if bootstrap < 0:
         raise MayflyError(f"bootstrap = {bootstrap}: must be 0 or more samples")
@@ -128,7 +141,11 @@ def fits_of(
     tested = ordered if len(ordered) <= MOST else np.sort(rng.choice(ordered, MOST, replace=False))
     found = []
     for place, name in enumerate(LAWS):
-        found.append(_fitted(name, ordered, unit, tested, bootstrap, rng))
+        try:
+            found.append(_fitted(name, ordered, unit, tested, bootstrap, rng))
+        except (MayflyError, ArithmeticError) as error:
+            if not_fitted is not None:
+                not_fitted[name] = first_line(error)
         if progress is not None:
             progress((place + 1) / len(LAWS))
     return sorted(found, key=lambda fit: fit.aic)
@@ -136,13 +153,20 @@ def fits_of(
 
 def _fitted(name: str, ordered: Floats, unit: float, tested: Floats, bootstrap: int, rng: np.random.Generator) -> Fit:
     law = LAWS[name]
-    parameters = law.fit(ordered, None)
-    distribution = law.distribution(parameters)
-    log_likelihood = float(distribution.logpdf(ordered).sum()) - len(ordered) * math.log(unit)
+    with np.errstate(all="ignore"):
+        parameters = law.fit(ordered, None)
+        distribution = law.distribution(parameters)
+        log_likelihood = float(distribution.logpdf(ordered).sum()) - len(ordered) * math.log(unit)
+    if not all(map(math.isfinite, (log_likelihood, *parameters.values()))):
+        raise MayflyError(f"{name}: its likelihood has no maximum: the values are nearly equal, or spread too far")
     whole = {key: law.scaled(key, value, unit) for key, value in parameters.items()}
     final = law.distribution(whole)
     mean = float(final.mean())
-    ps = bootstrap_p(name, tested, bootstrap, rng) if bootstrap else (None, None)
+    ps: tuple[float | None, float | None] = (None, None)
+    if bootstrap:
+        # What is drawn from a law near its bounds may lie beyond them.
+        with contextlib.suppress(MayflyError, ArithmeticError), np.errstate(all="ignore"):
+            ps = bootstrap_p(name, tested, bootstrap, rng)
     return Fit(
         name,
         whole,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mayfly.arrays import Floats
+from mayfly.errors import MayflyError
 from mayfly.laws import interarrival
 from mayfly.laws.families import Exponential, Family, Lognormal, Pareto
 
@@ -126,7 +127,12 @@ def _of_gaps(name: str) -> Law:
 
 def _pareto(values: Floats, _: Parameters | None) -> Parameters:
     least = float(values[0])
-    return {"minimum": least, "exponent": len(values) / float(np.log(values / least).sum())}
+    total = float(np.log(values / least).sum())
+    if not 0 < total < math.inf:
+        raise MayflyError(
+            "pareto: its exponent has no bound: the values are equal to their last digit, or spread too far"
+        )
+    return {"minimum": least, "exponent": len(values) / total}
 
 
 def _pareto_law(parameters: Mapping[str, float]) -> Family:

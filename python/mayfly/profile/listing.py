@@ -14,19 +14,20 @@ from mayfly.profile.classes import classified, dataset
 from mayfly.profile.hosts import counted, read_hosts, roles_by_balance
 from mayfly.profile.sides import Sides, sides_of
 from mayfly.profile.table import Connections, read_connections
+from mayfly.show.notebook import Result
 from mayfly.text.folder import filled, write_table
 from mayfly.workload import connections as kept
 from mayfly.workload.connections import write_connections
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 CONNECTIONS, TRAINS = "connections.parquet", "trains.parquet"
 """What is written; the second where trains were asked for."""
 
 
-@dataclass(frozen=True, eq=False)
-class Listing:
+@dataclass(frozen=True, eq=False, repr=False)
+class Listing(Result):
     """Connections with their classes.
 
     Parameters
@@ -49,6 +50,11 @@ class Listing:
     roles: Mapping[str, str]
     roles_from: str
 
+    def _in_short(self) -> str:
+        names = [os.path.basename(source) for source in self.connections.sources]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        return f"{names[0]}{more}, {self.frame.height:,} connections in {self.connections.duration_s:.4g} s"
+
     def document(self) -> dict[str, Any]:
         """What was captured, for JSON: ``captures``, ``counts``, ``dataset`` and ``site`` of ``profile.json``."""
         read = self.connections
@@ -64,7 +70,7 @@ class Listing:
             },
         }
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> Sequence[object]:
         """What the terminal shows."""
         from mayfly.profile.terminal import dataset_table
 
@@ -113,6 +119,7 @@ def listing(
     hosts: str | os.PathLike[str] | Mapping[str, str] | None = None,
     model: str | os.PathLike[str] | None = None,
     trains: bool = False,
+    volumes: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Listing:
     """Read captures into connections, and tell their classes.
@@ -121,6 +128,8 @@ def listing(
     ----------
     captures, internal, hosts, model, trains, progress
         As :func:`mayfly.profile.answer.profile`.
+    volumes : bool
+        Keep what each direction carried when, of captures.
 
     Returns
     -------
@@ -137,11 +146,12 @@ def listing(
     >>> found.frame.height, found.document()["site"]["networks"]
     (707, ['10.10.0.0/24'])
     """
-    read = captures
-    if not isinstance(captures, Connections):
-        read = read_connections(captures, progress=progress, trains=trains)
+    if isinstance(captures, Connections):
+        read = captures
+    else:
+        read = read_connections(captures, progress=progress, trains=trains, volumes=volumes)
     if not read.frame.height:
-        raise MayflyError(f"{', '.join(read.sources)}: no connection to profile")
+        raise MayflyError(f"{', '.join(read.sources)}: no connection to profile: {kept.why_nothing(read.counts)}")
     sides = sides_of(read.frame, internal)
     roles, roles_from = _roles(read.frame, sides, hosts, model)
     return Listing(read, classified(read.frame, sides, roles), sides, roles, roles_from)

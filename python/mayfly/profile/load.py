@@ -7,23 +7,57 @@ lost or made. What this can get wrong is bounded by the bytes of the directions 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.profile.classes import CLASSES, SIDES, share
 
 BIN_S = 300.0
 """Width of a bin in the paper, s."""
 
+BINS = 100
+"""Bins that a load is drawn with, about: enough to see its shape, few enough to tell them apart."""
+
+SHORTEST_BIN_S = 1e-3
+"""Narrowest bin that is chosen, s."""
+
 MAX_BINS = 200_000
 """Bins of a profile: a day in half seconds."""
 
 
-def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float = BIN_S) -> pl.DataFrame:
+def bin_width(duration_s: float) -> float:
+    """Choose the width of the bins of a load.
+
+    Parameters
+    ----------
+    duration_s : float
+        Of the capture, s.
+
+    Returns
+    -------
+    float
+        1, 2 or 5 times a power of ten, s: the narrowest with which the capture has at most :data:`BINS` bins, at least
+        :data:`SHORTEST_BIN_S`.
+
+    Examples
+    --------
+    >>> [bin_width(duration_s) for duration_s in (0.0, 0.03, 10.6, 74.8, 3600.0, 86_400.0)]
+    [0.001, 0.001, 0.2, 1.0, 50.0, 1000.0]
+    """
+    least = max(duration_s / BINS, SHORTEST_BIN_S)
+    exponent = math.floor(math.log10(least))
+    widths = [float(f"{step}e{power}") for power in (exponent, exponent + 1) for step in (1, 2, 5)]
+    # A duration of exactly so many bins is no reason for wider ones.
+    return next(width for width in widths if width >= least * (1 - 1e-9))
+
+
+def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float | None = None) -> pl.DataFrame:
     """Bytes and packets of each class in each bin.
 
     Parameters
@@ -32,8 +66,8 @@ def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float = BIN_S) 
         Of :func:`mayfly.profile.classes.classified`.
     duration_s : float
         Of the capture; the last bin ends there.
-    bin_s : float
-        Width of a bin, s, above 0.
+    bin_s : float, optional
+        Width of a bin, s, above 0; that of :func:`bin_width` when absent.
 
     Returns
     -------
@@ -53,9 +87,10 @@ def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float = BIN_S) 
     >>> load["bytes"].sum(), load["packets"].sum(), load["start_s"].n_unique()
     (56918367, 71390, 8)
     """
+    bin_s = bin_width(duration_s) if bin_s is None else bin_s
     if not (np.isfinite(bin_s) and bin_s > 0):
         raise MayflyError(f"bin = {bin_s} s: must be above 0")
-    begin = min(frame["start_s"].min() or 0.0, 0.0) if frame.height else 0.0
+    begin = _begin(frame)
     bins = max(int(np.ceil(duration_s / bin_s)), 1)
     if bins > MAX_BINS:
         raise MayflyError(f"bin = {bin_s} s: must be at least {duration_s / MAX_BINS:.3g} s, for {MAX_BINS} bins")
@@ -73,6 +108,12 @@ def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float = BIN_S) 
     return pl.concat(parts) if parts else pl.DataFrame(schema=_SCHEMA)
 
 
+def _begin(frame: pl.DataFrame) -> float:
+    """Start of the first bin: 0, or the first packet where the file is out of order."""
+    first = frame["start_s"].min()
+    return min(first, 0.0) if isinstance(first, float) else 0.0
+
+
 _SCHEMA = {
     "start_s": pl.Float64,
     "covered_s": pl.Float64,
@@ -83,7 +124,7 @@ _SCHEMA = {
 }
 
 
-def spread(first: Floats, last: Floats, amounts: Floats, bins: int) -> Floats:
+def spread(first: Floats, last: Floats, amounts: Integers, bins: int) -> Integers:
     """Spread whole amounts evenly over spans of time, into bins.
 
     Parameters
@@ -100,6 +141,11 @@ def spread(first: Floats, last: Floats, amounts: Floats, bins: int) -> Floats:
     numpy.ndarray of int, shape (bins,)
         Its sum is that of the amounts.
 
+    Notes
+    -----
+    Of each span the whole amounts that are sent by the end of a bin count, and what is new in the bin. Memory is
+    bounded by the bins and :data:`AT_ONCE`, time by the smaller of amount and bins of each span.
+
     Examples
     --------
     >>> spread(np.array([0.5, 1.0]), np.array([2.5, 1.0]), np.array([101, 7]), 3).tolist()
@@ -107,22 +153,69 @@ def spread(first: Floats, last: Floats, amounts: Floats, bins: int) -> Floats:
     """
     begin = np.clip(np.floor(first).astype(np.int64), 0, bins - 1)
     end = np.clip(np.floor(last).astype(np.int64), begin, bins - 1)
-    found = np.bincount(begin[end == begin], weights=None, minlength=bins) * 0
     single = end == begin
+    found: Integers = np.zeros(bins, dtype=np.int64)
     np.add.at(found, begin[single], amounts[single])
-    many = np.flatnonzero(~single)
-    if not len(many):
-        return found
-    steps = end[many] - begin[many] + 1
-    rows = np.repeat(many, steps)
+    steps = end - begin + 1
+    # A span of fewer units than bins leaves most of them empty: the bin of each unit is found then, not the units of
+    # each bin.
+    sparse = ~single & (amounts < steps)
+    for rows in _parts(np.flatnonzero(sparse), amounts):
+        bins_of_units, _ = _units(first[rows], last[rows], amounts[rows], begin[rows], end[rows])
+        np.add.at(found, bins_of_units, 1)
+    for rows in _parts(np.flatnonzero(~single & ~sparse), steps):
+        _spread_dense(found, first[rows], last[rows], amounts[rows], begin[rows], end[rows])
+    return found
+
+
+AT_ONCE = 1 << 20
+"""Pairs of span and bin that are held at once: 100 MB."""
+
+
+def _parts(rows: Integers, sizes: Integers) -> Iterator[Integers]:
+    """The rows in parts whose sizes add up to no more than :data:`AT_ONCE`, or that are one row."""
+    if not len(rows):
+        return
+    place = np.cumsum(sizes[rows]) // AT_ONCE
+    yield from np.split(rows, np.flatnonzero(np.diff(place)) + 1)
+
+
+def _by_end(first: Floats, last: Floats, amounts: Integers, bin_of: Integers, end: Integers) -> Integers:
+    """Whole amounts sent by the end of a bin; all by the end of the last."""
+    reached = np.floor(amounts * np.clip((bin_of + 1 - first) / (last - first), 0.0, 1.0)).astype(np.int64)
+    result: Integers = np.where(bin_of >= end, amounts, reached)
+    return result
+
+
+def _spread_dense(
+    found: Integers, first: Floats, last: Floats, amounts: Integers, begin: Integers, end: Integers
+) -> None:
+    """Add the differences of what is sent by the end of each bin."""
+    steps = end - begin + 1
+    rows = np.repeat(np.arange(len(steps)), steps)
     place = np.arange(len(rows)) - np.repeat(np.cumsum(steps) - steps, steps)
     bin_of = begin[rows] + place
-    span = (last - first)[rows]
-    # Whole amounts sent by the end of each bin, and their differences.
-    by_end = np.floor(amounts[rows] * np.clip((bin_of + 1 - first[rows]) / span, 0.0, 1.0)).astype(np.int64)
-    by_end[bin_of == end[rows]] = amounts[rows][bin_of == end[rows]]
+    by_end = _by_end(first[rows], last[rows], amounts[rows], bin_of, end[rows])
     np.add.at(found, bin_of, by_end - np.where(place == 0, 0, np.roll(by_end, 1)))
-    return found
+
+
+def _units(first: Floats, last: Floats, amounts: Integers, begin: Integers, end: Integers) -> tuple[Integers, Integers]:
+    """The bin of each unit, by whose end that many units are sent, and the row of the unit."""
+    rows = np.repeat(np.arange(len(amounts)), amounts)
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(amounts) - amounts, amounts) + 1
+    first, last = first[rows], last[rows]
+    amounts, begin, end = amounts[rows], begin[rows], end[rows]
+    near = np.floor(first + number * ((last - first) / amounts)).astype(np.int64)
+    bin_of = np.clip(near, begin, end)
+    # Roundings of the estimate are mended by the rule itself.
+    while len(late := np.flatnonzero(_by_end(first, last, amounts, bin_of, end) < number)):
+        bin_of[late] += 1
+    while True:
+        before = _by_end(first, last, amounts, bin_of - 1, end)
+        early = np.flatnonzero((bin_of > begin) & (before >= number))
+        if not len(early):
+            return bin_of, rows
+        bin_of[early] -= 1
 
 
 def across_bins(frame: pl.DataFrame, bin_s: float) -> float | None:
@@ -140,13 +233,13 @@ def across_bins(frame: pl.DataFrame, bin_s: float) -> float | None:
     float or None
         None without bytes.
     """
-    begin = min(frame["start_s"].min() or 0.0, 0.0) if frame.height else 0.0
+    begin = _begin(frame)
     whole = crossing = 0
     for sender in ("opener", "responder"):
         at = [((pl.col(f"{sender}_{end}") - begin) / bin_s).floor() for end in ("first_s", "last_s")]
         sent = frame.filter(pl.col(f"{sender}_packets") > 0)
-        whole += sent[f"{sender}_wire_bytes"].sum()
-        crossing += sent.filter(at[0] != at[1])[f"{sender}_wire_bytes"].sum()
+        whole += int(sent[f"{sender}_wire_bytes"].sum())
+        crossing += int(sent.filter(at[0] != at[1])[f"{sender}_wire_bytes"].sum())
     return share(crossing, whole)
 
 
@@ -163,7 +256,8 @@ def totals(load: pl.DataFrame, by: str) -> dict[str, Floats]:
     Returns
     -------
     dict of numpy.ndarray, shape (n_bins,)
-        bit/s over the part of the bin that the capture covers, by group in the order of the paper, and ``all``.
+        bit/s over the part of the bin that the capture covers, by group in the order of the paper, and ``all``; NaN
+        where it covers none, as in a capture of one packet.
     """
     order = CLASSES if by == "class" else SIDES
     found = {}
@@ -176,18 +270,24 @@ def totals(load: pl.DataFrame, by: str) -> dict[str, Floats]:
 
 def _rate(part: pl.DataFrame) -> Floats:
     summed = part.group_by("start_s").agg(pl.col("bytes").sum(), pl.col("covered_s").first()).sort("start_s")
-    result: Floats = 8 * summed["bytes"].to_numpy() / summed["covered_s"].to_numpy()
+    covered_s = summed["covered_s"].to_numpy()
+    result: Floats = np.full(len(covered_s), np.nan)
+    np.divide(8 * summed["bytes"].to_numpy(), covered_s, out=result, where=covered_s > 0)
     return result
 
 
 def load_document(load: pl.DataFrame, bin_s: float, crossing: float | None) -> dict[str, Any]:
-    """The bins for JSON: their starts, how much of each is covered, rates by class and by side in bit/s."""
+    """The bins for JSON: their starts, how much of each is covered, rates by class and side in bit/s, None for NaN."""
     times = load.select("start_s", "covered_s").unique().sort("start_s")
     return {
         "bin_s": bin_s,
         "start_s": times["start_s"].to_list(),
         "covered_s": times["covered_s"].to_list(),
-        "by_class_bps": {name: rate.tolist() for name, rate in totals(load, "class").items()},
-        "by_side_bps": {name: rate.tolist() for name, rate in totals(load, "side").items() if name != "all"},
+        "by_class_bps": {name: _known(rate) for name, rate in totals(load, "class").items()},
+        "by_side_bps": {name: _known(rate) for name, rate in totals(load, "side").items() if name != "all"},
         "across_bins_share": crossing,
     }
+
+
+def _known(rates: Floats) -> list[float | None]:
+    return [rate if math.isfinite(rate) else None for rate in rates.tolist()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,9 @@ from mayfly.profile.classes import CLASSES
 from mayfly.profile.distributions import cdf, gaps_within, mass_cdf
 from mayfly.profile.load import totals
 from mayfly.profile.ratios import traffic_bytes
-from mayfly.profile.sentences import NAMES, profile_sentences
-from mayfly.profile.terminal import ROUND_TRIPS, dataset_facts
-from mayfly.show import page
+from mayfly.profile.sentences import NAMES, detail_sentences, first_sentences, law_sentences, verdict
+from mayfly.profile.terminal import ROUND_TRIPS, dataset_facts, hosts_table, link_table
+from mayfly.show import page, table
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
 from mayfly.show.plotted_table import Cell, framed, line
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from mayfly.profile.answer import Profile
+    from mayfly.profile.traffic import Traffic
 
 UNITS = {"size_bytes": "payload of a flow (bytes)", "gap_s": "time between arrivals (s)", "duration_s": "duration (s)"}
 FLOORS = {"gap_s": 1e-6, "duration_s": 1e-6}
@@ -49,22 +51,112 @@ def profile_page(found: Profile) -> str:
         name for name in CLASSES if any(row["class"] == name and row["connections"] for row in document["composition"])
     ]
     colours = styles(classes)
-    plots = [plot for plot in _plots(found, document, colours) if plot.data]
-    data = [{"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in plots]
+    first = [plot for plot in [_link(found, document)] if plot is not None]
+    details = [plot for plot in _plots(found, colours, document) if plot.data]
+    laws = [plot for name in document["fits"] if (plot := _qq(name, document["fits"][name])).data]
+    data = [
+        {"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in (*first, *details, *laws)
+    ]
     title = f"Profile of {', '.join(document['captures'])}"
     body = [
         f"<h1>{escape(title)}</h1>",
-        '<p class="soft">Traffic by class, load, flows and hosts in the form of Chen 2012, ch. 8.</p>',
+        '<p class="soft">Is the link full, when, by whom, how long are the round trips, how much is repeated? Then '
+        "traffic by class, flows and hosts in the form of Chen 2012, ch. 8; laws and tests are in the appendix.</p>",
+        f'<div class="answer">{_paragraphs([*verdict(document), *first_sentences(document)])}</div>',
+        *map(_placed, first),
+        _first_tables(document),
+        "<h2>What was captured</h2>",
         _facts(document),
-        f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in profile_sentences(document))}</div>',
+        _paragraphs(detail_sentences(document)),
         "<h2>Traffic by class</h2>",
         _classes_table(document, colours),
         _round_trips_table(document),
-        *(page.place(plot.key, page.LAYOUT["height"], plot.title, plot.caption) for plot in plots),
+        *map(_placed, details),
+        '<h2 id="appendix">Appendix: laws and tests</h2>',
+        _paragraphs(law_sentences(document)),
+        *map(_placed, laws),
         _fits_tables(document),
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
     ]
     return page.document(title, body, data)
+
+
+def _paragraphs(sentences: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(text)}.</p>" for text in sentences)
+
+
+def _placed(plot: Figure) -> str:
+    return page.place(plot.key, page.LAYOUT["height"], plot.title, plot.caption)
+
+
+def _first_tables(document: Mapping[str, Any]) -> str:
+    if not document["link"]["hosts"]:
+        return ""
+    return "".join(table.html(part) for part in (link_table(document), hosts_table(document)))
+
+
+DIRECTION_COLOURS = {"down": "#4269d0", "up": "#e0930f"}
+
+
+def _link(found: Profile, document: Mapping[str, Any]) -> Figure | None:
+    """Load over time in both directions, with the guessed rate of each."""
+    if found.traffic is None or not found.traffic.rows.height:
+        return None
+    width_s = max(found.bin_s, found.traffic.width_s)
+    unit, name = _unit(found.connections.duration_s)
+    guess = document["link"]["guess"]
+    data: list[dict[str, Any]] = []
+    for way, colour in DIRECTION_COLOURS.items():
+        x, y = _steps(found.traffic, way, width_s)
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": way,
+                "x": figures_of([value / unit for value in x]),
+                "y": figures_of([value / 1e6 for value in y]),
+                "line": {"color": colour, "width": 2, "shape": "hv"},
+                "hovertemplate": f"%{{y:.4~g}} Mbit/s {way} from %{{x:.4~g}} {name}",
+            }
+        )
+        if (rate := guess[way]["rate_bps"]) is not None:
+            ends = [0.0, found.connections.duration_s / unit]
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "name": f"{way}: rate, a guess",
+                    "x": figures_of(ends),
+                    "y": figures_of([rate / 1e6] * 2),
+                    "line": {"color": colour, "width": 1, "dash": "dash"},
+                    "hovertemplate": f"{way}: %{{y:.4~g}} Mbit/s guessed",
+                }
+            )
+    layout = {"xaxis": axis(f"time ({name})"), "yaxis": axis("load (Mbit/s)"), "showlegend": True}
+    caption = f"IP packets as they passed the tap, in bins of {time_text(width_s)}."
+    return Figure("link", "Load of the link over time", caption, data, layout)
+
+
+MOST_STEPS = 4000
+
+
+def _steps(traffic: Traffic, way: str, width_s: float) -> tuple[list[float], list[float]]:
+    """Starts of the bins and their loads; of a run of empty bins the first and the last."""
+    loads = dict(traffic.loads(way, width_s).iter_rows())
+    # A last bin that the capture does not fill is no rate to compare.
+    count = max(math.floor(traffic.duration_s / width_s * (1 + 1e-9)), 1)
+    kept = {0, count}
+    for window in loads:
+        kept |= {window, window + 1}
+    places = sorted(place for place in kept if 0 <= place <= count)
+    if len(places) > MOST_STEPS:
+        places = places[:: math.ceil(len(places) / MOST_STEPS)]
+    return [place * width_s for place in places], [loads.get(place, 0.0) for place in places]
+
+
+def _unit(duration_s: float) -> tuple[float, str]:
+    units = ((86_400.0, "days"), (3600.0, "h"), (60.0, "min"))
+    return next(((size, name) for size, name in units if duration_s >= 4 * size), (1.0, "s"))
 
 
 def _facts(document: Mapping[str, Any]) -> str:
@@ -73,7 +165,16 @@ def _facts(document: Mapping[str, Any]) -> str:
 
 
 def _classes_table(document: Mapping[str, Any], colours: Mapping[str, Style]) -> str:
-    heads = ["class", "connections", "bytes", "packets", "median size", "median duration", "median RTT", "sent again"]
+    heads = [
+        "class",
+        "connections",
+        "bytes",
+        "packets",
+        "median size",
+        "median duration",
+        "median RTT",
+        "retransmitted",
+    ]
     lines = []
     for name, style in colours.items():
         rows = [row for row in document["composition"] if row["class"] == name]
@@ -82,16 +183,16 @@ def _classes_table(document: Mapping[str, Any], colours: Mapping[str, Style]) ->
             value = sum(row[measure] for row in rows)
             part = sum(row[f"{measure}_share"] or 0.0 for row in rows)
             cells.append((f"{text(value)}<small>{100 * part:.1f} % of all</small>", value, ""))
-        for measure, text in (("size_bytes", bytes_text), ("duration_s", time_text), ("rtt_s", time_text)):
+        for measure, words in (("size_bytes", bytes_text), ("duration_s", time_text), ("rtt_s", time_text)):
             median = document[measure].get(name, {}).get("q50")
-            cells.append((text(median), median, ""))
+            cells.append((words(median), median, ""))
         rate = document["retransmission"].get(name, {}).get("rate")
         cells.append((MISSING if rate is None else f"{100 * rate:.2f} %", rate, ""))
         lines.append(line(name, style, cells))
     reasons = [row for row in document["composition"] if row["reason"]]
     caption = (
-        "lc: local client, ls: local server, rp: remote peer (Chen 2012, Table 8.2). Sent again: share of "
-        "the TCP data packets that had been sent before. "
+        "lc: local client, ls: local server, rp: remote peer (Chen 2012, Table 8.2). Retransmitted: "
+        "share of the TCP data packets that had been sent before. "
     )
     if reasons:
         parts = ", ".join(f"{row['connections']:,} {row['reason']} ({row['side']})" for row in reasons)
@@ -147,12 +248,11 @@ def _p(value: float | None) -> str:
     return MISSING if value is None else f"{value:.2g}"
 
 
-def _plots(found: Profile, document: Mapping[str, Any], colours: Mapping[str, Style]) -> list[Figure]:
+def _plots(found: Profile, colours: Mapping[str, Style], document: Mapping[str, Any]) -> list[Figure]:
     sizes = _by_class(found.samples["size_bytes"], colours)
     durations = _by_class(found.samples["duration_s"], colours)
     rtts = _by_class(found.samples["rtt_s"], colours)
     gaps = {name: values for name, values in gaps_within(found.frame, "class").items() if name in colours}
-    fits = [_qq(name, document["fits"][name]) for name in document["fits"]]
     return [
         _load(found, colours),
         _directions(document),
@@ -196,7 +296,6 @@ def _plots(found: Profile, document: Mapping[str, Any], colours: Mapping[str, St
         ),
         _ratios(found.hosts),
         _traffic(found.hosts),
-        *fits,
     ]
 
 
@@ -207,9 +306,7 @@ def _by_class(table: pl.DataFrame, colours: Mapping[str, Style]) -> dict[str, Fl
 
 def _load(found: Profile, colours: Mapping[str, Style]) -> Figure:
     starts = found.load["start_s"].unique().sort().to_list()
-    unit, name = next(
-        ((size, name) for size, name in ((3600.0, "h"), (60.0, "min")) if starts[-1] >= 4 * size), (1.0, "s")
-    )
+    unit, name = _unit(starts[-1])
     rates = totals(found.load, "class")
     data = [
         curve(
@@ -247,10 +344,13 @@ def _load(found: Profile, colours: Mapping[str, Style]) -> Figure:
         "shapes": shades,
         "showlegend": True,
     }
-    caption = f"As Fig. 8.2, in bins of {time_text(found.bin_s)}."
+    caption = (
+        f"As Fig. 8.2, in bins of {time_text(found.bin_s)}; the bytes of a connection are spread over the time between "
+        "its first and last packet."
+    )
     if shades:
         caption += " Shaded: busy periods."
-    return Figure("load", "Load over time", caption, data, layout)
+    return Figure("load", "Load over time by class", caption, data, layout)
 
 
 def _directions(document: Mapping[str, Any]) -> Figure:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mayfly.text.readable import rate_text, share_text, time_text
+from mayfly.workload.connections import SKIPPED
 
 FOUND_BY = {
     "given": "as given",
@@ -19,8 +20,46 @@ NAMES = {"size_bytes": "flow sizes", "gap_s": "times between arrivals", "duratio
 P_LEVEL = 0.05
 
 
-def profile_sentences(document: Mapping[str, Any]) -> list[str]:
-    """Tell what stands out.
+def verdict(document: Mapping[str, Any]) -> list[str]:
+    """Tell whether the link is full, when and at which rate.
+
+    Parameters
+    ----------
+    document : mapping
+        Of :meth:`mayfly.profile.answer.Profile.document`.
+
+    Returns
+    -------
+    list of str
+        A sentence for each direction, the busier one first.
+    """
+    link, duration_s = document["link"], document["dataset"]["duration_s"]
+    if link["guess"] is None:
+        return ["is the link full? A table of connections does not say when each packet went: profile the captures"]
+    if not any(of["bytes"] for of in link["directions"].values()):
+        return ["No packet passes between two sides: --internal names the near one"]
+    busier = link["guess"]["busier"]
+    told = []
+    for way in (busier, "up" if busier == "down" else "down"):
+        guess, of = link["guess"][way], link["directions"][way]
+        name = way.capitalize()
+        if guess["rate_bps"] is not None:
+            told.append(
+                f"{name}: full for {time_text(guess['full_s'])} of {time_text(duration_s)} "
+                f"({share_text(guess['full_share'])}), at about {rate_text(guess['rate_bps'])}"
+                + ("" if guess["wait_s"] is None else f"; packets then wait up to {time_text(guess['wait_s'])}")
+            )
+        elif not of["bytes"]:
+            told.append(f"{name}: no packet")
+        elif of["busiest"] is None:
+            told.append(f"{name}: not told: the capture is shorter than a second")
+        else:
+            told.append(f"{name}: not full as far as the capture shows: {guess['why']}")
+    return told
+
+
+def first_sentences(document: Mapping[str, Any]) -> list[str]:
+    """Tell what an engineer asks first, after the tables: round trips, repeats, and what to doubt.
 
     Parameters
     ----------
@@ -31,14 +70,84 @@ def profile_sentences(document: Mapping[str, Any]) -> list[str]:
     -------
     list of str
     """
-    return [
-        *site_sentences(document),
-        *_classes(document),
-        *_flows(document),
-        *_periods(document),
-        *_fits(document),
-        *_hosts(document),
-    ]
+    trips = document["link"]["round_trips"]
+    told = []
+    if trips["connections"] == 1:
+        told.append(
+            f"round trips: {time_text(trips['median_s'])} on average, {time_text(trips['above_median_s'])} above the "
+            "least, in one connection"
+        )
+    elif trips["connections"]:
+        told.append(
+            f"round trips: {time_text(trips['median_s'])} in the median, {time_text(trips['p95_s'])} for 95 % of "
+            f"{several(trips['connections'], 'connection')}; {time_text(trips['above_median_s'])} and "
+            f"{time_text(trips['above_p95_s'])} above the least to the same host"
+        )
+    else:
+        told.append("round trips: none can be told")
+    told += _repeats(document)
+    near = document["link"]["near"]
+    if near is not None and near["hosts"] and near["found_by"] == "openers":
+        told.append(
+            "next to no traffic crosses the boundary of the site: the near side here is that of the hosts that open "
+            "connections; --internal names it"
+        )
+    told += _doubts(document)
+    return told
+
+
+def _repeats(document: Mapping[str, Any]) -> list[str]:
+    of = document["retransmission"]["all"]
+    if of["rate"] is None:
+        return []
+    return [f"{100 * of['rate']:.2f} % of TCP data packets are retransmissions"]
+
+
+GAP_SHARE = 0.9
+"""Share of a capture of more than a day in which nothing starts that makes it doubtful."""
+
+
+def _doubts(document: Mapping[str, Any]) -> list[str]:
+    told = []
+    silence_s, duration_s = document["link"]["longest_silence_s"], document["dataset"]["duration_s"]
+    if duration_s > 86_400 and silence_s is not None and silence_s > GAP_SHARE * duration_s:
+        told.append(
+            f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a "
+            "clock that jumped"
+        )
+    skipped, packets = document["counts"].get("skipped", {}), document["counts"].get("packets", 0)
+    left = sum(skipped.values())
+    if packets and left > 0.05 * packets:
+        why = max(skipped, key=lambda name: skipped[name])
+        told.append(f"{share_text(left / packets)} of {packets:,} packets are left out, most of them {SKIPPED[why]}")
+    if document["counts"].get("truncated"):
+        told.append("the capture ends inside a packet")
+    return told
+
+
+def profile_sentences(document: Mapping[str, Any]) -> list[str]:
+    """Tell what stands out in the details: what was captured, then laws and tests.
+
+    Parameters
+    ----------
+    document : mapping
+        Of :meth:`mayfly.profile.answer.Profile.document`.
+
+    Returns
+    -------
+    list of str
+    """
+    return [*detail_sentences(document), *law_sentences(document)]
+
+
+def detail_sentences(document: Mapping[str, Any]) -> list[str]:
+    """Tell what stands out in hosts, classes and flows."""
+    return [*site_sentences(document), *_classes(document), *_flows(document), *_hosts(document)]
+
+
+def law_sentences(document: Mapping[str, Any]) -> list[str]:
+    """Tell what the tests say: periods of the load, laws of sizes and times."""
+    return [*_periods(document), *_fits(document)]
 
 
 def site_sentences(document: Mapping[str, Any]) -> list[str]:
@@ -46,7 +155,7 @@ def site_sentences(document: Mapping[str, Any]) -> list[str]:
     site = document["site"]
     networks = f" ({', '.join(site['networks'])})" if site["networks"] else ""
     told = f"{document['dataset']['local_hosts']:,} local hosts, found {FOUND_BY[site['found_by']]}{networks}: "
-    roles = f"{_several(site['server'], 'server')}, {_several(site['client'], 'client')}, {site['unknown']:,} unknown"
+    roles = f"{several(site['server'], 'server')}, {several(site['client'], 'client')}, {site['unknown']:,} unknown"
     source = {
         "hosts file": "by the file of hosts",
         "model": "by the model of roles",
@@ -67,7 +176,7 @@ def _classes(document: Mapping[str, Any]) -> list[str]:
     left = document["directions"]["left_out"]
     if left["immature"]["connections"]:
         told.append(
-            f"{_several(left['immature']['connections'], 'connection')} carried no data or ended in the set-up: in the "
+            f"{several(left['immature']['connections'], 'connection')} carried no data or ended in the set-up: in the "
             "classes, but not in sizes, durations and directions"
         )
     return told
@@ -79,12 +188,12 @@ def _flows(document: Mapping[str, Any]) -> list[str]:
     durations = document["duration_s"]
     if durations["begun_before"] or durations["not_ended"]:
         told.append(
-            f"durations leave out {_several(durations['begun_before'], 'flow')} begun before the capture and "
+            f"durations leave out {several(durations['begun_before'], 'flow')} begun before the capture and "
             f"{durations['not_ended']:,} not ended in it: long ones are missing"
         )
     rate = document["retransmission"]["all"]["rate"]
     if rate is not None:
-        told.append(f"{100 * rate:.2f} % of the TCP data packets had been sent before")
+        told.append(f"{100 * rate:.2f} % of TCP data packets are retransmissions")
     return told
 
 
@@ -99,11 +208,12 @@ def _periods(document: Mapping[str, Any]) -> list[str]:
         if row["busy"]
     ]
     stationary = sum(bool(row["stationary"]) for row in found)
-    told = f"load in bins of {width}: {_several(len(found), 'period')}, {stationary} of them stationary"
+    told = f"load in bins of {width}: {several(len(found), 'period')}, {stationary} of them stationary"
     return [told + (f"; busy: {', '.join(busy)}" if busy else "; none busier than the rest")]
 
 
-def _several(count: int, what: str) -> str:
+def several(count: int, what: str) -> str:
+    """Write a count of things."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -119,6 +229,8 @@ def _fits(document: Mapping[str, Any]) -> list[str]:
             verdict = "not rejected" if best["ad_p"] >= P_LEVEL else "rejected"
             text += f"; {best['law']} is {verdict} (Anderson-Darling p = {best['ad_p']:.2g}, {best['tested']:,} values)"
         told.append(text)
+    for name, reasons in document["not_fitted"].items():
+        told += [f"{NAMES[name]}: {law} is not fitted: {why.removeprefix(f'{law}: ')}" for law, why in reasons.items()]
     return told
 
 
@@ -131,7 +243,7 @@ def _hosts(document: Mapping[str, Any]) -> list[str]:
         []
         if median is None
         else [
-            f"{_several(hosts['chosen'], 'client')} with internal and external traffic: {median:.3g} times as many "
+            f"{several(hosts['chosen'], 'client')} with internal and external traffic: {median:.3g} times as many "
             "internal bytes as external ones in the median"
         ]
     )

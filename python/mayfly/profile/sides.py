@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from mayfly.workload.capture import NOBODY, PRIVATE, hosts_of, internal_hosts, networks_of, within
+from mayfly.workload.capture import NOBODY, PRIVATE, hosts_of, hosts_of_site, internal_hosts, networks_of, within
 
 COVERED = 0.99
 """Share of the connections that must touch a network for it to be the site."""
@@ -63,7 +63,7 @@ def sides_of(frame: pl.DataFrame, internal: Sequence[str] | None = None) -> Side
     Raises
     ------
     MayflyError
-        ``internal`` holds something else than a CIDR.
+        ``internal`` holds something else than a CIDR, or no host of the capture is in it.
 
     Notes
     -----
@@ -83,7 +83,7 @@ def sides_of(frame: pl.DataFrame, internal: Sequence[str] | None = None) -> Side
     named = [host for host in everyone if host not in nobody]
     if internal is not None:
         networks = networks_of(internal)
-        inside = {host for host in named if within(host, networks)}
+        inside = set(hosts_of_site(frame, networks)) - nobody
         return _split(named, inside, nobody, "given", [str(network) for network in networks])
     if private := {host for host in named if within(host, PRIVATE)}:
         return _split(named, private, nobody, "private", [])

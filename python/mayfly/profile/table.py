@@ -54,6 +54,9 @@ class Connections:
         From the first packet to the last.
     trains : polars.DataFrame, optional
         Their trains, where asked for.
+    volumes : polars.DataFrame, optional
+        What each direction carried when (:class:`mayfly.workload.connections.Reading`); a table of connections has
+        none.
     """
 
     frame: pl.DataFrame
@@ -62,10 +65,15 @@ class Connections:
     first_epoch_s: float | None = None
     duration_s: float = 0.0
     trains: pl.DataFrame | None = None
+    volumes: pl.DataFrame | None = None
 
 
 def read_connections(
-    paths: Sequence[str | os.PathLike[str]], *, progress: Callable[[float], None] | None = None, trains: bool = False
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    progress: Callable[[float], None] | None = None,
+    trains: bool = False,
+    volumes: bool = False,
 ) -> Connections:
     """Read captures as one, or a table of connections.
 
@@ -78,6 +86,8 @@ def read_connections(
         Called with 1 when all is read.
     trains : bool
         Keep the trains, at most :data:`mayfly.workload.apps.MOST_TRAINS`; a table of connections has none.
+    volumes : bool
+        Keep the volumes, at most :data:`mayfly.workload.connections.MOST_VOLUMES`.
 
     Returns
     -------
@@ -105,10 +115,12 @@ def read_connections(
         raise MayflyError(f"{tables[0]}: a table of connections holds no trains; profile the captures")
     if tables:
         frame, counts = kept.read_connections(names[0])
-        found = None
+        found = when = None
     else:
-        reading = kept.read_captures(names, _with_trains() if trains else kept.ReadOptions())
-        frame, counts, found = reading.connections, reading.counts, reading.trains if trains else None
+        options = kept.ReadOptions(max_trains=_most_trains() if trains else 0, max_volumes=kept.MOST_VOLUMES * volumes)
+        reading = kept.read_captures(names, options)
+        frame, counts = reading.connections, reading.counts
+        found, when = reading.trains if trains else None, reading.volumes if volumes else None
     if missing := [name for name in READ if name not in frame.columns]:
         raise MayflyError(f"{names[0]}: column {missing[0]} is missing: read the capture again")
     # What an earlier profile added is found anew.
@@ -117,17 +129,20 @@ def read_connections(
         progress(1.0)
     sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
     duration_s = counts.get("duration_s", _span(frame))
-    return Connections(frame, sources, counts, counts.get("first_epoch_s"), duration_s, found)
+    return Connections(frame, sources, counts, counts.get("first_epoch_s"), duration_s, found, when)
 
 
-def _with_trains() -> kept.ReadOptions:
+def _most_trains() -> int:
     from mayfly.workload.apps import MOST_TRAINS  # brings numpy, which the table alone goes without
 
-    return kept.ReadOptions(max_trains=MOST_TRAINS)
+    return MOST_TRAINS
 
 
 def _span(frame: pl.DataFrame) -> float:
-    return float(frame["end_s"].max() - frame["start_s"].min()) if frame.height else 0.0
+    ends: list[float] = (
+        [*frame.select(pl.col("start_s").min(), pl.col("end_s").max()).row(0)] if frame.height else [0.0, 0.0]
+    )
+    return ends[1] - ends[0]
 
 
 def _is_table(name: str) -> bool:

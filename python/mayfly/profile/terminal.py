@@ -1,20 +1,101 @@
 """A profile as tables for the terminal, in the form of Chen 2012, Tables 8.1 and 8.2."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from rich.table import Table
 from rich.text import Text
 
-from mayfly.profile.sentences import NAMES
+from mayfly.profile.sentences import NAMES, several, verdict
+from mayfly.profile.traffic import DIRECTIONS
+from mayfly.show import table as shown
 from mayfly.show.terminal import FoldingTable, empty_table
-from mayfly.text.readable import MISSING, bytes_text, count_text, digits, time_text
+from mayfly.text.readable import (
+    MISSING,
+    bytes_text,
+    count_text,
+    digits,
+    printable,
+    rate_text,
+    share_text,
+    time_text,
+)
 
 GROUPS = ("all", "external", "internal", "lc-rp", "ls-rp", "lc-ls", "ls-ls")
 
 
+def first_tables(document: Mapping[str, Any]) -> list[shown.Table | str]:
+    """Make what the terminal shows first: is the link full, when, by whom.
+
+    Parameters
+    ----------
+    document : mapping
+        Of :meth:`mayfly.profile.answer.Profile.document`.
+
+    Returns
+    -------
+    list of (mayfly.show.table.Table or str)
+    """
+    facts = dataset_facts(document)
+    told = ", ".join(map(printable, document["captures"]))
+    first: list[shown.Table | str] = [
+        f"{told}: {facts['duration']} from {facts['date (UTC)']} UTC, "
+        f"{several(document['dataset']['connections'], 'connection')}, {facts['bytes']}",
+        "",
+        "Is the link full?",
+        *(f"  {sentence}" for sentence in verdict(document)),
+        "",
+    ]
+    if document["link"]["hosts"]:
+        first += [link_table(document), "", hosts_table(document), ""]
+    return first
+
+
+def link_table(document: Mapping[str, Any]) -> shown.Table:
+    """Both directions of the link beside each other."""
+    of, guess = document["link"]["directions"], document["link"]["guess"]
+    busiest = [of[way]["busiest"] or {} for way in DIRECTIONS]
+    repeated = [of[way]["retransmissions"] for way in DIRECTIONS]
+    guesses = [guess[way] for way in DIRECTIONS]
+    rows = (
+        ("busiest second", *(rate_text(one.get("bps")) for one in busiest)),
+        ("it begins at", *(time_text(one.get("start_s")) for one in busiest)),
+        ("mean", *(rate_text(of[way]["mean_bps"]) for way in DIRECTIONS)),
+        ("retransmissions", *(MISSING if part is None else f"{100 * part:.2f} %" for part in repeated)),
+        ("rate of the link, a guess", *(_guessed(one, "rate", "bps", rate_text) for one in guesses)),
+        ("its buffer, a guess", *(_guessed(one, "buffer", "bytes", bytes_text) for one in guesses)),
+    )
+    return shown.Table("Load of the link", ("", *DIRECTIONS), rows)
+
+
+def _guessed(guess: Mapping[str, Any], name: str, unit: str, text: Callable[[float | None], str]) -> str:
+    """Write a guess with its interval, in the unit of the guess."""
+    value, low, high = (guess[f"{name}{bound}_{unit}"] for bound in ("", "_low", "_high"))
+    if value is None:
+        return MISSING
+    shown_value, of = text(value).split(" ")
+    scale = value / float(shown_value.replace(",", "")) if value else 1.0
+    return f"{shown_value} [{digits(low / scale)}, {digits(high / scale)}] {of}"
+
+
+def hosts_table(document: Mapping[str, Any]) -> shown.Table:
+    """The hosts of the near side with the most traffic."""
+    way = document["link"]["guess"]["busier"]
+    rows = tuple(
+        (
+            row["host"],
+            bytes_text(row["down_bytes"]),
+            bytes_text(row["up_bytes"]),
+            share_text(row["share"]),
+            share_text(row["busiest_share"]),
+        )
+        for row in document["link"]["hosts"]
+    )
+    return shown.Table("Top hosts", ("", "down", "up", "of all", f"of the busiest\nsecond, {way}"), rows)
+
+
 def profile_tables(document: Mapping[str, Any]) -> list[Table]:
-    """Make the tables.
+    """Make the tables of the details.
 
     Parameters
     ----------
@@ -34,7 +115,7 @@ def profile_tables(document: Mapping[str, Any]) -> list[Table]:
 def _table(title: str, heads: list[str], left: int = 1) -> Table:
     table = empty_table(Text(title), FoldingTable)
     for place, head in enumerate(heads):
-        side = "left" if place < left else "right"
+        side: Literal["left", "right"] = "left" if place < left else "right"
         table.add_column(Text(head, justify=side), justify=side, no_wrap=place >= left, overflow="fold")
     return table
 
@@ -99,7 +180,7 @@ def _percent(part: float | None) -> str:
 
 def measures_table(document: Mapping[str, Any]) -> Table:
     """Medians of what connections are like, by side and class."""
-    heads = ["", "flows", "size median", "95 %", "duration median", "95 %", "gap median", "RTT median", "sent again"]
+    heads = ["", "flows", "size median", "95 %", "duration median", "95 %", "gap median", "RTT median", "retransmitted"]
     table = _table("Connections", heads)
     for group in GROUPS:
         sizes = document["size_bytes"].get(group)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mayfly.engines.disciplines import LEAVES
+from mayfly.discipline_registry.leaves import leaves
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.steps import Steps
@@ -105,7 +105,7 @@ def uninstall_steps(release: str | None) -> Steps:
         Nothing is installed for it.
     """
     kernel = release or system.running_kernel()
-    names = sorted({leaf.module for leaf in LEAVES.values() if leaf.module})
+    names = sorted({leaf.module for leaf in leaves().values() if leaf.module})
     folder, plugins = installed_modules(kernel), system.plugin_folder()
     found = [plugin for name in names if (plugin := plugins / f"q_{name.removeprefix('sch_')}.so").exists()]
     if not folder.exists() and not found:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mayfly.discipline_registry import Discipline, parse
-from mayfly.engines.disciplines import LEAVES, Place, leaf_of, leaf_words
+from mayfly.discipline_registry.commands import FULL_PACKET_BYTES, ROOT, at_interface
+from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.build import OBJECT
@@ -14,11 +15,6 @@ from mayfly.qdisc.show import read
 from mayfly.qdisc.steps import Steps, output
 from mayfly.text import quantity
 
-ROOT = "6d66:"
-"""Handle of what `load` puts at a root ("mf"), by which `unload` knows it."""
-
-LEAF = "6d67:"
-FULL_PACKET_BYTES = 1514
 BPF = "bpf_efd"
 SETTINGS = "efd_settings"
 """Map of the BPF qdisc with the options of each interface."""
@@ -98,14 +94,9 @@ def load_steps(wanted: Wanted, built: Path, replace: bool = False, dry_run: bool
     module = leaf_of(discipline).module
     if module and not wanted.bpf and (dry_run or not system.loaded(module)):
         steps.insert(0, ["modprobe" if dry_run else system.program("modprobe"), module])
-    add = [tc, "qdisc", "replace", "dev", wanted.device]
-    if wanted.bpf or rate_bps is None:
-        return [*bpf_steps, *steps, [*add, "root", "handle", ROOT, *words]]
-    steps.append([*add, "root", "handle", ROOT, "htb", "default", "1"])
-    shape = ["htb", "rate", f"{rate_bps}bit", "ceil", f"{rate_bps}bit", "quantum", str(FULL_PACKET_BYTES)]
-    steps.append([tc, "class", "add", "dev", wanted.device, "parent", ROOT, "classid", f"{ROOT}1", *shape])
-    steps.append([*add, "parent", f"{ROOT}1", "handle", LEAF, *words])
-    return steps
+    if wanted.bpf:
+        return [*bpf_steps, *steps, *at_interface(tc, wanted.device, words, None)]
+    return [*steps, *at_interface(tc, wanted.device, words, rate_bps)]
 
 
 def unload_steps(device: str) -> Steps:
@@ -240,4 +231,4 @@ def _index(device: str) -> int:
 
 def kinds() -> set[str]:
     """Names for tc of our disciplines."""
-    return {leaf.kind for leaf in LEAVES.values() if leaf.module} | {BPF}
+    return {leaf.kind for leaf in leaves().values() if leaf.module} | {BPF}

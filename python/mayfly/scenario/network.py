@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole
+from mayfly.errors import MayflyError
+from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole, as_written
 from mayfly.scenario.wlan import Wlan
+from mayfly.text import quantity
 
 MOST_ROUTERS = 1000
 MOST_HOSTS = 1_000_000
@@ -70,23 +72,31 @@ class Network(Section):
     watched: str | None = Field(
         None, description="name of the link of interest, of which totals and samples are taken; the first when absent"
     )
-    rate: Rate = Field("10mbit", description="bottleneck")
+    rate: Rate = Field(as_written("10mbit"), description="bottleneck")
     reverse_rate: Rate | None = Field(None, description="bottleneck in the other direction; as rate when absent")
-    delay: Delay = Field("1ms", description="propagation delay of the bottleneck, one way; at most 60 s")
-    access_rate: Rate = Field("100mbit", description="each access link")
+    delay: Delay = Field(as_written("1ms"), description="propagation delay of the bottleneck, one way; at most 60 s")
+    access_rate: Rate = Field(as_written("100mbit"), description="each access link")
     exit_rate: Rate | None = Field(None, description="access link of a receiver; as access_rate when absent")
     exit_rate_up: Rate | None = Field(
         None, description="access link of a receiver, from the receiver; as exit_rate when absent"
     )
-    access_delay: Delay = Field("1ms", description="propagation delay of a sender's access link, one way")
-    exit_delay: Delay = Field("1ms", description="propagation delay of a receiver's access link, one way")
-    buffer: Buffer = Field(300, description="limit of the bottleneck queue: packets, or bytes such as 450kB")
+    access_delay: Delay = Field(as_written("1ms"), description="propagation delay of a sender's access link, one way")
+    exit_delay: Delay = Field(as_written("1ms"), description="propagation delay of a receiver's access link, one way")
+    buffer: Buffer = Field(
+        as_written(300), description="limit of the bottleneck queue: packets, or bytes such as 450kB"
+    )
     reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction; as buffer")
     loss: Loss = Field(
         0.0, description="probability that the bottleneck loses a packet with data after its queue, either way"
     )
     buffer_counts_transmission: bool = Field(False, description="the packet in transmission takes a place (ns-2)")
     reverse_discipline: Reverse = Field("fifo", description="discipline of the other direction, or `same`")
+    symmetric: bool = Field(
+        False,
+        description="no difference between the sides of a dumbbell: flows turned round give the same run turned round. "
+        "Hosts are numbered together, the sender of the data has the delay of an RTT of the flow's own, both queues "
+        "draw the same random numbers",
+    )
     link: tuple[Link, ...] = ()
     hosts: tuple[HostGroup, ...] = ()
     wlan: Wlan | None = Field(
@@ -105,10 +115,18 @@ class Network(Section):
             check_graph(self.link, self.hosts)
         if self.wlan is not None:
             self._is_around_a_cell()
+        if self.symmetric and (self.wlan is not None or self.topology != "dumbbell"):
+            raise ValueError("symmetric = true: must be a dumbbell: one link between two sides")
         links = ["r1>r2"] if self.topology == "dumbbell" else [link.label for link in links_of(self)]
         if self.watched is not None and self.watched not in links:
             raise ValueError(f"watched = '{self.watched}': must be a link: {named(links)}")
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_buffers_in_bytes(cls, given: Any) -> Any:
+        """A buffer in time is what the link sends in it."""
+        return buffers_in_bytes(given, cls.model_fields["rate"].default) if isinstance(given, dict) else given
 
     @classmethod
     @cache
@@ -125,6 +143,53 @@ class Network(Section):
                 raise ValueError(
                     f"{name} with [network.wlan]: must be left out: the cell takes the place of the bottleneck link"
                 )
+
+
+def buffers_in_bytes(given: dict[str, Any], default_rate: object) -> dict[str, Any]:
+    """A section ``[network]`` whose buffers in time are bytes.
+
+    Parameters
+    ----------
+    given : dict
+        As in the scenario.
+    default_rate : object
+        Rate of the link where none is given.
+
+    Returns
+    -------
+    dict
+        ``buffer`` in bytes where it was a time: what the link sends in it, at its rate in that direction; the reverse
+        one follows when it is absent.
+
+    Raises
+    ------
+    ValueError
+        A buffer in time without a link of one rate.
+
+    Examples
+    --------
+    >>> buffers_in_bytes({"rate": "10mbit", "reverse_rate": "2mbit", "buffer": "20ms"}, "10mbit")["reverse_buffer"]
+    (5000, 'bytes')
+    """
+    buffer, reverse = given.get("buffer"), given.get("reverse_buffer")
+    if not (quantity.is_time(buffer) or quantity.is_time(reverse)):
+        return given
+    if given.get("topology", "dumbbell") == "graph" or given.get("wlan") is not None:
+        raise ValueError(
+            f"a buffer of {quantity.shown(buffer)}: must be packets or bytes where links have rates of their own"
+        )
+    try:
+        rate = quantity.rate_bps(given.get("rate", default_rate))
+        reverse_rate = quantity.rate_bps(given["reverse_rate"]) if given.get("reverse_rate") is not None else rate
+        found = dict(given)
+        if quantity.is_time(buffer):
+            found["buffer"] = quantity.buffer(buffer, "buffer", rate_bps=rate)
+            reverse = buffer if reverse is None else reverse
+        if quantity.is_time(reverse):
+            found["reverse_buffer"] = quantity.buffer(reverse, "reverse_buffer", rate_bps=reverse_rate)
+    except MayflyError as error:
+        raise ValueError(str(error)) from None
+    return found
 
 
 def links_of(network: Network) -> tuple[Link, ...]:
@@ -171,7 +236,7 @@ def check_graph(links: Iterable[Link], groups: Iterable[HostGroup]) -> None:
     for link in links:
         if link.from_ == link.to:
             raise ValueError(f"link {link.label}: must join two routers")
-    pairs = [tuple(sorted((link.from_, link.to))) for link in links]
+    pairs = [(min(link.from_, link.to), max(link.from_, link.to)) for link in links]
     refuse_twice("link between", (" and ".join(pair) for pair in pairs))
     refuse_twice("link", (link.label for link in links))
     refuse_twice("hosts", (group.name for group in groups))

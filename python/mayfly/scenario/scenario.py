@@ -9,11 +9,12 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_
 
 from mayfly import discipline_registry
 from mayfly.errors import MayflyError
-from mayfly.fields import Name, Seconds, Section, Whole
+from mayfly.fields import Name, Seconds, Section, Whole, as_written
 from mayfly.scenario.network import Network
+from mayfly.scenario.probes import Probes
 from mayfly.scenario.transport import Tcp
 from mayfly.text import quantity
-from mayfly.text.nearest import hint
+from mayfly.text.nearest import did_you_mean, hint
 from mayfly.workload.sources.registry import SINGLE, SOURCES
 from mayfly.workload.sources.transfers import TransfersSection
 
@@ -40,8 +41,13 @@ def _as_array(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
+def _of(section: type[Section]) -> Any:
+    """The type of any number of sections, made at run time: no type for a checker, hence Any."""
+    return tuple.__class_getitem__((section, ...))
+
+
 _SOURCES: dict[str, Any] = {
-    name: (tuple[source, ...] if name not in SINGLE else Annotated[tuple[source, ...], BeforeValidator(_as_array)], ())
+    name: (_of(source) if name not in SINGLE else Annotated[_of(source), BeforeValidator(_as_array)], ())
     for name, source in SOURCES.items()
 }
 
@@ -67,15 +73,15 @@ class Scenario(Section):
 
     name: str = Field("unnamed", description="in summary and report; the name of the file when absent")
     title: str = Field("", description="heading of the report")
-    duration: Seconds = Field("1000s", description="end of the run")
+    duration: Seconds = Field(as_written("1000s"), description="end of the run")
     warm_up: Seconds = Field(
-        "0s",
+        as_written("0s"),
         description="counters, queue averages and shares of groups are taken from then on; flow records are not cut",
     )
     stop_when_idle: bool = Field(False, description="end the run with its last flow")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="of all random streams")
     replications: Whole = Field(1, ge=1, le=100_000, description="runs with seeds seed, seed + 1, ...")
-    disciplines: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("fifo", "las", "run2c", "efd", "lars")
+    disciplines: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("shortlist",)
     sample_interval: Seconds | None = Field(
         None, description="time between samples; a thousandth of the duration when absent, 0 for none"
     )
@@ -92,6 +98,7 @@ class Scenario(Section):
     network: Network = Field(default_factory=Network)
     tcp: Tcp = Field(default_factory=Tcp)
     workload: Workload = Field(default_factory=Workload)
+    probes: Probes = Field(default_factory=Probes)
 
     @model_validator(mode="after")
     def _holds_together(self) -> "Scenario":
@@ -106,6 +113,8 @@ class Scenario(Section):
             raise ValueError(f"sample_interval = {self.sample_interval}: must be 0, or at least {least:.3g} s")
         if self.network.wlan is not None and self.workload.receivers != Workload.model_fields["receivers"].default:
             raise ValueError("workload.receivers with [network.wlan]: must be left out: the stations are the receivers")
+        if self.probes.any and (self.network.wlan is not None or self.network.topology != "dumbbell"):
+            raise ValueError("probes: must be off: they take one bottleneck link, which a dumbbell has")
         for label in ("buffer", "reverse_buffer"):
             limit = getattr(self.network, label)
             if self.network.buffer_counts_transmission and limit is not None and limit[0] < 2:
@@ -133,7 +142,7 @@ class Scenario(Section):
         return scenario_of({**self.model_dump(exclude_unset=True), **fields}, self.name)
 
 
-def scenario_of(document: dict, source: str) -> Scenario:
+def scenario_of(document: dict[str, Any], source: str) -> Scenario:
     """Checks a scenario given as nested dictionaries.
 
     Parameters
@@ -230,6 +239,17 @@ def field_names(model: type[BaseModel] | None = None, prefix: str = "", inside_a
     return names
 
 
+def ready_names() -> list[str]:
+    """Names of the ready scenarios.
+
+    Examples
+    --------
+    >>> ready_names()[-1]
+    'zhao-multihop'
+    """
+    return sorted(found.stem for found in READY.glob("*.toml"))
+
+
 def load_scenario(source: str | os.PathLike[str] = "wired", overrides: dict[str, Any] | None = None) -> Scenario:
     """Reads a scenario file, or one of the ready scenarios by name.
 
@@ -261,8 +281,9 @@ def load_scenario(source: str | os.PathLike[str] = "wired", overrides: dict[str,
             path = READY / f"{path.stem}.toml"
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        ready = ", ".join(sorted(found.stem for found in READY.glob("*.toml")))
-        raise MayflyError(f"{source}: no such file; ready scenarios are {ready}") from None
+        ready = ready_names()
+        known = did_you_mean(path.name, ready) or f"ready scenarios are {', '.join(ready)}"
+        raise MayflyError(f"{source}: no such file; {known}") from None
     except RecursionError:
         raise MayflyError(f"{source}: not a scenario file: nested too deeply") from None
     except (OSError, ValueError) as error:
@@ -287,7 +308,7 @@ def _may_be_absent(name: str) -> bool:
     return name in known and name.rpartition(".")[0] in known
 
 
-def _place(document: dict, name: str, value: Any) -> None:
+def _place(document: dict[str, Any], name: str, value: Any) -> None:
     sections = name.split(".")[:-1]
     # A table written without brackets, such as [workload.web], is the only one of its kind.
     single = _section(document, sections) if name in field_names(inside_arrays=True) else None

@@ -1,14 +1,24 @@
 """The section ``[tcp]`` of a scenario."""
 
-from typing import Any, Literal
+import json
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mayfly.fields import Seconds, Section, Whole
+from mayfly import _native
+from mayfly.fields import Seconds, Section, Whole, as_written
 from mayfly.scenario import presets
 
-RULES = ("aimd", "iiad", "sqrt", "cubic", "bbr")
-"""Rules of the congestion window."""
+RULES: tuple[str, ...] = tuple(
+    rule["const"] for rule in json.loads(_native.transport_schema())["$defs"]["Congestion"]["oneOf"]
+)
+"""Rules of the congestion window, in the order of ``crates/netsim/src/tcp/rules/mod.rs``."""
+
+if TYPE_CHECKING:
+    Rule = str
+else:
+    # One of words that only the native module knows.
+    Rule = Literal[RULES]
 
 
 class Tcp(Section):
@@ -21,21 +31,21 @@ class Tcp(Section):
     header: Whole = Field(40, ge=1, le=500, description="headers of every segment, bytes")
     initial_window: Whole = Field(3, ge=1, le=1000, description="segments after the handshake")
     receiver_window: Whole = Field(43, ge=1, le=1 << 20, description="segments")
-    initial_rto: Seconds = Field("3s", ge=1e-3, le=60, description="timeout before the first RTT sample")
-    min_rto: Seconds = Field("1s", ge=1e-3, le=60, description="lower bound of the timeout")
-    max_rto: Seconds = Field("60s", le=600, description="upper bound of the timeout, at least min_rto")
-    tick: Seconds = Field("1ns", le=1, description="granularity of the RTT measurement")
-    delayed_ack: Seconds = Field("200ms", le=10, description="0 acknowledges every segment")
+    initial_rto: Seconds = Field(as_written("3s"), ge=1e-3, le=60, description="timeout before the first RTT sample")
+    min_rto: Seconds = Field(as_written("1s"), ge=1e-3, le=60, description="lower bound of the timeout")
+    max_rto: Seconds = Field(as_written("60s"), le=600, description="upper bound of the timeout, at least min_rto")
+    tick: Seconds = Field(as_written("1ns"), le=1, description="granularity of the RTT measurement")
+    delayed_ack: Seconds = Field(as_written("200ms"), le=10, description="0 acknowledges every segment")
     fin: bool = Field(True, description="FIN exchange; without it a flow ends with its last data")
     fin_on_data: bool = Field(False, description="the FIN rides on the last data; not in scripted connections")
     close_acks: Whole = Field(0, ge=0, le=10, description="bare ACKs of the receiver beside its FIN (ns-3: 2)")
     handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
     limited_transmit: bool = Field(True, description="RFC 3042")
-    congestion: Literal[RULES] = Field(
+    congestion: Rule = Field(
         "aimd",
         description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), or BBR v1, which needs recovery = sack",
     )
-    congestion_of: dict[str, Literal[RULES]] = Field(
+    congestion_of: dict[str, Rule] = Field(
         {}, description="rule of the flows of a group, by its name, in place of congestion; no BBR beside others"
     )
     ecn: bool = Field(False, description="RFC 3168: data is ECT(0), a mark halves the window")

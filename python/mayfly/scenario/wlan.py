@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from mayfly.errors import MayflyError
-from mayfly.fields import Bytes, Seconds, Section, Whole
-from mayfly.scenario.airtimes import airtimes, highest_rate, overhead_bytes, standards
+from mayfly.fields import Bytes, Seconds, Section, Whole, as_written
+from mayfly.scenario.airtimes import Airtimes, airtimes, highest_rate, overhead_bytes, standards
 from mayfly.scenario.edca import CATEGORIES, category, dcf
 
 MOST_STATIONS = 10_000
@@ -130,14 +130,18 @@ class Wlan(Section):
     aggregate_bytes: Bytes | None = Field(
         None, description="length of an A-MPDU at most; that of the standard when absent"
     )
-    aggregate_airtime: Seconds = Field("5.484ms", gt=0, le=1, description="time of an A-MPDU on the air at most")
+    aggregate_airtime: Seconds = Field(
+        as_written("5.484ms"), gt=0, le=1, description="time of an A-MPDU on the air at most"
+    )
     queues: Literal["shared", "per-station", "airtime-fair"] = Field(
         "shared",
         description="of the access point: one; one per station, each with discipline and buffer, in turn; or these "
         "by equal time on the air",
     )
     # mac80211 adds the weight of a station, 256 by default, in microseconds per round (net/mac80211/sta_info.h).
-    airtime_quantum: Seconds = Field("256us", gt=0, le=1, description="airtime-fair: time of a station in a round")
+    airtime_quantum: Seconds = Field(
+        as_written("256us"), gt=0, le=1, description="airtime-fair: time of a station in a round"
+    )
     hidden_pairs: tuple[Any, ...] = Field((), description="must be empty: every node hears every other")
 
     @model_validator(mode="before")
@@ -223,7 +227,7 @@ class Wlan(Section):
         names = ("standard", "width", "streams", "short_guard", "short_preamble", "long_slot")
         return {name: getattr(self, name) for name in names}
 
-    def link(self, rate: str, lengths: tuple[int, ...] = ()):
+    def link(self, rate: str, lengths: tuple[int, ...] = ()) -> Airtimes:
         """Timing of the link of a station.
 
         Parameters

@@ -1,12 +1,19 @@
-"""The frame of a report page: style, script, Plotly; nothing is loaded from elsewhere, as its own policy enforces."""
+"""The frame of a report page: contents, style, script, Plotly; nothing comes from elsewhere, as its policy enforces.
+
+Every page gets by this frame: a list of contents made of its headings, a box of its own for each table wider than the
+window, a size of its plots that follows the window, and buttons that save each plot as SVG, PNG or CSV.
+"""
 
 import json
 import os
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from mayfly.show.plots import Figure
 from mayfly.text.files import complete
 
 POLICY = (
@@ -29,6 +36,21 @@ LAYOUT: dict[str, Any] = {
 }
 """What all plots have in common."""
 
+GRID_LINE_PX, GRID_AROUND_PX = 22, 62
+"""Height of a bar and of what is above and below the bars, as page.js places panels side by side."""
+
+LEAD_PX = 340
+"""Height of a plot that leads a page."""
+
+FEWEST_HEADINGS = 3
+"""From so many headings on a page has a list of them."""
+
+MOST_FIGURES = 40
+"""Of more headings, those of figures are left out of the contents."""
+
+_HEADING = re.compile(r'<h2(?P<figure> class="figure")?>(?P<title>.*?)</h2>', re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+
 
 def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -> str:
     """Make a page that opens offline.
@@ -38,7 +60,8 @@ def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -
     title : str
         Plain text.
     body : iterable of str
-        HTML, with a table ``#disciplines`` (:mod:`mayfly.show.plotted_table`) and a :func:`place` for each plot.
+        HTML, with a table ``#disciplines`` (:mod:`mayfly.show.plotted_table`) and a :func:`place` for each plot. What
+        stands before the first heading ``<h2>`` is the first screen: the answer and its figure. The contents follow.
     plots : sequence of dict
         Key, data and layout of each plot, as ``page.js`` takes them.
 
@@ -55,20 +78,152 @@ def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
-            *body,
-            '<noscript><p class="answer">The plots need JavaScript; the table does not.</p></noscript>',
+            *with_contents(body),
+            '<noscript><p class="answer">The plots need JavaScript; the tables do not.</p></noscript>',
             f'<script type="application/json" id="figures">{embedded_json(plots)}</script>',
-            f"<script>{_inline(get_plotlyjs())}</script>\n<script>{_inline(SCRIPT)}</script>\n</body>\n</html>\n",
+            f"<script>{inline(get_plotlyjs())}</script>\n<script>{inline(SCRIPT)}</script>\n</body>\n</html>\n",
         ]
     )
 
 
-def place(key: str, height: int, title: str, caption: str) -> str:
-    """Make room for a plot, with its heading above and its sentence below."""
+def with_contents(body: Iterable[str]) -> list[str]:
+    """Give every heading a name to go to, and put the list of them before the first.
+
+    Parameters
+    ----------
+    body : iterable of str
+        HTML. Headings are ``<h2>``; those of plots have the class ``figure``, as :func:`place` writes them.
+
+    Returns
+    -------
+    list of str
+        As it was where there are fewer than `FEWEST_HEADINGS` headings. Of more than `MOST_FIGURES`, those of plots are
+        not in the list.
+
+    Examples
+    --------
+    >>> with_contents(["<h1>A</h1>", "<h2>One &amp; two</h2>", "<h2>Three</h2>", "<h2>Three</h2>"])[2]
+    '<span id="section-one-amp-two"></span><h2>One &amp; two</h2>'
+    """
+    parts = list(body)
+    found: list[tuple[str, str, bool]] = []
+
+    def named(match: re.Match[str]) -> str:
+        # No plot, table or field of a page has a name that begins so.
+        words = f"section-{re.sub(r'[^a-z0-9]+', '-', _TAG.sub('', match['title']).lower()).strip('-')}"
+        taken = {name for name, _, _ in found}
+        name = next(
+            name for at in range(1, len(found) + 2) if (name := words if at == 1 else f"{words}-{at}") not in taken
+        )
+        found.append((name, _TAG.sub("", match["title"]), match["figure"] is not None))
+        return f'<span id="{name}"></span>{match[0]}'
+
+    first = next((at for at, part in enumerate(parts) if _HEADING.search(part)), None)
+    anchored = [_HEADING.sub(named, part) for part in parts]
+    listed = [(name, title) for name, title, figure in found if len(found) <= MOST_FIGURES or not figure]
+    if first is None or len(listed) < FEWEST_HEADINGS:
+        return parts
+    items = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in listed)
+    contents = f'<nav class="contents" aria-label="contents"><b>Contents</b><ul>{items}</ul></nav>'
+    return [*anchored[:first], contents, *anchored[first:]]
+
+
+def for_script(plot: Figure) -> dict[str, Any]:
+    """A plot as :func:`document` takes it.
+
+    Parameters
+    ----------
+    plot : Figure
+        Without panels under each other; with panels side by side its height is that of one line of them, which the
+        page's script changes where they stand in several.
+
+    Returns
+    -------
+    dict
+        ``key``, ``data``, ``layout``, and ``grid`` where there are panels side by side.
+    """
+    layout = LAYOUT | {"legend": dict(LAYOUT["legend"])} | plot.layout
+    found: dict[str, Any] = {"key": plot.key, "data": plot.data, "layout": layout}
+    if plot.grid:
+        found["grid"] = plot.grid
+        drawn = {trace["meta"] for trace in plot.data if trace.get("visible", True) is True}
+        layout["height"] = max(1, len(drawn)) * GRID_LINE_PX + GRID_AROUND_PX
+    return found
+
+
+def leading(plot: Figure) -> Figure:
+    """The same plot, low enough for the first screen."""
+    return plot if plot.grid else replace(plot, layout=plot.layout | {"height": LEAD_PX})
+
+
+def place_of(plot: Figure, leads: bool = False) -> str:
+    """Make room for a plot; ``leads`` as :func:`place`."""
+    return place(plot.key, for_script(plot)["layout"]["height"], plot.title, plot.caption, leads)
+
+
+def place(key: str, height: int, title: str, caption: str, leads: bool = False) -> str:
+    """Make room for a plot, with its heading above and its sentence below.
+
+    Parameters
+    ----------
+    key : str
+        Of the plot: letters, digits and dashes.
+    height : int
+        In pixels; the page's script changes it where panels stand under each other.
+    title, caption : str
+        Plain text.
+    leads : bool
+        Whether it is the figure of the first screen, which has no heading of its own.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    heading = "" if leads else f'<h2 class="figure">{escape(title)}</h2>'
     return (
-        f'<figure><h2>{escape(title)}</h2><div class="plot" id="plot-{key}" style="height:{height}px" role="img" '
-        f'aria-label="{escape(title)}"></div><figcaption>{escape(caption)}</figcaption></figure>'
+        f'<figure{" class=lead" if leads else ""}>{heading}<div class="plot" id="plot-{key}" style="height:{height}px" '
+        f'role="img" aria-label="{escape(title)}"></div><figcaption>{escape(caption)}</figcaption></figure>'
     )
+
+
+def answer(sentences: Sequence[str], rest: Sequence[str] = (), more: str = "More", after: str = "") -> str:
+    """The answer in words, in a box of its own; the first sentence is the largest.
+
+    Parameters
+    ----------
+    sentences, rest : sequence of str
+        Plain text without full stops; ``rest`` waits behind a fold.
+    more : str
+        What the reader clicks on to see ``rest``.
+    after : str
+        HTML that follows the first sentence, such as a command to copy.
+
+    Returns
+    -------
+    str
+        HTML; empty without a sentence.
+    """
+    if not sentences and not rest:
+        return ""
+    first = _paragraphs(sentences[:1])
+    return f'<div class="answer">{first}{after}{told(sentences[1:], rest, more)}</div>'
+
+
+def told(sentences: Sequence[str], rest: Sequence[str] = (), more: str = "More") -> str:
+    """Sentences as paragraphs, and ``rest`` behind a fold; as :func:`answer`, without the box."""
+    return _paragraphs(sentences) + (folded(more, _paragraphs(rest)) if rest else "")
+
+
+def _paragraphs(sentences: Sequence[str]) -> str:
+    """Plain sentences, each closed by a full stop where it has none."""
+    ends = (".", "!", "?", "`")
+    return "".join(f'<p class="told">{escape(text)}{"" if text.endswith(ends) else "."}</p>' for text in sentences)
+
+
+def folded(summary: str, body: str) -> str:
+    """A part of a page that opens by a click, ``body`` as HTML."""
+    return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
 def write(path: str | os.PathLike[str], text: str) -> Path:
@@ -104,5 +259,6 @@ def embedded_json(value: Any) -> str:
     return text
 
 
-def _inline(script: str) -> str:
+def inline(script: str) -> str:
+    """Write a script so that nothing in it ends its element."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")

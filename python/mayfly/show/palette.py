@@ -1,31 +1,31 @@
-"""One colour, dash and symbol per discipline, the same in every plot; readable on white and on black."""
+"""One colour, dash and symbol per discipline, for good: the same in every report, whatever else is in it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-_COLOURS = (
-    "#4269d0",
-    "#e0930f",
-    "#e8503f",
-    "#2aa38b",
-    "#8f5be8",
-    "#d6589b",
-    "#3f9a48",
-    "#4aa3df",
-    "#a3704f",
-    "#868b95",
+NEUTRAL = "#868b95"
+"""Of what belongs to no discipline."""
+
+# Found by search: any two of the first nine, and each against grey, are at least 0.08 apart in OKLab, also as
+# protanopes, deuteranopes and tritanopes see them (Machado et al. 2009), and stand out from white and from black.
+_GREEN, _BLUE, _OCHRE, _OLIVE, _MAGENTA, _PURPLE, _AZURE, _CRIMSON = (
+    "#2d7869",
+    "#4b87c3",
+    "#c38700",
+    "#696900",
+    "#ff2df0",
+    "#a500d2",
+    "#0096ff",
+    "#e10f4b",
 )
+# Of rarer ones, which have a dash and a symbol of their own beside it: at least 0.05 apart.
+_VIOLET, _ORANGE, _LILAC = "#782dff", "#c36900", "#785ab4"
+
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star", "pentagon", "hexagon")
-
-# Found by search: any two colours of different families are at least 0.08 apart in OKLab, also as protanopes,
-# deuteranopes and tritanopes see them (Machado et al. 2009), blue, orange and pink against grey at least 0.06.
-_FAMILIES = {
-    "size-based": (("#3f78ff", "#106ed7", "#449ed7"), "circle"),
-    "fair queueing": (("#be5a0a", "#d18e45", "#bd7c31"), "square"),
-    "queue management": (("#f45bba", "#8e5374", "#a15e9c"), "triangle-up"),
-}
-_NEUTRAL = (("#868b95",), "diamond")
+_OTHERS = (_BLUE, _OCHRE, _CRIMSON, _GREEN, _PURPLE, _MAGENTA, _OLIVE, _AZURE, _VIOLET, _ORANGE)
+"""Colours of labels that are no disciplines, in their order."""
 
 
 @dataclass(frozen=True)
@@ -43,44 +43,112 @@ class Style:
         return f"rgba({red},{green},{blue},{alpha:g})"
 
 
-def styles(labels: list[str], families: Mapping[str, str] | None = None) -> dict[str, Style]:
+PALETTE: Mapping[str, Style] = {
+    # What the others are compared with is thicker.
+    "fifo": Style(NEUTRAL, "solid", "diamond", 3.0),
+    # Size-based: circles.
+    "las": Style(_AZURE, "solid", "circle"),
+    "lasack": Style(_AZURE, "dash", "circle-open"),
+    "lars": Style(_ORANGE, "solid", "hexagon"),
+    "srpt": Style(_ORANGE, "dot", "hexagon-open"),
+    "efd": Style(_BLUE, "solid", "pentagon"),
+    "efdack": Style(_BLUE, "dash", "pentagon-open"),
+    "pefd": Style(_BLUE, "dot", "octagon"),
+    "pias": Style(_BLUE, "dashdot", "octagon-open"),
+    "run2c": Style(_VIOLET, "solid", "circle-cross"),
+    "run2cack": Style(_VIOLET, "dash", "circle-cross-open"),
+    "sift": Style(_VIOLET, "dot", "circle-x"),
+    "xprotect": Style(_VIOLET, "dashdot", "circle-x-open"),
+    "lfq": Style(_GREEN, "solid", "star"),
+    # Fair queueing: squares.
+    "fq_codel": Style(_OCHRE, "solid", "square"),
+    "fq": Style(_OCHRE, "dash", "square-open"),
+    "fq_pie": Style(_OCHRE, "dot", "square-cross"),
+    "cake": Style(_OLIVE, "solid", "diamond-tall"),
+    "drr": Style(_LILAC, "solid", "square-x"),
+    "sfq": Style(_LILAC, "dash", "square-x-open"),
+    "scfq": Style(_LILAC, "dot", "square-cross-open"),
+    # Processor sharing, which only models have.
+    "ps": Style(_LILAC, "dashdot", "square-dot"),
+    # Queue management: triangles.
+    "codel": Style(_MAGENTA, "solid", "triangle-up"),
+    "pie": Style(_PURPLE, "solid", "triangle-down"),
+    "dualpi2": Style(_PURPLE, "dash", "triangle-down-open"),
+    "red": Style(_CRIMSON, "solid", "triangle-right"),
+    "estmred": Style(_CRIMSON, "dash", "triangle-right-open"),
+    "choke": Style(_CRIMSON, "dot", "triangle-left"),
+}
+"""By id of the registry: a row here is never given to another discipline."""
+
+_ID = re.compile(r"[\w-]+")
+_SHADES = (0.0, -0.35, 0.2)
+"""Of variants of one discipline: towards black, and towards white."""
+
+
+def styles(labels: Sequence[str]) -> dict[str, Style]:
     """Style of each label, in the order given.
 
     Parameters
     ----------
-    labels : list of str
-    families : mapping of str, optional
-        Family of each label. With three families or more, a family has its colours and symbol, and a member its shade
-        and dash; otherwise each label has a colour of its own, and above ten these return with another dash.
+    labels : sequence of str
+        A discipline, with its options or what ran it: ``efd``, ``efd(threshold=3000)``, ``efd (linux)``; or anything
+        else.
 
     Returns
     -------
     dict of Style
+        A discipline has that of `PALETTE`, whatever the order and whatever else is there; what is written with options
+        has a shade of its colour and another dash, of several each its own up to a dozen. Other labels have colours
+        by their order, those of the disciplines present last; above ten the colours return with another dash.
 
     Examples
     --------
-    >>> styles(["fifo", "efd"])["efd"].dash
-    'solid'
-    >>> kinds = {"fifo": "plain", "efd": "size-based", "red": "queue management"}
-    >>> styles(list(kinds), kinds)["red"].symbol
-    'triangle-up'
+    >>> styles(["las", "fifo"])["fifo"] == styles(["fifo", "efd"])["fifo"] == PALETTE["fifo"]
+    True
+    >>> found = styles(["efd", "efd(threshold=3000)"])
+    >>> [(style.colour, style.dash) for style in found.values()]
+    [('#4b87c3', 'solid'), ('#31587f', 'dash')]
+    >>> styles(["ours", "printed"])["printed"].colour
+    '#c38700'
     """
-    if families is None or len({families[label] for label in labels}) < 3:
-        return {
-            label: Style(
-                _COLOURS[place % len(_COLOURS)],
-                _DASHES[place // len(_COLOURS) % len(_DASHES)],
-                _SYMBOLS[place % len(_SYMBOLS)],
-            )
-            for place, label in enumerate(labels)
-        }
-    found: dict[str, Style] = {}
-    members: dict[str, int] = {}
+    known = {label: name for label in labels if (name := _id(label)) is not None}
+    variants: dict[str, int] = {}
+    taken = {PALETTE[name].colour for name in known.values()}
+    free = sorted(_OTHERS, key=lambda colour: colour in taken)
+    # The discipline itself comes first, wherever it stands, then its variants by their names.
+    of_known = {}
+    for label in sorted(known, key=lambda label: (label != known[label], label)):
+        name = known[label]
+        place = variants[name] = variants.get(name, -1) + 1
+        of_known[label] = _variant(PALETTE[name], place)
+    found, others = {}, 0
     for label in labels:
-        place = members[families[label]] = members.get(families[label], -1) + 1
-        colours, symbol = _FAMILIES.get(families[label], _NEUTRAL)
-        dash = _DASHES[place // len(colours) % len(_DASHES)]
-        open_symbol = "-open" if place % (2 * len(colours)) >= len(colours) else ""
-        # The first is what the others are compared with.
-        found[label] = Style(colours[place % len(colours)], dash, symbol + open_symbol, 3.0 if not found else 2.0)
+        if label in of_known:
+            found[label] = of_known[label]
+        elif label not in found:
+            dash = _DASHES[others // len(free) % len(_DASHES)]
+            found[label] = Style(free[others % len(free)], dash, _SYMBOLS[others % len(_SYMBOLS)])
+            others += 1
     return found
+
+
+def _id(label: str) -> str | None:
+    """Id of the discipline a label is about; None when it is about something else."""
+    match = _ID.match(label)
+    rest = "" if match is None else label[match.end() :]
+    return match[0] if match and match[0] in PALETTE and (not rest or rest.startswith(("(", " ("))) else None
+
+
+def _variant(style: Style, place: int) -> Style:
+    if place == 0:
+        return style
+    first = _DASHES.index(style.dash)
+    shade = _SHADES[place % len(_SHADES)]
+    return replace(style, dash=_DASHES[(first + place) % len(_DASHES)], colour=_shaded(style.colour, shade))
+
+
+def _shaded(colour: str, shade: float) -> str:
+    """Mix a colour with white, or with black where the share is negative."""
+    end = 255 if shade > 0 else 0
+    mixed = (round(value + (end - value) * abs(shade)) for value in (int(colour[at : at + 2], 16) for at in (1, 3, 5)))
+    return "#" + "".join(f"{value:02x}" for value in mixed)

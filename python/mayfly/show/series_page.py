@@ -27,21 +27,23 @@ def series_page(title: str, about: str, sentences: Sequence[str], plots: Sequenc
     sentences : sequence of str
         The answer in words, without full stops.
     plots : sequence of Figure
+        The first leads the page.
 
     Returns
     -------
     str
         HTML.
     """
-    data = [{"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in plots]
+    lead, others = page.leading(plots[0]), plots[1:]
     body = [
         f"<h1>{escape(title)}</h1>",
+        page.answer(sentences),
+        page.place_of(lead, leads=True),
         f'<p class="soft">{escape(about)}</p>',
-        f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in sentences)}</div>',
-        *(page.place(plot.key, page.LAYOUT["height"], plot.title, plot.caption) for plot in plots),
+        *map(page.place_of, others),
         '<footer class="soft">Made by Mayfly.</footer>',
     ]
-    return page.document(title, body, data)
+    return page.document(title, body, [page.for_script(plot) for plot in (lead, *others)])
 
 
 def write_series(path: str | os.PathLike[str], series: Callable[[], pl.DataFrame], document: Callable[[], str]) -> Path:

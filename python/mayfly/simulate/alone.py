@@ -160,7 +160,7 @@ class Ways:
         )
         found: list[tuple[Floats, int]] = [(np.empty(0), -1)] * flows.height
         for part in self.net.alone(flows, self.settings):
-            settings = json.dumps(self.settings | part.settings)
+            settings = json.dumps({**self.settings, **part.settings})
             native = _native.alone(settings, columns.native_flows(part.flows, self.full_packet_bytes, part.ends))
             segments, alone = map(pl.DataFrame, native)
             parts = np.split(segments["time_ns"].to_numpy(), np.cumsum(alone["arrivals"].to_numpy())[:-1])

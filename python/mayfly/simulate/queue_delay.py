@@ -23,7 +23,9 @@ def taken(row: dict[str, Any]) -> dict[str, Any]:
         their waits, None without packets.
     """
     waits = {"packets": row["queue_packets"]} | {name: row[f"queue_delay_{name}"] for name in _MEASURES}
-    others = {name: value for name, value in row.items() if name != "queue_packets" and "queue_delay" not in name}
+    others = {
+        name: value for name, value in row.items() if name != "queue_packets" and not name.startswith("queue_delay")
+    }
     return others | {"queueing_delay": waits}
 
 

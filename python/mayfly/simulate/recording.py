@@ -64,13 +64,15 @@ class Recording:
             raise MayflyError(f"pcap side = {self.side!r}: must be {' or '.join(SIDES)}")
 
     @contextmanager
-    def native(self, flows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    def native(self, flows: pl.DataFrame, probes: int = 0) -> Iterator[dict[str, Any]]:
         """What the native module takes; the file appears under its name when the block ends well.
 
         Parameters
         ----------
         flows : polars.DataFrame, shape (n_flows, ...)
             The flow list that is run.
+        probes : int
+            Rows at its head that are no part of the workload: their addresses and ports follow those of the others.
 
         Yields
         ------
@@ -86,9 +88,18 @@ class Recording:
             with complete(path) as partial:
                 # A mistake in the path is told before the run, not after it.
                 partial.touch()
-                yield {"path": str(partial), "side": self.side, **ends(flows)}
+                yield {
+                    "path": str(partial),
+                    "side": self.side,
+                    **_rolled(ends(pl.concat([flows[probes:], flows[:probes]])), probes),
+                }
         except OSError as error:
             raise MayflyError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _rolled(found: dict[str, tuple[Floats, Floats]], rows: int) -> dict[str, tuple[Floats, Floats]]:
+    """The last ``rows`` first."""
+    return {name: (np.roll(one, rows), np.roll(other, rows)) for name, (one, other) in found.items()}
 
 
 def ends(flows: pl.DataFrame) -> dict[str, tuple[Floats, Floats]]:

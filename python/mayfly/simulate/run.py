@@ -16,7 +16,7 @@ from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.transport import RULES, Tcp
-from mayfly.simulate import columns, queue_delay, traces
+from mayfly.simulate import columns, probes, queue_delay, traces
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
@@ -64,6 +64,11 @@ class RunResult:
         Trains of scripted flows; empty without any.
     cell : dict or None
         Totals of the wireless cell after the warm-up (:func:`mayfly.simulate.network.cell.totals`).
+    probes : polars.DataFrame, shape (n_packets, 5)
+        Packets of the probes (:meth:`mayfly.simulate.probes.Probing.packets`); empty without any. Nothing else here
+        counts them.
+    idle_rtt_s : float or None
+        Round-trip time of a ping on the idle link, s; None without one.
     """
 
     discipline: Discipline
@@ -79,6 +84,8 @@ class RunResult:
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     cell: dict[str, Any] | None = field(default=None, repr=False)
     subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    probes: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    idle_rtt_s: float | None = None
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -192,6 +199,7 @@ def native_settings(
             reverse_unit: reverse_limit - in_transmission * (1 if reverse_unit == "packets" else full_packet)
         },
         "loss": network.loss,
+        "symmetric": network.symmetric,
         "discipline": discipline.native,
         "reverse_discipline": reverse.native,
         "flow_rules": list(RULES),
@@ -206,6 +214,8 @@ def native_settings(
         "traced": [],
         "trace_limit": scenario.trace_limit,
         "subflows": scenario.subflows,
+        "probes": [],
+        "echoes": [],
     }
 
 
@@ -268,31 +278,45 @@ def run_one(
         A value is refused.
     """
     tcp = scenario.tcp
-    settings = native_settings(scenario, discipline, scenario.seed + replication, largest(flows))
-    settings |= {"trace_drops": trace_drops, "traced": traces.chosen_rows(flows, scenario.trace)}
+    seed, full_packet = scenario.seed + replication, tcp.mss + tcp.headers_bytes
+    probed, probing = probes.with_probes(scenario, flows, seed)
+    before = probing.count
+    settings = native_settings(scenario, discipline, seed, [before + row for row in largest(flows)])
+    traced = [before + row for row in traces.chosen_rows(flows, scenario.trace)]
+    settings |= {"trace_drops": trace_drops, "traced": traced}
     began = time.thread_time()
     try:
         net = network_of(scenario)
-        settings |= net.settings(discipline, tcp.mss + tcp.headers_bytes, flows)
+        settings |= net.settings(discipline, full_packet, flows)
         native = columns.native_flows(
-            flows, tcp.mss + tcp.headers_bytes, net.numbers(flows), scenario.nonresponsive, tcp.congestion_of
+            probed, full_packet, net.numbers(probed), scenario.nonresponsive, tcp.congestion_of
         )
-        with nullcontext() if recording is None else recording.native(flows) as given:
-            result = _native.run(json.dumps(settings), native, control or _native.Control(), given)
+        with nullcontext() if recording is None else recording.native(probed, before) as given:
+            result = _native.run(json.dumps(settings | probing.settings), native, control or _native.Control(), given)
+        idle_rtt_s = None
+        if probes.PING in probing.names:
+            alone = probes.ping_alone(probed)
+            idle_rtt_s = probes.idle_rtt_s(settings, columns.native_flows(alone, full_packet, net.numbers(alone)))
     except ValueError as error:
         raise MayflyError(str(error)) from None
     cpu_s = time.thread_time() - began
-    told = {name: None if table is None else pl.DataFrame(table) for name, table in result.items()}
+    told = {name: pl.DataFrame(table) for name, table in result.items() if table is not None}
+    told["flows"] = told["flows"][before:]
+    for name in ("drops", "packets", "timeouts", "subflows", "trains"):
+        told[name] = probing.workload_only(told[name])
     counters = queue_delay.taken(told["counters"].row(0, named=True))
-    air = net.cell(None if told["cell"] is None else (told["cell"], told["nodes"]), counters)
+    air = net.cell((told["cell"], told["nodes"]) if "cell" in told else None, counters)
     interfaces = net.interfaces(told["interfaces"], counters)
     counters["cpu_s"] = cpu_s
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, told["flows"], tcp.mss, net.records(flows, told["flows"]))
-    alone = (paths or PathsAlone()).response(net, settings, records, tcp.mss + tcp.headers_bytes, replication)
-    records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
+    alone_s = (paths or PathsAlone()).response(net, settings, records, full_packet, replication)
+    records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone_s, **labels))
     counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
-    classes = columns.class_counts(columns.group_classes(flows)[0], told["classes"])
+    # Probes have no group, and are counted in none.
+    classes = columns.class_counts(columns.group_classes(probed)[0], told["classes"])[
+        : len(columns.group_classes(flows)[0])
+    ]
     trains = pl.DataFrame()
     if "script" in flows.columns:
         trains = scripts.trains_frame(told["trains"], flows).with_columns(**labels)
@@ -314,6 +338,8 @@ def run_one(
         trains,
         air,
         subflows,
+        probing.packets(told["probes"]),
+        idle_rtt_s,
     )
 
 
@@ -321,13 +347,14 @@ def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str
     """Rates and losses that follow from the totals."""
     seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     udp = records.filter(pl.col("protocol") == "udp")
-    down = counters["sent_bytes"] * 8 / seconds
+    down, up = (counters[name] * 8 / seconds for name in ("sent_bytes", "reverse_sent_bytes"))
     return {
         "utilisation": down / settings["rate_bps"],
         "throughput_down_mbps": down / 1e6,
-        "throughput_up_mbps": counters["reverse_sent_bytes"] * 8 / seconds / 1e6,
+        "throughput_up_mbps": up / 1e6,
+        "reverse_utilisation": up / (settings["reverse_rate_bps"] or settings["rate_bps"]),
         "udp_packets": int(udp["packets_sent"].sum()),
-        "udp_lost": int(udp["drops"].sum() + udp["lost"].sum()),
+        "udp_lost": int(udp["drops"].sum()) + int(udp["lost"].sum()),
     }
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95
+from mayfly.show.notebook import Result
 from mayfly.sweep.run import Swept, written_plan
 from mayfly.sweep.store import Store
 from mayfly.text.nearest import hint
@@ -25,8 +26,8 @@ SHOWN = 60
 """Rows of the table in a terminal."""
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, repr=False)
+class Found(Result):
     """Figures of a sweep, the mean over the seeds at each point.
 
     Parameters
@@ -47,7 +48,7 @@ class Found:
         ``fields, discipline, seeds, failed``, and by figure ``mean`` and ``ci95`` (Student's t over the seeds).
         """
         names = [f"field.{name}" for name in self.swept.plan.names]
-        parts: dict[tuple, list[dict[str, Any]]] = {}
+        parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for row in self.swept.rows:
             parts.setdefault((*(row.get(name) for name in names), row["discipline"]), []).append(row)
         order = {
@@ -108,7 +109,7 @@ class Found:
     def sentences(self) -> list[str]:
         """What happened, in words."""
         swept, said = self.swept, []
-        said.append(f"{swept.ran:,} runs made, {swept.found:,} were there")
+        said.append(_runs_done(swept.ran, swept.found))
         if len(self.figures()) > SHOWN:
             said.append(
                 f"{SHOWN} of {len(self.figures()):,} rows are shown: the report and `mayfly sweep query` have all"
@@ -125,7 +126,19 @@ class Found:
         return said
 
 
-def _figures(found: Found, key: tuple, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _runs_done(ran: int, reused: int) -> str:
+    """How many runs there were, and how many of an earlier call were good enough.
+
+    Examples
+    --------
+    >>> _runs_done(54, 0), _runs_done(0, 1)
+    ('54 runs done, none reused', 'no run done, 1 reused')
+    """
+    done = "no run" if ran == 0 else f"{ran:,} run{'s' if ran != 1 else ''}"
+    return f"{done} done, {f'{reused:,}' if reused else 'none'} reused"
+
+
+def _figures(found: Found, key: tuple[Any, ...], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     done = [row for row in rows if row["status"] == "done"]
     fields = dict(zip(found.swept.plan.names, key, strict=False))
     row: dict[str, Any] = {"fields": fields, "discipline": key[-1], "seeds": len(done), "failed": len(rows) - len(done)}

@@ -53,8 +53,8 @@ def run_sweep(
     MayflyError
         Whatever is refused, in one line.
     """
-    how = {"shard": shard, "make_workers": make_workers, "retry_failed": retry_failed, "progress": progress}
-    found = answer(sweep(plan, folder, **how), folder, metrics)
+    swept = sweep(plan, folder, shard=shard, make_workers=make_workers, retry_failed=retry_failed, progress=progress)
+    found = answer(swept, folder, metrics)
     files = write_answer(found, folder, title) if shard[1] == 1 else {}
     return found, files
 

@@ -11,8 +11,9 @@ import numpy as np
 from mayfly.show import page
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown
-from mayfly.sweep.answer import Found
-from mayfly.text.readable import digits
+from mayfly.show.table import Table, html
+from mayfly.sweep.answer import SHOWN, Found
+from mayfly.text.readable import MISSING, digits
 
 MOST_LINES = 2000
 """Rows of the table: beyond, `mayfly sweep query` has them."""
@@ -42,27 +43,71 @@ def sweep_page(found: Found, title: str) -> str:
         for metric in found.metrics
         for plot in (*_against(rows, metric, scales, looks), *_maps(rows, metric, scales, plan.disciplines))
     ]
-    data = [{"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in plots]
+    leads, others = [page.leading(plot) for plot in plots[:1]], plots[1:]
     about = f"{len(plan.points):,} points, {len(plan.disciplines)} disciplines; design: {plan.sweep.design}."
     body = [
         f"<h1>{escape(title)}</h1>",
+        page.answer([*_leads(rows, found), *found.sentences()]),
+        *(page.place_of(plot, leads=True) for plot in leads),
         f'<p class="soft">{escape(about)} The same seeds everywhere: disciplines meet the same workloads.</p>',
-        f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
-        *(
-            page.place(plot.key, plot.layout.get("height", page.LAYOUT["height"]), plot.title, plot.caption)
-            for plot in plots
-        ),
+        *map(page.place_of, others),
         _table(rows, found),
         _failures(found),
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it.</footer>',
     ]
-    return page.document(title, body, data)
+    return page.document(title, body, [page.for_script(plot) for plot in (*leads, *others)])
+
+
+WORDS = {
+    "short.mean_s": "mean response time of short flows (s)",
+    "long.mean_s": "mean response time of long flows (s)",
+    "utilisation": "link use (share of the rate)",
+    "drops": "packets dropped",
+}
+"""Figures in words, with their units."""
+
+_UNITS = {"_s": "s", "_ms": "ms", "_mbps": "Mbit/s", "_bps": "bit/s", "_bytes": "bytes", "_packets": "packets"}
+_FIELD_UNITS = {"buffer": "packets", "rate": "bit/s", "load": "bit/s", "delay": "s", "duration": "s"}
+
+
+def titled(metric: str) -> str:
+    """A figure of the results in words, with its unit.
+
+    Examples
+    --------
+    >>> titled("short.mean_s"), titled("queueing_delay.max_s"), titled("jain")
+    ('mean response time of short flows (s)', 'queueing_delay.max_s (s)', 'jain')
+    """
+    unit = next((unit for ending, unit in _UNITS.items() if metric.endswith(ending)), "")
+    return WORDS.get(metric) or (f"{metric} ({unit})" if unit else metric)
+
+
+def _leads(rows: Sequence[dict[str, Any]], found: Found) -> list[str]:
+    """Which discipline has the least of the first figure, and at how many points."""
+    plan, metric = found.swept.plan, found.metrics[0]
+    points: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if row[metric]["mean"] is not None:
+            points.setdefault(str(row["fields"]), {})[row["discipline"]] = row[metric]["mean"]
+    judged = [values for values in points.values() if len(values) == len(plan.disciplines) > 1]
+    if not judged:
+        return []
+    wins = {label: sum(min(values, key=values.__getitem__) == label for values in judged) for label in plan.disciplines}
+    best = max(wins, key=wins.__getitem__)
+    means = [values[best] for values in judged]
+    where = "at every point" if wins[best] == len(judged) else f"at {wins[best]:,} of {len(judged):,} points"
+    spread = f"from {digits(min(means))} to {digits(max(means))}" if min(means) < max(means) else digits(means[0])
+    return [f"Least {titled(metric)}: {best} {where}, {spread}"]
+
+
+Axis = tuple[str, list[float], str]
+"""A field, its values, and their unit."""
 
 
 def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     """Values as numbers of one unit, for an axis; None where they are not, or all the same."""
-    parts = [_NUMBER.match(str(value)) for value in values]
-    if not parts or not all(parts) or any(isinstance(value, bool) for value in values):
+    parts = [part for value in values if (part := _NUMBER.match(str(value)))]
+    if not parts or len(parts) < len(values) or any(isinstance(value, bool) for value in values):
         return None
     if len({part[2] for part in parts}) > 1 or len({part[1] for part in parts}) < 2:
         return None
@@ -70,6 +115,8 @@ def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
 
 
 def _label(name: str, unit: str) -> str:
+    """A field with the unit its values are written with, or that a bare number has."""
+    unit = unit or _FIELD_UNITS.get(name.rpartition(".")[2], "")
     return f"{name} ({unit})" if unit else name
 
 
@@ -96,7 +143,7 @@ def _against(rows: list[dict[str, Any]], metric: str, scales: dict[str, Any], lo
         every = [y for trace in data for y in trace["y"] if y is not None]
         layout = {
             "xaxis": axis(_label(name, scale[1]), _spread(xs), xs),
-            "yaxis": axis(metric, _spread([y for y in every if y > 0]) and min(every) > 0, every),
+            "yaxis": axis(titled(metric), _spread([y for y in every if y > 0]) and min(every) > 0, every),
             "showlegend": True,
         }
         several = any(
@@ -110,7 +157,7 @@ def _against(rows: list[dict[str, Any]], metric: str, scales: dict[str, Any], lo
             else "; bars: 95 % interval (Student's t over the seeds)."
         )
         key = f"line-{_slug(metric)}-{_slug(name)}"
-        plots.append(Figure(key, f"{metric} against {name}", caption, data, layout))
+        plots.append(Figure(key, f"{_bare(titled(metric))} against {name}", caption, data, layout))
     return plots
 
 
@@ -164,18 +211,18 @@ def _maps(rows: list[dict[str, Any]], metric: str, scales: dict[str, Any], label
 
 
 def _panels(
-    surfaces: dict[str, Any], across: tuple, upward: tuple, metric: str, values: list[float], logarithmic: bool
+    surfaces: dict[str, Any], across: Axis, upward: Axis, metric: str, values: list[float], logarithmic: bool
 ) -> Figure:
     columns = min(len(surfaces), 3)
     lines = math.ceil(len(surfaces) / columns)
-    scaled = [math.log10(v) if logarithmic else v for v in (min(values), max(values))]
-    ticks = np.linspace(*scaled, 5)
+    low, high = (math.log10(v) if logarithmic else v for v in (min(values), max(values)))
+    ticks = np.linspace(low, high, 5)
     bar = {
-        "title": {"text": metric},
+        "title": {"text": titled(metric).replace(" (", "<br>("), "side": "right"},
         "tickvals": ticks.tolist(),
         "ticktext": [digits(10**t if logarithmic else t) for t in ticks],
     }
-    colours = {"cmin": scaled[0], "cmax": scaled[1], "colorscale": "Viridis", "colorbar": bar}
+    colours = {"cmin": low, "cmax": high, "colorscale": "Viridis", "colorbar": bar}
     layout: dict[str, Any] = {"coloraxis": colours, "height": 90 + 300 * lines, "showlegend": False, "annotations": []}
     data = []
     for place, (label, surface) in enumerate(surfaces.items()):
@@ -211,8 +258,14 @@ def _panels(
         )
     caption = "Means over the seeds, and over points that differ in other fields."
     caption += " Equal steps of colour are equal ratios." if logarithmic else ""
-    title = f"{metric} over {across[0]} and {upward[0]}"
+    title = f"{_bare(titled(metric))} over {across[0]} and {upward[0]}"
     return Figure(f"map-{_slug(metric)}", title, caption, data, layout)
+
+
+def _bare(title: str) -> str:
+    """A title without its unit, the first letter large."""
+    name = title.partition(" (")[0]
+    return name[:1].upper() + name[1:]
 
 
 def _slug(name: str) -> str:
@@ -220,22 +273,22 @@ def _slug(name: str) -> str:
 
 
 def _table(rows: list[dict[str, Any]], found: Found) -> str:
-    heads = [*found.swept.plan.names, "discipline", "seeds", *found.metrics]
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    names = found.swept.plan.names
+    units = {name: scale[1] for name in names if (scale := _numbers([row["fields"].get(name) for row in rows]))}
+    heads = ("discipline", *(_label(name, units.get(name, "")) for name in names), "seeds", *map(titled, found.metrics))
     lines = []
     for row in rows[:MOST_LINES]:
-        cells = [str(row["fields"].get(name, "")) for name in found.swept.plan.names]
-        cells += [row["discipline"], str(row["seeds"]) + (f" ({row['failed']} failed)" if row["failed"] else "")]
+        cells = [str(row["fields"].get(name, "")) for name in names]
+        cells.append(str(row["seeds"]) + (f" ({row['failed']} failed)" if row["failed"] else ""))
         for metric in found.metrics:
             mean, interval = row[metric]["mean"], row[metric]["ci95"]
-            text = "–" if mean is None else digits(mean)
+            text = MISSING if mean is None else digits(mean)
             cells.append(text + ("" if interval is None else f" [{digits(interval[0])}, {digits(interval[1])}]"))
-        lines.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    cut = f'<p class="soft">The first {MOST_LINES:,} of {len(rows):,} rows.</p>' if len(rows) > MOST_LINES else ""
-    return (
-        f'<h2>Means over the seeds [95 % CI]</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>{cut}"
-    )
+        lines.append((row["discipline"], *cells))
+    cut = (f"The first {MOST_LINES:,} of {len(rows):,} rows.",) if len(rows) > MOST_LINES else ()
+    folded = f"All {len(rows):,} rows" if len(rows) > SHOWN else ""
+    heads = tuple(head.replace(" (", "\n(") for head in heads)
+    return html(Table("Means over the seeds [95 % CI]", heads, tuple(lines), notes=cut, folded=folded))
 
 
 def _failures(found: Found) -> str:

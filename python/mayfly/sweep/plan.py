@@ -5,6 +5,7 @@ import math
 import os
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -42,15 +43,15 @@ class Range(Section):
 
     def bounds(self) -> tuple[float, float, str]:
         """Both bounds as numbers, and their unit."""
-        parts = [_QUANTITY.match(str(value)) for value in (self.from_, self.to)]
-        if not all(parts) or parts[0][2] != parts[1][2]:
+        first, last = (_QUANTITY.match(str(value)) for value in (self.from_, self.to))
+        if not first or not last or first[2] != last[2]:
             raise ValueError(f"from = {self.from_}, to = {self.to}: must be numbers with the same unit")
-        low, high = (float(part[1]) for part in parts)
+        low, high = float(first[1]), float(last[1])
         if not (math.isfinite(low) and math.isfinite(high)) or low >= high:
             raise ValueError(f"to = {self.to}: must be above from = {self.from_}")
         if self.scale == "log" and low <= 0:
             raise ValueError(f"from = {self.from_}: must be above 0 with scale = log")
-        return low, high, parts[0][2]
+        return low, high, first[2]
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "Range":
@@ -257,13 +258,17 @@ def _points(sweep: Sweep) -> list[dict[str, Value]]:
         return list(sweep.point)
     if sweep.design == "random":
         rng = np.random.Generator(np.random.PCG64(sweep.draw))
+        # A random design without a number of points is refused when it is read.
+        assert sweep.points is not None
         columns = {}
-        for name, values in sweep.fields.items():
+        for name, among in sweep.fields.items():
             shares = rng.random(sweep.points)
-            drawn = values.at(shares) if isinstance(values, Range) else [values[int(s * len(values))] for s in shares]
+            drawn = among.at(shares) if isinstance(among, Range) else [among[int(s * len(among))] for s in shares]
             columns[name] = drawn
         return [{name: column[k] for name, column in columns.items()} for k in range(sweep.points)]
-    values = [v.at(np.linspace(0, 1, v.steps)) if isinstance(v, Range) else v for v in sweep.fields.values()]
+    values: list[Sequence[Value]] = [
+        v.at(np.linspace(0, 1, v.steps)) if isinstance(v, Range) else v for v in sweep.fields.values()
+    ]
     if (count := math.prod(map(len, values))) > MOST_POINTS:
         raise MayflyError(
             f"[fields]: {count} points: must be at most {MOST_POINTS}; design = random draws some of them"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mayfly.errors import MayflyError
+from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress
 from mayfly.sweep.job import Job
 from mayfly.sweep.plan import Plan
@@ -18,8 +19,8 @@ from mayfly.sweep.store import Store
 from mayfly.sweep.workers import Local, Workers
 
 
-@dataclass(frozen=True)
-class Swept:
+@dataclass(frozen=True, repr=False)
+class Swept(Result):
     """What a sweep did.
 
     Parameters

@@ -99,6 +99,8 @@ class Schedule:
 
     def _known(self, point: int) -> bool:
         """Whether the mean is known well enough under every discipline; one that only fails will not get better."""
+        # Asked only where seeds are added as needed.
+        assert self._stop is not None
         for label in self.plan.disciplines:
             values = self._values.get((point, label), [])
             if not values:

@@ -4,7 +4,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
@@ -63,7 +63,7 @@ class Local:
 
     def __init__(self, count: int | None = None):
         self.count = count or os.cpu_count() or 1
-        self._jobs: dict[Future, tuple[Job, str]] = {}
+        self._jobs: dict[Future[Done], tuple[Job, str]] = {}
         self._suspects: list[tuple[Job, str]] = []
         self._pool = self._made()
 
@@ -141,7 +141,7 @@ class Dask:
         except (OSError, ValueError) as error:
             raise MayflyError(f"--cluster {address}: no scheduler answers: {error}") from None
         self._results = as_completed(loop=self._client.loop)
-        self._jobs: dict[str, tuple[Job, str]] = {}
+        self._jobs: dict[Hashable, tuple[Job, str]] = {}
 
     def room(self) -> bool:
         threads = sum(self._client.nthreads().values()) or 1

@@ -94,3 +94,28 @@ def reading(source: str) -> Iterator[None]:
         yield
     except (OSError, EOFError, zlib.error) as error:
         raise MayflyError(f"{source}: cannot be read: {first_line(error)}") from None
+
+
+@contextmanager
+def without_panics() -> Iterator[None]:
+    """Damage that polars did not foresee is an error like the one it did.
+
+    Its native code panics then: it prints a trace to standard error, and raises what is no exception of polars, nor an
+    ``Exception`` at all. Standard error is closed meanwhile, so only the reading itself belongs inside.
+
+    Raises
+    ------
+    polars.exceptions.ComputeError
+        The native code panicked.
+    """
+    told = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    except pl.exceptions.PanicException as error:
+        raise pl.exceptions.ComputeError(f"damaged: {first_line(error)}") from None
+    finally:
+        os.dup2(told, 2)
+        os.close(told)
+        os.close(nowhere)

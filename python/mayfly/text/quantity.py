@@ -10,8 +10,13 @@ from mayfly.errors import MayflyError
 
 _NUMBER_WITH_UNIT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([a-zA-Z/]*)\s*\Z", re.IGNORECASE)
 
-_RATES = {"": 1.0, "bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
-_RATES |= {f"{unit}/s": factor for unit, factor in _RATES.items() if unit}
+_PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
+_RATES = {"": 1.0}
+for _prefix, _factor in _PREFIXES.items():
+    _RATES |= dict.fromkeys((f"{_prefix}bit", f"{_prefix}bit/s", f"{_prefix}bps", f"{_prefix}b/s"), _factor)
+    _RATES |= {_prefix: _factor} if _prefix else {}
+_BYTES_PER_SECOND = re.compile(r"([kKmMgG]?)(B/s|B|Bps)\Z")
+"""Spellings with a large B, which stands for bytes; `mbps` is megabits, though not in `tc`."""
 _TIMES = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 _BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20}
 _PACKETS = {"": 1, "p": 1, "packet": 1, "packets": 1}
@@ -67,7 +72,8 @@ def rate_bps(value: object, name: str = "rate") -> int:
     Parameters
     ----------
     value : str or number
-        A number of bit/s, or a number with ``bit``, ``kbit``, ``mbit`` or ``gbit`` (decimal, ``/s`` optional).
+        A number of bit/s, or a number with ``bit``, ``kbit``, ``mbit`` or ``gbit`` (decimal, ``/s`` optional); ``10M``,
+        ``10Mbps`` and ``10Mb/s`` are read as ``10mbit``.
     name : str
         What the error message calls it.
 
@@ -83,12 +89,21 @@ def rate_bps(value: object, name: str = "rate") -> int:
 
     Examples
     --------
-    >>> rate_bps("10mbit")
-    10000000
+    >>> rate_bps("10mbit"), rate_bps("2.5 Mbit/s"), rate_bps("1G")
+    (10000000, 2500000, 1000000000)
+    >>> rate_bps("2MB/s", "--rate")
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: --rate = '2MB/s': must be in bits, and B stands for bytes: write 16mbit
     """
     low, high = RATE_BOUNDS_BPS
     expected = "a rate from 1kbit to 400gbit, such as 10mbit"
+    written = _NUMBER_WITH_UNIT.match(value) if isinstance(value, str) else None
+    if written is not None and (in_bytes := _BYTES_PER_SECOND.match(written[2])):
+        bits = f"{8 * float(written[1]):g}{in_bytes[1].lower()}bit"
+        raise MayflyError(f"{name} = {shown(value)}: must be in bits, and B stands for bytes: write {bits}")
     number, unit = _split(value, name, expected)
+    if unit == "mb":
+        raise MayflyError(f"{name} = {shown(value)}: must be {expected}: write {number:g}mbit")
     if unit not in _RATES or not low <= number * _RATES[unit] <= high:
         raise MayflyError(f"{name} = {shown(value)}: must be {expected}")
     return round(number * _RATES[unit])
@@ -126,16 +141,64 @@ def seconds(value: object, name: str = "time") -> float:
     return number * _TIMES[unit]
 
 
-def buffer(value: object, name: str = "buffer") -> tuple[int, str]:
+def is_time(value: object) -> bool:
+    """Whether a buffer is written as a time.
+
+    Examples
+    --------
+    >>> is_time("20ms"), is_time("300"), is_time("450kB"), is_time(0.02)
+    (True, False, False, False)
+    """
+    match = _NUMBER_WITH_UNIT.match(value) if isinstance(value, str) else None
+    return match is not None and match[2] != "" and match[2].lower() in _TIMES
+
+
+def both_ways(value: object, name: str) -> tuple[object, object | None]:
+    """A value, or one for each direction with a stroke between them.
+
+    Parameters
+    ----------
+    value : object
+        Such as ``100mbit/20mbit``, down before up; ``100Mbit/s/20Mbit/s`` and ``10Mb/s`` are understood.
+    name : str
+        What the error message calls it.
+
+    Returns
+    -------
+    down : object
+    up : object or None
+        None for as down.
+
+    Raises
+    ------
+    MayflyError
+        More than two values, or an empty one.
+
+    Examples
+    --------
+    >>> both_ways("100mbit/20mbit", "--rate"), both_ways("10Mb/s", "--rate"), both_ways(300, "--buffer")
+    (('100mbit', '20mbit'), ('10Mb/s', None), (300, None))
+    """
+    if not isinstance(value, str) or "/" not in value:
+        return value, None
+    parts = [part.strip() for part in re.split(r"/(?!\s*s\b)", value)]
+    if len(parts) > 2 or not all(parts):
+        raise MayflyError(f"{name} = {shown(value)}: must be one value, or two for down and up such as 300/50")
+    return (parts[0], parts[1]) if len(parts) == 2 else (value, None)
+
+
+def buffer(value: object, name: str = "buffer", rate_bps: float | None = None) -> tuple[int, str]:
     """Buffer limit.
 
     Parameters
     ----------
     value : str or number or pair
         A whole number of packets, or a number with ``B``, ``kB``, ``MB``, ``GB``, ``KiB`` or ``MiB``; or limit and unit
-        as returned.
+        as returned; or, with a rate, a time such as ``20ms``.
     name : str
         What the error message calls it.
+    rate_bps : float, optional
+        Rate of the link: a time is the bytes that it sends in it.
 
     Returns
     -------
@@ -151,10 +214,15 @@ def buffer(value: object, name: str = "buffer") -> tuple[int, str]:
 
     Examples
     --------
-    >>> buffer(300), buffer("450kB")
-    ((300, 'packets'), (450000, 'bytes'))
+    >>> buffer(300), buffer("450kB"), buffer("20ms", rate_bps=10e6)
+    ((300, 'packets'), (450000, 'bytes'), (25000, 'bytes'))
     """
     expected = f"a whole number of packets from 1 to {BUFFER_MOST_PACKETS}, or bytes such as 450kB"
+    if rate_bps is not None:
+        expected += ", or a time such as 20ms"
+        if is_time(value):
+            # A link sends whole bytes; less than one is refused below.
+            value = (round(seconds(value, name) * rate_bps / 8), "bytes")
     if isinstance(value, tuple | list) and len(value) == 2 and value[1] in ("packets", "bytes"):
         unit = {"packets": "p", "bytes": "b"}[value[1]]
         value = value[0]

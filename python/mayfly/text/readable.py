@@ -1,6 +1,6 @@
 """Numbers with a unit a person reads at a glance."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -42,8 +42,10 @@ def time_text(seconds: float | None) -> str:
     return f"{digits(seconds / scale)} {unit}"
 
 
-def interval_text(mean_s: float | None, interval: Sequence[float] | None) -> str:
-    """Write an interval of times in the unit of its mean, in brackets.
+def interval_text(
+    mean_s: float | None, interval: Sequence[float] | None, write: Callable[[float], str] = digits
+) -> str:
+    """Write an interval of times in the unit of its mean, in brackets; ``write`` writes each end.
 
     Examples
     --------
@@ -53,7 +55,7 @@ def interval_text(mean_s: float | None, interval: Sequence[float] | None) -> str
     if mean_s is None or interval is None:
         return ""
     scale, _ = _scaled(mean_s, _TIMES, (1.0, "s") if mean_s == 0 else _TIMES[-1])
-    return f"[{digits(interval[0] / scale)}, {digits(interval[1] / scale)}]"
+    return f"[{write(interval[0] / scale)}, {write(interval[1] / scale)}]"
 
 
 def bytes_text(count: float | None) -> str:

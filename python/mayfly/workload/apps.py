@@ -14,7 +14,7 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload.bursts import MOST_BURSTS, MOST_BYTES
-from mayfly.workload.capture import RTT_BOUNDS_S, hosts_within, internal_hosts
+from mayfly.workload.capture import RTT_BOUNDS_S, Network, hosts_within, internal_hosts
 from mayfly.workload.connections import Reading, ReadOptions
 from mayfly.workload.lists import flow_list
 
@@ -45,7 +45,7 @@ def read_options(*, initial_window: int = 1, delayed_ack: bool = True) -> ReadOp
     )
 
 
-def scripted_flows(reading: Reading, networks: list | None = None, *, mss: int = 1460) -> pl.DataFrame:
+def scripted_flows(reading: Reading, networks: list[Network] | None = None, *, mss: int = 1460) -> pl.DataFrame:
     """Connections of a capture as application-limited TCP, its UDP flows packet by packet.
 
     Parameters
@@ -148,7 +148,7 @@ def timed_trains(reading: Reading, *, mss: int = 1460) -> pl.DataFrame:
     return trains.with_columns(wait_ns=in_ns(wait_s), pace_ns=in_ns(pace_s)).drop(names)
 
 
-def recorded_flows(reading: Reading, networks: list | None = None) -> pl.DataFrame:
+def recorded_flows(reading: Reading, networks: list[Network] | None = None) -> pl.DataFrame:
     """The packets of a capture at the times they were captured, as UDP.
 
     Parameters
@@ -180,7 +180,7 @@ def check_complete(reading: Reading) -> None:
             raise MayflyError(f"{name} = {kept + left_out}: must be at most {kept} to replay a capture by its {name}")
 
 
-def with_paths(reading: Reading, networks: list | None) -> pl.DataFrame:
+def with_paths(reading: Reading, networks: list[Network] | None) -> pl.DataFrame:
     """Ends, direction, beginning and round-trip times of each TCP connection and UDP flow."""
     frame = reading.connections.filter(pl.col("protocol") != "icmp")
     hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)

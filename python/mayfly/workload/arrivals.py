@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 
 MAX_ARRIVALS = 100_000_000
@@ -135,6 +135,6 @@ def exponential(rng: np.random.Generator, n: int) -> Floats:
     return -np.log1p(-rng.random(n))
 
 
-def choice(rng: np.random.Generator, among: int, n: int) -> Floats:
+def choice(rng: np.random.Generator, among: int, n: int) -> Integers:
     """``n`` whole numbers uniform on 0..among-1, one uniform number each."""
     return np.floor(rng.random(n) * among).astype(np.int64)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 
@@ -105,7 +105,7 @@ def _check(numbers: pl.DataFrame) -> None:
             raise MayflyError(f"row {row + 1}: burst {given}: must be {bound}")
 
 
-def written(at_s: Floats, packet_bytes: Floats | int, packets: Floats | int, gap_s: Floats) -> str:
+def written(at_s: Floats, packet_bytes: Integers | int, packets: Integers | int, gap_s: Floats) -> str:
     """Bursts of one flow as text.
 
     Parameters

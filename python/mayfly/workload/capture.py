@@ -14,6 +14,8 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.workload.connections import COLUMNS, connections
 
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
 __all__ = ["COLUMNS", "connections", "flows_of_capture", "flows_of_connections"]
 
 PRIVATE = tuple(
@@ -38,6 +40,9 @@ SINGLE_BPS = 1e6
 
 CLOCK_S = 1e-6
 """Shortest span between two packets, the resolution of most captures."""
+
+NETWORKS_TOLD = 4
+"""Networks that a refusal names."""
 
 RATE_BOUNDS_BPS = (1.0, 1e12)
 """Rates a flow list may hold, bit/s."""
@@ -69,13 +74,18 @@ def flows_of_capture(
     Raises
     ------
     MayflyError
-        As :func:`connections`, or ``internal`` holds something else than a CIDR; one line.
+        As :func:`connections`, or ``internal`` holds something else than a CIDR, or no host is in it; one line.
     """
     networks = None if internal is None else networks_of(internal)
-    return flows_of_connections(connections(path, max_flows=max_flows)[0], networks)
+    frame = connections(path, max_flows=max_flows)[0]
+    if networks is not None:
+        hosts_of_site(frame, networks)
+    return flows_of_connections(frame, networks)
 
 
-def flows_of_connections(frame: pl.DataFrame, networks: list | None = None, *, from_zero: bool = True) -> pl.DataFrame:
+def flows_of_connections(
+    frame: pl.DataFrame, networks: list[Network] | None = None, *, from_zero: bool = True
+) -> pl.DataFrame:
     """Make the flow list of a connection table: one row per direction that carried something.
 
     Parameters
@@ -152,7 +162,7 @@ def direction_of(frame: pl.DataFrame, sender: str, receiver: str) -> pl.DataFram
     )
 
 
-def networks_of(cidrs: Iterable[str]) -> list:
+def networks_of(cidrs: Iterable[str]) -> list[Network]:
     """Parse CIDRs.
 
     Raises
@@ -192,9 +202,94 @@ def internal_hosts(frame: pl.DataFrame) -> list[str]:
     return balance.filter(pl.col("balance") > 0)["host"].sort().to_list()
 
 
-def hosts_within(frame: pl.DataFrame, networks: Iterable) -> list[str]:
+def hosts_within(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]:
     """Addresses of a connection table inside any of ``networks``."""
+    networks = list(networks)
     return [host for host in hosts_of(frame) if within(host, networks)]
+
+
+def hosts_of_site(frame: pl.DataFrame, networks: Iterable) -> list[str]:
+    """The same of networks that a user named.
+
+    Raises
+    ------
+    MayflyError
+        There are addresses, and none of them is inside.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"opener": ["10.1.2.3"], "responder": ["192.0.2.1"]})
+    >>> hosts_of_site(frame, networks_of(["10.9.0.0/16"]))
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: internal = 10.9.0.0/16: no host is in it; seen are 10.1.2.0/24, 192.0.2.0/24
+    """
+    networks = list(networks)
+    found = hosts_within(frame, networks)
+    if frame.height and not found:
+        named = ", ".join(map(str, networks)) or "nothing"
+        raise MayflyError(f"internal = {named}: no host is in it; seen are {', '.join(networks_seen(frame))}")
+    return found
+
+
+LONGEST_S = 2 * 365.25 * 86_400
+"""Longest span of a replay, that of a time in settings."""
+
+
+def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -> None:
+    """Refuse flows that span years, as those of two captures in one file do.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, n_columns)
+        Of a capture.
+    source : str
+        What the message calls it.
+    lasted_s : float
+        How long their packets came, s, where that is known.
+
+    Raises
+    ------
+    MayflyError
+        They span more than :data:`LONGEST_S`.
+    """
+    starts = flows["start_s"].sort()
+    span_s = max(float(starts[-1] - starts[0]) if len(starts) else 0.0, lasted_s)
+    # What comes after the last start is as long again at most.
+    if 2 * span_s <= LONGEST_S:
+        return
+    gaps = starts.diff().drop_nulls()
+    longest = gaps.arg_max() or 0
+    years = 365.25 * 86_400
+    raise MayflyError(
+        f"{source}: its flows span {span_s / years:.1f} years, {gaps[longest] / years:.1f} of them without any: two "
+        f"captures in one file, or a clock that jumped; cut it after {starts[longest]:,.0f} s "
+        "(editcap -A and -B), or scale it with --load"
+    )
+
+
+def networks_seen(frame: pl.DataFrame) -> list[str]:
+    """The four networks of the size of a subnet with the most connections, and how many more there are.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Connections.
+
+    Returns
+    -------
+    list of str
+        CIDRs of 24 bits (IPv6: 64), the busiest first; multicast, broadcast and unspecified addresses are left out.
+    """
+    ends = pl.concat([frame["opener"], frame["responder"].alias("opener")]).value_counts()
+    counts: dict[str, int] = {}
+    for host, count in ends.iter_rows():
+        if not within(host, NOBODY):
+            prefix = 24 if ipaddress.ip_address(host).version == 4 else 64
+            network = str(ipaddress.ip_network(f"{host}/{prefix}", strict=False))
+            counts[network] = counts.get(network, 0) + count
+    ordered = sorted(counts, key=lambda network: (-counts[network], network))
+    more = len(ordered) - NETWORKS_TOLD
+    return ordered[:NETWORKS_TOLD] + ([f"{more:,} more"] if more > 0 else [])
 
 
 def hosts_of(frame: pl.DataFrame) -> list[str]:
@@ -202,7 +297,7 @@ def hosts_of(frame: pl.DataFrame) -> list[str]:
     return pl.concat([frame["opener"], frame["responder"].alias("opener")]).unique().sort().to_list()
 
 
-def within(host: str, networks: Iterable) -> bool:
+def within(host: str, networks: Iterable[Network]) -> bool:
     """Whether an address lies inside any of ``networks``."""
     address = ipaddress.ip_address(host)
     return any(address in network for network in networks)

@@ -99,7 +99,10 @@ class Script:
         return scripts.EXPECTED
 
 
-def checked(raw: pl.Series, column: Number | Choice | Host | Label, source: str) -> pl.Series:
+Kind = Number | Choice | Host | Bursts | Label | Script
+
+
+def checked(raw: pl.Series, column: Kind, source: str) -> pl.Series:
     """Give the column its own type, null where it was null; refuse the first value outside its domain."""
     if isinstance(raw.dtype, pl.Categorical | pl.Enum):
         raw = raw.cast(pl.String)
@@ -112,6 +115,8 @@ def checked(raw: pl.Series, column: Number | Choice | Host | Label, source: str)
     elif raw.dtype == pl.String and isinstance(column, Bursts | Script):
         return raw
     elif raw.dtype == pl.String:
+        # Numbers, bursts and scripts are done with above.
+        assert isinstance(column, Choice | Host | Label)
         values, good = words(raw, column)
     else:
         raise MayflyError(f"{source}: column {raw.name} is of type {printable(raw.dtype)}: must be {column.domain()}")
@@ -132,12 +137,12 @@ def numbers(raw: pl.Series, dtype: type[pl.DataType]) -> pl.Series:
         return values
     if raw.dtype == pl.String:
         raw = raw.str.strip_chars()
-    values = raw.cast(pl.Int64, strict=False) if raw.dtype.is_integer() or raw.dtype == pl.String else None
-    if values is None or values.null_count() > raw.null_count():
+    whole = raw.cast(pl.Int64, strict=False) if raw.dtype.is_integer() or raw.dtype == pl.String else None
+    if whole is None or whole.null_count() > raw.null_count():
         real = raw.cast(pl.Float64, strict=False)
-        whole = real.set(~(real == real.floor()).fill_null(False), None).cast(pl.Int64, strict=False)
-        values = whole if values is None else values.zip_with(values.is_not_null(), whole)
-    return values
+        lax = real.set(~(real == real.floor()).fill_null(False), None).cast(pl.Int64, strict=False)
+        whole = lax if whole is None else whole.zip_with(whole.is_not_null(), lax)
+    return whole
 
 
 def words(raw: pl.Series, column: Choice | Host | Label) -> tuple[pl.Series, pl.Series]:
@@ -166,5 +171,5 @@ def is_whole(host: pl.Series) -> bool:
 
 def refuse(name: str, wrong: pl.Series, values: pl.Series, bound: str, source: str) -> None:
     """Raise for the value in the first row where ``wrong`` is true."""
-    row = wrong.arg_max()
+    row = wrong.arg_max() or 0
     raise MayflyError(f"{source}: row {row + 1}: {name} = {printable(values[row])}: must be {bound}")

@@ -6,10 +6,11 @@ Principle: ``mayfly._native`` reads the files once and returns one row per TCP c
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -17,7 +18,8 @@ import polars as pl
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.tables import Column, Table, native
-from mayfly.text.files import complete
+from mayfly.text.files import complete, first_line, without_panics
+from mayfly.text.readable import printable
 
 CONNECTIONS = Table(
     "connections",
@@ -29,6 +31,10 @@ COLUMNS = native("connections").schema
 
 TRAINS = native("capture_trains")
 PACKETS = native("capture_packets")
+VOLUMES = native("capture_volumes")
+
+MOST_VOLUMES = 1 << 20
+"""Rows of volumes kept where they are asked for without a number: 100 MB while they are read."""
 
 MAX_ROWS = 2**32 - 2
 
@@ -60,6 +66,8 @@ class ReadOptions:
         A train ends also where its side sends nothing for a round-trip time after all of its data was acknowledged.
     max_packets : int
         Packets kept, 0 to 2^32 - 2; further ones are counted.
+    max_volumes : int
+        Rows of volumes kept, 0 to 2^32 - 2: beyond, their windows become wider, and what still does not fit is counted.
     initial_window : int
         Packets of the first flight of the ideal transfer, 1 to 1000.
     delayed_ack : bool
@@ -86,6 +94,7 @@ class ReadOptions:
     max_trains: int = 0
     pauses: bool = False
     max_packets: int = 0
+    max_volumes: int = 0
     initial_window: int = 1
     delayed_ack: bool = True
 
@@ -96,6 +105,7 @@ class ReadOptions:
             "duplicate_s": (0, 60),
             "max_trains": (0, MAX_ROWS),
             "max_packets": (0, MAX_ROWS),
+            "max_volumes": (0, MAX_ROWS),
             "initial_window": (1, 1000),
         }
         for name, (least, most) in bounds.items():
@@ -121,6 +131,7 @@ class ReadOptions:
             "max_trains": self.max_trains,
             "pauses": self.pauses,
             "max_packets": self.max_packets,
+            "max_volumes": self.max_volumes,
             "initial_window": self.initial_window,
             "delayed_ack": self.delayed_ack,
         }
@@ -141,12 +152,16 @@ class Reading:
         ``max_packets`` allows some.
     counts : dict
         As :func:`connections` returns it.
+    volumes : polars.DataFrame, shape (n_volumes, 7)
+        :data:`VOLUMES`, what each direction of a connection carried in each window of ``counts["volume_width_s"]``
+        with traffic, by connection and time; empty unless ``max_volumes`` allows some.
     """
 
     connections: pl.DataFrame
     trains: pl.DataFrame
     packets: pl.DataFrame
     counts: dict[str, Any]
+    volumes: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
 def read_captures(
@@ -179,11 +194,13 @@ def read_captures(
     if not files:
         raise MayflyError("no capture given: name at least one file, or - for the standard input")
     try:
-        connections, trains, packets, counts = _native.read_capture(files, (options or ReadOptions()).for_files(files))
+        connections, trains, packets, volumes, counts = _native.read_capture(
+            files, (options or ReadOptions()).for_files(files)
+        )
     except ValueError as error:
         raise MayflyError(" ".join(str(error).split())) from None
     frame = pl.DataFrame(connections).with_row_index("connection_id").cast({"connection_id": pl.Int64})
-    return Reading(frame, pl.DataFrame(trains), pl.DataFrame(packets), json.loads(counts))
+    return Reading(frame, pl.DataFrame(trains), pl.DataFrame(packets), json.loads(counts), pl.DataFrame(volumes))
 
 
 def connections(
@@ -206,10 +223,11 @@ def connections(
     counts : dict
         ``packets`` = ``decoded`` + the sum of ``skipped`` (by reason); ``fragments`` (of ``decoded``, those other than
         the first); ``tunnelled`` (packets inside tunnels, by kind); ``late`` (packets beyond the reordering window);
-        ``evicted`` connections; ``trains_left_out``, ``packets_left_out``; ``taps`` (``file``, ``interface``,
-        ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of the error,
-        packets in ``common``); ``truncated`` (a file ends inside a record); ``duration_s``; ``first_epoch_s`` (s since
-        1970, None without packets).
+        ``evicted`` connections; ``trains_left_out``, ``packets_left_out``, ``volumes_left_out`` (packets),
+        ``volume_width_s``; ``link_types`` (packets of those that are not decoded, by number); ``taps`` (``file``,
+        ``interface``, ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of
+        the error, packets in ``common``); ``truncated`` (a file ends inside a record); ``duration_s``;
+        ``first_epoch_s`` (s since 1970, None without packets).
 
     Raises
     ------
@@ -218,6 +236,74 @@ def connections(
     """
     reading = read_captures(paths, ReadOptions(max_flows=max_flows))
     return reading.connections, reading.counts
+
+
+LONGEST_S = 2**63 * 1e-9
+"""What nanoseconds since the first packet hold."""
+
+LINK_TYPES = {
+    105: "IEEE 802.11",
+    119: "IEEE 802.11 with a Prism header",
+    127: "IEEE 802.11 with radiotap",
+    163: "IEEE 802.11 with AVS",
+    192: "per-packet information",
+    147: "user 0",
+    187: "Bluetooth",
+    189: "USB",
+    195: "IEEE 802.15.4",
+    201: "Bluetooth",
+    220: "USB",
+    227: "CAN",
+}
+"""Link types that people capture and that are not decoded."""
+
+
+def why_nothing(counts: dict[str, Any]) -> str:
+    """Say why a capture gave no connection.
+
+    Parameters
+    ----------
+    counts : dict
+        As :func:`connections` returns it.
+
+    Returns
+    -------
+    str
+        What most of its packets were left out for; that there is none, where there is none.
+
+    Examples
+    --------
+    >>> why_nothing({"packets": 9, "skipped": {"link_type": 9}, "link_types": {"105": 9}})
+    'link type not decoded: 9 packets of link type 105 (IEEE 802.11)'
+    """
+    skipped = {name: count for name, count in counts.get("skipped", {}).items() if count}
+    if not counts.get("packets"):
+        return "no packet in it"
+    if not skipped:
+        return "no connection in it"
+    if link_types := counts.get("link_types"):
+        parts = [
+            f"{count:,} packet{'' if count == 1 else 's'} of link type {kind}"
+            + (f" ({LINK_TYPES[int(kind)]})" if int(kind) in LINK_TYPES else "")
+            for kind, count in sorted(link_types.items(), key=lambda item: -item[1])[:3]
+        ]
+        return "link type not decoded: " + ", ".join(parts)
+    reasons = sorted(skipped, key=lambda name: -skipped[name])[:3]
+    return "no packet decoded: " + ", ".join(f"{skipped[name]:,} {SKIPPED[name]}" for name in reasons)
+
+
+SKIPPED = {
+    "link_type": "of a link type that is not decoded",
+    "not_ip": "neither IPv4 nor IPv6",
+    "fragment": "fragments without their first one",
+    "other_protocol": "neither TCP nor UDP nor ICMP",
+    "cut_header": "cut within their headers",
+    "malformed": "malformed",
+    "no_interface": "without a known interface or time",
+    "oversized": "too long",
+    "duplicate": "copies",
+}
+"""Why packets are left out, in words."""
 
 
 def write_connections(frame: pl.DataFrame, counts: dict[str, Any], path: str | os.PathLike[str]) -> None:
@@ -263,7 +349,8 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
     """
     name = os.fspath(path)
     try:
-        metadata = pl.read_parquet_metadata(name)
+        with without_panics():
+            metadata = pl.read_parquet_metadata(name)
         if metadata.get("mayfly.table") != CONNECTIONS.name:
             raise MayflyError(f"{name}: not a connection table: write one with mayfly.workload.connections")
         version = metadata.get("mayfly.schema")
@@ -271,6 +358,36 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
             raise MayflyError(
                 f"{name}: connection table of schema {version}, must be {CONNECTIONS.version}: read the capture again"
             )
-        return pl.read_parquet(name), json.loads(metadata["mayfly.counts"])
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise MayflyError(f"{name}: {' '.join(str(error).split())}") from None
+        with without_panics():
+            frame = pl.read_parquet(name)
+        counts = json.loads(metadata["mayfly.counts"])
+    except (OSError, pl.exceptions.PolarsError, KeyError, ValueError) as error:
+        raise MayflyError(f"{name}: a damaged connection table: {first_line(error)}") from None
+    _refuse_damage(name, frame, counts)
+    return frame, counts
+
+
+def _refuse_damage(name: str, frame: pl.DataFrame, counts: object) -> None:
+    """A byte that is wrong in a file can be a value that no capture gives."""
+    if not isinstance(counts, dict):
+        raise MayflyError(f"{name}: a damaged connection table: what was counted is no mapping")
+    for column, kind in COLUMNS.items():
+        if column in frame.columns and frame.schema[column] != kind:
+            raise MayflyError(f"{name}: a damaged connection table: {column} is {frame.schema[column]}, must be {kind}")
+    for column in ("protocol", "opener", "responder", "state", "opener_from", "start_s", "end_s"):
+        if column in frame.columns and frame[column].null_count():
+            raise MayflyError(f"{name}: a damaged connection table: {column} is missing in a row")
+    for column, kind in frame.schema.items():
+        if kind == pl.Float64 and not (frame[column].abs() <= LONGEST_S).all():
+            raise MayflyError(f"{name}: a damaged connection table: {column} holds a time beyond 292 years")
+        if kind == pl.Int64 and isinstance(least := frame[column].min(), int) and least < 0:
+            raise MayflyError(f"{name}: a damaged connection table: {column} = {least}, must be 0 or more")
+    for column in ("opener", "responder"):
+        if column in frame.columns:
+            for host in frame[column].unique():
+                try:
+                    ipaddress.ip_address(host)
+                except ValueError:
+                    raise MayflyError(
+                        f"{name}: a damaged connection table: {column} = {printable(host)}: must be an IP address"
+                    ) from None

@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from mayfly.arrays import Integers
 from mayfly.errors import MayflyError
 from mayfly.workload.arrivals import choice, stream
 
 Hosts = Sequence[int | str]
+Pair = tuple[int | str, int | str]
 
 
-def fresh_pairs(senders: Hosts, receivers: Hosts) -> Iterator[tuple[int | str, int | str]]:
+def fresh_pairs(senders: Hosts, receivers: Hosts) -> Iterator[Pair]:
     """Pairs of hosts that are in neither list: numbers above all others, or names of the same kind.
 
     Parameters
@@ -50,7 +52,7 @@ def drawn_ends(part: pl.DataFrame, seed: int, names: tuple[str, int], senders: H
 
 
 def own_ends(
-    part: pl.DataFrame, pairs: Sequence[tuple], user: Sequence[int], taken: tuple[Hosts, Hosts]
+    part: pl.DataFrame, pairs: Sequence[Pair], user: pl.Series | Integers, taken: tuple[Hosts, Hosts]
 ) -> pl.DataFrame:
     """Give every flow the pair of hosts of its user; ``user`` holds an index into ``pairs`` per flow."""
     left, right = (host_series([pair[side] for pair in pairs], *taken).gather(user) for side in (0, 1))

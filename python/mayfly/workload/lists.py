@@ -7,24 +7,27 @@ and 30 s on two cores for 10^7 flows with every column, in random order.
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.errors import MayflyError
 from mayfly.tables import Column, Table
-from mayfly.text.files import first_line, when_complete
+from mayfly.text.files import first_line, when_complete, without_panics
 from mayfly.text.nearest import did_you_mean
 from mayfly.text.readable import printable
 from mayfly.workload import bursts, scripts, stages
-from mayfly.workload.column_kinds import Bursts, Choice, Host, Label, Number, Script, checked, is_whole, refuse
+from mayfly.workload.column_kinds import Bursts, Choice, Host, Kind, Label, Number, Script, checked, is_whole, refuse
 
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""
 
 
-COLUMNS = {
+COLUMNS: dict[str, Kind] = {
     "flow_id": Number(pl.Int64, -(2**63), 2**63 - 1, "", "Identity; number of the row when absent; must be unique."),
     # Beyond 1e9 s a start is a date, not a time since the start of the run.
     "start_s": Number(
@@ -223,7 +226,7 @@ def write_flows(flows: pl.DataFrame, path: str | os.PathLike[str]) -> None:
         if ending == ".parquet":
             flows.write_parquet(partial, metadata=FLOW_LIST.metadata())
         else:
-            compression = "gzip" if ending == ".csv.gz" else "uncompressed"
+            compression: Literal["gzip", "uncompressed"] = "gzip" if ending == ".csv.gz" else "uncompressed"
             flows.write_csv(partial, compression=compression, check_extension=False)
 
 
@@ -243,14 +246,14 @@ def parquet_table(path: Path, source: str) -> pl.DataFrame:
     return scan(pl.read_parquet, path, source, hive_partitioning=False)
 
 
-def scan(reader, path: Path, source: str, **options) -> pl.DataFrame:
+def scan(reader: Callable[..., pl.DataFrame], path: Path, source: str, **options: bool) -> pl.DataFrame:
     """Read the file with ``reader``, whose complaint becomes one line."""
     try:
-        result: pl.DataFrame = reader(path, glob=False, **options)
-        return result
+        with without_panics():
+            return reader(path, glob=False, **options)
     except pl.exceptions.NoDataError:
         raise MayflyError(f"{source}: the file is empty: must be a header and at least one flow") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise MayflyError(f"{source}: cannot be read: {first_line(error)}") from None
 
 
@@ -282,7 +285,9 @@ def with_bursts(columns: dict[str, pl.Series], height: int, source: str) -> None
     own = {"size_bytes": found["size_bytes"], "packet_bytes": found["packet_bytes"]}
     own["rate_bps"] = rate_bps.clip(1.0, 1e12)
     for name, values in own.items():
-        dtype = COLUMNS[name].dtype
+        column = COLUMNS[name]
+        assert isinstance(column, Number)
+        dtype = column.dtype
         filled = pl.repeat(None, height, dtype=dtype, eager=True).scatter(found["row"], values.cast(dtype)).alias(name)
         given = columns.get(name, filled)
         if name == "size_bytes" and (given != filled).any():
@@ -323,7 +328,7 @@ def with_sizes(columns: dict[str, pl.Series], mss: int, source: str) -> None:
     packets, given = columns.pop("size_packets", None), columns.get("size_bytes")
     if packets is not None:
         most = ENDLESS_BYTES // mss
-        if packets.max() > most:
+        if number(packets.max()) > most:
             refuse("size_packets", packets > most, packets, f"at most {most} packets of {mss} bytes", source)
         if given is None:
             columns["size_bytes"] = (packets * mss).rename("size_bytes")
@@ -356,7 +361,7 @@ def check_protocol(columns: dict[str, pl.Series], source: str) -> None:
     udp = udp.fill_null(False)
     rate = columns.get("rate_bps", pl.repeat(None, height, dtype=pl.Float64, eager=True))
     if (udp & rate.is_null()).any():
-        row = (udp & rate.is_null()).arg_max()
+        row = (udp & rate.is_null()).arg_max() or 0
         raise MayflyError(f"{source}: row {row + 1}: rate_bps is missing: a udp flow must have one")
     for name in ("rate_bps", "packet_bytes"):
         if name in columns and (columns[name].is_not_null() & ~udp).any():
@@ -365,7 +370,7 @@ def check_protocol(columns: dict[str, pl.Series], source: str) -> None:
 
 def check_stages(columns: dict[str, pl.Series], source: str) -> None:
     """Refuse a flow that can never start: it waits for no known stage, for an endless one, or for itself."""
-    rules = (
+    rules: tuple[tuple[Callable[[], pl.Series | None], str], ...] = (
         (lambda: stages.unknown(columns), "the stage of some flow"),
         (lambda: stages.endless(columns, ENDLESS_BYTES), "a stage without endless flows, which is never over"),
         (lambda: stages.circular(columns), "a stage that does not wait for this one in turn"),
@@ -402,8 +407,8 @@ def with_defaults(columns: dict[str, pl.Series]) -> pl.DataFrame:
             columns[name] = host.cast(dtype).fill_null(fill)
     for name, column in COLUMNS.items():
         if isinstance(column, Choice):
-            default = pl.repeat(column.words[0], height, eager=True)
-            columns[name] = columns[name].fill_null(column.words[0]) if name in columns else default
+            usual = pl.repeat(column.words[0], height, eager=True)
+            columns[name] = columns[name].fill_null(column.words[0]) if name in columns else usual
         elif name not in columns and isinstance(column, Number):
             columns[name] = pl.repeat(None, height, dtype=column.dtype, eager=True)
         elif name not in columns and isinstance(column, Label):
@@ -414,5 +419,5 @@ def with_defaults(columns: dict[str, pl.Series]) -> pl.DataFrame:
 
 def refuse_missing(name: str, columns: dict[str, pl.Series], source: str) -> None:
     """Raise for the first row without a value."""
-    row = columns[name].is_null().arg_max() if name in columns else 0
+    row = (columns[name].is_null().arg_max() or 0) if name in columns else 0
     raise MayflyError(f"{source}: row {row + 1}: {name} is missing: must be {COLUMNS[name].domain()}")

@@ -17,11 +17,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import Integers, number, number_or_none
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload import bursts, stages
+from mayfly.workload import bursts, scripts, stages
 from mayfly.workload.arrivals import choice, stream
-from mayfly.workload.hosts import Hosts, check_users, drawn_ends, fresh_pairs, own_ends
+from mayfly.workload.hosts import Hosts, Pair, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 from mayfly.workload.sources.transfers import Transfers, transfer_flows
 
@@ -63,7 +64,7 @@ def synthetic(
     sources: Sequence[Source | Pages] = (),
     senders: Sequence[int | str] = SENDERS,
     receivers: Sequence[int | str] = RECEIVERS,
-    pairs: Iterator[tuple[int | str, int | str]] | None = None,
+    pairs: Iterator[Pair] | None = None,
     mss: int = 1460,
     header_bytes: int = 40,
 ) -> pl.DataFrame:
@@ -109,7 +110,7 @@ def synthetic(
         if len(nodes) == 0:
             raise MayflyError(f"{name} = []: must be at least one node")
     check_packet(mss, header_bytes)
-    parts = {}
+    parts: dict[tuple[str, int], tuple[Transfers | Source, pl.DataFrame]] = {}
     if transfers is not None:
         check_users("transfers", transfers.users)
         parts["transfers", 0] = transfers, transfer_flows(transfers, duration_s, seed, mss, header_bytes)
@@ -118,18 +119,18 @@ def synthetic(
     for source in sources:
         numbered.append((source, source.kind, of_kind[source.kind]))
         of_kind[source.kind] += 1
-    for source, *names in numbered:
+    for source, kind, index in numbered:
         if not hasattr(source, "pages_of"):
             check_users(source.kind, source.users, source.flows)
-            parts[*names] = source, source.rows(duration_s, stream(seed, *names))
+            parts[kind, index] = source, source.rows(duration_s, stream(seed, kind, index))
     pairs, hosts = pairs or fresh_pairs(senders, receivers), (senders, receivers)
     ends = [
         with_ends(part, given, seed, names, hosts, pairs) for names, (given, part) in parts.items() if part.height > 0
     ]
     for source, _, index in numbered:
         if hasattr(source, "pages_of"):
-            taken = [part["stage"].max() for part in ends if "stage" in part.columns]
-            first_stage = 1 + max([-1, *(stage for stage in taken if stage is not None)])
+            taken = [number_or_none(part["stage"].max()) for part in ends if "stage" in part.columns]
+            first_stage = 1 + max([-1, *(int(stage) for stage in taken if stage is not None)])
             pages = source.pages_of(duration_s, seed, index, source.ends or hosts, mss, first_stage)
             ends += [pages] if pages.height else []
     if not ends:
@@ -187,18 +188,37 @@ def offered(
         flows = flows.with_columns(own["wire_bytes"], own["end_s"])
         wire, lasts_s = pl.coalesce("wire_bytes", wire), pl.coalesce("end_s", lasts_s)
     counted = flows.filter(~endless).select("direction", "start_s", wire=wire, end_s=pl.col("start_s") + lasts_s)
+    if "script" in flows.columns:
+        counted = _both_ways_of_scripts(counted, flows.filter(~endless)["script"], mss, header_bytes)
     if span_s is None:
-        span_s = counted["end_s"].max() - counted["start_s"].min() if counted.height else 0.0
-    answer = {"span_s": span_s, "endless_flows": flows.height - counted.height}
+        span_s = number(counted["end_s"].max()) - number(counted["start_s"].min()) if counted.height else 0.0
+    answer: dict[str, Any] = {"span_s": span_s, "endless_flows": flows.select(endless.sum()).item()}
     for direction in ("down", "up"):
         wires = counted.filter(direction=direction)["wire"]
-        mbps = wires.sum() * 8 / span_s / 1e6 if span_s > 0 else None
+        mbps = number(wires.sum()) * 8 / span_s / 1e6 if span_s > 0 else None
         answer[direction] = {"flows": len(wires), "wire_bytes": wires.sum(), "mbps": mbps}
     return answer
 
 
+def _both_ways_of_scripts(counted: pl.DataFrame, written: pl.Series, mss: int, header_bytes: int) -> pl.DataFrame:
+    """Scripted flows as what they bring in either direction: a row for each that has some."""
+    wires = scripts.wire_bytes(written, mss, header_bytes)
+    parts = [counted.filter(written.is_null())]
+    for way, wire in wires.items():
+        own = counted.with_columns(direction=pl.lit(way), wire=wire.cast(counted.schema["wire"]))
+        parts.append(own.filter(written.is_not_null() & (wire > 0)))
+    return pl.concat(parts)
+
+
 def scale_load(
-    flows: pl.DataFrame, load: float, rate_bps: float, *, mss: int = 1460, header_bytes: int = 40
+    flows: pl.DataFrame,
+    load: float,
+    rate_bps: float,
+    *,
+    mss: int = 1460,
+    header_bytes: int = 40,
+    up_rate_bps: float | None = None,
+    span_s: float | None = None,
 ) -> pl.DataFrame:
     """Move flows closer together or further apart, so that they offer ``load`` times the rate of the link.
 
@@ -207,11 +227,15 @@ def scale_load(
     flows : polars.DataFrame
         A normalised flow list.
     load : float
-        Offered load of the busier direction over its span (see :func:`offered`) as a fraction of ``rate_bps``, > 0.
+        Offered load of the busier direction over its span (see :func:`offered`) as a fraction of its rate, > 0.
     rate_bps : float
         Rate of the link, bit/s, > 0.
     mss, header_bytes : int
         Payload of a full TCP packet and header of every TCP packet, bytes.
+    up_rate_bps : float, optional
+        Rate of the other direction, bit/s, > 0; the same when not given.
+    span_s : float, optional
+        Time over which the flows are offered, s, > 0; as of :func:`offered` when not given.
 
     Returns
     -------
@@ -229,17 +253,18 @@ def scale_load(
     >>> scale_load(flows, 0.8, 1e6)["start_s"].to_list()
     [0.0, 6.0]
     """
-    for name, value in (("load", load), ("rate_bps", rate_bps)):
+    rates = {"down": rate_bps, "up": rate_bps if up_rate_bps is None else up_rate_bps}
+    for name, value in (("load", load), ("rate_bps", rate_bps), ("up_rate_bps", rates["up"])):
         if not 0 < value < math.inf:
             raise MayflyError(f"{name} = {value}: must be above 0 and finite")
     if stages.is_closed_loop(flows):
         raise MayflyError(f"load = {load}: flows that wait for a stage have no load of their own: must have no `after`")
-    now = offered(flows, mss=mss, header_bytes=header_bytes)
+    now = offered(flows, mss=mss, header_bytes=header_bytes, span_s=span_s)
     if not now["span_s"] > 0:
         raise MayflyError(
             f"load = {load}: the flows span 0 s and cannot be scaled: must start at two instants at least"
         )
-    factor = max(now[direction]["mbps"] for direction in ("down", "up")) * 1e6 / (load * rate_bps)
+    factor = max(now[direction]["mbps"] * 1e6 / rate for direction, rate in rates.items()) / load
     slower = flows.with_columns(pl.col("start_s") * factor, pl.col("rate_bps") / factor)
     if "bursts" in flows.columns:
         slower = slower.with_columns(bursts.scaled(flows["bursts"], factor))
@@ -252,9 +277,7 @@ def check_packet(mss: int, header_bytes: int) -> None:
         raise MayflyError(f"mss = {mss}, header_bytes = {header_bytes}: must be >= 1 and >= 0, together at most 65535")
 
 
-def user_pairs(
-    users: int, name: str, ends: tuple[Hosts, Hosts] | None, pairs: Iterator[tuple]
-) -> list[tuple[int | str, int | str]]:
+def user_pairs(users: int, name: str, ends: tuple[Hosts, Hosts] | None, pairs: Iterator[Pair]) -> list[Pair]:
     """A pair of hosts for each user: fresh ones, or those there are."""
     if ends is None:
         return [next(pairs) for _ in range(users)]
@@ -269,7 +292,7 @@ def with_ends(
     seed: int,
     names: tuple[str, int],
     hosts: tuple[Hosts, Hosts],
-    pairs: Iterator[tuple],
+    pairs: Iterator[Pair],
 ) -> pl.DataFrame:
     """Add end points, drawn from both sides or of the users, and the group."""
     hosts = getattr(given, "ends", None) or hosts
@@ -280,7 +303,7 @@ def with_ends(
         users = part.height if getattr(given, "renew_hosts", False) else given.users
         own = user_pairs(users, names[0], given.ends, pairs)
         if "dealt" in part.columns:
-            user = part["dealt"] % users
+            user: pl.Series | Integers = part["dealt"] % users
         else:
             user = choice(stream(seed, "users", *names), given.users, part.height)
         placed = own_ends(part, own, user, hosts)

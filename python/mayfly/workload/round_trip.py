@@ -93,7 +93,7 @@ def distributions(reading: Reading) -> dict[tuple[str, str], Floats]:
     """Values of each quantity by side."""
     trains = timed_trains(reading)
     known = reading.connections.filter(pl.col("data_s").is_not_null())
-    found = {}
+    found: dict[tuple[str, str], Floats] = {}
     for side in ENDS:
         own = trains.filter(side=side)
         answers = own.filter(pl.col("before").is_not_null() & (pl.col("before") != side))

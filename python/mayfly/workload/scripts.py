@@ -14,12 +14,13 @@ which takes connections apart into trains, warm-up (waits), theoretical times an
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Integers
 from mayfly.errors import MayflyError
 
 EXPECTED = "trains and waits such as `up 400 | wait 20ms | down 14600 pace 1ms`"
@@ -194,7 +195,39 @@ def volumes(scripts: pl.Series) -> tuple[pl.Series, pl.Series]:
     )
 
 
-def native(flows: pl.DataFrame) -> dict[str, Floats | dict[str, Floats]]:
+def wire_bytes(scripts: pl.Series, mss: int, header_bytes: int) -> dict[str, pl.Series]:
+    """What each script brings in either direction.
+
+    Parameters
+    ----------
+    scripts : polars.Series of str, shape (n_flows,)
+        Null for a flow without one.
+    mss, header_bytes : int
+        Payload of a full TCP packet and header of every TCP packet, bytes.
+
+    Returns
+    -------
+    dict of polars.Series, each of shape (n_flows,)
+        ``down`` and ``up``, bytes of the data packets with headers; null without script.
+
+    Examples
+    --------
+    >>> wire_bytes(pl.Series(["up 400 | wait 20ms | down 3000", None]), 1460, 40)["down"].to_list()
+    [3120, None]
+    """
+    known = {text: parsed(text) for text in scripts.unique().drop_nulls()}
+
+    def brought(way: str) -> list[int]:
+        sizes = [[train.size_bytes for train in trains if train.direction == way] for trains in known.values()]
+        return [sum(size + -(-size // mss) * header_bytes for size in own) for own in sizes]
+
+    return {
+        way: scripts.replace_strict(list(known), brought(way), default=None, return_dtype=pl.Int64)
+        for way in ("down", "up")
+    }
+
+
+def native(flows: pl.DataFrame) -> dict[str, Integers | dict[str, Integers]]:
     """Trains of the scripted flows as the native module takes them.
 
     Parameters
@@ -208,7 +241,9 @@ def native(flows: pl.DataFrame) -> dict[str, Floats | dict[str, Floats]]:
         ``flow``, ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``, by flow and place; and ``parts``, arrays of shape
         (n_parts,) ``flow``, ``train``, ``end``, ``number``, by flow, train and end.
     """
-    rows, parts, known = [], [], {}
+    rows: list[tuple[int, ...]] = []
+    parts: list[tuple[int, ...]] = []
+    known: dict[str, list[Train]] = {}
     if "script" in flows.columns:
         scripted = flows.with_row_index("row").filter(pl.col("script").is_not_null())
         for row, text, direction in scripted.select("row", "script", "direction").iter_rows():
@@ -222,7 +257,7 @@ def native(flows: pl.DataFrame) -> dict[str, Floats | dict[str, Floats]]:
     return _columns(rows, names) | {"parts": _columns(parts, of_parts)}
 
 
-def _columns(rows: list[tuple[int, ...]], types: dict[str, type]) -> dict[str, Floats]:
+def _columns(rows: list[tuple[int, ...]], types: Mapping[str, type]) -> dict[str, Integers]:
     columns = zip(*rows, strict=True) if rows else [()] * len(types)
     return {name: np.array(values, dtype) for (name, dtype), values in zip(types.items(), columns, strict=True)}
 
@@ -243,7 +278,8 @@ def trains_frame(trains: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
         ``flow_id``, ``train``, ``part`` (null for all of the train), ``direction``, ``size_bytes`` (of a part: up to
         its end), ``start_s``, ``end_s``.
     """
-    rows, sizes, known = trains["flow_id"], [], {}
+    rows, sizes = trains["flow_id"], []
+    known: dict[str, list[Train]] = {}
     for text, train, part in zip(flows["script"].gather(rows), trains["train"], trains["part"], strict=True):
         own = (known.get(text) or known.setdefault(text, parsed(text)))[train]
         sizes.append(own.size_bytes if part is None else own.parts[part - 1])

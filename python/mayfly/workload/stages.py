@@ -7,7 +7,7 @@ that disciplines are compared on common random numbers.
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats, Integers
+from mayfly.arrays import Integers
 
 NONE = 2**32 - 1
 """No stage, in the columns of the native module."""
@@ -29,7 +29,7 @@ def is_closed_loop(flows: pl.DataFrame) -> bool:
     return "after" in flows.columns and flows["after"].null_count() < flows.height
 
 
-def native(flows: pl.DataFrame) -> dict[str, Floats]:
+def native(flows: pl.DataFrame) -> dict[str, Integers]:
     """Columns ``stage`` and ``after`` as the native module takes them.
 
     Parameters

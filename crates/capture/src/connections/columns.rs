@@ -6,6 +6,7 @@ use crate::connections::connection::{Connection, OpenerFrom, Protocol, Side, Sta
 use crate::connections::rtt::Samples;
 use crate::connections::table::Packet;
 use crate::connections::transfer::Train;
+use crate::connections::volumes::Volume;
 
 fn seconds(ns: i64) -> f64 {
     ns as f64 * 1e-9
@@ -260,6 +261,35 @@ impl Record for Packet {
     }
 }
 
+impl Record for Volume {
+    const TABLE: &'static str = "capture_volumes";
+
+    fn columns() -> Vec<Column<Volume>> {
+        vec![
+            Column::new("connection_id", "", ITS_CONNECTION, |row: &Volume| row.connection),
+            Column::new("side", "", ITS_SIDE, |row: &Volume| side(row.from_opener)),
+            Column::new("start_s", "s", "Start of the window.", |row: &Volume| seconds(row.start_ns)),
+            Column::new("wire_bytes", "bytes", "Lengths of the IP packets in it, as captured.", |row: &Volume| {
+                row.wire_bytes
+            }),
+            Column::new("packets", "packets", "Packets as captured.", |row: &Volume| row.packets),
+            Column::new(
+                "acked_bytes",
+                "bytes",
+                "Payload of the other end that they acknowledged first.",
+                |row: &Volume| row.acked_bytes,
+            ),
+            Column::new(
+                "rtt_s",
+                "s",
+                "Least round-trip time between the tap and the sender of these packets that one of them ended; null \
+                 where none did.",
+                |row: &Volume| known(row.rtt_ns),
+            ),
+        ]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,5 +299,6 @@ mod tests {
         assert_eq!(tables::check::<Connection>(), Ok(()));
         assert_eq!(tables::check::<Train>(), Ok(()));
         assert_eq!(tables::check::<Packet>(), Ok(()));
+        assert_eq!(tables::check::<Volume>(), Ok(()));
     }
 }

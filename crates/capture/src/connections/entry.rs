@@ -62,6 +62,8 @@ pub(crate) struct Entry {
     taps: u64,
     rejected: bool,
     reset: bool,
+    /// Where the latest row of each end stands in the volumes.
+    pub(crate) volumes: [u32; 2],
 }
 
 /// A train and which end of the key sent it.
@@ -73,6 +75,10 @@ pub(crate) struct Brought {
     pub(crate) ended: Ended,
     /// Packets of the path with something new in them.
     pub(crate) packets: u64,
+    /// Round-trip time between the tap and the sender that the segment ended.
+    pub(crate) rtt_ns: Option<i64>,
+    /// Payload of the other end that it acknowledged first.
+    pub(crate) acked_bytes: u64,
 }
 
 impl Entry {
@@ -92,6 +98,7 @@ impl Entry {
             taps: 0,
             rejected: false,
             reset: false,
+            volumes: [NONE; 2],
         }
     }
 
@@ -137,12 +144,20 @@ impl Entry {
         self.halves[from].see(segment, time_ns);
         match &segment.transport {
             Transport::Tcp(header) => {
+                let answered = self.handshake.answered;
+                let acked_before = self.halves[from].highest_ack;
                 self.add_flags(header, segment.payload_bytes, from, time_ns);
-                self.add_payload(segment, header, from, time_ns, pauses)
+                let acked_bytes = acked_before
+                    .zip(self.halves[from].highest_ack)
+                    .map_or(0, |(before, now)| u64::from(now.wrapping_sub(before)));
+                let shook_ns = self.handshake_part_ns(header.flags, from, answered);
+                let brought = self.add_payload(segment, header, from, time_ns, pauses);
+                let sample_ns = self.halves[1 - from].echoes.take_fresh();
+                Brought { rtt_ns: shook_ns.into_iter().chain(sample_ns).min(), acked_bytes, ..brought }
             }
             Transport::Udp | Transport::Icmp { .. } => {
                 self.halves[from].see_datagram(segment, time_ns);
-                Brought { ended: None, packets: 1 }
+                Brought { packets: 1, ..Brought::default() }
             }
         }
     }
@@ -258,6 +273,18 @@ impl Entry {
         handshake.whole = handshake.syn && ordered && near && !handshake.spoiled && answer_end == Some(ack);
     }
 
+    /// The part of the handshake that a segment ended, as a round-trip time between the tap and its sender; `answered` says
+    /// whether the handshake was over before.
+    fn handshake_part_ns(&self, flags: u8, from: usize, answered: bool) -> Option<i64> {
+        let Handshake { syn_ns, syn_ack_ns, ack_ns, syn, syn_ack, spoiled, whole, .. } = self.handshake;
+        let part_ns = if flags & (SYN | ACK) == SYN | ACK && from != self.opener() {
+            (syn && syn_ack && !spoiled).then(|| syn_ack_ns.saturating_sub(syn_ns))
+        } else {
+            (whole && !answered).then(|| ack_ns.saturating_sub(syn_ack_ns))
+        };
+        part_ns.filter(|part_ns| *part_ns >= 0)
+    }
+
     fn add_payload(
         &mut self,
         segment: &Segment,
@@ -292,7 +319,7 @@ impl Entry {
         let data = Data { header, start, bytes, packets, time_ns };
         let fresh = mine.see_data(data, theirs.highest_ack, notice_ns);
         let ended = self.transfer.see(from, time_ns, fresh, packets, paused);
-        Brought { ended, packets: if fresh > 0 { packets } else { 0 } }
+        Brought { ended, packets: if fresh > 0 { packets } else { 0 }, ..Brought::default() }
     }
 
     fn mss(&self) -> Option<u16> {
@@ -386,7 +413,8 @@ impl Entry {
             taps: self.taps,
             mss_bytes: self.mss(),
             setup_ns: data.filter(|_| begun).map(|(first, _)| first.saturating_sub(start_ns)),
-            data_ns: data.map(|(first, last)| last.saturating_sub(first)),
+            // Not from the times above: relative to a packet long before, they may have met their bound.
+            data_ns: self.transfer.span().map(|(first, last)| last.saturating_sub(first)),
             teardown_ns: data.filter(|_| closed).map(|(_, last)| end_ns.saturating_sub(last)),
             from_opener,
             from_responder,

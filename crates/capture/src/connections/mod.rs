@@ -9,3 +9,4 @@ pub(crate) mod sequence;
 pub(crate) mod state;
 pub(crate) mod table;
 pub(crate) mod transfer;
+pub(crate) mod volumes;

@@ -69,6 +69,8 @@ pub(crate) struct Echoes {
     last_stamp: u32,
     timing: bool,
     any_stamp: bool,
+    /// Least of the samples since it was last taken and 1; 0 for none: half the room of an option.
+    fresh_ns: i64,
 }
 
 impl Echoes {
@@ -114,11 +116,26 @@ impl Echoes {
             && clean
             && last.end == ack
         {
-            self.acknowledged.add(time_ns.saturating_sub(last.time_ns));
+            let sample_ns = time_ns.saturating_sub(last.time_ns);
+            self.acknowledged.add(sample_ns);
+            self.note(sample_ns);
         }
         if self.waiting.is_empty() && self.waiting.capacity() > KEPT {
             self.waiting = VecDeque::new();
         }
+    }
+
+    fn note(&mut self, sample_ns: i64) {
+        let held_ns = if self.fresh_ns == 0 { i64::MAX } else { self.fresh_ns };
+        if sample_ns >= 0 {
+            self.fresh_ns = held_ns.min(sample_ns.saturating_add(1));
+        }
+    }
+
+    /// The least sample since the last call.
+    pub(crate) fn take_fresh(&mut self) -> Option<i64> {
+        let fresh_ns = std::mem::take(&mut self.fresh_ns);
+        (fresh_ns > 0).then(|| fresh_ns - 1)
     }
 
     /// The other end echoed `echo` as TSecr.
@@ -127,7 +144,9 @@ impl Echoes {
             return;
         }
         if echo == self.stamp {
-            self.stamped.add(time_ns.saturating_sub(self.since_ns));
+            let sample_ns = time_ns.saturating_sub(self.since_ns);
+            self.stamped.add(sample_ns);
+            self.note(sample_ns);
         }
         // A later echo says that this one was never sent.
         self.timing = (echo.wrapping_sub(self.stamp) as i32) < 0;

@@ -11,6 +11,7 @@ use hashbrown::HashTable;
 use crate::connections::connection::{Connection, Protocol};
 use crate::connections::entry::{Brought, Ended, Entry, NONE};
 use crate::connections::transfer::{Ideal, Train};
+use crate::connections::volumes::{Volume, Volumes};
 use crate::decode::key::Key;
 use crate::decode::segment::Segment;
 
@@ -60,6 +61,7 @@ pub struct Table {
     trains: Trains,
     pauses: bool,
     packets: Packets,
+    volumes: Volumes,
 }
 
 /// What a table came to.
@@ -74,6 +76,12 @@ pub struct Finished {
     pub packets: Vec<Packet>,
     /// Packets beyond the limit.
     pub packets_left_out: u64,
+    /// What each direction carried in each window with traffic, by connection and time.
+    pub volumes: Vec<Volume>,
+    /// Width of the windows.
+    pub volume_width_ns: i64,
+    /// Packets beyond the limit of volumes.
+    pub volumes_left_out: u64,
 }
 
 impl Table {
@@ -91,12 +99,18 @@ impl Table {
             trains: Trains { limit: trains, ..Trains::default() },
             pauses: false,
             packets: Packets::default(),
+            volumes: Volumes::default(),
         }
     }
 
     /// The same for replays: trains end at pauses too if `pauses`, and at most `packets` packets are kept.
     pub fn for_replay(self, pauses: bool, packets: usize) -> Self {
         Table { pauses, packets: Packets { limit: packets, ..Packets::default() }, ..self }
+    }
+
+    /// The same with at most `volumes` rows of what was carried when.
+    pub fn with_volumes(self, volumes: usize) -> Self {
+        Table { volumes: Volumes::with_limit(volumes), ..self }
     }
 
     /// Connections given up because the table was full.
@@ -129,8 +143,18 @@ impl Table {
             }
         };
         let entry = &mut self.entries[index as usize];
-        let Brought { ended, packets } = entry.add(segment, from, tap, time_ns, self.pauses);
+        let Brought { ended, packets, rtt_ns, acked_bytes } = entry.add(segment, from, tap, time_ns, self.pauses);
         self.trains.keep(entry.serial, ended);
+        let volume = Volume {
+            connection: entry.serial,
+            from_opener: from == 0,
+            start_ns: time_ns,
+            wire_bytes: segment.wire_bytes,
+            packets: 1,
+            acked_bytes,
+            rtt_ns,
+        };
+        self.volumes.add(volume, &mut entry.volumes[from]);
         if packets > 0 && key.protocol != Protocol::Icmp {
             let packets = u32::try_from(packets).unwrap_or(u32::MAX);
             let wire_bytes = segment.wire_bytes;
@@ -169,12 +193,24 @@ impl Table {
             true
         });
         packets.kept.sort_by_key(|packet| (packet.connection, packet.time_ns));
+        let mut volumes = self.volumes;
+        volumes.join();
+        volumes.kept.retain_mut(|volume| {
+            let Some(row) = row_of(volume.connection) else { return false };
+            volume.connection = row as u64;
+            volume.from_opener = entries[row].is_opener(usize::from(!volume.from_opener));
+            volume.start_ns = volume.start_ns.saturating_mul(volumes.width_ns).saturating_sub(first_ns);
+            true
+        });
         Finished {
             connections: rows_of(self.entries, first_ns, ideal),
             trains: trains.kept,
             trains_left_out: trains.left_out,
             packets: packets.kept,
             packets_left_out: packets.left_out,
+            volumes: volumes.kept,
+            volume_width_ns: volumes.width_ns,
+            volumes_left_out: volumes.left_out,
         }
     }
 

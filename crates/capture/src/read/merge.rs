@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 use crate::counts::{Counts, Tap};
 use crate::decode::decoder::Decoder;
 use crate::decode::segment::Segment;
+use crate::decode::skip::Skip;
 use crate::decode::tunnel::Tunnel;
 use crate::error::CaptureError;
 use crate::read::reader::{Item, Reader};
@@ -85,6 +86,9 @@ impl<R: Read> Source<R> {
             Ok(segment) => Ok(Step::Arrival(Arrival { time_ns, tap, segment })),
             Err(skip) => {
                 counts.skip(skip);
+                if skip == Skip::LinkType {
+                    *counts.link_types.entry(record.link_type).or_default() += 1;
+                }
                 Ok(Step::Nothing)
             }
         }

@@ -2,6 +2,7 @@
 
 pub mod counting;
 pub(crate) mod pcap;
+pub mod probes;
 pub(crate) mod queue_delay;
 pub mod records;
 pub(crate) mod subflows;

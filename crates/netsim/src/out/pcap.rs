@@ -119,7 +119,8 @@ impl Tape {
             receiver_opens: flows.iter().map(|flow| flow.receiver_opens).collect(),
             known: vec![Known::default(); flows.len()],
             headers: tcp.headers(),
-            mss: tcp.mss,
+            // The option does not reckon with other options (RFC 6691): a segment with timestamps holds that much less.
+            mss: tcp.mss + tcp.headers() - tcp.header,
             window: (u64::from(tcp.receiver_window) * u64::from(tcp.mss)).min(WIDEST_WINDOW) as u16,
             timestamps: tcp.timestamps,
             fin_on_data: tcp.fin_on_data,

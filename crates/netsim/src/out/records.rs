@@ -4,6 +4,7 @@ use qdisc::DropReason;
 use tables::{Column, record};
 use units::Time;
 
+use crate::out::probes::ProbePacket;
 use crate::out::queue_delay::{self, QueueDelay};
 use crate::out::subflows::Subflow;
 use crate::out::trace::{PacketTrace, Timeout};
@@ -70,7 +71,7 @@ record! {
 }
 
 record! {
-    /// Totals of the run.
+    /// Totals of the run; packets of probes count in none but `peak_utilisation` and the queues' averages.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     pub struct Counters in "counters" {
         /// End of the run: the averages are taken up to here.
@@ -87,8 +88,12 @@ record! {
         pub sent_bytes: u64 => "sent_bytes", "bytes";
         /// Packets lost by the bottleneck after the forward queue.
         pub lost: u64 => "lost", "packets";
+        /// Packets offered to the reverse queue.
+        pub reverse_arrivals: u64 => "reverse_arrivals", "packets";
         /// Packets dropped by the reverse queue.
         pub reverse_drops: u64 => "reverse_drops", "packets";
+        /// Packets that the reverse queue marked with congestion experienced.
+        pub reverse_marks: u64 => "reverse_marks", "packets";
         /// Packets sent by the reverse port.
         pub reverse_sent: u64 => "reverse_sent", "packets";
         /// Bytes sent by the reverse port.
@@ -108,8 +113,15 @@ record! {
         pub flow_table_bytes: u64 => "flow_table_bytes", "bytes";
         /// Packets that the forward queue marked with congestion experienced.
         pub marks: u64 => "marks", "packets";
+        /// Largest share of a second, counted from the start of the run, for which the forward port was sending, probes
+        /// included; 0 in a wireless cell.
+        pub peak_utilisation: f64 => "peak_utilisation";
+        /// The same of the reverse port.
+        pub reverse_peak_utilisation: f64 => "reverse_peak_utilisation";
         /// Waiting times of the packets sent by the forward port.
         pub queue_delay: QueueDelay;
+        /// Mean queueing delay of the packets sent by the reverse port; null without packets.
+        pub reverse_queue_delay: QueueDelay => "reverse_queue_delay_mean_s", "s", as |waits: &QueueDelay| waits.mean_s();
         /// Packets of traced flows that the trace had no room for.
         pub beyond_trace: u64 => "beyond_trace", "packets";
         /// Packets of sub-flows that there was no room for.
@@ -247,6 +259,8 @@ pub struct Output {
     pub classes: Vec<ClassCount>,
     /// Packets of the traced flows in the order in which they were sent.
     pub packets: Vec<PacketTrace>,
+    /// Packets of the probes, those of one flow in order.
+    pub probes: Vec<ProbePacket>,
     /// Expiries of the retransmission timer of the traced flows.
     pub timeouts: Vec<Timeout>,
     /// Sub-flows in the forward queue in the order in which they began, when asked for.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use qdisc::Qdisc;
 
 use super::{Kind, Output, Port, Sim, Transport};
+use crate::out::queue_delay::QueueDelay;
 use crate::out::records::Sample;
 use crate::tcp::settings::Tcp;
 
@@ -33,8 +34,9 @@ impl Sim<'_> {
         let queues = || self.ports[self.watched.clone()].iter().map(|port| &port.queue);
         let high = queues().filter_map(Qdisc::high_backlog).reduce(|sum, packets| sum + packets);
         let estimate = queues().find_map(Qdisc::nonresponsive);
-        let offered = queues().map(|queue| queue.stats().received).sum();
-        let dropped = queues().map(|queue| queue.stats().dropped()).sum();
+        let probes = self.probes.forward;
+        let offered = queues().map(|queue| queue.stats().received).sum::<u64>() - probes.arrivals;
+        let dropped = queues().map(|queue| queue.stats().dropped()).sum::<u64>() - probes.drops;
         let [arrivals, drops, nonresponsive_arrivals, nonresponsive_drops] = self.tally.since_sample(offered, dropped);
         self.out.samples.push(Sample {
             time: now,
@@ -75,11 +77,14 @@ impl Sim<'_> {
         let end = self.end;
         for live in self.live.iter_mut() {
             let Some(record) = self.out.records.get_mut(live.flow as usize) else { continue };
-            match &live.transport {
+            match &mut live.transport {
                 Transport::Tcp(connection) => connection.report(record, &self.run.tcp),
                 Transport::Scripted(scripted) => scripted.report(record, &self.run.tcp),
                 Transport::Turned(_) => {}
-                Transport::Udp(source) => source.report(record),
+                Transport::Udp(source) => {
+                    source.report(record);
+                    self.out.probes.append(&mut source.take_log());
+                }
             }
         }
         self.counted();
@@ -87,10 +92,14 @@ impl Sim<'_> {
         self.out.timeouts = std::mem::take(&mut self.net.trace.timeouts);
         let (beyond_trace, beyond_subflows) = (self.net.trace.beyond_limit, self.subflows.beyond_limit);
         self.out.subflows = self.subflows.into_rows();
+        let peak = |ports: &Range<usize>| self.ports[ports.clone()].iter().map(Port::peak_busy).fold(0.0, f64::max);
+        let peaks = [peak(&self.watched), peak(&self.reverse)];
         let counters = &mut self.out.counters;
+        [counters.peak_utilisation, counters.reverse_peak_utilisation] = peaks;
         *counters = counters.since(&self.tally.before);
         (counters.beyond_trace, counters.beyond_subflows) = (beyond_trace, beyond_subflows);
         counters.queue_delay = self.tally.all_waits(self.out.records.iter().map(|record| record.queue_delay));
+        counters.reverse_queue_delay = self.reverse_waits;
         counters.end = end;
         counters.packet_hops = self.net.hops;
         let begin = counters.begin;
@@ -112,18 +121,22 @@ impl Sim<'_> {
     /// Takes what the ports have counted since the start of the run.
     fn counted(&mut self) {
         let counters = &mut self.out.counters;
-        let of = |ports: &Range<usize>, value: fn(&Port) -> u64| self.ports[ports.clone()].iter().map(value).sum();
+        let of =
+            |ports: &Range<usize>, value: fn(&Port) -> u64| self.ports[ports.clone()].iter().map(value).sum::<u64>();
         let (forward, reverse) = (&self.watched, &self.reverse);
-        counters.arrivals = of(forward, |port| port.queue.stats().received);
-        counters.drops = of(forward, |port| port.queue.stats().dropped());
-        counters.marks = of(forward, |port| port.queue.stats().marked);
-        counters.sent = of(forward, |port| port.sent);
-        counters.sent_bytes = of(forward, |port| port.sent_bytes);
-        counters.lost = of(forward, |port| port.loss.lost);
-        counters.reverse_lost = of(reverse, |port| port.loss.lost);
-        counters.reverse_drops = of(reverse, |port| port.queue.stats().dropped());
-        counters.reverse_sent = of(reverse, |port| port.sent);
-        counters.reverse_sent_bytes = of(reverse, |port| port.sent_bytes);
+        let (there, back) = (self.probes.forward, self.probes.reverse);
+        counters.arrivals = of(forward, |port| port.queue.stats().received) - there.arrivals;
+        counters.drops = of(forward, |port| port.queue.stats().dropped()) - there.drops;
+        counters.marks = of(forward, |port| port.queue.stats().marked) - there.marks;
+        counters.sent = of(forward, |port| port.sent) - there.sent;
+        counters.sent_bytes = of(forward, |port| port.sent_bytes) - there.sent_bytes;
+        counters.lost = of(forward, |port| port.loss.lost) - there.lost;
+        counters.reverse_arrivals = of(reverse, |port| port.queue.stats().received) - back.arrivals;
+        counters.reverse_drops = of(reverse, |port| port.queue.stats().dropped()) - back.drops;
+        counters.reverse_marks = of(reverse, |port| port.queue.stats().marked) - back.marks;
+        counters.reverse_sent = of(reverse, |port| port.sent) - back.sent;
+        counters.reverse_sent_bytes = of(reverse, |port| port.sent_bytes) - back.sent_bytes;
+        counters.reverse_lost = of(reverse, |port| port.loss.lost) - back.lost;
     }
 
     pub(super) fn begin_counting(&mut self) {
@@ -137,6 +150,7 @@ impl Sim<'_> {
         }
         let now = self.net.now;
         self.tally.restart(self.out.counters, now);
+        self.reverse_waits = QueueDelay::default();
         self.ports.iter_mut().for_each(|port| port.restart(now));
         if let Some(cell) = &mut self.cell {
             cell.restart(now);

@@ -15,10 +15,12 @@ use crate::graph::{Graph, Interface};
 use crate::mrg32k3a::Mrg32k3a;
 use crate::options::Options;
 use crate::out::counting::Tally;
+use crate::out::probes::Probes;
+use crate::out::queue_delay::QueueDelay;
 use crate::out::records::{FlowRecord, Output};
 use crate::out::subflows::Subflows;
 use crate::out::trace::Trace;
-use crate::places::Places;
+use crate::places::{Form, Places};
 use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::wire::loss::Loss;
@@ -27,10 +29,11 @@ use crate::wire::pipe::{End, Lane};
 use crate::wire::port::{Onward, Port};
 use crate::wlan::cell::Cell;
 
-/// The ports of all interfaces. The random numbers of each have a name of their own.
-fn ports(graph: &Graph, seed: u64) -> Result<Vec<Port>, ConfigError> {
+/// The ports of all interfaces. The random numbers of each have a name of their own, unless both directions are to draw
+/// the same.
+fn ports(graph: &Graph, seed: u64, symmetric: bool) -> Result<Vec<Port>, ConfigError> {
     let port = |(index, (_, _, interface)): (usize, (u32, u32, &Interface))| {
-        let way = ["forward", "reverse"][index % 2];
+        let way = if symmetric { "forward" } else { ["forward", "reverse"][index % 2] };
         let name = if index < 2 { way.to_owned() } else { format!("{}.{way}", index / 2) };
         let stream = |what: &str| Stream::named(seed, &format!("{what}.{name}"));
         let (id, options) = &interface.discipline;
@@ -47,9 +50,10 @@ impl<'a> Sim<'a> {
             None if run.wlan.is_some() => Cow::Owned(Graph::cell(&run.network, flows)),
             None => Cow::Owned(Graph::dumbbell(&run.network, flows)),
         };
+        let symmetric = run.network.symmetric && run.graph.is_none() && run.wlan.is_none();
         let mut ports = match &run.wlan {
             Some(wlan) => air::ports(wlan, &graph, run.seed)?,
-            None => ports(&graph, run.seed)?,
+            None => ports(&graph, run.seed, symmetric)?,
         };
         let mut net = Net {
             now: Time::ZERO,
@@ -63,7 +67,8 @@ impl<'a> Sim<'a> {
             trace: Trace::of(&run.traced, flows.len(), run.trace_limit),
             tape: None,
         };
-        let places = Places::of(&graph, (run.graph.is_none(), run.wlan.is_some()), flows, &mut net)?;
+        let form = Form { apart: run.graph.is_none(), cell: run.wlan.is_some(), symmetric };
+        let places = Places::of(&graph, form, flows, &mut net)?;
         for (port, (_, to, _)) in
             ports.iter_mut().zip(graph.interfaces()).filter(|(_, (_, to, _))| !places.is_leaf(*to))
         {
@@ -104,6 +109,8 @@ impl<'a> Sim<'a> {
             places,
             idle_senders: HashMap::new(),
             tally: Tally::of(&run.counting),
+            probes: Probes::of(&run.probes, flows.len()),
+            reverse_waits: QueueDelay::default(),
             subflows: if run.subflows {
                 Subflows::of(flows.len(), run.tcp.headers(), run.trace_limit)
             } else {

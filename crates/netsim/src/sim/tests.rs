@@ -5,6 +5,7 @@ use units::BitRate;
 
 use super::*;
 use crate::network::Network;
+use crate::out::probes::Probe;
 use crate::out::records::FlowRecord;
 use crate::tcp::settings::Recovery;
 use crate::tcp::tests::tcp;
@@ -24,6 +25,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
             limit,
             reverse_limit: limit,
             loss: 0.0,
+            symmetric: false,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },
@@ -42,6 +44,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
+        probes: Vec::new(),
     }
 }
 
@@ -176,4 +179,86 @@ fn what_came_before_the_end_of_the_warm_up_is_told_of_each_flow() {
     assert!((200_000..1_250_000).contains(&before[1]), "{before:?}");
     // A packet a millisecond, less those that wait behind what the transfer has in the queue.
     assert!((800 * 972..=1000 * 972).contains(&before[2]), "{before:?}");
+}
+
+#[test]
+fn a_probe_is_sent_back_and_counted_nowhere() {
+    let mut run = run_of("fifo", Limit::Packets(300));
+    run.probes = vec![Probe { flow: 0, echo: true }, Probe { flow: 1, echo: false }];
+    let udp = |len: u32, packets: u64| FlowSpec {
+        udp: Some((len, Time::from_millis(20))),
+        ..flow(Time::ZERO, packets * u64::from(len - 28))
+    };
+    let flows = [FlowSpec { up: true, ..udp(64, 10) }, udp(200, 50), udp(1000, 100)];
+    let out = crate::run(&run, &flows, &Control::default()).expect("valid");
+    let ping: Vec<_> = out.probes.iter().filter(|row| row.flow == 0).collect();
+    // 1 ms on each of three links one way; 64 bytes at 100, 10 and 100 Mbit/s, both ways.
+    let rtt = Time(2 * (3_000_000 + 2 * 5_120 + 51_200));
+    assert_eq!(ping.len(), 10);
+    // The others may be in its way.
+    assert!(ping.iter().all(|row| row.returned - row.sent >= rtt && row.received < row.returned));
+    assert_eq!(ping.iter().map(|row| row.returned - row.sent).min(), Some(rtt));
+    let call: Vec<_> = out.probes.iter().filter(|row| row.flow == 1).collect();
+    assert_eq!((call.len(), call.iter().all(|row| row.returned == Time::NEVER)), (50, true));
+    assert!(call.windows(2).all(|pair| pair[0].number + 1 == pair[1].number));
+    let counters = out.counters;
+    assert_eq!((counters.arrivals, counters.sent, counters.sent_bytes), (100, 100, 100_000));
+    assert_eq!((counters.reverse_arrivals, counters.reverse_sent, counters.queue_delay.packets), (0, 0, 100));
+    // One second has 50 packets of 1000 bytes, 50 of 200 and 10 of 64, of 1.25 million bytes.
+    let bytes = (50 * 1000 + 50 * 200 + 10 * 64) as f64;
+    assert!((counters.peak_utilisation - bytes * 8e-7).abs() < 1e-4, "{}", counters.peak_utilisation);
+}
+
+#[test]
+fn a_transmission_counts_in_every_second_it_lasts() {
+    // 1250 bytes at 4 kbit/s: 2.5 s; the second packet follows at once.
+    let mut run = run_of("fifo", Limit::Packets(300));
+    run.network.rate = BitRate::from_bps(4_000).expect("non-zero");
+    let one = FlowSpec { udp: Some((1250, Time(1_000_000))), ..flow(Time::ZERO, 1222) };
+    let alone = crate::run(&run, &[one], &Control::default()).expect("valid").counters;
+    assert_eq!((alone.peak_utilisation, alone.reverse_peak_utilisation), (1.0, 0.0));
+}
+
+#[test]
+fn a_probe_must_be_datagrams() {
+    let mut run = run_of("fifo", Limit::Packets(300));
+    run.probes = vec![Probe { flow: 0, echo: true }];
+    let refused = run.check(&[flow(Time::ZERO, 1000)]);
+    assert!(matches!(refused, Err(ConfigError::Value("probes", _, _))), "{refused:?}");
+}
+
+#[test]
+fn a_symmetric_network_turned_round_gives_the_run_turned_round() {
+    for discipline in ["fifo", "red", "fq_codel", "cake", "pie"] {
+        let mut run = run_of(discipline, Limit::Packets(20));
+        run.network.reverse_discipline = run.network.discipline.clone();
+        (run.network.symmetric, run.network.loss) = (true, 0.005);
+        let spec = |n: u64, turned: bool| FlowSpec {
+            src: (n % 7) as u32,
+            dst: 7 + (n % 4) as u32,
+            up: (n % 3 == 0) != turned,
+            rtt: (n % 5 > 0).then_some(Time(9_000_000 + 3_700_001 * (n % 11))),
+            udp: (n % 6 == 5).then_some((700, Time(1_100_003))),
+            receiver_opens: n % 2 == 0,
+            ..flow(Time(n * 13_000_017), 3_000 + 70_000 * (n % 8))
+        };
+        let out = [false, true].map(|turned| {
+            let flows: Vec<FlowSpec> = (0..120).map(|n| spec(n, turned)).collect();
+            crate::run(&run, &flows, &Control::default()).expect("valid")
+        });
+        let [there, back] = &out;
+        let told = |out: &Output| -> Vec<_> {
+            out.records.iter().map(|record| (record.finish, record.drops, record.packets_sent, record.lost)).collect()
+        };
+        assert_eq!(told(there), told(back), "{discipline}");
+        let (a, b) = (there.counters, back.counters);
+        assert!(a.drops + a.reverse_drops > 50, "{discipline}: {} drops", a.drops + a.reverse_drops);
+        assert_eq!((a.drops, a.sent_bytes, a.marks), (b.reverse_drops, b.reverse_sent_bytes, b.reverse_marks));
+        assert_eq!((a.reverse_drops, a.reverse_sent_bytes, a.reverse_arrivals), (b.drops, b.sent_bytes, b.arrivals));
+        // Squares are added up in another order.
+        let waits = |delay: crate::QueueDelay| (delay.packets, delay.sum_ns, delay.max);
+        assert_eq!(waits(a.reverse_queue_delay), waits(b.queue_delay), "{discipline}");
+        assert_eq!(waits(a.queue_delay), waits(b.reverse_queue_delay), "{discipline}");
+        assert_eq!(a.peak_utilisation, b.reverse_peak_utilisation, "{discipline}");
+    }
 }

@@ -2,9 +2,11 @@
 //!
 //! Links that end at the same place share a [`Lane`], where packets wait for their arrival in order;
 //! only the first one's is in the event queue. With equal delays they enter nearly in order already, so
-//! keeping a lane sorted costs a comparison or two.
+//! keeping a lane sorted costs a comparison or two; where backlogs are unequal, what enters far out of order
+//! waits in a heap, so that no mix of backlogs costs more than the logarithm of their number.
 
-use std::collections::VecDeque;
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
 
 use qdisc::Packet;
 use units::{BitRate, Time};
@@ -93,7 +95,12 @@ impl Pipe {
     }
 }
 
-/// A packet under way.
+/// A packet under way. The smaller one arrives first.
+///
+/// Of two that arrive at one instant, the one whose link began to send later comes first. In a
+/// simulator with an event for the end of each transmission (ns-2) that is the order of insertion: the
+/// acknowledgement that woke the idle link was scheduled a propagation delay before, the end of the busy
+/// link's previous packet only its transmission time before.
 #[derive(Debug)]
 struct Flight {
     key: Key,
@@ -101,48 +108,95 @@ struct Flight {
     packet: Packet,
 }
 
+impl Ord for Flight {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let order = self.key.time().cmp(&other.key.time());
+        // The key itself grows in the order in which packets enter.
+        order.then(other.busy_since.cmp(&self.busy_since)).then(self.key.cmp(&other.key))
+    }
+}
+
+impl PartialOrd for Flight {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Flight {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Flight {}
+
+/// A flight in a heap that gives the largest first: the one that arrives first is the largest.
+#[derive(Debug, PartialEq, Eq)]
+struct First(Flight);
+
+impl Ord for First {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.cmp(&self.0)
+    }
+}
+
+impl PartialOrd for First {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Places from the end of a lane that are searched before a packet goes into the heap.
+const NEAR: usize = 8;
+
 /// Packets on their way to one place, by arrival.
-///
-/// Of two that arrive at one instant, the one whose link began to send later comes first. In a
-/// simulator with an event for the end of each transmission (ns-2) that is the order of insertion: the
-/// acknowledgement that woke the idle link was scheduled a propagation delay before, the end of the busy
-/// link's previous packet only its transmission time before.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) end: End,
+    /// In order.
     flying: VecDeque<Flight>,
+    /// Those that entered far out of order.
+    overtaking: BinaryHeap<First>,
 }
 
 impl Lane {
     pub(crate) fn to(end: End) -> Lane {
-        Lane { end, flying: VecDeque::new() }
+        Lane { end, flying: VecDeque::new(), overtaking: BinaryHeap::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.flying.is_empty()
+        self.flying.is_empty() && self.overtaking.is_empty()
+    }
+
+    /// Key of the packet that arrives first.
+    #[inline]
+    fn first(&self) -> Option<Key> {
+        let (front, overtaking) = (self.flying.front(), self.overtaking.peek().map(|first| &first.0));
+        match (front, overtaking) {
+            (Some(front), Some(overtaking)) => Some(front.min(overtaking).key),
+            (front, overtaking) => front.or(overtaking).map(|flight| flight.key),
+        }
     }
 
     /// Adds a packet that arrives at the time of `key`, an event of this lane.
     #[inline]
     pub(crate) fn push(&mut self, key: Key, busy_since: Time, packet: Packet, events: &mut Events) {
+        let flight = Flight { key, busy_since, packet };
+        let nearest = self.flying.len().saturating_sub(NEAR);
         let mut place = self.flying.len();
-        while place > 0 {
-            let before = &self.flying[place - 1];
-            let later = before.key.time() > key.time();
-            if !later && (before.key.time() < key.time() || before.busy_since >= busy_since) {
-                break;
-            }
+        while place > nearest && self.flying[place - 1] > flight {
             place -= 1;
         }
-        if place == 0 {
-            // The event of the packet that was first stays behind and finds another in its place.
-            events.push(key);
-        }
-        let flight = Flight { key, busy_since, packet };
         if place == self.flying.len() {
             self.flying.push_back(flight);
-        } else {
+        } else if place > nearest || self.flying.len() <= NEAR {
             self.flying.insert(place, flight);
+        } else {
+            self.overtaking.push(First(flight));
+        }
+        if self.first() == Some(key) {
+            // The event of the packet that was first stays behind and finds another in its place.
+            events.push(key);
         }
     }
 
@@ -150,12 +204,13 @@ impl Lane {
     /// event is a stale one.
     #[inline]
     pub(crate) fn pop(&mut self, key: Key, events: &mut Events) -> Option<Packet> {
-        if self.flying.front()?.key != key {
+        if self.first()? != key {
             return None;
         }
-        let flight = self.flying.pop_front()?;
-        if let Some(next) = self.flying.front() {
-            events.push(next.key);
+        let ahead = self.flying.front().is_some_and(|front| front.key == key);
+        let flight = if ahead { self.flying.pop_front()? } else { self.overtaking.pop()?.0 };
+        if let Some(next) = self.first() {
+            events.push(next);
         }
         Some(flight.packet)
     }
@@ -202,5 +257,31 @@ mod tests {
             arrivals.extend(lane.pop(key, &mut events).map(|packet| (key.time().0, packet.handle)));
         }
         assert_eq!(arrivals, [(10, 10), (20, 20), (50, 50), (60, 60), (70, 70)]);
+    }
+
+    #[test]
+    fn a_lane_with_unequal_backlogs_hands_out_packets_in_one_order() {
+        let (mut lane, mut events) = (Lane::to(End::Host), Events::default());
+        let owner = crate::wire::handle::Owner { flow: 0, slot: 0, src: 0, dst: 1 };
+        let mut entered = Vec::new();
+        // Three links of which one is far behind, one catches up and one is idle, at times that often coincide.
+        for step in 0..3000_u64 {
+            for (arrival, since) in [(step + 900, 0), (step / 2 + 500, 1), (step, step)] {
+                let key = events.key(Time(arrival), Kind::Lane, 0);
+                let mark = crate::wire::handle::Mark::Plain;
+                let handle = entered.len() as u32;
+                let packet = owner.packet(units::Direction::Forward, qdisc::Kind::Data, mark, handle);
+                lane.push(key, Time(since), packet, &mut events);
+                entered.push((arrival, std::cmp::Reverse(since), handle));
+            }
+        }
+        let mut arrivals = Vec::new();
+        while let Some(key) = events.pop() {
+            let number = |packet: Packet| crate::wire::handle::Handle::unpack(packet.handle).number;
+            arrivals.extend(lane.pop(key, &mut events).map(number));
+        }
+        entered.sort();
+        assert!(lane.is_empty());
+        assert_eq!(arrivals, entered.iter().map(|&(_, _, handle)| handle).collect::<Vec<_>>());
     }
 }

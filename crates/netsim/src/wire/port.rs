@@ -20,6 +20,9 @@ pub(crate) enum Onward {
     Air,
 }
 
+/// Nanoseconds.
+const SECOND: u64 = 1_000_000_000;
+
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) queue: Qdisc,
@@ -42,6 +45,11 @@ pub(crate) struct Port {
     pub(crate) flows_max: u64,
     pub(crate) sent: u64,
     pub(crate) sent_bytes: u64,
+    /// Second of the run that `busy_in_second`, nanoseconds of transmission, belongs to.
+    second: u64,
+    busy_in_second: u64,
+    /// The most of any second.
+    busiest: u64,
     /// What was counted when the averages began.
     before: InterfaceCounts,
 }
@@ -66,6 +74,9 @@ impl Port {
             flows_max: 0,
             sent: 0,
             sent_bytes: 0,
+            second: 0,
+            busy_in_second: 0,
+            busiest: 0,
             before: InterfaceCounts::default(),
         }
     }
@@ -136,12 +147,34 @@ impl Port {
             self.rest = Fraction::HALF;
         }
         self.busy_until = now + self.serial.next(packet.len, &mut self.rest);
+        self.transmitted(now);
         self.sent += 1;
         self.sent_bytes += u64::from(packet.len);
         if self.backlog > 0 {
             self.wake(self.busy_until, index, events);
         }
         Some((packet, self.busy_until + self.delay))
+    }
+
+    /// Shares out the transmission that starts now over the seconds it lasts.
+    #[inline]
+    fn transmitted(&mut self, now: Time) {
+        let mut from = now.0;
+        while from < self.busy_until.0 {
+            let second = from / SECOND;
+            if second != self.second {
+                (self.second, self.busy_in_second) = (second, 0);
+            }
+            let until = self.busy_until.0.min((second + 1) * SECOND);
+            self.busy_in_second += until - from;
+            self.busiest = self.busiest.max(self.busy_in_second);
+            from = until;
+        }
+    }
+
+    /// Largest share of a second of the run, since the averages began, in which the port was sending.
+    pub(crate) fn peak_busy(&self) -> f64 {
+        self.busiest as f64 / SECOND as f64
     }
 
     #[inline]
@@ -167,6 +200,7 @@ impl Port {
         self.account(now);
         self.sampled_area = self.sampled_area.wrapping_sub(self.backlog_area);
         (self.backlog_area, self.flows_area, self.flows_max) = (0, 0, self.flows);
+        (self.busy_in_second, self.busiest) = (0, 0);
         self.before = self.counted();
     }
 

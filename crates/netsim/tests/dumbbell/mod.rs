@@ -34,6 +34,7 @@ pub fn wired(discipline: &str) -> Run {
             limit: Limit::Packets(300),
             reverse_limit: Limit::Packets(300),
             loss: 0.0,
+            symmetric: false,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
         },
@@ -89,6 +90,7 @@ pub fn wired(discipline: &str) -> Run {
         subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
+        probes: Vec::new(),
     }
 }
 

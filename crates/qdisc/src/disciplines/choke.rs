@@ -34,7 +34,7 @@ use units::Stream;
 use crate::base::{Discipline, DropReason, Env};
 use crate::packet::Packet;
 use crate::parts::red::{Detector, PARAMS};
-use crate::spec::{Family, OptionError, Options, Spec};
+use crate::spec::{Family, OptionError, Options, RunsOn, Spec};
 
 /// Gaps that do not matter yet.
 const FEW: usize = 16;
@@ -121,6 +121,7 @@ impl Discipline for Choke {
         when_full: "the arriving packet",
         time_driven: false,
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "choke", since: "" },
         params: &PARAMS,
     };
 

@@ -49,7 +49,7 @@ use units::{Stream, Time};
 use crate::base::{Discipline, DropReason, Env};
 use crate::packet::Packet;
 use crate::parts::codel::{Control, ECN, INTERVAL, Law, MTU, Queue, TARGET};
-use crate::spec::{Family, OptionError, Options, Spec};
+use crate::spec::{Family, OptionError, Options, RunsOn, Spec};
 
 #[derive(Debug, Default)]
 struct Backlog {
@@ -88,6 +88,7 @@ impl Discipline for Codel {
         when_full: "the arriving packet",
         time_driven: false,
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "codel", since: "" },
         params: &[TARGET, INTERVAL, MTU, ECN],
     };
 

@@ -44,7 +44,7 @@ use crate::parts::hash::FlowMap;
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::turn_taking::TurnTaking;
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Deficit round robin.
 #[derive(Debug)]
@@ -114,6 +114,7 @@ impl Discipline for Drr {
         time_driven: false,
         // All packets of a flow are in one queue.
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "drr", since: "" },
         params: &[Param {
             name: "quantum",
             unit: "bytes",

@@ -55,7 +55,7 @@ use units::{Stream, Time};
 
 use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::packet::{Ecn, Packet};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Updates made up for in one call: a queue in which nothing moved for longer, 160 s at the default,
 /// is taken as one of 160 s.
@@ -220,6 +220,7 @@ impl Discipline for Dualpi2 {
         // A flow that changes its ECN field would overtake itself; and a packet that arrives with CE
         // goes to L whatever its flow.
         keeps_flow_order: false,
+        runs_on: RunsOn::Kernel { qdisc: "dualpi2", since: "6.17" },
         params: &[
             Param {
                 name: "target",

@@ -51,7 +51,7 @@
 use crate::parts::classes::{HIGH, LOW};
 use crate::parts::early_discard::{EarlyDiscard, threshold};
 use crate::parts::volume::{Bytes, Row};
-use crate::spec::{Family, Spec};
+use crate::spec::{Family, RunsOn, Spec};
 
 /// Early flow discard by bytes.
 pub type Efd = EarlyDiscard<ByBytes>;
@@ -73,6 +73,7 @@ impl Row for ByBytes {
         // Within a sub-flow high packets come before low ones and leave before them, and marks do not decrease; the
         // next sub-flow begins only when none waits.
         keeps_flow_order: true,
+        runs_on: RunsOn::Module { qdisc: "efd", options: "", bpf: true },
         params: &[
             threshold("bytes", "bytes of every sub-flow that go first (th): 20 full packets", 30_000.0),
             HIGH,

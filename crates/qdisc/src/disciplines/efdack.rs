@@ -52,7 +52,7 @@
 use crate::parts::classes::{HIGH, LOW};
 use crate::parts::early_discard::{EarlyDiscard, threshold};
 use crate::parts::volume::{Connection, Row};
-use crate::spec::{Family, Spec};
+use crate::spec::{Family, RunsOn, Spec};
 
 /// Early flow discard by bytes of both directions.
 pub type EfdAck = EarlyDiscard<ByConnection>;
@@ -73,6 +73,7 @@ impl Row for ByConnection {
         time_driven: false,
         // As in EFD, for both directions of a connection together.
         keeps_flow_order: true,
+        runs_on: RunsOn::Module { qdisc: "efd", options: "count acked", bpf: false },
         params: &[threshold("bytes", "bytes of every sub-flow, either way, that go first (th)", 30_000.0), HIGH, LOW],
     };
 }

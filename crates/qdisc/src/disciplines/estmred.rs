@@ -74,7 +74,7 @@ use crate::parts::red::{self, Detector};
 use crate::parts::red_fixed::FixedDetector;
 use crate::parts::regulator;
 use crate::parts::sampler::{self, Sampler};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Those of RED, of the estimator and of the regulator.
 const PARAMS: [Param; red::PARAMS.len() + sampler::PARAMS.len() + regulator::PARAMS.len()] = {
@@ -118,6 +118,7 @@ impl Discipline for EstmRed {
         when_full: "the arriving packet",
         time_driven: false,
         keeps_flow_order: true,
+        runs_on: RunsOn::Module { qdisc: "estmred", options: "", bpf: false },
         params: &PARAMS,
     };
 

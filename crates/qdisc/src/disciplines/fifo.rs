@@ -22,7 +22,7 @@ use units::Stream;
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::packet::Packet;
-use crate::spec::{Family, OptionError, Options, Spec};
+use crate::spec::{Family, OptionError, Options, RunsOn, Spec};
 
 /// First in, first out with drop-tail.
 #[derive(Debug, Default)]
@@ -39,6 +39,7 @@ impl Discipline for Fifo {
         when_full: "the arriving packet",
         time_driven: false,
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "pfifo", since: "" },
         params: &[],
     };
 

@@ -41,7 +41,7 @@ use crate::packet::Packet;
 use crate::parts::hash::FlowMap;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::turn_taking::TurnTaking;
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// In place of a queue: the flow is idle.
 const NONE: u32 = u32::MAX;
@@ -144,6 +144,7 @@ impl Discipline for Fq {
         time_driven: false,
         // All packets of a flow are in one queue.
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "fq", since: "" },
         params: &[
             Param {
                 name: "quantum",

@@ -54,7 +54,7 @@ use crate::parts::hash::Seeded;
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::turn_taking::TurnTaking;
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
@@ -127,6 +127,7 @@ impl Discipline for FqCodel {
         time_driven: false,
         // All packets of a flow are in one queue.
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "fq_codel", since: "" },
         params: &[
             Param {
                 name: "flows",

@@ -42,7 +42,7 @@ use crate::parts::pie::{
     ALPHA, BETA, BURST, Clock, Control, DERANDOMIZE, ECN, ECN_MAX, HIGH_DELAY, MEAN_PACKET, Rules, TARGET, UPDATE,
 };
 use crate::parts::turn_taking::TurnTaking;
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 #[derive(Clone, Copy, Debug)]
 struct Queue {
@@ -72,6 +72,7 @@ impl Discipline for FqPie {
         time_driven: false,
         // All packets of a flow are in one queue.
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "fq_pie", since: "5.6" },
         params: &[
             Param {
                 name: "flows",

@@ -76,7 +76,7 @@ use crate::parts::decay::{Decay, Inflated};
 use crate::parts::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::parts::order::Order;
 use crate::parts::volume::{Acknowledged, connection};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Attained recent service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -154,6 +154,7 @@ impl Discipline for Lars {
         time_driven: false,
         // Inflated bytes of a flow never decrease, as in LAS.
         keeps_flow_order: true,
+        runs_on: RunsOn::Module { qdisc: "las", options: "", bpf: false },
         params: &[
             Param {
                 name: "half_life",

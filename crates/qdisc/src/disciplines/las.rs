@@ -41,7 +41,7 @@
 use crate::parts::flow_table::{TIMEOUT, VISIT};
 use crate::parts::least_attained::LeastAttained;
 use crate::parts::volume::{Bytes, Row};
-use crate::spec::{Family, Spec};
+use crate::spec::{Family, RunsOn, Spec};
 
 /// Least attained service.
 pub type Las = LeastAttained<ByBytes>;
@@ -63,6 +63,7 @@ impl Row for ByBytes {
         // Stamps of a flow never decrease: push-outs take back only its last packet, and a flow with
         // a packet waiting is not forgotten.
         keeps_flow_order: true,
+        runs_on: RunsOn::Module { qdisc: "las", options: "count bytes", bpf: false },
         params: &[VISIT, TIMEOUT],
     };
 }

@@ -48,7 +48,7 @@
 use crate::parts::flow_table::{TIMEOUT, VISIT};
 use crate::parts::least_attained::LeastAttained;
 use crate::parts::volume::{Connection, Row};
-use crate::spec::{Family, Spec};
+use crate::spec::{Family, RunsOn, Spec};
 
 /// Least attained service of a connection, acknowledged bytes included.
 pub type LasAck = LeastAttained<ByConnection>;
@@ -69,6 +69,7 @@ impl Row for ByConnection {
         time_driven: false,
         // As in LAS: stamps of a connection never decrease.
         keeps_flow_order: true,
+        runs_on: RunsOn::Module { qdisc: "las", options: "count acked", bpf: false },
         params: &[VISIT, TIMEOUT],
     };
 }

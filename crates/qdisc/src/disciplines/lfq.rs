@@ -143,7 +143,7 @@ use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::standing_table::StandingTable;
 use crate::parts::tag_ring::{Links, TagRing};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// No packet is charged more: the longest that IP has. So tags stay near the clock whatever comes.
 const LONGEST: u32 = 65_535;
@@ -793,6 +793,7 @@ impl Discipline for Lfq {
         time_driven: false,
         // While packets of a flow wait, the flow keeps to its slot, or to the flow that has those without one.
         keeps_flow_order: true,
+        runs_on: RunsOn::Simulation,
         params: &[
             Param {
                 name: "user",

@@ -29,7 +29,7 @@
 use crate::parts::classes::{HIGH, LOW};
 use crate::parts::early_discard::{EarlyDiscard, threshold};
 use crate::parts::volume::{Packets, Row};
-use crate::spec::{Family, Spec};
+use crate::spec::{Family, RunsOn, Spec};
 
 /// Early flow discard by packets.
 pub type Pefd = EarlyDiscard<ByPackets>;
@@ -50,6 +50,7 @@ impl Row for ByPackets {
         time_driven: false,
         // As in EFD.
         keeps_flow_order: true,
+        runs_on: RunsOn::Module { qdisc: "efd", options: "count packets", bpf: false },
         params: &[threshold("packets", "packets of every sub-flow that go first (th)", 20.0), HIGH, LOW],
     };
 }

@@ -53,7 +53,7 @@ use units::Stream;
 use crate::base::{Discipline, DropReason, Env};
 use crate::packet::Packet;
 use crate::parts::flow_table::{FlowTable, TIMEOUT, VISIT};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// The occupied levels are one word.
 const MOST_LEVELS: usize = u64::BITS as usize;
@@ -169,6 +169,7 @@ impl Discipline for Pias {
         // The level of a flow with packets waiting never rises above theirs: a push-out takes back
         // only its last packet, and the flow is not forgotten.
         keeps_flow_order: true,
+        runs_on: RunsOn::Simulation,
         params: &[
             Param {
                 name: "thresholds",

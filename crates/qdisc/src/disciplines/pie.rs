@@ -54,7 +54,7 @@ use crate::packet::Packet;
 use crate::parts::pie::{
     ALPHA, BETA, BURST, Clock, Control, DERANDOMIZE, ECN, ECN_MAX, HIGH_DELAY, MEAN_PACKET, Rules, TARGET, UPDATE,
 };
-use crate::spec::{Family, OptionError, Options, Spec};
+use crate::spec::{Family, OptionError, Options, RunsOn, Spec};
 
 /// Proportional integral controller, enhanced.
 #[derive(Debug)]
@@ -74,6 +74,7 @@ impl Discipline for Pie {
         when_full: "the arriving packet",
         time_driven: false,
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "pie", since: "" },
         params: &[TARGET, UPDATE, ALPHA, BETA, BURST, ECN, ECN_MAX, MEAN_PACKET, DERANDOMIZE, HIGH_DELAY],
     };
 

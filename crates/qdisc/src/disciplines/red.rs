@@ -63,7 +63,7 @@ use units::Stream;
 use crate::base::{Discipline, Env};
 use crate::packet::Packet;
 use crate::parts::red::{Detector, PARAMS};
-use crate::spec::{Family, OptionError, Options, Spec};
+use crate::spec::{Family, OptionError, Options, RunsOn, Spec};
 
 /// Random early detection.
 #[derive(Debug)]
@@ -81,6 +81,7 @@ impl Discipline for Red {
         when_full: "the arriving packet",
         time_driven: false,
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "red", since: "" },
         params: &PARAMS,
     };
 

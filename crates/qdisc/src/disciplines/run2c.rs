@@ -42,7 +42,7 @@ use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::packet::{Kind, Packet};
 use crate::parts::classes::Classes;
 use crate::parts::flow_table::{FlowTable, TIMEOUT, VISIT};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Run2C: two classes split at a number of bytes per flow.
 #[derive(Debug)]
@@ -81,6 +81,7 @@ impl Discipline for Run2c {
         // A retransmission of an early segment is high again, and an acknowledgement always is: both may
         // overtake low packets of their flow.
         keeps_flow_order: false,
+        runs_on: RunsOn::Module { qdisc: "run2c", options: "count bytes", bpf: false },
         params: &[
             Param {
                 name: "threshold",

@@ -40,7 +40,7 @@ use crate::packet::Packet;
 use crate::parts::classes::Classes;
 use crate::parts::flow_table::{FlowTable, TIMEOUT, VISIT};
 use crate::parts::volume::{Connection, Volume, connection};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Run2C with the volume of both directions.
 #[derive(Debug)]
@@ -71,6 +71,7 @@ impl Discipline for Run2cAck {
         time_driven: false,
         // The volume of a connection with a packet waiting never falls: it is not forgotten.
         keeps_flow_order: true,
+        runs_on: RunsOn::Module { qdisc: "run2c", options: "count acked", bpf: false },
         params: &[
             Param {
                 name: "threshold",

@@ -42,7 +42,7 @@ use crate::parts::flow_table::keep_sparse;
 use crate::parts::hash::FlowMap;
 use crate::parts::order::Order;
 use crate::parts::packet_lists::{List, Slab};
-use crate::spec::{Family, OptionError, Options, Spec};
+use crate::spec::{Family, OptionError, Options, RunsOn, Spec};
 
 /// Self-clocked fair queueing with drop-tail.
 #[derive(Debug, Default)]
@@ -66,6 +66,7 @@ impl Discipline for Scfq {
         time_driven: false,
         // The packets of a flow are a list.
         keeps_flow_order: true,
+        runs_on: RunsOn::Simulation,
         params: &[],
     };
 

@@ -45,7 +45,7 @@ use crate::parts::hash::Seeded;
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::turn_taking::TurnTaking;
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Stochastic fairness queueing.
 #[derive(Debug)]
@@ -118,6 +118,7 @@ impl Discipline for Sfq {
         time_driven: false,
         // All packets of a flow are in one queue, and move to another one together.
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "sfq", since: "" },
         params: &[
             Param {
                 name: "divisor",

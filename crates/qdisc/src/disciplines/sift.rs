@@ -60,7 +60,7 @@ use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::packet::Packet;
 use crate::parts::classes::Classes;
 use crate::parts::flow_table::{FlowTable, TIMEOUT, VISIT};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 const SAMPLES: &str = "samples";
 const THRESHOLD: &str = "threshold";
@@ -107,6 +107,7 @@ impl Discipline for Sift {
         time_driven: false,
         // A flow with a low packet waiting stays in the table, hence long: no high packet can follow.
         keeps_flow_order: true,
+        runs_on: RunsOn::Simulation,
         params: &[
             Param {
                 name: SAMPLES,

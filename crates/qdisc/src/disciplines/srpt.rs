@@ -48,7 +48,7 @@ use crate::packet::Packet;
 use crate::parts::flow_table::keep_sparse;
 use crate::parts::hash::FlowMap;
 use crate::parts::packet_lists::{List, Slab};
-use crate::spec::{Family, OptionError, Options, Spec};
+use crate::spec::{Family, OptionError, Options, RunsOn, Spec};
 
 /// Longest ring of [`Ranking`].
 const RING: usize = 512;
@@ -223,6 +223,7 @@ impl Discipline for Srpt {
         time_driven: false,
         // The packets of a flow are a list.
         keeps_flow_order: true,
+        runs_on: RunsOn::Bound,
         params: &[],
     };
 

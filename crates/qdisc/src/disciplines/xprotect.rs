@@ -48,7 +48,7 @@ use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::packet::Packet;
 use crate::parts::classes::Classes;
 use crate::parts::flow_table::{FlowTable, TIMEOUT, VISIT};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// X-Protect with two classes.
 #[derive(Debug)]
@@ -85,6 +85,7 @@ impl Discipline for XProtect {
         time_driven: false,
         // A flow with a low packet waiting stays in the table, past the threshold: no high packet can follow.
         keeps_flow_order: true,
+        runs_on: RunsOn::Simulation,
         params: &[
             Param {
                 name: "probability",

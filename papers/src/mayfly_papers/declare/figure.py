@@ -136,10 +136,10 @@ def figures_page(title: str, figures: Sequence[Figure]) -> str:
     kinds = {curve.kind: curve.about for figure in figures for curve in figure.curves}
     colours = styles(list(kinds))
     plots = plots_of(figures)
-    lines = [line(kind, colours[kind], [(escape(about), None, "")]) for kind, about in kinds.items()]
+    lines = [line(kind, colours[kind], [(escape(about), None, "words")]) for kind, about in kinds.items()]
     body = [
         f"<h1>{escape(title)}</h1>",
-        framed(("curve", "what it is"), lines),
+        f"<h2>Curves</h2>{framed(('curve', 'what it is'), lines)}",
         '<p class="soft">The box before a name puts it into the plots; a click on its row brings it out.</p>',
         *(page.place(p.key, page.LAYOUT["height"], p.title, p.caption) for p in figures),
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',

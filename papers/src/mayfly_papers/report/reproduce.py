@@ -4,7 +4,7 @@ import contextlib
 import os
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,14 @@ QUICK_SHARE = 0.25
 QUICK_FROM_S = 500.0
 
 _VERDICTS = (*map(str, Verdict), "not measured")
-_TOLD = {"agrees": "agree", "same direction": "have the same direction", "differs": "differ"}
+_TOLD = {
+    "agrees": ("agrees", "agree"),
+    "same direction": ("has the direction of the paper", "have the direction of the paper"),
+    "differs": ("differs", "differ"),
+    "undecided": ("is undecided", "are undecided"),
+    "not measured": ("was not measured", "were not measured"),
+}
+"""Of verdicts, what one claim does and what several do."""
 
 
 @dataclass(frozen=True)
@@ -199,8 +206,7 @@ class Reproduction:
 
     def sentences(self) -> list[str]:
         """What came out, in words."""
-        counts = ", ".join(f"{count} {_TOLD.get(name, name)}" for name, count in self.counts().items() if count)
-        said = [f"{len(self.checked)} claims in {self.took_s:.0f} s: {counts}"]
+        said = [_counted(len(self.checked), {name: count for name, count in self.counts().items() if count})]
         failed = [f"{c.item}/{c.claim.id} ({c.failure})" for c in self.checked if c.failure]
         if failed:
             more = f", and {len(failed) - 3} more in the report" if len(failed) > 3 else ""
@@ -467,3 +473,20 @@ def command_of(asked: Iterable[str], quick: bool, replications: int | None) -> s
     """The command line that makes a reproduction again."""
     words = ["mayfly reproduce", *asked, *(["--quick"] if quick else [])]
     return " ".join(words + ([f"--replications {replications}"] if replications else []))
+
+
+def _counted(claims: int, counts: Mapping[str, int]) -> str:
+    """How many claims were checked, and what came out.
+
+    Examples
+    --------
+    >>> _counted(1, {"same direction": 1})
+    '1 claim checked: same direction as the paper'
+    >>> _counted(3, {"agrees": 2, "differs": 1})
+    '3 claims checked: 2 agree, 1 differs'
+    """
+    head = f"{claims} claim{'s' if claims != 1 else ''} checked"
+    if claims == 1 and "same direction" in counts:
+        return f"{head}: same direction as the paper"
+    told = (f"{count} {_TOLD.get(name, (name, name))[count != 1]}" for name, count in counts.items())
+    return f"{head}: {', '.join(told)}"

@@ -20,7 +20,7 @@ app = typer.Typer(help="Models: settings and means without a simulation.", rich_
 
 add_to(app, list(POLICIES.values()))
 app.command(
-    epilog="Example:  mayfly model compare fifo,ps,las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --out models.html"
+    epilog="Example:  mayfly model compare fifo,ps,las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --out models"
 )(compare)
 app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)
 app.command(epilog="Example:  mayfly model law zipf:min=6,mean=40,cov=6 --at 6,20,100")(law)

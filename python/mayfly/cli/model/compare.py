@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Assets
 from mayfly.cli.session import Session
 
 
@@ -34,14 +35,20 @@ def compare(
         float, typer.Option(metavar="BYTES", help="Of a unit of size, with --rate: 1500 for packets")
     ] = 1.0,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="HTML page with plots by size and by load, and of the law")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for report.html: plots by size and by load, and of the law"),
     ] = None,
+    assets: Assets = "inline",
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
     ] = False,
 ) -> None:
     """Response times of several policies on one law of sizes: table, JSON, a page with plots."""
-    session = Session(as_json, quiet=True, out=None if out is None else out.parent)
+    from mayfly.errors import MayflyError
+
+    if out is not None and out.suffix == ".html":
+        raise MayflyError(f"--out {out}: must be a folder, which gets report.html; `--out {out.with_suffix('')}`")
+    session = Session(as_json, quiet=True, out=out, assets=assets)
     from mayfly.models.queue.answer import numbers
     from mayfly.models.queue.compared import compared
     from mayfly.text.quantity import rate_bps
@@ -60,5 +67,5 @@ def compare(
     if out is not None:
         from mayfly.models.queue.page import write_model_page
 
-        files = {"files": {"page": str(write_model_page(out, found))}}
-    session.tell(found, files, [f"page: {out}"] if files else ())
+        files = {"files": session.placed({"report": str(write_model_page(out / "report.html", found))})}
+    session.tell(found, files, [f"report: {files['files']['report']}"] if files else ())

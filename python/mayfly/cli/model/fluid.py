@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Assets
 from mayfly.cli.session import Session
 
 
@@ -36,12 +37,13 @@ def fluid(
     trajectory: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where it goes, with --duration: .csv, or .html with plots")
     ] = None,
+    assets: Assets = "inline",
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on standard output and nothing else")
     ] = False,
 ) -> None:
     """TCP and traffic that does not respond at one queue: equilibrium, stability, trajectory."""
-    session = Session(as_json, quiet=True, out=None if trajectory is None else trajectory.parent)
+    session = Session(as_json, quiet=True, out=None if trajectory is None else trajectory.parent, assets=assets)
     from mayfly.errors import MayflyError
     from mayfly.models.queue.answer import numbers
     from mayfly.models.tcp.drop_laws import FixedDrops, Red
@@ -56,6 +58,7 @@ def fluid(
     thresholds = numbers("red", red)
     if len(thresholds) != 3:
         raise MayflyError(f"red = {red}: must be three numbers: lower and upper threshold, and probability")
+    low, high, most = thresholds
     model = Fluid(
         rate_bps(rate) / packet / 8,
         groups_of(
@@ -65,7 +68,7 @@ def fluid(
             elsewhere=[probability(part, "elsewhere") for part in elsewhere.split(",")],
             per_ack=per_ack,
         ),
-        Red(*thresholds, weight, gentle, spacing) if drops is None else FixedDrops(probability(drops, "drops")),
+        Red(low, high, most, weight, gentle, spacing) if drops is None else FixedDrops(probability(drops, "drops")),
         nonresponsive_pps=rate_bps(nonresponsive, "nonresponsive") / packet / 8 if nonresponsive else 0.0,
         buffer_packets=buffer,
     )
@@ -74,5 +77,5 @@ def fluid(
     if trajectory is not None:
         from mayfly.models.tcp.fluid_page import write_trajectory
 
-        files = {"files": {"trajectory": str(write_trajectory(trajectory, found))}}
+        files = {"files": session.placed({"trajectory": str(write_trajectory(trajectory, found))})}
     session.tell(found, files, [f"trajectory: {trajectory}"] if files else ())

@@ -79,7 +79,8 @@ def command(row: Policy) -> Callable[..., None]:
     shared = list(signature(run).parameters.values())[1:-1]
     own = [_option(parameter) for parameter in row.parameters]
     ordered = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in shared[:3] + own + shared[3:]]
-    policy.__signature__ = signature(run).replace(parameters=ordered)
+    # What typer reads; the type of a function does not have it.
+    policy.__dict__["__signature__"] = signature(run).replace(parameters=ordered)
     policy.__annotations__ = {option.name: option.annotation for option in shared + own}
     policy.__doc__ = f"M/G/1 {row.title}: mean response time by size."
     return policy
@@ -89,7 +90,8 @@ def _option(parameter: Any) -> Parameter:
     needed = parameter.default is None
     metavar = "SIZE,..." if parameter.several else "NUMBER"
     about = parameter.about if needed else f"{parameter.about}; {parameter.default:.4g} when absent"
-    kind = Annotated[str if needed else str | None, typer.Option(metavar=metavar, help=about)]
+    option = typer.Option(metavar=metavar, help=about)
+    kind = Annotated[str, option] if needed else Annotated[str | None, option]
     default = Parameter.empty if needed else None
     return Parameter(parameter.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 

@@ -1,18 +1,16 @@
 """`mayfly profile`: what is in a capture."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from mayfly.cli.options import Assets
 from mayfly.cli.profile import roles as profile_roles
 from mayfly.cli.profile.compare import compare
 from mayfly.cli.profile.roles import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
-
-if TYPE_CHECKING:
-    from click import Context
 
 
 class WithDefault(TyperGroup):
@@ -20,7 +18,7 @@ class WithDefault(TyperGroup):
 
     default = "captures"
 
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the name of the default command before arguments that name none."""
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = [self.default, *args]
@@ -46,7 +44,10 @@ def captures(
     roles: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="Roles of the other local hosts: of mayfly profile roles train")
     ] = None,
-    bin_width: Annotated[str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load")] = "5min",
+    bin_width: Annotated[
+        str | None,
+        typer.Option("--bin", metavar="TIME", help="Width of a bin of the load; some hundred bins if absent"),
+    ] = None,
     bootstrap: Annotated[int, typer.Option(metavar="N", help="Samples for the p of the fits; 0 for none")] = 99,
     seed: Annotated[int, typer.Option(metavar="N", help="Of these samples")] = 1,
     trains: Annotated[bool, typer.Option("--trains", help="Also write trains.parquet: who sent how much when")] = False,
@@ -56,11 +57,13 @@ def captures(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
     ] = Path("mayfly-profile"),
+    laws: Annotated[bool, typer.Option("--laws", help="Also print classes, connections, laws and their tests")] = False,
+    assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Profile captures; the name may be left out."""
-    session = Session(as_json, quiet, out)
+    session = Session(as_json, quiet, out, assets)
     if connections:
         from mayfly.profile.listing import listing
 
@@ -78,14 +81,15 @@ def captures(
             internal=internal,
             hosts=hosts,
             model=roles,
-            bin_s=seconds(bin_width),
+            bin_s=None if bin_width is None else seconds(bin_width, "bin"),
             bootstrap=bootstrap,
             seed=seed,
             trains=trains,
             progress=progress,
         )
-    files = found.write(out)
-    session.tell(found, {"files": files}, ["report: " + files["report"]])
+    files = session.placed(found.write(out))
+    appendix = found.details() if laws else []
+    session.tell(found, {"files": files}, [*appendix, "report: " + files["report"]])
 
 
 app.command(epilog="Example:  mayfly profile compare captures/office.pcap.gz tcptrace.csv --tolerance 0.01")(compare)

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.comparison.figures.response import BINS_PER_DECADE
+from mayfly.comparison.figures.response import BINS_PER_DECADE, SIZE, kilobytes
 from mayfly.metrics import conditional_mean
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
@@ -16,7 +16,7 @@ WAYS = {"down": "downloads", "up": "uploads"}
 _COARSE = BINS_PER_DECADE // 2
 
 
-def cell_figures(rows: Sequence[Row], records: pl.DataFrame, styles: dict[str, Style]) -> list[Figure]:
+def cell_figures(rows: Sequence[Row], records: pl.DataFrame, styles: dict[str, Style], mss: int) -> list[Figure]:
     """All plots of a cell; none without.
 
     Parameters
@@ -27,6 +27,8 @@ def cell_figures(rows: Sequence[Row], records: pl.DataFrame, styles: dict[str, S
         Flow records of all disciplines.
     styles : dict of Style
         Of each discipline.
+    mss : int
+        Payload of a full packet, in bytes.
 
     Returns
     -------
@@ -35,13 +37,13 @@ def cell_figures(rows: Sequence[Row], records: pl.DataFrame, styles: dict[str, S
     rows = [row for row in rows if "wlan" in row and row["label"] in styles]
     if not rows:
         return []
-    found = [goodput_bars(rows, styles)]
-    found += [by_size(records, way, styles) for way in WAYS]
-    found += [presence_by_size(records, styles), airtime_bars(rows, styles), repetition_bars(rows, styles)]
+    found: list[Figure | None] = [goodput_bars(rows, styles)]
+    found += [by_size(records, way, styles, mss) for way in WAYS]
+    found += [presence_by_size(records, styles, mss), airtime_bars(rows, styles), repetition_bars(rows, styles)]
     return [figure for figure in found if figure is not None]
 
 
-def _bars(row: Row, style: Style, name: str, x: list, y: list, hover: str, **more: Any) -> dict[str, Any]:
+def _bars(row: Row, style: Style, name: str, x: list[str], y: Sequence[Any], hover: str, **more: Any) -> dict[str, Any]:
     return {
         "type": "bar",
         "name": shown(name),
@@ -75,7 +77,7 @@ def goodput_bars(rows: Sequence[Row], styles: dict[str, Style]) -> Figure:
     return Figure("cell-goodput", "Goodput of downloads and uploads", caption, data, layout)
 
 
-def _curves(means: pl.DataFrame, styles: dict[str, Style], of: str, **more: Any) -> list[dict[str, Any]]:
+def _curves(means: pl.DataFrame, styles: dict[str, Style], of: str, mss: int, **more: Any) -> list[dict[str, Any]]:
     found = []
     for (label,), part in means.partition_by("discipline", as_dict=True, maintain_order=True).items():
         if label in styles and part.height:
@@ -83,9 +85,9 @@ def _curves(means: pl.DataFrame, styles: dict[str, Style], of: str, **more: Any)
                 curve(
                     label,
                     styles[label],
-                    figures_of(part["size_packets"]),
+                    kilobytes(part["size_packets"], mss),
                     figures_of(part["mean_s"]),
-                    f"{of} of %{{x:.4~g}} packets: %{{y:.3~g}} s, %{{customdata}} flows",
+                    f"{of} of %{{x:.4~g}} kB: %{{y:.3~g}} s, %{{customdata}} flows",
                     customdata=part["flows"].to_list(),
                     **more,
                 )
@@ -93,9 +95,9 @@ def _curves(means: pl.DataFrame, styles: dict[str, Style], of: str, **more: Any)
     return found
 
 
-def by_size(records: pl.DataFrame, way: str, styles: dict[str, Style]) -> Figure | None:
+def by_size(records: pl.DataFrame, way: str, styles: dict[str, Style], mss: int) -> Figure | None:
     """Mean response time of downloads, or of uploads, given their size (Chen 2012, Fig. 6.6 to 6.8)."""
-    data = _curves(conditional_mean(records.filter(direction=way), _COARSE), styles, WAYS[way])
+    data = _curves(conditional_mean(records.filter(direction=way), _COARSE), styles, WAYS[way], mss)
     if not data:
         return None
     caption = (
@@ -103,18 +105,18 @@ def by_size(records: pl.DataFrame, way: str, styles: dict[str, Style]) -> Figure
         "As Chen 2012, Fig. 6.6 to 6.8."
     )
     layout = {
-        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
+        "xaxis": axis(SIZE, True, values_of(data, "x")),
         "yaxis": axis("mean response time (s)", True, values_of(data, "y")),
     }
     return Figure(f"cell-{way}", f"Response time of {WAYS[way]} by size", caption, data, layout)
 
 
-def presence_by_size(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def presence_by_size(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
     """Time during which flows of a size had a packet at the access point (Urvoy-Keller 2007, Fig. 11)."""
     if "presence_s" not in records.columns:
         return None
     there = records.with_columns(response_time_s=pl.col("presence_s"))
-    data = _curves(conditional_mean(there, _COARSE), styles, "flows")
+    data = _curves(conditional_mean(there, _COARSE), styles, "flows", mss)
     if not data:
         return None
     caption = (
@@ -122,7 +124,7 @@ def presence_by_size(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
         "what queueing models of the access point tell. As Urvoy-Keller 2007, 6.1."
     )
     layout = {
-        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
+        "xaxis": axis(SIZE, True, values_of(data, "x")),
         "yaxis": axis("time at the access point (s)", True, values_of(data, "y")),
     }
     return Figure("cell-presence", "Response time at the access point by size", caption, data, layout)

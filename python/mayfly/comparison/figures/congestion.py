@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.comparison.figures.response import BINS_PER_DECADE
+from mayfly.comparison.figures.response import BINS_PER_DECADE, SIZE, kilobytes
 from mayfly.metrics.active import active_flows
 from mayfly.metrics.fairness import ENDLESS_BYTES
 from mayfly.metrics.loss import loss_by_size
@@ -17,7 +17,7 @@ _LEAST_DRAWN = 1e-5
 """Where a bin without loss is drawn on the logarithmic axis."""
 
 
-def loss_figure(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def loss_figure(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
     """Share of the packets of flows of a size that were dropped (Rai 2003, Fig. 10)."""
     if "drops" not in records.columns or not records["drops"].sum():
         return None
@@ -33,9 +33,9 @@ def loss_figure(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | Non
             curve(
                 label,
                 styles[label],
-                figures_of(part["size_packets"]),
+                kilobytes(part["size_packets"], mss),
                 figures_of(np.maximum(loss, _LEAST_DRAWN)),
-                "%{x:.4~g} packets: %{customdata[0]:.3~%} lost, by %{customdata[1]:.3~%} of %{customdata[2]} flows",
+                "%{x:.4~g} kB: %{customdata[0]:.3~%} lost, by %{customdata[1]:.3~%} of %{customdata[2]} flows",
                 customdata=[
                     list(row)
                     for row in zip(figures_of(loss), figures_of(part["lossy_share"]), part["flows"], strict=True)
@@ -48,7 +48,7 @@ def loss_figure(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | Non
         return None
     ticks = [_LEAST_DRAWN, 1e-4, 1e-3, 1e-2, 0.1, 1]
     layout = {
-        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
+        "xaxis": axis(SIZE, True, values_of(data, "x")),
         "yaxis": axis(
             "packets dropped",
             type="log",
@@ -73,6 +73,7 @@ def active_figure(records: pl.DataFrame, styles: dict[str, Style], end_s: float 
     if "replication" in records.columns:
         records = records.filter(pl.col("replication") == pl.col("replication").min())
     intervals = points_each(_INTERVALS, len(styles))
+    end_s = min(end_s, _last_s(records))
     counted = active_flows(records, end_s, end_s / intervals)
     data: list[dict[str, Any]] = []
     for label, style in styles.items():
@@ -94,8 +95,15 @@ def active_figure(records: pl.DataFrame, styles: dict[str, Style], end_s: float 
             }
         )
     caption = (
-        f"Flows that have started and not finished, averaged over {intervals} equal parts of the first replication: "
-        "fewer at once means that each was served sooner, and less state for a discipline to keep. As Rai 2003, Fig. 8."
+        f"Flows that have started and not finished, averaged over {intervals} equal parts of the first replication, to "
+        "the last start or end of a flow: fewer at once means that each was served sooner, and less state for a "
+        "discipline to keep. As Rai 2003, Fig. 8."
     )
     layout = {"xaxis": axis("time (s)"), "yaxis": axis("active flows")}
     return Figure("active", "Active flows", caption, data, layout) if data else None
+
+
+def _last_s(records: pl.DataFrame) -> float:
+    """When the last flow began or ended: the run goes on after that, to see whether the others end."""
+    ends = [records[name].max() for name in ("start_s", "finish_s")]
+    return max(float(end) for end in ends if isinstance(end, int | float))

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mayfly.comparison.figures.response import SIZE
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
+from mayfly.text.readable import bytes_text
 
 FEWEST = 10
 """Flows a class of size has at least to be in the plot of errors: fewer say more of chance than of the model."""
@@ -13,7 +15,7 @@ FEWEST = 10
 Summary = Mapping[str, Any]
 
 
-def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, Style]) -> Figure | None:
+def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, Style], mss: int) -> Figure | None:
     """Draw the curves of the models into the plot of means by size, dashed.
 
     Parameters
@@ -24,6 +26,8 @@ def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, St
         As ``summary.json``.
     styles : mapping of Style
         By label.
+    mss : int
+        Payload of a full packet, in bytes.
 
     Returns
     -------
@@ -37,7 +41,7 @@ def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, St
     for trace in figure.data:
         data.append(trace)
         if trace["meta"] in models:
-            data += _curve(trace["meta"], models[trace["meta"]], styles[trace["meta"]])
+            data += _curve(trace["meta"], models[trace["meta"]], styles[trace["meta"]], mss)
     path = " and the path" if summary["model_queue"]["with_path"] else ""
     caption = (
         f"{figure.caption} Dashed: the M/G/1 model{path}, which is given the sizes and the load of these flows; "
@@ -48,7 +52,7 @@ def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, St
     return replace(figure, data=data, layout=layout, caption=caption)
 
 
-def _curve(label: str, model: Mapping[str, Any], style: Style) -> list[dict[str, Any]]:
+def _curve(label: str, model: Mapping[str, Any], style: Style, mss: int) -> list[dict[str, Any]]:
     points = model["curve"]
     if not points["size_packets"]:
         return []
@@ -58,16 +62,16 @@ def _curve(label: str, model: Mapping[str, Any], style: Style) -> list[dict[str,
     trace = curve(
         label,
         style,
-        points["size_packets"],
+        figures_of([size * mss / 1000 for size in points["size_packets"]]),
         figures_of(points["mean_s"]),
-        f"%{{x:.4~g}} packets: %{{y:.3~g}} s<extra>{about}</extra>",
+        f"%{{x:.4~g}} kB: %{{y:.3~g}} s<extra>{about}</extra>",
         name=f"{shown(label)}: {shown(model['policy'])} model",
         line={"color": style.colour, "dash": "dash" if style.dash != "dash" else "dot", "width": 1.5},
     )
     return [trace]
 
 
-def error_figure(summary: Summary, styles: Mapping[str, Style]) -> Figure | None:
+def error_figure(summary: Summary, styles: Mapping[str, Style], mss: int) -> Figure | None:
     """Model over simulation by flow size.
 
     Parameters
@@ -76,6 +80,8 @@ def error_figure(summary: Summary, styles: Mapping[str, Style]) -> Figure | None
         As ``summary.json``.
     styles : mapping of Style
         By label.
+    mss : int
+        Payload of a full packet, in bytes.
 
     Returns
     -------
@@ -91,10 +97,10 @@ def error_figure(summary: Summary, styles: Mapping[str, Style]) -> Figure | None
         trace = curve(
             label,
             style,
-            figures_of([(row["size_packets_low"] * row["size_packets_high"]) ** 0.5 for row in rows]),
+            figures_of([(row["size_packets_low"] * row["size_packets_high"]) ** 0.5 * mss / 1000 for row in rows]),
             figures_of([row["error"] for row in rows]),
             "%{customdata}: %{y:+.1%}",
-            customdata=[_class(row) for row in rows],
+            customdata=[_class(row, mss) for row in rows],
             mode="lines+markers",
             marker={"symbol": style.symbol, "size": 6, "color": style.colour},
             # Half the interval of the simulated mean moves the error by so much.
@@ -104,7 +110,7 @@ def error_figure(summary: Summary, styles: Mapping[str, Style]) -> Figure | None
     if not data:
         return None
     layout = {
-        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
+        "xaxis": axis(SIZE, True, values_of(data, "x")),
         "yaxis": axis("model over simulation, less 1", tickformat="+.0%"),
         "showlegend": True,
     }
@@ -116,8 +122,9 @@ def error_figure(summary: Summary, styles: Mapping[str, Style]) -> Figure | None
     return Figure("model-errors", "Error of the models by flow size", caption, data, layout)
 
 
-def _class(row: Mapping[str, Any]) -> str:
-    return f"{row['size_packets_low']:,} to {row['size_packets_high']:,} packets, {row['flows']:,} flows"
+def _class(row: Mapping[str, Any], mss: int) -> str:
+    low, high = (bytes_text(row[f"size_packets_{end}"] * mss) for end in ("low", "high"))
+    return f"{low} to {high}, {row['flows']:,} flows"
 
 
 def _bars(rows: Sequence[Mapping[str, Any]], style: Style) -> dict[str, Any]:

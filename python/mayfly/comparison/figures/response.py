@@ -1,6 +1,7 @@
 """Plots of response times: binned, so that their size does not grow with the flows."""
 
 import math
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,15 +22,24 @@ def _parts(frame: pl.DataFrame, styles: dict[str, Style]) -> list[tuple[str, Sty
     return [(label, style, part) for label, style, part in parts if part.height]
 
 
-def mean_by_size(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+SIZE = "flow size (kB)"
+"""Title of the axis of sizes."""
+
+
+def kilobytes(packets: pl.Series, mss: int) -> list[float | None]:
+    """Sizes in kB of sizes in packets of ``mss`` bytes of payload."""
+    return figures_of(packets.to_numpy() * (mss / 1000))
+
+
+def mean_by_size(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
     """Conditional mean response time against size, both logarithmic (Chen 2012, Fig. 4.9)."""
     data = [
         curve(
             label,
             style,
-            figures_of(part["size_packets"]),
+            kilobytes(part["size_packets"], mss),
             figures_of(part["mean_s"]),
-            "%{x:.4~g} packets: %{y:.3~g} s, %{customdata} flows",
+            "%{x:.4~g} kB: %{y:.3~g} s, %{customdata} flows",
             customdata=part["flows"].to_list(),
             mode="lines+markers",
             marker={"symbol": style.symbol, "size": 5, "color": style.colour},
@@ -37,7 +47,7 @@ def mean_by_size(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | No
         for label, style, part in _parts(conditional_mean(records, BINS_PER_DECADE), styles)
     ]
     layout = {
-        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
+        "xaxis": axis(SIZE, True, values_of(data, "x")),
         "yaxis": axis("mean response time (s)", True, values_of(data, "y")),
     }
     caption = (
@@ -59,7 +69,7 @@ _TAIL_TICKS = {
 }
 
 
-def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
     """Conditional mean response time against size percentile, the tail stretched."""
     data = [
         curve(
@@ -67,16 +77,17 @@ def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style]) -> Figur
             style,
             figures_of(1 - part["percentile"].to_numpy() / 100),
             figures_of(part["mean_s"]),
-            "percentile %{customdata[0]}, %{customdata[1]} packets: %{y:.3~g} s",
+            "percentile %{customdata[0]}, %{customdata[1]:.4~g} kB: %{y:.3~g} s",
             customdata=[
-                list(pair) for pair in zip(part["percentile"].round(4), part["size_packets"].round(1), strict=True)
+                list(pair)
+                for pair in zip(part["percentile"].round(4), kilobytes(part["size_packets"], mss), strict=True)
             ],
         )
         for label, style, part in _parts(by_percentile(records, BINS_PER_DECADE), styles)
     ]
     if not data:
         return None
-    smallest = min(values_of(data, "x"))
+    smallest = min(value for value in values_of(data, "x") if value is not None)
     ticks = {share: text for share, text in _TAIL_TICKS.items() if share >= min(smallest, 0.1)}
     layout = {
         "xaxis": axis(
@@ -97,14 +108,15 @@ def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style]) -> Figur
     return Figure("mean-by-percentile", "Mean response time by size percentile", caption, data, layout)
 
 
-def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def confidence_bands(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
     """Binned 95 % intervals as bands (Chen 2012, Fig. 4.10)."""
     runs = max((run.height for _, _, run in _parts(records.select("discipline"), styles)), default=0)
     samples = max(200, math.ceil(runs / points_each(CURVE_POINTS, len(styles))))
-    data = []
+    data: list[dict[str, Any]] = []
     for label, style, part in _parts(binned_ci(records, samples), styles):
-        x, low, high = (figures_of(part[name]) for name in ("size_packets", "low_s", "high_s"))
-        band = {
+        x = kilobytes(part["size_packets"], mss)
+        low, high = (figures_of(part[name]) for name in ("low_s", "high_s"))
+        band: dict[str, Any] = {
             "type": "scatter",
             "mode": "lines",
             "x": x + x[::-1],
@@ -118,8 +130,8 @@ def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
             "showlegend": False,
             "name": shown(label),
         }
-        hover = "%{x:.4~g} packets: %{y:.3~g} s [%{customdata[0]}, %{customdata[1]}]"
-        interval = [list(pair) for pair in zip(figures_of(low), figures_of(high), strict=True)]
+        hover = "%{x:.4~g} kB: %{y:.3~g} s [%{customdata[0]}, %{customdata[1]}]"
+        interval = [list(pair) for pair in zip(low, high, strict=True)]
         marks = {"symbol": style.symbol, "size": 4, "color": style.colour}
         data += [
             band,
@@ -135,7 +147,7 @@ def confidence_bands(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
             ),
         ]
     layout = {
-        "xaxis": axis("flow size (MSS packets)", True, values_of(data, "x")),
+        "xaxis": axis(SIZE, True, values_of(data, "x")),
         "yaxis": axis("response time (s)"),
     }
     caption = (
@@ -172,14 +184,14 @@ def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Fi
     return Figure("cdf", "Distribution of response times", caption, data, layout) if data else None
 
 
-def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
     """Distribution of what unfinished transfers got through (Chen 2012, Fig. 4.8)."""
     data = []
     points = points_each(CURVE_POINTS, len(styles))
     for label, style, part in _parts(incomplete(records), styles):
         picked = np.unique(np.linspace(0, part.height - 1, min(part.height, points)).round().astype(int))
         # A transfer that delivered nothing has no place on a logarithmic axis: it is drawn at half a packet.
-        x = figures_of(part["delivered_packets"].cast(pl.Float64).clip(0.5).gather(picked))
+        x = kilobytes(part["delivered_packets"].cast(pl.Float64).clip(0.5).gather(picked), mss)
         y = figures_of(part["share"].gather(picked))
         name = f"{label} ({part['flows'].sum():,})"
         data.append(
@@ -188,7 +200,7 @@ def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
                 style,
                 x[:1] + x,
                 [0.0, *y],
-                "%{y:.1%} delivered %{x:.4~g} packets or fewer",
+                "%{y:.1%} delivered %{x:.4~g} kB or less",
                 name=shown(name),
                 mode="lines+markers",
                 line={"color": style.colour, "dash": style.dash, "width": style.width, "shape": "hv"},
@@ -197,13 +209,13 @@ def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style]) -> Figure 
         )
     if not data:
         return None
-    nothing = {
+    nothing: dict[str, Any] = {
         "tickmode": "array",
-        "tickvals": [0.5, 1, 10, 100, 1e3, 1e4, 1e5, 1e6],
-        "ticktext": ["0", "1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"],
+        "tickvals": [0.5 * mss / 1000, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7],
+        "ticktext": ["0", "10", "100", "1,000", "10,000", "100,000", "1,000,000", "10,000,000"],
     }
     layout = {
-        "xaxis": axis("delivered when the run ended (MSS packets)", type="log", **nothing),
+        "xaxis": axis("delivered when the run ended (kB)", type="log", **nothing),
         "yaxis": axis("share of unfinished transfers", range=[0, 1.03], tickformat=".0%"),
     }
     caption = (

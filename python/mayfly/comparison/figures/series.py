@@ -38,11 +38,19 @@ def _thinned(part: pl.DataFrame, names: list[str], points: int = SERIES_POINTS) 
     return chosen.group_by(bucket, maintain_order=True).agg(pl.all().mean()).drop("bucket")
 
 
-def _panels(labels: list[str], styles: dict[str, Style], x_title: str, y_title: str) -> dict[str, Any]:
-    """One panel per label with one time axis; the page places those that are shown under each other."""
+def _highest(runs: list[tuple[str, Style, pl.DataFrame]], column: str) -> float:
+    """The largest value of any run, by which panels have the same scale."""
+    ends = (part[column].max() for _, _, part in runs)
+    return max((float(end) for end in ends if isinstance(end, int | float)), default=0.0)
+
+
+def _panels(labels: list[str], styles: dict[str, Style], x_title: str, y_title: str, highest: float) -> dict[str, Any]:
+    """One panel per label with one time axis and one scale; the page places those that are shown under each other."""
     layout: dict[str, Any] = {"xaxis": axis(x_title), "annotations": []}
     for place, label in enumerate(labels):
-        layout["yaxis" if place == 0 else f"yaxis{place + 1}"] = axis(y_title, nticks=5)
+        layout["yaxis" if place == 0 else f"yaxis{place + 1}"] = axis(
+            y_title, nticks=5, range=[0, 1.04 * highest or 1.0]
+        )
         layout["annotations"].append(
             {
                 "text": f"<b>{shown(label)}</b>",
@@ -103,12 +111,12 @@ def queue_evolution(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure |
             fill = {"fill": "tozeroy", "fillcolor": _NEUTRAL.faint(alpha)}
             keys[name] = _key(name, line={"width": 0.8, "color": _NEUTRAL.colour}, **fill)
     caption = (
-        "Packets waiting at the bottleneck; the upper edge is the whole queue, which fills up to the buffer limit. "
-        "Where a discipline has two classes, the denser part has high priority. Long runs are drawn as means of short "
-        f"intervals, at most {points} of them. As Chen 2012, Fig. 4.3."
+        "Packets waiting at the bottleneck; the upper edge is the whole queue, which fills up to the buffer limit. All "
+        "panels have the same scale. Where a discipline has two classes, the denser part has high priority. Long runs "
+        f"are drawn as means of short intervals, at most {points} of them. As Chen 2012, Fig. 4.3."
     )
     panels = tuple(label for label, _, _ in runs)
-    layout = _panels(list(panels), styles, "time (s)", "packets")
+    layout = _panels(list(panels), styles, "time (s)", "packets", _highest(runs, "backlog_packets"))
     return Figure("queue", "Queue", caption, [*keys.values(), *data], layout, panels) if data else None
 
 
@@ -188,7 +196,8 @@ def largest_progress(
         f"that stands still behind others. At most {points} points each. As Chen 2012, Fig. 4.11."
     )
     panels = tuple(label for label, _, _ in runs)
-    layout = _panels(list(panels), styles, "time since the start of the transfer (s)", "MB")
+    most = max((max(value for value in trace["y"] if value is not None) for trace in data), default=0.0)
+    layout = _panels(list(panels), styles, "time since the start of the transfer (s)", "MB", most)
     title = "Progress of the largest transfers"
     return Figure("progress", title, caption, [*keys.values(), *data], layout, panels) if data else None
 

@@ -30,7 +30,7 @@ def playout_figure(packets: pl.DataFrame | None, records: pl.DataFrame, styles: 
     for label, style in styles.items():
         if label not in streams:
             continue
-        in_time = [float((deadline_misses(streams[label], float(b))["missed"] == 0).mean()) for b in buffers]
+        in_time = [float(np.mean(deadline_misses(streams[label], float(b))["missed"].to_numpy() == 0)) for b in buffers]
         data.append(
             curve(label, style, figures_of(buffers), figures_of(in_time), "%{y:.2%} of the blocks with %{x:.3~g} s")
         )

@@ -10,14 +10,18 @@ from mayfly.comparison.sections import (
     group_transfers,
     groups,
     interfaces,
+    links,
     models,
     nonresponsive,
     pages,
     trains,
+    users,
 )
 from mayfly.comparison.sections.section import Section
 
 SECTIONS: tuple[Section, ...] = (
+    links.SECTION,
+    users.SECTION,
     engines.SECTION,
     models.SECTION,
     cell.SECTION,

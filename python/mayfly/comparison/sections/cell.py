@@ -1,6 +1,6 @@
 """Uploads and downloads of a wireless cell under each discipline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mayfly.comparison.measured import Measured
@@ -26,11 +26,22 @@ Row = Mapping[str, Any]
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``wlan``, of a cell."""
-    if of.runs[0].cell is None:
-        return {}
     work = of.workload
-    rates = work.scenario.network.wlan.station_rates
-    return {"wlan": cell_row(of.records, [run.cell for run in of.runs], rates=rates, **work.span, **work.packets)}
+    cells = [run.cell for run in of.runs if run.cell is not None]
+    wlan = work.scenario.network.wlan
+    if not cells or wlan is None:
+        return {}
+    span, packets = work.span, work.packets
+    found = cell_row(
+        of.records,
+        cells,
+        end_s=span["end_s"],
+        begin_s=span["begin_s"],
+        mss=packets["mss"],
+        header_bytes=packets["header_bytes"],
+        rates=wlan.station_rates,
+    )
+    return {"wlan": found}
 
 
 def tables(summary: Summary) -> tuple[Table, ...]:
@@ -63,7 +74,7 @@ def _ways(rows: Sequence[Row]) -> list[str]:
 
 
 def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    columns = {
+    columns: dict[str, Callable[[Row, str], str]] = {
         "goodput\nMbit/s": lambda cell, way: digits(cell["goodput_mbps"][way]["mean"]),
         "lost\nat AP": lambda cell, way: share_text(cell["access_point"][WAYS[way][1]]["loss"]),
         "RTT": lambda cell, way: time_text(cell["directions"][way]["rtt_mean_s"]),

@@ -30,8 +30,8 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     rows = summary["disciplines"]
     if not all("queueing_delay" in row for row in rows):
         return ()
-    heads = ("discipline", "packets lost", "flows with loss", *_DELAY, "active flows\nmean / max")
-    body = [(row["label"], *_whole(row)) for row in rows]
+    heads: tuple[str, ...] = ("discipline", "packets lost", "flows with loss", *_DELAY, "active flows\nmean / max")
+    body: list[tuple[str, ...]] = [(row["label"], *_whole(row)) for row in rows]
     if any(row.get("jain") is not None for row in rows):
         heads += ("Jain index",)
         indices = (MISSING if row["jain"] is None else f"{row['jain']:.3f}" for row in rows)

@@ -17,6 +17,7 @@ from mayfly.models.efd.flights import WINDOW, Flights
 from mayfly.models.efd.subflow_law import FlowPackets, SubflowLaw
 from mayfly.models.efd.variants import VARIANTS, EfdModel
 from mayfly.models.queue.answer import finite
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,8 +32,8 @@ NONE = 1e-12
 """Shares below it are roundings."""
 
 
-@dataclass(frozen=True, eq=False)
-class EfdAnswer:
+@dataclass(frozen=True, eq=False, repr=False)
+class EfdAnswer(Result):
     """Sub-flows and response times under variants of EFD.
 
     Parameters
@@ -197,7 +198,8 @@ def efd_answer(
     """
     if not packet_bytes > 0:
         raise MayflyError(f"packet = {packet_bytes:g}: must be above 0 bytes")
-    splitting, told = Flights(window), f"flights of at most {window} packets"
+    splitting: Flights | Cuts = Flights(window)
+    told = f"flights of at most {window} packets"
     if subflows is not None:
         from mayfly.models.efd.subflow_table import data_packets, read_subflows
 

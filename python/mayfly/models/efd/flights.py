@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.models.efd.subflow_law import FlowPackets
 
@@ -18,7 +18,7 @@ WINDOW = 43
 """Largest window, packets: 64.5 kB (Chen 2012, 5.3.2.1)."""
 
 
-def windows(flights: int, largest: int = WINDOW) -> Floats:
+def windows(flights: int, largest: int = WINDOW) -> Integers:
     """Window of each flight.
 
     Parameters
@@ -49,7 +49,7 @@ def windows(flights: int, largest: int = WINDOW) -> Floats:
     return np.minimum(np.floor(2.0 ** ((n - 1) / 2) + 2.0 ** ((n - 2) / 2)), largest).astype(np.int64)
 
 
-def flights(packets: int, largest: int = WINDOW) -> Floats:
+def flights(packets: int, largest: int = WINDOW) -> Integers:
     """Flights of a flow.
 
     Parameters
@@ -71,7 +71,8 @@ def flights(packets: int, largest: int = WINDOW) -> Floats:
     """
     sizes = _enough(packets, largest)
     before = np.cumsum(sizes) - sizes
-    return np.minimum(sizes, packets - before)[before < packets]
+    found: Integers = np.minimum(sizes, packets - before)
+    return found[before < packets]
 
 
 def flight_count(packets: Floats, largest: int = WINDOW) -> Floats:
@@ -104,7 +105,7 @@ def flight_count(packets: Floats, largest: int = WINDOW) -> Floats:
     return np.where(packets > 0, np.searchsorted(held, packets) + 1, 0)
 
 
-def _enough(packets: int, largest: int) -> Floats:
+def _enough(packets: int, largest: int) -> Integers:
     """Windows that together hold at least ``packets``."""
     if largest < 1:
         raise MayflyError(f"window = {largest}: must be at least 1 packet")

@@ -11,10 +11,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats, Numbers
 from mayfly.errors import MayflyError
 from mayfly.models.efd.subflow_law import FlowPackets
 from mayfly.models.efd.tagged import Others, TaggedFlow
@@ -118,9 +119,8 @@ class Dumbbell:
         if not 0 <= rtt_s < math.inf:
             raise MayflyError(f"rtt = {rtt_s:g}: must be 0 s or more")
         bit_s = 1 / rate_bps + 2 / access_bps
-        path = Path(
-            rtt_s + 2 * 8 * header_bytes * bit_s, packet_s=8 * packet_bytes / rate_bps, **({"window": 43} | tcp)
-        )
+        more: dict[str, Any] = {"window": 43} | tcp
+        path = Path(rtt_s + 2 * 8 * header_bytes * bit_s, packet_s=8 * packet_bytes / rate_bps, **more)
         return cls(path, 8 * packet_bytes / access_bps, buffer)
 
 
@@ -175,7 +175,7 @@ class Followed:
 
     probability: float
     ahead: float
-    high: Floats
+    high: Booleans
     spent_s: Floats
     ends_s: Floats
     slope_s: float
@@ -269,7 +269,7 @@ class EfdSizes:
         if not 1 <= self.threshold <= MOST_FOLLOWED:
             raise MayflyError(f"threshold = {self.threshold}: must be from 1 to {MOST_FOLLOWED} packets")
 
-    def response(self, packets: Floats) -> Floats:
+    def response(self, packets: Numbers) -> Floats:
         """Mean time from the SYN to the end of the FIN exchange.
 
         Parameters
@@ -295,7 +295,7 @@ class EfdSizes:
         result: Floats = ends[within - 1] + np.maximum(sizes - len(ends), 0.0) * slope
         return result
 
-    def alone(self, packets: Floats) -> Floats:
+    def alone(self, packets: Numbers) -> Floats:
         """Time of flows that meet nobody, as :meth:`response`: at next to no load."""
         return replace(self, rho=NOBODY).response(packets)
 
@@ -338,7 +338,7 @@ class EfdSizes:
         def mean(of: Callable[[Followed], float]) -> float:
             return sum(state.probability * of(state) for state in states)
 
-        load = self.rho / self.flows.mean * mean(lambda state: state.total(state.high * 1.0, reached))
+        load = self.rho / self.flows.mean * mean(lambda state: state.total(state.high.astype(float), reached))
         high = rate * mean(lambda state: state.total(state.high * state.spent_s, reached))
         low = rate * mean(lambda state: state.total(~state.high * state.spent_s, reached))
         ahead = mean(lambda state: state.ahead)

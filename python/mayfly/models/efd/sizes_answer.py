@@ -13,6 +13,7 @@ from mayfly.laws.service_spec import service_law
 from mayfly.models.efd.sizes import TOLERANCE, Dumbbell, EfdSizes
 from mayfly.models.efd.subflow_law import FlowPackets
 from mayfly.models.queue.answer import QUANTILES
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,8 +22,8 @@ UNSETTLED = 0.01
 """Change of the means in the last round from which it is told."""
 
 
-@dataclass(frozen=True, eq=False)
-class EfdSizesAnswer:
+@dataclass(frozen=True, eq=False, repr=False)
+class EfdSizesAnswer(Result):
     """Response times under EFD.
 
     Parameters

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,6 @@ class TaggedFlow:
         share = (at - times[before]) / (times[before + 1] - times[before])
         return work_s[before] + share * (work_s[before + 1] - work_s[before])
 
-    def record(self) -> tuple[Floats, Floats]:
+    def record(self) -> tuple[Booleans, Floats]:
         """Whether each packet was high, and its time in queue and transmission, s; shape (n_packets,) each."""
         return np.array(self.high), np.array(self.left) - np.array(self.arrived)

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Numbers
 from mayfly.errors import MayflyError
 from mayfly.models.efd.subflow_law import FlowPackets, Splitting, SubflowLaw
 from mayfly.models.queue.mg1 import MG1
@@ -75,7 +75,7 @@ class EfdModel:
         """Load of the high queue."""
         return float(self.queue.load(self.threshold))
 
-    def subflow_response(self, variant: str, packets: Floats) -> Floats:
+    def subflow_response(self, variant: str, packets: Numbers) -> Floats:
         """Mean response time of sub-flows.
 
         Parameters

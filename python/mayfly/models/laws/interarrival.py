@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly.arrays import Floats
 from mayfly.laws.interarrival import Fit, fits, quantile_pairs
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-@dataclass(frozen=True, eq=False)
-class GapsAnswer:
+@dataclass(frozen=True, eq=False, repr=False)
+class GapsAnswer(Result):
     """Laws fitted to gaps.
 
     Parameters

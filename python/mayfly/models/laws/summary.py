@@ -18,6 +18,7 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.answer import finite
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,8 +103,8 @@ def jobs_with_mass(law: ServiceLaw, mass: float) -> float:
     return float(brentq(lambda share: float(mass_of_largest(law, share)) - mass, 0.0, 1.0, xtol=1e-12))
 
 
-@dataclass(frozen=True)
-class LawSummary:
+@dataclass(frozen=True, repr=False)
+class LawSummary(Result):
     """A law of sizes in numbers.
 
     Parameters
@@ -203,8 +204,8 @@ def law_summary(spec: str, at: Sequence[float] | None = None) -> LawSummary:
     return LawSummary(spec, law, sizes)
 
 
-@dataclass(frozen=True)
-class LawMap:
+@dataclass(frozen=True, repr=False)
+class LawMap(Result):
     """Mean and coefficient of variation over ranges of parameters.
 
     Parameters

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mayfly.laws.service import ServiceLaw
 from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.policies import Policy, policy
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,8 +25,8 @@ QUANTILES = (0.1, 0.5, 0.9, 0.99, 0.999)
 """Quantiles of the law whose sizes are answered for where none are given."""
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, repr=False)
+class Answer(Result):
     """Response times of a policy.
 
     Parameters
@@ -225,6 +226,14 @@ def answer(
     return Answer(
         row, law, queue, given, sizes, times, mean, one, rate_bps is not None, asked, late * one, overall * one
     )
+
+
+@overload
+def numbers(name: str, text: str) -> list[float]: ...
+
+
+@overload
+def numbers(name: str, text: str | None) -> list[float] | None: ...
 
 
 def numbers(name: str, text: str | None) -> list[float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.answer import QUANTILES, Answer, finite, numbers, starving
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.policies import POLICIES, Policy, policy
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,8 +55,8 @@ class Member:
     label: str
 
 
-@dataclass(frozen=True)
-class Compared:
+@dataclass(frozen=True, repr=False)
+class Compared(Result):
     """Response times of several policies on one law, at one load or more.
 
     Parameters
@@ -145,6 +146,7 @@ class Compared:
         times = [[plain(time) for time in answer.response_time] for _, answer in self.of(rho)]
         means = [plain(answer.mean) for _, answer in self.of(rho)]
         labels = [member.label for member in self.members]
+        lines: Iterable[tuple[Any, ...]]
         if len(sizes) <= WIDE:
             found = empty_table(title, FoldingTable)
             heads, lines = ["policy", *sizes, "all"], zip(labels, *zip(*times, strict=True), means, strict=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly.arrays import number
 from mayfly.errors import MayflyError
 from mayfly.models.queue.answer import finite
 from mayfly.models.queue.policies import POLICIES, Policy
@@ -106,11 +107,14 @@ def standing_for(row: Mapping[str, Any], link: Link, workload: Mapping[str, floa
     'ps'
     """
     name = STANDS_FOR.get(row["id"]) or OF_FAMILY.get(row.get("family", ""))
-    found = POLICIES.get(name) or next((p for p in POLICIES.values() if p.discipline == row["id"]), None)
+    found = (POLICIES.get(name) if name else None) or next(
+        (p for p in POLICIES.values() if p.discipline == row["id"]), None
+    )
     if found is None:
         return None
     options = _options(row)
-    given = {p.name: workload[p.name] for p in found.parameters if p.name in (workload or {})}
+    measured = workload or {}
+    given: dict[str, Any] = {p.name: measured[p.name] for p in found.parameters if p.name in measured}
     for parameter in found.parameters:
         value = options.get(parameter.name, options.get(f"{parameter.name}s"))
         if value is not None:
@@ -128,6 +132,7 @@ def _options(row: Mapping[str, Any]) -> dict[str, Any]:
     params = next((known["params"] for known in disciplines() if known["id"] == row["id"]), [])
     found = {}
     for param in params:
+        written: str | float | list[float] | None
         written = str(row.get("options", {}).get(param["name"], "")) or param["default"]
         if isinstance(written, str):
             parts = written.split(":")
@@ -183,7 +188,7 @@ def _models(summary: Mapping[str, Any], every: pl.DataFrame, path: bool) -> tupl
     if "script" in first.columns and not link.jobs(first)["script"].is_null().any():
         raise MayflyError("every flow that ends waits for its user (script)")
     queue = link.queue(first)
-    told = {
+    told: dict[str, Any] = {
         "with_path": path,
         "rho": queue.rho,
         "flows": link.jobs(first).height,
@@ -230,10 +235,10 @@ def _link(scenario: Mapping[str, Any], records: pl.DataFrame) -> Link:
     direction = "up" if up["size_bytes"].sum() > down["size_bytes"].sum() else "down"
     flows = up if direction == "up" else down
     runs = flows.group_by("replication").agg(pl.col("start_s").max(), pl.len())
-    if flows.is_empty() or runs["len"].min() < 2 or not runs["start_s"].min() > 0:
+    if flows.is_empty() or number(runs["len"].min()) < 2 or not number(runs["start_s"].min()) > 0:
         raise MayflyError("models: the workload must have two TCP flows in one direction that end, at different times")
     # The last of n Poisson arrivals comes n / (n + 1) of the way.
-    span_s = float((runs["start_s"] * (runs["len"] + 1) / runs["len"]).mean())
+    span_s = float(number((runs["start_s"] * (runs["len"] + 1) / runs["len"]).mean()))
     rate = network["reverse_rate"] or network["rate"] if direction == "up" else network["rate"]
     return Link(
         rate,
@@ -290,14 +295,14 @@ def _means(flows: pl.DataFrame, link: Link) -> dict[str, Any]:
     return {name: _known(row[of]) for name, of in (names | {"error": "error"}).items()}
 
 
-def _curve(flows: pl.DataFrame, standing: Standing, link: Link, queue: MG1, path: bool) -> dict[str, list]:
+def _curve(flows: pl.DataFrame, standing: Standing, link: Link, queue: MG1, path: bool) -> dict[str, list[float]]:
     """Sizes in packets and response times, s, up to the largest that ends."""
     import polars as pl
 
     if flows.is_empty():
         return {"size_packets": [], "mean_s": []}
-    largest = int(flows["size_packets"].max())
-    sizes = np.unique(np.geomspace(flows["size_packets"].min(), largest, POINTS).round())
+    largest = int(number(flows["size_packets"].max()))
+    sizes = np.unique(np.geomspace(number(flows["size_packets"].min()), largest, POINTS).round())
     for cut in (float(one) for value in standing.parameters.values() for one in np.atleast_1d(value)):
         # Both sides of a threshold, in packets.
         last = round((cut - link.wire_bytes(0)) / (link.mss + link.header_bytes))

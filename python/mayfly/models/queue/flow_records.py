@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, number
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete
 from mayfly.metrics.intervals import student_t
@@ -76,7 +76,13 @@ class Link:
         """Time of a byte on the link, s."""
         return 8 / self.rate_bps
 
-    def wire_bytes(self, packets: float) -> float:
+    @overload
+    def wire_bytes(self, packets: float) -> float: ...
+
+    @overload
+    def wire_bytes(self, packets: Floats) -> Floats: ...
+
+    def wire_bytes(self, packets: Floats | float) -> Floats | float:
         """Bytes on the wire of a flow of so many full packets.
 
         Examples
@@ -287,14 +293,14 @@ def by_class(
     rows = [_class_row(part) for _, part in sorted(parts.partition_by("bin", as_dict=True).items())]
     whole = dict.fromkeys(("size_packets_low", "size_packets_high", "flows"), pl.Int64)
     real = dict.fromkeys(("simulated_mean_s", "ci95_s", "model_mean_s", "error"), pl.Float64)
-    return pl.DataFrame(rows, schema=whole | real)
+    return pl.DataFrame(rows, schema={**whole, **real})
 
 
 def _class_row(parts: pl.DataFrame) -> dict[str, Any]:
     """One class from its sums over the parts of the runs."""
     counts, times = parts["flows"].to_numpy(), parts["time"].to_numpy()
     flows = int(counts.sum())
-    mean, model = float(times.sum()) / flows, parts["model"].sum() / flows
+    mean, model = float(times.sum()) / flows, number(parts["model"].sum()) / flows
     return {
         "size_packets_low": parts["low"].min(),
         "size_packets_high": parts["high"].max(),

@@ -14,7 +14,7 @@ from mayfly.laws.service import Discrete, ServiceLaw
 if TYPE_CHECKING:
     import polars as pl
 
-    from mayfly.laws.sizes import SizeLaw
+    from mayfly.laws.sizes import QuantileLaw
 
 BINS = 8192
 """Sizes told apart; more are put together with their neighbours, which are within 0.4 % over 14 decades."""
@@ -54,17 +54,18 @@ class FlowSizes(Discrete):
             return whole
         edges = np.geomspace(whole.smallest, whole.largest, BINS + 1)[1:-1]
         place = np.digitize(whole.values, edges)
-        share = np.bincount(place, whole.shares)
+        # With weights the counts are not whole, whatever the types of numpy say.
+        share = np.asarray(np.bincount(place, whole.shares), dtype=float)
         kept = share > 0
         return cls((np.bincount(place, whole.shares * whole.values))[kept] / share[kept], share[kept])
 
     @classmethod
-    def of_law(cls, law: SizeLaw, *, mss: int = 1460, header_bytes: int = 40) -> FlowSizes:
+    def of_law(cls, law: QuantileLaw, *, mss: int = 1460, header_bytes: int = 40) -> FlowSizes:
         """Take a law in packets; a TCP flow has two more headers, of SYN and FIN.
 
         Parameters
         ----------
-        law : SizeLaw
+        law : QuantileLaw
             With a distribution function and quantiles, as all of :mod:`mayfly.laws.sizes`.
         mss, header_bytes : int
             Payload and header of a full packet, bytes.

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from mayfly import _native
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
 from mayfly.metrics.intervals import student_t
@@ -198,7 +198,7 @@ class JobRun:
     arrivals: Floats
     sizes: Floats
     response_time: Floats
-    cycle: Floats
+    cycle: Integers
 
     def mean_by_size(
         self,
@@ -248,7 +248,7 @@ class JobRun:
         values = self.response_time if values is None else values
         each = (int(self.cycle.max(initial=-1)) + 1) // batches
         if each >= 2 and np.all(self.cycle >= 0):
-            batch = self.cycle // each
+            batch: Integers = self.cycle // each
         else:
             batch = np.arange(len(values)) * batches // max(len(values), 1)
         counts, sums = _sums(batch, np.digitize(self.sizes, edges, right=True) - 1, values, (batches, len(edges) - 1))
@@ -256,13 +256,14 @@ class JobRun:
         return SizeMeans(edges, counts.sum(axis=0), mean, half, level)
 
 
-def _sums(batch: Floats, place: Floats, values: Floats, shape: tuple[int, int]) -> tuple:
+def _sums(batch: Integers, place: Integers, values: Floats, shape: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Number and sum of ``values`` by batch and class; what is in none is left out."""
     inside = (place >= 0) & (place < shape[1]) & (batch < shape[0])
     index = batch[inside].astype(np.int64) * shape[1] + place[inside]
     cells = shape[0] * shape[1]
     counts = np.bincount(index, minlength=cells).astype(float)
-    return counts.reshape(shape), np.bincount(index, values[inside], minlength=cells).reshape(shape)
+    sums = np.asarray(np.bincount(index, values[inside], minlength=cells), dtype=float)
+    return counts.reshape(shape), sums.reshape(shape)
 
 
 def _server(order: str | Sequence[Level]) -> _native.JobServer:
@@ -273,7 +274,8 @@ def _server(order: str | Sequence[Level]) -> _native.JobServer:
         raise MayflyError(str(error)) from None
 
 
-def _columns(left: _native.Table) -> dict[str, Floats]:
+def _columns(left: _native.Table) -> dict[str, Any]:
+    """Arrays of the columns: Any, as some hold whole numbers and some do not."""
     return {column.name: column.to_numpy() for column in pl.DataFrame(left)}
 
 
@@ -330,7 +332,9 @@ def simulate_jobs(
     return JobRun(times, sizes, response, cycle)
 
 
-def _served(server, arrivals, sizes, weights, until) -> Iterator[dict[str, Floats]]:
+def _served(
+    server: _native.JobServer, arrivals: Floats, sizes: Floats, weights: Floats | None, until: float
+) -> Iterator[dict[str, Any]]:
     for start in range(0, len(arrivals), STRETCH):
         part = slice(start, start + STRETCH)
         yield _columns(server.offer(arrivals[part], sizes[part], None if weights is None else weights[part]))
@@ -456,7 +460,9 @@ def simulate_poisson(
     return SizeMeans(edges, counts.sum(axis=0), mean, half, level)
 
 
-def _until_cycle(server, law: ServiceLaw, rho: float, cycles: int, seed: int) -> Iterator[dict[str, Floats]]:
+def _until_cycle(
+    server: _native.JobServer, law: ServiceLaw, rho: float, cycles: int, seed: int
+) -> Iterator[dict[str, Any]]:
     """Poisson jobs as they leave, until so many busy periods are over."""
     gaps, draws = stream(seed, "jobs", "arrivals"), stream(seed, "jobs", "sizes")
     last, ended = 0.0, 0

@@ -245,7 +245,8 @@ def _collocate(queue: MG1, above: float, edges: Floats, endless: bool) -> Floats
         # It has steps: means over the parts of the panels.
         density = (np.diff(law.truncated(1, above + np.minimum(parts, length))) / np.diff(parts)).ravel()
     constant = 1 + 2 * rate * reach / idle * density
-    return np.linalg.solve(np.eye(len(at)) - kernel * rate / idle, constant).reshape(-1, 3)
+    solved: Floats = np.asarray(np.linalg.solve(np.eye(len(at)) - kernel * rate / idle, constant), dtype=float)
+    return solved.reshape(-1, 3)
 
 
 def _sent(law: ServiceLaw, above: float, y: Floats) -> tuple[Floats, Floats, Floats]:

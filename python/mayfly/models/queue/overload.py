@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mayfly.arrays import Floats
-from mayfly.laws.service import Discrete
+from mayfly.laws.service import Continuous, Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1
 
 
@@ -43,7 +43,7 @@ class Reach:
         return self.queue.arrival_rate * jobs + own
 
 
-def _between(law, order: int, low: Floats, high: float) -> Floats:
+def _between(law: ServiceLaw, order: int, low: Floats, high: float) -> Floats:
     result: Floats = law.partial_moment(order, high) - law.partial_moment(order, low)
     return result
 
@@ -66,6 +66,7 @@ def reach(queue: MG1) -> Reach:
         return Reach(queue, last, max(1 - float(queue.load_below(np.nextafter(last, 0.0))), 0.0) / last)
     from scipy.optimize import brentq
 
+    assert isinstance(law, Continuous)
     last = law.edges[-1]
     if float(queue.load_below(last)) > 1:
         last = brentq(lambda x: float(queue.load_below(x)) - 1, law.smallest, last, xtol=1e-300, rtol=1e-15)

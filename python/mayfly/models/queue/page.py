@@ -1,7 +1,6 @@
 """The page of policies side by side on one law of sizes: one HTML file that opens without a network."""
 
 import os
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
 from mayfly.show.plotted_table import Cell, framed, line
 from mayfly.text.folder import filled
+from mayfly.text.readable import digits
 
 CURVE_POINTS = 240
 
@@ -39,20 +39,21 @@ def model_page(found: Compared) -> str:
     """
     colours = styles([member.label for member in found.members])
     plots = [*_by_size(found, colours), mean_by_load(found, colours), of_the_law(found)]
-    data = [{"key": plot.key, "data": plot.data, "layout": page.LAYOUT | plot.layout} for plot in plots]
+    lead, others = page.leading(plots[0]), plots[1:]
     title = f"{', '.join(member.label for member in found.members)}: {found.law}"
     body = [
         f"<h1>{escape(title)}</h1>",
+        page.answer([*_leads(found), *found.starving()]),
+        page.place_of(lead, leads=True),
+        "<h2>Means over all jobs</h2>",
+        _table(found, colours),
         '<p class="soft">Mean response times of the M/G/1 queue: jobs come at random (Poisson), sizes are independent, '
         "one server.</p>",
         _facts(found),
-        _starving(found),
-        "<h2>Means over all jobs</h2>",
-        _table(found, colours),
-        *(page.place(plot.key, page.LAYOUT["height"], plot.title, plot.caption) for plot in plots),
+        *map(page.place_of, others),
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
     ]
-    return page.document(title, body, data)
+    return page.document(title, body, [page.for_script(plot) for plot in (lead, *others)])
 
 
 def write_model_page(path: str | os.PathLike[str], found: Compared) -> Path:
@@ -80,9 +81,27 @@ def write_model_page(path: str | os.PathLike[str], found: Compared) -> Path:
         return page.write(partial / path.name, model_page(found)) and path
 
 
-def _starving(found: Compared) -> str:
-    told = "".join(f"<p>{escape(text)}.</p>" for text in found.starving())
-    return f'<div class="answer">{told}</div>' if told else ""
+def _leads(found: Compared) -> list[str]:
+    """Which policy has the shortest mean at each load, against the first, in words."""
+    if len(found.members) < 2:
+        return []
+    told = []
+    for rho in found.rho:
+        means = {member.label: found.answers[member.label, rho].mean for member in found.members}
+        best = min(means, key=means.__getitem__)
+        first = found.members[0].label
+        if not np.isfinite(means[best]):
+            continue
+        against = ""
+        if best != first:
+            times = means[first] / means[best]
+            against = (
+                f", {digits(times)} times shorter than with {first}"
+                if np.isfinite(times)
+                else f"; infinite with {first}"
+            )
+        told.append(f"At load {rho:g} the mean response time is shortest with {best}{against}")
+    return told
 
 
 def _facts(found: Compared) -> str:
@@ -108,7 +127,7 @@ def _table(found: Compared, colours: dict[str, Style]) -> str:
         answers = [found.answers[member.label, rho] for rho in found.rho]
         cells = [_cell(answer.mean) for answer in answers]
         cells += [_cell(mean_slowdown(member, answer.queue)) for answer in answers]
-        cells.append((escape(f"{member.policy.title} ({member.policy.source})"), None, ""))
+        cells.append((escape(f"{member.policy.title} ({member.policy.source})"), None, "words"))
         lines.append(line(member.label, colours[member.label], cells))
     caption = (
         "Mean response time over all jobs, and mean of response time over the time to serve the job alone. Infinite: "
@@ -168,7 +187,7 @@ def _curve(member: Member, queue: MG1) -> tuple[Floats, Floats]:
     return sizes[np.isfinite(times)], times[np.isfinite(times)]
 
 
-def _trace(member: Member, style: Style, x: Sequence[float], y: Sequence[float], hover: str) -> dict[str, Any]:
+def _trace(member: Member, style: Style, x: Floats, y: Floats, hover: str) -> dict[str, Any]:
     about = (
         f"<extra><b>{shown(member.label)}</b><br>{shown(member.policy.title)}<br>{shown(member.policy.source)}</extra>"
     )

@@ -26,6 +26,7 @@ from mayfly.errors import MayflyError
 from mayfly.models.queue import levels as sharing
 from mayfly.models.queue.flow_sizes import FlowSizes, ended
 from mayfly.models.queue.mg1 import MG1
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -63,19 +64,27 @@ Cost = Callable[[float, float], float]
 """What a level from one threshold to the next adds to the mean over all flows."""
 
 
-def _own_cost(queue: MG1, weights: Floats, response: Callable) -> Cost:
+def _sizes_of(queue: MG1) -> FlowSizes:
+    """The law of a queue that :func:`_checked` has made."""
+    assert isinstance(queue.law, FlowSizes)
+    return queue.law
+
+
+def _own_cost(queue: MG1, weights: Floats, response: Callable[[MG1, float, float, Floats], Floats]) -> Cost:
     """Costs of a level: those of the flows that end in it."""
+    law = _sizes_of(queue)
 
     def cost(above: float, upto: float) -> float:
-        part = slice(queue.law.place(above), queue.law.place(upto))
-        return float(weights[part] @ response(queue, above, upto, queue.law.values[part]))
+        part = slice(int(law.place(above)), int(law.place(upto)))
+        return float(weights[part] @ response(queue, above, upto, law.values[part]))
 
     return cost
 
 
 def _visit_cost(queue: MG1, weights: Floats) -> Cost:
     """Costs of a level: its time, for all flows that reach it."""
-    return lambda above, upto: visit(queue, above, upto) * float(weights[queue.law.place(above) :].sum())
+    law = _sizes_of(queue)
+    return lambda above, upto: visit(queue, above, upto) * float(weights[int(law.place(above)) :].sum())
 
 
 OBJECTIVES: dict[str, Callable[[MG1, Floats], Cost]] = {
@@ -89,8 +98,8 @@ MEASURES = ("response", "slowdown")
 """Means to be minimised: response time, and response time over transmission time."""
 
 
-@dataclass(frozen=True)
-class Thresholds:
+@dataclass(frozen=True, repr=False)
+class Thresholds(Result):
     """Demotion thresholds and what the model expects of them.
 
     Parameters
@@ -206,14 +215,14 @@ def evaluate(
     [3.99, 1.89]
     """
     queue, make = _checked(sizes, load, objective)
-    edges, last = [0.0, *map(float, thresholds_bytes)], float(queue.law.values[-1])
+    edges, last = [0.0, *map(float, thresholds_bytes)], float(_sizes_of(queue).values[-1])
     if not all(low < high for low, high in pairwise(edges)):
         raise MayflyError(f"thresholds = {edges[1:]}: must be ascending numbers of bytes above 0")
     # Levels no flow reaches cost nothing.
     edges = [*(edge for edge in edges if edge < last), last]
     means = []
     for measure in MEASURES:
-        cost = make(queue, _weights(queue.law, measure))
+        cost = make(queue, _weights(_sizes_of(queue), measure))
         means.append(math.fsum(cost(low, high) for low, high in pairwise(edges)))
     return means[0], means[1]
 
@@ -319,7 +328,9 @@ def _best(sizes: Floats, levels: int, cost: Cost) -> tuple[float, ...]:
     step = (inner[-1] / inner[0]) ** (1 / count)
     for _ in range(ROUNDS):
         step = math.sqrt(step)
-        path = _cheapest([_snapped(cut * step ** np.arange(-2, 3), inner) for cut in path], sizes[-1], cost)
+        path = _cheapest(
+            [_snapped(cut * step ** np.arange(-2, 3, dtype=float), inner) for cut in path], sizes[-1], cost
+        )
     return path
 
 
@@ -383,8 +394,8 @@ def offered_by(scenario: Scenario, flows: str | os.PathLike[str] | None = None) 
     if given.load is None:
         raise MayflyError(f"{scenario.name}: has no transfers; name their load with --set workload.load=8mbit")
     parameters = {name: getattr(given, name) for name in ("minimum", "maximum", "mean", "cov")}
-    law = {"zipf": BoundedZipf, "pareto": BoundedPareto}[given.law]
-    solved = law.solve(**{name: value for name, value in parameters.items() if value is not None})
+    laws: dict[str, type[BoundedZipf] | type[BoundedPareto]] = {"zipf": BoundedZipf, "pareto": BoundedPareto}
+    solved = laws[given.law].solve(**{name: value for name, value in parameters.items() if value is not None})
     return FlowSizes.of_law(solved, mss=mss, header_bytes=header), given.load * (1 - given.up_share) / rate
 
 

@@ -133,7 +133,8 @@ class Policy:
     def function(self) -> Response:
         """The formula itself, without checks."""
         folder, module, name = self.maker.split(".")
-        return getattr(import_module(f"mayfly.models.{folder}.{module}"), name)
+        found: Response = getattr(import_module(f"mayfly.models.{folder}.{module}"), name)
+        return found
 
     def mean(self, queue: MG1, **given: Any) -> float:
         """Mean response time over all jobs; infinite where some never end.

@@ -10,14 +10,14 @@ from functools import cache
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 
 
 @cache
 def _legendre(order: int) -> tuple[Floats, Floats, Floats]:
     """Nodes and weights on [-1, 1], and the Legendre polynomials below ``order`` at the nodes, shape (order, order)."""
     nodes, weights = np.polynomial.legendre.leggauss(order)
-    return nodes, weights, np.polynomial.legendre.legvander(nodes, order - 1)
+    return nodes, weights, np.asarray(np.polynomial.legendre.legvander(nodes, order - 1), dtype=float)
 
 
 def gauss(order: int) -> tuple[Floats, Floats]:
@@ -83,7 +83,7 @@ class Panels:
         result: Floats = np.einsum("nk,nk->n", np.polynomial.legendre.legvander(y, self.order - 1), found[panel])
         return result
 
-    def _panel(self, x: Floats) -> Floats:
+    def _panel(self, x: Floats) -> Integers:
         return np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.edges) - 2)
 
     def beyond(self, values: Floats, starts: Floats) -> Floats:
@@ -105,7 +105,7 @@ class Panels:
         np.put_along_axis(found, column, inside * half[:, None], axis=1)
         return found
 
-    def _inside(self, ends: Floats) -> tuple[Floats, Floats]:
+    def _inside(self, ends: Floats) -> tuple[Integers, Floats]:
         """Panel of each end, and the weights of its nodes on [-1, 1] up to there, shape (n, order)."""
         panel = self._panel(ends)
         start, width = self.edges[panel], np.diff(self.edges)[panel]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
 from mayfly.models.queue.quadrature import Panels
@@ -78,7 +78,7 @@ class AgeRank(Rank):
     [0.0, 1.0]
     """
 
-    def __init__(self, function: Function, breaks: Sequence[float] = ()):
+    def __init__(self, function: Function, breaks: Sequence[float] | Floats = ()):
         cuts = np.asarray(breaks, dtype=float).ravel()
         if np.any(~((cuts > 0) & (cuts < OLD_AGE))) or np.any(np.diff(cuts) <= 0):
             raise MayflyError(f"breaks = {cuts.tolist()[:5]}: must be ages above 0 that ascend")
@@ -113,11 +113,11 @@ class AgeRank(Rank):
                 end = np.clip(np.nextafter(x, 0.0), piece.start, np.nextafter(piece.end, 0.0))
                 peak = np.where(x >= piece.end, piece.last, self._rank(end))
             else:
-                peak = piece.first
+                peak = np.full(len(x), piece.first)
             found = np.where(reached, np.maximum(found, peak), found)
         return found
 
-    def _crossing(self, piece: Piece, rank: Floats, where: Floats | bool = True) -> Floats:
+    def _crossing(self, piece: Piece, rank: Floats, where: Booleans | bool = True) -> Floats:
         """Age at which each rank within the piece is passed; the start of the piece for those not asked for."""
         found = np.full(len(rank), piece.start)
         asked = np.flatnonzero(np.broadcast_to(where, rank.shape))
@@ -155,9 +155,10 @@ class AgeRank(Rank):
         """What a job has while its rank is at most that of the other: from age 0 on, and in each later interval."""
         none = np.full(len(rank), math.nan)
         begun, ended = none, none
-        now, later = [], []
+        now: list[Part] = []
+        later: list[Part] = []
 
-        def close(which: Floats) -> None:
+        def close(which: Booleans) -> None:
             first = which & (begun == 0) & (self.pieces[0].first <= rank)
             for parts, chosen in ((now, first), (later, which & ~first)):
                 if np.any(chosen):
@@ -204,7 +205,7 @@ class AgeRank(Rank):
                 continue
             leaving = self._rank(np.clip(np.nextafter(end, 0.0), piece.start, np.nextafter(piece.end, 0.0)))
             future = np.where(reached, np.maximum(future, leaving), future)
-            begun = piece.start
+            begun = np.full(len(x), piece.start)
             if piece.last < piece.first:
                 begun = np.minimum(self._crossing(piece, future, reached & (piece.first > future)), end)
                 if np.any(begun > piece.start):

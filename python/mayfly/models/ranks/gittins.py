@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Continuous, Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1, over
@@ -108,10 +108,13 @@ def rank(law: ServiceLaw) -> AgeRank:
     >>> rank(service_law("exponential:mean=2")).worst(np.array([1.0, 5.0])).round(9).tolist()
     [2.0, 2.0]
     """
-    return _of_atoms(law) if isinstance(law, Discrete) else _of_density(law)
+    if isinstance(law, Discrete):
+        return _of_atoms(law)
+    assert isinstance(law, Continuous)
+    return _of_density(law)
 
 
-def lowest(ages: tuple[Floats, Floats, Floats], ends: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats]:
+def lowest(ages: tuple[Floats, Floats, Floats], ends: tuple[Floats, Floats, Floats]) -> tuple[Floats, Integers]:
     """Ranks at ages, and the best service to give next.
 
     Parameters
@@ -234,7 +237,9 @@ class _Ratio:
         whole = np.unique(np.r_[0.0, law.edges])
         # A third of the panels of moments: here the far tail has to be right by itself.
         thirds = (whole[:-1, None] + np.diff(whole)[:, None] * np.arange(3) / 3).ravel()
-        close = law.smallest * (1 - 2.0 ** -np.arange(1, 30)) if law.smallest > 0 else []
+        close: Floats = np.empty(0)
+        if law.smallest > 0:
+            close = law.smallest * (1 - 2.0 ** -np.arange(1, 30, dtype=float))
         self.panels = Panels(np.unique(np.r_[thirds, close, whole[-1]]), 12)
         self.first = whole[1] if law.smallest == 0 else 0.0
         edges = self.panels.edges
@@ -275,7 +280,7 @@ class _Ratio:
         found[near] = over((law.survival(at) * weights).sum(axis=-1), (law.pdf(at) * weights).sum(axis=-1))
         return found
 
-    def at(self, ages: Floats) -> tuple[Floats, Floats]:
+    def at(self, ages: Floats) -> tuple[Floats, Booleans]:
         """Ranks, and whether the best is to serve for the next moment only."""
         place = np.clip(np.searchsorted(self.ages, ages, side="right") - 1, 0, len(self.ages) - 2)
         low, high = np.sort([self.best[place], self.best[place + 1]], axis=0)

@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Complexes, Floats, Integers
 from mayfly.errors import MayflyError
 
 TERMS = 12
@@ -30,12 +30,12 @@ LEAST = 1e-15
 ROUNDING = 1e-12
 """Share beyond P(time = 0) that is none."""
 
-Tail = Callable[[Floats, Floats], Floats]
+Tail = Callable[["Integers", "Floats"], "Floats"]
 """Of rows and times, shape (k,), to P(time of the row > time), shape (k,)."""
 
 
 @cache
-def euler(terms: int = TERMS) -> tuple[Floats, Floats]:
+def euler(terms: int = TERMS) -> tuple[Complexes, Floats]:
     """Nodes and weights of the inversion.
 
     Parameters
@@ -68,11 +68,11 @@ def euler(terms: int = TERMS) -> tuple[Floats, Floats]:
     xi = np.ones(2 * terms + 1)
     xi[0] = 0.5
     xi[terms:] = np.cumsum(choose[::-1])[::-1]
-    nodes = terms * math.log(10) / 3 + 1j * math.pi * k
+    nodes: Complexes = terms * math.log(10) / 3 + 1j * math.pi * k
     return nodes, 10 ** (terms / 3) * (-1.0) ** k * xi
 
 
-def invert(values: Floats, times: Floats) -> Floats:
+def invert(values: Complexes, times: Floats) -> Floats:
     """A function of time from its transform.
 
     Parameters
@@ -138,7 +138,7 @@ def quantiles(tail: Tail, share: Floats, first: Floats, guess: Floats, tolerance
     beyond = 1 - share[row, column]
     low, up = _bracket(tail, row, beyond, guess[row])
 
-    def excess(logarithm: Floats, place: Floats) -> Floats:
+    def excess(logarithm: Floats, place: Integers) -> Floats:
         place = place.astype(np.intp)
         # A tail falls by powers or exponentials: its logarithm is all but straight.
         result: Floats = np.log(np.maximum(tail(row[place], np.exp(logarithm)), LEAST) / beyond[place])
@@ -154,7 +154,7 @@ def quantiles(tail: Tail, share: Floats, first: Floats, guess: Floats, tolerance
     return found
 
 
-def _bracket(tail: Tail, row: Floats, beyond: Floats, guess: Floats) -> tuple[Floats, Floats]:
+def _bracket(tail: Tail, row: Integers, beyond: Floats, guess: Floats) -> tuple[Floats, Floats]:
     """Times at which the tail is above and not above ``beyond``, four times apart or less."""
     low, up = np.full(len(guess), np.nan), guess.copy()
     searching = np.arange(len(row))

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mayfly.arrays import Floats
-from mayfly.laws.service import Discrete
+from mayfly.arrays import Floats, Integers
+from mayfly.laws.service import Continuous, Discrete
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.quadrature import Panels, gauss
 from mayfly.models.ranks.age_rank import AgeRank
@@ -52,7 +52,7 @@ def times(queue: MG1, rank: Rank, sizes: Floats) -> Response:
     return Tabled(queue, rank, sizes) if found.busy_periods() > MANY else found
 
 
-def _alike(queue: MG1, rank: Rank, sizes: Floats) -> tuple[Response, Floats]:
+def _alike(queue: MG1, rank: Rank, sizes: Floats) -> tuple[Response, Integers]:
     """Response times of sizes that are delayed differently, and which of them each size is like."""
     found = times(queue, rank, sizes)
     first, kind = found.alike()
@@ -161,6 +161,7 @@ class _Mixture:
         if isinstance(law, Discrete):
             at, share, _ = nodes(law, 0.0, np.inf)
         else:
+            assert isinstance(law, Continuous)
             bends = rank.bends() if isinstance(rank, AgeRank) else np.empty(0)
             self.edges = _joined(panel_edges(law), bends)
             panels = Panels(self.edges, ORDER)
@@ -174,13 +175,13 @@ class _Mixture:
         self.some, self.kind = _alike(queue, rank, self.at)
         self.jumps = self._jumps() if len(self.edges) and self.some.points.mass.shape[1] else None
 
-    def tail(self, row: Floats, time: Floats) -> Floats:
+    def tail(self, row: Integers, time: Floats) -> Floats:
         """P(T > time), shape (k,)."""
         for t in set(time.tolist()) - set(self.known):
             self.known[t] = self._beyond(t)
         return np.array([self.known[t] for t in time.tolist()])
 
-    def _left(self, place: Floats, delay: Floats) -> Floats:
+    def _left(self, place: Integers, delay: Floats) -> Floats:
         # Jumps are summed apart, as they are at other times for each size.
         tail = self.some.tail if self.jumps is None else self.some.smooth
         return tail(self.kind[place], delay)
@@ -213,7 +214,7 @@ class _Mixture:
             found += float(np.sum(mass[(late > time) & (at < time)]))
         return found
 
-    def _panel(self, low: float, high: float, time: float, place: Floats) -> float:
+    def _panel(self, low: float, high: float, time: float, place: Integers) -> float:
         """Share of the jobs of a panel not done by a time within it, where sizes below and above it part."""
         points, weights = gauss(2 * ORDER)
         half = (time - low) / 2
@@ -222,7 +223,10 @@ class _Mixture:
         row, delay = np.tile(place, len(at)), np.repeat(time - at, len(place))
         known = self._left(row, delay).reshape(len(at), len(place))
         each = np.sum(known * _lagrange(self.at[place], at), axis=1)
-        below = float(np.sum(half * weights * self.queue.law.pdf(at) * each))
+        law = self.queue.law
+        # Only a law with a density has panels.
+        assert isinstance(law, Continuous)
+        below = float(np.sum(half * weights * law.pdf(at) * each))
         return (below + float(self.queue.law.survival(time) - self.queue.law.survival(high))) / self.mass
 
     def _jumps(self) -> tuple[Floats, Floats, Floats]:
@@ -238,7 +242,8 @@ class _Mixture:
             between, kinds = _lagrange(self.at[place], at), self.kind[place]
             mass = np.maximum(between @ self.some.points.mass[kinds], 0.0) * share[:, None]
             found.append((at, between @ self.some.points.step[kinds], mass.T))
-        return tuple(np.concatenate(columns, axis=-1) for columns in zip(*found, strict=True))
+        at, step, mass = (np.concatenate(columns, axis=-1) for columns in zip(*found, strict=True))
+        return at, step, mass
 
 
 def _lagrange(nodes: Floats, at: Floats) -> Floats:

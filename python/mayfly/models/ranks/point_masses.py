@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Complexes, Floats, Integers
 
 COUNT = 256
 """Masses looked at: jumps beyond so many steps are left to the inversion, which blurs them."""
@@ -51,7 +51,7 @@ class PointMasses:
         """No mass."""
         return cls(np.ones(n), np.zeros((n, 0)))
 
-    def lacking(self, row: Floats, s: Floats) -> Floats:
+    def lacking(self, row: Integers, s: Complexes) -> Complexes:
         """Sum of the masses less their transform at ``s``, shape (k, m), for laws ``row``, shape (k,)."""
         mass = self.mass[row]
         if mass.shape[1] == 0:
@@ -65,10 +65,10 @@ class PointMasses:
             turn = np.exp(-s * step)
             for each in mass.T[::-1]:
                 found = (found + each[:, None]) * turn
-        result: Floats = mass.sum(axis=1)[:, None] - found
+        result: Complexes = mass.sum(axis=1)[:, None] - found
         return result
 
-    def beyond(self, row: Floats, time: Floats) -> Floats:
+    def beyond(self, row: Integers, time: Floats) -> Floats:
         """Mass beyond a time of each law ``row``, shape (k,)."""
         mass = self.mass[row]
         at = self.step[row][:, None] * np.arange(1, mass.shape[1] + 1)
@@ -107,7 +107,7 @@ def step_of(amounts: Floats, count: int = COUNT) -> float:
     return least / COARSE
 
 
-def masses(transform: Callable[[Floats], Floats], step: Floats, count: int = COUNT) -> PointMasses:
+def masses(transform: Callable[[Complexes], Complexes], step: Floats, count: int = COUNT) -> PointMasses:
     """Masses of laws on multiples of a step, from their transforms.
 
     Parameters
@@ -138,7 +138,7 @@ def masses(transform: Callable[[Floats], Floats], step: Floats, count: int = COU
     found = np.zeros((len(step), count))
     if len(some):
         shrink = -np.log(WRAP) / (2 * count)
-        s = np.broadcast_to(shrink + 1j * np.pi * np.arange(count + 1) / count, (len(step), count + 1))
+        s: Complexes = np.broadcast_to(shrink + 1j * np.pi * np.arange(count + 1) / count, (len(step), count + 1))
         values = transform(s / np.where(np.isfinite(step), step, 1.0)[:, None])
         grown = np.exp(shrink * np.arange(1, count + 1))
         found[some] = (np.fft.irfft(values[some], axis=1)[:, 1 : count + 1]) * grown
@@ -175,7 +175,7 @@ class Ramps:
         used = int(np.max(np.count_nonzero(height * end, axis=1), initial=0))
         return cls(height[:, :used], end[:, :used], decay)
 
-    def lacking(self, row: Floats, s: Floats) -> Floats:
+    def lacking(self, row: Integers, s: Complexes) -> Complexes:
         """Sum of the masses less their transform at ``s``, shape (k, m), for laws ``row``, shape (k,)."""
         decay = self.decay[row][:, None]
         found = np.zeros(s.shape, complex)
@@ -186,7 +186,7 @@ class Ramps:
             found += height[:, None] * (mass - transform)
         return found
 
-    def beyond(self, row: Floats, time: Floats) -> Floats:
+    def beyond(self, row: Integers, time: Floats) -> Floats:
         """Mass beyond a time of each law ``row``, shape (k,)."""
         decay = self.decay[row][:, None]
         left = np.maximum(self.end[row] - time[:, None], 0.0)

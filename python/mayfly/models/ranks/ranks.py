@@ -16,7 +16,7 @@ import numpy as np
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
-from mayfly.laws.service import Discrete, ServiceLaw
+from mayfly.laws.service import Continuous, Discrete, ServiceLaw
 from mayfly.models.queue.quadrature import Panels
 
 Total = Callable[[Floats], Floats]
@@ -194,7 +194,11 @@ def law_panels(law: ServiceLaw, last: float, grid: Panels | None = None) -> Pane
     """Panels from 0 to beyond ``last`` on which what a law's truncated moments make is smooth, or those given."""
     if isinstance(law, Discrete) and grid is None:
         return Panels(np.unique(np.r_[0.0, law.values, max(last, law.largest)]), order=1)
-    edges, order = (np.r_[0.0, law.edges[law.edges > 0]], 16) if grid is None else (grid.edges, grid.order)
+    if grid is not None:
+        edges, order = grid.edges, grid.order
+    else:
+        assert isinstance(law, Continuous)
+        edges, order = np.r_[0.0, law.edges[law.edges > 0]], 16
     if last > edges[-1]:
         edges = np.r_[edges, edges[-1] * 2.0 ** np.arange(1, math.ceil(math.log2(last / edges[-1])) + 1)]
     return Panels(edges, order)

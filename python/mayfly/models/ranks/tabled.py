@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Complexes, Floats, Integers
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.quadrature import Panels
 from mayfly.models.ranks.inversion import euler, invert
@@ -71,16 +71,17 @@ class Tabled(Response):
     def _blocks(self) -> dict[int, Floats]:
         return {}
 
-    def _block(self, octave: int, row: Floats) -> Floats:
+    def _block(self, octave: int, row: Integers) -> Floats:
         """Logarithm of the tails at the times of an octave, and its slope by theirs, shape (2, n, PER_OCTAVE + 1)."""
         block = self._blocks.setdefault(octave, np.full((2, len(self.sizes), PER_OCTAVE + 1), np.nan))
         lacking = np.isnan(block[0, :, 0])
         if np.any(lacking[row]):
             # The ranks of a size are those of smaller ones too.
-            block[:, more] = self._made(octave, more := np.flatnonzero(lacking & (self.sizes <= self.sizes[row].max())))
+            more = np.flatnonzero(lacking & (self.sizes <= self.sizes[row].max()))
+            block[:, more] = self._made(octave, more)
         return block
 
-    def _made(self, octave: int, row: Floats) -> Floats:
+    def _made(self, octave: int, row: Integers) -> Floats:
         nodes = euler(TERMS)[0]
         time = _times(octave)
         s = nodes / time[:, None]
@@ -94,7 +95,7 @@ class Tabled(Response):
         density = np.where(tail > LEAST, invert(begin[:, None, None] - smooth, wide), 0.0)
         return np.stack([np.log(tail), -density * wide / tail])
 
-    def _shared(self, row: Floats, s: Floats, octave: int) -> Floats:
+    def _shared(self, row: Integers, s: Complexes, octave: int) -> Complexes:
         """The transform of sizes at the same arguments, shape (k, m)."""
         now, later, arriving = self._scaled(octave)
         worst, loads = self._worst[0], self._arriving[1]
@@ -106,10 +107,10 @@ class Tabled(Response):
         used = np.flatnonzero(np.any(shares != 0, axis=0))
         at = used + len(worst)
         delay = busy(arriving.take(at), np.broadcast_to(s, (len(at), len(s))), loads[at]) - s
-        result: Floats = old[place] * np.exp(-(shares[:, used] @ delay))
+        result: Complexes = old[place] * np.exp(-(shares[:, used] @ delay))
         return result
 
-    def smooth(self, row: Floats, time: Floats) -> Floats:
+    def smooth(self, row: Integers, time: Floats) -> Floats:
         """The part of the tail without jumps: see :meth:`mayfly.models.ranks.transform.Response.smooth`."""
         octaves = np.floor(np.log2(euler(TERMS)[0][0].real / time)).astype(int)
         found = np.empty(len(time))

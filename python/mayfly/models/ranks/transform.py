@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Complexes, Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.laws.service import Discrete
 from mayfly.models.queue.mg1 import MG1
@@ -32,7 +32,7 @@ STEPS = 60
 """Steps before it is given up; 2 to 4 are usual."""
 
 
-def busy(work: Work, s: Floats, load: Floats) -> Floats:
+def busy(work: Work, s: Complexes, load: Floats) -> Complexes:
     """What a unit of work becomes with the busy periods of what arrives meanwhile.
 
     Parameters
@@ -124,7 +124,7 @@ class Response:
     sizes: Floats
 
     @cached_property
-    def _worst(self) -> tuple[Floats, Floats]:
+    def _worst(self) -> tuple[Floats, Integers]:
         return np.unique(self.rank.worst(self.sizes), return_inverse=True)
 
     @cached_property
@@ -166,10 +166,10 @@ class Response:
         return work_of(self.queue, parts, len(ranks)), np.broadcast_to(load(self.queue, parts), len(ranks))
 
     @cached_property
-    def ends(self) -> Floats:
+    def ends(self) -> Booleans:
         """Whether jobs of each size end, shape (n,)."""
         worst, place = self._worst
-        result: Floats = ((self._waiting[2] > 0) & (load(self.queue, self.rank.arriving(worst)) < 1))[place]
+        result: Booleans = ((self._waiting[2] > 0) & (load(self.queue, self.rank.arriving(worst)) < 1))[place]
         return result
 
     @cached_property
@@ -180,7 +180,7 @@ class Response:
         result: Floats = self._waiting[2][place] * np.exp(-shares @ self._arriving[0].jobs()[len(worst) :])
         return result
 
-    def alike(self) -> tuple[Floats, Floats]:
+    def alike(self) -> tuple[Integers, Integers]:
         """A size of each kind that is delayed alike, and of which kind each size is."""
         worst, place = self._worst
         shares = np.where(self._arriving[0].jobs()[len(worst) :] > 0, self._service[1], 0.0)
@@ -191,7 +191,7 @@ class Response:
         """Different busy periods in the service of a job, on average."""
         return float(np.count_nonzero(self._service[1])) / max(len(self.sizes), 1)
 
-    def transform(self, row: Floats, s: Floats) -> Floats:
+    def transform(self, row: Integers, s: Complexes) -> Complexes:
         """E[e^(-s (T(x) - x))].
 
         Parameters
@@ -245,7 +245,7 @@ class Response:
             )
         return self._kept[octave]
 
-    def _transform(self, row: Floats, s: Floats, works: tuple[Work, Work, Work]) -> Floats:
+    def _transform(self, row: Integers, s: Complexes, works: tuple[Work, Work, Work]) -> Complexes:
         now, later, arriving = works
         mine = self._worst[1][row]
         sigma = busy(arriving.take(mine), s, self._arriving[1][mine])
@@ -254,16 +254,16 @@ class Response:
         if np.any(other := ~self._same[mine]):
             left[other] = sigma[other] - now.take(mine[other]).exponent(sigma[other])
         old = sigma * self._waiting[2][mine][:, None] + later.take(mine).exponent(sigma)
-        result: Floats = old / left * np.exp(-self._delay(row, s, sigma, arriving))
+        result: Complexes = old / left * np.exp(-self._delay(row, s, sigma, arriving))
         return result
 
     @cached_property
-    def _same(self) -> Floats:
+    def _same(self) -> Booleans:
         """Whether old work from age 0 is what new jobs bring, at each worst rank."""
         now, _, arriving = self._works
         return now.same(arriving.take(np.arange(len(self._worst[0]))))
 
-    def _delay(self, row: Floats, s: Floats, first: Floats, arriving: Work) -> Floats:
+    def _delay(self, row: Integers, s: Complexes, first: Complexes, arriving: Work) -> Complexes:
         """Integral of sigma - s over the service, with ``first`` the sigma at the worst rank, shape (k, m)."""
         worst, place = self._worst
         ranks, shares = self._service
@@ -291,16 +291,16 @@ class Response:
             mine = len(worst) + np.flatnonzero(shares[row])
             step[row] = step_of(np.unique(jumps.amounts[mine][jumps.rates[mine] > 0]))
 
-        def transform(s: Floats) -> Floats:
+        def transform(s: Complexes) -> Complexes:
             job, rank = np.nonzero(shares)
             # Sizes of the same step share their busy periods.
             _, first, pair = np.unique(np.c_[rank, step[job]], axis=0, return_index=True, return_inverse=True)
             at, of = rank[first] + len(worst), job[first]
             # A job of another amount ends it: as if its busy period never did.
             sigma = busy(jumps.take(at).rounded(step[of]), s[of] + others[at, None], load[at])
-            found = coo_array((shares[job, rank], (job, pair)), shape=(len(s), len(first))).tocsr() @ (sigma - s[of])
-            result: Floats = self._waiting[2][place][:, None] * np.exp(-found)
-            return result
+            sums = coo_array((shares[job, rank], (job, pair)), shape=(len(s), len(first))).tocsr()
+            found: Complexes = np.asarray(sums @ (sigma - s[of]))
+            return np.asarray(self._waiting[2][place][:, None] * np.exp(-found), dtype=complex)
 
         return masses(transform, step) if np.any(np.isfinite(step)) else PointMasses.none(len(self.sizes))
 
@@ -322,7 +322,7 @@ class Response:
         end = [work.jumps().amounts[place] for work in (now, later)]
         return Ramps.heaviest(np.concatenate(height, axis=1), np.concatenate(end, axis=1), arriving.jobs()[place])
 
-    def tail(self, row: Floats, time: Floats) -> Floats:
+    def tail(self, row: Integers, time: Floats) -> Floats:
         """P(T(x) - x > time).
 
         Parameters
@@ -338,7 +338,7 @@ class Response:
         """
         return np.clip(self.smooth(row, time) + self.points.beyond(row, time), 0.0, 1.0)
 
-    def smooth(self, row: Floats, time: Floats) -> Floats:
+    def smooth(self, row: Integers, time: Floats) -> Floats:
         """The part of :meth:`tail` without jumps."""
         s = euler(TERMS)[0] / time[:, None]
         known = self.points.lacking(row, s) + self.ramps.lacking(row, s)

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Complexes, Floats, Integers
 from mayfly.laws.service import Continuous, Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.quadrature import gauss
@@ -79,9 +79,9 @@ class Work:
     amounts: Floats
     rates: Floats
     phases: tuple[tuple[float, tuple[Floats, ...]], ...]
-    atoms: Floats
+    atoms: Booleans
 
-    def take(self, rows: Floats) -> Work:
+    def take(self, rows: Integers) -> Work:
         """The same for chosen ranks."""
         phases = tuple((mu, tuple(column[rows] for column in columns)) for mu, columns in self.phases)
         return Work(self.amounts[rows], self.rates[rows], phases, self.atoms[rows])
@@ -92,7 +92,7 @@ class Work:
         rates = np.where(self.atoms, self.rates, 0.0)[:, kept]
         return Work(self.amounts[:, kept], rates, (), self.atoms[:, kept])
 
-    def same(self, other: Work) -> Floats:
+    def same(self, other: Work) -> Booleans:
         """Whether it is the same work, shape (n,)."""
         found = np.ones(len(self.amounts), bool)
         # Nodes of the same parts are made alike; rows may be padded differently.
@@ -102,8 +102,8 @@ class Work:
             found &= ~np.any(mine[:, width:], axis=1) & ~np.any(theirs[:, width:], axis=1)
         if len(self.phases) != len(other.phases):
             return np.zeros(len(self.amounts), bool)
-        for (_, mine), (_, theirs) in zip(self.phases, other.phases, strict=True):
-            for one, another in zip(mine, theirs, strict=True):
+        for (_, own), (_, others) in zip(self.phases, other.phases, strict=True):
+            for one, another in zip(own, others, strict=True):
                 found &= np.isclose(one, another, rtol=1e-14, atol=0.0)
         return found
 
@@ -140,7 +140,7 @@ class Work:
         """
         if self.amounts.shape[1] <= FEW:
             return self
-        lists = []
+        lists: list[tuple[Floats, ...]] = []
         modulus = 2 * SPREAD * 2.0**octave
         # In busy periods arguments grow by what arrives, and by no more than 1 / (1 - load).
         grown = np.minimum(modulus / np.maximum(1 - load, 1e-300), modulus + 2 * self.jobs())
@@ -157,9 +157,10 @@ class Work:
             if np.any(large):
                 found.append((np.array([at[large].min()]), np.array([rate[large].sum()])))
             lists.append(tuple(np.concatenate(columns) for columns in zip(*found, strict=True)))
-        return Work(*_padded(lists, 2), self.phases, np.zeros((len(lists), 0), bool))
+        amounts, rates = _padded(lists, 2)
+        return Work(amounts, rates, self.phases, np.zeros((len(lists), 0), bool))
 
-    def derivatives(self, s: Floats) -> tuple[Floats, Floats, Floats]:
+    def derivatives(self, s: Complexes) -> tuple[Complexes, Complexes, Complexes]:
         """The exponent lambda E[1 - e^(-s W)] and derivatives of it.
 
         Parameters
@@ -184,11 +185,11 @@ class Work:
                 bend += left * (2 * each * (each + done) + done**2)
         return exponent, slope, bend
 
-    def exponent(self, s: Floats) -> Floats:
+    def exponent(self, s: Complexes) -> Complexes:
         """The exponent lambda E[1 - e^(-s W)], shape (n, m)."""
         return self.derivatives(s)[0]
 
-    def _nodes(self, s: Floats) -> tuple[Floats, Floats, Floats]:
+    def _nodes(self, s: Complexes) -> tuple[Complexes, Complexes, Complexes]:
         found = np.zeros((3, *s.shape), complex)
         count = self.amounts.shape[1]
         some = max(BLOCK // max(count * s.shape[1], 1), 1)
@@ -203,7 +204,7 @@ class Work:
         return found[0], found[1], found[2]
 
 
-def _lost(z: Floats) -> Floats:
+def _lost(z: Complexes) -> Complexes:
     """1 - e^(-z), with all its digits where z is small."""
     found = np.empty_like(z)
     gone = -np.expm1(-z.real)
@@ -241,7 +242,7 @@ def work_of(queue: MG1, parts: Sequence[Part], n: int) -> Work:
     """
     lists: list[list[tuple[Floats, ...]]] = [[] for _ in range(n)]
     closed = _phases(queue.law)
-    phases = []
+    phases: list[tuple[float, tuple[Floats, ...]]] = []
     for part in parts:
         for row in range(n):
             low, high, shift = float(part.low[row]), float(part.high[row]), float(part.shift[row])
@@ -250,10 +251,10 @@ def work_of(queue: MG1, parts: Sequence[Part], n: int) -> Work:
             if part.amount is not None:
                 share = float(queue.law.survival(low) - queue.law.survival(high))
                 if share > 0 and part.amount[row] > 0:
-                    lists[row].append((np.array([part.amount[row]]), np.array([share]), np.array([True])))
+                    lists[row].append((np.array([part.amount[row]]), np.array([share]), np.array([1.0])))
             elif not closed:
-                at, share, true = nodes(queue.law, low, high, shift)
-                lists[row].append((at - shift, share, true))
+                at, shares_at, true = nodes(queue.law, low, high, shift)
+                lists[row].append((at - shift, shares_at, true.astype(float)))
         if part.amount is None:
             phases.extend(_cut(queue.arrival_rate, phase, part) for phase in closed)
     columns = [tuple(np.concatenate(part) for part in zip(*found, strict=True)) for found in lists]
@@ -297,7 +298,7 @@ def _cut(arrival_rate: float, phase: Phase, part: Part) -> tuple[float, tuple[Fl
     return mu, (low - shift, high - shift, more, most)
 
 
-def nodes(law: ServiceLaw, low: float, high: float, shift: float = 0.0) -> tuple[Floats, Floats, Floats]:
+def nodes(law: ServiceLaw, low: float, high: float, shift: float = 0.0) -> tuple[Floats, Floats, Booleans]:
     """Sizes and shares that stand for the law between two sizes.
 
     Parameters
@@ -342,6 +343,7 @@ def _panel(law: ServiceLaw, low: float, high: float) -> tuple[Floats, Floats, bo
     if high <= panel_edges(law)[0]:
         jobs, work = (float(law.partial_moment(k, high) - law.partial_moment(k, low)) for k in (0, 1))
         return (np.array([work / jobs]), np.array([jobs]), False) if jobs > 0 else (np.empty(0), np.empty(0), False)
+    assert isinstance(law, Continuous)
     points, weights = gauss(ORDER)
     half = (high - low) / 2
     at = low + half * (1 + points)
@@ -357,6 +359,7 @@ def panel_edges(law: ServiceLaw) -> Floats:
         return np.nextafter(first * (last / first) ** (np.arange(steps + 1) / max(steps, 1)), math.inf)
     from scipy.special import ndtri
 
+    assert isinstance(law, Continuous)
     given = law.edges[law.edges > 0]
     given = given[law.partial_moment(1, given) > NEGLIGIBLE * law.mean] if law.smallest <= 0 else given
     scores = ndtri(np.clip(law.cdf(given), 1e-12, 1 - 1e-12))

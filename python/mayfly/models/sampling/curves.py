@@ -13,6 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.laws.service_spec import service_law
 from mayfly.models.queue.answer import finite
 from mayfly.models.sampling.sampling import Misclassified, misclassified, packets_until_sampled, sampling_probability
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -45,8 +46,8 @@ class Curve:
         return float(packets_until_sampled(self.probability, self.samples))
 
 
-@dataclass(frozen=True)
-class Curves:
+@dataclass(frozen=True, repr=False)
+class Curves(Result):
     """Several lotteries over the same sizes.
 
     Parameters
@@ -169,10 +170,18 @@ def curves(
     lotteries = []
     for count in samples:
         for p in [None] if probability is None else probability:
-            if p is None and not count <= threshold:
-                raise MayflyError(f"ts = {count:g}: must be at most threshold, {threshold:g} packets")
-            chosen = count / threshold if p is None else p
+            if p is not None:
+                chosen = p
+            else:
+                # Refused above.
+                assert threshold is not None
+                if not count <= threshold:
+                    raise MayflyError(f"ts = {count:g}: must be at most threshold, {threshold:g} packets")
+                chosen = count / threshold
             sampled = sampling_probability(at, chosen, count)
-            wrong = None if sizes is None else misclassified(sizes, threshold, count, chosen)
+            wrong = None
+            if sizes is not None:
+                assert threshold is not None
+                wrong = misclassified(sizes, threshold, count, chosen)
             lotteries.append(Curve(chosen, int(count), sampled, wrong))
     return Curves(np.asarray(at, dtype=float), tuple(lotteries), threshold, law)

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats, Numbers
 from mayfly.errors import MayflyError
-from mayfly.laws.sizes import MAX_PACKETS
+from mayfly.laws.sizes import MAX_PACKETS, QuantileLaw
 
 if TYPE_CHECKING:
-    from mayfly.laws.sizes import SizeLaw
+    from numpy.typing import ArrayLike
 
 
-def sampling_probability(packets: Floats | float, probability: Floats | float, samples: int = 1) -> Floats:
+def sampling_probability(
+    packets: Numbers | Sequence[float] | float, probability: Floats | float, samples: float = 1
+) -> Floats:
     """Probability that a flow is sampled.
 
     Parameters
@@ -66,7 +68,7 @@ def sampling_probability(packets: Floats | float, probability: Floats | float, s
     return np.where(enough, betainc(samples, np.where(enough, packets - samples, 0) + 1, probability), 0.0)
 
 
-def packets_until_sampled(probability: Floats | float, samples: int = 1) -> Floats:
+def packets_until_sampled(probability: Floats | float, samples: float = 1) -> Floats:
     """Packets that an endless flow sends on average until it is sampled.
 
     Parameters
@@ -103,7 +105,7 @@ def packets_until_sampled(probability: Floats | float, samples: int = 1) -> Floa
         return samples / probability
 
 
-def _checked(name: str, value: object, good: Floats | bool, bound: str) -> None:
+def _checked(name: str, value: ArrayLike, good: Booleans | bool, bound: str) -> None:
     if not np.all(good):
         wrong = np.broadcast_to(value, np.shape(good))[~np.asarray(good)]
         raise MayflyError(f"{name} = {wrong.flat[0]}: must be {bound}")
@@ -131,16 +133,16 @@ class Misclassified:
 
 
 def misclassified(
-    sizes: SizeLaw | Sequence[float] | Floats,
+    sizes: QuantileLaw | Sequence[float] | Floats,
     threshold: float,
-    samples: int = 1,
+    samples: float = 1,
     probability: float | None = None,
 ) -> Misclassified:
     """Share of the flows that are short and sampled, or long and not.
 
     Parameters
     ----------
-    sizes : SizeLaw or array_like, shape (n_sizes,)
+    sizes : QuantileLaw or array_like, shape (n_sizes,)
         A law of :mod:`mayfly.laws.sizes`, whose real sizes are rounded up; or the share of the flows that have 1,
         2, 3, ... packets, which sum to 1.
     threshold : float
@@ -189,13 +191,13 @@ def misclassified(
     )
 
 
-def _shares(sizes: SizeLaw | Sequence[float] | Floats) -> Floats:
+def _shares(sizes: QuantileLaw | Sequence[float] | Floats) -> Floats:
     """Shares of the flows that have 1, 2, 3, ... packets."""
-    if hasattr(sizes, "cdf"):
+    if isinstance(sizes, QuantileLaw):
         # A law without an end is cut where less is left than the sum can show.
         end = float(sizes.quantile(1 - 2**-50))
         _checked("largest size", end, end <= MAX_PACKETS, f"at most {MAX_PACKETS} packets")
-        return np.diff(sizes.cdf(np.arange(math.ceil(end) + 1)))
+        return np.diff(sizes.cdf(np.arange(math.ceil(end) + 1, dtype=float)))
     share = np.asarray(sizes, dtype=float)
     _checked("shape of sizes", str(share.shape), share.ndim == 1 and share.size > 0, "(n_sizes,), one share for each")
     _checked("share of flows", share, share >= 0, "at least 0")

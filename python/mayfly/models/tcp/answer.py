@@ -14,13 +14,14 @@ from mayfly.models.efd.flights import flight_count
 from mayfly.models.queue.answer import finite
 from mayfly.models.tcp.latency import MOST_PACKETS, Latency, Path, Unloaded, latency, unloaded
 from mayfly.models.tcp.laws import pftk_rate, square_root_rate
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-@dataclass(frozen=True)
-class TcpAnswer:
+@dataclass(frozen=True, repr=False)
+class TcpAnswer(Result):
     """Laws of one path.
 
     Parameters
@@ -153,13 +154,16 @@ def tcp_answer(packets: Sequence[float], path: Path, packet_bytes: int) -> TcpAn
     """
     if not 41 <= packet_bytes <= 65_535:
         raise MayflyError(f"packet = {packet_bytes}: must be from 41 to 65535 bytes")
-    given = {"per_ack": path.per_ack, "window": path.window}
     rates = {
-        f"square root, {losses} losses": float(square_root_rate(path.loss, path.rtt_s, losses=losses, **given))
+        f"square root, {losses} losses": float(
+            square_root_rate(path.loss, path.rtt_s, losses=losses, per_ack=path.per_ack, window=path.window)
+        )
         for losses in ("periodic", "random")
     }
     for counted in ("sent", "delivered"):
-        rate = pftk_rate(path.loss, path.rtt_s, rto_s=path.rto_s, counted=counted, **given)
+        rate = pftk_rate(
+            path.loss, path.rtt_s, rto_s=path.rto_s, counted=counted, per_ack=path.per_ack, window=path.window
+        )
         rates[f"PFTK, {counted}"] = float(rate)
     alone = unloaded(np.asarray(packets), path)
     means = [latency(alone.packets, path, slow_start="counted", losses=kind) for kind in ("bursts", "independent")]

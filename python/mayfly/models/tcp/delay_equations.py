@@ -85,7 +85,7 @@ def solve(
     step = duration / steps
     coarse = _march(right, list(initial), steps, step, project)
     fine = _march(right, list(initial), 2 * steps, step / 2, project)[::2]
-    return Solution(np.arange(steps + 1) * step, fine, np.abs(fine - coarse).max(axis=0))
+    return Solution(np.arange(steps + 1, dtype=float) * step, fine, np.abs(fine - coarse).max(axis=0))
 
 
 def _march(right: RightHandSide, initial: State, steps: int, h: float, project: Callable[[State], State]) -> Floats:

@@ -14,14 +14,15 @@ from mayfly.models.queue.answer import finite
 from mayfly.models.tcp.fluid import Equilibrium, Fluid, Group, Trajectory
 from mayfly.models.tcp.fluid_stability import Margins, linear, margins, roots
 from mayfly.models.tcp.laws import pftk_rate
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
 
-@dataclass(frozen=True)
-class FluidAnswer:
+@dataclass(frozen=True, repr=False)
+class FluidAnswer(Result):
     """A model, its equilibrium, and small deviations from it.
 
     Parameters
@@ -70,7 +71,7 @@ class FluidAnswer:
             names = ("gain", "phase_rad", "delay_s", "crossover_rad_s")
             found["margins"] = {name: finite(float(getattr(self.margins, name))) for name in names}
         if self.path is not None:
-            late = self._late()
+            late = self._late(self.path)
             found["trajectory"] = {
                 "duration_s": float(self.path.times_s[-1]),
                 "queue_mean_packets": float(self.path.queue_packets[late].mean()),
@@ -81,8 +82,10 @@ class FluidAnswer:
             }
         return found
 
-    def _late(self) -> slice:
-        return slice(len(self.path.times_s) // 2, None)
+    @staticmethod
+    def _late(path: Trajectory) -> slice:
+        """The second half of a trajectory."""
+        return slice(len(path.times_s) // 2, None)
 
     def _state(self, at: Equilibrium) -> dict[str, Any]:
         bits = self.packet_bytes * 8
@@ -126,6 +129,8 @@ class FluidAnswer:
         if not self.roots.size:
             told.append(f"held by: {self.at.bound}; small deviations are not linear there")
         else:
+            # Where there are roots, there are margins.
+            assert self.margins is not None
             first = self.roots[0]
             what = "decay" if first.real < 0 else "grow: the queue swings for ever"
             told.append(f"small deviations {what}: rightmost root {first.real:.4g} + {first.imag:.4g}i per second")
@@ -134,7 +139,7 @@ class FluidAnswer:
             if self.margins.phase_rad > 0 and np.isfinite(self.margins.delay_s):
                 told.append(f"its answer may come {self.margins.delay_s * 1e3:.3g} ms later before the queue swings")
         if self.path is not None:
-            queue = self.path.queue_packets[self._late()]
+            queue = self.path.queue_packets[self._late(self.path)]
             told.append(
                 f"from {self.path.times_s[-1] / 2:g} to {self.path.times_s[-1]:g} s the queue is {queue.mean():.2f} "
                 f"packets, deviation {queue.std():.2f}; half the step changes it by {self.path.error[-2]:.2g} at most"
@@ -145,6 +150,8 @@ class FluidAnswer:
         """The trajectory as a table: ``time_s, queue_packets, average_packets, loss, psi, window_1, ...``."""
         import polars as pl
 
+        if self.path is None:
+            raise MayflyError("duration: must be given, or there is no trajectory")
         columns = {"time_s": self.path.times_s, "queue_packets": self.path.queue_packets}
         columns |= {"average_packets": self.path.average_packets, "loss": self.path.loss, "psi": self.path.psi}
         return pl.DataFrame(columns | {f"window_{k + 1}": w for k, w in enumerate(self.path.windows.T)})

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Complexes, Floats
 from mayfly.errors import MayflyError
 from mayfly.models.tcp.fluid import Equilibrium, Fluid
 
@@ -55,14 +55,14 @@ class Linear:
             self.delayed + self.drops_delayed[:, :, None] * self.sensed,
         )
 
-    def characteristic(self, s: complex) -> tuple[Floats, Floats]:
+    def characteristic(self, s: complex) -> tuple[Complexes, Complexes]:
         """The matrix s - A_0 - sum of A_k exp(-s R_k), and its derivative."""
         present, delayed = self.closed()
         decay = np.exp(-s * self.delays_s)
         size = np.eye(len(present))
         return (
             s * size - present - np.tensordot(decay, delayed, 1),
-            size + np.tensordot(decay * self.delays_s, delayed, 1),
+            np.asarray(size + np.tensordot(decay * self.delays_s, delayed, 1), dtype=complex),
         )
 
     def loop(self, omega: Floats) -> Floats:
@@ -103,7 +103,8 @@ def linear(model: Fluid, at: Equilibrium | None = None) -> Linear:
     if at.bound != "queue":
         raise MayflyError(f"equilibrium = {at.bound}: must be of the queue and the drop law for a linear system")
     count = len(model.groups)
-    averages = model.drops.weight is not None
+    weight = model.drops.weight
+    averages = weight is not None
     size = count + 1 + averages
     passing = 1 - at.loss if model.drops_leave else 1.0
     arrivals = at.nonresponsive_pps + at.rates_pps.sum()
@@ -117,8 +118,8 @@ def linear(model: Fluid, at: Equilibrium | None = None) -> Linear:
     falling = (at.rates_pps / at.rtts_s).sum() + model.nonresponsive_packets / at.rtts_s[0] ** 2
     present[count, count] = -passing * falling / model.capacity_pps
     now[count] = -arrivals if model.drops_leave else 0.0
-    if averages:
-        pace = -math.log1p(-model.drops.weight) * arrivals
+    if weight is not None:
+        pace = -math.log1p(-weight) * arrivals
         present[-1, -2], present[-1, -1] = pace, -pace
         sensed[-1] = model.drops.slope(at.queue_packets)
     return Linear(present, delayed, np.array(at.rtts_s, dtype=float), now, later, sensed)

@@ -344,11 +344,13 @@ def avoidance_rate(path: Path, losses: str = "bursts") -> float:
 
     With independent losses that of the square-root law, whose timeouts :func:`latency` counts apart.
     """
-    given = {"per_ack": path.per_ack, "window": path.window}
+    per_ack, window = path.per_ack, path.window
     if losses == "bursts":
-        rate = float(pftk_rate(path.loss, path.rtt_s, rto_s=path.rto_s, counted="delivered", **given))
+        rate = float(
+            pftk_rate(path.loss, path.rtt_s, rto_s=path.rto_s, counted="delivered", per_ack=per_ack, window=window)
+        )
     else:
-        rate = float(square_root_rate(path.loss, path.rtt_s, losses="random", **given))
+        rate = float(square_root_rate(path.loss, path.rtt_s, losses="random", per_ack=per_ack, window=window))
     return min(rate, 1 / path.packet_s) if path.packet_s > 0 else rate
 
 

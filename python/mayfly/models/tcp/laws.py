@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats
 from mayfly.errors import MayflyError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 RANDOM_LOSS_CONSTANT = math.sqrt(2 / math.pi) * math.prod((1 - 4.0**-n) / (1 - 2 * 4.0**-n) for n in range(1, 40))
 """Mean window times sqrt(p) for small p when each packet is lost independently: sqrt(2/pi) times the product over n
@@ -202,7 +208,7 @@ def backoffs(loss: Floats | float) -> Floats:
     4.0
     """
     loss = np.asarray(loss, dtype=float)
-    return 1 + sum(2.0 ** (n - 1) * loss**n for n in range(1, 7))
+    return 1 + reduce(add, (2.0 ** (n - 1) * loss**n for n in range(1, 7)))
 
 
 def loss_for(rate: Floats | float, law: Callable[[float], Floats]) -> Floats:
@@ -249,7 +255,7 @@ def loss_for(rate: Floats | float, law: Callable[[float], Floats]) -> Floats:
     return result
 
 
-def _checked(loss: object, rtt_s: object, per_ack: int, window: float) -> tuple[Floats, Floats]:
+def _checked(loss: ArrayLike, rtt_s: ArrayLike, per_ack: int, window: float) -> tuple[Floats, Floats]:
     loss, rtt_s = np.asarray(loss, dtype=float), np.asarray(rtt_s, dtype=float)
     _refuse("loss", loss, (loss >= 0) & (loss <= 1), "from 0 to 1")
     _refuse("rtt_s", rtt_s, (rtt_s > 0) & np.isfinite(rtt_s), "above 0 s")
@@ -258,7 +264,7 @@ def _checked(loss: object, rtt_s: object, per_ack: int, window: float) -> tuple[
     return loss, rtt_s
 
 
-def _refuse(name: str, value: object, good: Floats | bool, bound: str) -> None:
+def _refuse(name: str, value: ArrayLike, good: Booleans | bool, bound: str) -> None:
     if not np.all(good):
         wrong = np.broadcast_to(value, np.shape(good))[~np.asarray(good)]
         raise MayflyError(f"{name} = {wrong.flat[0]}: must be {bound}")

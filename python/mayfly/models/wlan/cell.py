@@ -13,6 +13,7 @@ from mayfly.models.wlan.shares import FAIRNESS, Shares, download_shares
 from mayfly.models.wlan.tcp import FIGURE_WINDOWS, CycleCapacity, capacity_bps, cycle_capacity, rate_with_uploads
 from mayfly.models.wlan.times import TCP_ACK_BYTES, CellTimes
 from mayfly.models.wlan.windows import WindowRatio, window_ratio
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,8 +41,8 @@ class Estimate:
     capacity_bps: float
 
 
-@dataclass(frozen=True)
-class CellModel:
+@dataclass(frozen=True, repr=False)
+class CellModel(Result):
     """What the models say of a cell.
 
     Parameters
@@ -86,8 +87,8 @@ class CellModel:
     def tables(self) -> Iterator[Table]:
         """What each model says, as rich tables."""
         first = self.saturated[0]
-        columns = ("count of a backoff", "Mb/s", "of a station", "collisions", "given up")
-        rows = [
+        columns: tuple[str, ...] = ("count of a backoff", "Mb/s", "of a station", "collisions", "given up")
+        rows: list[tuple[str, ...]] = [
             (
                 one.rule,
                 _mbps(one.throughput_bps),
@@ -215,7 +216,8 @@ def cell_model(
             raise MayflyError(
                 f"arrivals = {list(arrivals)}: must be downloads a second, and perhaps uploads, with response"
             )
-        rate = rate_with_uploads(*arrivals, *([0.0] if len(arrivals) == 1 else []), packet_bytes=packet_bytes)
+        down, up = arrivals[0], (*arrivals, 0.0)[1]
+        rate = rate_with_uploads(down, up, packet_bytes=packet_bytes)
         size = float(smallest_packets * packet_bytes)
         estimate = Estimate(rate, size, response_s, capacity_bps(rate, size, response_s))
     alike = all(one == times[0] for one in times)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
+from typing import TypeVar
 
 import numpy as np
 
@@ -167,14 +168,20 @@ def _each(times: CellTimes | Sequence[CellTimes], stations: int | None) -> Seque
     return times
 
 
-def _none(n: int, tau: float) -> float:
+Stations = TypeVar("Stations", float, "Floats")
+"""A number of stations, or an array of them."""
+
+
+def _none(n: Stations, tau: float) -> Stations:
     """P(no one of n sends)."""
-    return (1 - tau) ** n
+    chance: Stations = (1 - tau) ** n
+    return chance
 
 
-def _one(n: int, tau: float) -> float:
+def _one(n: Stations, tau: float) -> Stations:
     """P(one of n sends)."""
-    return n * tau * (1 - tau) ** (n - 1)
+    chance: Stations = n * tau * (1 - tau) ** (n - 1)
+    return chance
 
 
 def _others(n: int, tau: float) -> float:
@@ -184,7 +191,7 @@ def _others(n: int, tau: float) -> float:
 
 def _longest_s(sorted_s: Floats, tau: float) -> float:
     """E[longest of those who send, nothing where fewer than two do], stations sorted by their time."""
-    upto = np.arange(1, len(sorted_s) + 1)
+    upto = np.arange(1, len(sorted_s) + 1, dtype=float)
     below = (1 - tau) ** (len(sorted_s) - upto)
     two = 1 - _none(upto, tau) - _one(upto, tau)
     return float(np.diff(below * two, prepend=0.0) @ sorted_s)
@@ -230,7 +237,7 @@ def _idle_slots(windows: Floats, n: int) -> _Contention:
         return _Contention(tau, 0.0, 0.0, 1.0, float(tau * windows[0] / (windows[0] - 1)), ())
 
     def excess(tau: float) -> float:
-        return 2 / (_stages(windows, n, tau)[0] @ windows) - tau
+        return float(2 / (_stages(windows, n, tau)[0] @ windows) - tau)
 
     tau = float(brentq(excess, 1e-12, 1.0, xtol=1e-15))
     stages, again, ends = _stages(windows, n, tau)

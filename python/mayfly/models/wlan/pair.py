@@ -15,7 +15,7 @@ from numbers import Integral
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.models.wlan.times import TCP_ACK_BYTES, CellTimes
 
@@ -231,14 +231,15 @@ class _Chain:
         self.both = kept.size + np.arange(math.prod(both)).reshape(both)
         self.size = kept.size + self.both.size
         self.slots, self.collided, self.answered, self.lost = np.zeros((4, self.size))
-        self.entries: list[tuple[Floats, Floats, Floats]] = []
+        self.entries: list[tuple[Integers, Integers, Floats]] = []
         for waiting, since in product(range(WAITING + 1), range(per_answer)):
             for stage in range(STAGE + 1) if waiting else [0]:
                 self._sender_draws(stage, waiting, since)
             for stage in range(STAGE + 1):
                 self._receiver_draws(stage, waiting, since)
-            for stages in product(range(1, STAGE + 1), repeat=2) if waiting else ():
-                self._both_draw(*stages, waiting, since)
+            collided = range(1, STAGE + 1) if waiting else ()
+            for sender, receiver in product(collided, collided):
+                self._both_draw(sender, receiver, waiting, since)
 
     def stationary(self) -> Floats:
         """Shares of the states."""
@@ -273,12 +274,22 @@ class _Chain:
         stages = (sender, receiver)
         self._contest(state, drawn + self.head_start, rest, 1 / (own * other), stages, waiting, since, drawn)
 
-    def _contest(self, state, sender, receiver, chance, stages, waiting, since, drawn=None) -> None:
+    def _contest(
+        self,
+        state: Integers,
+        sender: Integers,
+        receiver: Integers,
+        chance: float,
+        stages: tuple[int, int],
+        waiting: int,
+        since: int,
+        drawn: Integers | None = None,
+    ) -> None:
         """From states in which both counters are known: who sends first, and what is left to the other.
 
         ``drawn`` is the sender's counter without the head start, to which it falls back once the medium turns busy.
         """
-        first = np.minimum(sender, receiver) if waiting else sender
+        first = (np.minimum(sender, receiver) if waiting else sender).astype(float)
         self._add(self.slots, state, first * chance)
         if not waiting:
             self._sent(state, np.maximum(receiver - sender, 0), 0, chance, 0, since)
@@ -296,7 +307,7 @@ class _Chain:
         self._add(self.answered, state[loses], chance)
         self._move(state[loses], self.kept["R"][stages[0], left[loses], waiting - 1, since], chance)
 
-    def _sent(self, state, rest, stage, chance, waiting, since) -> None:
+    def _sent(self, state: Integers, rest: Integers, stage: int, chance: float, waiting: int, since: int) -> None:
         """The sender succeeds; with the last packet of its cycle an answer comes."""
         if since + 1 < self.per_answer:
             self._move(state, self.kept["S"][stage, rest, waiting, since + 1], chance)
@@ -310,8 +321,8 @@ class _Chain:
         for counter in range(window):
             self._move(state[draws], np.full(draws.sum(), self.kept["S"][0, counter, after, 0]), chance / window)
 
-    def _move(self, state, to, chance) -> None:
+    def _move(self, state: Integers, to: Integers, chance: float) -> None:
         self.entries.append((state, to, np.full(len(state), chance)))
 
-    def _add(self, total, state, amount) -> None:
+    def _add(self, total: Floats, state: Integers, amount: Floats | float) -> None:
         np.add.at(total, state, amount)

@@ -13,10 +13,11 @@ from rich.table import Table
 from mayfly.errors import MayflyError
 from mayfly.profile.agreement.registry import read
 from mayfly.profile.agreement.table import KEY, METRICS, Seen, columns_of
+from mayfly.show.notebook import Result
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Result):
     """How far two tools agree.
 
     Parameters

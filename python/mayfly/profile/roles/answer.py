@@ -21,6 +21,7 @@ from mayfly.profile.roles.several import histogram, over_traces
 from mayfly.profile.roles.validation import PARTS, Z, hold_out, wilson
 from mayfly.profile.sides import sides_of
 from mayfly.profile.table import read_connections
+from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def features_of(captures: Paths, internal: Sequence[str] | None = None, progress
     return host_features(frame, sides_of(frame, internal).internal)
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trained(Result):
     """A model with its trials.
 
     Parameters
@@ -180,8 +181,8 @@ def trained(
     return Trained(model, trials, features, roles)
 
 
-@dataclass(frozen=True, eq=False)
-class Applied:
+@dataclass(frozen=True, eq=False, repr=False)
+class Applied(Result):
     """Roles told in traces.
 
     Parameters

@@ -17,6 +17,7 @@ from mayfly.profile.workload.draw import HEADER, MSS, expected_bps, expected_flo
 from mayfly.profile.workload.draw import draw as draw_flows
 from mayfly.profile.workload.laws import Fitted, Measured, cov
 from mayfly.profile.workload.schema import Class, Workload, read_workload, write_workload
+from mayfly.show.notebook import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,8 +52,8 @@ def _steps(values: Floats, weights: Floats) -> dict[str, list[float]]:
     return {"values": steps.tolist(), "weights": np.bincount(which, weights=weights).tolist()}
 
 
-@dataclass(frozen=True)
-class Made:
+@dataclass(frozen=True, repr=False)
+class Made(Result):
     """A workload made of captures.
 
     Parameters
@@ -115,8 +116,8 @@ class Made:
         return write_workload(self.workload, path)
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
+@dataclass(frozen=True, eq=False, repr=False)
+class Drawn(Result):
     """Flows drawn from a workload.
 
     Parameters

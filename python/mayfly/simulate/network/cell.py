@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Integers
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.scenario.edca import CATEGORIES
@@ -55,7 +55,7 @@ class Cell:
         """Hosts behind the access point, and the stations."""
         return self.hosts(given.senders)
 
-    def ends(self, source: str | None, sink: str | None) -> tuple[Hosts, Hosts] | None:
+    def ends(self, source: str | None, sink: str | None) -> None:
         """There are two groups only, as in a dumbbell."""
         return check_sides(source, sink)
 
@@ -81,7 +81,7 @@ class Cell:
         yield from zip(itertools.cycle(senders), stations, strict=False)
         raise MayflyError(f"users of the workload: must be at most {len(stations)} in all, as network.wlan.stations")
 
-    def numbers(self, flows: pl.DataFrame) -> tuple[Floats, Floats]:
+    def numbers(self, flows: pl.DataFrame) -> tuple[Integers, Integers]:
         """Numbers of the end points of flows, of wired hosts and of stations apart.
 
         Parameters
@@ -106,7 +106,7 @@ class Cell:
         station = self._stations(flows["dst"].zip_with(~up, flows["src"]))
         return np.where(is_up, station, wired), np.where(is_up, wired, station)
 
-    def _stations(self, names: pl.Series) -> Floats:
+    def _stations(self, names: pl.Series) -> Integers:
         distinct, most = names.unique(), self.wlan.stations
         if names.dtype.is_integer() and distinct.is_between(0, most - 1).all():
             return names.cast(pl.UInt32).to_numpy()
@@ -116,7 +116,7 @@ class Cell:
             )
         return _ranks(names)
 
-    def stations(self, flows: pl.DataFrame) -> Floats:
+    def stations(self, flows: pl.DataFrame) -> Integers:
         """Number of the station of each flow.
 
         Parameters
@@ -155,7 +155,7 @@ class Cell:
         return groups.replace_strict(distinct, found).to_list()
 
     @cached_property
-    def _alike(self) -> Floats:
+    def _alike(self) -> Integers:
         """For each station the first one with equal rate: alone in the cell they are the same."""
         rates = self.wlan.station_rates
         return np.array([rates.index(rate) for rate in rates], dtype=np.uint32)
@@ -210,7 +210,7 @@ class Cell:
             yield Alone(part["at"].to_list(), {"wlan": wlan}, part, ends)
 
 
-def _ranks(hosts: pl.Series) -> Floats:
+def _ranks(hosts: pl.Series) -> Integers:
     """Index of each host among the distinct ones, numbers by value, names as text; few are distinct."""
     distinct = hosts.unique()
     return hosts.replace_strict(distinct, (distinct.rank("dense") - 1).cast(pl.UInt32)).to_numpy()

@@ -65,7 +65,7 @@ class Dumbbell:
 
     def numbers(self, flows: pl.DataFrame) -> Ends:
         """Indices of the end points, counted apart on each side of the link."""
-        return hosts(flows)
+        return hosts(flows, together=self.network.symmetric)
 
     def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
         """Neither a graph nor a cell."""
@@ -106,19 +106,24 @@ def sides(given: Workload) -> tuple[Hosts, Hosts]:
     return range(1, given.senders + 1), range(first, first + given.receivers)
 
 
-def hosts(flows: pl.DataFrame) -> Ends:
+def hosts(flows: pl.DataFrame, together: bool = False) -> Ends:
     """Indices of the end points, counted apart on each side of the bottleneck.
 
     Parameters
     ----------
     flows : polars.DataFrame, shape (n_flows, ...)
         A normalised flow list.
+    together : bool
+        Number all hosts together: an index tells neither side, and a host on both has one.
 
     Returns
     -------
     src, dst : ndarray, shape (n_flows,), uint32
-        Index of the sender and of the receiver among the hosts of their side.
+        Index of the sender and of the receiver among the hosts of their side, or among all.
     """
+    if together:
+        both = _in_order(pl.concat([flows["src"], flows["dst"]]))
+        return both[: flows.height], both[flows.height :]
     up = pl.col("direction") == "up"
     sides = flows.select(
         left=pl.when(up).then("dst").otherwise("src"), right=pl.when(up).then("src").otherwise("dst"), up=up

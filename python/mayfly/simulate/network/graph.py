@@ -44,7 +44,7 @@ class Graph:
     @cached_property
     def hosts(self) -> dict[str, tuple[int, str, str]]:
         """Number of each host, and the first and last host of its group, which have the same paths."""
-        found = {}
+        found: dict[str, tuple[int, str, str]] = {}
         for group in self.groups:
             names = group.hosts
             for host in names:
@@ -126,7 +126,8 @@ class Graph:
         MayflyError
             A host the network does not have.
         """
-        return tuple(self._ends(flows, end, 0, pl.UInt32).to_numpy() for end in ("src", "dst"))
+        src, dst = (self._ends(flows, end, 0, pl.UInt32).to_numpy() for end in ("src", "dst"))
+        return src, dst
 
     def paths(self, flows: pl.DataFrame) -> pl.DataFrame:
         """The flows from the first hosts of their groups to the last ones: equal ends, equal paths."""
@@ -269,7 +270,7 @@ def graph_of(scenario: Scenario) -> Graph | None:
 def parking_lot_hosts(scenario: Scenario) -> tuple[HostGroup, ...]:
     """Hosts of a parking lot: as many in each group as the workload has senders and receivers."""
     network, given = scenario.network, scenario.workload
-    exits = {
+    exits: dict[str, Any] = {
         "access_rate": network.exit_rate or network.access_rate,
         "access_rate_up": network.exit_rate_up,
         "access_delay": network.exit_delay,

@@ -1,6 +1,6 @@
 """Totals of every interface of a network of several links."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MEANS = ("utilisation", "queue_mean_packets", "nonresponsive_estimate")
@@ -8,7 +8,7 @@ MEANS = ("utilisation", "queue_mean_packets", "nonresponsive_estimate")
 
 
 def totals(
-    interfaces: Sequence[tuple[str, int]], native: Sequence[dict[str, Any]], counters: dict[str, Any]
+    interfaces: Sequence[tuple[str, int]], native: Sequence[dict[str, Any]], counters: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """What each interface did.
 

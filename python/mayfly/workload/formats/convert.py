@@ -6,12 +6,13 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.show.notebook import Result
 from mayfly.show.table import Table
 from mayfly.workload.formats.registry import read_flows_any, write_flows_as
 
 
-@dataclass(frozen=True)
-class Converted:
+@dataclass(frozen=True, repr=False)
+class Converted(Result):
     """What went from one file into the other.
 
     Parameters

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.files import reading
 from mayfly.text.readable import printable
+from mayfly.workload.capture import Network
 
 HEAD_BYTES = 65536
 """Bytes of a file that tell its format."""
@@ -31,7 +31,7 @@ class Rules:
     """
 
     mss: int = 1460
-    networks: list | None = None
+    networks: list[Network] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Format:
     read : callable, optional
         From path and :class:`Rules` to a normalised flow list.
     write : callable, optional
-        Writes a normalised flow list to an open path that will get the name in its second argument.
+        Writes a normalised flow list to an open path that will get the name in its third argument; gives sentences on
+        what the format does not hold, if any.
     source : str
         Who defines it.
     """
@@ -64,7 +65,7 @@ class Format:
     suffixes: tuple[str, ...]
     sniff: Callable[[bytes], bool]
     read: Callable[[Path, Rules], pl.DataFrame] | None = None
-    write: Callable[[pl.DataFrame, Path, str], None] | None = None
+    write: Callable[[pl.DataFrame, Path, str], list[str] | None] | None = None
     source: str = ""
 
 
@@ -86,7 +87,7 @@ def head_of(path: str | os.PathLike[str]) -> bytes:
             return file.read(HEAD_BYTES)
 
 
-def opened(path: Path) -> IO[bytes]:
+def opened(path: Path) -> gzip.GzipFile | io.BufferedReader:
     """A file open for reading, out of gzip where it is in gzip."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"

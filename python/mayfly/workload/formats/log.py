@@ -3,6 +3,7 @@
 import ipaddress
 import math
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -31,7 +32,7 @@ def number(text: object, row: int, name: str, source: str, most: float = MOST) -
         It is none, or out of its bounds; with file, row, column and bound.
     """
     try:
-        value = float(text)
+        value = float(text) if isinstance(text, str | int | float) else math.nan
     except (TypeError, ValueError):
         value = math.nan
     if not 0 <= value <= most or isinstance(text, bool):
@@ -75,7 +76,7 @@ class Addresses:
             address = str(ipaddress.ip_address(text)) if isinstance(text, str) else None
         except ValueError:
             address = None
-        if address is None:
+        if not isinstance(text, str) or address is None:
             raise refused(source, row, name, text, "an IPv4 or IPv6 address")
         return self._known.setdefault(text, address)
 
@@ -86,7 +87,7 @@ def refused(source: str, row: int, name: str, text: object, bound: str) -> Mayfl
     return MayflyError(f"{source}: row {row}: {name} {said}: must be {bound}")
 
 
-def flows_of_log(rows: dict[str, list], path: Path, rules: Rules) -> pl.DataFrame:
+def flows_of_log(rows: dict[str, list[Any]], path: Path, rules: Rules) -> pl.DataFrame:
     """Make the flow list of a log.
 
     Parameters

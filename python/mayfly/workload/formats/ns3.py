@@ -65,7 +65,7 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
         names = [name.strip() for name in next(rows, [])]
         if names != list(COLUMNS):
             raise MayflyError(f"{source}: columns {','.join(names)}: must be {','.join(COLUMNS)}")
-        columns: dict[str, list] = {name: [] for name in COLUMNS.values()}
+        columns: dict[str, list[str | None]] = {name: [] for name in COLUMNS.values()}
         for row, cells in enumerate(rows, 1):
             if len(cells) != len(names):
                 raise MayflyError(f"{source}: row {row}: {len(cells)} cells: must be {len(names)}, as in the header")

@@ -71,7 +71,10 @@ def read_flows_any(
     head = head_of(path)
     found = named(format, "read") if format is not None else sniffed(head)
     # A file in none of the other formats is read as a flow list, whose errors name the column.
-    return (found or flow_list.CSV).read(Path(path), rules)
+    chosen = found or flow_list.CSV
+    # Only readable formats are found.
+    assert chosen.read is not None
+    return chosen.read(Path(path), rules)
 
 
 def write_flows_as(flows: pl.DataFrame, path: str | os.PathLike[str], format: str | None = None) -> list[str]:
@@ -106,6 +109,8 @@ def write_flows_as(flows: pl.DataFrame, path: str | os.PathLike[str], format: st
     [100]
     """
     found = by_ending(path) if format is None else named(format, "write")
+    # Only writable formats are found.
+    assert found.write is not None
     flows = normalised(flows, source="flows")
     with when_complete(path) as partial:
         return found.write(flows, partial, Path(path).name) or []

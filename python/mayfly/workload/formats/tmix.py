@@ -8,9 +8,10 @@ In a flow list the acceptor is the sender of a flow ``down`` that the initiator 
 The two sides of a concurrent one do not wait for each other, as no script can: it becomes two flows at its start.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -123,7 +124,7 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
     return flow_list(pl.DataFrame(rows, schema=types, orient="row"), mss=rules.mss, source=printable(path))
 
 
-def _flows(vector: Vector) -> Iterator[tuple]:
+def _flows(vector: Vector) -> Iterator[tuple[Any, ...]]:
     """Flows of a vector: one, of the direction of its acceptor if that sends at all; two where it is concurrent."""
     ways = [way for way in ("down", "up") if any(train.direction == way for train in vector.trains)]
     for way in ways if vector.concurrent else ways[:1]:
@@ -206,7 +207,7 @@ def _lines(trains: list[tuple[str, int, int]], alternate: bool) -> Iterator[str]
     yield f"{before} 1 0 0\n" if alternate else "t 1\n"
 
 
-def _begins(*kinds: str):
+def _begins(*kinds: str) -> Callable[[bytes], bool]:
     def sniff(head: bytes) -> bool:
         found = [line for line in first_words(head) if not line.startswith("#")]
         words = found[0].split() if found else []

@@ -74,7 +74,7 @@ def time_of(value: object, row: int, source: str) -> float:
     return number(value, row, "ts", source, LATEST_S)
 
 
-def connections(path: Path) -> dict[str, list]:
+def connections(path: Path) -> dict[str, list[Any]]:
     """Connections of TCP and UDP.
 
     Parameters
@@ -94,7 +94,7 @@ def connections(path: Path) -> dict[str, list]:
     """
     source, addresses = printable(path), Addresses()
     names = ("protocol", "opener", "opener_port", "responder", "responder_port", "start_s", "end_s")
-    rows: dict[str, list] = {name: [] for name in names}
+    rows: dict[str, list[Any]] = {name: [] for name in names}
     rows |= {f"{end}_{name}": [] for end, _ in SIDES for name in ("packets", "wire_bytes", "distinct_bytes")}
     for row, record in records(path):
         protocol = record.get("proto")

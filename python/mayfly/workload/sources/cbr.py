@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Integers
 from mayfly.errors import MayflyError
 from mayfly.fields import Group, Rate, Seconds, Section, Whole
 from mayfly.headers import UDP_HEADER_BYTES
@@ -56,7 +56,7 @@ class CbrSection(Section):
     to: Group = Field(None, description=TO)
     direction: Direction = Field("down", description=DIRECTION)
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> Cbr:
         """The source, between the hosts of ``ends``."""
         return Cbr(
             rate_bps=self.rate,
@@ -155,7 +155,7 @@ class Cbr:
         )
 
 
-def ports(packets: int, renew: int | None, senders: int) -> tuple[Floats, Floats]:
+def ports(packets: int, renew: int | None, senders: int) -> tuple[Integers, Integers]:
     """First packet and number of packets of each port that a sender of ``packets`` packets uses one after the other."""
     renew = packets if renew is None else renew
     if renew < 1:

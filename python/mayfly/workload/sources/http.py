@@ -20,7 +20,7 @@ import polars as pl
 from pydantic import Field
 
 from mayfly.errors import MayflyError
-from mayfly.fields import Buffer, Group, Seconds, Section, Whole
+from mayfly.fields import Buffer, Group, Seconds, Section, Whole, as_written
 from mayfly.laws.section import SIZES, Sizes
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.scripts import Train, written
@@ -41,8 +41,8 @@ class HttpSection(Section):
         "1.1", description="persistent connections, a request at a time on each, or one connection for all at once"
     )
     connections: Whole = Field(6, ge=1, le=100, description="connections of a page; HTTP/2 has one")
-    request: Buffer = Field("400B", description="payload of a request: MSS, or bytes")
-    think: Seconds = Field("20ms", le=3600, description="time of the server before each answer")
+    request: Buffer = Field(as_written("400B"), description="payload of a request: MSS, or bytes")
+    think: Seconds = Field(as_written("20ms"), le=3600, description="time of the server before each answer")
     sessions: Whole = Field(10, ge=1, le=1_000_000, description="number of sessions")
     session_gap: Seconds = Field(1.0, description="mean time from the start of a session to the next; exponential")
     start: Seconds = Field(0.0, description="start of the first session")
@@ -56,7 +56,7 @@ class HttpSection(Section):
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> Http:
         """The source, between the hosts of ``ends``."""
         return Http(
             Web(

@@ -26,7 +26,7 @@ class OnOffSection(DatagramsSection):
     off: Seconds = Field(gt=0, description="length of the periods that are off")
     periods: Literal["fixed", "exponential"] = Field("fixed", description="of these lengths, or drawn with these means")
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> OnOff:
         """The source, between the hosts of ``ends``."""
         return OnOff(**self.shared(), ends=ends, rate_bps=self.rate, on_s=self.on, off_s=self.off, periods=self.periods)
 
@@ -69,7 +69,7 @@ class OnOff(Datagrams):
         if self.periods == "exponential":
             on_s, begin_s = self.drawn_periods(lasts_s, most, rng)
         elif self.periods == "fixed":
-            begin_s = np.arange(most) * (self.on_s + self.off_s)
+            begin_s = np.arange(most, dtype=float) * (self.on_s + self.off_s)
             on_s = np.full(most, self.on_s)
         else:
             raise MayflyError(f"periods = {self.periods}: must be fixed or exponential")

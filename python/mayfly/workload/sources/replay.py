@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ class ReplaySection(DatagramsSection):
 
     file: str = Field(description="CSV with the columns time_s and bytes (on the wire), from the working directory")
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> Replay:
         """The source, between the hosts of ``ends``."""
         return Replay(**self.shared(), ends=ends, file=self.file)
 
@@ -41,6 +41,8 @@ class Replay(Datagrams):
     kind: ClassVar[str] = "replay"
 
     file: str | os.PathLike[str] = ""
+    text: str = field(default="", init=False, repr=False, compare=False)
+    """Bursts of the file, once it is read."""
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of the flow list; the file is read once."""
@@ -49,13 +51,12 @@ class Replay(Datagrams):
 
     def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
         """A burst for each packet."""
-        result: str = self.text
-        return result
+        return self.text
 
     def read(self, lasts_s: float) -> str:
         """The file's packets of the first ``lasts_s``."""
         try:
-            table = pl.read_csv(self.file, schema_overrides={"time_s": pl.Float64, "bytes": pl.Int64})
+            table = pl.read_csv(os.fspath(self.file), schema_overrides={"time_s": pl.Float64, "bytes": pl.Int64})
             at_s, lengths = table["time_s"], table["bytes"]
         except (OSError, pl.exceptions.PolarsError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
@@ -63,10 +64,10 @@ class Replay(Datagrams):
         if at_s.is_empty() or at_s.has_nulls() or lengths.has_nulls() or not at_s.is_finite().all():
             raise MayflyError(f"{self.file}: must hold a time_s and bytes in every row, and at least one")
         if not at_s.is_sorted():
-            row = int((at_s.diff() < 0).arg_max())
+            row = int((at_s.diff() < 0).arg_max() or 0)
             raise MayflyError(f"{self.file}: row {row + 1}: time_s = {at_s[row]:g}: must not be before the row above")
         if not lengths.is_between(UDP_HEADER_BYTES + 1, MOST_BYTES).all():
-            row = int((~lengths.is_between(UDP_HEADER_BYTES + 1, MOST_BYTES)).arg_max())
+            row = int((~lengths.is_between(UDP_HEADER_BYTES + 1, MOST_BYTES)).arg_max() or 0)
             bounds = f"{UDP_HEADER_BYTES + 1} to {MOST_BYTES}"
             raise MayflyError(f"{self.file}: row {row + 1}: bytes = {lengths[row]}: must be from {bounds}")
         since_s = at_s.to_numpy() - at_s[0]

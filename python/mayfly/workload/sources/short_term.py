@@ -16,7 +16,7 @@ from pydantic import Field
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
-from mayfly.fields import Buffer, Group, Seconds, Section, Whole
+from mayfly.fields import Buffer, Group, Seconds, Section, Whole, as_written
 from mayfly.workload.arrivals import exponential
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, TO, USERS, bytes_of
@@ -32,9 +32,9 @@ class ShortTermSection(Section):
     """Short-term TCP flows: sources that open a connection now and then (Zhao 2004, II.C.4 and IV.A.1)."""
 
     sources: Whole = Field(1, ge=1, le=1_000_000, description="number of sources")
-    size: Buffer = Field(10, description="payload of a connection: MSS, or bytes such as 10kB")
+    size: Buffer = Field(as_written(10), description="payload of a connection: MSS, or bytes such as 10kB")
     times: Whole = Field(1, ge=1, le=1_000_000, description="connections of a source in a period")
-    period: Seconds = Field("10s", gt=0, description="length of a period")
+    period: Seconds = Field(as_written("10s"), gt=0, description="length of a period")
     arrivals: Literal["uniform", "exponential", "even"] = Field(
         "exponential", description="instants drawn uniformly in each period, exponential gaps, or equal gaps"
     )
@@ -47,7 +47,7 @@ class ShortTermSection(Section):
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> ShortTerm:
         """The source, between the hosts of ``ends``."""
         return ShortTerm(
             sources=self.sources,
@@ -119,9 +119,9 @@ class ShortTerm:
             raise MayflyError(f"short_term: size_bytes = {self.size_bytes}: must be at least 1")
         if not 0 < self.period_s < math.inf:
             raise MayflyError(f"short_term: period_s = {self.period_s}: must be above 0 and finite")
-        for name, value in (("start_s", self.start_s), ("spread_s", self.spread_s)):
-            if not 0 <= value < math.inf:
-                raise MayflyError(f"short_term: {name} = {value}: must be 0 or more and finite")
+        for name, time_s in (("start_s", self.start_s), ("spread_s", self.spread_s)):
+            if not 0 <= time_s < math.inf:
+                raise MayflyError(f"short_term: {name} = {time_s}: must be 0 or more and finite")
         if self.arrivals not in ARRIVALS:
             raise MayflyError(f"short_term: arrivals = {self.arrivals}: must be {' or '.join(ARRIVALS)}")
         periods = math.ceil(max(duration_s - self.start_s, 0) / self.period_s)
@@ -142,11 +142,11 @@ class ShortTerm:
         if self.arrivals == "uniform":
             at_s = (np.arange(periods)[:, None] + rng.random((periods, self.times))).ravel() * self.period_s
             return np.sort(at_s[at_s < span_s])
-        at_s = self.spread_s * rng.random()
+        first_s = self.spread_s * rng.random()
         if self.arrivals == "even":
-            at_s = at_s + np.arange(periods * self.times) * gap_s
+            at_s = first_s + np.arange(periods * self.times, dtype=float) * gap_s
         else:
-            gaps = [np.array([at_s])]
+            gaps = [np.array([first_s])]
             while sum(part.sum() for part in gaps) < span_s:
                 gaps.append(exponential(rng, periods * self.times + 8) * gap_s)
             at_s = np.cumsum(np.concatenate(gaps))

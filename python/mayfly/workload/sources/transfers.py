@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers, Numbers
 from mayfly.errors import MayflyError
 from mayfly.fields import Group, Rate, Seconds, Section, Whole
 from mayfly.laws import registry as laws
@@ -124,13 +124,14 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
     MayflyError
         A value is outside its bounds, or the law has no mean to make a load of.
     """
-    for up_share in (transfers.up_share, *(part.up_share for part in transfers.parts)):
-        if not 0 <= up_share <= 1:
-            raise MayflyError(f"up_share = {up_share}: must be from 0 to 1")
+    for share in (transfers.up_share, *(part.up_share for part in transfers.parts)):
+        if not 0 <= share <= 1:
+            raise MayflyError(f"up_share = {share}: must be from 0 to 1")
     law, arrivals = transfers.law, transfers.arrivals
     if arrivals.has_rate:
         starts, sizes = _offering(transfers, duration_s, seed, mss + header_bytes)
     else:
+        assert isinstance(arrivals, Recorded)
         for name, given in (("load", transfers.load_bps), ("exact_load", transfers.exact_load or None)):
             if given is not None:
                 raise MayflyError(f"{name} = {given}: must be left out where a file has the arrivals")
@@ -153,7 +154,7 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
     return rows.with_columns(direction=pl.Series(np.where(up, "up", "down")))
 
 
-def _drawn_parts(parts: tuple[Part, ...], seed: int, n: int) -> Floats:
+def _drawn_parts(parts: tuple[Part, ...], seed: int, n: int) -> Integers:
     """Place of the part of each of ``n`` transfers; ``len(parts)`` where it belongs to none."""
     shares = [part.share for part in parts]
     if not (min(shares) >= 0 and sum(shares) <= 1 + 1e-9):
@@ -164,9 +165,10 @@ def _drawn_parts(parts: tuple[Part, ...], seed: int, n: int) -> Floats:
     return np.searchsorted(edges, stream(seed, "parts").random(n), side="right")
 
 
-def _offering(transfers: Transfers, duration_s: float, seed: int, wire: int) -> tuple[Floats, Floats]:
+def _offering(transfers: Transfers, duration_s: float, seed: int, wire: int) -> tuple[Floats, Integers]:
     """Starts and sizes of transfers that offer the load; ``wire`` is the length of a full packet, bytes."""
     law, arrivals, load_bps = transfers.law, transfers.arrivals, transfers.load_bps
+    assert not isinstance(arrivals, Recorded)
     if load_bps is None:
         raise MayflyError("load: must be given, unless a file has the arrivals")
     if not math.isfinite(law.mean_packets()):
@@ -181,12 +183,13 @@ def _offering(transfers: Transfers, duration_s: float, seed: int, wire: int) -> 
     return gaps[:-1] / gaps[-1] * duration_s, sizes
 
 
-def whole(sizes: Floats) -> Floats:
+def whole(sizes: Numbers) -> Integers:
     """Sizes rounded up to whole packets, at least one."""
-    return np.ceil(np.clip(sizes, 1, LARGEST_BYTES)).astype(np.int64)
+    rounded: Integers = np.ceil(np.clip(sizes, 1, LARGEST_BYTES)).astype(np.int64)
+    return rounded
 
 
-def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generator) -> Floats:
+def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generator) -> Integers:
     """Draw sizes until their sum comes nearest to ``packets``; at least one."""
     sizes = whole(law.sample(rng, math.ceil(expected) + 1))
     while sizes.sum() < packets:
@@ -294,6 +297,11 @@ class TransfersSection(Section):
             raise MayflyError(f"workload: {error}; or give workload.sizes, which replaces these fields") from None
 
     def _arrivals(self) -> Arrivals:
+        # _arrivals_complete has seen that what the kind takes is there.
         if self.arrivals == "weibull":
+            assert self.arrival_shape is not None
             return WeibullGaps(self.arrival_shape)
-        return Recorded(self.arrival_file) if self.arrivals == "trace" else Poisson()
+        if self.arrivals == "trace":
+            assert self.arrival_file is not None
+            return Recorded(self.arrival_file)
+        return Poisson()

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from mayfly.errors import MayflyError
-from mayfly.fields import Rate, Seconds
+from mayfly.fields import Rate, Seconds, as_written
 from mayfly.workload.bursts import MOST_BURSTS, written
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
@@ -19,10 +19,10 @@ from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
 class VbrSection(DatagramsSection):
     """UDP flows whose rate is drawn anew at random times (Zhao 2004, II.C.6)."""
 
-    rate_min: Rate = Field("500kbit", description="smallest rate, on the wire")
-    rate_max: Rate = Field("1500kbit", description="largest rate; each is drawn uniformly")
-    period_min: Seconds = Field("1s", gt=0, description="shortest time to the next rate")
-    period_max: Seconds = Field("20s", gt=0, description="longest time; each is drawn uniformly")
+    rate_min: Rate = Field(as_written("500kbit"), description="smallest rate, on the wire")
+    rate_max: Rate = Field(as_written("1500kbit"), description="largest rate; each is drawn uniformly")
+    period_min: Seconds = Field(as_written("1s"), gt=0, description="shortest time to the next rate")
+    period_max: Seconds = Field(as_written("20s"), gt=0, description="longest time; each is drawn uniformly")
 
     @model_validator(mode="after")
     def _ascending(self) -> VbrSection:
@@ -32,7 +32,7 @@ class VbrSection(DatagramsSection):
                 raise ValueError(f"{name}_max = {high}: must be at least {name}_min, {low}")
         return self
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> Vbr:
         """The source, between the hosts of ``ends``."""
         return Vbr(
             **self.shared(),
@@ -88,5 +88,5 @@ class Vbr(Datagrams):
                 next_s += packets * gap_s
             elif end_s >= lasts_s:
                 break
-        at_s, packets, gaps_s = (np.array(column) for column in zip(*drawn, strict=True))
-        return written(at_s, self.packet_bytes, packets, gaps_s)
+        at_s, counts, gaps_s = (np.array(column) for column in zip(*drawn, strict=True))
+        return written(at_s, self.packet_bytes, counts, gaps_s)

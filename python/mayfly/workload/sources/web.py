@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats, Integers, number
 from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Group, Seconds, Section, Whole
 from mayfly.laws.pareto import ParetoII
@@ -56,7 +56,7 @@ class WebSection(Section):
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 
-    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None):
+    def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> Web:
         """The source, between the hosts of ``ends``."""
         return Web(
             sessions=self.sessions,
@@ -224,13 +224,13 @@ def web_flows(
     return _looped(frame, web, first_stage)
 
 
-def _within(gaps: Floats, leads: Floats, counts: Floats) -> Floats:
+def _within(gaps: Floats, leads: Booleans, counts: Integers) -> Floats:
     """Sums of the gaps since the start of each run; the gap that leads a run is 0."""
     total = np.cumsum(gaps)
     return total - np.repeat(total[leads], counts)
 
 
-def _lasts(leads: Floats) -> Floats:
+def _lasts(leads: Booleans) -> Booleans:
     """Whether an element is the last of its run."""
     return np.append(leads[1:], True)
 
@@ -245,7 +245,7 @@ def _looped(frame: pl.DataFrame, web: Web, first_stage: int) -> pl.DataFrame:
     objects = objects.drop("page", "waits")
     if web.request_bytes == 0:
         return objects
-    asked = first_stage + int(frame["page"].max() or 0) + 1 + pl.int_range(pl.len())
+    asked = first_stage + int(number(frame["page"].max() or 0)) + 1 + pl.int_range(pl.len())
     requests = objects.with_columns(
         size_bytes=pl.lit(web.request_bytes, pl.Int64),
         src="dst",

@@ -82,10 +82,24 @@ def measure(run: RunResult) -> Measures:
     }
 
 
+HOSTS = {
+    "tcp.preset": "qualnet-4.5-like",
+    "tcp.initial_window": 10,
+    "tcp.receiver_window": 1024,
+    "tcp.initial_rto": "1s",
+    "tcp.min_rto": "200ms",
+    "tcp.max_rto": "120s",
+    "tcp.delayed_ack": "40ms",
+    "network.symmetric": False,
+    "network.access_delay": "100us",
+    "network.exit_delay": "10us",
+}
+"""NewReno with the windows and timers of a current host, not all that `whatif` takes today's hosts for."""
+
 EXPERIMENTS = tuple(
     Experiment(
         form,
-        {"network.rate": "10mbit", "network.buffer": 300, "network.access_rate": "100mbit", "duration": "400s"},
+        HOSTS | {"network.rate": "10mbit", "network.buffer": 300, "network.access_rate": "100mbit", "duration": "400s"},
         DISCIPLINES,
         REPLICATIONS,
         measure,

@@ -5,8 +5,9 @@ one that the user asks for is refused by name, and a default of ours that is ano
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from mayfly.discipline_registry import Discipline, disciplines
 from mayfly.errors import MayflyError
@@ -51,7 +52,7 @@ class Leaf:
 
     kind: str
     options: Mapping[str, Words] = field(default_factory=dict)
-    fixed: Mapping[str, object] = field(default_factory=dict)
+    fixed: Mapping[str, str | float] = field(default_factory=dict)
     together: Callable[[Place, Mapping[str, str]], str] | None = None
     taken: tuple[str, ...] = ()
     in_bytes: str = ""
@@ -271,7 +272,7 @@ _ESTMRED = {
 
 _RED_TAKEN = ("min_th", "max_th", "mode", "weight", "mean_packet")
 _RED_OPTIONS = {"max_p": lambda value: f"probability {float(value):g}", "ecn": _switch("ecn", "")}
-_RED_FIXED = {"gentle": "off", "spacing": "uniform", "mark_max": 1.0, "transmission": 0.0}
+_RED_FIXED: dict[str, str | float] = {"gentle": "off", "spacing": "uniform", "mark_max": 1.0, "transmission": 0.0}
 _CODEL = {"target": _time("target"), "interval": _time("interval"), "ecn": _switch("ecn", "noecn")}
 _PIE = {
     "target": _time("target"),
@@ -280,7 +281,9 @@ _PIE = {
     "beta": _sixteenths("beta"),
     "ecn": _switch("ecn", "noecn"),
 }
-_PIE_FIXED = {"burst": 0.15, "mean_packet": 1500.0, "derandomize": "on", "high_delay": 0.25}
+_PIE_FIXED: dict[str, str | float] = {"burst": 0.15, "mean_packet": 1500.0, "derandomize": "on", "high_delay": 0.25}
+
+_ISOLATION = {"triple": "triple-isolate", "src": "dual-srchost", "dst": "dual-dsthost", "flow": "flows"}
 
 LEAVES: dict[str, Leaf] = {
     "fifo": Leaf("pfifo", in_bytes="bfifo"),
@@ -339,7 +342,14 @@ LEAVES: dict[str, Leaf] = {
     ),
     "cake": Leaf(
         "cake",
-        {"isolation": {"triple": "triple-isolate", "src": "dual-srchost", "dst": "dual-dsthost", "flow": "flows"}.get},
+        {
+            "isolation": {
+                "triple": "triple-isolate",
+                "src": "dual-srchost",
+                "dst": "dual-dsthost",
+                "flow": "flows",
+            }.__getitem__
+        },
         {"quantum": 1514},
         _cake,
         ("target", "interval"),
@@ -364,7 +374,31 @@ LEAVES: dict[str, Leaf] = {
     "run2c": _by_flow("run2c", {"threshold": _bytes("threshold")}, "bytes"),
     "run2cack": _by_flow("run2c", {"threshold": _bytes("threshold")}, "acked"),
 }
-"""Disciplines that the kernel has, by id."""
+"""Disciplines that the kernel has by another name, with other options or in several kinds, by id; `leaves` has all."""
+
+
+def leaves() -> dict[str, Leaf]:
+    """Disciplines that the kernel has, by id: `LEAVES`, and those that say they run as a module of ours.
+
+    Such a module (``kernel/sch_<id>.c``) takes a limit and the options of the registry by their names.
+
+    Returns
+    -------
+    dict of Leaf
+    """
+    rows = (row for row in disciplines() if row["id"] not in LEAVES and "module" in row["runs_on"]["places"])
+    return LEAVES | {row["id"]: _by_registry(row["id"], row["params"]) for row in rows}
+
+
+def _by_registry(id: str, params: Iterable[Mapping[str, Any]]) -> Leaf:
+    options = {param["name"]: _as_is(param["name"], param["unit"], "choices" in param) for param in params}
+    return Leaf(id, options, together=_ours, in_bytes=id, module=f"sch_{id}")
+
+
+def _as_is(name: str, unit: str, is_word: bool) -> Words:
+    if is_word:
+        return _word(name)
+    return {"s": _time, "bytes": _bytes}.get(unit, _plain)(name)
 
 
 def leaf_words(discipline: Discipline, place: Place) -> str:
@@ -417,9 +451,10 @@ def leaf_of(discipline: Discipline) -> Leaf:
     MayflyError
         The kernel has none; options that it does not know of.
     """
-    if discipline.id not in LEAVES:
-        raise MayflyError(f"{discipline.id}: not in the kernel: must be one of {', '.join(LEAVES)} with --engine linux")
-    leaf = LEAVES[discipline.id]
+    known = leaves()
+    if discipline.id not in known:
+        raise MayflyError(f"{discipline.id}: not in the kernel: must be one of {', '.join(known)} with --engine linux")
+    leaf = known[discipline.id]
     for name in discipline.options:
         if name not in (*leaf.options, *leaf.fixed, *leaf.taken):
             raise MayflyError(f"{discipline.label}: {name}: the kernel's {leaf.kind} has no such option")
@@ -445,7 +480,7 @@ def _defaults(id: str) -> dict[str, str]:
     return {param["name"]: str(param["default"]) for param in row["params"]}
 
 
-def _same(value: str, only: object) -> bool:
+def _same(value: str, only: str | float) -> bool:
     try:
         return float(value) == float(only)
     except (TypeError, ValueError):

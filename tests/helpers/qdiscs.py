@@ -1,6 +1,17 @@
-"""Our queue disciplines in the kernel: what every test of them runs over. A new one is a row of `ROWS`."""
+"""Our queue disciplines in the kernel: what every test of them runs over.
 
+They are found by their cases in ``kernel/tdc``, which name the options that are taken and refused. A row of `KNOWN` is
+for one of which more is known: how JSON shows an option, why one is refused, which checks apply.
+"""
+
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+
+from mayfly.discipline_registry import disciplines
+
+TDC = Path(__file__).resolve().parents[2] / "kernel" / "tdc"
 
 
 @dataclass(frozen=True)
@@ -12,9 +23,9 @@ class Row:
     id : str
         Of tc; its module is ``sch_<id>``.
     options : tuple of tuple
-        Options, the key of ``tc -j`` and the value that it shows for them.
+        Options, the key of ``tc -j`` and the value that it shows for them; without a key what the text matches.
     refused : tuple of tuple
-        Options that are refused, and a word of the reason.
+        Options that are refused, and a word of the reason; empty where that is not known.
     flows : str
         Key of the number of flows in ``tc -s -j``, of those that wait; empty where there is none.
     all_headers : str
@@ -44,7 +55,7 @@ class Row:
         return f"sch_{self.id}"
 
 
-ROWS = (
+KNOWN = (
     Row(
         "efd",
         options=(
@@ -187,4 +198,36 @@ ROWS = (
         for_short="threshold 60kb",
     ),
 )
+
+
+def _cases(id: str, status: str) -> Iterator[tuple[str, str]]:
+    """Options of the cases of `id` that add it with such an exit status, and the pattern that each has to match."""
+    for case in json.loads((TDC / f"{id}.json").read_text()):
+        before, _, options = case["cmdUnderTest"].partition(f" root {id} ")
+        if " qdisc add " in before and options and case["expExitCode"] == status:
+            yield options, case["matchPattern"].rpartition(".*")[2]
+
+
+def from_cases(id: str) -> Row:
+    """A queue discipline of which only its cases are known.
+
+    Parameters
+    ----------
+    id : str
+        Stem of a file of ``kernel/tdc``.
+    """
+    options = tuple((option, "", pattern) for option, pattern in _cases(id, "0"))
+    family = next((row["family"] for row in disciplines() if row["id"] == id), "")
+    return Row(
+        id,
+        options,
+        refused=tuple((option, "") for option, _ in _cases(id, "1")),
+        splits=any(option == "nosplit" for option, *_ in options),
+        size_based=family == "size-based",
+        drops_early=family == "queue management",
+    )
+
+
+_KNOWN = {row.id: row for row in KNOWN}
+ROWS = tuple(_KNOWN.get(file.stem) or from_cases(file.stem) for file in sorted(TDC.glob("*.json")))
 MODULES = tuple(row.module for row in ROWS)

@@ -1,0 +1,133 @@
+"""Other hours like that of a capture, run under every discipline: where the intervals of `whatif` come from."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from mayfly.comparison.comparison import Comparison, row_of
+from mayfly.comparison.criteria import resampled_values
+from mayfly.comparison.measured import Measured, Workload
+from mayfly.discipline_registry import Discipline
+from mayfly.metrics.resampling import hour_ci95, with_intervals
+from mayfly.scenario.scenario import Scenario
+from mayfly.simulate.run import Progress, run_many
+from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, session_of, users_of
+
+HOURS = 12
+"""Resampled hours where nobody says how many: Student's quantile is 2.2 then, and 1.96 with any number."""
+
+MOST_PACKETS = 20_000_000
+"""Packets of all resampled runs together up to which they are made unasked: a minute or so on two processors."""
+
+
+def hours_for(flows: pl.DataFrame, disciplines: int, mss: int, asked: int | None) -> tuple[int, str]:
+    """How many hours to resample, and why none where it is none.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        The capture's own.
+    disciplines : int
+        How many are compared.
+    mss : int
+        Payload of a full packet, bytes.
+    asked : int, optional
+        What the user wants; 1 stands for the capture's own run alone.
+
+    Returns
+    -------
+    count : int
+    why : str
+        Empty where there are some.
+    """
+    sessions = int(session_of(flows).max()) + 1
+    if asked is not None and asked < 2:
+        return 0, "--replications 1 runs the capture alone"
+    if sessions < LEAST_SESSIONS:
+        return (
+            0,
+            f"the capture has {sessions} sessions of users, and {LEAST_SESSIONS} are needed to draw others from them",
+        )
+    if asked is not None:
+        return asked, ""
+    packets = int((flows["size_bytes"].cast(pl.Float64) / mss).ceil().sum()) * disciplines * HOURS
+    if packets > MOST_PACKETS:
+        return 0, f"the capture is long: --replications {HOURS} resamples it, in {HOURS} times the time"
+    return HOURS, ""
+
+
+def add_hours(
+    result: Comparison,
+    scenario: Scenario,
+    disciplines: Sequence[Discipline],
+    flows: pl.DataFrame,
+    asked: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Runs resampled hours and puts their intervals into the summary of the capture's own run.
+
+    Parameters
+    ----------
+    result : Comparison
+        Of the capture; its summary gets ``resampling``, and each row ``resampled`` and its intervals.
+    scenario : Scenario
+        What ran.
+    disciplines : sequence of Discipline
+        In the order of the rows.
+    flows : polars.DataFrame
+        The capture's own.
+    asked : int, optional
+        As for :func:`hours_for`.
+    progress : callable, optional
+        Called with the fraction done.
+    """
+    count, why = hours_for(flows, len(disciplines), scenario.tcp.mss, asked)
+    result.summary["resampling"] = {
+        "hours": count,
+        "sessions": int(session_of(flows).max()) + 1,
+        "hosts": users_of(flows).n_unique(),
+        "gap_s": GAP_S,
+        "why_none": why or None,
+    }
+    plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)  # only figures are kept
+    found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}
+    for draw in range(1, count + 1):
+        hour = another_hour(flows, scenario.seed, draw)
+
+        def part(fraction: float, before: int = draw - 1) -> None:
+            if progress is not None:
+                progress((before + fraction) / count)
+
+        runs = run_many(plain, disciplines, hour, part)
+        work = Workload(plain, runs)
+        for run in runs:
+            found[run.discipline.label].append(row_of(Measured(work, [run], run.records)))
+    if count:
+        for row in result.summary["disciplines"]:
+            put_intervals(row, found[row["label"]])
+
+
+def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]]) -> None:
+    """Fills the intervals of a row from the rows of resampled hours.
+
+    Parameters
+    ----------
+    row : dict
+        Of the capture's own run; changed.
+    hours : sequence of dict
+        Rows of the same discipline.
+    """
+    row["resampled"] = resampled_values(hours)
+    for name in ("short", "long"):
+        row[name]["ci95"] = hour_ci95(row[name]["mean_s"], [hour[name]["mean_s"] for hour in hours])
+    if row.get("users"):
+        row["users"] = with_intervals(row["users"], [hour.get("users") for hour in hours])
+
+
+def split_progress(progress: Progress | None, share: float) -> tuple[Progress | None, Progress | None]:
+    """Progress of two parts of a work, the first of which is so large a share."""
+    if progress is None:
+        return None, None
+    told = progress
+    return lambda done: told(share * done), lambda done: told(share + (1 - share) * done)

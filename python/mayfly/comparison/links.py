@@ -1,0 +1,100 @@
+"""Both queues of a link in the summary: which direction is the busier, and what each discipline did to either."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mayfly.show.table import Table
+from mayfly.text.readable import MISSING, bytes_text, count_text, digits, rate_text, share_text, time_text
+
+WAYS = {"down": "down, to the inside", "up": "up, from the inside"}
+"""Directions of a link."""
+
+_HEADS = ("link use", "busiest\nsecond", "drops", "marks", "mean queue\npackets", "queueing delay\nmean")
+
+Summary = Mapping[str, Any]
+
+
+def ways(summary: Summary) -> list[str]:
+    """Directions of the link, the busier first; none where the summary tells of no two.
+
+    Examples
+    --------
+    >>> ways({"links": {"busier": "up", "down": {}, "up": {}}}), ways({})
+    (['up', 'down'], [])
+    """
+    links = summary.get("links")
+    return [] if not links else sorted(WAYS, key=lambda way: way != links["busier"])
+
+
+def link_facts(summary: Summary) -> dict[str, str]:
+    """Rate, buffer and offered load of each direction, the busier first.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    dict of str
+        By direction.
+    """
+    facts = {}
+    for way in ways(summary):
+        own = summary["links"][way]
+        parts = [rate_text(own["rate_bps"]), f"buffer {buffer_text(own['buffer'])}"]
+        if own.get("offered_mbps") is not None:
+            load = "" if own.get("load") is None else f" (load {digits(own['load'])})"
+            parts.append(f"{digits(own['offered_mbps'])} Mbit/s offered{load}")
+        facts[f"{way}, the busier" if way == summary["links"]["busier"] else way] = ", ".join(parts)
+    return facts
+
+
+def buffer_text(value: Any) -> Any:
+    """``[300, "packets"]`` or ``[450000, "bytes"]`` as a scenario writes it; anything else as it is."""
+    match value:
+        case [int(size), "packets"]:
+            return f"{size:,} packets"
+        case [int(size), "bytes"]:
+            return bytes_text(size)
+    return value
+
+
+def links_table(summary: Summary) -> Table | None:
+    """Both queues under each discipline, the busier first.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    Table or None
+        None where the summary tells of no two directions.
+    """
+    order = ways(summary)
+    rows = [row for row in summary["disciplines"] if row.get("links")]
+    if not order or not rows:
+        return None
+    lines: list[str | tuple[str, ...]] = []
+    for way in order:
+        lines.append(WAYS[way] + (": the busier" if way == order[0] else ""))
+        lines += [(row["label"], *_cells(row["links"][way])) for row in rows]
+    note = (
+        "Each direction has a queue of its own. Busiest second: the largest share of the rate that was sent in any "
+        "second of the run; below 100 % the link was never full."
+    )
+    return Table("The link, both directions", ("discipline", *_HEADS), tuple(lines), notes=(note,))
+
+
+def _cells(own: Mapping[str, Any]) -> tuple[str, ...]:
+    queue, delay = own.get("queue_mean_packets"), own.get("queue_delay_mean_s")
+    return (
+        share_text(own.get("utilisation")),
+        share_text(own.get("peak_utilisation")),
+        count_text(own.get("drops")),
+        count_text(own.get("marks")),
+        MISSING if queue is None else count_text(queue),
+        time_text(delay),
+    )

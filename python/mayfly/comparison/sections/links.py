@@ -1,0 +1,99 @@
+"""Both directions of the bottleneck link.
+
+``down``, toward the receivers of a scenario or the internal side of a capture, is the simulator's forward queue; ``up``
+is the reverse one.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mayfly.comparison.measured import Measured
+from mayfly.comparison.sections.section import Section
+from mayfly.metrics.users import means
+from mayfly.scenario.scenario import Scenario
+
+WAYS = ("down", "up")
+
+_DOWN = {
+    "utilisation": "utilisation",
+    "drops": "drops",
+    "marks": "marks",
+    "queue_mean_packets": "queue_mean_packets",
+    "throughput_mbps": "throughput_down_mbps",
+    "peak_utilisation": "peak_utilisation",
+}
+_UP = {
+    "utilisation": "reverse_utilisation",
+    "drops": "reverse_drops",
+    "marks": "reverse_marks",
+    "queue_mean_packets": "reverse_queue_mean_packets",
+    "queue_delay_mean_s": "reverse_queue_delay_mean_s",
+    "throughput_mbps": "throughput_up_mbps",
+    "peak_utilisation": "reverse_peak_utilisation",
+}
+"""Of each measure its name in the counters of a run."""
+
+_TOTALS = ("drops", "marks")
+
+
+def has_two_queues(scenario: Scenario) -> bool:
+    """Whether the network is one link with a queue in each direction."""
+    return scenario.network.topology == "dumbbell" and scenario.network.wlan is None
+
+
+def links_of(scenario: Scenario, offered: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The key ``links`` of the summary.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What ran.
+    offered : mapping
+        Of the workload (:func:`mayfly.workload.mix.offered`).
+
+    Returns
+    -------
+    dict or None
+        ``busier``, the direction that is offered the larger share of its rate, and for ``down`` and ``up`` their
+        ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of the rate; None where
+        there is no load to tell. None for a network that is not one link.
+    """
+    if not has_two_queues(scenario):
+        return None
+    network = scenario.network
+    rates = {"down": network.rate, "up": network.reverse_rate or network.rate}
+    buffers = {"down": network.buffer, "up": network.reverse_buffer or network.buffer}
+    found: dict[str, Any] = {}
+    for way in WAYS:
+        mbps = offered[way]["mbps"]
+        load = None if mbps is None else mbps * 1e6 / rates[way]
+        found[way] = {"rate_bps": rates[way], "buffer": list(buffers[way]), "offered_mbps": mbps, "load": load}
+    busier = max(WAYS, key=lambda way: (found[way]["load"] or 0.0, way == "down"))
+    return {"busier": busier, **found}
+
+
+def measure(of: Measured) -> dict[str, Any]:
+    """The key ``links``: what each of the two queues did; None for a network that is not one link."""
+    if not has_two_queues(of.workload.scenario):
+        return {"links": None}
+    counters = [run.counters for run in of.runs]
+    ways = {way: {name: _over(name, key, counters) for name, key in names.items()} for way, names in _MEASURES}
+    ways["down"]["queue_delay_mean_s"] = means([run["queueing_delay"]["mean_s"] for run in counters])
+    return {"links": ways}
+
+
+_MEASURES = (("down", _DOWN), ("up", _UP))
+
+
+def _over(name: str, key: str, counters: list[dict[str, Any]]) -> float | None:
+    """Total of counts, mean of the rest over the replications, largest peak; None for what a run does not tell."""
+    known = [run[key] for run in counters if run.get(key) is not None]
+    combine: Callable[[list[Any]], float | None] = means
+    if name in _TOTALS:
+        combine = sum
+    elif name == "peak_utilisation":
+        combine = max
+    return combine(known) if known else None
+
+
+SECTION = Section(measure)

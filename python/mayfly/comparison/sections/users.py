@@ -1,0 +1,28 @@
+"""What users of the link feel under each discipline."""
+
+from typing import Any
+
+import polars as pl
+
+from mayfly.comparison.measured import Measured
+from mayfly.comparison.sections.section import Section
+from mayfly.metrics.users import users_row
+
+
+def measure(of: Measured) -> dict[str, Any]:
+    """The key ``users``: transfers by size, ping, call, pages, downloads."""
+    first = of.runs[0]
+    trains = [run.trains for run in of.runs if run.trains.width]
+    probes = [run.probes.with_columns(replication=pl.lit(run.replication)) for run in of.runs if run.probes.width]
+    found = users_row(
+        of.records,
+        pl.concat(trains) if trains else pl.DataFrame(),
+        pl.concat(probes) if probes else pl.DataFrame(),
+        first.idle_rtt_s,
+        of.workload.begin_s,
+        min(run.counters["end_ns"] for run in of.runs) * 1e-9,
+    )
+    return {"users": found}
+
+
+SECTION = Section(measure)

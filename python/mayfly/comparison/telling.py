@@ -1,0 +1,63 @@
+"""What the terminal says of a comparison in sentences: the answer before the tables, what is left after them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mayfly.comparison.choice import leading_sentences
+
+_SITE = "docs/recommendation.md"
+
+
+def answer_lines(summary: Mapping[str, Any]) -> list[str]:
+    """The answer, and how to switch it on.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    list of str
+        Empty where nothing is recommended. The first line is the whole answer with its command; others say what to do
+        where the interface is not the link itself, and for the other direction.
+    """
+    found = summary.get("recommendation")
+    if not found:
+        return []
+    lines = [found["sentence"]]
+    if commands := found.get("commands"):
+        lines.append(_elsewhere(commands))
+    if found.get("doubt"):
+        lines.append(found["doubt"])
+    return [*lines, ""]
+
+
+def _elsewhere(commands: Mapping[str, Any]) -> str:
+    if commands["line"] == commands["load"] or "bandwidth" in commands["line"]:
+        where = "It shapes eth0 a little below the link's rate, so that the queue is here and not in the modem."
+    else:
+        where = f"Where eth0 is faster than the link behind it, shape below it: `{commands['load']}`."
+    return f"{where} What arrives is queued on ifb0: see {_SITE}."
+
+
+def further_sentences(summary: Mapping[str, Any], file: str) -> list[str]:
+    """Sentences about each discipline, where there is no recommendation that says what they say.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+    file : str
+        Where all of them are.
+
+    Returns
+    -------
+    list of str
+    """
+    first, rest = leading_sentences(summary)
+    if summary.get("recommendation"):
+        first, rest = [], []
+    more = [f"note: the best of each family; {len(rest)} more sentences are in {file}"] if rest else []
+    other = ((summary.get("transport") or {}).get("other") or {}).get("sentence")
+    return [*first, *more, *([f"{other}."] if other and not other.endswith(".") else [other] if other else [])]

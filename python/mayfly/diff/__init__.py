@@ -1,0 +1,1 @@
+"""Two runs or two captures beside each other: what changed beyond chance."""

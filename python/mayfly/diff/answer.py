@@ -1,0 +1,208 @@
+"""What ``mayfly diff`` answers: a table, a sentence for each change beyond chance, and a small report."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+from mayfly.diff.measures import FEWEST_SESSIONS, RESAMPLES, Change, changes
+from mayfly.diff.sides import Side, sides_of
+from mayfly.errors import MayflyError
+from mayfly.show.notebook import Result
+from mayfly.show.table import Cell, Table, html
+from mayfly.text.folder import filled
+from mayfly.text.readable import MISSING, digits, rate_text, time_text
+
+FILES = ("report.html", "diff.json")
+"""What is written."""
+
+_HIGHER_IS_WORSE = ("s", "share")
+
+
+@dataclass(frozen=True, repr=False)
+class Diff(Result):
+    """Two sides and what changed from the first to the second.
+
+    Parameters
+    ----------
+    before, after : str
+        What was given.
+    pairs : list of (str, Side, Side, list of Change)
+        What is compared with what, a discipline each of runs.
+    """
+
+    before: str
+    after: str
+    pairs: list[tuple[str, Side, Side, list[Change]]]
+
+    def document(self) -> dict[str, Any]:
+        """All of it for JSON.
+
+        Returns
+        -------
+        dict
+            ``before``, ``after``; ``compared``: ``label``, ``transfers`` of both, ``changes`` with ``name``, ``unit``,
+            ``before``, ``after``, ``ratio``, ``ci95``, ``p``, ``beyond_chance``; ``sentences``.
+        """
+        return {
+            "schema": 1,
+            "command": "diff",
+            "before": self.before,
+            "after": self.after,
+            "compared": [
+                {
+                    "label": label,
+                    "transfers": [before.frame.height, after.frame.height],
+                    "changes": [asdict(change) for change in found],
+                }
+                for label, before, after, found in self.pairs
+            ],
+            "sentences": self.sentences(),
+        }
+
+    def tables(self) -> list[Table]:
+        """A table for each pair, changes beyond chance marked as better or worse."""
+        return [_table(label, found) for label, _, _, found in self.pairs]
+
+    def sentences(self) -> list[str]:
+        """A sentence for each change beyond chance, and one for all that is not."""
+        said = []
+        for label, before, after, found in self.pairs:
+            named = f"{label}: " if label else ""
+            kept = [change for change in found if change.beyond_chance]
+            said += [f"{named}{_sentence(change)}" for change in kept]
+            rest = [change.name for change in found if change.p is not None and not change.beyond_chance]
+            few = min(side.frame["session"].n_unique() if side.frame.height else 0 for side in (before, after))
+            if few < FEWEST_SESSIONS:
+                said.append(
+                    f"{named}a side has {few} sessions: too few to tell change from chance (from {FEWEST_SESSIONS})"
+                )
+            elif not kept:
+                said.append(f"{named}nothing changed beyond chance ({len(rest)} measures)")
+            elif rest:
+                said.append(f"{named}no measurable change of {len(rest)} more: {'; '.join(rest)}")
+        return said
+
+    def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
+        """Write :data:`FILES`; they appear together or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            Created when absent.
+
+        Returns
+        -------
+        dict of str
+            Paths by name without ending.
+
+        Raises
+        ------
+        MayflyError
+            The folder cannot be written.
+        """
+        from mayfly.show import page
+
+        title = f"{self.before} and {self.after}"
+        body = [
+            f"<h1>What changed from {escape(self.before)} to {escape(self.after)}</h1>",
+            *(f'<p class="answer">{escape(sentence)}</p>' for sentence in self.sentences()),
+            *map(html, self.tables()),
+            '<footer class="soft">Made by Mayfly.</footer>',
+        ]
+        with filled(folder, FILES) as partial:
+            page.write(partial / FILES[0], page.document(title, body, []))
+            text = json.dumps(self.document(), indent=1, allow_nan=False)
+            (partial / FILES[1]).write_text(text + "\n", encoding="utf-8")
+        return {name.partition(".")[0]: os.path.join(folder, name) for name in FILES}
+
+
+def diff(
+    before: str | os.PathLike[str],
+    after: str | os.PathLike[str],
+    *,
+    internal: Sequence[str] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 1,
+) -> Diff:
+    """Compare two runs or two captures.
+
+    Parameters
+    ----------
+    before, after : path
+        Folders that ``compare``, ``whatif`` or ``simulate`` wrote, or captures of a link before and after a change.
+    internal : sequence of str, optional
+        CIDRs of the site, for captures.
+    resamples : int
+        Draws of the bootstrap, from 20.
+    seed : int
+        Of these draws.
+
+    Returns
+    -------
+    Diff
+
+    Raises
+    ------
+    MayflyError
+        A side cannot be read, or the two have no discipline in common.
+
+    Notes
+    -----
+    How change is told from chance: :mod:`mayfly.diff.measures`.
+    """
+    if resamples < 20:
+        raise MayflyError(f"resamples = {resamples}: must be at least 20")
+    first, second = sides_of(before, internal), sides_of(after, internal)
+    if len(first) == len(second) == 1:
+        labels = list(dict.fromkeys([first[0].label, second[0].label]))
+        pairs = [(" to ".join(filter(None, labels)), first[0], second[0])]
+    else:
+        by_label = {side.label: side for side in second}
+        pairs = [(side.label, side, by_label[side.label]) for side in first if side.label in by_label]
+    if not pairs:
+        names = [", ".join(side.label or "a capture" for side in sides) for sides in (first, second)]
+        raise MayflyError(f"{before} has {names[0]} and {after} {names[1]}: nothing is on both sides")
+    return Diff(
+        str(before),
+        str(after),
+        [(label, one, two, changes(one, two, resamples=resamples, seed=seed)) for label, one, two in pairs],
+    )
+
+
+def _value(change: Change, value: float | None) -> str:
+    if value is None:
+        return MISSING
+    if change.unit == "s":
+        return time_text(value)
+    return rate_text(value) if change.unit == "bit/s" else f"{digits(100 * value)} %"
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f} %" if abs(ratio - 1) < 0.1 else f"{100 * (ratio - 1):+.0f} %"
+
+
+def _table(label: str, found: list[Change]) -> Table:
+    rows = []
+    for change in found:
+        if change.before is None and change.after is None:
+            continue
+        good = None
+        if change.beyond_chance and change.ratio is not None and change.unit in _HIGHER_IS_WORSE:
+            good = change.ratio < 1
+        told = MISSING if change.ratio is None else _percent(change.ratio)
+        interval = "" if change.ci95 is None else f"[{', '.join(map(_percent, change.ci95))}]"
+        rows.append(
+            (change.name, _value(change, change.before), _value(change, change.after), Cell(told, good), interval)
+        )
+    heads = ("", "before", "after", "change", "95 % interval")
+    return Table(f"Change {label}".strip(), heads, tuple(rows), narrow="fold")
+
+
+def _sentence(change: Change) -> str:
+    assert change.ratio is not None and change.ci95 is not None
+    values = f"{_value(change, change.before)} -> {_value(change, change.after)}"
+    interval = f"{_percent(change.ratio)} [{', '.join(map(_percent, change.ci95))}]"
+    return f"{change.name}: {values}, {interval}"

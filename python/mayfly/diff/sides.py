@@ -1,0 +1,138 @@
+"""What is compared, in one form: a row per transfer, whether a simulated run or a capture of a real link has it."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from mayfly.errors import MayflyError
+from mayfly.text.readable import printable
+
+PAUSE_S = 1.0
+"""A pair of hosts that starts no transfer for so long begins another session, s."""
+
+COLUMNS = ("key", "pair", "start_s", "size_bytes", "time_s", "rtt_s", "packets", "repeated", "dropped", "session")
+"""Of :attr:`Side.frame`."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Transfers of one run or capture.
+
+    Parameters
+    ----------
+    source : str
+        Where they come from.
+    label : str
+        Discipline of a run; empty for a capture.
+    frame : polars.DataFrame
+        A row per transfer: ``size_bytes``; ``time_s`` (infinite when unfinished, null when not known); ``rtt_s``, its
+        mean round-trip time; ``packets`` that carried data, those ``repeated`` among them and, in a run, ``dropped``;
+        and the ``session`` that it belongs to, from 0.
+    span_s : float
+        Time that was simulated, of all replications, or captured, s.
+    """
+
+    source: str
+    label: str
+    frame: pl.DataFrame
+    span_s: float
+
+
+def sides_of(path: str | os.PathLike[str], internal: Sequence[str] | None = None) -> list[Side]:
+    """Read a folder that ``compare``, ``whatif`` or ``simulate`` wrote, or a capture.
+
+    Parameters
+    ----------
+    path : path
+        The folder, or a pcap or pcapng file.
+    internal : sequence of str, optional
+        CIDRs of the site, for a capture.
+
+    Returns
+    -------
+    list of Side
+        One for each discipline of a run, or the capture alone.
+
+    Raises
+    ------
+    MayflyError
+        It is neither, or cannot be read.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return [_of_capture(path, internal)]
+    summary, flows = path / "summary.json", path / "flows.parquet"
+    if not (summary.is_file() and flows.is_file()):
+        raise MayflyError(
+            f"{printable(path)}: has no summary.json with flows.parquet; must be a folder that mayfly compare, "
+            "whatif or simulate wrote, or a capture"
+        )
+    try:
+        document = json.loads(summary.read_text(encoding="utf-8"))
+        records = pl.read_parquet(flows)
+        labels = [row["label"] for row in document["disciplines"]]
+        duration_s = float(document["duration_s"])
+        return [_of_run(str(path), label, records.filter(discipline=label), duration_s) for label in labels]
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        raise MayflyError(f"{printable(path)}: cannot be read: {printable(str(error).partition(chr(10))[0])}") from None
+
+
+def _of_run(source: str, label: str, records: pl.DataFrame, duration_s: float) -> Side:
+    tcp = records.filter(pl.col("protocol") == "tcp", pl.col("size_bytes").is_not_null())
+    frame = tcp.select(
+        pl.format("{}/{}", "replication", "flow_id").alias("key"),
+        pl.format("{}/{}/{}", "replication", "src", "dst").fill_null("").alias("pair"),
+        "start_s",
+        "size_bytes",
+        pl.col("response_time_s").fill_null(float("inf")).alias("time_s"),
+        pl.col("rtt_mean_s").alias("rtt_s"),
+        pl.col("packets_sent").alias("packets"),
+        pl.col("retransmits").alias("repeated"),
+        pl.col("drops").alias("dropped"),
+    )
+    runs = records["replication"].n_unique()
+    return Side(source, label, _with_sessions(frame), duration_s * runs)
+
+
+def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
+    from mayfly.profile.listing import listing
+
+    found = listing([path], internal=internal)
+    tcp = found.frame.filter(pl.col("protocol") == "tcp")
+    directions = []
+    for sender, receiver in (("opener", "responder"), ("responder", "opener")):
+        first, last = pl.col(f"{sender}_first_data_s"), pl.col(f"{sender}_last_data_s")
+        directions.append(
+            tcp.filter(pl.col(f"{sender}_distinct_bytes") > 0).select(
+                pl.format(f"{{}}/{sender}", "connection_id").alias("key"),
+                pl.format("{}/{}", "opener", "responder").alias("pair"),
+                "start_s",
+                pl.col(f"{sender}_distinct_bytes").alias("size_bytes"),
+                # Of one or two packets the time between the first and the last says nothing of the link.
+                pl.when(pl.col(f"{sender}_data_packets") > 2).then(last - first).alias("time_s"),
+                pl.coalesce(f"data_ack_to_{receiver}_mean_s", "rtt_s").alias("rtt_s"),
+                pl.col(f"{sender}_data_packets").alias("packets"),
+                pl.col(f"{sender}_retransmits").alias("repeated"),
+                pl.lit(None, pl.Int64).alias("dropped"),
+            )
+        )
+    frame = pl.concat(directions)
+    if frame.height == 0:
+        raise MayflyError(f"{printable(path)}: no TCP connection with payload")
+    return Side(str(path), "", _with_sessions(frame), found.connections.duration_s)
+
+
+def _with_sessions(frame: pl.DataFrame) -> pl.DataFrame:
+    """Number the sessions: transfers of a pair of hosts, each started within :data:`PAUSE_S` of the one before."""
+    pause = (pl.col("start_s").diff().fill_null(float("inf")) > PAUSE_S) | (
+        pl.col("pair") != pl.col("pair").shift().fill_null("")
+    )
+    return (
+        frame.sort("pair", "start_s", "key")
+        .with_columns((pause | (pl.int_range(pl.len()) == 0)).cum_sum().sub(1).alias("session"))
+        .select(COLUMNS)
+    )

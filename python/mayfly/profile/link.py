@@ -1,0 +1,502 @@
+"""A guess of the link that a capture was taken at: its rate from the plateau of the load, its buffer from the delay.
+
+Principle: a link that is full carries its rate, no more and no less, however the senders share it. So the load of many
+windows of time lies at one value, and next to none above it. That alone does not tell a full link from a sender that
+holds to a rate of its own; at a full link packets wait or are lost. Both are asked for, and without both there is no
+guess. While the link is full, a packet waits for what is in the queue: the longest wait times the rate is the buffer,
+as far as it was ever filled.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mayfly.arrays import Floats, Integers
+from mayfly.errors import MayflyError
+from mayfly.profile.traffic import DIRECTIONS, Traffic, traffic_of
+from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
+
+WIDTHS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Windows in which a plateau is looked for, the narrowest first."""
+
+BAND = 0.04
+"""Half the width of a plateau, as a share of its rate."""
+
+PACKET_BYTES = 1500
+"""What a window may hold more or less of."""
+
+LEAST_WINDOWS = 12
+"""Fewest windows of a plateau."""
+
+LEAST_S = 0.5
+"""Shortest time at the plateau, s."""
+
+ABOVE = 0.1
+"""Most windows above a plateau, as a share of those at it."""
+
+ABOVE_OF_ACKS = 0.35
+"""The same of what is acknowledged: an acknowledgement that fills a hole brings what had arrived before."""
+
+PEAKED = 2.0
+"""How many times as many windows a plateau holds as the bands of the same width below and above it."""
+
+WAIT_S = 0.02
+"""Windows in which the least wait is taken, s: of many packets, that of one that was answered at once."""
+
+LEAST_WAIT_S = 1e-3
+"""Wait below which nothing waits, s."""
+
+MOSTLY_TCP = 0.9
+"""TCP's share of the bytes from which acknowledgements tell the load."""
+
+LEAST_LOST = 1e-4
+"""Share of data packets sent again below which nothing is lost."""
+
+
+@dataclass(frozen=True)
+class DirectionGuess:
+    """What one direction of the link shows.
+
+    Parameters
+    ----------
+    direction : str
+        ``down`` or ``up``.
+    busiest_bps : float or None
+        Load of its busiest second.
+    rate_bps : float or None
+        The guess; None where there is none.
+    rate_low_bps, rate_high_bps : float or None
+        Where 90 % of the windows of the plateau lie, and what a packet more or less makes.
+    width_s : float or None
+        Of the windows of the plateau.
+    full_s : float
+        Time at the plateau.
+    full_share : float
+        The same as a share of the capture.
+    buffer_bytes : float or None
+        The guess; None where no round-trip time tells.
+    buffer_low_bytes, buffer_high_bytes : float or None
+        From the wait that 75 % of the windows stay within to the longest.
+    wait_s : float or None
+        The wait that stands for a full buffer.
+    lost : float or None
+        Share of the TCP data packets of the direction that were sent again.
+    why : str
+        What the guess rests on, what to doubt in it, or why there is none.
+    buffer_why : str
+        The same of the buffer.
+    """
+
+    direction: str
+    busiest_bps: float | None = None
+    rate_bps: float | None = None
+    rate_low_bps: float | None = None
+    rate_high_bps: float | None = None
+    width_s: float | None = None
+    full_s: float = 0.0
+    full_share: float = 0.0
+    buffer_bytes: float | None = None
+    buffer_low_bytes: float | None = None
+    buffer_high_bytes: float | None = None
+    wait_s: float | None = None
+    lost: float | None = None
+    why: str = ""
+    buffer_why: str = ""
+
+    def sentences(self) -> list[str]:
+        """The guess and its doubt, in words."""
+        if self.rate_bps is None:
+            return [f"{self.direction}: no guess of the rate: {self.why}"]
+        told = [
+            f"{self.direction}: {rate_text(self.rate_bps)} guessed "
+            f"({rate_text(self.rate_low_bps)} to {rate_text(self.rate_high_bps)}): {self.why}"
+        ]
+        if self.buffer_bytes is None:
+            return [*told, f"{self.direction}: no guess of the buffer: {self.buffer_why}"]
+        return [
+            *told,
+            f"{self.direction}: a buffer of {bytes_text(self.buffer_bytes)} guessed "
+            f"({bytes_text(self.buffer_low_bytes)} to {bytes_text(self.buffer_high_bytes)}): {self.buffer_why}",
+        ]
+
+
+@dataclass(frozen=True)
+class LinkGuess:
+    """Both directions of a link.
+
+    Parameters
+    ----------
+    down, up : DirectionGuess
+    """
+
+    down: DirectionGuess
+    up: DirectionGuess
+
+    @property
+    def busier(self) -> DirectionGuess:
+        """The direction that is full for longer; of none that is, the one with the busiest second."""
+        return max((self.down, self.up), key=lambda one: (one.full_s, one.busiest_bps or 0.0))
+
+    def sentences(self) -> list[str]:
+        """Both guesses with their doubts, in words; the busier direction first."""
+        other = self.up if self.busier is self.down else self.down
+        return [*self.busier.sentences(), *other.sentences()]
+
+    def document(self) -> dict[str, Any]:
+        """Both directions for JSON."""
+        from dataclasses import asdict
+
+        return {"busier": self.busier.direction} | {one.direction: asdict(one) for one in (self.down, self.up)}
+
+    def required(self, *, rate: bool, buffer: bool) -> DirectionGuess:
+        """The busier direction, with a guess.
+
+        Parameters
+        ----------
+        rate, buffer : bool
+            What is asked for.
+
+        Returns
+        -------
+        DirectionGuess
+
+        Raises
+        ------
+        MayflyError
+            There is no plateau, or no buffer can be told.
+        """
+        found = self.busier
+        if found.rate_bps is None:
+            missing = " and ".join(name for name, asked in (("--rate", rate), ("--buffer", buffer)) if asked)
+            raise MayflyError(f"no plateau to guess the link from ({found.direction}: {found.why}); give {missing}")
+        if buffer and found.buffer_bytes is None:
+            raise MayflyError(f"the buffer cannot be guessed ({found.direction}: {found.buffer_why}); give --buffer")
+        return found
+
+
+def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | None = None) -> LinkGuess:
+    """Guess rate and buffer of the link that a capture was taken at.
+
+    Parameters
+    ----------
+    capture : path
+        pcap or pcapng. The standard input cannot be read again by what comes after: it is refused.
+    internal : sequence of str, optional
+        Networks (CIDR) on the near side; as :func:`mayfly.workload.capture.internal_hosts` when absent.
+
+    Returns
+    -------
+    LinkGuess
+
+    Raises
+    ------
+    MayflyError
+        The capture cannot be read, or is the standard input; ``internal`` is no network or matches no host.
+
+    Examples
+    --------
+    >>> guess = guess_link("captures/office.pcap.gz", internal=["10.10.0.0/24"])
+    >>> guess.busier.direction
+    'down'
+    """
+    from mayfly.workload.capture import hosts_of_site, internal_hosts, networks_of
+    from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
+
+    if os.fspath(capture) == "-":
+        raise MayflyError("--rate and --buffer cannot be guessed from the standard input: give them, or a file")
+    networks = None if internal is None else networks_of(internal)
+    reading = read_captures(capture, ReadOptions(max_volumes=MOST_VOLUMES))
+    frame = reading.connections
+    near = internal_hosts(frame) if networks is None else hosts_of_site(frame, networks)
+    traffic = traffic_of(
+        frame,
+        reading.volumes,
+        width_s=reading.counts["volume_width_s"],
+        duration_s=reading.counts["duration_s"],
+        near=frozenset(near),
+        whole=not reading.counts["volumes_left_out"],
+    )
+    return link_guess(frame, traffic)
+
+
+def guessed_link(
+    capture: str | os.PathLike[str], rate: str | int | None, buffer: str | int | None, internal: Sequence[str] | None
+) -> tuple[str | int, str | int, LinkGuess | None]:
+    """Fill in the rate and the buffer that are not given.
+
+    Parameters
+    ----------
+    capture, internal
+        As for :func:`guess_link`.
+    rate, buffer : str or int, optional
+        As given.
+
+    Returns
+    -------
+    rate, buffer : str or int
+        As given, or the guesses of both directions as ``down/up``: bit/s, and bytes. A direction without a guess of its
+        own is taken to be as the busier one.
+    guess : LinkGuess or None
+        None where both were given.
+
+    Raises
+    ------
+    MayflyError
+        What is not given cannot be guessed.
+    """
+    if rate is not None and buffer is not None:
+        return rate, buffer, None
+    guess = guess_link(capture, internal=internal)
+    found = guess.required(rate=rate is None, buffer=buffer is None)
+    both = (guess.down, guess.up)
+    if rate is None:
+        rate = "/".join(f"{round(one.rate_bps or found.rate_bps or 0.0)}bit" for one in both)
+    if buffer is None:
+        sizes = (one.buffer_bytes or found.buffer_bytes or 0.0 for one in both)
+        buffer = "/".join(f"{max(round(size), PACKET_BYTES)}B" for size in sizes)
+    return rate, buffer, guess
+
+
+def link_guess(frame: pl.DataFrame, traffic: Traffic) -> LinkGuess:
+    """Guess a link from what crossed it.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Connections.
+    traffic : Traffic
+        Of the same.
+
+    Returns
+    -------
+    LinkGuess
+    """
+    return LinkGuess(*(_of_direction(frame, traffic, direction) for direction in DIRECTIONS))
+
+
+@dataclass(frozen=True)
+class _Plateau:
+    width_s: float
+    rate_bps: float
+    windows: pl.DataFrame
+    """Those at the plateau: ``window`` and ``bps``."""
+
+    by_acks: bool
+
+
+def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> DirectionGuess:
+    sent = sent_by_tcp(frame, traffic.near, direction)
+    again, lost_after = sent.again, sent.lost_after
+    second = max(1.0, traffic.width_s)
+    busiest = traffic.loads(direction, second)["bps"].max()
+    none = DirectionGuess(direction, busiest if isinstance(busiest, float) else None, lost=again)
+    if not traffic.whole or traffic.width_s > WIDTHS_S[-1]:
+        return _with(none, why="the capture holds too many connections to tell its load by the second")
+    if not (traffic.rows["direction"] == direction).any():
+        return _with(none, why="no packet went that way")
+    plateau = _plateau_of(traffic, direction, sent)
+    if plateau is None:
+        return _with(none, why="the load stays at no value for long")
+    waits = _waits(traffic, direction, plateau)
+    full_s = plateau.width_s * plateau.windows.height
+    held = f"the load stays at {rate_text(plateau.rate_bps)} for {time_text(full_s)}"
+    longest = float(np.quantile(waits, 0.9)) if len(waits) else 0.0
+    if longest < LEAST_WAIT_S and (again or 0.0) < LEAST_LOST:
+        return _with(none, why=f"{held}, but nothing waits or is lost there: the senders may hold to it by themselves")
+    # What passes the tap and is lost behind it does not pass the link.
+    kept = 1.0 if plateau.by_acks else 1 - lost_after
+    rate = plateau.rate_bps * kept
+    packet_bps = 8 * PACKET_BYTES / plateau.width_s
+    low, high = (float(x) * kept for x in np.quantile(plateau.windows["bps"].to_numpy(), (0.05, 0.95)))
+    found = _with(
+        none,
+        rate_bps=rate,
+        rate_low_bps=min(low, rate - packet_bps / 2),
+        rate_high_bps=max(high, rate + packet_bps / 2),
+        width_s=plateau.width_s,
+        full_s=full_s,
+        full_share=min(full_s / traffic.duration_s, 1.0),
+        why=f"{held}, in windows of {time_text(plateau.width_s)}" + (", by what is acknowledged" * plateau.by_acks),
+    )
+    return _with_buffer(found, waits)
+
+
+def _with(guess: DirectionGuess, **changes: Any) -> DirectionGuess:
+    from dataclasses import replace
+
+    return replace(guess, **changes)
+
+
+def _plateau_of(traffic: Traffic, direction: str, sent: Sent) -> _Plateau | None:
+    """The plateau in the narrowest windows that show one."""
+    for by_acks in (False, True):
+        # What is before the queue at the tap comes in bursts; what is acknowledged comes as the link let it through.
+        if by_acks and sent.tcp_share < MOSTLY_TCP:
+            return None
+        for width_s in WIDTHS_S:
+            if width_s < 2 * traffic.width_s or traffic.duration_s / width_s < LEAST_WINDOWS:
+                continue
+            loads = traffic.loads(direction, width_s)
+            if by_acks:
+                loads = traffic.acknowledged(direction, width_s).with_columns(pl.col("bps") * sent.wire_over_payload)
+            rate = plateau_rate(loads["bps"].to_numpy(), width_s, ABOVE_OF_ACKS if by_acks else ABOVE)
+            if rate is not None:
+                return _Plateau(width_s, rate, loads.filter((pl.col("bps") - rate).abs() <= BAND * rate), by_acks)
+    return None
+
+
+def plateau_rate(loads_bps: Floats, width_s: float, most_above: float = ABOVE) -> float | None:
+    """Where the load of many windows lies, and next to none above.
+
+    Parameters
+    ----------
+    loads_bps : numpy.ndarray, shape (n_windows,)
+        Load of windows.
+    width_s : float
+        Of the windows, s.
+    most_above : float
+        Most windows above, as a share of those at the plateau.
+
+    Returns
+    -------
+    float or None
+        bit/s: the median of the plateau. None where there is none: less than :data:`LEAST_WINDOWS` windows or
+        :data:`LEAST_S` in the band of :data:`BAND`, more above it than ``most_above`` of these, or no peak, or windows
+        so narrow that a packet is more than half the band.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> full, rising = np.full(60, 10e6), rng.uniform(0, 10e6, 300)
+    >>> plateau_rate(np.concatenate([rising, full]), 0.1), plateau_rate(rising, 0.1)
+    (10000000.0, None)
+    """
+    ordered = np.sort(loads_bps[loads_bps > 0])
+    if len(ordered) < LEAST_WINDOWS:
+        return None
+    candidates = np.unique(ordered[ordered >= ordered[-1] / 3])
+    if len(candidates) > 2000:
+        candidates = candidates[np.linspace(0, len(candidates) - 1, 2000).astype(int)]
+
+    def up_to(values: Floats) -> Integers:
+        return np.searchsorted(ordered, values, side="right")
+
+    above = len(ordered) - up_to(candidates * (1 + BAND))
+    inside = len(ordered) - above - up_to(candidates * (1 - BAND))
+    below = up_to(candidates * (1 - BAND)) - up_to(candidates * (1 - 3 * BAND))
+    least = max(LEAST_WINDOWS, LEAST_S / width_s)
+    higher = up_to(candidates * (1 + 3 * BAND)) - up_to(candidates * (1 + BAND))
+    narrow = 8 * PACKET_BYTES / width_s > candidates * BAND
+    peaked = inside >= PEAKED * np.maximum(below, higher)
+    fits = (inside >= least) & (above <= most_above * inside) & peaked & ~narrow
+    if not fits.any():
+        return None
+    best = candidates[fits][np.argmax((inside - above - below)[fits])]
+    return float(np.median(ordered[np.abs(ordered - best) <= BAND * best]))
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What TCP sent in one direction.
+
+    Parameters
+    ----------
+    again : float or None
+        Share of the data packets that were sent again; None without any.
+    lost_after : float
+        Share of the data packets that passed the tap and were sent again: most of them were lost behind it.
+    wire_over_payload : float
+        Bytes of IP packets over those of payload.
+    tcp_share : float
+        TCP's share of the bytes of the direction.
+    """
+
+    again: float | None
+    lost_after: float
+    wire_over_payload: float
+    tcp_share: float
+
+
+def sent_by_tcp(frame: pl.DataFrame, near: frozenset[str], direction: str) -> Sent:
+    """Sum up what TCP sent in a direction.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (n_connections, n_columns)
+        Connections.
+    near : frozenset of str
+        Addresses on the near side.
+    direction : str
+        ``down`` or ``up``.
+
+    Returns
+    -------
+    Sent
+    """
+    hosts = list(near)
+    ends = ("opener", "responder")
+    crossing = frame.filter(pl.col("opener").is_in(hosts) != pl.col("responder").is_in(hosts))
+    names = ("data_packets", "retransmits", "lost_before", "wire_bytes", "payload_bytes")
+    sums = dict.fromkeys(names, 0)
+    whole = 0
+    for end in ends:
+        sent = crossing.filter(pl.col(end).is_in(hosts) == (direction == "up"))
+        whole += int(sent[f"{end}_wire_bytes"].sum())
+        tcp = sent.filter(pl.col("protocol") == "tcp")
+        for name in names:
+            sums[name] += int(tcp[f"{end}_{name}"].sum())
+    data = sums["data_packets"]
+    return Sent(
+        (sums["retransmits"] + sums["lost_before"]) / data if data else None,
+        min(sums["retransmits"] / data, 1.0) if data else 0.0,
+        sums["wire_bytes"] / sums["payload_bytes"] if sums["payload_bytes"] else 1.0,
+        sums["wire_bytes"] / whole if whole else 0.0,
+    )
+
+
+def _waits(traffic: Traffic, direction: str, plateau: _Plateau) -> Floats:
+    """Least wait in each short window at the plateau, at whichever side of the tap it is larger, s."""
+    width_s = max(WAIT_S, 2 * traffic.width_s)
+    timed = traffic.placed(width_s).filter(pl.col("rtt_s").is_not_null())
+    least = timed.group_by("direction", "near", "far").agg(pl.col("rtt_s").min().alias("base_s"))
+    # The window of the plateau that the middle of a short window is in.
+    above = ((pl.col("window") + 0.5) * width_s / plateau.width_s).floor().cast(pl.Int64)
+    inside = timed.filter(above.is_in(plateau.windows["window"].implode()))
+    inside = inside.join(least, on=["direction", "near", "far"], how="left")
+    best = np.zeros(0)
+    for sender in DIRECTIONS:
+        part = inside.filter(pl.col("direction") == sender)
+        waits = part.group_by("window").agg((pl.col("rtt_s") - pl.col("base_s")).min().alias("wait"))["wait"].to_numpy()
+        if len(waits) >= LEAST_WINDOWS and (not len(best) or np.median(waits) > np.median(best)):
+            best = waits
+    return best
+
+
+def _with_buffer(found: DirectionGuess, waits: Floats) -> DirectionGuess:
+    if len(waits) < LEAST_WINDOWS:
+        return _with(found, buffer_why="too few round trips ended while the link was full")
+    typical, full, longest = (float(x) for x in np.quantile(waits, (0.75, 0.98, 1.0)))
+    rate = found.rate_bps or 0.0
+    lost = (found.lost or 0.0) >= LEAST_LOST
+    reason = f"packets wait {time_text(full)} at most, beyond the least round-trip time"
+    if lost:
+        reason += (
+            f", and {share_text(found.lost)} of the data packets are lost; a discipline that keeps its queue short "
+            "looks like a short buffer"
+        )
+    else:
+        reason += "; nothing is lost, so the buffer may be larger"
+    return _with(
+        found,
+        wait_s=full,
+        buffer_bytes=rate * full / 8,
+        buffer_low_bytes=rate * typical / 8,
+        buffer_high_bytes=rate * longest / 8,
+        buffer_why=reason,
+    )

@@ -1,0 +1,147 @@
+"""From a capture to an answer, and figures that could not be."""
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from invocation import mayfly_here
+
+import mayfly
+from mayfly.comparison.overview import legend, users_table
+
+CAPTURES = Path(__file__).parents[2] / "captures"
+OFFICE = CAPTURES / "office.pcap.gz"
+FEW = ["fifo", "fq_codel", "efd"]
+
+
+@pytest.fixture(scope="module")
+def office():
+    return mayfly.whatif(OFFICE, "10mbit", 300, internal=["10.10.0.0/24"], disciplines=FEW)
+
+
+def shared(name):
+    found = next((up / "shared/data/pcap" / name for up in Path(__file__).parents if (up / "shared").is_dir()), None)
+    if found is None or not found.exists():
+        pytest.skip(f"{name} is not beside the checkout")
+    return found
+
+
+def test_the_office_is_told_to_use_what_its_kernel_has(office):
+    found = office.summary["recommendation"]
+    assert (found["kind"], found["discipline"], found["runs_on"]) == ("use", "fq_codel", ["kernel"])
+    assert found["command"] == "tc qdisc replace dev eth0 root fq_codel limit 300"
+    assert any("ping under load" in text for text in found["gives"])
+    assert found["commands"]["shaped"][0].endswith("root handle 6d66: htb default 1")
+    assert found["commands"]["arriving"][-1].endswith("fq_codel limit 300")
+
+
+def test_the_intervals_are_those_of_resampled_hours(office):
+    told = office.summary["resampling"]
+    assert (told["hours"], told["hosts"], told["gap_s"]) == (12, 6, 5.0)
+    row = office.summary["disciplines"][0]
+    assert len(row["resampled"]["short_p95"]) == 12
+    low, high = row["users"]["short"]["p95_ci95"]
+    assert low < row["users"]["short"]["p95_s"] < high
+    assert any(
+        "from 12 hours like this one, drawn from its 33 sessions of 6 hosts" in text for text in legend(office.summary)
+    )
+
+
+def test_the_same_capture_has_the_same_answer(office):
+    again = mayfly.whatif(
+        OFFICE, "10mbit", 300, internal=["10.10.0.0/24"], disciplines=FEW, overrides={"replications": 1}
+    )
+    rows = zip(office.summary["disciplines"], again.summary["disciplines"], strict=True)
+    # Hours stand beside the capture's own run and do not move it.
+    assert all(one["short"]["mean_s"] == other["short"]["mean_s"] for one, other in rows)
+    assert again.summary["resampling"]["hours"] == 0
+    assert again.summary["recommendation"]["doubt"]
+
+
+def test_a_tenth_of_the_rate_is_an_overload():
+    few = {"replications": 1}
+    found = mayfly.whatif(
+        OFFICE, "1mbit", 300, internal=["10.10.0.0/24"], disciplines=["fifo", "cake"], overrides=few
+    ).summary["recommendation"]
+    assert found["kind"] == "overloaded"
+    assert "Buy rate or shed load first" in found["sentence"]
+
+
+def test_a_home_whose_link_is_never_full_needs_nothing():
+    few = {"replications": 1}
+    capture = shared("access_home_alexa.pcap.gz")
+    found = mayfly.whatif(capture, "10mbit", 300, disciplines=["fifo", "fq_codel"], overrides=few).summary
+    assert found["recommendation"]["kind"] == "never_full"
+    assert found["recommendation"]["sentence"].startswith("This link is never full (0.39 % used")
+
+
+def test_a_speed_test_offers_what_it_sent_while_it_ran():
+    # It offered 2,294,594 Mbit/s when the span was that of the starts.
+    capture = shared("ndt_speedtest_v6.pcap.gz")
+    found = mayfly.whatif(capture, "10mbit", 300, disciplines=["fifo"], overrides={"replications": 1}).summary
+    assert 10 < found["workload"]["offered_mbps"] < 200
+
+
+def test_the_relative_delay_is_over_the_round_trip_times_of_the_flows(office):
+    # It was over the 0.24 ms of the frame: 481.
+    row = office.summary["disciplines"][0]
+    mean_rtt_s = office.records.filter(discipline="fifo")["rtt_s"].mean()
+    assert mean_rtt_s == pytest.approx(0.0429, rel=0.05)
+    assert row["queueing_delay"]["relative"] == pytest.approx(row["queueing_delay"]["mean_s"] / mean_rtt_s)
+
+
+def test_flows_without_end_are_not_unfinished_and_have_no_size():
+    # They were 2.20 TB that stay unfinished.
+    flows = pl.DataFrame({"start_s": [0.0, 0.0], "size_bytes": [2**40, 1000]})
+    scenario = mayfly.load_scenario("wired", {"duration": "2s"})
+    [row] = mayfly.run(scenario, "fifo", flows).summary["disciplines"]
+    assert (row["flows_endless"], row["unfinished_bytes"]) == (1, 0)
+
+
+def test_titles_hold_nothing_that_an_option_changes():
+    # `--set network.buffer=50` stood above "300 packets, 8 Mb/s offered".
+    for file in (Path(mayfly.__file__).parent / "scenarios").glob("*.toml"):
+        title = mayfly.load_scenario(file.stem).title
+        assert not re.search(r"\d (packets|Mb/s|stations)| offered", title), (file.stem, title)
+
+
+def test_a_clock_that_jumps_is_named():
+    capture = shared("tcptrace_http.dmp.gz")
+    with pytest.raises(
+        mayfly.MayflyError, match=r"its flows span 4\.1 years, 4\.1 of them without any: .* a clock that jumped"
+    ):
+        mayfly.whatif(capture, "10mbit", 300)
+
+
+def test_the_terminal_begins_with_the_answer_and_fits(tmp_path):
+    arguments = ["whatif", OFFICE, "--rate", "10mbit", "--buffer", "300", "--internal", "10.10.0.0/24", "-n", "1"]
+    done = mayfly_here(*arguments, "-d", "fifo,fq_codel", "--out", tmp_path / "out", "-q", env={"COLUMNS": "80"})
+    assert done.status == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0].startswith("Use fq_codel: it is in your kernel. ")
+    table = lines[lines.index("") + 1 : next(at for at, line in enumerate(lines) if line.startswith("Short transfers"))]
+    assert max(map(len, table)) <= 80
+    assert any(line.startswith("* fq_codel") for line in table)
+    assert not any("flow table" in line for line in table)
+    found = json.loads((tmp_path / "out" / "summary.json").read_text())["recommendation"]
+    assert lines[0] == found["sentence"]
+
+
+def test_sixty_columns_get_the_table_in_parts(office):
+    import io
+
+    from rich.console import Console
+
+    stream = io.StringIO()
+    Console(file=stream, width=60, color_system=None).print(users_table(office.summary))
+    lines = stream.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert sum(line.startswith("* fq_codel") for line in lines) >= 2
+
+
+def test_columns_asks_for_the_flow_table(tmp_path):
+    arguments = ["compare", "wired", "-d", "fifo,efd", "--duration", "5s", "--out", tmp_path / "out", "-q"]
+    assert "flow table" in mayfly_here(*arguments, "--columns", env={"COLUMNS": "80"}).out
+    assert "flow table" not in mayfly_here(*arguments, env={"COLUMNS": "80"}).out

@@ -1,0 +1,146 @@
+"""Every kind of report in headless Chromium: its first screen, its contents, its tables, at the widths of readers."""
+
+import csv
+import html
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from browser import BROWSER, FLAGS, Visit, seen_at
+from synthetic import FAMILY, LAWS, flow_records, sample_rows, summary_of, with_users
+
+from mayfly.show.assets import FOLDER, share
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+
+CAPTURES = Path(__file__).parents[2] / "captures"
+SIZES = ((400, 800), (800, 900), (1400, 900), (1600, 900))
+REPORTS = ("few", "many", "models", "estimates", "gaming")
+OPENS_S = 2.0
+
+
+def _comparison(path, labels, flows):
+    from mayfly.comparison.page import write_report
+
+    records = flow_records(labels, flows=flows)
+    return write_report(path, with_users(summary_of(records)), records, sample_rows(records, period_s=1.0))
+
+
+def _models(path):
+    from mayfly.models.queue.compared import compared
+    from mayfly.models.queue.page import write_model_page
+
+    return write_model_page(path, compared("fifo,ps,las,srpt", "bounded-pareto:min=1,max=1e4,alpha=1.1", [0.5, 0.8]))
+
+
+def _estimates(path):
+    from mayfly.estimate.estimate import estimate
+    from mayfly.estimate.page import write_estimates
+    from mayfly.estimate.samples import read_samples
+
+    samples = read_samples(CAPTURES / "red-queue.csv.gz", packet_bytes=1000)
+    return write_estimates(path, estimate(samples, "28mbit", "100ms", "1000B", from_s=100.0))
+
+
+def _gaming(path):
+    import mayfly
+    from mayfly.packs.gaming_report import gaming_page
+    from mayfly.show import page
+
+    return page.write(path, gaming_page(mayfly.gaming("fifo,fq_codel,efd", ["split"], duration="20s")))
+
+
+@pytest.fixture(scope="module", params=REPORTS)
+def report(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp(request.param) / "report.html"
+    made = {
+        "few": lambda: _comparison(path, list(LAWS)[:5], 1500),
+        "many": lambda: _comparison(path, list(FAMILY)[::2], 400),
+        "models": lambda: _models(path),
+        "estimates": lambda: _estimates(path),
+        "gaming": lambda: _gaming(path),
+    }[request.param]()
+    # Each frame loads the library: once in the folder is enough of it, and a test of that.
+    assert share(made).parent.name == FOLDER
+    return made
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
+def test_the_first_screen_answers_and_nothing_is_cut(report, tmp_path, scheme):
+    seen, visit = seen_at(report, tmp_path, SIZES, f"--blink-settings=preferredColorScheme={scheme}")
+    assert visit.console == []
+    assert set(seen) == {width for width, _ in SIZES}
+    for width, found in seen.items():
+        assert found["errors"] == [], width
+        assert found["scrolls"] <= width and found["cut"] == 0, (width, found)
+        assert 0 < found["answer"] < found["height"], (width, "the answer is on the first screen")
+        top, _, right = found["picture"]
+        # All of a low picture, the beginning of a high one; under the answer, in the window.
+        assert found["answer"] <= top < found["height"] - 200 and right <= width, (width, found["picture"])
+        assert found["drawn"] > 0, width
+        assert found["dangling"] == 0 and (found["contents"] >= 3 or "estimates" in str(report)), width
+        assert found["saves"] == 3 * found["plots"] > 0
+
+
+def test_a_plot_is_saved_as_svg_png_and_numbers(tmp_path):
+    path = _comparison(tmp_path / "report.html", ["fifo", "efd"], 400)
+    script = """
+    <script>var got = {}, kinds = [0, 1, 2], text = ["SVG", "PNG", "CSV"];
+    addEventListener("load", function () { setTimeout(function next() {
+      if (!kinds.length) { document.body.dataset.got = JSON.stringify(got); return; }
+      var at = kinds.shift();
+      document.querySelectorAll("figure.lead .save button")[at].click();
+      setTimeout(function () { var saved = window.__mayfly_report.saved;
+        got[text[at]] = saved && [saved.name, saved.address.slice(0, 30)];
+        next();
+      }, 2500); }, 5000); });
+    var kept = URL.createObjectURL;
+    URL.createObjectURL = function (blob) {
+      blob.text().then(function (told) { document.body.dataset.csv = told; }); return kept(blob); };
+    </script>"""
+    path.write_text(path.read_text(encoding="utf-8").replace("</body>", script + "</body>"), encoding="utf-8")
+    visit = Visit(path, tmp_path)
+    got = html_json(visit.dom, "got")
+    assert {kind: saved[0].rpartition(".")[2] for kind, saved in got.items()} == {
+        "SVG": "svg",
+        "PNG": "png",
+        "CSV": "csv",
+    }
+    assert got["SVG"][1].startswith("data:image/svg+xml") and got["PNG"][1].startswith("data:image/png")
+    told = html.unescape(re.search(r'data-csv="([^"]*)"', visit.dom)[1]).splitlines()
+    assert told[0] == "series,x is,x,y is,y,low,high,value"
+    assert len(told) == 1 + 2 * 4, "two disciplines, four measures, no text of the bars"
+    # The title of the axis holds a comma and is quoted.
+    series, title, value, _, label, low, high, _ = next(csv.reader(told[1:2]))
+    assert (series, title, label) == ("fifo", "ping under load, p95 (ms)", "fifo")
+    assert float(low) < float(value) < float(high)
+    assert 'data-errors="[]"' in visit.dom and visit.console == []
+
+
+def html_json(dom, name):
+    """A JSON document that the page's script left in the body."""
+    return json.loads(html.unescape(re.search(rf'data-{name}="([^"]*)"', dom)[1]))
+
+
+def test_a_report_of_a_hundred_thousand_flows_is_small_and_opens_soon(tmp_path):
+    if os.getloadavg()[0] > (os.cpu_count() or 1):
+        pytest.skip("the machine is busy: how soon a page opens cannot be told")
+    path = _comparison(tmp_path / "report.html", list(LAWS)[:5], 100_000)
+    assert path.stat().st_size < 8_000_000
+    real = [flag for flag in FLAGS if "virtual-time" not in flag]
+    took = []
+    for at in range(3):
+        command = [
+            BROWSER,
+            *real,
+            f"--user-data-dir={tmp_path / str(at)}",
+            "--timeout=6000",
+            "--dump-dom",
+            path.as_uri(),
+        ]
+        dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        took.append(int(re.search(r'data-first="(\d+)"', dom)[1]) / 1000)
+    assert min(took) < OPENS_S, took
