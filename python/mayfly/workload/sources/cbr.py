@@ -145,7 +145,9 @@ class Cbr:
             {
                 "start_s": (starts[:, None] + at * gap_s).ravel(),
                 "size_bytes": np.tile(counts * payload, self.flows),
-                "dealt": np.arange(self.flows * len(at)) if self.renew_hosts else np.repeat(np.arange(self.flows), len(at)),
+                "dealt": np.arange(self.flows * len(at))
+                if self.renew_hosts
+                else np.repeat(np.arange(self.flows), len(at)),
             }
         ).with_columns(
             protocol=pl.lit("udp"),
