@@ -1,14 +1,10 @@
 //! CAKE against what its paper promises, by number, and COBALT against decisions derived by hand from
 //! RFC 8289, section 5, and from the rules of BLUE.
 
-use std::collections::VecDeque;
-
 use qdisc::{DropReason, Ecn, Kind, Limit, Packet, Qdisc};
 use units::{FlowKey, Stream, Time};
 
 const MS: u64 = 1_000_000;
-
-fn drop_fate(_: qdisc::Fate) {}
 
 fn cake(isolation: &str, limit: u32, seed: u64) -> Qdisc {
     let options = [("isolation".to_owned(), isolation.to_owned())];
@@ -111,32 +107,6 @@ fn shares_are_in_bytes_whatever_the_length_of_the_packets() {
     let share_of_host = |shares: Vec<f64>| shares[0];
     let share = share_of_host(shares("src", &one_against_32(), len));
     assert!((share - 0.5).abs() < 0.005, "{share}");
-}
-
-/// A transfer split over flows that are without packets now and then, as TCP with a short queue is: such a flow is counted until
-/// its turn has come (Linux: CAKE_SET_BULK).
-#[test]
-fn a_flow_without_packets_counts_for_its_host_until_its_turn_has_come() {
-    let mut cake = cake("triple", 100_000, 1);
-    let of = |flow: u64| Packet { src: u32::from(flow < 8), dst: 100 + u32::from(flow < 8), ..packet(flow, 0) };
-    (0..8).for_each(|flow| drop_fate(cake.enqueue(of(flow), Time::ZERO)));
-    (0..4).for_each(|_| drop_fate(cake.enqueue(of(8), Time::ZERO)));
-    let mut away = VecDeque::new();
-    let mut split = 0.0;
-    for _ in 0..20_000 {
-        let sent = cake.dequeue(Time::ZERO).expect("flow 8 is backlogged").flow.0;
-        if sent == 8 {
-            cake.enqueue(of(8), Time::ZERO);
-        } else {
-            split += 1.0 / 20_000.0;
-            away.push_back(sent);
-        }
-        // A round trip of four packets: half of the flows are on their way.
-        if away.len() > 4 {
-            away.pop_front().into_iter().for_each(|flow| drop_fate(cake.enqueue(of(flow), Time::ZERO)));
-        }
-    }
-    assert!((0.45..0.55).contains(&split), "{split}");
 }
 
 /// Flows of `flows` that share a queue, as far as can be seen from the number of queues in use.

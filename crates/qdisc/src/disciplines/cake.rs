@@ -28,8 +28,6 @@
 //!   busier host. `isolation=src` or `dst` names the side that counts. In the same way a source whose flows all go to busy destinations gets
 //!   less.
 //! - Sparse flows go first whatever their number: backlogged flows starve while new ones alone fill the link, as in RFC 8290.
-//! - A queue that has used up its credit and is empty counts as before until its turn has come, and a new one counts when a packet comes before
-//!   that: `CAKE_SET_BULK` and `CAKE_SET_SPARSE_WAIT` of Linux.
 //!
 //! **Where this differs from Linux**, and why.
 //! - *Turns are reckoned, not walked.* Linux passes by every queue in every round to give it its credit, down to a byte and a half with 1024
@@ -85,7 +83,7 @@ use crate::parts::codel::{INTERVAL, TARGET};
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::set_associative::{Claim, SetAssociative};
-use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
 
 /// Queues, and slots for source hosts and for destination hosts.
 const QUEUES: u32 = 1024;
@@ -100,8 +98,6 @@ struct Queue {
     round: u64,
     /// Slots of its hosts while it is counted as one of their backlogged flows.
     hosts: Option<[u16; 2]>,
-    /// Whether it sits out a turn with no packets and without being counted: with the next packet it is.
-    waits: bool,
 }
 
 /// Backlogged flows per host; none when shares are not to be equal for these hosts.
@@ -179,7 +175,6 @@ impl Cake {
 
     /// Counts the flow of `slot` among the backlogged ones of its hosts.
     fn count(&mut self, slot: usize, source: u32, destination: u32) {
-        self.queues[slot].waits = false;
         if self.queues[slot].hosts.is_none() {
             self.queues[slot].hosts = Some([self.sources.enter(source), self.destinations.enter(destination)]);
         }
@@ -191,7 +186,6 @@ impl Cake {
         self.slots.release(slot);
         let queue = &mut self.queues[slot];
         queue.cobalt.emptied(env.now(), &self.law);
-        queue.waits = false;
         if let Some([source, destination]) = queue.hosts.take() {
             self.sources.leave(source);
             self.destinations.leave(destination);
@@ -257,10 +251,8 @@ impl Cake {
     }
 
     /// The next queue sent a packet and has used up its credit: it gets that of as many rounds as it
-    /// takes to have some again, and sits them out. One without packets does so too, and is counted as before until its turn
-    /// has come (CAKE_SET_BULK, CAKE_SET_SPARSE_WAIT in Linux): the flows of a transfer that is split are without packets now
-    /// and then, and would be taken for fewer.
-    fn sit_out(&mut self, slot: usize, source: u32, destination: u32) {
+    /// takes to have some again, and sits them out.
+    fn sit_out(&mut self, slot: usize, source: u32, destination: u32, env: &Env) {
         self.step_back();
         let is_empty = self.queues[slot].packets.is_empty();
         if !is_empty {
@@ -271,9 +263,11 @@ impl Cake {
         let rounds = credit.unsigned_abs() * load / self.quantum + 1;
         *credit = (*credit + (rounds * self.quantum / load) as i64).max(1);
         self.postpone(slot, rounds);
-        let queue = &mut self.queues[slot];
-        queue.waits = is_empty && queue.hosts.is_none();
-        self.old_queues.enter(queue.round, slot as u16);
+        if is_empty {
+            self.retire(slot, env);
+        } else {
+            self.old_queues.enter(self.queues[slot].round, slot as u16);
+        }
     }
 
     /// Drops from the head of the longest queue.
@@ -306,7 +300,6 @@ impl Discipline for Cake {
         time_driven: false,
         // While packets of a flow wait in a queue, the flow keeps to it: see `SetAssociative::claim`.
         keeps_flow_order: true,
-        runs_on: RunsOn::Kernel { qdisc: "cake", since: "4.19" },
         params: &[
             Param {
                 name: "isolation",
@@ -358,8 +351,6 @@ impl Discipline for Cake {
         self.longest.grew(slot as u32, length(&queue.packets));
         if claim != Claim::Used {
             self.join(slot, packet.src, packet.dst);
-        } else if self.queues[slot].waits {
-            self.count(slot, packet.src, packet.dst);
         }
         if env.is_over() {
             self.make_room(env);
@@ -380,7 +371,7 @@ impl Discipline for Cake {
             }
             queue.credit -= i64::from(packet.len);
             if queue.credit <= 0 {
-                self.sit_out(slot, packet.src, packet.dst);
+                self.sit_out(slot, packet.src, packet.dst, env);
             }
             return Some(packet);
         }
