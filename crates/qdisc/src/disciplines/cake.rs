@@ -83,7 +83,7 @@ use crate::parts::codel::{INTERVAL, TARGET};
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::set_associative::{Claim, SetAssociative};
-use crate::spec::{Family, OptionError, Options, Param, Spec, Value};
+use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Queues, and slots for source hosts and for destination hosts.
 const QUEUES: u32 = 1024;
@@ -300,6 +300,7 @@ impl Discipline for Cake {
         time_driven: false,
         // While packets of a flow wait in a queue, the flow keeps to it: see `SetAssociative::claim`.
         keeps_flow_order: true,
+        runs_on: RunsOn::Kernel { qdisc: "cake", since: "4.19" },
         params: &[
             Param {
                 name: "isolation",
