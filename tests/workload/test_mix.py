@@ -274,3 +274,13 @@ def test_load_is_that_of_the_direction_which_takes_more_of_its_rate():
     assert offered(scaled)["up"]["mbps"] == pytest.approx(0.5, rel=1e-9)
     longer = scale_load(flows, 0.5, 10e6, up_rate_bps=1e6, span_s=4.0)
     assert longer["start_s"].to_list() == pytest.approx([0.0, scaled["start_s"][1] / 2])
+
+
+def test_a_sender_that_renews_its_hosts_has_a_pair_for_each_port():
+    source = Cbr(1e6, packet_bytes=1250, flows=2, renew_packets=10, renew_hosts=True, users=2)
+    flows = synthetic(duration_s=1.0, sources=[source])
+    # 100 packets of each of two senders.
+    assert flows.height == 20 and flows.select("src", "dst").n_unique() == 20
+    assert flows["src"].n_unique() == flows["dst"].n_unique() == 20
+    with pytest.raises(MayflyError, match="renew_hosts: must stand beside renew"):
+        synthetic(duration_s=1.0, sources=[Cbr(1e6, renew_hosts=True, users=1)])

@@ -299,9 +299,11 @@ def with_ends(
     if given.users is None:
         placed = drawn_ends(part, seed, names, *hosts)
     else:
-        own = user_pairs(given.users, names[0], given.ends, pairs)
+        # A sender that renews its hosts has a pair for each of its ports.
+        users = part.height if getattr(given, "renew_hosts", False) else given.users
+        own = user_pairs(users, names[0], given.ends, pairs)
         if "dealt" in part.columns:
-            user: pl.Series | Integers = part["dealt"] % given.users
+            user: pl.Series | Integers = part["dealt"] % users
         else:
             user = choice(stream(seed, "users", *names), given.users, part.height)
         placed = own_ends(part, own, user, hosts)

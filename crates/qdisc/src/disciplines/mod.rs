@@ -22,6 +22,7 @@ pub mod fq_pie;
 pub mod lars;
 pub mod las;
 pub mod lasack;
+pub mod lfq;
 pub mod pefd;
 pub mod pias;
 pub mod pie;
@@ -129,6 +130,7 @@ disciplines! {
     FqCodel(fq_codel::FqCodel),
     FqPie(fq_pie::FqPie),
     Cake(cake::Cake),
+    Lfq(lfq::Lfq),
     Las(las::Las),
     LasAck(lasack::LasAck),
     Lars(lars::Lars),

@@ -18,5 +18,7 @@ pub(crate) mod red_fixed;
 pub(crate) mod regulator;
 pub(crate) mod sampler;
 pub(crate) mod set_associative;
+pub(crate) mod standing_table;
+pub(crate) mod tag_ring;
 pub(crate) mod turn_taking;
 pub(crate) mod volume;

@@ -45,6 +45,9 @@ class CbrSection(Section):
         ge=1,
         description="packets after which a sender goes on under another port; never when absent",
     )
+    renew_hosts: bool = Field(
+        False, description="with another port the sender takes another pair of hosts too: needs renew and users"
+    )
     users: int | None = Field(
         None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
     )
@@ -63,6 +66,7 @@ class CbrSection(Section):
             flows=self.flows,
             spread_s=self.spread,
             renew_packets=self.renew,
+            renew_hosts=self.renew_hosts,
             users=self.users,
             group=self.group,
             ends=ends,
@@ -90,6 +94,8 @@ class Cbr:
     renew_packets : int, optional
         After so many packets the sender goes on under another port, without a pause: a flow of its own in the list.
         Never when not given.
+    renew_hosts : bool
+        With each port the sender takes a pair of hosts that nobody had before; needs ``renew_packets`` and ``users``.
     users : int, optional
         Users the senders are dealt to in turn, at most ``flows``; end points are drawn when not given.
     group : str, optional
@@ -116,6 +122,7 @@ class Cbr:
     ends: tuple[Hosts, Hosts] | None = None
     place: str = "random"
     direction: str = "down"
+    renew_hosts: bool = False
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of constant-rate UDP flows: as many packets as leave from ``start_s`` on, before ``stop_s``."""
@@ -127,6 +134,8 @@ class Cbr:
         if not 1 <= self.rate_bps <= 1e12:
             raise MayflyError(f"rate_bps = {self.rate_bps}: must be from 1 to 1e12 bit/s")
         check_users("cbr", self.users, self.flows)
+        if self.renew_hosts and (self.renew_packets is None or self.users is None):
+            raise MayflyError("renew_hosts: must stand beside renew, the packets of each pair of hosts, and users")
         starts = self.start_s + places(self.flows, self.spread_s, self.place, rng)
         gap_s, payload = 8 * self.packet_bytes / self.rate_bps, self.packet_bytes - UDP_HEADER_BYTES
         # A packet due at stop_s itself is not sent; rounding must not add it.
@@ -136,7 +145,9 @@ class Cbr:
             {
                 "start_s": (starts[:, None] + at * gap_s).ravel(),
                 "size_bytes": np.tile(counts * payload, self.flows),
-                "dealt": np.repeat(np.arange(self.flows), len(at)),
+                "dealt": np.arange(self.flows * len(at))
+                if self.renew_hosts
+                else np.repeat(np.arange(self.flows), len(at)),
             }
         ).with_columns(
             protocol=pl.lit("udp"),

@@ -1,0 +1,407 @@
+//! LFQ against the bounds that the head of `lfq.rs` proves, under arrivals that are drawn to break them, and against
+//! decisions that follow from its rules.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use qdisc::{DropReason, Ecn, Kind, Limit, Packet, Qdisc};
+use units::{FlowKey, Stream, Time};
+
+const MS: u64 = 1_000_000;
+
+/// Constants of the bounds: lag, debt, width of a bucket, longest packet.
+const LAG: i64 = 20_000;
+const DEBT: i64 = 6_000;
+const WIDTH: i64 = 1_024;
+const LONGEST: i64 = 1_500;
+const PACE: f64 = 102.0 / 256.0;
+
+/// What one user may be served beyond another that has packets all the time.
+const APART: i64 = 2 * LAG + 2 * DEBT + 2 * WIDTH + 3 * LONGEST;
+
+/// What a user that has packets all the time may lack of the part of its share that is warranted.
+const LATE: f64 = (LAG + WIDTH + 2 * LONGEST + DEBT) as f64;
+
+fn lfq(options: &str, limit: u32) -> Qdisc {
+    let options: Vec<(String, String)> = options
+        .split_whitespace()
+        .filter_map(|option| option.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    Qdisc::from_options("lfq", &options, Limit::Packets(limit), Stream::named(1, "lfq")).expect("valid options")
+}
+
+/// The options of the bounds; users have standing from the beginning.
+fn bounded() -> Qdisc {
+    lfq(&format!("user_lag={LAG} flow_lag=8000 debt={DEBT} newcomer=0"), 1_000_000)
+}
+
+/// A packet to `user` on one of its ports.
+fn packet(user: u32, port: u64, len: u32) -> Packet {
+    Packet {
+        flow: FlowKey(u64::from(user) << 32 | port << 1),
+        handle: 0,
+        progress: 0,
+        remaining: 0,
+        arrival: Time::ZERO,
+        len,
+        src: 1_000_000,
+        dst: user,
+        options: 0,
+        kind: Kind::Udp,
+        ecn: Ecn::NotEct,
+    }
+}
+
+fn enqueue(queue: &mut Qdisc, packet: Packet) {
+    queue.enqueue(packet, Time::ZERO);
+}
+
+/// How an attacker names its flows.
+#[derive(Clone, Copy, Debug)]
+enum Ports {
+    Same,
+    Few,
+    New,
+}
+
+/// A user sends some packets, then the link takes some.
+#[derive(Clone, Debug)]
+struct Burst {
+    user: u32,
+    ports: Ports,
+    packets: u32,
+    len: u32,
+    served: u32,
+}
+
+fn bursts(users: u32, most: usize) -> impl Strategy<Value = Vec<Burst>> {
+    let ports = prop_oneof![Just(Ports::Same), Just(Ports::Few), Just(Ports::New)];
+    let packets = prop_oneof![3 => 1..3_u32, 2 => 1..40_u32];
+    let len = prop_oneof![2 => Just(1500_u32), 1 => 40..1500_u32];
+    let served = prop_oneof![3 => 0..4_u32, 2 => 0..60_u32];
+    let one = (1..=users, ports, packets, len, served);
+    let burst = one.prop_map(|(user, ports, packets, len, served)| Burst { user, ports, packets, len, served });
+    prop::collection::vec(burst, 1..most)
+}
+
+/// Users that attack, and user 0, which always has packets.
+struct Link {
+    queue: Qdisc,
+    served: Vec<i64>,
+    waiting: Vec<u32>,
+    /// What user 0 would have of a link that gives every user with packets the same.
+    share: f64,
+    ports: u64,
+}
+
+impl Link {
+    fn of(queue: Qdisc, users: u32) -> Link {
+        let size = users as usize + 1;
+        let mut link = Link { queue, served: vec![0; size], waiting: vec![0; size], share: 0.0, ports: 10 };
+        (0..3).for_each(|_| link.arrive(packet(0, 0, LONGEST as u32)));
+        link
+    }
+
+    fn arrive(&mut self, packet: Packet) {
+        let user = packet.dst as usize % self.waiting.len();
+        self.queue.enqueue(packet, Time::ZERO);
+        assert!(self.queue.dropped().is_empty());
+        self.waiting[user] += 1;
+    }
+
+    fn burst(&mut self, burst: &Burst) {
+        for n in 0..u64::from(burst.packets) {
+            let port = match burst.ports {
+                Ports::Same => 0,
+                Ports::Few => n % 5,
+                Ports::New => {
+                    self.ports += 1;
+                    self.ports
+                }
+            };
+            self.arrive(packet(burst.user, port, burst.len));
+        }
+    }
+
+    /// The link takes a packet, and `check` looks at what each user was served.
+    fn serve(&mut self) {
+        let sent = self.queue.dequeue(Time::ZERO).expect("user 0 has packets");
+        let user = sent.dst as usize % self.waiting.len();
+        let backlogged = self.waiting.iter().filter(|&&packets| packets > 0).count();
+        self.share += f64::from(sent.len) / backlogged as f64;
+        self.served[user] += i64::from(sent.len);
+        self.waiting[user] -= 1;
+        if user == 0 {
+            self.arrive(packet(0, 0, LONGEST as u32));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bound 1, user beside user: over any time, and so for any way to pause, to space packets or to change ports.
+    #[test]
+    fn nobody_is_served_more_than_the_bound_beyond_one_who_always_has_packets(bursts in bursts(5, 120)) {
+        let mut link = Link::of(bounded(), 5);
+        let mut least = [0; 6];
+        for burst in &bursts {
+            link.burst(burst);
+            for _ in 0..burst.served {
+                link.serve();
+                for (user, least) in least.iter_mut().enumerate().skip(1) {
+                    let beyond = link.served[user] - link.served[0];
+                    *least = beyond.min(*least);
+                    prop_assert!(beyond - *least <= APART, "user {user}: {} of {APART}", beyond - *least);
+                }
+            }
+        }
+    }
+
+    /// Bound 2: however many others come, each with all the credit there is.
+    #[test]
+    fn who_always_has_packets_gets_its_warranted_share_less_the_bound(bursts in bursts(60, 200)) {
+        let mut link = Link::of(bounded(), 60);
+        let mut least = 0.0_f64;
+        for burst in &bursts {
+            link.burst(burst);
+            for _ in 0..burst.served {
+                link.serve();
+                let lacks = PACE * link.share - link.served[0] as f64;
+                least = least.min(lacks);
+                prop_assert!(lacks - least <= LATE, "{} of {LATE}", lacks - least);
+            }
+        }
+    }
+
+    /// Bound 4: new addresses are one user together, whatever each of them sends below what proves it.
+    #[test]
+    fn new_addresses_are_served_as_one_user(
+        steps in prop::collection::vec((1..20_u32, 40..1500_u32, 0..30_u32), 1..120)
+    ) {
+        let mut queue = lfq(&format!("user_lag={LAG} flow_lag=8000 debt={DEBT} newcomer=30000"), 1_000_000);
+        // User 0 proves itself.
+        for _ in 0..40 {
+            queue.enqueue(packet(0, 0, 1500), Time::ZERO);
+            queue.dequeue(Time::ZERO);
+        }
+        let mut link = Link::of(queue, 1);
+        let (mut address, mut least) = (1, 0);
+        for (packets, len, served) in steps {
+            address += 2;
+            for port in 0..packets {
+                link.arrive(packet(address, u64::from(port % 3), len));
+            }
+            for _ in 0..served {
+                link.serve();
+                let beyond = link.served[1] - link.served[0];
+                least = beyond.min(least);
+                prop_assert!(beyond - least <= APART, "{} of {APART}", beyond - least);
+            }
+        }
+    }
+
+    /// Tables of eight flows and eight users, and users and flows by the dozen: packets of a flow keep their order, none is
+    /// lost, and all come out.
+    #[test]
+    fn flows_keep_their_order_when_tables_are_full(
+        steps in prop::collection::vec((0..30_u32, 0..4_u64, 1..5_u32, 0..6_u32), 1..400),
+        medium in prop_oneof![Just("wire"), Just("cell")],
+    ) {
+        let mut queue = lfq(&format!("flows=8 users=8 newcomer=4000 medium={medium}"), 1_000_000);
+        let (mut sent, mut next) = (HashMap::new(), HashMap::new());
+        let mut leave = |packet: Packet| {
+            let next = next.entry(packet.flow).or_insert(0);
+            prop_assert_eq!(packet.handle, *next, "flow {:?}", packet.flow);
+            *next += 1;
+            Ok(())
+        };
+        for (user, port, packets, served) in steps {
+            for _ in 0..packets {
+                let packet = packet(user, port, 1500);
+                let handle = sent.entry(packet.flow).or_insert(0);
+                queue.enqueue(Packet { handle: *handle, ..packet }, Time::ZERO);
+                *handle += 1;
+            }
+            for _ in 0..served {
+                queue.dequeue(Time::ZERO).map_or(Ok(()), &mut leave)?;
+            }
+        }
+        while let Some(packet) = queue.dequeue(Time::ZERO) {
+            leave(packet)?;
+        }
+        prop_assert_eq!(queue.backlog(), 0);
+        prop_assert_eq!(sent, next);
+    }
+}
+
+/// Bytes served of 10 MB to each of `users`, which all always have packets on `ports` ports each.
+fn shares(queue: Qdisc, ports: &[u64]) -> Vec<f64> {
+    let mut queue = queue;
+    for _ in 0..2 {
+        for (user, &ports) in (0..).zip(ports) {
+            (0..ports).for_each(|port| enqueue(&mut queue, packet(user, port, 1500)));
+        }
+    }
+    let (mut served, mut total) = (vec![0.0; ports.len()], 0.0);
+    while total < 10e6 {
+        let sent = queue.dequeue(Time::ZERO).expect("all have packets");
+        served[sent.dst as usize] += f64::from(sent.len) / 10e6;
+        total += f64::from(sent.len);
+        queue.enqueue(sent, Time::ZERO);
+    }
+    served
+}
+
+#[test]
+fn users_have_equal_shares_whatever_the_number_of_their_flows() {
+    let served = shares(lfq("", 100_000), &[1, 32, 4]);
+    assert!(served.iter().all(|share| (share * 3.0 - 1.0).abs() < 0.03), "{served:?}");
+}
+
+#[test]
+fn a_user_who_fills_the_flow_table_takes_no_more_than_the_share_of_newcomers_beside_its_own() {
+    let served = shares(lfq("flows=64", 100_000), &[5000, 1, 1, 10]);
+    assert!(served.iter().skip(1).all(|share| share * 5.0 > 0.95), "{served:?}");
+    let served = shares(lfq("flows=64 newcomer=0", 100_000), &[5000, 1, 1, 10]);
+    assert!(served.iter().all(|share| (share * 4.0 - 1.0).abs() < 0.1), "{served:?}");
+}
+
+#[test]
+fn users_beyond_the_table_have_shares_all_the_same() {
+    // Twice as many as slots: two share one on average, none starves.
+    let served = shares(lfq("users=32 newcomer=1500", 100_000), &[1; 64]);
+    assert!(served.iter().all(|share| share * 64.0 > 0.1), "{served:?}");
+}
+
+/// Four long ones that have sent for a while, and one who has been silent.
+fn long_ones(options: &str) -> Qdisc {
+    let mut queue = lfq(options, 100_000);
+    for _ in 0..2 {
+        (0..5).for_each(|user| enqueue(&mut queue, packet(user, 0, 1500)));
+    }
+    for _ in 0..4000 {
+        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
+        // User 4 falls silent when it has proved itself.
+        if sent.dst < 4 || queue.stats().dequeued < 300 {
+            queue.enqueue(sent, Time::ZERO);
+        }
+    }
+    queue
+}
+
+/// Bound 3: what the credit covers goes before all who are not behind.
+#[test]
+fn a_transfer_within_the_lag_waits_for_nobody_who_is_not_behind() {
+    let mut queue = long_ones("");
+    let transfer = 200;
+    for handle in 0..transfer {
+        queue.enqueue(Packet { handle: 7000 + handle, ..packet(4, 1, 1500) }, Time::ZERO);
+    }
+    let others = (0..).take_while(|_| {
+        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
+        if sent.dst < 4 {
+            queue.enqueue(sent, Time::ZERO);
+        }
+        sent.handle != 7000 + transfer - 1
+    });
+    let departures = others.count() as u64 + 1;
+    // A bucket and two packets for each of the four.
+    assert!(departures - transfer <= 4 * (8192 / 1500 + 2), "{departures}");
+}
+
+#[test]
+fn a_packet_of_a_sparse_flow_goes_before_all_while_its_user_is_ahead_by_no_more_than_the_debt() {
+    let mut queue = long_ones("");
+    // A bulk flow of user 4 uses its credit up; then it is a user as the others.
+    (0..2).for_each(|_| enqueue(&mut queue, packet(4, 2, 1500)));
+    for _ in 0..1500 {
+        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
+        queue.enqueue(sent, Time::ZERO);
+    }
+    let mut first = 0;
+    for port in 10..40 {
+        queue.enqueue(packet(4, port, 200), Time::ZERO);
+        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
+        first += u32::from(sent.flow == packet(4, port, 0).flow);
+    }
+    // 30 packets of 200 bytes are less than 15 kB.
+    assert!(first >= 29, "{first}");
+}
+
+#[test]
+fn a_full_buffer_drops_the_head_of_a_long_flow_of_the_user_with_most_waiting() {
+    let mut queue = lfq("newcomer=0", 8);
+    for (handle, (user, port)) in (0..).zip([(1, 1), (1, 2), (1, 2), (1, 2), (2, 1), (2, 1), (3, 1), (3, 2)]) {
+        queue.enqueue(Packet { handle, ..packet(user, port, 1500) }, Time::ZERO);
+    }
+    queue.enqueue(Packet { handle: 8, ..packet(4, 1, 1500) }, Time::ZERO);
+    let dropped: Vec<_> = queue.dropped().iter().map(|(packet, reason)| (packet.handle, *reason)).collect();
+    assert_eq!(dropped, [(1, DropReason::PushedOut)]);
+}
+
+/// RFC 9331: a scalable sender is told when a packet waited for over a millisecond, a classic one is not.
+#[test]
+fn packets_of_scalable_senders_are_marked_early() {
+    for (ecn, marked) in [(Ecn::Ect1, true), (Ecn::Ect0, false), (Ecn::NotEct, false)] {
+        let mut queue = lfq("", 100);
+        (0..3).for_each(|_| enqueue(&mut queue, Packet { ecn, ..packet(1, 1, 1500) }));
+        let first = queue.dequeue(Time(MS)).expect("three wait");
+        assert_eq!(first.ecn, ecn, "not above the step");
+        let second = queue.dequeue(Time(MS + 1)).expect("two wait");
+        assert_eq!(second.ecn == Ecn::Ce, marked, "{ecn:?}");
+        let last = queue.dequeue(Time(9 * MS)).expect("one waits");
+        assert_eq!(last.ecn, ecn, "nothing waits behind it");
+    }
+}
+
+/// Acknowledgements of 2896 bytes each beside data: one user downloads, one uploads.
+#[test]
+fn in_a_cell_acknowledgements_are_charged_what_they_acknowledge() {
+    for (medium, expected) in [("wire", 1500.0 / 40.0), ("cell", 1500.0 / 2896.0)] {
+        let mut queue = lfq(&format!("medium={medium} newcomer=0"), 1000);
+        let mut acknowledged = 0;
+        let ack = |acknowledged: u64| Packet { kind: Kind::Ack, progress: acknowledged, ..packet(2, 1, 40) };
+        let mut counts = [0.0_f64; 3];
+        queue.enqueue(packet(1, 1, 1500), Time::ZERO);
+        queue.enqueue(packet(1, 1, 1500), Time::ZERO);
+        for _ in 0..3 {
+            acknowledged += 2896;
+            queue.enqueue(ack(acknowledged), Time::ZERO);
+        }
+        for _ in 0..20_000 {
+            let sent = queue.dequeue(Time::ZERO).expect("packets wait");
+            counts[sent.dst as usize] += 1.0;
+            acknowledged += if sent.dst == 2 { 2896 } else { 0 };
+            queue.enqueue(if sent.dst == 2 { ack(acknowledged) } else { packet(1, 1, 1500) }, Time::ZERO);
+        }
+        assert!((counts[2] / counts[1] / expected - 1.0).abs() < 0.1, "{medium}: {counts:?}");
+    }
+}
+
+#[test]
+fn users_with_standing_keep_it_while_new_addresses_pass() {
+    let mut queue = lfq("", 100_000);
+    for user in 0..50 {
+        for _ in 0..25 {
+            queue.enqueue(packet(user, 0, 1500), Time::ZERO);
+            queue.dequeue(Time::ZERO);
+        }
+    }
+    for address in 1000..100_000 {
+        queue.enqueue(packet(address, 0, 1500), Time::ZERO);
+        queue.dequeue(Time::ZERO);
+    }
+    // A newcomer that floods, and the 50 users beside it: each has as much as it.
+    let mut served = vec![0; 51];
+    for round in 0..3 {
+        (0..50).for_each(|user| enqueue(&mut queue, packet(user, 0, 1500)));
+        (0..50).for_each(|n| enqueue(&mut queue, packet(200_000 + n + 50 * round, 0, 1500)));
+    }
+    for _ in 0..60 {
+        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
+        served[(sent.dst as usize).min(50)] += 1;
+    }
+    assert!(served[..50].iter().all(|&packets| packets >= 1), "{served:?}");
+}
