@@ -14,6 +14,7 @@ from mayfly_papers.declare.declaration import (
     Runs,
     Verdict,
     compared,
+    mean_interval,
     single_run_interval,
 )
 from mayfly_papers.declare.markdown import cells, markdown, section
@@ -57,6 +58,8 @@ def test_the_interval_of_single_runs_holds_the_next_run_in_95_of_100_cases() -> 
 def test_one_replication_and_a_row_without_claim_are_refused() -> None:
     with pytest.raises(MayflyError, match="must be at least 2"):
         single_run_interval(np.array([1.0]))
+    with pytest.raises(MayflyError, match="must be at least 2"):
+        mean_interval(np.array([1.0]))
     with pytest.raises(MayflyError, match="printed number or a direction"):
         Row("row", fixed(1.0))
 

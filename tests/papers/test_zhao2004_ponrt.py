@@ -8,13 +8,14 @@ import pytest
 from test_paper_figures import assert_drawn
 
 from mayfly.discipline_registry import parse
+from mayfly.errors import MayflyError
 from mayfly.estimate import Estimates
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
 from mayfly_papers.declare.declaration import Claim, Runs, simulate
 from mayfly_papers.pages import PAGES
 from mayfly_papers.zhao2004.estimator.figures import figures_of
-from mayfly_papers.zhao2004.estimator.measures import METHODS, Known, late_error, said, samples_of
+from mayfly_papers.zhao2004.estimator.measures import METHODS, Known, late_error, said, samples_of, scored
 from mayfly_papers.zhao2004.estimator.scenarios import EXPERIMENTS, MIXES, RED, binomial, short_flows
 
 ITEM = next(item for item in PAGES if item.id == "zhao-2004-ponrt")
@@ -83,6 +84,13 @@ def test_the_late_error_leaves_out_what_comes_before_ten_seconds():
     columns = {"time_s": times, "share": share}
     found = Estimates("default", {"first_s": 0.0}, columns, np.full(80, 0.75), {}, 0.0)
     assert late_error(found, 40.0) == pytest.approx(0.05)
+
+
+def test_a_run_over_before_estimates_count_has_no_score():
+    columns = {"time_s": [1.0, 2.0], "share": [0.5, 0.5], "mean": [0.5, 0.5], "doubt": [None, None]}
+    found = Estimates("default", {"first_s": 0.0}, columns, np.full(2, 0.75), {}, 100.0)
+    with pytest.raises(MayflyError, match="default: no sample counts in the score: the run must be longer"):
+        scored("default", found)
 
 
 def test_a_start_at_the_truth_is_handed_on():

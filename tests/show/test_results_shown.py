@@ -10,7 +10,9 @@ import polars as pl
 import pytest
 
 import mayfly
+from mayfly.comparison.notebook import MEASURES, MOST
 from mayfly.profile.answer import profile
+from mayfly.profile.link import DirectionGuess, LinkGuess
 from mayfly.show.notebook import Bars, Result, bars, steps
 
 OFFICE = "captures/office.pcap.gz"
@@ -34,6 +36,12 @@ def svg(html):
     return [ET.fromstring(text) for text in re.findall(r"<svg .*?</svg>", html, re.DOTALL)]
 
 
+def _figure(row, place, value):
+    for name in place:
+        row = row.get(name) or {}
+    return row.get(value)
+
+
 def test_a_comparison_prints_one_short_line(compared):
     text = repr(compared)
     flows, records = compared.summary["workload"]["flows"], compared.records.height
@@ -51,13 +59,22 @@ def test_a_profile_prints_one_short_line(profiled):
     assert repr(profiled) == f"<Profile: office.pcap.gz, {profiled.frame.height} connections in 74.79 s>"
 
 
+def test_a_guess_of_a_link_prints_one_short_line():
+    guess = LinkGuess(DirectionGuess("down", rate_bps=1e7, buffer_bytes=73_300), DirectionGuess("up"))
+    assert repr(guess) == "<LinkGuess: down 10.0 Mbit/s, buffer 73.3 kB; up –, buffer –>"
+
+
 def test_a_comparison_in_a_notebook_has_a_picture_and_a_table(compared):
     html = compared._repr_html_()
     rows = compared.summary["disciplines"]
     assert html.count("<table") == 1 and "script" not in html and "http" not in html.replace("http://www.w3.org", "")
     [plot] = svg(html)
     drawn = [element for element in plot if element.tag.endswith("rect")]
-    assert len(drawn) == len(rows) * sum(1 for e in plot if e.get("font-weight") == "bold")
+    # A percentile that transfers without end leave open has no bar.
+    told = [[_figure(row, place, value) is not None for row in rows] for _, place, value, *_ in MEASURES]
+    panels = [known for known in told if any(known)][:MOST]
+    assert len(panels) == MOST == sum(1 for e in plot if e.get("font-weight") == "bold")
+    assert len(drawn) == sum(map(sum, panels)) > MOST
     assert all(f'<th scope="row">{row["label"]}</th>' in html for row in rows)
     assert len(html) < 30_000
 

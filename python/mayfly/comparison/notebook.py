@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mayfly.comparison.choice import family, leading, leading_sentences
+from mayfly.comparison.choice import leading, leading_sentences
 from mayfly.comparison.overview import overview_table
 from mayfly.show.notebook import Bars, bars
 from mayfly.show.palette import styles
@@ -61,8 +61,7 @@ def plot(summary: Mapping[str, Any]) -> str:
     """
     labels = leading(summary["disciplines"])
     rows = [row for label in labels for row in summary["disciplines"] if row["label"] == label]
-    every = summary["disciplines"]
-    looks = styles([row["label"] for row in every], {row["label"]: family(row) for row in every})
+    looks = styles([row["label"] for row in summary["disciplines"]])
     panels = [panel for panel in (_panel(rows, *measure) for measure in MEASURES) if panel is not None][:MOST]
     return bars(labels, [looks[label].colour for label in labels], panels) if panels else ""
 

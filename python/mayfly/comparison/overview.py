@@ -140,16 +140,16 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
     """
     said = []
     blocks = [row["users"] for row in summary["disciplines"] if row.get("users")]
-    if blocks:
+    # Endless flows are no transfers.
+    transfers = next((block["transfers"]["all"] for block in blocks if block["transfers"]), None)
+    if transfers is not None:
         long = "long ones more than 1 MB"
-        transfers = blocks[0]["transfers"]
-        if transfers is not None and not any(one["flows"] for one in transfers["all"] if one["to_kb"] is None):
+        if not any(bin_["flows"] for bin_ in transfers if bin_["to_kb"] is None):
             long = "long are the largest 1 %, as none has more than 1 MB"
-        if transfers is not None:
-            said.append(
-                f"Short transfers have at most 100 kB, {long}; p95: 95 of 100 are faster. In means, long are the "
-                "largest flows that carry half of the bytes."
-            )
+        said.append(
+            f"Short transfers have at most 100 kB, {long}; p95: 95 of 100 are faster. In means, long are the "
+            "largest flows that carry half of the bytes."
+        )
     else:
         said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
     if sentence := links_sentence(summary):

@@ -20,6 +20,7 @@ import polars as pl
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.profile.traffic import DIRECTIONS, Traffic, traffic_of
+from mayfly.show.notebook import Result
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
 
 WIDTHS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -126,8 +127,8 @@ class DirectionGuess:
         ]
 
 
-@dataclass(frozen=True)
-class LinkGuess:
+@dataclass(frozen=True, repr=False)
+class LinkGuess(Result):
     """Both directions of a link.
 
     Parameters
@@ -142,6 +143,12 @@ class LinkGuess:
     def busier(self) -> DirectionGuess:
         """The direction that is full for longer; of none that is, the one with the busiest second."""
         return max((self.down, self.up), key=lambda one: (one.full_s, one.busiest_bps or 0.0))
+
+    def _in_short(self) -> str:
+        return "; ".join(
+            f"{one.direction} {rate_text(one.rate_bps)}, buffer {bytes_text(one.buffer_bytes)}"
+            for one in (self.down, self.up)
+        )
 
     def sentences(self) -> list[str]:
         """Both guesses with their doubts, in words; the busier direction first."""

@@ -208,7 +208,7 @@ def hosts_within(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]:
     return [host for host in hosts_of(frame) if within(host, networks)]
 
 
-def hosts_of_site(frame: pl.DataFrame, networks: Iterable) -> list[str]:
+def hosts_of_site(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]:
     """The same of networks that a user named.
 
     Raises

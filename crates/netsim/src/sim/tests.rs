@@ -236,10 +236,10 @@ fn a_symmetric_network_turned_round_gives_the_run_turned_round() {
         let spec = |n: u64, turned: bool| FlowSpec {
             src: (n % 7) as u32,
             dst: 7 + (n % 4) as u32,
-            up: (n % 3 == 0) != turned,
-            rtt: (n % 5 > 0).then_some(Time(9_000_000 + 3_700_001 * (n % 11))),
+            up: n.is_multiple_of(3) != turned,
+            rtt: (!n.is_multiple_of(5)).then_some(Time(9_000_000 + 3_700_001 * (n % 11))),
             udp: (n % 6 == 5).then_some((700, Time(1_100_003))),
-            receiver_opens: n % 2 == 0,
+            receiver_opens: n.is_multiple_of(2),
             ..flow(Time(n * 13_000_017), 3_000 + 70_000 * (n % 8))
         };
         let out = [false, true].map(|turned| {

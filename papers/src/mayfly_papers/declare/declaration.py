@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number_or_none
 from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95, student_t
@@ -27,7 +28,20 @@ if TYPE_CHECKING:
     from mayfly_papers.declare.measured import Kept
 
 Measures = dict[str, float]
-"""Numbers of one run by name."""
+"""Numbers of one run by name; NaN is one that the run does not have, as a mean over no flow."""
+
+
+def or_nan(value: object) -> float:
+    """A mean or extreme of a column as a measure: NaN where it is null, as that of an empty column is.
+
+    Examples
+    --------
+    >>> or_nan(pl.Series([1.0, 2.0]).mean()), or_nan(pl.Series([], dtype=pl.Float64).mean())
+    (1.5, nan)
+    """
+    found = number_or_none(value)
+    return math.nan if found is None else found
+
 
 Values = np.ndarray
 """One number per replication, shape ``(n_replications,)``."""
@@ -186,7 +200,7 @@ def simulate(experiment: Experiment) -> dict[str, list[Measures]]:
     pairs = [(label, replication) for label in experiment.disciplines for replication in range(experiment.replications)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         measured = list(pool.map(job, pairs))
-    of = {label: [] for label in experiment.disciplines}
+    of: dict[str, list[Measures]] = {label: [] for label in experiment.disciplines}
     for (label, _), measures in zip(pairs, measured, strict=True):
         of[label].append(measures)
     return of
@@ -413,12 +427,12 @@ def compared(row: Row, runs: Runs) -> RowFinding:
     replications = ours.size
     one_run = single_run_interval(ours) if row.printed else None
     verdict = Verdict.DIFFERS
-    if row.printed and one_run[0] <= row.printed.value <= one_run[1]:
+    if row.printed and one_run and one_run[0] <= row.printed.value <= one_run[1]:
         verdict = Verdict.AGREES
     elif row.margin is not None:
         margin = _finite(row, "margins", row.margin(runs))
         replications = margin.size
-        low, high = student_ci95(margin)
+        low, high = mean_interval(margin)
         verdict = Verdict.DIRECTION if low > 0 else Verdict.DIFFERS if high < 0 else Verdict.UNDECIDED
     return RowFinding(row, float(ours.mean()), student_ci95(ours), one_run, verdict, replications)
 
@@ -427,6 +441,36 @@ def _finite(row: Row, what: str, values: Values) -> Values:
     if not np.isfinite(values).all():
         raise MayflyError(f"row '{row.name}': {what} {values.tolist()}: must be finite")
     return values
+
+
+def mean_interval(values: Values) -> tuple[float, float]:
+    """95 % interval of a mean over replications.
+
+    Parameters
+    ----------
+    values : ndarray, shape ``(n_replications,)``
+        At least two.
+
+    Returns
+    -------
+    tuple of two float
+        As :func:`mayfly.metrics.intervals.student_ci95`.
+
+    Raises
+    ------
+    MayflyError
+        Fewer than two values.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in mean_interval(np.array([1.0, 3.0]))]
+    [-10.706, 14.706]
+    """
+    found = student_ci95(values)
+    if found is None:
+        raise MayflyError(f"{len(values)} replications: must be at least 2 for an interval")
+    low, high = found
+    return low, high
 
 
 def single_run_interval(values: Values) -> tuple[float, float]:

@@ -5,12 +5,18 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 from mayfly.show import page
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import axis, figures_of, shown
 from mayfly.show.plotted_table import framed, line
 from mayfly_papers.declare.declaration import Runs
 from mayfly_papers.declare.exhibits import cited
+
+Points = Sequence[float] | np.ndarray | pl.Series
+"""Coordinates of a curve."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Curve:
         What it is, in the words of the legend; of one colour in all figures, and shown and hidden in all at once.
     about : str
         The same in a sentence.
-    x, y : sequence of float
+    x, y : sequence of float, numpy.ndarray or polars.Series
         Of one length; what is not finite is left out.
     points : bool
         Drawn as points, else as a line.
@@ -33,10 +39,10 @@ class Curve:
 
     kind: str
     about: str
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Points
+    y: Points
     points: bool = False
-    half: Sequence[float] = ()
+    half: Points = ()
 
 
 @dataclass(frozen=True)

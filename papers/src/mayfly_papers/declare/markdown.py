@@ -90,7 +90,7 @@ def cells(found: RowFinding) -> list[str]:
     printed = ""
     if row.printed:
         printed = number(row.printed.value) + (f" {interval(row.printed.ci95)}" if row.printed.ci95 else "")
-    ours = f"{number(found.mean)} {interval(found.ci95)}"
+    ours = number(found.mean) + (f" {interval(found.ci95)}" if found.ci95 else "")
     return [name, printed, ours, interval(found.one_run) if found.one_run else "", row.direction, str(found.verdict)]
 
 

@@ -82,11 +82,12 @@ def figure_3_1() -> Claim:
 
 def figure_3_2() -> Claim:
     """More samples."""
-    rows = [
+
+    def misjudged(samples: int) -> Quantity:
         # What is compared in logarithms must be above 0.
-        below(f"T_s = {more}", constant(lambda n=more: wrong(n) + 1e-12), constant(lambda n=less: wrong(n) + 1e-12))
-        for less, more in pairwise(SAMPLES)
-    ]
+        return constant(lambda: wrong(samples) + 1e-12)
+
+    rows = [below(f"T_s = {more}", misjudged(more), misjudged(less)) for less, more in pairwise(SAMPLES)]
     rows.append(at_most("T_s = T", constant(lambda: wrong(50)), 1e-12))
     return _claim(
         "figure-3-2",
@@ -124,10 +125,10 @@ def figure_8() -> Claim:
         found = mapped(FIGURE_8, 101)
         return float(np.interp(cov, found.cov[::-1], found.mean[::-1]))
 
-    rows = [
-        within(f"mean at CoV {cov}, over 10 packets", constant(lambda cov=cov: mean_at(cov) / 10), 2)
-        for cov in (2, 4, 6)
-    ]
+    def tens_of_packets(cov: float) -> Quantity:
+        return constant(lambda: mean_at(cov) / 10)
+
+    rows = [within(f"mean at CoV {cov}, over 10 packets", tens_of_packets(cov), 2) for cov in (2, 4, 6)]
     rows.append(
         within(
             "CoV for shape 1.4, over 5.5",

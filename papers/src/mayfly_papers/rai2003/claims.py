@@ -59,8 +59,13 @@ def _experiment(identity: str, measure, prepare=None, web: Mapping | None = None
     return Experiment(identity, given | more, DISCIPLINES, replications, measure, "web-ns2", prepare)
 
 
-FTP = {"workload.batch": [{"size": "100GB", "start": "2000s", "group": "ftp"}], "trace": ["ftp"]}
-UDP = {"workload.cbr": [{"rate": "128kbit", "packet": 1000, "start": "2000s", "group": "udp"}], "trace": ["udp"]}
+FTP: dict[str, Any] = {"workload.batch": [{"size": "100GB", "start": "2000s", "group": "ftp"}], "trace": ["ftp"]}
+WINDOW_20: dict[str, Any] = {"tcp.receiver_window": 20}
+RATES: dict[str, dict[str, Any]] = {name: {"network.rate": rate} for name, rate in READINGS.items()}
+UDP: dict[str, Any] = {
+    "workload.cbr": [{"rate": "128kbit", "packet": 1000, "start": "2000s", "group": "udp"}],
+    "trace": ["udp"],
+}
 LOADS = {0.75: sessions(11.0), 0.9: sessions(8.0), 0.98: sessions(6.0, 2000)}
 """Web sessions of 5.1 by total load; at 6 s 1300 of them would be over at 7800 s."""
 
@@ -88,7 +93,7 @@ def varied_delays(flows: pl.DataFrame, replication: int) -> pl.DataFrame:
     return flows.with_columns(rtt_s=pl.when(web).then(pl.Series(2 * drawn[place])).otherwise(pl.col("rtt_s")))
 
 
-PACKETS = {
+PACKETS: dict[str, Any] = {
     "duration": "4000s",
     "workload.batch": [
         {"size": 100, "start": "2000s", "every": "20s", "group": "hundred"},
@@ -104,13 +109,13 @@ def short_times(run: RunResult) -> Measures:
 
 
 EXPERIMENTS = (
-    *(_experiment(f"web-{name}", measures.web, **{"network.rate": rate}) for name, rate in READINGS.items()),
+    *(_experiment(f"web-{name}", measures.web, **rate) for name, rate in RATES.items()),
     _experiment("web-half-load", short_times, web=sessions(11.2)),
     *(_experiment(f"ftp-{load}", measures.ftp, web=web, **FTP) for load, web in LOADS.items()),
     _experiment("ftp-far", measures.ftp, far_source, **FTP),
     _experiment("ftp-varied", measures.ftp, varied_delays, **FTP),
     _experiment("udp", measures.udp, **UDP),
-    _experiment("udp-window-20", measures.udp, **UDP, **{"tcp.receiver_window": 20}),
+    _experiment("udp-window-20", measures.udp, **UDP, **WINDOW_20),
     _experiment("packets", measures.departures, **PACKETS, replications=8),
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -56,7 +57,7 @@ def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Fi
             "100 "
             "leave sooner under LAS; of a very large flow those up to 3500 do, later ones leave sooner under FIFO."
         )
-        more = {"part": part, "logarithms": False}
+        more: dict[str, Any] = {"part": part, "logarithms": False}
         found.append(
             figure(_of(4), f"packets of {what}", caption, "packet", "time since the first (s)", curves, **more)
         )
@@ -147,7 +148,7 @@ def _active(runs: dict[str, RunResult]) -> list[Figure]:
     found = []
     for part, column, what in (("a", "mean", "mean"), ("b", "max", "largest")):
         curves = [Curve(name, f"under {name}", table["time_s"], table[column]) for name, table in tables.items()]
-        more = {"part": part, "logarithms": False}
+        more: dict[str, Any] = {"part": part, "logarithms": False}
         found.append(figure(_of(8), f"{what} number of active flows in 100 s", caption, TIME, "flows", curves, **more))
     return found
 
@@ -215,7 +216,7 @@ def ftp(
             tables[name] = per_interval(run.packets, run.timeouts, end_s, INTERVAL_S, min(WARM_UP_S, end_s / 2))
         for column, what in (("received", "packets received"), ("timeouts", "timeouts")):
             curves = [Curve(name, f"under {name}", table["time_s"], table[column]) for name, table in tables.items()]
-            more = {"part": f"{experiment.replace('.', '-')}-{column}", "logarithms": False}
+            more: dict[str, Any] = {"part": f"{experiment.replace('.', '-')}-{column}", "logarithms": False}
             whole = f"{says} Seed 1, intervals of 100 s."
             found.append(figure(_of(number), f"FTP flow, {text}: {what}", whole, TIME, what, curves, **more))
     return found
@@ -240,7 +241,7 @@ def udp(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
             kept = np.unique(np.linspace(0, len(missed) - 1, 400).round().astype(int))
             about = f"LAS, playout buffer of {playout_s} s"
             late.append(Curve(f"{playout_s} s", about, missed.to_numpy()[kept], shares[kept]))
-    more = {"logarithms": False}
+    more: dict[str, Any] = {"logarithms": False}
     jittery = "The report: a long UDP flow has much more jitter under LAS, as each new TCP flow goes before it. Seed 1."
     played = (
         "The report: with a playout buffer of 3 s about 98 % of the blocks of 20 packets are all in time under LAS, "

@@ -3,11 +3,12 @@
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.metrics import active_flows, blocks_in_time, deadline_misses, jitter, per_interval
 from mayfly.metrics.loss import loss_rate, lossy_share_up_to
 from mayfly.metrics.transmission import transmission_time
 from mayfly.simulate.run import RunResult
-from mayfly_papers.declare.declaration import Measures
+from mayfly_papers.declare.declaration import Measures, or_nan
 
 WARM_UP_S = 2000.0
 END_S = 12_000.0
@@ -64,9 +65,9 @@ def times(flows: pl.DataFrame) -> Measures:
     size = pl.col("size_packets")
     near = size.is_between(PAGE_PACKETS - 6, PAGE_PACKETS + 6)
     ranges = {"short": size < SHORT_PACKETS, "page": near, "large": size > LARGE_PACKETS}
-    found = {f"{name}_s": flows.filter(chosen)["transmission_s"].mean() for name, chosen in ranges.items()}
+    found = {f"{name}_s": or_nan(flows.filter(chosen)["transmission_s"].mean()) for name, chosen in ranges.items()}
     # Sizes beyond the 99th percentile have too few flows each: their class is the percentile of 4.2.
-    return found | {"below_p99_s": flows.filter(size <= size.quantile(0.99))["transmission_s"].mean()}
+    return found | {"below_p99_s": or_nan(flows.filter(size <= size.quantile(0.99))["transmission_s"].mean())}
 
 
 def losses(flows: pl.DataFrame) -> Measures:
@@ -74,13 +75,13 @@ def losses(flows: pl.DataFrame) -> Measures:
     one, large = flows.filter(pl.col("size_packets") == 1), flows.filter(pl.col("size_packets") > LARGE_PACKETS)
     few = flows.filter(pl.col("size_packets") < SHORT_PACKETS)
     return {
-        "loss": loss_rate(flows),
+        "loss": or_nan(loss_rate(flows)),
         "lossy": float((flows["drops"] > 0).sum()),
         "lossy_one": float((one["drops"] > 0).sum()),
-        **{f"lossy_below_{size}": lossy_share_up_to(flows, size - 1) for size in (2, 3, 10)},
-        "one_with_loss": (one["drops"] > 0).mean(),
-        "large_loss": loss_rate(large),
-        "few_loss": loss_rate(few),
+        **{f"lossy_below_{size}": or_nan(lossy_share_up_to(flows, size - 1)) for size in (2, 3, 10)},
+        "one_with_loss": or_nan((one["drops"] > 0).mean()),
+        "large_loss": or_nan(loss_rate(large)),
+        "few_loss": or_nan(loss_rate(few)),
     }
 
 
@@ -88,7 +89,7 @@ def populations(run: RunResult) -> Measures:
     """Active web flows (4.3, Fig. 8)."""
     web = run.records.filter(pl.col("group") == "web")
     table = active_flows(web, END_S, INTERVAL_S, WARM_UP_S)
-    return {"active_mean": table["mean"].mean(), "active_max": table["max"].mean()}
+    return {"active_mean": or_nan(table["mean"].mean()), "active_max": or_nan(table["max"].mean())}
 
 
 def ftp(run: RunResult) -> Measures:
@@ -134,16 +135,16 @@ def udp(run: RunResult) -> Measures:
     """
     groups = jitter(run.packets, 100)
     found = {
-        f"in_time_{playout_s}": blocks_in_time(deadline_misses(run.packets, playout_s, MEAN_DELAY_S))
+        f"in_time_{playout_s}": or_nan(blocks_in_time(deadline_misses(run.packets, playout_s, MEAN_DELAY_S)))
         for playout_s in (1, 3, 4)
     }
     lost = run.packets["dropped_s"].count()
     return found | {
-        "jitter_s": groups["jitter_s"].mean(),
+        "jitter_s": or_nan(groups["jitter_s"].mean()),
         "loss": lost / run.packets.height,
-        "worst": float(groups["lost"].max()),
-        "mean_delay_s": (run.packets["received_s"] - run.packets["sent_s"]).mean(),
-        "tcp_loss": loss_rate(counted(run)),
+        "worst": float(number(groups["lost"].max())),
+        "mean_delay_s": or_nan((run.packets["received_s"] - run.packets["sent_s"]).mean()),
+        "tcp_loss": or_nan(loss_rate(counted(run))),
     }
 
 

@@ -77,6 +77,7 @@ def _labels(pairs: Sequence[tuple[str, RowFinding]]) -> list[str]:
 def _trace(verdict: str, colour: str, rows: Sequence[tuple[str, RowFinding]]) -> dict[str, Any]:
     ratios, above, below, texts = [], [], [], []
     for _, row in rows:
+        assert row.row.printed is not None, "rows without a ratio are left out"
         printed, mean = row.row.printed.value, row.mean
         low, high = row.ci95 or (mean, mean)
         ratios.append(mean / printed)

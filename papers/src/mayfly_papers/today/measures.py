@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.metrics.pages import page_loads
 from mayfly.metrics.progress import plateaus
 from mayfly.metrics.size_classes import completed_tcp
@@ -48,7 +49,7 @@ def transfers(run: RunResult) -> Measures:
             "memory_bytes": float(counters["flow_table_bytes"]),
             "queue_mean": counters["queue_mean_packets"],
             "utilisation": counters["utilisation"],
-            "loss": tcp["drops"].sum() / tcp["packets_sent"].sum(),
+            "loss": number(tcp["drops"].sum()) / number(tcp["packets_sent"].sum()),
         }
     )
     if run.samples.height:
@@ -63,7 +64,7 @@ def by_size(records: pl.DataFrame) -> Measures:
     for name, (least, most) in RANGES.items():
         own = done.filter(pl.col("size_packets").is_between(least, most or 2**40))["response_time_s"]
         if own.len():
-            found[f"{name}_s"] = own.mean()
+            found[f"{name}_s"] = number(own.mean())
             if name == "small":
                 found["small_p99_s"] = float(np.percentile(own.to_numpy(), 99))
     return found
@@ -139,7 +140,9 @@ def pages(run: RunResult) -> Measures:
         found[f"{name}_s"] = float(np.median(own))
         found |= {f"{name}_p{share}_s": float(np.percentile(own, share)) for share in SHARES}
     endless = run.records.filter(pl.col("group") == "bulk")
-    return found | {"bulk_mbps": endless["delivered_bytes"].sum() * 8e-9 / (run.counters["end_ns"] * 1e-9) * 1e3}
+    return found | {
+        "bulk_mbps": number(endless["delivered_bytes"].sum()) * 8e-9 / (run.counters["end_ns"] * 1e-9) * 1e3
+    }
 
 
 def answers(run: RunResult) -> Measures:
@@ -179,9 +182,9 @@ def isolation(run: RunResult) -> Measures:
     seconds = run.counters["end_ns"] * 1e-9
     of = {name: run.records.filter(pl.col("group") == name) for name in ("long", "short", "attacker")}
     found = {
-        "long_mbps": of["long"]["delivered_bytes"].sum() * 8e-6 / seconds,
+        "long_mbps": number(of["long"]["delivered_bytes"].sum()) * 8e-6 / seconds,
         "short_s": of["short"].filter(completed_tcp())["response_time_s"].mean(),
-        "attacker_mbps": of["attacker"]["delivered_bytes"].sum() * 8e-6 / seconds,
+        "attacker_mbps": number(of["attacker"]["delivered_bytes"].sum()) * 8e-6 / seconds,
     }
     batches = (
         of["attacker"]

@@ -5,6 +5,8 @@ linux``: CUBIC, HyStart, initial window 10, SACK, timestamps); ``bbr`` and ``ecn
 ``patient`` is it with a minimum timeout of 1 s.
 """
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -49,7 +51,7 @@ SHORTER = ("fifo", "efd", "fq_codel", "cake", "fq_pie", "pie")
 CELL = ("fifo", "efd", "pefd", "efdack", "lasack", "fq_codel", "cake", "fq_pie", "pie")
 
 LINUX = {"tcp.preset": "linux"}
-TRANSPORTS = {
+TRANSPORTS: dict[str, dict[str, Any]] = {
     "thesis": {},
     "cubic": LINUX,
     "bbr": LINUX | {"tcp.congestion": "bbr"},
@@ -72,7 +74,7 @@ def wired_id(transport: str, load_mbps: float) -> str:
 SHORT_RUN = {"duration": "600s"}
 
 
-def _exact(load_mbps: float) -> dict:
+def _exact(load_mbps: float) -> dict[str, Any]:
     return {"workload.load": round(load_mbps * 1e6), "workload.exact_load": True, "sample_interval": 0}
 
 
@@ -81,7 +83,7 @@ def _wired(transport: str, load_mbps: float) -> Experiment:
     # Stalls are looked for where the thesis has them.
     if load_mbps == UNDERLOAD and transport == "cubic":
         given["sample_interval"] = 0.1
-    disciplines = ("fifo", "efd", "fq_codel") if transport == "patient" else WIRED
+    disciplines: tuple[str, ...] = ("fifo", "efd", "fq_codel") if transport == "patient" else WIRED
     if transport in ("cubic", "bbr"):
         disciplines += (WIDE,)
     replications = 8 if transport in ("cubic", "patient") else 5
@@ -163,7 +165,7 @@ def requests(scenario: Scenario, replication: int) -> pl.DataFrame:
     rng = np.random.default_rng(replication)
     mss, end = scenario.tcp.mss, scenario.duration - 10
     turn = f"up 400 | down {ANSWER_PACKETS * mss}"
-    rows = [(0.1 * k, 100 + k, 200 + k, 10**9, None, "bulk") for k in range(2)]
+    rows: list[tuple[Any, ...]] = [(0.1 * k, 100 + k, 200 + k, 10**9, None, "bulk") for k in range(2)]
     for user in range(KEPT):
         gaps = rng.exponential(5.0, int(end / 5))
         script = " | ".join(f"wait {gap * 1e3:.3f}ms | {turn}" for gap in gaps)

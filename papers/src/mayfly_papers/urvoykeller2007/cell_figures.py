@@ -1,6 +1,7 @@
 """Figures 1 to 6, 11 to 15, 19 and 20 of Urvoy-Keller 2007 as figures: means over the replications, or seed 1."""
 
 from functools import partial
+from typing import Any
 
 import polars as pl
 
@@ -50,7 +51,7 @@ def by_buffer(runs: Runs | None = None, most_s: float | None = None) -> list[Fig
                 _by_buffer(runs, text, f"mean over the {text}", discipline, f"{way}_{part}")
                 for way, text in WAYS.items()
             ]
-            more = {"part": part.partition("_")[0], "logarithms": "x"}
+            more: dict[str, Any] = {"part": part.partition("_")[0], "logarithms": "x"}
             text = f"{caption} {_MEANS}"
             found.append(figure(_of(number), f"{what} under {name}", text, BUFFER, y, curves, **more))
     ratios = {d: _by_buffer(runs, name, f"under {name}", d, "ratio") for d, name in endless.NAMES.items()}
@@ -172,7 +173,7 @@ def by_quantile(number: int, load: int, runs: Runs | None = None, most_s: float 
         ("again", "sent again", "share of the packets", False),
     ):
         curves = [Curve(name, f"under {name}", table["quantile"], table[column]) for name, table in tables.items()]
-        more = {"part": column.partition("_")[0], "logarithms": scale}
+        more: dict[str, Any] = {"part": column.partition("_")[0], "logarithms": scale}
         found.append(
             figure(_of(number), f"{what} of downloads, {load} Mb/s", caption, "quantile of size", y, curves, **more)
         )

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number_or_none
 from mayfly.discipline_registry import parse
 from mayfly.models.queue.mg1 import MG1
 from mayfly.models.queue.policies import POLICIES
@@ -57,7 +58,7 @@ def of_mix(number: str, experiment: Experiment, most_s: float | None = None) -> 
     capacity, queue, uploads = fitted(run)
     table = points(with_model(run, capacity, queue, uploads))
     curves = [*_simulated("LASACK", table), _model("LASACK", "Eq. 8", table)]
-    starved = table.filter(pl.col("model_mean_s").is_infinite())["size_packets"].min()
+    starved = number_or_none(table.filter(pl.col("model_mean_s").is_infinite())["size_packets"].min())
     more = "" if starved is None else f" From {starved} MSS on the model starves downloads: no curve there."
     return _of_run(number, experiment, curves, capacity, queue, more)
 
@@ -67,7 +68,10 @@ def one_run(experiment: Experiment, discipline: str, most_s: float | None = None
     scenario = experiment.loaded()
     if most_s is not None:
         scenario = scenario.override(duration=f"{most_s}s")
-    return run_one(scenario, parse(discipline), experiment.prepare(workload(scenario), 0))
+    flows = workload(scenario)
+    if experiment.prepare is not None:
+        flows = experiment.prepare(flows, 0)
+    return run_one(scenario, parse(discipline), flows)
 
 
 def _simulated(name: str, table: pl.DataFrame) -> list[Curve]:

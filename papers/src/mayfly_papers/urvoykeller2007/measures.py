@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.laws.service import Discrete
 from mayfly.metrics.active import active_flows
 from mayfly.metrics.size_classes import completed_tcp
@@ -12,7 +13,7 @@ from mayfly.models.queue.policies import POLICIES
 from mayfly.models.wlan.tcp import capacity_bps, rate_with_uploads
 from mayfly.simulate.run import RunResult
 from mayfly_papers.chen2012.wlan.measures import losses
-from mayfly_papers.declare.declaration import Measures
+from mayfly_papers.declare.declaration import Measures, or_nan
 
 PACKET_BYTES, ACK_BYTES, SEGMENT_BYTES = 1500, 40, 1460
 PACKET_BITS = 8.0 * PACKET_BYTES
@@ -44,11 +45,12 @@ def load(run: RunResult) -> Measures:
         flows at the end; ``growth`` of the flows active in the last quarter over the second; ``mac_retries``,
         ``queue_drops`` and ``tcp_again``, frames and packets in all.
     """
+    assert run.cell is not None, "runs of this paper are of a cell"
     seconds, records, nodes = run.counters["end_ns"] * 1e-9, run.records, run.cell["nodes"]
     active = active_flows(records, seconds, seconds / 4)["mean"].to_list()
     again = float(records["retransmits"].sum())
     return {
-        "unique_mbps": records["delivered_bytes"].sum() * 8e-6 / seconds * PACKET_BYTES / SEGMENT_BYTES,
+        "unique_mbps": number(records["delivered_bytes"].sum()) * 8e-6 / seconds * PACKET_BYTES / SEGMENT_BYTES,
         "again_mbps": again * PACKET_BYTES * 8e-6 / seconds,
         "unfinished": float(records["finish_s"].null_count()),
         "growth": active[3] / active[1],
@@ -82,10 +84,10 @@ def by_quantile(run: RunResult, direction: str = "down") -> Measures:
         done = part.filter(completed_tcp())
         found[f"{name}_done"] = done.height / max(part.height, 1)
         if done.height:
-            found[f"{name}_s"] = done["response_time_s"].mean()
-            found[f"{name}_rtt_s"] = done["rtt_mean_s"].mean()
-            found[f"{name}_cwnd"] = done["cwnd_mean_packets"].mean()
-            found[f"{name}_again"] = done["retransmits"].sum() / done["size_packets"].sum()
+            found[f"{name}_s"] = number(done["response_time_s"].mean())
+            found[f"{name}_rtt_s"] = or_nan(done["rtt_mean_s"].mean())
+            found[f"{name}_cwnd"] = or_nan(done["cwnd_mean_packets"].mean())
+            found[f"{name}_again"] = number(done["retransmits"].sum()) / number(done["size_packets"].sum())
     return found
 
 
@@ -156,7 +158,7 @@ def _seen(run: RunResult) -> tuple[float, float, float, float]:
     down = run.records.filter(pl.col("direction") == "down")
     rates = down.height / seconds, (run.records.height - down.height) / seconds
     smallest = down.filter((pl.col("size_packets") == SMALLEST_PACKETS) & completed_tcp())
-    return rate_with_uploads(*rates), float(smallest["presence_s"].mean()), *rates
+    return rate_with_uploads(*rates), number(smallest["presence_s"].mean()), *rates
 
 
 def beside_models(run: RunResult) -> Measures:
@@ -187,11 +189,11 @@ def beside_models(run: RunResult) -> Measures:
         done = _part(own, name).filter(completed_tcp())
         if not done.height:
             continue
-        measured, model = float(done["presence_s"].mean()), done["model_s"].mean()
+        measured, model = number(done["presence_s"].mean()), number(done["model_s"].mean())
         found[f"{name}_presence_s"] = measured
         if np.isfinite(model):
             found[f"{name}_las"] = model / measured
-        found[f"{name}_bits"] = float(done["size_packets"].mean()) * PACKET_BITS
+        found[f"{name}_bits"] = number(done["size_packets"].mean()) * PACKET_BITS
     return found | point_errors(own) | starved(own)
 
 
@@ -229,14 +231,14 @@ def point_errors(own: pl.DataFrame) -> Measures:
             ("bit_s", table[column] / (table["size_packets"] * PACKET_BITS)),
         ):
             for percent in POINT_PERCENTILES:
-                found[f"{name}_{kind}_{percent}"] = values.quantile(percent / 100, "linear")
+                found[f"{name}_{kind}_{percent}"] = or_nan(values.quantile(percent / 100, "linear"))
     return found
 
 
 def starved(own: pl.DataFrame) -> Measures:
     """Downloads of sizes with an infinite response time, and whether they completed."""
     endless = own["model_s"].is_infinite()
-    found = {"starved_share": float(endless.mean())}
+    found = {"starved_share": number(endless.mean())}
     if 0 < found["starved_share"] < 1:
         for name, chosen in (("starved", endless), ("served", ~endless)):
             part = own.filter(chosen)

@@ -230,7 +230,8 @@ def small_flows() -> Claim:
         rows.append(
             below(
                 f"3 MSS, RTT, LAS, {load} Mb/s",
-                *(_of(d, "smallest_rtt_s", load) for d in ("las", "fifo")),
+                _of("las", "smallest_rtt_s", load),
+                _of("fifo", "smallest_rtt_s", load),
                 "s",
                 "below FIFO",
             )
@@ -260,7 +261,8 @@ def layers() -> Claim:
         ),
         greater_by(
             "drops at the access point, 7 Mb/s, LAS",
-            *(_of("las", "queue_drops", load) for load in (7, 1)),
+            _of("las", "queue_drops", 7),
+            _of("las", "queue_drops", 1),
             "packets",
             "above 1 Mb/s",
         ),

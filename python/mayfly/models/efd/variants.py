@@ -114,7 +114,7 @@ class EfdModel:
 
         return levels.response(self.queue, sizes, threshold=self.threshold)
 
-    def flow_response(self, variant: str, packets: Floats, control: bool = True) -> Floats:
+    def flow_response(self, variant: str, packets: Numbers, control: bool = True) -> Floats:
         """Mean response time of flows.
 
         Parameters

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 from rich.table import Table
 
+from mayfly.arrays import number_or_none
 from mayfly.errors import MayflyError
 from mayfly.profile.agreement.registry import read
 from mayfly.profile.agreement.table import KEY, METRICS, Seen, columns_of
@@ -78,10 +79,10 @@ class Agreement(Result):
             "equal": told.height - int(told["differs"].sum()),
             "only_a": int((values["one"].is_not_null() & values["two"].is_null()).sum()),
             "only_b": int((values["one"].is_null() & values["two"].is_not_null()).sum()),
-            "largest": _finite((told["one"] - told["two"]).abs().max()),
+            "largest": _finite(number_or_none((told["one"] - told["two"]).abs().max())),
         }
         of = pl.Series.sum if metric.sums else pl.Series.mean
-        return found | {"a": _finite(of(told["one"])), "b": _finite(of(told["two"]))}
+        return found | {side: _finite(number_or_none(of(told[name]))) for side, name in (("a", "one"), ("b", "two"))}
 
     def connections(self) -> list[dict[str, Any]]:
         """The connections that differ most: by the sum of relative differences over the metrics."""

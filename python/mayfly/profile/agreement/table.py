@@ -135,7 +135,7 @@ def in_order(frame: pl.DataFrame) -> pl.DataFrame:
     addresses = {text: _shortest(text) for text in pl.concat([frame["a"], frame["b"].alias("a")]).unique()}
     frame = frame.with_columns(pl.col("a", "b").replace(addresses))
     turned = (pl.col("a") > pl.col("b")) | ((pl.col("a") == pl.col("b")) & (pl.col("a_port") > pl.col("b_port")))
-    pairs = [("a", "b"), ("a_port", "b_port")]
+    pairs: list[tuple[str, ...]] = [("a", "b"), ("a_port", "b_port")]
     pairs += [columns_of(name) for name in METRICS if METRICS[name].per_direction]
     exchanged = []
     for one, other in pairs:

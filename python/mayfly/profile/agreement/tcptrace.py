@@ -3,7 +3,7 @@
 import csv
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,9 @@ def _unpadded(text: str) -> float:
 
 def _rows_of_text(path: Path, source: str) -> Iterator[dict[str, Any]]:
     with reading(source), lines(path) as text:
-        row, hosts, times = None, 0, {}
+        row: dict[str, Any] | None = None
+        times: dict[str, float] = {}
+        hosts = 0
         for number, line in enumerate(text, 1):
             place = f"{source}: line {number}"
             if _BEGIN.match(line):
@@ -130,7 +132,7 @@ def _time(text: str, place: str) -> float:
         ) from None
 
 
-def _read(path: Path, rows_of) -> Seen:
+def _read(path: Path, rows_of: Callable[[Path, str], Iterator[dict[str, Any]]]) -> Seen:
     source = printable(path)
     rows = list(rows_of(path, source))
     if not rows or any(not {"a", "b", "start_s"} <= row.keys() for row in rows):

@@ -64,7 +64,7 @@ def _fields(path: Path) -> Seen:
         values = table[name].cast(dtype, strict=False)
         wrong = values.is_null() & table[name].is_not_null()
         if wrong.any():
-            row = wrong.arg_max()
+            row = wrong.arg_true()[0]
             raise MayflyError(f"{source}: row {row + 1}: {name} = {printable(table[name][row])}: must be a number")
         table = table.with_columns(values)
     if table.height == 0:

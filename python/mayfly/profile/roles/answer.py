@@ -205,9 +205,12 @@ class Applied(Result):
     def document(self) -> dict[str, Any]:
         """For JSON: ``traces`` with counts by role and score, ``histogram``, ``hosts``."""
         rows = [
-            {"name": name}
-            | {role: table.filter(pl.col("role") == role).height for role in CLASSES}
-            | {"insufficient": table["probability"].null_count(), "score": self._score(table)}
+            {
+                "name": name,
+                **{role: table.filter(pl.col("role") == role).height for role in CLASSES},
+                "insufficient": table["probability"].null_count(),
+                "score": self._score(table),
+            }
             for name, table in zip(self.names, self.traces, strict=True)
         ]
         return {"traces": rows, "histogram": histogram(self.hosts), "hosts": self.hosts.to_dicts()}

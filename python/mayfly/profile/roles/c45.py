@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.profile.roles.instances import Attribute, Instances
 
@@ -51,7 +51,7 @@ class Node:
     attribute: int | None = None
     threshold: float | None = None
     children: list[Node] = field(default_factory=list)
-    rows: Floats | None = None
+    rows: Integers | None = None
     weights: Floats | None = None
 
     @property
@@ -59,6 +59,12 @@ class Node:
         """Weights by class."""
         result: Floats = self.bags.sum(axis=0)
         return result
+
+    @property
+    def instances(self) -> tuple[Integers, Floats]:
+        """Training instances that came here, and how much of each, while the tree is made."""
+        assert self.rows is not None and self.weights is not None, "the tree is finished"
+        return self.rows, self.weights
 
     @property
     def is_leaf(self) -> bool:
@@ -76,7 +82,7 @@ class Node:
         self.attribute = self.threshold = None
         self.children = []
 
-    def branch_of(self, values: Floats) -> Floats:
+    def branch_of(self, values: Floats) -> Integers:
         """Branch of each value of the attribute, -1 where it is missing."""
         known = ~np.isnan(values)
         if self.threshold is None:
@@ -88,7 +94,7 @@ class Node:
         weights = self.bags.sum(axis=1)
         return weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
 
-    def split(self, data: Instances, rows: Floats, weights: Floats) -> Iterator[tuple[Floats, Floats]]:
+    def split(self, data: Instances, rows: Integers, weights: Floats) -> Iterator[tuple[Integers, Floats]]:
         """Rows and weights of each branch."""
         branch = self.branch_of(data.values[rows, self.attribute])
         for place, part in enumerate(self.shares()):
@@ -96,13 +102,13 @@ class Node:
             kept = (branch == place) | (sent * weights > SMALL)
             yield rows[kept], (sent * weights)[kept]
 
-    def with_missing(self, data: Instances, rows: Floats, weights: Floats) -> None:
+    def with_missing(self, data: Instances, rows: Integers, weights: Floats) -> None:
         """Count the instances again, those without value in parts."""
         branch = self.branch_of(data.values[rows, self.attribute])
         self.bags = np.zeros((len(self.children) or len(self.bags), len(data.classes)))
         known = branch >= 0
         np.add.at(self.bags, (branch[known], data.labels[rows][known]), weights[known])
-        lost = np.bincount(data.labels[rows][~known], weights[~known], len(data.classes))
+        lost = class_weights(data, rows[~known], weights[~known])
         self.bags = self.bags + self.shares()[:, None] * lost
 
     def wrong(self) -> float:
@@ -152,6 +158,12 @@ class Test:
     __test__ = False
 
 
+def class_weights(data: Instances, rows: Integers, weights: Floats) -> Floats:
+    """Weight of instances by class, shape (n_classes,)."""
+    # numpy types the sums of weights as counts; they are floats as they come.
+    return np.bincount(data.labels[rows], weights, len(data.classes)).astype(float, copy=False)
+
+
 def entropy_sum(weights: Floats) -> float:
     """Sum of w log2 w."""
     positive = weights[weights > SMALL]
@@ -183,8 +195,8 @@ def grow(data: Instances, settings: Settings) -> Node:
         node.attribute, node.threshold, node.bags = test.attribute, test.threshold, test.bags
         if test.threshold is not None and not settings.midpoints:
             node.threshold = _occurring(data.values[:, test.attribute], test.threshold)
-        node.with_missing(data, node.rows, node.weights)
-        node.children = [_node(data, *part) for part in node.split(data, node.rows, node.weights)]
+        node.with_missing(data, *node.instances)
+        node.children = [_node(data, *part) for part in node.split(data, *node.instances)]
         waiting += node.children
     return root
 
@@ -198,9 +210,8 @@ def _occurring(column: Floats, threshold: float) -> float:
     return largest
 
 
-def _node(data: Instances, rows: Floats, weights: Floats) -> Node:
-    counts = np.bincount(data.labels[rows], weights, len(data.classes))
-    return Node(counts[None, :], rows=rows, weights=weights)
+def _node(data: Instances, rows: Integers, weights: Floats) -> Node:
+    return Node(class_weights(data, rows, weights)[None, :], rows=rows, weights=weights)
 
 
 def _best_test(data: Instances, node: Node, settings: Settings) -> Test | None:
@@ -229,10 +240,11 @@ def _best_test(data: Instances, node: Node, settings: Settings) -> Test | None:
 
 
 def _test(data: Instances, node: Node, place: int, attribute: Attribute, settings: Settings) -> Test | None:
-    column = data.values[node.rows, place]
+    rows, weights = node.instances
+    column = data.values[rows, place]
     known = ~np.isnan(column)
-    labels, weights = data.labels[node.rows][known], node.weights[known]
-    total = float(node.weights.sum())
+    total = float(weights.sum())
+    labels, weights = data.labels[rows][known], weights[known]
     if attribute.values is None:
         return _cut(place, column[known], labels, weights, total, len(data.classes), settings.least)
     bags = np.zeros((len(attribute.values), len(data.classes)))
@@ -263,7 +275,7 @@ def _ratio(bags: Floats, gain: float, total: float) -> float:
 
 
 def _cut(
-    place: int, column: Floats, labels: Floats, weights: Floats, total: float, classes: int, least: int
+    place: int, column: Floats, labels: Integers, weights: Floats, total: float, classes: int, least: int
 ) -> Test | None:
     """The best threshold of a number."""
     known = float(weights.sum())
@@ -316,7 +328,7 @@ def probabilities(root: Node, values: Floats) -> Floats:
 
 
 def _probability(node: Node, row: Floats, weight: float) -> Floats:
-    if node.is_leaf:
+    if node.attribute is None:
         return weight * _shares(node.counts)
     branch = int(node.branch_of(row[node.attribute : node.attribute + 1])[0])
     if branch < 0:
@@ -356,12 +368,14 @@ def tree_text(root: Node, attributes: tuple[Attribute, ...], classes: tuple[str,
 
 
 def _lines(node: Node, attributes: tuple[Attribute, ...], classes: tuple[str, ...], depth: int) -> Iterator[str]:
+    assert node.attribute is not None, "a leaf tests nothing"
     attribute = attributes[node.attribute]
     for place, child in enumerate(node.children):
         if node.threshold is not None:
             sign = ("<=", ">")[place]
             said = f"{attribute.name} {sign} {f'{node.threshold:.6f}'.rstrip('0').rstrip('.')}"
         else:
+            assert attribute.values is not None, "a number is tested against a threshold"
             said = f"{attribute.name} = {attribute.values[place]}"
         head = "|   " * depth + said
         if child.is_leaf:

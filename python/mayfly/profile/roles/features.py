@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Booleans, Floats
 from mayfly.errors import MayflyError
 from mayfly.profile.hosts import ROLES, answered
 from mayfly.profile.roles.instances import Attribute, Instances
@@ -77,7 +77,7 @@ def host_features(frame: pl.DataFrame, hosts: Iterable[str]) -> pl.DataFrame:
     return joined.select("host", *FEATURES, total, "bytes").sort("host")
 
 
-def enough(features: pl.DataFrame, least: int) -> Floats:
+def enough(features: pl.DataFrame, least: int) -> Booleans:
     """Whether hosts have enough connections to be judged, shape (n_hosts,).
 
     Raises

@@ -56,7 +56,7 @@ class Instances:
     attributes: tuple[Attribute, ...]
     classes: tuple[str, ...]
     values: Floats
-    labels: Floats
+    labels: Integers
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -241,6 +241,7 @@ def _checked_tree(document: dict[str, Any]) -> Node:
             fits = (
                 fits
                 and node.attribute in range(len(FEATURES))
+                and node.threshold is not None
                 and np.isfinite(node.threshold)
                 and len(node.children) == 2
             )

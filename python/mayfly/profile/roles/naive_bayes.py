@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.profile.roles.instances import Instances
 
@@ -115,7 +115,7 @@ def naive_bayes(data: Instances) -> NaiveBayes:
     return NaiveBayes((counts + 1) / (counts.sum() + len(counts)), tuple(laws))
 
 
-def _normal(column: Floats, labels: Floats, classes: int) -> dict[str, Any]:
+def _normal(column: Floats, labels: Integers, classes: int) -> dict[str, Any]:
     distinct = np.unique(column)
     precision = float((distinct[-1] - distinct[0]) / (len(distinct) - 1)) if len(distinct) > 1 else DEFAULT_PRECISION
     rounded = np.rint(column / precision) * precision

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
-from mayfly.profile.roles.c45 import SLACK, SMALL, Node, Settings, grow
+from mayfly.profile.roles.c45 import SLACK, SMALL, Node, Settings, class_weights, grow
 from mayfly.profile.roles.instances import Instances
 
 GRACE = 0.1
@@ -85,7 +85,7 @@ def prune(node: Node, data: Instances, settings: Settings) -> None:
     largest = node.children[len(weights) - 1 - int(np.argmax(weights[::-1]))]
     raised = math.inf
     if settings.raising:
-        raised = _branch_errors(largest, data, node.rows, node.weights, settings.confidence)
+        raised = _branch_errors(largest, data, *node.instances, settings.confidence)
     as_leaf = _leaf_errors(node.counts, settings.confidence)
     as_tree = _tree_errors(node, settings.confidence)
     if as_leaf - as_tree - GRACE < SMALL and as_leaf - raised - GRACE < SMALL:
@@ -93,7 +93,7 @@ def prune(node: Node, data: Instances, settings: Settings) -> None:
     elif raised - as_tree - GRACE < SMALL:
         node.attribute, node.threshold, node.bags = largest.attribute, largest.threshold, largest.bags
         node.children = largest.children
-        _count_again(node, data, node.rows, node.weights)
+        _count_again(node, data, *node.instances)
         prune(node, data, settings)
 
 
@@ -111,10 +111,10 @@ def _tree_errors(node: Node, confidence: float) -> float:
     return sum(_tree_errors(child, confidence) for child in node.children)
 
 
-def _branch_errors(node: Node, data: Instances, rows: Floats, weights: Floats, confidence: float) -> float:
+def _branch_errors(node: Node, data: Instances, rows: Integers, weights: Floats, confidence: float) -> float:
     """Errors expected of a branch when it gets other instances; it stays as it is."""
     if node.is_leaf:
-        return _leaf_errors(np.bincount(data.labels[rows], weights, len(data.classes)), confidence)
+        return _leaf_errors(class_weights(data, rows, weights), confidence)
     kept = node.bags
     node.with_missing(data, rows, weights)
     parts = list(node.split(data, rows, weights))
@@ -123,11 +123,11 @@ def _branch_errors(node: Node, data: Instances, rows: Floats, weights: Floats, c
     return sum(_branch_errors(child, data, *part, confidence) for child, part in pairs)
 
 
-def _count_again(node: Node, data: Instances, rows: Floats, weights: Floats) -> None:
+def _count_again(node: Node, data: Instances, rows: Integers, weights: Floats) -> None:
     """Give a raised branch the instances of its new place."""
     node.rows, node.weights = rows, weights
     if node.is_leaf:
-        node.bags = np.bincount(data.labels[rows], weights, len(data.classes))[None, :]
+        node.bags = class_weights(data, rows, weights)[None, :]
         return
     node.with_missing(data, rows, weights)
     for child, part in zip(node.children, list(node.split(data, rows, weights)), strict=True):

@@ -43,6 +43,7 @@ def law_document(law: Measured | Fitted | None, unit: str) -> dict[str, Any] | N
 def _size(one: Class) -> dict[str, Any]:
     if one.size is not None:
         return law_document(one.size, "bytes") or {}
+    assert one.datagrams is not None, one.key  # as Class holds
     sizes, weights = np.asarray(one.datagrams.size_bytes, dtype=float), np.asarray(one.datagrams.weights)
     return law_document(Measured(**_steps(sizes, weights)), "bytes") or {}
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.profile.workload.laws import cov
@@ -101,6 +101,7 @@ def mean_wire_bytes(one: Class, mss: int = MSS, header_bytes: int = HEADER) -> f
             np.asarray(getattr(one.datagrams, name)) for name in ("size_bytes", "packet_bytes", "weights")
         )
         return float(np.average(np.ceil(size / (packet - UDP_HEADER_BYTES)) * packet, weights=weights))
+    assert one.size is not None, one.key  # as Class holds
     largest = float(one.size.quantile(np.array([1.0]))[0])
     packets = float(one.size.sf(mss * np.arange(math.ceil(largest / mss) + 1)).sum())
     return one.size.mean() + header_bytes * packets
@@ -166,13 +167,14 @@ def _flows(one: Class, workload: Workload, duration_s: float, seed: int, factor:
             columns[name] = np.asarray(getattr(one.datagrams, name))[rows]
         del columns["opened_by"]
     else:
+        assert one.size is not None, one.key  # as Class holds
         columns["size_bytes"] = np.maximum(np.rint(one.size.quantile(uniform("sizes"))), 1).astype(np.int64)
         if one.rtt is not None:
             columns["rtt_s"] = one.rtt.quantile(uniform("rtts"))
     return pl.DataFrame(columns)
 
 
-def _weighted(weights: list[float], uniform: Floats) -> Floats:
+def _weighted(weights: list[float], uniform: Floats) -> Integers:
     """Rows by weight, of uniform numbers in (0, 1]."""
     shares = np.cumsum(weights) / np.sum(weights)
     shares[-1] = 1.0

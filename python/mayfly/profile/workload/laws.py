@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Numbers
 from mayfly.fields import Section
 from mayfly.profile.laws import LAWS
 
@@ -55,7 +55,7 @@ class Measured(Section):
         """Mean of the squares."""
         return float(np.average(np.square(self.values), weights=self.weights))
 
-    def sf(self, x: Floats) -> Floats:
+    def sf(self, x: Numbers) -> Floats:
         """Probability of more than ``x``."""
         below = np.searchsorted(np.asarray(self.values), np.asarray(x, dtype=float), side="right")
         return 1 - np.concatenate([[0.0], self._shares])[below]
@@ -116,7 +116,7 @@ class Fitted(Section):
         x, more, _ = self._grid
         return float((np.diff(x**2) * (more[1:] + more[:-1]) / 2).sum())
 
-    def sf(self, x: Floats) -> Floats:
+    def sf(self, x: Numbers) -> Floats:
         """Probability of more than ``x``."""
         up_to = np.clip(self._distribution.cdf(np.asarray(x, dtype=float)) / self._reached, 0, 1)
         result: Floats = (1 - self.zero) * (1 - up_to)

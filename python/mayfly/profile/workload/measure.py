@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, number, number_or_none
 from mayfly.errors import MayflyError
 from mayfly.profile.answer import Profile, profile
 from mayfly.profile.classes import CLASSES, SIDES
@@ -83,7 +83,7 @@ def workload_of(found: Profile, *, fit: Iterable[str] = (), points: int = POINTS
     flows = flows.with_columns(pl.col("measured_rtt_s").alias("rtt_s"), pl.col("class").alias("group"))
     inside, before = flows.filter("begun"), flows.filter(~pl.col("begun"))
     left_out = {"flows": before.height, "bytes": int(before["size_bytes"].sum() or 0)}
-    duration_s = max(found.connections.duration_s, float(inside["start_s"].max() or 0) * (1 + 1e-9))
+    duration_s = max(found.connections.duration_s, (number_or_none(inside["start_s"].max()) or 0.0) * (1 + 1e-9))
     if not inside.height or not duration_s > 0:
         raise MayflyError(f"{', '.join(found.connections.sources)}: no flow that began in the capture, in 0 s or more")
     periods = _periods(found, duration_s)
@@ -101,7 +101,7 @@ def workload_of(found: Profile, *, fit: Iterable[str] = (), points: int = POINTS
 def _periods(found: Profile, duration_s: float) -> list[Period]:
     """Those of the load; the last one lasts to the end."""
     if not found.periods:
-        total = 8 * found.load["bytes"].sum() / duration_s
+        total = 8 * number(found.load["bytes"].sum()) / duration_s
         return [Period(start_s=0.0, end_s=duration_s, mean_bps=total)]
     begins = [found.bin_s * period.begin for period in found.periods]
     ends = [*begins[1:], duration_s]
@@ -183,7 +183,12 @@ _KEY, _WAYS, _WIRES = ("group", "side", "direction", "protocol"), ("down", "up")
 
 
 def _class(
-    key: tuple, flows: pl.DataFrame, duration_s: float, periods: Sequence[Period], fit: tuple[str, ...], points: int
+    key: tuple[Any, ...],
+    flows: pl.DataFrame,
+    duration_s: float,
+    periods: Sequence[Period],
+    fit: tuple[str, ...],
+    points: int,
 ) -> Class:
     name, side, direction, protocol = key
 
@@ -218,7 +223,7 @@ def _class(
         flows=flows.height,
         rate=rate,
         mean_bps=load,
-        opened_by_sender=float((flows["opened_by"] == "sender").mean()),
+        opened_by_sender=number((flows["opened_by"] == "sender").mean()),
         activity=activity.tolist(),
         gap=gap,
         ends=_ends(flows),
@@ -233,7 +238,7 @@ def _ends(flows: pl.DataFrame) -> Ends:
         src=kept["src"].cast(pl.String).to_list(),
         dst=kept["dst"].cast(pl.String).to_list(),
         weights=kept["len"].cast(pl.Float64).to_list(),
-        left_out=1 - kept["len"].sum() / pairs["len"].sum(),
+        left_out=1 - number(kept["len"].sum()) / number(pairs["len"].sum()),
     )
 
 

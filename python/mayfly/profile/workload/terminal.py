@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -13,7 +14,7 @@ from mayfly.text.readable import MISSING, bytes_text, count_text, digits, time_t
 def _table(title: str, heads: Sequence[str]) -> Table:
     table = empty_table(Text(title))
     for place, head in enumerate(heads):
-        side = "right" if place else "left"
+        side: JustifyMethod = "right" if place else "left"
         table.add_column(Text(head, justify=side), justify=side, no_wrap=True)
     return table
 

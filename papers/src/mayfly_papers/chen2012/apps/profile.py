@@ -57,9 +57,13 @@ def volume() -> Claim:
         "bytes": Transfers.size_bytes,
         "mean bytes per packet": Transfers.packet_bytes,
     }
+
+    def ahead(measure: Callable[[Transfers], np.ndarray]) -> Quantity:
+        return beside(lambda inside, outside: larger(measure(inside), measure(outside)))
+
     rows = []
     for what, measure in measures.items():
-        ours = beside(lambda inside, outside, m=measure: larger(m(inside), m(outside)))
+        ours = ahead(measure)
         form = at_least if what == "packets" else at_most
         rows.append(form(f"probability of more {what} in an intranet than an Internet connection, mix", ours, 0.5))
     says = "intranet connections have more packets than Internet ones and fewer bytes: their packets are smaller"
@@ -135,7 +139,7 @@ def warm_ups() -> list[Claim]:
     outside = [
         around(
             f"share of the initiator below 0.1 ms, Internet, {name}",
-            of("Internet", name, lambda t: np.mean(t.warm_ups_s("initiator") < 1e-4)),
+            of("Internet", name, lambda t: float(np.mean(t.warm_ups_s("initiator") < 1e-4))),
             0.6,
         )
         for name in INTERNET
@@ -143,7 +147,7 @@ def warm_ups() -> list[Claim]:
     outside += [
         at_least(
             f"share of the remote party above 10 ms, Internet, {name}",
-            of("Internet", name, lambda t: np.mean(t.warm_ups_s("remote party") > 1e-2)),
+            of("Internet", name, lambda t: float(np.mean(t.warm_ups_s("remote party") > 1e-2))),
             0.8,
         )
         for name in INTERNET
@@ -170,10 +174,14 @@ def warm_ups() -> list[Claim]:
 
 def trains() -> list[Claim]:
     """Fig. 9.5."""
+
+    def alone(party: str) -> Callable[[Transfers], float]:
+        return lambda t: float(np.mean(t.train_packets(party) < 2))
+
     outside = [
         at_least(
             f"share of the initiator below 3 packets, Internet, {name}",
-            of("Internet", name, lambda t: np.mean(t.train_packets("initiator") < 3)),
+            of("Internet", name, lambda t: float(np.mean(t.train_packets("initiator") < 3))),
             0.95,
         )
         for name in INTERNET
@@ -189,7 +197,7 @@ def trains() -> list[Claim]:
     inside = [
         at_least(
             f"share of the {party} below 2 packets, intranet, {name}",
-            of("intranet", name, lambda t, p=party: np.mean(t.train_packets(p) < 2)),
+            of("intranet", name, alone(party)),
             0.8,
         )
         for name in INTRANET

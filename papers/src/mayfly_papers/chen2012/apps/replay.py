@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult
 from mayfly_papers.declare.data import reasons
@@ -40,8 +41,10 @@ def lists(mss: int, header_bytes: int, rate_bps: int) -> dict[str, pl.DataFrame]
     whole, networks = read_captures(OFFICE, apps.read_options(initial_window=10)), networks_of(INTERNAL)
     tcp = whole.connections.filter(protocol="tcp")
     ids = tcp["connection_id"]
-    own = (frame.filter(pl.col("connection_id").is_in(ids.implode())) for frame in (whole.trains, whole.packets))
-    reading = Reading(tcp, *own, whole.counts)
+    trains, packets = (
+        frame.filter(pl.col("connection_id").is_in(ids.implode())) for frame in (whole.trains, whole.packets)
+    )
+    reading = Reading(tcp, trains, packets, whole.counts)
     forms = {
         "legacy": flows_of_connections(tcp, networks),
         "recorded": apps.recorded_flows(reading, networks),
@@ -75,7 +78,7 @@ def measure(run: RunResult) -> Measures:
     few, all_of_them = (len(values) for values in sizes)
     critical = 1.358 * np.sqrt((few + all_of_them) / (few * all_of_them))
     return {
-        "mean_s": float(whole["response_time_s"].mean()),
+        "mean_s": number(whole["response_time_s"].mean()),
         "ks_over_critical": ks_distance(*sizes) / critical,
         "whole": few / all_of_them,
         "wait_s": float(run.counters["queueing_delay"]["mean_s"]),

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import mannwhitneyu
 
+from mayfly.profile.answer import Profile
 from mayfly_papers.declare.capture_facts import CAPTURES, is_present, profiled
 from mayfly_papers.declare.declaration import Runs
 from mayfly_papers.declare.figure import Curve, Figure
@@ -126,7 +127,12 @@ def transfers(side: str, capture: str) -> Transfers:
     Transfers
     """
     found = profiled(capture)
-    return well_behaved(found.frame.filter(side=SIDES[side]), found.connections.trains)
+    return well_behaved(found.frame.filter(side=SIDES[side]), _trains(found))
+
+
+def _trains(found: Profile) -> pl.DataFrame:
+    assert found.connections.trains is not None, "captures are read with their trains"
+    return found.connections.trains
 
 
 def larger(ours: np.ndarray, theirs: np.ndarray) -> float:
@@ -259,11 +265,11 @@ def profile_table(runs: Runs) -> str:
     heads, columns = [""], [[name for name, *_ in ROWS]]
     for side, captures in (("Internet", INTERNET), ("intranet", INTRANET)):
         heads += [f"Eurecom, {side}", *(f"{name}, {side}" for name in captures)]
-        columns.append([row[1 if side == "Internet" else 2] for row in ROWS])
+        columns.append([internet if side == "Internet" else intranet for _, internet, intranet, _ in ROWS])
         columns += [[of(transfers(side, name)) for *_, of in ROWS] for name in captures]
     few = transfers("Internet", "lab").connections.height
     neither = profiled("mix")
-    remote = well_behaved(neither.frame.filter(side="neither"), neither.connections.trains).connections.height
+    remote = well_behaved(neither.frame.filter(side="neither"), _trains(neither)).connections.height
     note = (
         f"Left out: {few} Internet connections of the lab, fewer than {FEWEST}, and {remote} of the mix between two "
         "hosts outside. The office and the home have no intranet connections. The tap of the office is beside the "

@@ -8,6 +8,7 @@ five, and one is apparent when it exceeds 1.25.
 
 import numpy as np
 
+from mayfly.arrays import number
 from mayfly.simulate.run import RunResult
 from mayfly_papers.chen2012.wlan import measures as wlan_measures
 from mayfly_papers.chen2012.wlan.topology import DISCIPLINES, LEGACY, NAMES, SIZES
@@ -66,7 +67,7 @@ def measured(run: RunResult) -> Measures:
     for (group, way), own in run.records.group_by("group", "direction"):
         found[f"share_{group}_{way}"] = own.height / run.records.height
     for (group,), own in run.records.group_by("group"):
-        found[f"rtt_{group}_ms"] = 1000 * float(own["rtt_mean_s"].min())
+        found[f"rtt_{group}_ms"] = 1000 * number(own["rtt_mean_s"].min())
     return found
 
 

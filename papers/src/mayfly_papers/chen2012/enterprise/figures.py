@@ -1,5 +1,7 @@
 """Figures 9.9 to 9.14 of Chen 2012 as figures: the first replication, 9.14 means over all."""
 
+from typing import Any
+
 import polars as pl
 
 from mayfly_papers.chen2012.apps import replay as chen2012_apps
@@ -136,7 +138,7 @@ def apps(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]:
         "its "
         "flows were recorded UDP. Means over the replications with 95 % intervals."
     )
-    more = {"logarithms": False, "places": tuple(chen2012_apps.NAMES.values())}
+    more: dict[str, Any] = {"logarithms": False, "places": tuple(chen2012_apps.NAMES.values())}
     return [
         figure(_of("9.13"), "sizes of transfers", same, "bytes", "share at or below", curves, logarithms="x"),
         figure(_of("9.14"), "mean response times", blurred, "discipline", SECONDS, bars, **more),

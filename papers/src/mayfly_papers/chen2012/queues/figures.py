@@ -42,7 +42,7 @@ def figures_of(scenarios: Sequence[Scenario]) -> list[Figure]:
     list of Figure
         A figure for each scenario and discipline.
     """
-    found = []
+    found: list[Figure] = []
     for load, scenario in zip(LOADS, scenarios, strict=True):
         flows = workload(scenario)
         for discipline in MODELS:

@@ -1,17 +1,19 @@
 """Numbers of one run that Chen 2012, 5.2.2 needs: models of the M/G/1 queue beside the packets, by size of flow."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.laws.service import Discrete
 from mayfly.laws.service_spec import service_law
 from mayfly.metrics.size_classes import completed_tcp
 from mayfly.models.queue.flow_records import Link, beside, by_class, by_size, errors, replayed
 from mayfly.models.queue.mg1 import MG1
 from mayfly.simulate.run import RunResult
-from mayfly_papers.declare.declaration import Measures
+from mayfly_papers.declare.declaration import Measures, or_nan
 
 RATE_BPS = 10_000_000
 WARM_UP_S = 100.0
@@ -48,7 +50,7 @@ def part_text(name: str) -> str:
     return f"{low} MSS" if low == high else f"above {low - 1} MSS" if high is None else f"{low} to {high} MSS"
 
 
-def parameters_of(policy: str, link: Link) -> dict[str, float]:
+def parameters_of(policy: str, link: Link) -> dict[str, Any]:
     """What a policy takes, in bytes on the wire."""
     return {"threshold": link.wire_bytes(HIGH_PACKETS)} if policy == "run2c" else {}
 
@@ -62,6 +64,7 @@ def link_of(run: RunResult, control_packets: int = 4) -> Link:
 def nominal_law(link: Link) -> Discrete:
     """The law of the workload, bytes on the wire."""
     law = service_law("zipf:min=6,mean=40,cov=6")
+    assert isinstance(law, Discrete), law
     return Discrete(link.wire_bytes(law.values), law.shares)
 
 
@@ -103,7 +106,7 @@ def beside_models(run: RunResult, control_packets: int = 4) -> Measures:
         for name, part in parts_of(with_path):
             found[f"{policy}_path_{name}"] = 1 + by_class(part, link, [1])["error"][0]
         for name, part in parts_of(replayed(run.records, policy, link, **parameters_of(policy, link))):
-            found[f"{policy}_jobs_{name}"] = part["jobs_s"].mean() / part["response_time_s"].mean()
+            found[f"{policy}_jobs_{name}"] = number(part["jobs_s"].mean()) / number(part["response_time_s"].mean())
     return found | losses_and_scatter(run, by_size(flows, WINDOW))
 
 
@@ -123,7 +126,7 @@ def figure_errors(policy: str, points: pl.DataFrame) -> Measures:
     for name, part in parts_of(points):
         for kind, column in (("raw", "simulated_mean_s"), ("filtered", "filtered_s")):
             for figure, value in errors(part, column).items():
-                found[f"{policy}_{kind}_{figure}_{name}"] = value
+                found[f"{policy}_{kind}_{figure}_{name}"] = or_nan(value)
     return found
 
 
@@ -141,7 +144,7 @@ def losses_and_scatter(run: RunResult, points: pl.DataFrame) -> Measures:
     found = {"loss": run.counters["drops"] / run.counters["arrivals"]}
     for name, chosen in (("short", pl.col("size_packets") <= 20), ("long", pl.col("size_packets") > 400)):
         own = done.filter(chosen)
-        found[f"lost_{name}"] = own["drops"].sum() / max(own["size_packets"].sum(), 1)
+        found[f"lost_{name}"] = number(own["drops"].sum()) / max(number(own["size_packets"].sum()), 1)
     long = points.filter(pl.col("size_packets") > 400)
-    found["scatter"] = float(np.std(np.log(long["simulated_mean_s"] / long["filtered_s"]).to_numpy()))
+    found["scatter"] = float(np.std(np.log((long["simulated_mean_s"] / long["filtered_s"]).to_numpy())))
     return found

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from mayfly.metrics.intervals import student_ci95
 from mayfly_papers.chen2012.queues.claims import LOADS, NAMES
 from mayfly_papers.chen2012.queues.measures import MODELS, PARTS, WINDOW, part_text
-from mayfly_papers.declare.declaration import Runs
+from mayfly_papers.declare.declaration import Runs, mean_interval
 from mayfly_papers.declare.markdown import table
 
 POLICIES = {"fifo": "FIFO, Eq. 5.1", "ps": "PS, Eq. 5.2", "las": "LAS, Eq. 5.3", "run2c": "Run2C, Eq. 5.5 and 5.6"}
@@ -67,7 +66,7 @@ def error_rows(runs: Runs, load: float, discipline: str, policy: str) -> list[li
     rows = []
     for part in (*PARTS, "all"):
         off = of(f"{policy}_{part}") - 1
-        low, high = student_ci95(off)
+        low, high = mean_interval(off)
         row = ["all sizes" if part == "all" else part_text(part), f"{of(f'{part}_s').mean():.4g}"]
         row.append(f"{percent(off.mean())} [{percent(low)}, {percent(high)}]")
         row += [percent(of(f"{policy}_{told}_{part}").mean() - 1) for told in ("nominal", "path", "jobs")]

@@ -6,15 +6,16 @@ import numpy as np
 import polars as pl
 from scipy.ndimage import median_filter
 
+from mayfly.arrays import number
 from mayfly.laws.interarrival import fits
 from mayfly.metrics.size_classes import completed_tcp
 from mayfly.models.efd.cuts import Cuts
 from mayfly.models.efd.flights import Flights
-from mayfly.models.efd.subflow_law import FlowPackets, SubflowLaw, measured_shares
+from mayfly.models.efd.subflow_law import FlowPackets, Splitting, SubflowLaw, measured_shares
 from mayfly.models.efd.subflow_table import arrival_gaps, data_packets, flow_times
 from mayfly.models.efd.variants import EfdModel
 from mayfly.simulate.run import RunResult
-from mayfly_papers.declare.declaration import Measures
+from mayfly_papers.declare.declaration import Measures, or_nan
 
 WARM_UP_S = 100.0
 """Data is collected from then on (Chen 2012, 5.2.2)."""
@@ -84,12 +85,12 @@ def flow_curves(subflows: pl.DataFrame, records: pl.DataFrame) -> Measures:
     flows = done.join(flow_times(subflows, RATE_BPS), on="flow_id").with_columns(
         ratio=pl.col("total_s") / pl.col("queueing_s")
     )
-    found = {}
+    found: Measures = {}
     for name in ("response_time_s", "total_s", "queueing_s"):
         for kind, (sizes, times) in curves(flows, name).items():
             found |= {f"{part}_{name}_{kind}": level(sizes, times, part) for part in SIZES}
     for part in SIZES:
-        found[f"{part}_ratio"] = flows.filter(pl.col("size_packets").is_between(*SIZES[part]))["ratio"].mean()
+        found[f"{part}_ratio"] = or_nan(flows.filter(pl.col("size_packets").is_between(*SIZES[part]))["ratio"].mean())
     return found
 
 
@@ -108,7 +109,7 @@ def level(sizes: np.ndarray, times: np.ndarray, part: str) -> float:
 
 def arrivals(subflows: pl.DataFrame) -> Measures:
     """Kolmogorov distances of the laws of the times between arrivals, the mean held as measured (Fig. 5.15)."""
-    found = {}
+    found: Measures = {}
     for which, own in (("all", subflows), ("data", subflows.filter(pl.col("high_data_packets") > 0))):
         gaps, _ = arrival_gaps(own)
         found |= {f"ks_{fit.law}_{fit.by}_{which}": fit.ks for fit in fits(gaps)}
@@ -144,8 +145,13 @@ def models(run: RunResult, subflows: pl.DataFrame) -> Measures:
     measured = measured_shares(data_packets(subflows))
     name = named(run)
     least = int(sizes.min())
-    found = {}
-    for guess, splitting in {"flights": Flights(), "cuts": Cuts(measured), "measured": AsMeasured(measured)}.items():
+    found: Measures = {}
+    guesses: dict[str, Splitting] = {
+        "flights": Flights(),
+        "cuts": Cuts(measured),
+        "measured": AsMeasured(measured),
+    }
+    for guess, splitting in guesses.items():
         model = EfdModel(flows, rho, THRESHOLD, splitting)
         times = model.subflow_response(name, np.arange(1, THRESHOLD + 1)) * PACKET_S
         found |= {
@@ -173,7 +179,7 @@ def subflow_level(subflows: pl.DataFrame) -> float:
     size = pl.col("high_data_packets") + pl.col("low_data_packets")
     sent = pl.col("left_s") + pl.col("last_wire_bytes") * (8 / RATE_BPS) - pl.col("queued_s")
     own = subflows.filter(pl.col("left_s").is_not_null(), size.is_between(1, THRESHOLD))
-    return float(np.exp(own.group_by(size.alias("size")).agg(sent.mean().alias("time"))["time"].log().mean()))
+    return float(np.exp(number(own.group_by(size.alias("size")).agg(sent.mean().alias("time"))["time"].log().mean())))
 
 
 def distance(one: np.ndarray, other: np.ndarray) -> float:

@@ -1,8 +1,7 @@
 """Errors of the models of Chen 2012, 5.3 against the packet simulation, as tables of the page."""
 
-from mayfly.metrics.intervals import student_ci95
 from mayfly_papers.chen2012.subflows.claims import READINGS, VARIANTS
-from mayfly_papers.declare.declaration import Runs
+from mayfly_papers.declare.declaration import Runs, mean_interval
 from mayfly_papers.declare.markdown import interval, number, table
 from mayfly_papers.declare.rows import quantity, ratio
 
@@ -49,7 +48,7 @@ def error_tables(runs: Runs) -> str:
 
 def _cell(runs: Runs, experiment: str, variant: str, model: str, simulated: str) -> str:
     off = ratio(quantity(experiment, variant, model), quantity(experiment, variant, simulated))(runs)
-    return f"{number(float(off.mean()))} {interval(student_ci95(off))}"
+    return f"{number(float(off.mean()))} {interval(mean_interval(off))}"
 
 
 SECTIONS = (error_tables,)

@@ -18,7 +18,7 @@ from mayfly_papers.declare.capture_facts import (
 )
 from mayfly_papers.declare.declaration import Claim, Printed, Row, Runs
 from mayfly_papers.declare.markdown import number, table
-from mayfly_papers.declare.rows import at_least, printed_beside, within
+from mayfly_papers.declare.rows import Quantity, at_least, printed_beside, within
 
 PRINTED = data.printed(__package__)
 
@@ -164,6 +164,10 @@ def flows() -> list[Claim]:
 
 def laws() -> list[Claim]:
     """Fig. 8.5 and 8.6."""
+
+    def ahead(name: str, measure: str, law: str) -> Quantity:
+        return fact(name, lambda d: aic_ahead(d, measure, law, FOUR))
+
     found = []
     for figure, measure, law, names in (
         ("figure-8-5", "gap_s", "weibull", ("office", "lab", "home")),
@@ -172,7 +176,7 @@ def laws() -> list[Claim]:
         rows = [
             at_least(
                 f"AIC of the best other law less that of {law}, {name}",
-                fact(name, lambda d, measure=measure, law=law: aic_ahead(d, measure, law, FOUR)),
+                ahead(name, measure, law),
                 0,
             )
             for name in names

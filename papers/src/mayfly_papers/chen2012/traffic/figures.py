@@ -144,7 +144,8 @@ def laws() -> list[Figure]:
             profile = profiled(name)
             measured = np.quantile(profile.fitted(measure), QUANTILES)
             fits = {fit.law: fit for fit in profile.fits[measure]}
-            best_of_ours = min(FOUR, key=lambda law, fits=fits: fits[law].aic)
+            aic = {law: fits[law].aic for law in FOUR}
+            best_of_ours = min(aic, key=aic.__getitem__)
             curves = [
                 Curve(law, f"{law} law, by maximum likelihood", fits[law].quantiles(QUANTILES), measured, True)
                 for law in FOUR

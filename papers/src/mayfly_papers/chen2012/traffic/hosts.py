@@ -4,12 +4,13 @@ Ratios are medians over the clients of a site, of captures where at least `FEWES
 half. Of no capture at hand are there several traces: those of Fig. 8.12 are parts of one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from functools import cache
 
 import numpy as np
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.profile.roles.answer import trained
 from mayfly.profile.roles.features import host_features
 from mayfly.profile.roles.several import over_traces
@@ -111,7 +112,7 @@ def roles_over_traces() -> pl.DataFrame:
     return over_traces([model.apply(host_features(frame, _seen(frame, lab.sides.internal))) for frame in parts])
 
 
-def _seen(frame: pl.DataFrame, hosts: Sequence[str]) -> list[str]:
+def _seen(frame: pl.DataFrame, hosts: Collection[str]) -> list[str]:
     """Hosts of a site that occur in a part of its capture."""
     return sorted(set(hosts) & {*frame["opener"], *frame["responder"]})
 
@@ -152,8 +153,8 @@ def ratios() -> list[Claim]:
     """Fig. 8.7 and 8.8."""
     more, most = [], []
     for name in BOTH:
-        above = over_clients(name, "both", lambda c: (c["internal_external_bytes"] > 1).mean())
-        inside = over_clients(name, "both", lambda c: c["internal_external_bytes"].is_between(1, 100).mean())
+        above = over_clients(name, "both", lambda c: number((c["internal_external_bytes"] > 1).mean()))
+        inside = over_clients(name, "both", lambda c: number(c["internal_external_bytes"].is_between(1, 100).mean()))
         more.append(at_least(f"clients with more internal bytes, {name}", above, 0.5))
         most.append(at_least(f"clients with a ratio of 1 to 100, bytes, {name}", inside, 0.75))
         for measure in ("bytes", "packets"):
@@ -196,7 +197,7 @@ def both_ways() -> list[Claim]:
 
     def share(name: str, side: str, way: str, other: str, measure: str) -> Quantity:
         upper, lower = (f"{side}_{one}_{measure}" for one in (way, other))
-        return over_clients(name, side, lambda c: (c[upper] > c[lower]).mean())
+        return over_clients(name, side, lambda c: number((c[upper] > c[lower]).mean()))
 
     def packet(name: str) -> Quantity:
         """Median of the mean packet down over the mean packet up, of clients that have both."""
@@ -204,7 +205,7 @@ def both_ways() -> list[Claim]:
         def of(c: pl.DataFrame) -> float:
             sizes = [pl.col(f"internal_{way}_bytes") / pl.col(f"internal_{way}_packets") for way in ("down", "up")]
             both = c.filter(pl.col("internal_down_packets") > 0, pl.col("internal_up_packets") > 0)
-            return both.select(sizes[0] / sizes[1]).to_series().median()
+            return number(both.select(sizes[0] / sizes[1]).to_series().median())
 
         return over_clients(name, "internal", of)
 

@@ -1,5 +1,7 @@
 """Figures 4.2 to 4.13 of Chen 2012 as figures, but for 4.6 and 4.10: seed 1, and loss over all replications."""
 
+from typing import Any
+
 import polars as pl
 
 from mayfly.metrics import incomplete
@@ -87,7 +89,7 @@ def _queue(first: FirstRuns, name: str, experiment: str) -> list[Figure]:
         Curve("low priority", "packets in the low priority queue", times, queue - high),
         Curve("high priority", "packets in the high priority queue", times, high),
     ]
-    more = {"part": name, "logarithms": False}
+    more: dict[str, Any] = {"part": name, "logarithms": False}
     return [
         figure(
             _of("4.2"),
@@ -140,7 +142,7 @@ def _volumes(first: FirstRuns, experiment: str) -> list[Figure]:
             share_up_to("low priority", "packets in the low priority queue", low[low > 0]),
         ]
         what = f"volumes in the two queues, {NAMES[label]}"
-        more = {"part": part, "logarithms": "x"}
+        more: dict[str, Any] = {"part": part, "logarithms": "x"}
         found.append(figure(_of("4.5"), what, caption, PACKETS, "share at or below", curves, **more))
     return found
 
@@ -152,7 +154,7 @@ def _tables(first: FirstRuns, name: str, experiment: str) -> Figure:
     ]
     says = "The thesis: X-Protect roughly halves the table of LAS, EFD keeps it to a few tens of entries at most."
     caption = f"{says} {_LOADS}"
-    more = {"part": name, "logarithms": "x"}
+    more: dict[str, Any] = {"part": name, "logarithms": "x"}
     return figure(_of("4.7"), f"flow table, {name}", caption, "entries", "share of the time", curves, **more)
 
 
@@ -166,7 +168,7 @@ def _incomplete(first: FirstRuns, name: str, experiment: str, labels: dict[str, 
         f"What got through of transfers that did not end. The thesis: FIFO leaves many small ones, the others long "
         f"ones. {_LOADS}"
     )
-    more = {"part": name, "logarithms": "x"}
+    more: dict[str, Any] = {"part": name, "logarithms": "x"}
     return figure(_of("4.8"), f"incomplete transfers, {name}", caption, SIZE, "share at or below", curves, **more)
 
 
@@ -187,7 +189,7 @@ def _progress(first: FirstRuns, experiment: str) -> list[Figure]:
             curves.append(
                 Curve(f"transfer {rank}", f"number {rank} by size", own["time_s"] - starts[flow], own[column])
             )
-        more = {"part": part, "logarithms": False}
+        more: dict[str, Any] = {"part": part, "logarithms": False}
         what = f"the three largest transfers, {NAMES[label]}"
         found.append(figure(_of("4.11"), what, caption, "time since the start (s)", "bytes", curves, **more))
     return found
@@ -212,7 +214,7 @@ def losses(runs: Runs | None = None, most_s: float | None = None) -> list[Figure
         "8 "
         "and 12 Mb/s as printed."
     )
-    more = {"logarithms": False, "places": places}
+    more: dict[str, Any] = {"logarithms": False, "places": places}
     return [figure(_of("4.12"), "loss of a CBR flow", caption, "background, rate of the flow", "loss", curves, **more)]
 
 
@@ -231,7 +233,7 @@ def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Fi
             table = inter_departure_cdf(first(f"cbr-64k-{load}", label).packets)
             kept = table.filter(pl.col("gap_s") > 0)
             curves.append(Curve(name, f"times between departures under {name}", kept["gap_s"], kept["share"]))
-        more = {"part": f"{load}", "logarithms": "x"}
+        more: dict[str, Any] = {"part": f"{load}", "logarithms": "x"}
         what = f"times between departures, {load} Mb/s of background"
         found.append(figure(_of("4.13"), what, caption, "time (s)", "share at or below", curves, **more))
     return found

@@ -2,11 +2,12 @@
 
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.metrics.departures import inter_departures, regularity
 from mayfly.metrics.progress import plateaus
 from mayfly.metrics.size_classes import classes, completed_tcp
 from mayfly.simulate.run import RunResult
-from mayfly_papers.declare.declaration import Measures
+from mayfly_papers.declare.declaration import Measures, or_nan
 
 THRESHOLD_PACKETS = 20
 """``th`` of EFD and Run2C (Chen 2012, 4.3.1.1 and 4.6.2)."""
@@ -45,11 +46,14 @@ def transfers(run: RunResult) -> Measures:
 def responses(run: RunResult) -> Measures:
     """Mean response times of the classes of Table 4.2, and by size (Fig. 4.9)."""
     done = run.records.with_columns(classes(run.records)).filter(completed_tcp())
-    found = {}
+    found: Measures = {}
     for name in ("short", "long"):
         own = done.filter(pl.col("class") == name)
-        found |= {f"{name}_s": own["response_time_s"].mean(), f"{name}_packets": own["size_packets"].mean()}
-    return found | {f"{name}_s": _sized(done, name)["response_time_s"].mean() for name in SIZES}
+        found |= {
+            f"{name}_s": or_nan(own["response_time_s"].mean()),
+            f"{name}_packets": or_nan(own["size_packets"].mean()),
+        }
+    return found | {f"{name}_s": or_nan(_sized(done, name)["response_time_s"].mean()) for name in SIZES}
 
 
 def _sized(records: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -81,7 +85,7 @@ def queues(run: RunResult) -> Measures:
         "table_above_queue": float((samples["flow_table"] > backlog).sum()),
     }
     if samples["high_backlog_packets"].null_count() == 0:
-        found["low_share_waiting"] = 1 - samples["high_backlog_packets"].sum() / backlog.sum()
+        found["low_share_waiting"] = 1 - number(samples["high_backlog_packets"].sum()) / number(backlog.sum())
     return found
 
 
@@ -92,20 +96,22 @@ def fragments(run: RunResult) -> Measures:
         return {}
     high = records["high_packets"]
     low = records["sorted_packets"] - high
-    found = {"high_share": high.sum() / records["sorted_packets"].sum()}
+    found = {"high_share": number(high.sum()) / number(records["sorted_packets"].sum())}
     if records["fragments"].null_count() > 0:
         return found
-    found["high_volume"], found["low_volume"] = high.filter(high > 0).mean(), low.filter(low > 0).mean()
+    found["high_volume"] = or_nan(high.filter(high > 0).mean())
+    found["low_volume"] = or_nan(low.filter(low > 0).mean())
     for name in ("hundreds", "thousands"):
         own = _sized(records.filter(completed_tcp()), name)
-        found |= {f"{name}_fragments": own["fragments"].mean(), f"{name}_packets": own["size_packets"].mean()}
+        found[f"{name}_fragments"] = or_nan(own["fragments"].mean())
+        found[f"{name}_packets"] = or_nan(own["size_packets"].mean())
     return found
 
 
 def stalls(run: RunResult) -> Measures:
     """Time the three largest transfers stand still (4.6.3, Fig. 4.11)."""
     found = plateaus(run.samples, run.records)
-    return {"longest_stall_s": found["longest_s"].max(), "stalled_share": found["stalled_share"].mean()}
+    return {"longest_stall_s": or_nan(found["longest_s"].max()), "stalled_share": or_nan(found["stalled_share"].mean())}
 
 
 def cbr(run: RunResult) -> Measures:
@@ -129,6 +135,6 @@ def cbr(run: RunResult) -> Measures:
     return {
         "loss": udp["drops"].item() / udp["packets_sent"].item(),
         **regularity(inter_departures(run.packets), period_s),
-        "tcp_loss": tcp["drops"].sum() / tcp["packets_sent"].sum(),
-        "tcp_small_s": _sized(tcp, "small")["response_time_s"].mean(),
+        "tcp_loss": number(tcp["drops"].sum()) / number(tcp["packets_sent"].sum()),
+        "tcp_small_s": or_nan(_sized(tcp, "small")["response_time_s"].mean()),
     }

@@ -11,6 +11,7 @@ from mayfly_papers.chen2012.wired import measures as wired_measures
 from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import (
+    Quantity,
     alike,
     at_least,
     at_most,
@@ -195,7 +196,7 @@ def fragmentation(regime: Regime) -> Claim:
 def high_queue_load(regime: Regime) -> Claim:
     """EFD loads its high queue more than Run2C, and large flows are in the low one."""
     high = quantity(regime.id, "efd", "high_share")
-    volumes = tuple(quantity(regime.id, "efd", f"{name}_volume") for name in ("high", "low"))
+    high_volume, low_volume = (quantity(regime.id, "efd", f"{name}_volume") for name in ("high", "low"))
     return _claim(
         "figure-4.5",
         regime,
@@ -208,7 +209,13 @@ def high_queue_load(regime: Regime) -> Claim:
                 quantity(regime.id, "run2c", "high_share"),
                 direction="above Run2C",
             ),
-            below("packets of a transfer in the high queue, EFD", *volumes, "packets", "below those in the low queue"),
+            below(
+                "packets of a transfer in the high queue, EFD",
+                high_volume,
+                low_volume,
+                "packets",
+                "below those in the low queue",
+            ),
         ),
         "Share of the packets that enter the queue, counted by the simulator for both disciplines.",
     )
@@ -310,6 +317,7 @@ def efd_and_run2c(regime: Regime) -> Claim:
 def las_large(regime: Regime) -> Claim:
     """Large flows under LAS: as the others in underload, better in overload."""
     of = {discipline: quantity(regime.id, discipline, "long_s") for discipline in DISCIPLINES}
+    rows: tuple[Row, ...]
     if regime.regime == "underload":
         rows = (alike("long flows", tuple(of.values()), "s"),)
     else:
@@ -341,6 +349,10 @@ def lars(regime: Regime) -> Claim:
 
 def table_4_2_means(regime: Regime, size: str) -> Claim:
     """Mean response times, with the printed intervals."""
+
+    def lead(lesser: Quantity, greater: Quantity) -> Quantity:
+        return lambda runs: np.log(greater(runs) / lesser(runs))
+
     printed = TABLE_4_2[regime.regime][size]
     fifo = quantity(regime.id, "fifo", f"{size}_s")
     rows = [printed_beside("FIFO", fifo, printed["fifo"], "s")]
@@ -354,7 +366,7 @@ def table_4_2_means(regime: Regime, size: str) -> Claim:
                 own,
                 "s",
                 printed[discipline],
-                lambda runs, lesser=lesser, greater=greater: np.log(greater(runs) / lesser(runs)),
+                lead(lesser, greater),
                 "below FIFO" if faster else "above FIFO",
             )
         )

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from mayfly_papers.chen2012.enterprise import figures as enterprise_figures
 from mayfly_papers.chen2012.wlan import appendix as tables
 from mayfly_papers.chen2012.wlan import cell, mixed
 from mayfly_papers.chen2012.wlan.appendix import ASYMMETRIC, LARGE, SYMMETRIC, Mix
-from mayfly_papers.chen2012.wlan.cell import LARS, NAMES, SMALL
+from mayfly_papers.chen2012.wlan.cell import NAMES, SMALL
+from mayfly_papers.chen2012.wlan.printed_tables import LARS
 from mayfly_papers.declare.declaration import Runs
 from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.declare.figure_parts import SECONDS, SIZE, FirstRuns, all_by_size, figure, measured, runs_or_own
@@ -47,7 +49,7 @@ def endless(runs: Runs | None = None, most_s: float | None = None) -> list[Figur
         ("down", "down_mbps", "throughput of the downloads", "Mb/s", False),
         ("ratio", "ratio", "uploads over downloads", "ratio", "y"),
     ):
-        more = {"part": part, "logarithms": scale}
+        more: dict[str, Any] = {"part": part, "logarithms": scale}
         found.append(figure(_of("6.2"), what, caption, BUFFER, y, _under(runs, measure), **more))
     return found
 
@@ -66,7 +68,7 @@ def windows(runs: Runs | None = None, most_s: float | None = None) -> list[Figur
             for d in _RTT
             for way, text in WAYS.items()
         ]
-        more = {"part": part.partition("_")[0], "logarithms": False}
+        more: dict[str, Any] = {"part": part.partition("_")[0], "logarithms": False}
         found.append(figure(_of("6.3"), f"{what} by buffer", caption, BUFFER, y, curves, **more))
     return found
 
@@ -162,7 +164,7 @@ def units(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]
             ("loss", "data_loss", "loss of downloads at the access point", "loss", False),
         ):
             caption = f"{says[unit]} Five uploads against five downloads. {_MEANS}"
-            more = {"part": part, "logarithms": scale}
+            more: dict[str, Any] = {"part": part, "logarithms": scale}
             curves = _under(runs, measure, unit)
             found.append(figure(_of(number), f"{what}, buffer in {unit}", caption, BUFFER, y, curves, **more))
     return found

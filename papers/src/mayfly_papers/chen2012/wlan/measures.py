@@ -2,9 +2,10 @@
 
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.metrics.size_classes import classes, completed_tcp
 from mayfly.simulate.run import RunResult
-from mayfly_papers.declare.declaration import Measures
+from mayfly_papers.declare.declaration import Measures, or_nan
 
 WAYS = ("down", "up")
 
@@ -37,9 +38,9 @@ def persistent(run: RunResult) -> Measures:
     found: Measures = {}
     for way in WAYS:
         own = run.records.filter(pl.col("direction") == way)
-        found[f"{way}_mbps"] = own["delivered_bytes"].sum() * 8e-6 / seconds
-        found[f"{way}_rtt_s"] = own["rtt_mean_s"].mean()
-        found[f"{way}_cwnd"] = own["cwnd_mean_packets"].clip(upper_bound=RECEIVER_WINDOW).mean()
+        found[f"{way}_mbps"] = number(own["delivered_bytes"].sum()) * 8e-6 / seconds
+        found[f"{way}_rtt_s"] = or_nan(own["rtt_mean_s"].mean())
+        found[f"{way}_cwnd"] = number(own["cwnd_mean_packets"].clip(upper_bound=RECEIVER_WINDOW).mean())
     least = MSS_BYTES * 8e-6 / seconds
     found["total_mbps"] = found["down_mbps"] + found["up_mbps"]
     found["ratio"] = max(found["up_mbps"], least) / max(found["down_mbps"], least)
@@ -50,6 +51,7 @@ def persistent(run: RunResult) -> Measures:
 def losses(run: RunResult) -> Measures:
     """Packets dropped at the access point over those offered: with payload, and acknowledgements alone."""
     cell = run.cell
+    assert cell is not None, "runs of this paper are of a cell"
     return {f"{kind}_loss": cell[f"{kind}_drops"] / max(cell[f"{kind}_arrivals"], 1) for kind in ("data", "ack")}
 
 
@@ -93,7 +95,7 @@ def sized(records: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _mean(name: str, records: pl.DataFrame, column: str = "response_time_s", unit: str = "s") -> Measures:
     mean = records[column].mean()
-    return {} if mean is None else {f"{name}_{unit}": float(mean)}
+    return {} if mean is None else {f"{name}_{unit}": number(mean)}
 
 
 def by_latency(run: RunResult) -> Measures:

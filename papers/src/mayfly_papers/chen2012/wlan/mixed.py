@@ -7,7 +7,8 @@ What words mean was written down before these runs, after trial runs with one se
 
 from mayfly_papers.chen2012.wlan import measures
 from mayfly_papers.chen2012.wlan.appendix import ASYMMETRIC, DOWNLOADS, LARGE, SYMMETRIC, Mix
-from mayfly_papers.chen2012.wlan.cell import LARS, NAMES
+from mayfly_papers.chen2012.wlan.cell import NAMES
+from mayfly_papers.chen2012.wlan.printed_tables import LARS
 from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment
 from mayfly_papers.declare.rows import (

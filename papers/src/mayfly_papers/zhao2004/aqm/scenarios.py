@@ -1,5 +1,7 @@
 """Runs of Zhao 2004, Table III and chapter IV: mixes of long TCP, CBR and short TCP flows at one link."""
 
+from typing import Any
+
 from mayfly.simulate.run import RunResult
 from mayfly_papers.declare.declaration import Experiment, Measures
 from mayfly_papers.declare.rows import Quantity, quantity
@@ -41,7 +43,11 @@ def cbr(flows: int, spread_s: float, rate_bps: int = 1_000_000) -> list[dict]:
 
 def table_3(queue: str, spread_s: float, access: str, identity: str) -> Experiment:
     """35 TCP and 22 CBR flows over 28 Mb/s."""
-    overrides = {"workload.cbr": cbr(22, spread_s), "network.access_delay": access, "network.exit_delay": access}
+    overrides: dict[str, Any] = {
+        "workload.cbr": cbr(22, spread_s),
+        "network.access_delay": access,
+        "network.exit_delay": access,
+    }
     overrides["network.buffer_counts_transmission"] = queue == "dt"
     discipline = {"dt": "fifo", "red": RED, "flat": FLAT}[queue]
     return Experiment(identity, overrides, (discipline,), SEEDS, shares, scenario="red-ns2")
@@ -66,7 +72,7 @@ def chapter_4(queue: str, mbps: int, mice: int, phase: str, multiple: str = "1",
     scale, buffer, rate_bps = mbps / 35, BUFFERS[mbps][multiple], 500_000 if mbps == 5 else 1_000_000
     ltnrf = round({0: 22, 250: 22, 1300: 14}[mice] * scale * 1_000_000 / rate_bps)
     flows, sources = round(55 * scale), round(mice * scale)
-    overrides = {
+    overrides: dict[str, Any] = {
         "network.rate": mbps * 1_000_000,
         "network.access_delay": "5ms",
         "network.exit_delay": "5ms",

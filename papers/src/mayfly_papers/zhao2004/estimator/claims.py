@@ -252,6 +252,10 @@ def table_1(rule: str) -> tuple[Claim, Claim]:
 
 def figure_10() -> tuple[Claim, Claim]:
     """High drop rates."""
+
+    def above_that_at_15(low: int) -> Quantity:
+        return lambda runs: of(f"min-th-{low}", "drops")(runs) - of("min-th-15", "drops")(runs)
+
     raised = MIN_THRESHOLDS[1:]
     runs = {f"min-th-{low}": f"minimum threshold {low}" for low in raised} | {"cbr-28": "28 CBR"}
     published = [
@@ -269,7 +273,7 @@ def figure_10() -> tuple[Claim, Claim]:
             f"drop rate, minimum threshold {low}",
             of(f"min-th-{low}", "drops"),
             "%",
-            margin=lambda runs, low=low: of(f"min-th-{low}", "drops")(runs) - of("min-th-15", "drops")(runs),
+            margin=above_that_at_15(low),
             direction="above that at 15",
         )
         for low in raised

@@ -16,6 +16,7 @@ from mayfly_papers.zhao2004.estimator.measures import (
     round_trips,
     said,
     samples_of,
+    true_shares,
 )
 from mayfly_papers.zhao2004.estimator.scenarios import (
     BRANCHES,
@@ -146,7 +147,7 @@ def _estimates(run: RunResult, kind: str, known: Known):
         return said(samples, "default", Known(known.true_rtt))
     if kind == "p0, true start":
         found = said(samples, "default", known)
-        return said(samples, "p0", known, start_share=min(float(found.actual[found.counted][0]), 0.99))
+        return said(samples, "p0", known, start_share=min(float(true_shares(found)[0]), 0.99))
     return said(samples, kind, known)
 
 

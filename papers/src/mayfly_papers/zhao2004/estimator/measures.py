@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mayfly.errors import MayflyError
 from mayfly.estimate import Estimates, Samples, estimate
 from mayfly.models.tcp.drop_laws import Red
 from mayfly.models.tcp.fluid import Fluid, Group
@@ -61,7 +62,14 @@ def samples_of(run: RunResult) -> Samples:
         With the truth.
     """
     names = ("time_s", "queue_mean_packets", "arrivals", "drops", "nonresponsive_arrivals")
-    return Samples(*(run.samples[name].cast(float).to_numpy() for name in names), name=run.discipline.label)
+    times, queue, arrivals, drops, true = (run.samples[name].cast(float).to_numpy() for name in names)
+    return Samples(times, queue, arrivals, drops, true, run.discipline.label)
+
+
+def true_shares(found: Estimates) -> np.ndarray:
+    """True share at each sample that counts; samples of a run have it."""
+    assert found.actual is not None, "samples of a run have the truth"
+    return found.actual[found.counted]
 
 
 def said(samples: Samples, method: str, known: Known, **more: float) -> Estimates:
@@ -92,6 +100,8 @@ def said(samples: Samples, method: str, known: Known, **more: float) -> Estimate
 def scored(name: str, found: Estimates) -> Measures:
     """Figures of merit under names that begin with ``name``."""
     score, document = found.score, found.document()
+    if score is None:
+        raise MayflyError(f"{name}: no sample counts in the score: the run must be longer")
     mean = float(np.mean([row["estimate"] for row in document["series"]]))
     return {
         f"{name}_mse": score.mse,
@@ -149,7 +159,7 @@ def accuracy(
     def measure(run: RunResult) -> Measures:
         samples = samples_of(run)
         found = {method: said(samples, method, known) for method in METHODS}
-        first = float(found["default"].actual[found["default"].counted][0])
+        first = float(true_shares(found["default"])[0])
         measures = traffic(run, found["default"])
         if steady:
             measures |= steadiness(run)
@@ -176,7 +186,7 @@ def traffic(run: RunResult, found: Estimates) -> Measures:
     measures = {
         "drops": 100 * counted["drops"] / counted["arrivals"],
         "queue": counted["queue_mean_packets"],
-        "share": float(np.nanmean(found.actual[found.counted])),
+        "share": float(np.nanmean(true_shares(found))),
         "cbr_share": arrivals.get("ltnrf", 0) / sum(arrivals.values()),
     }
     for link in run.interfaces:

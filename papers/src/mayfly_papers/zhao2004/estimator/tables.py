@@ -1,7 +1,6 @@
 """Errors of every method on every run, and what the start decides, as Markdown."""
 
-from mayfly.metrics.intervals import student_ci95
-from mayfly_papers.declare.declaration import Runs
+from mayfly_papers.declare.declaration import Runs, mean_interval
 from mayfly_papers.declare.markdown import number, table
 from mayfly_papers.zhao2004.estimator.measures import METHODS, STARTS
 from mayfly_papers.zhao2004.estimator.scenarios import CBR_LOADS, EXPERIMENTS, SEEDS
@@ -36,7 +35,7 @@ def _errors(runs: Runs) -> list[str]:
         row = [experiment.id, *(f"{of(name).mean():.3g}" for name in ("share", "drops", "queue"))]
         for method in METHODS:
             error = of(f"{method}_error")
-            low, high = student_ci95(error)
+            low, high = mean_interval(error)
             row.append(f"{error.mean():+.0%} [{low:+.0%}, {high:+.0%}], {number(of(f'{method}_mse').mean())}")
         body.append([*row, f"{of('default_trusted').mean():.0%}"])
     text = (
@@ -56,7 +55,7 @@ def _starts(runs: Runs) -> list[str]:
         row = [str(flows), f"{runs.values(experiment.id, label, 'share').mean():.3f}"]
         for name in (*(f"p0-{start:g}" for start in STARTS), "p0-right"):
             mean = runs.values(experiment.id, label, f"{name}_mean")
-            low, high = student_ci95(mean)
+            low, high = mean_interval(mean)
             mse = runs.values(experiment.id, label, f"{name}_mse").mean()
             row.append(f"{mean.mean():.2f} [{low:.2f}, {high:.2f}], {number(mse)}")
         body.append(row)

@@ -81,8 +81,8 @@ def nearer(name: str, ours: Quantity, to: Quantity, than: Quantity, direction: s
 
 def figure_19() -> Claim:
     """The status line."""
-    found = [re.search(r"estm (\d+) = ([\d.]+)", run["status"]) for run in KERNEL["figures"]["22-87"]]
-    scaled, shown = (np.array([float(match[group]) for match in found]) for group in (1, 2))
+    found = [re.findall(r"estm (\d+) = ([\d.]+)", run["status"])[0] for run in KERNEL["figures"]["22-87"]]
+    scaled, shown = (np.array([float(match[group]) for match in found]) for group in (0, 1))
 
     def estimate(runs: Runs) -> Values:
         return scaled / SCALE

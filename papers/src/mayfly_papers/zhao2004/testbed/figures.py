@@ -58,7 +58,7 @@ def shown() -> Figure:
         Curve("tc", ABOUT["tc"], series.time_s.tolist(), estimated, points=True),
         Curve("counted", ABOUT["counted"], series.time_s.tolist(), counted),
     )
-    told = re.search(r"estm \d+ = \S+", status)[0]
+    told = re.findall(r"estm \d+ = \S+", status)[0]
     caption = f"The text: an estm of 14259 is a share of 0.87. Seed 1 in the kernel; at the end tc shows {told}."
     title = f"Figure 19: what tc shows, {TITLES['22-87']}"
     y = "share that does not respond"

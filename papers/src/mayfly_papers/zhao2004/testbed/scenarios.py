@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -164,7 +165,8 @@ def fetches(user: int, window: Window, rng: np.random.Generator) -> list[dict]:
     """
     sizes, weights = (np.array(column, float) for column in zip(*FILES, strict=True))
     begin, end = window
-    start, clock, rows = begin + rng.uniform(0, 1), 0.0, []
+    rows: list[dict[str, Any]] = []
+    start, clock = begin + rng.uniform(0, 1), 0.0
     while begin + clock < end:
         size = int(rng.choice(sizes, p=weights / weights.sum()))
         stage = 10_000 * user + len(rows)

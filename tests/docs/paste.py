@@ -1,0 +1,57 @@
+"""Pastes what commands print now into the pages that show it, when figures have moved on purpose.
+
+    python tests/docs/paste.py docs/how-to/access-point.md README.md
+
+Run it from the checkout; `git diff` then shows what moved, and the commit says why. Pages that hold no table are left
+as they are.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
+import test_examples as pages
+
+WIDTH = "100"
+
+
+def pasted(page: Path) -> int:
+    """Rewrites a page; the number of tables that were other than shown."""
+    lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
+    names: dict[str, object] = {"__name__": "page"}
+    changes: list[tuple[int, int, str]] = []
+    for block in pages.blocks("".join(lines)):
+        if block.language == "python" and ".write_text(" in block.text:
+            pages.run_python(block, names, str(page))
+        for command in pages.commands(block) if block.language == "console" else []:
+            if not pages.is_mayfly(command):
+                continue
+            if command.words[1] == "workload":
+                pages.printed(command.words[1:], str(page))
+            if pages.TABLE in command.shown:
+                printed = pages.printed(command.words[1:], str(page))
+                if printed.split() != command.shown.split():
+                    trimmed = "".join(line.rstrip() + "\n" for line in printed.splitlines())
+                    changes.append((command.line, command.line + len(command.shown.splitlines()), trimmed))
+    for start, stop, text in reversed(changes):
+        lines[start:stop] = [text]
+    page.write_text("".join(lines), encoding="utf-8")
+    return len(changes)
+
+
+def main(arguments: list[str]) -> None:
+    """Pastes into the pages that are named."""
+    os.environ["COLUMNS"] = WIDTH
+    chosen = [Path(name).resolve() for name in arguments]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("captures", "scenarios"):
+            (Path(folder) / name).symlink_to(pages.ROOT / name)
+        os.chdir(folder)
+        for page in chosen:
+            print(f"{pages.named(page)}: {pasted(page)} tables are others now", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
