@@ -128,7 +128,8 @@ def test_rate_and_buffer_of_both_directions(out):
         ("1mbit", "20/x", f"--buffer = 'x': {size}"),
     ):
         assert refused("whatif", CAPTURE, "--rate", rate, "--buffer", buffer, "--out", out, *TAIL) == said
-    assert refused("whatif", CAPTURE, "--rate", "1mbit", "--out", out, *TAIL) == "--buffer: must be given, such as 300"
+    line = refused("whatif", CAPTURE, "--rate", "1mbit", "--out", out, *TAIL)
+    assert line.startswith("no plateau to guess the link from") and line.endswith("give --buffer")
 
 
 @pytest.mark.parametrize("load", ["0", "NaN", "-1", "inf", "abc", "11", ""])

@@ -72,6 +72,7 @@ _COLUMNS = (
     ("ping\nunder load\np95", "ping", "p95_ms", "p95_ci95"),
     ("call\nMOS", "call", "mos", "mos_ci95"),
     ("pages\np95", "pages", "p95_s", "p95_ci95"),
+    ("video\nstalled", "video", "stalled_share", "stalled_ci95"),
     ("long\ntransfers\nmedian", "long", "p50_s", "p50_ci95"),
 )
 """Head, and where the figure and its interval are in ``users``."""
@@ -104,6 +105,8 @@ def _figure_cell(row: Mapping[str, Any], column: _Column, intervals: bool) -> Te
         return Text("never")
     if column[2] == "mos":
         cell, lines = Text(f"{value:.1f}"), "" if ends is None else f"[{ends[0]:.1f}, {ends[1]:.1f}]"
+    elif column[2].endswith("_share"):
+        cell, lines = Text(f"{100 * value:.1f} %"), ""
     else:
         unit = 1e3 if column[2].endswith("_ms") else 1.0
         scaled = None if ends is None else [end / unit for end in ends]

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from mayfly.comparison.sections.links import links_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
+from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
 
 _DRAIN_S = 60.0
@@ -92,7 +94,8 @@ def whatif(
     ``summary["recommendation"]`` what to use.
 
     A ping and a call run beside the flows while the capture lasts, an hour at most (section ``[probes]``), with the
-    median round-trip time of the flows. Load is over the time that the capture lasts.
+    median round-trip time of the flows. Where the capture has calls of its own (:mod:`mayfly.workload.calls`) and no
+    ``load`` changes their pace, these are measured instead. Load is over the time that the capture lasts.
     """
     from mayfly.metrics import answer
     from mayfly.profile.link import guessed_link
@@ -106,6 +109,9 @@ def whatif(
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
     flows, span_s = _flows(capture, internal, apps, scenario)
+    if load is not None:
+        # In a slower time a call is none.
+        flows = flows.drop(CALL, strict=False)
     if flows.height == 0:
         raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay" + _why_none(capture))
     packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
@@ -125,6 +131,8 @@ def whatif(
     refuse_clock_jump(flows, str(capture), span_s)
     if "duration" not in scenario.model_fields_set:
         scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
+    if CALL in flows.columns and "probes.call" not in (overrides or {}):
+        scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, flows, span_s)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     count, _ = hours_for(flows, len(chosen), scenario.tcp.mss, asked)
@@ -216,15 +224,16 @@ def _flows(
 ) -> tuple[pl.DataFrame, float]:
     """The capture's flows in the form asked for, and how long their packets came, s."""
     from mayfly.workload import apps as forms
+    from mayfly.workload.calls import with_calls
     from mayfly.workload.capture import flows_of_connections, hosts_of_site, networks_of
-    from mayfly.workload.connections import read_captures
+    from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
 
     if apps not in (None, *_APPS):
         raise MayflyError(f"apps = {apps!r}: must be {' or '.join(_APPS)}")
     networks = None if internal is None else networks_of(internal)
     tcp = scenario.tcp
     inside = forms.read_options(initial_window=tcp.initial_window, delayed_ack=tcp.delayed_ack > 0)
-    reading = read_captures(capture, None if apps is None else inside)
+    reading = read_captures(capture, replace(ReadOptions() if apps is None else inside, max_volumes=MOST_VOLUMES))
     if networks is not None:
         hosts_of_site(reading.connections, networks)
     if apps is None:
@@ -233,6 +242,7 @@ def _flows(
         flows = forms.scripted_flows(reading, networks, mss=tcp.mss)
     else:
         flows = forms.recorded_flows(reading, networks)
+    flows = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
     return flows, _lasted_s(reading.connections)
 
 

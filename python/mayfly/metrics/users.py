@@ -1,4 +1,4 @@
-"""What users of a link feel: times of transfers by size, ping under load, a call, pages, downloads.
+"""What users of a link feel: times of transfers by size, ping under load, a call, pages, video, downloads.
 
 Percentiles are order statistics: the p-quantile of n values is the one of rank ``ceil(p n)`` (Hyndman and Fan 1996,
 definition 1). A transfer that did not finish counts as an infinite time, so that a discipline gains nothing from
@@ -15,7 +15,8 @@ import polars as pl
 from mayfly.arrays import Floats
 from mayfly.metrics.intervals import Z95
 from mayfly.metrics.pages import page_loads
-from mayfly.metrics.voice import call_row
+from mayfly.metrics.video import video_row
+from mayfly.metrics.voice import call_row, captured_row
 
 BINS_KB = ((0, 10), (10, 100), (100, 1000), (1000, None))
 """Sizes of transfers, kB: above the first bound, up to the second."""
@@ -306,6 +307,8 @@ def users_row(
     idle_s: float | None,
     begin_s: float,
     end_s: float,
+    streams: pl.DataFrame | None = None,
+    calls: pl.DataFrame | None = None,
 ) -> dict[str, Any]:
     """What users of one discipline feel: ``users`` in its row of ``summary.json``.
 
@@ -319,6 +322,10 @@ def users_row(
         Round-trip time of a ping on the idle link, s.
     begin_s, end_s : float
         End of the warm-up, before which no probe counts, and end of the run, s.
+    streams : polars.DataFrame, optional
+        Pieces of the streams of video among the scripted flows.
+    calls : polars.DataFrame, optional
+        Packets of the calls of a capture; with any, a synthetic call counts no more.
 
     Returns
     -------
@@ -336,17 +343,27 @@ def users_row(
         "ping": None,
         "call": None,
         "pages": pages_row(records),
-        "video": None,
+        "video": None if streams is None else video_row(streams, trains, end_s),
         "downloads": goodput_row(transfers, "down"),
         "uploads": goodput_row(transfers, "up"),
     }
+    captured = None
+    if calls is not None and calls.height:
+        captured = captured_row(_counted(calls.filter(pl.col("sent_s") >= begin_s), end_s))
+        found["call"] = {"from": "capture", **captured} if captured else None
     if probes.height == 0:
         return found
     measured = probes.filter(pl.col("sent_s") >= begin_s)
     found["ping"] = ping_row(measured.filter(probe="ping"), idle_s, end_s)
-    heard = measured.filter(pl.col("received_s").is_not_null() | (pl.col("sent_s") < end_s - 1.0))
-    call = call_row(heard.filter(probe="call_down"), heard.filter(probe="call_up"))
-    return found | ({"call": {"from": "synthetic", **call}} if call else {})
+    heard = _counted(measured, end_s)
+    if captured is None and (call := call_row(heard.filter(probe="call_down"), heard.filter(probe="call_up"))):
+        found["call"] = {"from": "synthetic", **call}
+    return found
+
+
+def _counted(packets: pl.DataFrame, end_s: float) -> pl.DataFrame:
+    """Packets without those that may be on their way at the end of the run."""
+    return packets.filter(pl.col("received_s").is_not_null() | (pl.col("sent_s") < end_s - 1.0))
 
 
 def means(rows: Sequence[float | None]) -> float | None:

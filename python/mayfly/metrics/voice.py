@@ -11,6 +11,7 @@ that fill a packet. A real buffer, which does not know what comes, does no bette
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -291,6 +292,42 @@ def call_row(down: pl.DataFrame, up: pl.DataFrame) -> dict[str, Any] | None:
     packets = down if worse == "down" else up
     opinions = [opinion(r) for run in _runs(packets) for r in call_windows(run)["r"]]
     return {**ways, "mos": ways[worse]["mos"], "mos_ci95": on_mos_scale(student_ci95(opinions))}
+
+
+def captured_row(calls: pl.DataFrame) -> dict[str, Any] | None:
+    """Several calls of a capture.
+
+    Parameters
+    ----------
+    calls : polars.DataFrame, shape (n_packets, ...)
+        ``connection_id``, ``direction``, ``sent_s``, ``received_s``, and ``replication`` where there are several.
+
+    Returns
+    -------
+    dict or None
+        ``calls``, how many; ``down``, ``up`` and ``mos`` as of :func:`call_row`, each figure the mean over the calls,
+        and ``mos_ci95``, Student's t over them; of one call over its windows. None without one that has packets in both
+        directions.
+    """
+    if calls.height == 0:
+        return None
+    keys = [name for name in ("replication", "connection_id") if name in calls.columns]
+    rows = []
+    for packets in calls.partition_by(keys, maintain_order=True):
+        down, up = (packets.filter(direction=way) for way in ("down", "up"))
+        if row := call_row(down.drop("direction"), up.drop("direction")):
+            rows.append(row)
+    if not rows:
+        return None
+    means = {way: {name: _mean(row[way][name] for row in rows) for name in rows[0][way]} for way in ("down", "up")}
+    opinions = [row["mos"] for row in rows if row["mos"] is not None]
+    ends = student_ci95(opinions) if len(rows) > 1 else rows[0]["mos_ci95"]
+    return {"calls": len(rows), **means, "mos": _mean(opinions), "mos_ci95": ends}
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _runs(packets: pl.DataFrame) -> list[pl.DataFrame]:

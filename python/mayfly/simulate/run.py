@@ -69,6 +69,8 @@ class RunResult:
         counts them.
     idle_rtt_s : float or None
         Round-trip time of a ping on the idle link, s; None without one.
+    calls : polars.DataFrame, shape (n_packets, 4)
+        Packets of the calls of a capture (:meth:`mayfly.simulate.traces.Calls.heard`); empty without any.
     """
 
     discipline: Discipline
@@ -86,6 +88,7 @@ class RunResult:
     subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     probes: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     idle_rtt_s: float | None = None
+    calls: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -279,11 +282,14 @@ def run_one(
     """
     tcp = scenario.tcp
     seed, full_packet = scenario.seed + replication, tcp.mss + tcp.headers_bytes
+    flows, calls = traces.without_calls(flows)
     probed, probing = probes.with_probes(scenario, flows, seed)
     before = probing.count
     settings = native_settings(scenario, discipline, seed, [before + row for row in largest(flows)])
-    traced = [before + row for row in traces.chosen_rows(flows, scenario.trace)]
+    chosen = traces.chosen_rows(flows, scenario.trace)
+    traced = [before + row for row in sorted({*chosen, *calls.rows})]
     settings |= {"trace_drops": trace_drops, "traced": traced}
+    settings["trace_limit"] += calls.packets
     began = time.thread_time()
     try:
         net = network_of(scenario)
@@ -304,6 +310,7 @@ def run_one(
     told["flows"] = told["flows"][before:]
     for name in ("drops", "packets", "timeouts", "subflows", "trains"):
         told[name] = probing.workload_only(told[name])
+    heard, told["packets"] = calls.heard(told["packets"], chosen)
     counters = queue_delay.taken(told["counters"].row(0, named=True))
     air = net.cell((told["cell"], told["nodes"]) if "cell" in told else None, counters)
     interfaces = net.interfaces(told["interfaces"], counters)
@@ -340,6 +347,7 @@ def run_one(
         subflows,
         probing.packets(told["probes"]),
         idle_rtt_s,
+        heard,
     )
 
 

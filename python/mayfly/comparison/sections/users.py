@@ -7,13 +7,15 @@ import polars as pl
 from mayfly.comparison.measured import Measured
 from mayfly.comparison.sections.section import Section
 from mayfly.metrics.users import users_row
+from mayfly.workload.streams import streams_of
 
 
 def measure(of: Measured) -> dict[str, Any]:
-    """The key ``users``: transfers by size, ping, call, pages, downloads."""
+    """The key ``users``: transfers by size, ping, call, pages, video, downloads."""
     first = of.runs[0]
     trains = [run.trains for run in of.runs if run.trains.width]
     probes = [run.probes.with_columns(replication=pl.lit(run.replication)) for run in of.runs if run.probes.width]
+    calls = [run.calls.with_columns(replication=pl.lit(run.replication)) for run in of.runs if run.calls.width]
     found = users_row(
         of.records,
         pl.concat(trains) if trains else pl.DataFrame(),
@@ -21,8 +23,19 @@ def measure(of: Measured) -> dict[str, Any]:
         first.idle_rtt_s,
         of.workload.begin_s,
         min(run.counters["end_ns"] for run in of.runs) * 1e-9,
+        _streams(of),
+        pl.concat(calls) if calls else None,
     )
     return {"users": found}
+
+
+def _streams(of: Measured) -> pl.DataFrame:
+    """Pieces of the streams of all replications."""
+    mss = of.workload.packets["mss"]
+    found = [
+        streams_of(run.records, mss).with_columns(replication=pl.lit(run.replication, pl.Int32)) for run in of.runs
+    ]
+    return pl.concat(found)
 
 
 SECTION = Section(measure)
