@@ -163,6 +163,10 @@ def test_one_run_counts_by_size_alone_and_says_so():
     assert found["doubt"] == "One run: its intervals are of its flows alone, so differences count from a fifth on."
 
 
+def test_replications_tell_chance_as_resampled_hours_do():
+    assert recommendation(summary(FIFO, FAIR, hours=0) | {"replications": 5})["doubt"] == ""
+
+
 def test_one_criterion_does_not_decide_alone():
     # Short transfers a little better, pings and calls much worse.
     found = recommendation(summary(FIFO, FAIR, row("pie", short_s=0.11, ping_ms=90.0, mos=3.5)))

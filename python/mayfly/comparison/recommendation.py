@@ -221,7 +221,7 @@ def _told(
 ) -> dict[str, Any]:
     lines = None if row is None else _commands(row, summary)
     resamples = (summary.get("resampling") or {}).get("hours") or 0
-    sure = resamples or kind == "never_full"
+    sure = resamples or (summary.get("replications") or 1) > 1 or kind == "never_full"
     doubt = "" if sure else "One run: its intervals are of its flows alone, so differences count from a fifth on."
     return {
         "kind": kind,

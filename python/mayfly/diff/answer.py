@@ -109,7 +109,11 @@ class Diff(Result):
         title = f"{self.before} and {self.after}"
         body = [
             f"<h1>What changed from {escape(self.before)} to {escape(self.after)}</h1>",
-            page.answer([". ".join(map(_headline, self.pairs))], self.sentences(), more="Every change in words"),
+            page.answer(
+                ["Beyond chance: " + "; ".join(map(_headline, self.pairs))],
+                self.sentences(),
+                more="Every change in words",
+            ),
             *map(html, self.tables()),
             '<footer class="soft">Made by Mayfly.</footer>',
         ]
@@ -188,8 +192,8 @@ def _headline(pair: tuple[str, Side, Side, list[Change]]) -> str:
     worse = sum(change.ratio is not None and change.ratio > 1 for change in kept)
     tested = sum(change.p is not None for change in found)
     if not any(change.beyond_chance for change in found):
-        return f"{name}nothing changed beyond chance ({tested} measures)"
-    return f"{name}{worse} of {tested} measures got worse beyond chance, {len(kept) - worse} better"
+        return f"{name}nothing of {tested} measures changed"
+    return f"{name}{worse} of {tested} measures got worse, {len(kept) - worse} better"
 
 
 def _value(change: Change, value: float | None) -> str:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 FAMILIES = ("plain", "size-based", "fair queueing", "queue management")
 """Families in the order of lists and reports."""
 
-OWN_BEST = ("lfq", "efd")
-"""What this project has to offer against what Linux has: its best, and what it began with."""
+OWN_BEST = ("efd",)
+"""What this project has to offer against what Linux has. `lfq` joins it when it runs in a kernel."""
 
 SHORTLIST = ("fifo", "fq_codel", "cake", "pie", *reversed(OWN_BEST))
 """What a link is tried with where nobody names disciplines, as far as the registry knows them: what is there without

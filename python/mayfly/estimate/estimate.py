@@ -208,7 +208,9 @@ def _lead(document: dict[str, Any]) -> str:
     told = f"{np.mean(shares):.0%} of the traffic does not respond to drops".replace("%", " %")
     if min(shares) < max(shares):
         told += f", between {min(shares):.0%} and {max(shares):.0%} over time".replace("%", " %")
-    return told if trusted else f"{told}; no estimate of these may be relied on"
+    if not trusted:
+        return f"{told}; no estimate of these may be relied on"
+    return told if len(trusted) == len(series) else f"{told} (the {len(trusted)} of {len(series)} estimates to rely on)"
 
 
 def estimate(
