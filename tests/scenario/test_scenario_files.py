@@ -51,10 +51,10 @@ BY_NAME = {
     "workload.sizes": ('{law = "lognormal", mean = 40, cov = 3}', Sizes(law="lognormal", mean=40, cov=3)),
     "workload.cbr": (
         '[{rate = "1mbit", packet = 1000, flows = 2, spread = "2s", start = "1s", stop = 9}, '
-        '{rate = 64000, renew = 10, users = 1, group = "bulk"}]',
+        '{rate = 64000, renew = 10, renew_hosts = true, users = 1, group = "bulk"}]',
         (
-            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, "random", None, None, None, None, None, "down"),
-            (64_000, 1500, 0.0, None, 1, 0.0, "random", 10, 1, "bulk", None, None, "down"),
+            (1_000_000, 1000, 1.0, 9.0, 2, 2.0, "random", None, False, None, None, None, None, "down"),
+            (64_000, 1500, 0.0, None, 1, 0.0, "random", 10, True, 1, "bulk", None, None, "down"),
         ),
     ),
     "workload.permanent": (
