@@ -68,7 +68,8 @@ def test_whatif_answers_in_words(out):
     table = mayfly_here("whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", "fifo,efd", "--out", out)
     assert table.status == 0 and table.err == ""
     flat = " ".join(table.out.split())
-    assert all(" ".join(sentence.split()) in flat for sentence in ended.document["answer"])
+    told = ended.document["recommendation"]["sentence"]
+    assert flat.startswith(" ".join(told.split())) and "fifo" in flat and "efd" in flat
     assert f"report: {out / 'report.html'}\n" in table.out, "a path is not broken into lines"
 
 
@@ -108,19 +109,22 @@ def test_the_list_says_of_every_discipline_what_goes_when_the_buffer_is_full():
 SEVEN = "fifo,las,las(visit=1s),las(visit=2s),las(visit=3s),efd,scfq"
 
 
-def test_many_disciplines_have_a_line_each_and_the_best_of_each_family_a_sentence(out):
+def table_lines(text):
+    """Rows of tables, which have columns; a sentence is one line in a pipe, as long as it is."""
+    return [line for line in text.splitlines() if "  " in line.strip() or not re.search(r"[a-z]{3}", line)]
+
+
+def test_many_disciplines_have_a_line_each_by_family_and_the_answer_stands_first(out):
     capture = ROOT / "tests" / "data" / "tiny.pcapng.gz"
     arguments = ["whatif", capture, "--rate", "1mbit", "--buffer", "50", "-d", SEVEN, "--out", out]
     ended = mayfly_here(*arguments)
     assert ended.status == 0, ended.err
-    table, _, words = ended.out.partition("\nwith ")
-    assert max(map(len, table.splitlines())) <= 80
-    labels = [line.split()[0] for line in table.splitlines()[4:]]
+    assert max(map(len, table_lines(ended.out))) <= 80
+    table = ended.out.partition("Mean response time")[2].splitlines()[4:14]
+    labels = [line.split()[0] for line in table]
     assert labels[:3] == ["plain", "fifo", "size-based"] and "las(visit=1s)" in labels and "fair" in labels
     summary = json.loads((out / "summary.json").read_text())
-    rest = len(summary["answer"]) - f"\nwith {words}".count("\nwith ")
-    assert len(summary["answer"]) == 6 and rest == 2
-    assert f"note: the best of each family; 2 more sentences are in {out / 'summary.json'}\n" in ended.out
+    assert ended.out.startswith(summary["recommendation"]["sentence"]) and len(summary["answer"]) == 6
     assert [row["label"] for row in summary["disciplines"]] == SEVEN.split(",")
     assert summary["disciplines"][2]["options"] == {"visit": "1"}
 
@@ -293,7 +297,7 @@ def test_any_terminal_and_locale_is_served(env, out):
     width = int(env.get("COLUMNS", 80))
     table = text.partition("report: ")[0]
     if width >= 40:
-        assert max(map(len, table.splitlines())) <= width
+        assert max(map(len, table_lines(table))) <= width
         assert "ms" in table and "%" in table and "fifo" in table and "efd" in table
     for help_of in (["--help"], ["compare", "--help"], ["disciplines"]):
         shown = subprocess.run([*COMMAND, *help_of], capture_output=True, env=PLAIN | env)

@@ -34,4 +34,4 @@ def test_the_kernel_calls_a_core_as_its_discipline():
     kernel = SOURCES.parents[2] / "kernel"
     modules = {file.stem.removeprefix("sch_") for file in kernel.glob("sch_*.c")} - {"common"}
     assert modules and modules <= DISCIPLINES
-    assert modules <= {file.stem for file in (kernel / "core").glob("*.c")}
+    assert modules <= {file.stem for file in (kernel / "core").glob("*.h")}
