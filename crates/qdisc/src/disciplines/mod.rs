@@ -38,6 +38,8 @@ pub mod xprotect;
 macro_rules! disciplines {
     ($($variant:ident($path:path)),* $(,)?) => {
         /// Any registered discipline: an enum, so that a packet costs a branch and no virtual call.
+        // There is one of a port: the largest may be as large as it is.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Debug)]
         pub(crate) enum AnyDiscipline {
             $($variant($path)),*
