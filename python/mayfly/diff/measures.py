@@ -17,6 +17,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.diff.sides import Side
+from mayfly.metrics.intervals import student_t
 
 RESAMPLES = 400
 LEVEL = 0.05
@@ -128,10 +129,10 @@ def _change(
     if error == 0.0:
         certain = 1.0 if estimate == 0.0 else 0.0
         return Change(*name, first, second, math.exp(estimate), (math.exp(estimate), math.exp(estimate)), certain)
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
     freedom = min(counts) - 1
-    half = float(stdtrit(freedom, 0.975)) * error
+    half = student_t(freedom) * error
     p = 2 * float(stdtr(freedom, -abs(estimate) / error))
     return Change(*name, first, second, math.exp(estimate), (math.exp(estimate - half), math.exp(estimate + half)), p)
 
