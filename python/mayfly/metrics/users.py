@@ -56,6 +56,7 @@ def percentile(ordered: Floats, share: float) -> float | None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> times = np.array([1.0, 2.0, 3.0, np.inf])
     >>> percentile(times, 0.5), percentile(times, 0.95)
     (2.0, None)
@@ -83,6 +84,7 @@ def percentile_ci95(ordered: Floats, share: float) -> list[float] | None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> percentile_ci95(np.arange(1.0, 101.0), 0.5)
     [40.0, 61.0]
     """

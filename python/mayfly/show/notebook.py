@@ -172,8 +172,8 @@ def steps(title: str, values: Sequence[float], width_s: float, text: str) -> str
 
     Examples
     --------
-    >>> steps("load", [1.0, 4.0], 5.0, "4 Mbit/s").count("H")
-    2
+    >>> "M0.0 90.0H310.0L310.0 0.0H620.0" in steps("load", [1.0, 4.0], 5.0, "4 Mbit/s")
+    True
     """
     high, each = 120, (_WIDE - 20) / max(len(values), 1)
     scale = high / max(values) if max(values, default=0.0) > 0 else 0.0

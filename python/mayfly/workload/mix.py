@@ -250,7 +250,7 @@ def scale_load(
     Examples
     --------
     >>> flows = flow_list(pl.DataFrame({"start_s": [0.0, 2.0], "size_packets": [100, 300]}))
-    >>> scale_load(flows, 0.8, 1e6)["start_s"].to_list()
+    >>> scale_load(flows, 0.8, 1e6)["start_s"].round(9).to_list()
     [0.0, 6.0]
     """
     rates = {"down": rate_bps, "up": rate_bps if up_rate_bps is None else up_rate_bps}
