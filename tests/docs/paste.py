@@ -20,21 +20,11 @@ WIDTH = "100"
 def pasted(page: Path) -> int:
     """Rewrites a page; the number of tables that were other than shown."""
     lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
-    names: dict[str, object] = {"__name__": "page"}
     changes: list[tuple[int, int, str]] = []
-    for block in pages.blocks("".join(lines)):
-        if block.language == "python" and ".write_text(" in block.text:
-            pages.run_python(block, names, str(page))
-        for command in pages.commands(block) if block.language == "console" else []:
-            if not pages.is_mayfly(command):
-                continue
-            if command.words[1] == "workload":
-                pages.printed(command.words[1:], str(page))
-            if pages.TABLE in command.shown:
-                printed = pages.printed(command.words[1:], str(page))
-                if printed.split() != command.shown.split():
-                    trimmed = "".join(line.rstrip() + "\n" for line in printed.splitlines())
-                    changes.append((command.line, command.line + len(command.shown.splitlines()), trimmed))
+    for command, now in pages.tables(page):
+        if now.split() != command.shown.split():
+            trimmed = "".join(line.rstrip() + "\n" for line in now.splitlines())
+            changes.append((command.line, command.line + len(command.shown.splitlines()), trimmed))
     for start, stop, text in reversed(changes):
         lines[start:stop] = [text]
     page.write_text("".join(lines), encoding="utf-8")

@@ -1,6 +1,7 @@
 """Other hours like that of a capture, run under every discipline: where the intervals of `whatif` come from."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -21,7 +22,27 @@ MOST_PACKETS = 20_000_000
 """Packets of all resampled runs together up to which they are made unasked: a minute or so on two processors."""
 
 
-def hours_for(flows: pl.DataFrame, disciplines: int, mss: int, asked: int | None) -> tuple[int, str]:
+@dataclass(frozen=True)
+class Plan:
+    """How many hours are drawn from the sessions of a capture.
+
+    Parameters
+    ----------
+    count : int
+        Hours.
+    why_none : str
+        Empty where there are some.
+    sessions, hosts : int
+        What they are drawn from.
+    """
+
+    count: int
+    why_none: str
+    sessions: int
+    hosts: int
+
+
+def hours_for(flows: pl.DataFrame, disciplines: int, mss: int, asked: int | None) -> Plan:
     """How many hours to resample, and why none where it is none.
 
     Parameters
@@ -37,11 +58,14 @@ def hours_for(flows: pl.DataFrame, disciplines: int, mss: int, asked: int | None
 
     Returns
     -------
-    count : int
-    why : str
-        Empty where there are some.
+    Plan
     """
     sessions = int(session_of(flows).max()) + 1
+    count, why = _count(flows, sessions, disciplines, mss, asked)
+    return Plan(count, why, sessions, users_of(flows).n_unique())
+
+
+def _count(flows: pl.DataFrame, sessions: int, disciplines: int, mss: int, asked: int | None) -> tuple[int, str]:
     if asked is not None and asked < 2:
         return 0, "--replications 1 runs the capture alone"
     if sessions < LEAST_SESSIONS:
@@ -60,7 +84,7 @@ def add_hours(
     scenario: Scenario,
     disciplines: Sequence[Discipline],
     flows: pl.DataFrame,
-    asked: int | None = None,
+    plan: Plan,
     progress: Progress | None = None,
 ) -> None:
     """Runs resampled hours and puts their intervals into the summary of the capture's own run.
@@ -75,18 +99,18 @@ def add_hours(
         In the order of the rows.
     flows : polars.DataFrame
         The capture's own.
-    asked : int, optional
-        As for :func:`hours_for`.
+    plan : Plan
+        How many.
     progress : callable, optional
         Called with the fraction done.
     """
-    count, why = hours_for(flows, len(disciplines), scenario.tcp.mss, asked)
+    count = plan.count
     result.summary["resampling"] = {
         "hours": count,
-        "sessions": int(session_of(flows).max()) + 1,
-        "hosts": users_of(flows).n_unique(),
+        "sessions": plan.sessions,
+        "hosts": plan.hosts,
         "gap_s": GAP_S,
-        "why_none": why or None,
+        "why_none": plan.why_none or None,
     }
     plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)  # only figures are kept
     found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.comparison.choice import baseline as reference
 from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.simulate.run import run_many
@@ -54,7 +55,7 @@ def other_transport(
         ``preset`` and ``sentence``; None where there are not two disciplines to compare, no measure of users or no TCP.
     """
     labels: list[str] = [row["label"] for row in rows]
-    baseline = next((label for label in labels if label.split("(")[0] == "fifo"), labels[0])
+    baseline = (reference(rows) or rows[0])["label"]
     found = next(((name, kind, key, unit) for name, kind, key, unit in _MEASURES if _has(rows, kind, key)), None)
     if len(labels) < 2 or found is None or not (flows["protocol"] == "tcp").any():
         return None

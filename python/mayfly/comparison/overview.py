@@ -3,13 +3,14 @@
 What users feel comes first, then the queue and the means of Chen 2012, Table 4.2.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from mayfly.comparison.choice import grouped, marks
+from mayfly.comparison.links import buffer_text, ways
 from mayfly.show.plots import MANY
 from mayfly.show.terminal import LABEL, FoldingTable, HidingTable, empty_table
 from mayfly.text.readable import (
@@ -171,16 +172,11 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def busier_first(links: Mapping[str, Any]) -> tuple[str, str]:
-    """Both directions, the busier one first."""
-    return ("up", "down") if links["busier"] == "up" else ("down", "up")
-
-
 def links_sentence(summary: Mapping[str, Any]) -> str | None:
     """Both directions of the link with their rates, loads and buffers, the busier one first; None where it has none."""
     if not (links := summary.get("links")):
         return None
-    first, last = busier_first(links)
+    first, last = ways(summary)
     return f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}."
 
 
@@ -189,9 +185,7 @@ def _link_text(link: Mapping[str, Any]) -> str:
     if link["load"] is not None:
         often = f"{link['load']:.1f} times as much" if link["load"] > 1 else f"{_use_text(link['load'])} of it"
         load = f"offered {often}"
-    count, unit = link["buffer"]
-    buffer = f"{count:,} packets" if unit == "packets" else bytes_text(count)
-    return f"{rate_text(link['rate_bps'])}, {load}, buffer {buffer}"
+    return f"{rate_text(link['rate_bps'])}, {load}, buffer {buffer_text(link['buffer'])}"
 
 
 def overview_table(summary: Mapping[str, Any], wide: bool = True) -> Table:
@@ -212,21 +206,21 @@ def overview_table(summary: Mapping[str, Any], wide: bool = True) -> Table:
         out. On a terminal the best of a column are bold and green, the worst red, as far as intervals can tell.
     """
     rows = summary["disciplines"]
-    ways = () if not summary.get("links") else busier_first(summary["links"])
-    return _few(rows, ways, wide) if len(rows) <= MANY else _many(rows, ways, wide)
+    order = ways(summary)
+    return _few(rows, order, wide) if len(rows) <= MANY else _many(rows, order, wide)
 
 
-def _head(name: str, ways: tuple[str, ...]) -> str:
+def _head(name: str, order: Sequence[str]) -> str:
     """Head of a column of the queue; both directions where there are two."""
-    return f"{name}\n{'/'.join(ways)}" if ways else name
+    return f"{name}\n{'/'.join(order)}" if order else name
 
 
-def _of_ways(row: Mapping[str, Any], ways: tuple[str, ...], key: str, text: Callable[[Any], str]) -> str:
+def _of_ways(row: Mapping[str, Any], order: Sequence[str], key: str, text: Callable[[Any], str]) -> str:
     """A figure of the queue in each direction, the busier one first; of the only queue where there is one."""
     links = row.get("links")
-    if not ways or not links:
+    if not order or not links:
         return text(row.get(key))
-    return "/".join(text(links[way].get(key)) for way in ways)
+    return "/".join(text(links[way].get(key)) for way in order)
 
 
 def _use_text(share: float | None) -> str:
@@ -237,12 +231,12 @@ def _use_text(share: float | None) -> str:
     return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
-def _few(rows: list[Mapping[str, Any]], ways: tuple[str, ...], wide: bool) -> Table:
+def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Table:
     table = empty_table(Text("Mean response time [95 % CI]"), FoldingTable)
     table.add_column(Text("discipline"), overflow="fold")
     marked_packets = any(row.get("marks") for row in rows)
-    names = ["short flows", "long flows", _head("link use", ways), _head("drops", ways)]
-    names += [*([_head("marks", ways)] if marked_packets else []), "un-\nfinished"]
+    names = ["short flows", "long flows", _head("link use", order), _head("drops", order)]
+    names += [*([_head("marks", order)] if marked_packets else []), "un-\nfinished"]
     for name in (*names, *(["flow table\nmean/max\nmemory"] if wide else [])):
         table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
     marked = marks(rows)
@@ -251,21 +245,21 @@ def _few(rows: list[Mapping[str, Any]], ways: tuple[str, ...], wide: bool) -> Ta
             Text(row["label"]),
             _mean_cell(row, "short", marked),
             _mean_cell(row, "long", marked),
-            Text(_of_ways(row, ways, "utilisation", _use_text if ways else share_text)),
-            Text(_of_ways(row, ways, "drops", count_text)),
-            *([Text(_of_ways(row, ways, "marks", count_text))] if marked_packets else []),
+            Text(_of_ways(row, order, "utilisation", _use_text if order else share_text)),
+            Text(_of_ways(row, order, "drops", count_text)),
+            *([Text(_of_ways(row, order, "marks", count_text))] if marked_packets else []),
             _unfinished_cell(row, marked),
             *([Text(f"{_entries(row)}\n{memory_text(row['flow_table'].get('bytes'))}")] if wide else []),
         )
     return table
 
 
-def _many(rows: list[Mapping[str, Any]], ways: tuple[str, ...], wide: bool) -> Table:
+def _many(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Table:
     table = empty_table(Text("Mean response time, ± half the 95 % interval"), HidingTable, padding=0)
     table.add_column(Text("discipline"), overflow="fold", max_width=LABEL)
     marked_packets = any(row.get("marks") for row in rows)
-    names = ["short flows", "long flows", "un-\nfinished", _head("drops", ways)]
-    names += [*([_head("marks", ways)] if marked_packets else []), _head("link use", ways)]
+    names = ["short flows", "long flows", "un-\nfinished", _head("drops", order)]
+    names += [*([_head("marks", order)] if marked_packets else []), _head("link use", order)]
     for name in (*names, *(["flow table\nmean/max", "memory"] if wide else [])):
         table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
     marked = marks(rows)
@@ -278,9 +272,9 @@ def _many(rows: list[Mapping[str, Any]], ways: tuple[str, ...], wide: bool) -> T
                 Text(spread_text(row["short"]["mean_s"], row["short"]["ci95"]), _style(row, marked["short"])),
                 Text(spread_text(row["long"]["mean_s"], row["long"]["ci95"]), _style(row, marked["long"])),
                 Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"])),
-                Text(_of_ways(row, ways, "drops", count_text)),
-                *([Text(_of_ways(row, ways, "marks", count_text))] if marked_packets else []),
-                Text(_of_ways(row, ways, "utilisation", _use_text if ways else share_text)),
+                Text(_of_ways(row, order, "drops", count_text)),
+                *([Text(_of_ways(row, order, "marks", count_text))] if marked_packets else []),
+                Text(_of_ways(row, order, "utilisation", _use_text if order else share_text)),
                 *([Text(_entries(row)), Text(memory_text(row["flow_table"].get("bytes")))] if wide else []),
             )
     return table

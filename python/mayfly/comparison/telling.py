@@ -55,9 +55,7 @@ def further_sentences(summary: Mapping[str, Any], file: str) -> list[str]:
     -------
     list of str
     """
-    first, rest = leading_sentences(summary)
-    if summary.get("recommendation"):
-        first, rest = [], []
+    first, rest = ([], []) if summary.get("recommendation") else leading_sentences(summary)
     more = [f"note: the best of each family; {len(rest)} more sentences are in {file}"] if rest else []
     other = ((summary.get("transport") or {}).get("other") or {}).get("sentence")
-    return [*first, *more, *([f"{other}."] if other and not other.endswith(".") else [other] if other else [])]
+    return [*first, *more, *([f"{other.removesuffix('.')}."] if other else [])]

@@ -135,15 +135,15 @@ def whatif(
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, flows, span_s)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
-    count, _ = hours_for(flows, len(chosen), scenario.tcp.mss, asked)
-    own, rest = split_progress(progress, 1 / (1 + count))
+    plan = hours_for(flows, len(chosen), scenario.tcp.mss, asked)
+    own, rest = split_progress(progress, 1 / (1 + plan.count))
     runs = run_many(scenario, chosen, flows, own)
     # Of a run that ends sooner, what starts in it is offered in its time; the load of the links is that of the capture.
     lasted_s = min(span_s, scenario.duration)
     result = gather(scenario, runs, "whatif", span_s=lasted_s if lasted_s > 0 else None)
     links: Any = links_of(scenario, offered(flows, **packets, span_s=span_s if span_s > 0 else None))
     result.summary["links"] = links
-    add_hours(result, scenario, chosen, flows, asked, rest)
+    add_hours(result, scenario, chosen, flows, plan, rest)
     result.summary["recommendation"] = recommendation(result.summary)
     result.summary["capture"] = {
         "path": str(capture),

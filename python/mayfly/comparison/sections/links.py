@@ -7,12 +7,11 @@ is the reverse one.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mayfly.comparison.links import WAYS
 from mayfly.comparison.measured import Measured
 from mayfly.comparison.sections.section import Section
 from mayfly.metrics.users import means
 from mayfly.scenario.scenario import Scenario
-
-WAYS = ("down", "up")
 
 _DOWN = {
     "utilisation": "utilisation",
