@@ -9,6 +9,7 @@ as they are.
 import os
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
@@ -17,13 +18,19 @@ import test_examples as pages
 WIDTH = "100"
 
 
+def wrapped(text: str) -> list[str]:
+    """Lines as a terminal of that width shows them: in a pipe a sentence is one."""
+    fit = textwrap.TextWrapper(int(WIDTH), break_long_words=False, break_on_hyphens=False)
+    return [short for line in text.splitlines() for short in fit.wrap(line.rstrip()) or [""]]
+
+
 def pasted(page: Path) -> int:
     """Rewrites a page; the number of tables that were other than shown."""
     lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
     changes: list[tuple[int, int, str]] = []
     for command, now in pages.tables(page):
         if now.split() != command.shown.split():
-            trimmed = "".join(line.rstrip() + "\n" for line in now.splitlines())
+            trimmed = "".join(f"{line}\n" for line in wrapped(now))
             changes.append((command.line, command.line + len(command.shown.splitlines()), trimmed))
     for start, stop, text in reversed(changes):
         lines[start:stop] = [text]
