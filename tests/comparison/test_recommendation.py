@@ -64,6 +64,15 @@ def test_the_answer_says_what_to_use_what_it_gives_what_it_costs_and_how():
     assert found["sentence"].endswith("`tc qdisc replace dev eth0 root fq_codel limit 300`")
 
 
+def test_a_price_that_may_be_chance_is_named_as_such():
+    slower = row("fq_codel", short_s=0.15, ping_ms=11.0, mos=4.3, long_s=7.0)
+    slower["resampled"]["long_p50"] = [5.0 * factor for factor in (0.5, 2.0, 0.6, 1.9, 1.2, 0.7, 2.2, 0.9)]
+    found = recommendation(summary(FIFO, slower))
+    assert found["costs"] == []
+    assert "; no price that is more than chance (long transfers (median) 5.00 -> 7.00 s [-" in found["sentence"]
+    assert "it costs nothing that is felt" in recommendation(summary(FIFO, FAIR))["sentence"]
+
+
 def test_what_linux_has_goes_before_a_module_that_does_no_better():
     found = recommendation(summary(FIFO, row("efd", short_s=0.148, ping_ms=10.5, mos=4.3), FAIR))
     assert (found["discipline"], found["equal"]) == ("fq_codel", ["efd"])

@@ -152,7 +152,8 @@ class Session:
         Parameters
         ----------
         found : object
-            With ``document()``, ``sentences()``, and ``tables()`` or ``table()``.
+            With ``document()``, ``sentences()``, and ``tables()`` or ``table()``; ``headlines()`` go in the place of
+            the sentences where there are any.
         more : dict, optional
             What the document of the command has beside that of the answer.
         lines : sequence
@@ -161,8 +162,11 @@ class Session:
         if self.as_json:
             self.print_json(found.document() | (more or {}))
             return
-        tables = found.tables() if hasattr(found, "tables") else [found.table()]
-        for part in (*tables, *found.sentences(), *lines):
+        tables = (
+            [table for table in found.tables() if not table.page_only] if hasattr(found, "tables") else [found.table()]
+        )
+        said = found.headlines() if hasattr(found, "headlines") else found.sentences()
+        for part in (*tables, *said, *lines):
             self.print(part)
 
     @property

@@ -120,6 +120,7 @@ CRITERIA: tuple[Criterion, ...] = (
     Criterion("call_mos", "call quality (MOS)", "mos", _of_users("call", "mos"), 0.2),
     Criterion("pages_p95", "pages (95th percentile)", "s", _of_users("pages", "p95_s"), 0.1),
     Criterion("long_p50", "long transfers (median)", "s", _of_users("long", "p50_s"), 0.5),
+    Criterion("long_p95", "long transfers (95th percentile)", "s", _of_users("long", "p95_s"), 0.5),
 )
 """In the order in which a sentence names them; docs/recommendation.md says why each threshold."""
 
@@ -149,6 +150,12 @@ class Difference:
     def counts(self) -> bool:
         """Whether it is noticed and, as far as can be told, no chance."""
         return self.sure is not False and self.criterion.is_noticed(self.value, self.other)
+
+    @property
+    def is_noticed_as_worse(self) -> bool:
+        """Whether users would notice that ``value`` is worse, be it by chance or not."""
+        criterion = self.criterion
+        return criterion.is_noticed(self.value, self.other) and criterion.worse_by(self.value, self.other) > 0
 
     @property
     def worse_by(self) -> float:

@@ -61,7 +61,7 @@ def recommendation(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     if not any(criterion.value(row) is not None for row in rows for criterion in CRITERIA[1:]):
         return None
     best, equal = _chosen(rows)
-    counted = [found for found in _differences(best, reference) if found.counts]
+    found = _differences(best, reference)
     # The reference may be as good as the best, though neither is the other.
     same = best is reference or any(row is reference for row in equal)
     never = _never_full(reference)
@@ -69,10 +69,10 @@ def recommendation(summary: Mapping[str, Any]) -> dict[str, Any] | None:
         return _told("never_full", None, [], f"{never} No discipline will help.", summary)
     lost = _overload(rows, summary)
     if lost is not None:
-        return _overloaded(lost, best, reference, counted, same, summary)
+        return _overloaded(lost, best, found, same, summary)
     if same:
         return _no_difference(best, reference, [row for row in rows if row is not best], equal, summary)
-    return _use(best, reference, equal, counted, summary)
+    return _use(best, equal, found, summary)
 
 
 def _where(row: Row) -> list[str]:
@@ -140,22 +140,21 @@ def _overload(rows: Sequence[Row], summary: Mapping[str, Any]) -> tuple[float, s
 
 
 def _overloaded(
-    found: tuple[float, str],
+    overload: tuple[float, str],
     best: Row,
-    reference: Row,
-    counted: list[Difference],
+    found: Sequence[Difference],
     same: bool,
     summary: Mapping[str, Any],
 ) -> dict[str, Any]:
-    load, lost = found
+    load, lost = overload
     sentence = (
         f"This link is overloaded: {load:.1f} times its rate comes, and {lost} whatever the discipline. Buy rate or "
         "shed load first."
     )
     if same:
         return _told("overloaded", None, [], sentence, summary)
-    gives, costs = _sides(counted)
-    sentence += f" Until then {best['label']} does least harm: {_clauses(gives, costs, first=False)}."
+    gives, costs = _sides(found)
+    sentence += f" Until then {best['label']} does least harm: {_clauses(gives, costs, found, first=False)}."
     return _told("overloaded", best, [], sentence, summary, gives, costs)
 
 
@@ -174,31 +173,37 @@ def _no_difference(
 
 
 def _use(
-    best: Row, reference: Row, equal: Sequence[Row], counted: list[Difference], summary: Mapping[str, Any]
+    best: Row, equal: Sequence[Row], found: Sequence[Difference], summary: Mapping[str, Any]
 ) -> dict[str, Any]:
-    gives, costs = _sides(counted)
+    gives, costs = _sides(found)
     names = [row["label"] for row in equal]
     where = next(_WHERE[place] for place in _PLACES if place in _where(best))
     since = next((row["runs_on"]["since"] for row in disciplines() if row["id"] == best["id"]), "")
     if since and best["id"] == "dualpi2":
         where = f"it is in Linux since {since}"
-    sentence = f"Use {best['label']}: {where}. {_clauses(gives, costs)}."
+    sentence = f"Use {best['label']}: {where}. {_clauses(gives, costs, found)}."
     if names:
         listed = _listed(names)
         sentence += f" {listed[:1].upper()}{listed[1:]} {'does' if len(names) == 1 else 'do'} as well."
     return _told("use", best, names, sentence, summary, gives, costs)
 
 
-def _sides(counted: Sequence[Difference]) -> tuple[list[str], list[str]]:
-    gives = [found.text() for found in counted if found.worse_by < 0]
-    costs = [found.text() for found in counted if found.worse_by > 0]
+def _sides(found: Sequence[Difference]) -> tuple[list[str], list[str]]:
+    gives = [one.text() for one in found if one.worse_by < 0]
+    costs = [one.text() for one in found if one.worse_by > 0]
     return gives, costs
 
 
-def _clauses(gives: Sequence[str], costs: Sequence[str], first: bool = True) -> str:
+def _clauses(gives: Sequence[str], costs: Sequence[str], found: Sequence[Difference], first: bool = True) -> str:
     text = ", ".join(gives) if gives else "nothing that is felt"
     text = text[:1].upper() + text[1:] if first else text
-    return f"{text}; the price: {', '.join(costs)}" if costs else f"{text}; it costs nothing that is felt"
+    if costs:
+        return f"{text}; the price: {', '.join(costs)}"
+    # What would be felt, but may be chance, is no price; to call it nothing would hide it.
+    doubtful = [one.text() for one in found if one.is_noticed_as_worse]
+    if doubtful:
+        return f"{text}; no price that is more than chance ({', '.join(doubtful)})"
+    return f"{text}; it costs nothing that is felt"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any
 
@@ -20,6 +20,8 @@ FILES = ("report.html", "diff.json")
 """What is written."""
 
 _HIGHER_IS_WORSE = ("s", "share")
+
+_NO_CHANGE = "\u2248: no change that is more than chance."
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,8 +66,16 @@ class Diff(Result):
         }
 
     def tables(self) -> list[Table]:
-        """A table for each pair, changes beyond chance marked as better or worse."""
-        return [_table(label, found) for label, _, _, found in self.pairs]
+        """A table for each pair, changes beyond chance marked as better or worse; of several, a board of all first."""
+        each = [_table(label, found) for label, _, _, found in self.pairs]
+        return each if len(each) == 1 else [_board(self.pairs), *(replace(table, page_only=True) for table in each)]
+
+    def headlines(self) -> list[str]:
+        """How much changed beyond chance, a sentence for each pair."""
+        told = [_headline(pair) for pair in self.pairs]
+        if len(told) == 1:
+            return [f"Beyond chance: {told[0]}"]
+        return [_NO_CHANGE, "Beyond chance:", *told]
 
     def sentences(self) -> list[str]:
         """A sentence for each change beyond chance, and one for all that is not."""
@@ -83,7 +93,7 @@ class Diff(Result):
             elif not kept:
                 said.append(f"{named}nothing changed beyond chance ({len(rest)} measures)")
             elif rest:
-                said.append(f"{named}no measurable change of {len(rest)} more: {'; '.join(rest)}")
+                said.append(f"{named}no measurable change in {len(rest)} more: {'; '.join(rest)}")
         return said
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
@@ -209,6 +219,8 @@ def _value(change: Change, value: float | None) -> str:
 def _percent(ratio: float) -> str:
     if ratio >= 10:
         return f"{digits(ratio)} times"
+    if 0 < ratio < 0.05:
+        return f"-{100 * (1 - ratio):.1f} %" if ratio >= 0.001 else "<-99.9 %"
     return f"{100 * (ratio - 1):+.1f} %" if abs(ratio - 1) < 0.1 else f"{100 * (ratio - 1):+.0f} %"
 
 
@@ -218,19 +230,38 @@ def _interval(ends: tuple[float, float]) -> str:
     return f"[{', '.join(map(_percent, ends))}]"
 
 
+def _told(change: Change) -> Cell:
+    """The change, marked as better or worse where it is beyond chance."""
+    good = None
+    if change.beyond_chance and change.ratio is not None and change.unit in _HIGHER_IS_WORSE:
+        good = change.ratio < 1
+    return Cell(MISSING if change.ratio is None else _percent(change.ratio), good)
+
+
+def _board(pairs: Sequence[tuple[str, Side, Side, list[Change]]]) -> Table:
+    """What changed, a measure a row and a pair a column."""
+    names = list(dict.fromkeys(change.name for *_, found in pairs for change in found if change.ratio is not None))
+    by_pair = [{change.name: change for change in found} for *_, found in pairs]
+    rows = []
+    for name in names:
+        shown = []
+        for found in by_pair:
+            change = found.get(name)
+            if change is None or change.ratio is None:
+                shown.append(Cell(MISSING))
+            else:
+                shown.append(_told(change) if change.beyond_chance or change.p is None else Cell("\u2248"))
+        rows.append((name, *shown))
+    return Table("What changed", ("", *(label for label, *_ in pairs)), tuple(rows), notes=(_NO_CHANGE,), narrow="fold")
+
+
 def _table(label: str, found: list[Change]) -> Table:
     rows = []
     for change in found:
         if change.before is None and change.after is None:
             continue
-        good = None
-        if change.beyond_chance and change.ratio is not None and change.unit in _HIGHER_IS_WORSE:
-            good = change.ratio < 1
-        told = MISSING if change.ratio is None else _percent(change.ratio)
         interval = "" if change.ci95 is None else _interval(change.ci95)
-        rows.append(
-            (change.name, _value(change, change.before), _value(change, change.after), Cell(told, good), interval)
-        )
+        rows.append((change.name, _value(change, change.before), _value(change, change.after), _told(change), interval))
     heads = ("", "before", "after", "change", "95 % interval")
     return Table(f"Change {label}".strip(), heads, tuple(rows), narrow="fold")
 

@@ -309,7 +309,7 @@ def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> Dire
         return _with(none, why="no packet went that way")
     plateau = _plateau_of(traffic, direction, sent)
     if plateau is None:
-        return _with(none, why="the load stays at no value for long")
+        return _with(none, why="the load never stays at one value for long, as that of a full link does")
     waits = _waits(traffic, direction, plateau)
     full_s = plateau.width_s * plateau.windows.height
     held = f"the load stays at {rate_text(plateau.rate_bps)} for {time_text(full_s)}"
