@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from browser import BROWSER, Visit, figures_in
 from invocation import mayfly_here, refused_here
 
 from mayfly.diff.answer import Diff, diff
@@ -150,9 +151,23 @@ def test_a_faster_link_is_told_for_each_discipline(runs, tmp_path):
     assert re.search(r"^fifo: 0 of \d+ measures got worse, [1-9]\d* better$", ended.out, re.MULTILINE)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "<h1>What changed from" in page and page.count("<table") == 3
+    figure = figures_in(page)["changes"]
+    drawn = {trace["meta"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in figure["data"]}
+    board = {change.name: change.ratio for change in diff(slow, fast).pairs[0][3]}
+    assert set(drawn) == {"fifo", "fq_codel"}
+    assert drawn["fifo"]["transfers up to 10 kB, p50"] == pytest.approx(board["transfers up to 10 kB, p50"], rel=1e-4)
     document = json.loads((tmp_path / "out" / "diff.json").read_text(encoding="utf-8"))
     assert [part["label"] for part in document["compared"]] == ["fifo", "fq_codel"]
     assert re.search(r"^fifo: transfers up to 10 kB, p50: .* -> .*, -\d+ %", document["sentences"][0])
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+def test_the_figure_is_drawn(runs, tmp_path):
+    diff(*runs).write(tmp_path / "out")
+    visit = Visit(tmp_path / "out" / "report.html", tmp_path)
+    assert 'data-errors="[]"' in visit.dom and 'data-plots="1"' in visit.dom
+    assert visit.dom.count('class="trace scatter') == 2
+    assert visit.console == [] and visit.requests == []
 
 
 def test_a_run_and_itself_do_not_differ(runs):

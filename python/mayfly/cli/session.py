@@ -162,12 +162,11 @@ class Session:
         if self.as_json:
             self.print_json(found.document() | (more or {}))
             return
-        tables = (
-            [table for table in found.tables() if not table.page_only] if hasattr(found, "tables") else [found.table()]
-        )
+        tables = found.tables() if hasattr(found, "tables") else [found.table()]
         said = found.headlines() if hasattr(found, "headlines") else found.sentences()
         for part in (*tables, *said, *lines):
-            self.print(part)
+            if not getattr(part, "page_only", False):
+                self.print(part)
 
     @property
     def width(self) -> int:

@@ -172,9 +172,7 @@ def _no_difference(
     return _told("no_difference", None, [reference["label"], *alike], sentence, summary)
 
 
-def _use(
-    best: Row, equal: Sequence[Row], found: Sequence[Difference], summary: Mapping[str, Any]
-) -> dict[str, Any]:
+def _use(best: Row, equal: Sequence[Row], found: Sequence[Difference], summary: Mapping[str, Any]) -> dict[str, Any]:
     gives, costs = _sides(found)
     names = [row["label"] for row in equal]
     where = next(_WHERE[place] for place in _PLACES if place in _where(best))

@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any
 
+from mayfly.diff.figure import changes_figure
 from mayfly.diff.measures import FEWEST_SESSIONS, RESAMPLES, Change, changes
 from mayfly.diff.sides import Side, sides_of
 from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
-from mayfly.show.table import Cell, Table, html
+from mayfly.show.table import Cell, Row, Table, html
 from mayfly.text.folder import filled
 from mayfly.text.readable import MISSING, digits, rate_text, time_text
 
@@ -20,6 +21,9 @@ FILES = ("report.html", "diff.json")
 """What is written."""
 
 _HIGHER_IS_WORSE = ("s", "share")
+
+_TIMES = 3.0
+"""From here on a ratio is told as such, and not in per cent."""
 
 _NO_CHANGE = "\u2248: no change that is more than chance."
 
@@ -116,19 +120,24 @@ class Diff(Result):
         """
         from mayfly.show import page
 
-        title = f"{self.before} and {self.after}"
+        names = [os.path.basename(os.path.normpath(side)) for side in (self.before, self.after)]
+        if names[0] == names[1]:
+            names = [self.before, self.after]
+        figure = changes_figure({label: found for label, _, _, found in self.pairs})
         body = [
-            f"<h1>What changed from {escape(self.before)} to {escape(self.after)}</h1>",
+            f"<h1>What changed from {escape(names[0])} to {escape(names[1])}</h1>",
             page.answer(
                 ["Beyond chance: " + "; ".join(map(_headline, self.pairs))],
                 self.sentences(),
                 more="Every change in words",
             ),
+            page.place_of(figure, leads=True) if figure else "",
             *map(html, self.tables()),
             '<footer class="soft">Made by Mayfly.</footer>',
         ]
         with filled(folder, FILES) as partial:
-            page.write(partial / FILES[0], page.document(title, body, []))
+            plots = [page.for_script(figure)] if figure else []
+            page.write(partial / FILES[0], page.document(" and ".join(names), body, plots))
             text = json.dumps(self.document(), indent=1, allow_nan=False)
             (partial / FILES[1]).write_text(text + "\n", encoding="utf-8")
         return {name.partition(".")[0]: os.path.join(folder, name) for name in FILES}
@@ -217,7 +226,7 @@ def _value(change: Change, value: float | None) -> str:
 
 
 def _percent(ratio: float) -> str:
-    if ratio >= 10:
+    if ratio >= _TIMES:
         return f"{digits(ratio)} times"
     if 0 < ratio < 0.05:
         return f"-{100 * (1 - ratio):.1f} %" if ratio >= 0.001 else "<-99.9 %"
@@ -225,7 +234,7 @@ def _percent(ratio: float) -> str:
 
 
 def _interval(ends: tuple[float, float]) -> str:
-    if min(ends) >= 10:
+    if max(ends) >= _TIMES:
         return f"[{digits(ends[0])}, {digits(ends[1])}] times"
     return f"[{', '.join(map(_percent, ends))}]"
 
@@ -242,7 +251,7 @@ def _board(pairs: Sequence[tuple[str, Side, Side, list[Change]]]) -> Table:
     """What changed, a measure a row and a pair a column."""
     names = list(dict.fromkeys(change.name for *_, found in pairs for change in found if change.ratio is not None))
     by_pair = [{change.name: change for change in found} for *_, found in pairs]
-    rows = []
+    rows: list[Row] = []
     for name in names:
         shown = []
         for found in by_pair:

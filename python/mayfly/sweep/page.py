@@ -13,7 +13,7 @@ from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown
 from mayfly.show.table import Table, html
 from mayfly.sweep.answer import SHOWN, Found
-from mayfly.text.readable import MISSING, digits
+from mayfly.text.readable import MISSING, digits, time_text
 
 MOST_LINES = 2000
 """Rows of the table: beyond, `mayfly sweep query` has them."""
@@ -67,6 +67,8 @@ WORDS = {
 """Figures in words, with their units."""
 
 _UNITS = {"_s": "s", "_ms": "ms", "_mbps": "Mbit/s", "_bps": "bit/s", "_bytes": "bytes", "_packets": "packets"}
+_WRITTEN = {"kbit": "kbit/s", "mbit": "Mbit/s", "gbit": "Gbit/s", "bit": "bit/s"}
+"""How a unit of a scenario is written for a reader."""
 _FIELD_UNITS = {"buffer": "packets", "rate": "bit/s", "load": "bit/s", "delay": "s", "duration": "s"}
 
 
@@ -96,8 +98,14 @@ def _leads(rows: Sequence[dict[str, Any]], found: Found) -> list[str]:
     best = max(wins, key=wins.__getitem__)
     means = [values[best] for values in judged]
     where = "at every point" if wins[best] == len(judged) else f"at {wins[best]:,} of {len(judged):,} points"
-    spread = f"from {digits(min(means))} to {digits(max(means))}" if min(means) < max(means) else digits(means[0])
-    return [f"Least {titled(metric)}: {best} {where}, {spread}"]
+    ends = [_valued(metric, end) for end in (min(means), max(means))]
+    spread = f"from {ends[0]} to {ends[1]}" if ends[0] != ends[1] else ends[0]
+    return [f"Least {titled(metric).partition(' (')[0]}: {best} {where}, {spread}"]
+
+
+def _valued(metric: str, value: float) -> str:
+    """A figure with its unit."""
+    return time_text(value) if titled(metric).endswith("(s)") else digits(value)
 
 
 Axis = tuple[str, list[float], str]
@@ -117,7 +125,7 @@ def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
 def _label(name: str, unit: str) -> str:
     """A field with the unit its values are written with, or that a bare number has."""
     unit = unit or _FIELD_UNITS.get(name.rpartition(".")[2], "")
-    return f"{name} ({unit})" if unit else name
+    return f"{name} ({_WRITTEN.get(unit, unit)})" if unit else name
 
 
 def _spread(values: Sequence[float]) -> bool:
