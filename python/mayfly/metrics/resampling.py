@@ -101,7 +101,7 @@ def with_intervals(figures: Any, others: Sequence[Any]) -> Any:
                 if name is not None:
                     ratio = not name.startswith(("mos", "loss", "share"))
                     ends = hour_ci95(figures[name], [one.get(name) for one in inside], ratio=ratio)
-                    found[key] = on_mos_scale(ends) if name.startswith("mos") else ends
+                    found[key] = on_mos_scale(ends) if name.startswith("mos") else _from(figures.get("idle_ms"), ends)
         return found
     if isinstance(figures, list):
         rows = [
@@ -110,6 +110,11 @@ def with_intervals(figures: Any, others: Sequence[Any]) -> Any:
         ]
         return [with_intervals(value, [row[at] for row in rows]) for at, value in enumerate(figures)]
     return figures
+
+
+def _from(least: float | None, ends: list[float] | None) -> list[float] | None:
+    """An interval without what cannot be: no ping is faster than on an idle path."""
+    return ends if ends is None or least is None else [max(end, least) for end in ends]
 
 
 def _measured_as(name: str, figures: Mapping[str, Any]) -> str | None:
