@@ -99,7 +99,7 @@ def whatif(
     """
     from mayfly.metrics import answer
     from mayfly.profile.link import guessed_link
-    from mayfly.workload.capture import refuse_clock_jump
+    from mayfly.workload.capture import longest_silence_s, refuse_clock_jump, silence_told
     from mayfly.workload.mix import offered, scale_load
 
     rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
@@ -129,6 +129,7 @@ def whatif(
         span_s *= _stretched(flows, scaled)
         flows = scaled.with_columns(flows.select(pl.col("^connection_id$")))
     refuse_clock_jump(flows, str(capture), span_s)
+    silent = silence_told(longest_silence_s(flows, span_s), span_s)
     if "duration" not in scenario.model_fields_set:
         scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
     if CALL in flows.columns and "probes.call" not in (overrides or {}):
@@ -154,6 +155,8 @@ def whatif(
         "scaled_to_load": load,
         "apps": apps,
     }
+    if silent is not None:
+        result.summary["notes"] = [*result.summary.get("notes", []), silent]
     if guess is not None:
         result.summary["guess"] = guess.document()
         result.summary["notes"] = [*result.summary.get("notes", []), *guess.sentences()]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mayfly.text.readable import rate_text, share_text, time_text
+from mayfly.workload.capture import silence_told
 from mayfly.workload.connections import SKIPPED
 
 FOUND_BY = {
@@ -103,18 +104,11 @@ def _repeats(document: Mapping[str, Any]) -> list[str]:
     return [f"{100 * of['rate']:.2f} % of TCP data packets are retransmissions"]
 
 
-GAP_SHARE = 0.9
-"""Share of a capture of more than a day in which nothing starts that makes it doubtful."""
-
-
 def _doubts(document: Mapping[str, Any]) -> list[str]:
     told = []
     silence_s, duration_s = document["link"]["longest_silence_s"], document["dataset"]["duration_s"]
-    if duration_s > 86_400 and silence_s is not None and silence_s > GAP_SHARE * duration_s:
-        told.append(
-            f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a "
-            "clock that jumped"
-        )
+    if silence_s is not None and (silent := silence_told(silence_s, duration_s)):
+        told.append(silent)
     skipped, packets = document["counts"].get("skipped", {}), document["counts"].get("packets", 0)
     left = sum(skipped.values())
     if packets and left > 0.05 * packets:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.readable import time_text
 from mayfly.workload.connections import COLUMNS, connections
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -233,6 +234,64 @@ def hosts_of_site(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]
 
 LONGEST_S = 2 * 365.25 * 86_400
 """Longest span of a replay, that of a time in settings."""
+
+
+LONG_S = 86_400.0
+"""Span from which on a silence makes a capture doubtful."""
+
+SILENT_SHARE = 0.9
+"""Share of such a span in which nothing passes that does."""
+
+
+def silence_told(silence_s: float, span_s: float) -> str | None:
+    """What is to be said of a capture in which nothing passes for most of its time.
+
+    Parameters
+    ----------
+    silence_s : float
+        Longest time without a packet, or without a start of a flow, s.
+    span_s : float
+        From the first packet to the last, s.
+
+    Returns
+    -------
+    str or None
+        None where it may be silence indeed.
+
+    Examples
+    --------
+    >>> silence_told(1_500_000.0, 1_500_100.0)[:50]
+    'nothing passes for 1,500,000 s of 1,500,100 s: two'
+    >>> silence_told(3_000.0, 4_000.0) is None
+    True
+    """
+    if span_s <= LONG_S or silence_s <= SILENT_SHARE * span_s:
+        return None
+    return (
+        f"nothing passes for {time_text(silence_s)} of {time_text(span_s)}: two captures in one file, or a clock that "
+        "jumped; cut it there (editcap -A and -B)"
+    )
+
+
+def longest_silence_s(flows: pl.DataFrame, span_s: float) -> float:
+    """Longest time in which no flow starts, s, the end of the capture included.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, n_columns)
+        With ``start_s``.
+    span_s : float
+        How long the capture lasts, s.
+
+    Returns
+    -------
+    float
+    """
+    starts = flows["start_s"].sort()
+    if not len(starts):
+        return span_s
+    gaps = starts.diff().drop_nulls()
+    return max(float(gaps.max() or 0.0), span_s - float(starts[-1] - starts[0]), 0.0)  # type: ignore[arg-type]
 
 
 def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -> None:
