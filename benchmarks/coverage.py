@@ -1,6 +1,6 @@
 """Do the intervals of `mayfly whatif` cover what they say? Many captures of one population of users, each judged alone.
 
-    python benchmarks/coverage.py [--captures 400] [--resamples 12] [--population visitors] [--seed 1]
+    python benchmarks/coverage.py [--captures 400] [--resamples 16] [--population visitors] [--seed 1]
 
 A population draws captures of a minute from users whose law is known. Each capture is run under fifo and fq_codel, and
 so are the hours resampled from its own sessions; the interval of each figure either holds the true value or does not.
@@ -122,7 +122,7 @@ def main() -> None:
     """Prints the table as Markdown."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--captures", type=int, default=400)
-    parser.add_argument("--resamples", type=int, default=12)
+    parser.add_argument("--resamples", type=int, default=16)
     parser.add_argument("--population", choices=list(POPULATIONS), default="visitors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--save", help="keep the figures as Parquet")

@@ -88,7 +88,7 @@ def whatif(
     time as measured, the sender always having data. What a connection waited for (users, servers) is replayed with
     ``apps`` only (:mod:`mayfly.workload.apps`); the answer is then about trains instead of transfers.
 
-    A capture is one draw of what its users do. Twelve more hours (``replications``) are drawn from its sessions
+    A capture is one draw of what its users do. Sixteen more hours (``replications``) are drawn from its sessions
     (:func:`mayfly.workload.sessions.another_hour`) and run under every discipline; the intervals of the figures come
     from them (:func:`mayfly.metrics.resampling.hour_ci95`), ``summary["resampling"]`` tells how many there were, and
     ``summary["recommendation"]`` what to use.

@@ -1,23 +1,19 @@
 """Intervals from resampled runs: what another such hour would bring.
 
 The figure comes from the capture's own run, the spread from runs of other hours drawn from it
-(:mod:`mayfly.workload.sessions`). The deviation of a figure over such draws estimates its standard error (Efron and
-Tibshirani 1993, ch. 6); it is not divided by the square root of their number, as each draw is a whole hour. The
-interval is for the figure of a typical hour: the median over all hours like this one.
+(:mod:`mayfly.workload.sessions`): the interval is the range of them all, made wider as their number asks for (a
+percentile interval of the bootstrap, Efron and Tibshirani 1993, ch. 13). Each draw is a whole hour. The interval is for
+the figure of a typical hour: the median over all hours like this one.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from mayfly.metrics.intervals import on_mos_scale, student_t
-
-CALIBRATION = 1.1
-"""What the bootstrap leaves out, as a factor of the interval's width: a few sessions of a heavy-tailed law know its
-tail less well than they say. An interval is calibrated by its coverage (Loh 1987): set on the population
-``visitors`` of benchmarks/coverage.py, checked on the other one there."""
 
 
 def hour_ci95(
@@ -45,15 +41,15 @@ def hour_ci95(
 
     Notes
     -----
-    ``log v +- c t s``: ``s`` is the root mean square of the deviations of the logarithms in the resampled hours from
-    that of the capture, ``t`` the 97.5 % quantile of Student's law with as many degrees of freedom as there are hours,
-    since ``s`` itself is known from so many only, and ``c`` is `CALIBRATION`. Of independent runs (``runs`` above 1)
-    it is Student's interval of their mean, ``c = 1``. Coverage, by simulation: docs/recommendation.md.
+    The values of the hours and of the capture are ordered, and the distances of the lowest and the highest from the
+    median of all are multiplied by :func:`range_factor`. Each side has a distance of its own, since times deviate
+    further upward than downward, and a few quiet or busy hours do not widen both. Of independent runs (``runs`` above
+    1) it is Student's interval of their mean. Coverage, by simulation: docs/recommendation.md.
 
     Examples
     --------
     >>> [round(end, 2) for end in hour_ci95(1.0, [0.9, 1.1, 1.0, 1.05, 0.95])]
-    [0.82, 1.22]
+    [0.74, 1.31]
     """
     if value is None or len(others) < 2 or any(other is None for other in others):
         return None
@@ -64,10 +60,36 @@ def hour_ci95(
         sample = np.log(sample)
     if runs > 1:
         half = student_t(sample.size - 2) * float(sample[1:].std(ddof=1)) / math.sqrt(runs)
+        ends = [float(sample[0]) - half, float(sample[0]) + half]
     else:
-        half = CALIBRATION * student_t(sample.size - 1) * float(np.sqrt(np.mean((sample[1:] - sample[0]) ** 2)))
-    ends = [float(sample[0]) - half, float(sample[0]) + half]
+        middle, wider = float(np.median(sample)), range_factor(sample.size - 1)
+        ends = [middle - wider * (middle - float(sample.min())), middle + wider * (float(sample.max()) - middle)]
     return [math.exp(end) for end in ends] if ratio else ends
+
+
+def range_factor(hours: int) -> float:
+    """How much wider than their range the interval of a capture and its resampled hours is.
+
+    Parameters
+    ----------
+    hours : int
+        Resampled hours, from 2.
+
+    Returns
+    -------
+    float
+        1.33 for 16 hours, 0.98 for 40.
+
+    Notes
+    -----
+    Where the figure ``v`` deviates from the true one by a normal error, and the hours from ``v`` by one of the same
+    size, the range of ``n = hours + 1`` values reaches as far as the expected largest of ``n`` normal values (Blom
+    1958), and the interval should reach to Student's quantile with ``hours`` degrees of freedom, as their spread is
+    known from so many only. The factor is the ratio of the two, times ``1 + 2 / hours`` for the error of the median:
+    within 2 % of the factor that covers 95 % of simulated cases from 8 hours on, within 7 % from 6.
+    """
+    largest = NormalDist().inv_cdf((hours + 0.625) / (hours + 1.25))
+    return (1 + 2 / hours) * student_t(hours) / largest
 
 
 def with_intervals(figures: Any, others: Sequence[Any]) -> Any:
