@@ -39,13 +39,13 @@ def test_the_office_is_told_to_use_what_its_kernel_has(office):
 
 def test_the_intervals_are_those_of_resampled_hours(office):
     told = office.summary["resampling"]
-    assert (told["hours"], told["hosts"], told["gap_s"]) == (12, 6, 5.0)
+    assert (told["hours"], told["hosts"], told["gap_s"]) == (16, 6, 5.0)
     row = office.summary["disciplines"][0]
-    assert len(row["resampled"]["short_p95"]) == 12
+    assert len(row["resampled"]["short_p95"]) == 16
     low, high = row["users"]["short"]["p95_ci95"]
     assert low < row["users"]["short"]["p95_s"] < high
     assert any(
-        "from 12 hours like this one, drawn from its 33 sessions of 6 hosts" in text for text in legend(office.summary)
+        "from 16 hours like this one, drawn from its 33 sessions of 6 hosts" in text for text in legend(office.summary)
     )
 
 

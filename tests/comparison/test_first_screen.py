@@ -136,3 +136,29 @@ def test_a_capture_of_udp_alone_gets_its_answer(tmp_path):
     text = (tmp_path / "out" / "report.html").read_text()
     first = text[text.index("<h1>") : text.index("<h2>")]
     assert "The busier direction is up: 2.50 Mbit/s" in first and "`" not in first
+
+
+@pytest.mark.parametrize(
+    "rows, told",
+    [
+        (
+            [(0.1 * at, NEAR, "10.0.0.2", 4000, 5000, 900) for at in range(40)],
+            "of the bytes have both ends on one side",
+        ),
+        (
+            [(0.1 * at + 1_500_000 * (at > 30), NEAR, FAR, 4000 + (at > 30), 5000, 900) for at in range(60)],
+            "for 1,500,",
+        ),
+    ],
+    ids=["one side", "clock"],
+)
+def test_what_makes_a_capture_doubtful_is_told(rows, told, tmp_path):
+    rows = rows + [(0.1 * at + 0.05, NEAR, FAR, 4002, 5000, 90) for at in range(20)]
+    capture = write_udp(tmp_path / "doubtful.pcap", sorted(rows))
+    told_by = []
+    for command in (["whatif", capture, "--rate", "10mbit", "--buffer", "100", "-d", "fifo,pie"], ["profile", capture]):
+        ended = mayfly_here(*command, "--out", tmp_path / command[0], "--quiet")
+        assert ended.status == 0, ended.err
+        told_by.append(told in ended.out)
+    assert told_by[0]
+    assert told_by[1] == ("for" in told)

@@ -114,8 +114,12 @@ def add_hours(
     }
     plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)  # only figures are kept
     found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}
+    empty = 0
     for draw in range(1, count + 1):
         hour = another_hour(flows, scenario.seed, draw)
+        if float(hour["start_s"].min() or 0.0) >= scenario.duration:  # type: ignore[arg-type]
+            empty += 1  # a run much shorter than the capture: nothing starts in it
+            continue
 
         def part(fraction: float, before: int = draw - 1) -> None:
             if progress is not None:
@@ -125,7 +129,8 @@ def add_hours(
         work = Workload(plain, runs)
         for run in runs:
             found[run.discipline.label].append(row_of(Measured(work, [run], run.records)))
-    if count:
+    result.summary["resampling"]["hours"] = count - empty
+    if count > empty:
         for row in result.summary["disciplines"]:
             put_intervals(row, found[row["label"]])
 
