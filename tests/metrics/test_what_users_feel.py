@@ -105,7 +105,7 @@ def test_grades_of_the_ping():
 
 
 def test_pages_are_connections_of_one_client_close_after_each_other():
-    rows = [(1000, 0.0, 1), (1000, 0.9, 2), (1000, 1.8, 0.1), (1000, 3.0, 1), (1000, 0.5, 9), (2_000_000, 0.2, 50)]
+    rows = [(5000, 0.0, 1), (5000, 0.9, 2), (5000, 1.8, 0.1), (5000, 3.0, 1), (5000, 0.5, 9), (2_000_000, 0.2, 50)]
     table = records(rows, connection_id=pl.Series(range(6)), dst=pl.Series(["a", "a", "a", "a", "b", "a"]))
     pages = page_groups(table)
     # From 0 to 2.9; the connection at 3.0 is alone, and so is the one of b; the download is no part.
@@ -117,9 +117,19 @@ def test_pages_are_connections_of_one_client_close_after_each_other():
 
 
 def test_the_client_is_who_opened_whatever_the_direction():
-    table = records([(1000, 0.0, 1), (1000, 0.9, 2)], connection_id=pl.Series([0, 1]))
-    turned = table.with_columns(src="dst", dst="src", opened_by=pl.lit("sender"), direction=pl.lit("up"))
+    table = records([(6000, 0.0, 1), (6000, 0.9, 2)], connection_id=pl.Series([0, 1]))
+    turned = table.with_columns(direction=pl.lit("up"))
     assert page_groups(table).equals(page_groups(turned)) and page_groups(table).height == 1
+
+
+def test_what_no_user_waits_for_is_no_page():
+    table = records([(6000, 0.0, 1), (6000, 0.9, 2)], connection_id=pl.Series([0, 1]))
+    sent = table.with_columns(src="dst", dst="src", opened_by=pl.lit("sender"), direction=pl.lit("up"))
+    assert page_groups(sent).height == 0, "files that are sent"
+    scan = records([(500, 0.1 * row, 0.1) for row in range(60)], connection_id=pl.Series(range(60)))
+    assert page_groups(scan).height == 0, "answers to a scan"
+    many = records([(5000, 0.1 * row, 0.1) for row in range(101)], connection_id=pl.Series(range(101)))
+    assert page_groups(many).height == 0 and page_groups(many.head(100)).height == 1
 
 
 def test_a_run_without_any_such_traffic_says_so():

@@ -33,6 +33,15 @@ ENDLESS_BYTES = 2**40
 PAGE_GAP_S = 1.0
 """Connections of one client belong to one page when each starts within this of the one before it."""
 
+PAGE_BYTES = 10_000
+"""Least bytes that a client fetches in a page: a window of ten packets, what one round trip brings (RFC 6928)."""
+
+PAGE_PART_BYTES = 1_000
+"""Least mean of the bytes fetched over a connection of a page; answers to a scan are shorter."""
+
+PAGE_CONNECTIONS = 100
+"""Most connections of a page; a client that opens more in a row, as a scanner does, loads none."""
+
 GRADES = (("A+", 5.0), ("A", 30.0), ("B", 60.0), ("C", 200.0), ("D", 400.0))
 """Grade of the ping, by its increase under load, ms, below which it is given; F from the last on."""
 
@@ -262,11 +271,14 @@ def page_groups(records: pl.DataFrame, gap_s: float = PAGE_GAP_S) -> pl.DataFram
     -------
     polars.DataFrame, shape (n_pages, ...)
         ``load_s``: from the first start to the end of the last transfer, null when one is unfinished. The client is the
-        host that opened the connection. Transfers above 1 MB are downloads and no parts of pages; a single connection
-        is no page. Which connections make a page depends on the capture only, not on the discipline.
+        host that opened the connection. Transfers above 1 MB are downloads and no parts of pages. A page has two
+        connections at least and `PAGE_CONNECTIONS` at most, and brings its client more than it takes from it, at least
+        `PAGE_BYTES`, and `PAGE_PART_BYTES` a connection: scans, mail that is sent and copies to a server are none. Which connections make a page depends
+        on the capture only, not on the discipline.
     """
     run = [name for name in ("replication",) if name in records.columns]
-    opener = pl.when(pl.col("opened_by") == "sender").then("src").otherwise("dst")
+    fetched = pl.col("opened_by") != "sender"
+    opener = pl.when(fetched).then("dst").otherwise("src")
     web = records.filter((pl.col("protocol") == "tcp") & (pl.col("size_bytes") <= LONG_BYTES))
     web = web.with_columns(client=opener).sort(*run, "client", "start_s", "flow_id")
     fresh = (pl.col("start_s").diff() > gap_s).fill_null(True)
@@ -274,9 +286,16 @@ def page_groups(records: pl.DataFrame, gap_s: float = PAGE_GAP_S) -> pl.DataFram
     whole = pl.col("finish_s").is_not_null().all()
     load_s = pl.when(whole).then(pl.col("finish_s").max() - pl.col("start_s").min())
     pages = numbered.group_by(*run, "client", "page", maintain_order=True).agg(
-        load_s=load_s, connections=pl.col("connection_id").n_unique()
+        load_s=load_s,
+        connections=pl.col("connection_id").n_unique(),
+        fetched_bytes=pl.col("size_bytes").filter(fetched).sum(),
+        sent_bytes=pl.col("size_bytes").filter(~fetched).sum(),
     )
-    return pages.filter(pl.col("connections") >= 2)
+    return pages.filter(
+        pl.col("connections").is_between(2, PAGE_CONNECTIONS),
+        pl.col("fetched_bytes")
+        >= pl.max_horizontal("sent_bytes", pl.lit(PAGE_BYTES), PAGE_PART_BYTES * pl.col("connections")),
+    )
 
 
 def pages_row(records: pl.DataFrame) -> dict[str, Any] | None:
