@@ -20,6 +20,7 @@ COMMANDS = (
     "estimate",
     "flood",
     "gaming",
+    "arena",
     "model.app",
     "profile.app",
     "sweep",

@@ -273,8 +273,8 @@ def page_groups(records: pl.DataFrame, gap_s: float = PAGE_GAP_S) -> pl.DataFram
         ``load_s``: from the first start to the end of the last transfer, null when one is unfinished. The client is the
         host that opened the connection. Transfers above 1 MB are downloads and no parts of pages. A page has two
         connections at least and `PAGE_CONNECTIONS` at most, and brings its client more than it takes from it, at least
-        `PAGE_BYTES`, and `PAGE_PART_BYTES` a connection: scans, mail that is sent and copies to a server are none. Which connections make a page depends
-        on the capture only, not on the discipline.
+        `PAGE_BYTES`, and `PAGE_PART_BYTES` a connection: scans, mail that is sent and copies to a server are none.
+        Which connections make a page depends on the capture only, not on the discipline.
     """
     run = [name for name in ("replication",) if name in records.columns]
     fetched = pl.col("opened_by") != "sender"

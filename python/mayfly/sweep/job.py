@@ -20,6 +20,9 @@ from mayfly.sweep.mser import mser
 RULE_S = 100.0
 """Transfers that start before do not count, by the rule of a hundred seconds."""
 
+Done = tuple[dict[str, Any], pl.DataFrame | None]
+"""A row and, where kept, the flow records."""
+
 _NAMES_ONLY = ("name", "title", "disciplines", "replications", "seed")
 
 
@@ -91,33 +94,31 @@ class Job:
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
+    def run(self, key: str) -> Done:
+        """Runs it; a refusal is a row too.
 
-def run_job(job: Job, key: str) -> tuple[dict[str, Any], pl.DataFrame | None]:
-    """Runs it; a refusal is a row too.
+        Parameters
+        ----------
+        key : str
+            Its address.
 
-    Parameters
-    ----------
-    job : Job
-    key : str
-        Its address.
-
-    Returns
-    -------
-    row : dict
-        ``key, status, error, discipline, variant, seed``, the fields as ``field.NAME``, and the figures of
-        ``summary.json``, dotted.
-    records : polars.DataFrame or None
-        Flow records, where they are kept.
-    """
-    row: dict[str, Any] = {"key": key, "status": "done", "error": None, "discipline": job.label}
-    row |= {"variant": job.discipline, "seed": job.seed}
-    row |= {f"field.{name}": value for name, value in job.point.items()}
-    try:
-        figures, records = _run(job)
-    except (MayflyError, MemoryError, OSError) as error:
-        reason = str(error) or type(error).__name__
-        return row | {"status": "failed", "error": reason}, None
-    return row | figures, records if job.records else None
+        Returns
+        -------
+        row : dict
+            ``key, status, error, discipline, variant, seed``, the fields as ``field.NAME``, and the figures of
+            ``summary.json``, dotted.
+        records : polars.DataFrame or None
+            Flow records, where they are kept.
+        """
+        row: dict[str, Any] = {"key": key, "status": "done", "error": None, "discipline": self.label}
+        row |= {"variant": self.discipline, "seed": self.seed}
+        row |= {f"field.{name}": value for name, value in self.point.items()}
+        try:
+            figures, records = _run(self)
+        except (MayflyError, MemoryError, OSError) as error:
+            reason = str(error) or type(error).__name__
+            return row | {"status": "failed", "error": reason}, None
+        return row | figures, records if self.records else None
 
 
 def _run(job: Job) -> tuple[dict[str, Any], pl.DataFrame]:

@@ -9,18 +9,53 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
-import polars as pl
-
 from mayfly.errors import MayflyError
-from mayfly.sweep.job import Job, run_job
+from mayfly.sweep.job import Done
 
 AHEAD = 2
 """Jobs handed out for each worker: the one that runs, and one that waits."""
 
 LOST = "the worker that ran it died, and a second one too; out of memory?"
 
-Done = tuple[dict[str, Any], pl.DataFrame | None]
-"""A row and, where kept, the flow records."""
+
+class Job(Protocol):
+    """A run that is handed out: of a sweep, or a trial of the arena."""
+
+    @property
+    def discipline(self) -> str:
+        """With its options."""
+
+    @property
+    def label(self) -> str:
+        """The discipline as it is called in results."""
+
+    @property
+    def seed(self) -> int:
+        """Of its random streams."""
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """What varies."""
+
+    def run(self, key: str) -> Done:
+        """Runs it, under that address."""
+
+
+def run_job(job: Job, key: str) -> Done:
+    """Runs a job, in a process of its own.
+
+    Parameters
+    ----------
+    job : Job
+    key : str
+        Address of the result.
+
+    Returns
+    -------
+    tuple
+        A row and, where kept, the flow records.
+    """
+    return job.run(key)
 
 
 class Workers(Protocol):

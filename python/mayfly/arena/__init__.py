@@ -1,0 +1,1 @@
+"""The arena: every discipline on one board of criteria."""

@@ -1,0 +1,248 @@
+"""What ``mayfly arena`` does: run what is not there yet, and judge."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from mayfly.arena.experiments import EXPERIMENTS
+from mayfly.arena.rows import ROWS, TIE, Row
+from mayfly.arena.trial import BY_ID, Trial
+from mayfly.arena.verdicts import Place, Values, pairs, places
+from mayfly.errors import MayflyError
+from mayfly.show.notebook import Result
+from mayfly.simulate.run import Progress, named
+from mayfly.sweep.store import Store
+from mayfly.sweep.workers import Local, Workers
+
+if TYPE_CHECKING:
+    from mayfly.show.table import Table
+
+SCHEMA = 1
+
+DEPLOYABLE = ("fifo", "pie", "codel", "fq", "fq_codel", "fq_pie", "cake", "efd", "dualpi2", "drr", "sfq", "lfq")
+"""Disciplines of the board where nobody names others; none of them knows the size of a transfer beforehand."""
+
+QUICK = ("fifo", "pie", "fq_codel", "cake", "efd", "lfq")
+"""The same of ``--quick``."""
+
+SEEDS, QUICK_SEEDS = 5, 2
+
+
+@dataclass(frozen=True, repr=False)
+class Arena(Result):
+    """The board.
+
+    Parameters
+    ----------
+    rows : list of Row
+        Those that have a figure.
+    disciplines : list of str
+    seeds : list of int
+    quick : bool
+    board : dict
+        Place by row and discipline.
+    values : dict
+        Figures by row, discipline and seed.
+    failed : list of dict
+        Runs that were refused: ``experiment``, ``discipline``, ``seed``, ``error``.
+    cpu_s : float
+        Of all its runs, today or before.
+    ran : int
+        Runs done now; the others were there.
+    """
+
+    rows: list[Row]
+    disciplines: list[str]
+    seeds: list[int]
+    quick: bool
+    board: dict[str, dict[str, Place]]
+    values: dict[str, dict[str, Values]]
+    failed: list[dict[str, Any]]
+    cpu_s: float
+    ran: int
+
+    def pairs(self) -> list[dict[str, Any]]:
+        """Every two disciplines, see :func:`mayfly.arena.verdicts.pairs`."""
+        return pairs(self.rows, self.values)
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many rows each discipline leads, ties and trails."""
+        found = {label: {"leads": 0, "ties": 0, "trails": 0} for label in self.disciplines}
+        for own in self.board.values():
+            for label, place in own.items():
+                found[label][place.verdict] += 1
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """All of it for JSON.
+
+        Returns
+        -------
+        dict
+            ``disciplines``, ``seeds``, ``quick``, ``tie``; ``rows``: ``id``, ``title``, ``unit``, ``better``, ``tie``,
+            ``experiment`` and ``places`` by discipline with ``mean``, ``ci95``, ``verdict``, ``by`` and ``values`` by
+            seed; ``counts``, ``pairs``, ``experiments`` (what each is), ``failed``, ``cpu_s``, ``sentences``.
+        """
+        return {
+            "schema": SCHEMA,
+            "command": "arena",
+            "disciplines": self.disciplines,
+            "seeds": self.seeds,
+            "quick": self.quick,
+            "tie": TIE,
+            "rows": [
+                {key: value for key, value in asdict(row).items() if key != "figure"}
+                | {
+                    "places": {
+                        label: asdict(place)
+                        | {"values": {str(seed): value for seed, value in self.values[row.id][label].items()}}
+                        for label, place in self.board[row.id].items()
+                    }
+                }
+                for row in self.rows
+            ],
+            "counts": self.counts(),
+            "pairs": self.pairs(),
+            "experiments": {name: BY_ID[name].says for name in dict.fromkeys(row.experiment for row in self.rows)},
+            "failed": self.failed,
+            "cpu_s": self.cpu_s,
+            "sentences": self.sentences(),
+        }
+
+    def sentences(self) -> list[str]:
+        """Who leads or ties in most rows, where it trails most, who dominates whom, and what it cost."""
+        from mayfly.arena.told import sentences
+
+        return sentences(self)
+
+    def tables(self) -> "list[Table]":
+        """The board, rows in which the best discipline trails first, and the pairs."""
+        from mayfly.arena.told import board_table, pairs_table
+
+        return [board_table(self), pairs_table(self)]
+
+    def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
+        """Writes ``report.html`` and ``arena.json``; they appear together or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            Created when absent.
+
+        Returns
+        -------
+        dict of str
+            Path of each.
+
+        Raises
+        ------
+        MayflyError
+            The folder cannot be written.
+        """
+        from mayfly.arena.page import write
+
+        return write(self, folder)
+
+
+def arena(
+    folder: str | os.PathLike[str],
+    disciplines: str | Sequence[str] | None = None,
+    experiments: Sequence[str] | None = None,
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    make_workers: Callable[[], Workers] = Local,
+    progress: Progress | None = None,
+) -> Arena:
+    """Runs every experiment under every discipline and judges row by row.
+
+    Parameters
+    ----------
+    folder : path
+        Of the results: what is in it does not run again, and an interrupted board goes on.
+    disciplines : str or sequence of str, optional
+        `DEPLOYABLE` when not given, `QUICK` with ``quick``.
+    experiments : sequence of str, optional
+        Ids; all when not given, those that have a time with ``quick``.
+    quick : bool
+        Fewer and shorter runs: minutes in place of hours.
+    seeds : int, optional
+        Runs of each, seeds from 1; `SEEDS` when not given, `QUICK_SEEDS` with ``quick``.
+    make_workers : callable
+        Who runs them.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    Arena
+
+    Raises
+    ------
+    MayflyError
+        An unknown experiment or discipline, or the folder cannot be written.
+    """
+    chosen = named(disciplines if disciplines is not None else QUICK if quick else DEPLOYABLE)
+    labels = [discipline.label for discipline in chosen]
+    count = seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS
+    if not 1 <= count <= 1000:
+        raise MayflyError(f"seeds = {count}: must be from 1 to 1000")
+    for name in experiments or ():
+        if name not in BY_ID:
+            raise MayflyError(f"experiment = {name!r}: must be one of {', '.join(BY_ID)}")
+    names = [one.id for one in EXPERIMENTS if (not experiments or one.id in experiments)]
+    if quick:
+        names = [name for name in names if BY_ID[name].quick_s > 0]
+    numbers = list(range(1, count + 1))
+    trials = [Trial(name, label, seed, quick) for seed in numbers for name in names for label in labels]
+    results, ran = _results(Store(folder, create=True), trials, make_workers, progress)
+    values: dict[str, dict[str, dict[int, float]]] = {}
+    for row in ROWS:
+        own: dict[str, dict[int, float]] = {label: {} for label in labels}
+        for trial, result in results.items():
+            if trial.experiment == row.experiment and result.get(row.figure) is not None:
+                own[trial.label][trial.seed] = float(result[row.figure])
+        if any(own.values()):
+            values[row.id] = own
+    failed = [
+        {"experiment": trial.experiment, "discipline": trial.label, "seed": trial.seed, "error": result["error"]}
+        for trial, result in results.items()
+        if result["status"] == "failed"
+    ]
+    rows = [row for row in ROWS if row.id in values]
+    board = {row.id: places(row, values[row.id]) for row in rows}
+    cpu_s = sum(result.get("cpu_s") or 0.0 for result in results.values())
+    kept: dict[str, dict[str, Values]] = {name: dict(own) for name, own in values.items()}
+    return Arena(rows, labels, numbers, quick, board, kept, failed, cpu_s, ran)
+
+
+def _results(
+    store: Store, trials: Sequence[Trial], make_workers: Callable[[], Workers], progress: Progress | None
+) -> tuple[Mapping[Trial, dict[str, Any]], int]:
+    """The row of each trial, and how many ran now."""
+    known = store.rows()
+    by_key: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_key.setdefault(trial.key, []).append(trial)
+    waiting = [key for key in by_key if known.get(key, {}).get("status") != "done"]
+    left, ran = iter(waiting), 0
+    crew: Workers | None = None
+    try:
+        following = next(left, None)
+        while following is not None or (crew is not None and crew.busy()):
+            while following is not None and (crew is None or crew.room()):
+                crew = crew or make_workers()
+                crew.submit(by_key[following][0], following)
+                following = next(left, None)
+            for key, (row, records) in crew.wait() if crew is not None else ():
+                store.add(row, records)
+                known[key] = row
+                ran += 1
+                if progress is not None:
+                    progress(1 - (len(waiting) - ran) / len(by_key))
+    finally:
+        if crew is not None:
+            crew.close()
+    store.gather(left_behind=True)
+    return {trial: known[key] for key, group in by_key.items() for trial in group}, ran

@@ -1,0 +1,116 @@
+"""The rows of the board: one figure of one experiment each, with its unit and which way is better."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Row:
+    """One criterion.
+
+    Parameters
+    ----------
+    id : str
+    title : str
+        For a reader.
+    experiment, figure : str
+        Where it is taken from (:mod:`mayfly.arena.experiments`).
+    unit : str
+        ``s``, ``share``, ``times``, ``Mbit/s``, ``bytes``.
+    better : {"lower", "higher", "one"}
+        ``one``: what matters is the distance above 1, as of an attacker's fair shares.
+    tie : float
+        Difference below which two are alike, whatever chance says, in the unit.
+    """
+
+    id: str
+    title: str
+    experiment: str
+    figure: str
+    unit: str
+    better: Literal["lower", "higher", "one"] = "lower"
+    tie: float = 0.0
+
+
+TIE = 0.03
+"""Two that differ by less than 3 % are alike: nobody would choose by it, and a dozen seeds hardly tell it."""
+
+_SIZES = {"short": "up to 20 packets", "middling": "21 to 300 packets", "long": "above 300 packets"}
+
+
+def _transfers(experiment: str, words: str) -> list[Row]:
+    return [
+        Row(f"{experiment}:{name}", f"{words}: transfers of {size}", experiment, f"{name}_s", "s", tie=0.001)
+        for name, size in _SIZES.items()
+    ]
+
+
+def _cell(experiment: str, words: str) -> list[Row]:
+    return [
+        Row(f"{experiment}:balance", f"{words}: lesser direction over the greater", experiment, "balance", "share",
+            "higher", 0.05),
+        Row(f"{experiment}:total", f"{words}: goodput of both", experiment, "total_mbps", "Mbit/s", "higher"),
+    ]  # fmt: skip
+
+
+def _attack(experiment: str, words: str, attacker: bool = True) -> list[Row]:
+    found = [Row(f"{experiment}:attacker", f"{words}: attacker's fair shares", experiment, "attacker", "times", "one",
+                 0.05)] if attacker else []  # fmt: skip
+    return [
+        *found,
+        Row(f"{experiment}:short", f"{words}: slowdown of short transfers, 95 %", experiment, "slowdown", "times",
+            tie=0.05),
+        Row(f"{experiment}:stall", f"{words}: longest stall of long transfers", experiment, "stall_s", "s", tie=0.2),
+    ]  # fmt: skip
+
+
+ROWS: tuple[Row, ...] = (
+    *_transfers("load-50", "half full"),
+    *_transfers("load-80", "8 of 10 Mbit/s"),
+    Row("load-80:stall", "8 of 10 Mbit/s: longest stall of a long transfer", "load-80", "stall_s", "s", tie=0.2),
+    *_transfers("load-104", "overload 1.04"),
+    *_transfers("load-130", "overload 1.3"),
+    *_transfers("rate-1", "1 Mbit/s"),
+    *_transfers("rate-50", "50 Mbit/s"),
+    *_transfers("rate-1000", "1 Gbit/s"),
+    *_transfers("rtt-5", "5 ms"),
+    *_transfers("rtt-100", "100 ms"),
+    *_transfers("rtt-600", "600 ms"),
+    *_transfers("buffer-a tenth", "buffer of 0.1 BDP"),
+    *_transfers("buffer-one", "buffer of 1 BDP"),
+    *_transfers("buffer-thirty", "buffer of 30 BDP"),
+    Row("bulk-100:short", "behind bulk, 100 packets: short transfers", "bulk-100", "short_s", "s", tie=0.001),
+    Row("bulk-100:rtt", "behind bulk, 100 packets: RTT of the bulk", "bulk-100", "bulk_rtt_s", "s", tie=0.002),
+    Row("bulk-1000:short", "behind bulk, 1000 packets: short transfers", "bulk-1000", "short_s", "s", tie=0.001),
+    Row("bulk-1000:rtt", "behind bulk, 1000 packets: RTT of the bulk", "bulk-1000", "bulk_rtt_s", "s", tie=0.002),
+    Row("pages:http1", "pages over HTTP/1.1, median", "pages", "http1_s", "s"),
+    Row("pages:http1-p95", "pages over HTTP/1.1, 95 %", "pages", "http1_p95_s", "s"),
+    Row("pages:http2", "pages over HTTP/2, median", "pages", "http2_s", "s"),
+    Row("pages:http2-p95", "pages over HTTP/2, 95 %", "pages", "http2_p95_s", "s"),
+    Row("call:loss", "call of 64 kbit/s: loss", "call", "loss", "share", tie=0.001),
+    Row("call:jitter", "call of 64 kbit/s: jitter", "call", "jitter_s", "s", tie=0.0002),
+    Row("call:wait", "call of 64 kbit/s: wait in the queue, 99 %", "call", "wait_p99_s", "s", tie=0.001),
+    Row("video:loss", "stream of 500 kbit/s: loss", "video", "loss", "share", tie=0.001),
+    Row("video:wait", "stream of 500 kbit/s: wait in the queue, 99 %", "video", "wait_p99_s", "s", tie=0.001),
+    *_attack("spaced", "spaced sender"),
+    *_attack("new-ports", "spaced sender, new ports"),
+    *_attack("new-addresses", "spaced sender, new addresses"),
+    *_attack("split", "transfer split in 16"),
+    *_attack("overload", "short ones in overload", attacker=False),
+    Row("overload:long", "short ones in overload: fair share left to long ones", "overload", "long", "times",
+        "higher", 0.05),
+    Row("mixed-rtt:least", "RTTs of 10 to 200 ms: least goodput over the mean", "mixed-rtt", "least", "share",
+        "higher", 0.02),
+    Row("mixed-rtt:total", "RTTs of 10 to 200 ms: goodput of all", "mixed-rtt", "total_mbps", "Mbit/s", "higher"),
+    Row("asymmetric:down", "20 down, 1 up, uploads: goodput down", "asymmetric", "down_mbps", "Mbit/s", "higher"),
+    Row("asymmetric:short", "20 down, 1 up, uploads: short transfers", "asymmetric", "short_s", "s", tie=0.001),
+    *_cell("cell-30", "cell, 30 packets"),
+    *_cell("cell-300", "cell, 300 packets"),
+    *_cell("cell-n", "cell of 802.11n"),
+    Row("slow-station:total", "cell with a slow station: goodput", "slow-station", "total_mbps", "Mbit/s", "higher"),
+    Row("slow-station:least", "cell with a slow station: least goodput over the mean", "slow-station", "least",
+        "share", "higher", 0.02),
+    *_transfers("enterprise", "enterprise mix, both ways"),
+    Row("memory", "memory for flows at 8 of 10 Mbit/s", "load-80", "memory_bytes", "bytes", tie=131_072),
+)  # fmt: skip
+"""In the order of the board."""

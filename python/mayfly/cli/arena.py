@@ -1,0 +1,44 @@
+"""The command ``mayfly arena``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.cli.options import AsJson, Assets, Disciplines, Quiet
+from mayfly.cli.session import Session
+
+
+def arena(
+    experiments: Annotated[
+        list[str] | None, typer.Argument(metavar="EXPERIMENT", help="Such as load-80, split; all when absent")
+    ] = None,
+    disciplines: Disciplines = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter runs: minutes in place of hours")] = False,
+    seeds: Annotated[int | None, typer.Option(metavar="N", help="Runs of each; 5, with --quick 2")] = None,
+    workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; as many as cores when absent")] = None,
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", help="Folder of report.html, arena.json and all results; what is there stays"),
+    ] = Path("mayfly-arena"),
+    assets: Assets = "inline",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Every discipline on one board of criteria: who leads where."""
+    session = Session(as_json, quiet, out, assets)
+    from mayfly.arena.arena import arena as run
+    from mayfly.sweep.workers import workers as chosen
+
+    make_workers = chosen(workers)
+    with session.progress("arena") as progress:
+        found = run(
+            out, disciplines, experiments, quick=quick, seeds=seeds, make_workers=make_workers, progress=progress
+        )
+    files = session.placed(found.write(out))
+    session.tell(found, {"files": files}, ["report: " + files["report"]])
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly arena --quick --disciplines fifo,fq_codel,lfq")(arena)
