@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from browser import BROWSER, Visit, figures_in
@@ -9,6 +10,7 @@ from invocation import mayfly_here, refused_here
 
 from mayfly.arena.arena import DEPLOYABLE, arena
 from mayfly.arena.experiments import EXPERIMENTS
+from mayfly.arena.rows import ROWS
 from mayfly.arena.trial import Trial
 from mayfly.discipline_registry import disciplines
 
@@ -41,7 +43,7 @@ def test_what_is_there_does_not_run_again_and_a_row_does_not_depend_on_who_else_
 
 def test_the_command_prints_the_board_and_writes_its_report(board, tmp_path):
     folder, found = board
-    ended = mayfly_here("arena", "spaced", "-d", "fifo,fq_codel", "--quick", "--out", folder, "--quiet")
+    ended = mayfly_here("arena", "spaced", "-d", "fifo,fq_codel", "--quick", "--seeds", "2", "--out", folder, "--quiet")
     assert ended.status == 0, ended.err
     assert "0 runs done now" in ended.out and re.search(r"attacker's +[\d.]+ +[\d.]+\*", ended.out)
     text = (folder / "report.html").read_text(encoding="utf-8")
@@ -80,3 +82,21 @@ def test_the_board_has_only_disciplines_of_the_registry_that_know_no_sizes():
     known = {row["id"]: row for row in disciplines()}
     assert not any("bound" in known[name]["runs_on"]["places"] for name in DEPLOYABLE)
     assert set(DEPLOYABLE) <= set(known)
+
+
+def test_the_page_has_every_row_of_the_board(board, tmp_path):
+    _, found = board
+    text = found.write_page(tmp_path / "arena.md").read_text(encoding="utf-8")
+    assert all(f"| {row.title} |" in text for row in found.rows)
+    assert "4 seeds" not in text and "2 seeds" in text and "mayfly arena --quick --page" in text
+    trailing = text[text.index("## Where") : text.index("## The board")]
+    first = text[text.index("## Where") :].split()[2]
+    assert trailing.count("\n| ") - 1 == found.counts()[first]["trails"] or found.counts()[first]["trails"] == 0
+
+
+def test_the_page_of_the_documentation_has_the_rows_that_are_declared():
+    text = (Path(__file__).parents[2] / "docs" / "arena.md").read_text(encoding="utf-8")
+    rows = {line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")}
+    quick = "mayfly arena --quick" in text
+    expected = {row.title for row in ROWS if not quick or Trial(row.experiment, "fifo", 1).about.quick_s > 0}
+    assert {row.title for row in ROWS} & rows == expected

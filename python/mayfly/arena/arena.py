@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.arena.experiments import EXPERIMENTS
@@ -14,6 +15,7 @@ from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress, named
 from mayfly.sweep.store import Store
 from mayfly.sweep.workers import Local, Workers
+from mayfly.text.files import complete
 
 if TYPE_CHECKING:
     from mayfly.show.table import Table
@@ -26,7 +28,7 @@ DEPLOYABLE = ("fifo", "pie", "codel", "fq", "fq_codel", "fq_pie", "cake", "efd",
 QUICK = ("fifo", "pie", "fq_codel", "cake", "efd", "lfq")
 """The same of ``--quick``."""
 
-SEEDS, QUICK_SEEDS = 5, 2
+SEEDS, QUICK_SEEDS = 8, 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,6 +145,32 @@ class Arena(Result):
         from mayfly.arena.page import write
 
         return write(self, folder)
+
+    def write_page(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the board as a page of Markdown, such as ``docs/arena.md``.
+
+        Parameters
+        ----------
+        path : path
+            Appears when it is complete.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        MayflyError
+            It cannot be written.
+        """
+        from mayfly.arena.markdown import page_text
+
+        try:
+            with complete(Path(path)) as part:
+                part.write_text(page_text(self, "--quick " if self.quick else ""), encoding="utf-8")
+        except OSError as error:
+            raise MayflyError(f"{path}: cannot be written: {error.strerror or error}") from None
+        return Path(path)
 
 
 def arena(

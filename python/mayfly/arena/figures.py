@@ -16,6 +16,9 @@ Figures = dict[str, float]
 SIZES = {"short": (1, 20), "middling": (21, 300), "long": (301, 2**40)}
 """Packets of a transfer: a click; a page or picture; a download."""
 
+ENDLESS = 1000.0
+"""Slowdown that stands for transfers that never finish."""
+
 
 def transfers(run: RunResult, scenario: Scenario) -> Figures:
     """Response times by `SIZES`, the longest stall, and what the discipline kept about flows.
@@ -52,7 +55,7 @@ def transfers(run: RunResult, scenario: Scenario) -> Figures:
 def beside_bulk(run: RunResult, scenario: Scenario) -> Figures:
     """Short transfers beside endless ones of the group ``bulk``: ``short_s``, and ``bulk_rtt_s`` of the endless."""
     bulk = run.records.filter(pl.col("group") == "bulk")
-    rest = run.records.filter(pl.col("group") != "bulk")["response_time_s"].drop_nulls()
+    rest = run.records.filter(pl.col("group").fill_null("") != "bulk")["response_time_s"].drop_nulls()
     return {"short_s": _mean(rest), "bulk_rtt_s": _mean(bulk["rtt_mean_s"])}
 
 
@@ -93,7 +96,8 @@ def attack(run: RunResult, scenario: Scenario) -> Figures:
     -------
     dict of float
         ``attacker``, goodput over the fair share; ``long``, the same of the long transfers; ``stall_s`` of these;
-        ``slowdown``, within which 95 % of the short transfers stay, 1000 where these do not finish.
+        ``slowdown_p50`` and ``slowdown_p95``, within which so many per cent of the short transfers stay, `ENDLESS`
+        where these do not finish.
     """
     [row] = gather(scenario, [run], "arena").summary["disciplines"]
     groups = {group["group"]: group for group in row["groups"]}
@@ -105,8 +109,10 @@ def attack(run: RunResult, scenario: Scenario) -> Figures:
         if long["longest_stall_s"] is not None:
             found["stall_s"] = long["longest_stall_s"]
     victims: dict[str, Any] = groups.get("short") or groups.get("flood") or {}
-    if slow := victims.get("slowdown"):
-        found["slowdown"] = slow["p95"] if slow["p95"] is not None else 1000.0
+    for percent in (50, 95):
+        if slow := victims.get("slowdown"):
+            value = slow[f"p{percent}"]
+            found[f"slowdown_p{percent}"] = value if value is not None else ENDLESS
     return found
 
 
@@ -135,7 +141,7 @@ def directions(run: RunResult, scenario: Scenario) -> Figures:
     """Bulk transfers down beside bulk transfers up: ``down_mbps``, and ``short_s`` of what has an end."""
     seconds = 1e-9 * run.counters["end_ns"]
     down = run.records.filter((pl.col("direction") == "down") & (pl.col("group") == "bulk"))
-    short = run.records.filter(pl.col("group") != "bulk")["response_time_s"].drop_nulls()
+    short = run.records.filter(pl.col("group").fill_null("") != "bulk")["response_time_s"].drop_nulls()
     return {"down_mbps": 8e-6 * float(down["delivered_bytes"].sum()) / seconds, "short_s": _mean(short)}
 
 

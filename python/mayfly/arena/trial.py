@@ -69,7 +69,7 @@ class Trial:
     def key(self) -> str:
         """Address of the result by all that decides it, the build of the simulator included."""
         content = {
-            "arena": 1,
+            "arena": 3,
             "native": _build(),
             "experiment": self.experiment,
             "scenario": self.loaded().model_dump(mode="json", exclude={"name", "title", "disciplines"}),

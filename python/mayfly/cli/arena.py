@@ -15,12 +15,13 @@ def arena(
     ] = None,
     disciplines: Disciplines = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter runs: minutes in place of hours")] = False,
-    seeds: Annotated[int | None, typer.Option(metavar="N", help="Runs of each; 5, with --quick 2")] = None,
+    seeds: Annotated[int | None, typer.Option(metavar="N", help="Runs of each; 8, with --quick 4")] = None,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; as many as cores when absent")] = None,
     out: Annotated[
         Path,
         typer.Option(metavar="DIR", help="Folder of report.html, arena.json and all results; what is there stays"),
     ] = Path("mayfly-arena"),
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Also the board as a page of Markdown")] = None,
     assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -36,6 +37,8 @@ def arena(
             out, disciplines, experiments, quick=quick, seeds=seeds, make_workers=make_workers, progress=progress
         )
     files = session.placed(found.write(out))
+    if page is not None:
+        files["page"] = str(found.write_page(page))
     session.tell(found, {"files": files}, ["report: " + files["report"]])
 
 

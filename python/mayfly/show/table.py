@@ -95,13 +95,15 @@ def html(table: Table, level: int = 2) -> str:
     return f"<details><summary>{escape(table.folded)}</summary>{text}</details>" if table.folded else text
 
 
-def markdown(table: Table) -> str:
+def markdown(table: Table, code: bool = True) -> str:
     """Draw a table as Markdown, without title and notes; what is good is bold.
 
     Parameters
     ----------
     table : Table
         What to draw.
+    code : bool
+        Whether the first cell of a row is a name, and not words.
 
     Returns
     -------
@@ -115,5 +117,5 @@ def markdown(table: Table) -> str:
             continue
         first, *cells = row
         texts = [f"**{cell.text}**" if cell.good else cell.text for cell in cells]
-        lines.append("| " + " | ".join([f"`{first.text}`", *texts]) + " |")
+        lines.append("| " + " | ".join([f"`{first.text}`" if code else first.text, *texts]) + " |")
     return "\n".join(lines)

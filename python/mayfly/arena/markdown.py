@@ -1,0 +1,80 @@
+"""The page of the arena in the documentation, made from a board."""
+
+import datetime
+from typing import TYPE_CHECKING
+
+from mayfly.arena.rows import TIE
+from mayfly.arena.told import board_table, leader, ordered_rows, pairs_table, value_text
+from mayfly.arena.trial import BY_ID
+from mayfly.show.table import Table, markdown
+
+if TYPE_CHECKING:
+    from mayfly.arena.arena import Arena
+
+_HEAD = """\
+# The arena
+
+Every discipline on one board of criteria, with today's hosts (`tcp.preset=linux`). A row is one figure of one
+experiment. Nothing is summed up in one number: a discipline *leads* a row, *ties* with the best, or *trails* it.
+
+```sh
+mayfly arena {options}--page docs/arena.md
+```
+
+Made on {date}: {seeds} seeds, {cpu:,.0f} s of processor time in the simulator. `--quick` runs a part of it in two
+minutes. What has run is kept in the folder `--out` and does not run again, so that a board that was interrupted goes
+on, and another discipline costs its own runs only.
+"""
+
+_HOW = """\
+## How a row is judged
+
+All disciplines meet the same workload with the same seed. Two are *alike* in a row when their mean difference over the
+seeds is less than {tie:.0f} % of the figure or less than the tie of the row (a millisecond for times of short
+transfers, 128 kB for memory), or when Student's 95 % interval of the paired differences holds none. The best leads when
+all others trail it. A transfer that does not finish counts with the time it had, so that nobody gains by starving it.
+An attacker's fair shares below one count as one.
+
+What is not on the board: fairness between congestion controls (one run has one transport), HTTP/3, and time per packet
+([](performance.md)). In cells `lfq` runs with `medium=cell`, everything else with its defaults. Some rows are noisy,
+such as stalls and what an attacker with new addresses does: look at the intervals in `arena.json`.
+"""
+
+
+def page_text(result: "Arena", options: str = "") -> str:
+    """The page as Markdown.
+
+    Parameters
+    ----------
+    result : Arena
+    options : str
+        Of the command that made it, with a space behind.
+
+    Returns
+    -------
+    str
+    """
+    first = leader(result)
+    head = _HEAD.format(
+        options=options, date=datetime.date.today().isoformat(), seeds=len(result.seeds), cpu=result.cpu_s
+    )
+    behind = [row for row in ordered_rows(result) if result.board[row.id][first].verdict == "trails"]
+    parts = [
+        head,
+        f"## Where {first} trails\n",
+        *(f"{sentence[:1].upper()}{sentence[1:]}.\n" for sentence in result.sentences()[:-1]),
+    ]
+    if behind:
+        lines = []
+        for row in behind:
+            own = result.board[row.id]
+            best = min(own, key=lambda label: (own[label].verdict == "trails", own[label].by))
+            lines.append((row.title, value_text(row, own[first].mean), best, value_text(row, own[best].mean)))
+        parts.append(markdown(Table("", ("row", first, "best", "its figure"), tuple(lines)), code=False))
+    parts += ["\n## The board\n", markdown(board_table(result), code=False), f"\n{board_table(result).notes[0]}\n"]
+    parts += ["## Pair by pair\n", f"{pairs_table(result).notes[0]}\n", markdown(pairs_table(result)), ""]
+    parts.append(_HOW.format(tie=100 * TIE))
+    names = dict.fromkeys(row.experiment for row in result.rows)
+    experiments = tuple((name, BY_ID[name].says, f"`{BY_ID[name].scenario}`") for name in names)
+    parts += ["## The experiments\n", markdown(Table("", ("experiment", "what it is", "scenario"), experiments)), ""]
+    return "\n".join(parts)
