@@ -126,7 +126,31 @@ def main() -> None:
     parser.add_argument("--population", choices=list(POPULATIONS), default="visitors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--save", help="keep the figures as Parquet")
+    parser.add_argument("--saved", help="judge what was kept before; nothing runs")
     given = parser.parse_args()
+    found = _read(given.saved) if given.saved else _drawn(given)
+    if given.save:
+        _save(given.save, found)
+    sessions = [kept["sessions"] for kept, _, _ in found]
+    print(f"{len(found)} captures, {np.mean(sessions):.0f} sessions each, {given.resamples} resamples\n")
+    print("| figure | discipline | typical hour | covered | interval over it, low to high (median) |")
+    print("|---|---|---:|---:|---|")
+    one, two = NAMES
+    for figure in found[0][1][one]:
+        for name in NAMES:
+            pairs = [(own[name][figure], _of(others[name], figure, given)) for _, own, others in found]
+            _print(figure, name, pairs)
+        ratios = [
+            (
+                own[two][figure] / own[one][figure],
+                [b / a for a, b in zip(*(_of(others[name], figure, given) for name in NAMES), strict=True)],
+            )
+            for _, own, others in found
+        ]
+        _print(figure, f"{two} / {one}", ratios)
+
+
+def _drawn(given: argparse.Namespace) -> list[tuple[dict, dict, dict]]:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         jobs = [
             pool.submit(judged, given.population, given.seed, capture, given.resamples)
@@ -136,25 +160,12 @@ def main() -> None:
         for at, job in enumerate(jobs):
             found.append(job.result())
             print(f"{at + 1} of {len(jobs)}", end="\r", file=sys.stderr, flush=True)
-    sessions = [kept["sessions"] for kept, _, _ in found]
-    print(f"{given.captures} captures, {np.mean(sessions):.0f} sessions each, {given.resamples} resamples\n")
-    print("| figure | discipline | typical hour | covered | interval over it, low to high (median) |")
-    print("|---|---|---:|---:|---|")
-    if given.save:
-        _save(given.save, found)
-    one, two = NAMES
-    for figure in found[0][1][one]:
-        for name in NAMES:
-            pairs = [(own[name][figure], [other[figure] for other in others[name]]) for _, own, others in found]
-            _print(figure, name, pairs)
-        ratios = [
-            (
-                own[two][figure] / own[one][figure],
-                [b[figure] / a[figure] for a, b in zip(others[one], others[two], strict=True)],
-            )
-            for _, own, others in found
-        ]
-        _print(figure, f"{two} / {one}", ratios)
+    return found
+
+
+def _of(others: list[dict[str, float]], figure: str, given: argparse.Namespace) -> list[float]:
+    """A figure in as many hours as are asked for."""
+    return [other[figure] for other in others[: given.resamples]]
 
 
 def _print(figure: str, name: str, pairs: list[tuple[float, list[float]]]) -> None:
@@ -175,12 +186,25 @@ def _print(figure: str, name: str, pairs: list[tuple[float, list[float]]]) -> No
 
 def _save(path: str, found: list[tuple[dict, dict, dict]]) -> None:
     rows = [
-        {"capture": at, "draw": draw, "discipline": name} | one
-        for at, (_, own, others) in enumerate(found)
+        {"capture": at, "sessions": kept["sessions"], "draw": draw, "discipline": name} | one
+        for at, (kept, own, others) in enumerate(found)
         for name in NAMES
         for draw, one in enumerate([own[name], *others[name]])
     ]
     pl.DataFrame(rows).write_parquet(path)
+
+
+def _read(path: str) -> list[tuple[dict, dict, dict]]:
+    found = []
+    for (_, *_), own in pl.read_parquet(path).group_by("capture", maintain_order=True):
+        rows = {name: own.filter(discipline=name).sort("draw").to_dicts() for name in NAMES}
+        kept = {"sessions": rows[NAMES[0]][0].get("sessions", float("nan"))}
+        runs = {name: [{k: v for k, v in row.items() if k not in _ABOUT} for row in rows[name]] for name in NAMES}
+        found.append((kept, {name: runs[name][0] for name in NAMES}, {name: runs[name][1:] for name in NAMES}))
+    return found
+
+
+_ABOUT = ("capture", "sessions", "draw", "discipline")
 
 
 if __name__ == "__main__":

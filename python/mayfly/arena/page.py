@@ -93,20 +93,21 @@ def heat_figure(result: "Arena") -> Figure | None:
             "xgap": 1,
             "ygap": 1,
             "colorscale": [[0, "#2e8b57"], [0.02, "#dfe8e2"], [0.5, "#e8b49a"], [1, "#c0392b"]],
-            "colorbar": {"title": {"text": "worse than the best"}, "tickvals": [0, 1, 2], "ticktext": _TICKS},
+            "showscale": False,
             "hovertemplate": "%{y}<br>%{x}: %{text}<extra></extra>",
         }
     ]
     layout = {
         "height": 120 + 19 * len(rows),
-        "xaxis": {"type": "category", "side": "top"},
+        "margin": {"t": 70},
+        "xaxis": {"type": "category", "side": "top", "automargin": True, "tickangle": -45},
         "yaxis": {"type": "category", "autorange": "reversed", "automargin": True, "tickfont": {"size": 11}},
     }
-    caption = "Green: leads, or cannot be told from the best. Red: trails, the redder the more."
+    caption = (
+        "Green: leads, or cannot be told from the best. White to red: trails, as red as can be from four times on. The "
+        "figures are in the table below, and under the pointer."
+    )
     return Figure("board", "Who leads where", caption, data, layout)
-
-
-_TICKS = ["leads or ties", "2 times", "4 times or more"]
 
 
 def _doublings(by: float) -> float:
