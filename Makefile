@@ -14,7 +14,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    lint hooks turn freeze container man docs reproduction performance bench fuzz dist test-dist image test-image release
+    lint hooks turn freeze container man docs reproduction performance bench fuzz dist test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -136,14 +136,27 @@ dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source arc
 test-dist: dist ## all of them installed into empty environments: pip, pipx, uv
 	tests/dist.sh $(DIST)
 
-# The wheel of this machine in an image for users; a capture is mounted where it is run.
+# The wheel of this machine in an image for users; a capture is mounted where it is run. BASE: another base than Containerfile's.
 IMAGE ?= mayfly
+BASE ?=
+# Further options of its build, such as --volume.
+BUILD_FLAGS ?=
 
-image: dist ## a container image with the command mayfly (IMAGE=NAME)
-	$(CONTAINER) build --tag $(IMAGE) --target run --build-arg WHEELS=$(DIST) --file Containerfile .
+image: dist ## a container image with the command mayfly (IMAGE=NAME, BASE=IMAGE)
+	$(CONTAINER) build --tag $(IMAGE) --target run --build-arg WHEELS=$(DIST) $(if $(BASE),--build-arg BASE=$(BASE)) \
+	    $(BUILD_FLAGS) --file Containerfile .
 
 test-image: image ## the image, run on the office capture
 	tests/image.sh "$(CONTAINER)" $(IMAGE)
+
+# As root, without an engine that runs as a service, without namespaces, and without a registry of images. What this machine
+# trusts, its index of packages may need.
+CERTIFICATES := /etc/ssl/certs/ca-certificates.crt
+test-image-debian: export BUILDAH_ISOLATION := chroot
+test-image-debian: ## the same by buildah on a base of Debian packages: needs no engine and no registry of images
+	.ci/base-image localhost/mayfly-base
+	$(MAKE) test-image CONTAINER=buildah BASE=localhost/mayfly-base \
+	    BUILD_FLAGS="--volume $(CERTIFICATES):$(CERTIFICATES):ro"
 
 # The tree is clean; the version is set, CHANGELOG.md closed; wheels, source archives and bills of materials; commit and tag.
 release: | $(BIN)/python ## VERSION=x.y.z: version, changelog, wheels, bills of materials, tag; DRY_RUN=1 shows them

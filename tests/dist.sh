@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # dist.sh DIST: the wheel of DIST, installed into an empty environment by pip, pipx and uv, does what the README shows; so does
-# what the source archive builds, given a Rust compiler. Wheels for other processors hold code for them, and no more is known.
+# what the source archive builds, given a Rust compiler. A wheel for aarch64 runs in qemu where qemu-user-static and mmdebstrap
+# are installed; else it holds code for its processor, and no more is known.
 set -euo pipefail
 dist=$(cd "${1:?usage: dist.sh DIST}" && pwd)
 captures=$(cd "$(dirname "$0")/../captures" && pwd)
@@ -49,6 +50,36 @@ with zipfile.ZipFile(wheel) as archive:
     assert any(name.endswith("/share/man/man1/mayfly-whatif.1") for name in archive.namelist()), f"{wheel}: no man pages"
 CHECK
   echo "== $(basename "$wheel"): its module is for the processor of its name, man pages are in it"
+done
+
+# Debian's Python for aarch64, unpacked and emulated, with the wheels for it of all that is needed.
+emulated() { # WHEEL
+  local sources=()
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do [ -e "$file" ] && sources+=("$file"); done
+  mmdebstrap --quiet --variant=extract --mode=root --architectures=arm64 \
+    --include=python3.11,libpython3.11-stdlib,libc6,libexpat1,libffi8,libgcc-s1,liblzma5,libsqlite3-0,libssl3,libstdc++6,zlib1g \
+    bookworm arm "${sources[@]}"
+  "$python" -m venv pip
+  pip/bin/python -m pip install --quiet --disable-pip-version-check --target arm-site --only-binary=:all: \
+    --python-version 3.11 --implementation cp --platform manylinux2014_aarch64 --platform manylinux_2_17_aarch64 \
+    --platform manylinux_2_24_aarch64 --platform manylinux_2_28_aarch64 "$1"
+  cat >arm-mayfly <<RUN
+#!/bin/sh
+PYTHONPATH=$place/arm-site exec qemu-aarch64-static -L $place/arm $place/arm/usr/bin/python3.11 -m mayfly.cli "\$@"
+RUN
+  chmod +x arm-mayfly
+  works ./arm-mayfly
+}
+
+for wheel in "$dist"/mayfly-[0-9]*_aarch64.whl; do
+  if [ ! -e "$wheel" ] || [ "$(uname -m)" = aarch64 ]; then
+    continue
+  elif command -v qemu-aarch64-static >/dev/null && command -v mmdebstrap >/dev/null; then
+    echo "== $(basename "$wheel") in qemu"
+    emulated "$wheel"
+  else
+    echo "== $(basename "$wheel") was not run: apt-get install qemu-user-static mmdebstrap"
+  fi
 done
 
 wheel=$(one "mayfly-[0-9]*_$(uname -m).whl")

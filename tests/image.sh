@@ -7,7 +7,15 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 chmod 777 "$place"
 
-run() { "$engine" run --rm --volume "$captures":/captures:ro --volume "$place":/data "$image" "$@"; }
+if [ "$(basename "$engine")" = buildah ]; then
+  container=$("$engine" from --pull-never "$image")
+  trap '"$engine" rm "$container" >/dev/null; rm -rf "$place"' EXIT
+  # It runs a command of its own, not the entry point, which it is asked for.
+  entry=$("$engine" inspect --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}' "$container")
+  run() { "$engine" run --volume "$captures":/captures:ro --volume "$place":/data "$container" -- $entry "$@"; }
+else
+  run() { "$engine" run --rm --volume "$captures":/captures:ro --volume "$place":/data "$image" "$@"; }
+fi
 
 run --version | grep -E '^mayfly [0-9.]+'
 run whatif /captures/office.pcap.gz --rate 10mbit --buffer 300 --disciplines fifo,fq_codel --duration 3s --out out >/dev/null

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -64,6 +65,46 @@ def test_an_interrupt_ends_a_run_soon_and_leaves_nothing(command, tmp_path):
     assert err.startswith("mayfly: interrupted") and err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
     assert took_s < PROMPT_S
+
+
+LOSES = """
+import os, signal, sys, time
+import typer
+from mayfly.cli import app, process
+
+class Deaf:
+    def __del__(self):
+        time.sleep(60)  # where the exception comes up has no caller: Python prints and drops it
+
+def command(**_):
+    print("ready", flush=True)
+    Deaf()
+    try:
+        time.sleep(60)
+    finally:
+        time.sleep(0.8)  # cleaning up takes longer than the time between two tries
+        print("cleaned up", flush=True)
+
+app.app = command
+process.run()
+"""
+
+
+def test_an_interrupt_lost_in_a_destructor_is_raised_again_and_cleaning_up_is_left_alone():
+    process = subprocess.Popen(
+        [sys.executable, "-c", LOSES],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=PLAIN,
+        preexec_fn=heed_interrupts,
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    status, out, err, took_s = stopped(process, signal.SIGINT)
+    assert (status, out) == (130, "cleaned up\n")
+    assert "Exception ignored in" in err and err.splitlines()[-1].startswith("mayfly: interrupted")
+    assert took_s < PROMPT_S + 0.8
 
 
 @pytest.mark.slow

@@ -20,6 +20,9 @@ INTERRUPTED = 130
 """Exit status after an interrupt (Ctrl-C); after another signal, 128 and its number."""
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_AGAIN_S = 0.25
+"""Time after which an interrupt that was lost on its way is raised once more."""
+
 _UNHURRIED = 100_000
 """Allocations between two collections: imports make hundreds of thousands of objects that all stay."""
 
@@ -34,6 +37,8 @@ def run() -> None:
         status, message = _outcome(received)
     except KeyboardInterrupt:
         status, message = INTERRUPTED, None
+    # What is left to do is to say how it ended.
+    signal.setitimer(signal.ITIMER_REAL, 0)
     if received or status == INTERRUPTED:
         status, message = 128 + (received or [signal.SIGINT])[0], "interrupted: nothing half-written was left"
     status = _end(status, message, as_json)
@@ -100,12 +105,22 @@ codecs.register_error("mayfly", _in_ascii)
 
 
 def _stop_once(received: list[int]) -> None:
-    """Lets the first signal, noted in the list, end the command; further ones must not disturb the cleaning up."""
+    """Lets the first signal, noted in the list, end the command; further ones must not disturb the cleaning up.
+
+    The exception can be lost: libraries call Python from native code where an exception has nowhere to go (a
+    destructor, a callback), and drop it. It is raised again until somebody handles it.
+    """
 
     def stop(number: int, _: object) -> None:
         ignore_signals()
         received.append(number)
+        signal.signal(signal.SIGALRM, again)
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, _AGAIN_S)
         raise KeyboardInterrupt
+
+    def again(_number: int, _frame: object) -> None:
+        if not _is_interrupted(sys.exc_info()[1]):
+            raise KeyboardInterrupt
 
     for name in _SIGNALS:
         # A shell starts background jobs with interrupts ignored: they stay so.
@@ -113,8 +128,16 @@ def _stop_once(received: list[int]) -> None:
             signal.signal(getattr(signal, name), stop)
 
 
+def _is_interrupted(handled: BaseException | None) -> bool:
+    """Whether the exception that is being handled, or one it came from, is an interrupt: cleaning up is under way."""
+    while handled is not None and not isinstance(handled, KeyboardInterrupt):
+        handled = handled.__context__
+    return handled is not None
+
+
 def ignore_signals() -> None:
     """Lets nothing stop what is left to do, which must be little."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
     for name in _SIGNALS:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
 
