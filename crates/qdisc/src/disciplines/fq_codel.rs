@@ -70,8 +70,9 @@ struct Backlog<'a> {
 
 impl codel::Queue for Backlog<'_> {
     #[inline(always)]
-    fn head(&self) -> Option<(Time, u64)> {
-        self.packets.front(self.list).map(|packet| (packet.arrival, self.list.bytes() - u64::from(packet.len)))
+    fn head(&self, env: &Env) -> Option<(Time, u64)> {
+        let behind = |packet: &Packet| env.stats.backlog_bytes() - u64::from(packet.len);
+        self.packets.front(self.list).map(|packet| (packet.arrival, behind(packet)))
     }
 
     #[inline(always)]
@@ -101,13 +102,11 @@ impl FqCodel {
         while env.is_over() {
             let bytes = |queue: u32| self.queues[queue as usize].list.bytes();
             let Some((fattest, most)) = self.longest.find(bytes) else { return };
-            // Of equals the queue of the arriving packet: with the first of them, flows of few packets
-            // that are hashed onto it would be served less than others.
-            let own = bytes(arriving) == most;
-            let list = &mut self.queues[if own { arriving } else { fattest } as usize].list;
+            let Queue { list, control } = &mut self.queues[fattest as usize];
             for _ in 0..self.drop_batch {
                 let Some(victim) = self.packets.pop_front(list) else { break };
-                let is_arriving = own && list.is_empty();
+                control.overflowed(1);
+                let is_arriving = fattest == arriving && list.is_empty();
                 env.discard(victim, if is_arriving { DropReason::Full } else { DropReason::PushedOut });
                 if list.bytes() <= most - most / 2 {
                     break;
@@ -164,7 +163,7 @@ impl Discipline for FqCodel {
             queues: vec![Queue::default(); flows as usize],
             turns,
             longest: LongestQueue::default(),
-            law: Law::with_options(options),
+            law: Law::with_options(options).by_newton_steps(),
             quantum,
             drop_batch: options.whole("drop_batch"),
         })
