@@ -193,7 +193,8 @@ impl Rotation {
     fn arrive(&mut self, slot: usize, source: u32, destination: u32) {
         let turn = &mut self.turns[slot];
         if turn.standing == Standing::Out {
-            (turn.source, turn.destination, turn.standing, turn.is_old) = (source, destination, Standing::Sparse, false);
+            (turn.source, turn.destination, turn.standing, turn.is_old) =
+                (source, destination, Standing::Sparse, false);
             let credit = self.credit(&self.turns[slot]);
             self.turns[slot].credit = credit;
             self.new_queues.push_back(slot as u16);
@@ -245,7 +246,11 @@ impl Rotation {
     /// Takes out the queue that [`Rotation::select`] named: it has no packets.
     #[inline]
     fn leave(&mut self, slot: usize) {
-        if self.turns[slot].is_old { self.old_queues.pop_front() } else { self.new_queues.pop_front() };
+        if self.turns[slot].is_old {
+            self.old_queues.pop_front()
+        } else {
+            self.new_queues.pop_front()
+        };
         let turn = &mut self.turns[slot];
         let was_counted = std::mem::take(&mut turn.standing) == Standing::Bulk;
         if was_counted {
