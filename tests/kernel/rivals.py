@@ -1,7 +1,7 @@
-"""fq_codel and cake in the simulator and in the kernel, side by side; as a program, the tables of docs/kernel/engine.md.
+"""fq_codel and cake in the simulator and in the kernel, side by side; as a program, tables of docs/kernel/engine.md.
 
-Two experiments. `rivals.py datagrams`: datagrams whose times do not depend on what becomes of them, so that what differs
-is the discipline. `rivals.py gaming`: cases of `mayfly gaming` with today's hosts, where it may be the hosts' TCP too.
+Two experiments. `rivals.py datagrams`: datagrams whose times do not depend on what becomes of them, so that what is
+different is the discipline. `rivals.py gaming`: cases of `mayfly gaming` with today's hosts, where it may be TCP too.
 """
 
 import sys

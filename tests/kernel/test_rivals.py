@@ -16,8 +16,8 @@ def _kernel():
 @pytest.mark.parametrize("name", rivals.NAMES)
 @pytest.mark.parametrize("case", rivals.DATAGRAMS)
 def test_the_same_datagrams_meet_the_same_fate(case, name):
-    # No host answers. What may differ: which flows share a queue, as hashes have seeds of their own, where in a packet's
-    # time a router looks at its queue, and cake's random rounding.
+    # No host answers. What may differ: which flows share a queue, as hashes have seeds of their own, where in the time
+    # of a packet a router looks at its queue, and cake's random rounding.
     here, kernel = (rivals.datagrams(case, name, engine) for engine in ("simulator", "linux"))
     for group in here:
         assert here[group].share == pytest.approx(kernel[group].share, abs=0.01)
