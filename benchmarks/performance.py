@@ -189,7 +189,7 @@ def against_ns3(place: Place, runs: int) -> Iterator[Table]:
         mean = (records["last_data_s"] - records["start_s"]).mean()
         return {"finished": row["flows_completed"], "drops": row["drops"], "s to the last data, mean": mean}
 
-    for discipline, options in (("fifo", ()), ("fq_codel", ("mtu=1499", "quantum=1500"))):
+    for discipline, options in (("fifo", ()), ("fq_codel", ("mtu=1499", "quantum=1500", "rules=rfc"))):
         spelled = f"{discipline}({', '.join(options)})" if options else discipline
         buffer = () if discipline == "fifo" else ("--set", "network.buffer=301")
         preset = "--set", "tcp.preset=ns-3.37"

@@ -31,7 +31,7 @@ SETTINGS = {
 
 # ns-3.37 drops while fewer than 1500 bytes are left behind the packet, RFC 8289 while no more than an MTU is: so one
 # packet of 1500 bytes left behind is enough for ns-3.
-DISCIPLINES = {"fifo": ("fifo", 300), "fqcodel": ("fq_codel(mtu=1499, quantum=1500)", 301)}
+DISCIPLINES = {"fifo": ("fifo", 300), "fqcodel": ("fq_codel(mtu=1499, quantum=1500, rules=rfc)", 301)}
 
 
 @cache

@@ -1,6 +1,8 @@
 //! CAKE against what its paper promises, by number, and COBALT against decisions derived by hand from
 //! RFC 8289, section 5, and from the rules of BLUE.
 
+use std::collections::VecDeque;
+
 use qdisc::{DropReason, Ecn, Kind, Limit, Packet, Qdisc};
 use units::{FlowKey, Stream, Time};
 
@@ -218,25 +220,75 @@ fn every_flow_is_new_again_once_nothing_waits() {
     assert_eq!(cake.dequeue(Time::ZERO).map(|packet| packet.handle), Some(1));
 }
 
-/// RFC 8290, section 4.2. Flow 8 has a packet, which leaves it some credit, whenever its queue has just
-/// been found empty: were it new each time, every other departure would be its own.
+/// Linux forgets a queue that it found empty, where RFC 8290, section 4.2, has it wait for a round. Flow 8 has a packet, which
+/// leaves it some credit, just after its queue was found empty: it is new each time, and every other departure is its own.
 #[test]
-fn a_flow_that_always_looks_new_gets_its_share_and_no_more() {
+fn a_flow_that_comes_back_just_after_it_was_found_empty_is_new_each_time() {
     let mut cake = cake("flow", 10_000, 1);
     for handle in 0..8000 {
         cake.enqueue(packet(handle % 8, handle), Time::ZERO);
     }
-    let (mut bytes, mut pause) = ([0; 9], 0);
+    let (mut packets, mut pause) = ([0; 9], 0);
     for _ in 0..6000 {
         if pause == 0 {
             cake.enqueue(Packet { len: 1400, ..packet(8, 9000) }, Time::ZERO);
         }
         let sent = cake.dequeue(Time::ZERO).expect("eight flows are backlogged");
-        bytes[sent.flow.0 as usize] += sent.len;
+        packets[sent.flow.0 as usize] += 1;
         pause = if sent.flow.0 == 8 { 1 } else { pause - 1 };
     }
-    let least = bytes[..8].iter().min().expect("eight flows");
-    assert!(bytes[8] <= least + 1514, "{bytes:?}");
+    // But for its first turn, before which the eight were new.
+    assert_eq!(packets[8], (6000 - 16) / 2, "{packets:?}");
+}
+
+/// The same with packets that use its credit up: then its turn comes after those of the old queues.
+#[test]
+fn a_flow_that_is_empty_with_its_credit_used_up_waits_for_a_round() {
+    let mut cake = cake("flow", 10_000, 1);
+    for handle in 0..8000 {
+        cake.enqueue(packet(handle % 8, handle), Time::ZERO);
+    }
+    let mut packets = [0; 9];
+    let mut waits = false;
+    for _ in 0..6000 {
+        if !waits {
+            cake.enqueue(Packet { len: 1514, ..packet(8, 9000) }, Time::ZERO);
+            waits = true;
+        }
+        let sent = cake.dequeue(Time::ZERO).expect("eight flows are backlogged").flow.0 as usize;
+        packets[sent] += 1;
+        waits = sent != 8;
+    }
+    let least = packets[..8].iter().min().expect("eight flows");
+    assert!(packets[8] <= least + 1, "{packets:?}");
+}
+
+/// A transfer split over flows that are without packets now and then, as those of TCP with a short queue are: they are counted
+/// until their turn has come.
+#[test]
+fn a_flow_without_packets_counts_for_its_host_until_its_turn_has_come() {
+    let mut cake = cake("triple", 100_000, 1);
+    let of =
+        |flow: u64| Packet { src: u32::from(flow < 8), dst: 100 + u32::from(flow < 8), len: 1514, ..packet(flow, 0) };
+    for flow in (0..8).chain([8; 4]) {
+        cake.enqueue(of(flow), Time::ZERO);
+    }
+    let (mut away, mut split) = (VecDeque::new(), 0.0);
+    for _ in 0..20_000 {
+        let sent = cake.dequeue(Time::ZERO).expect("flow 8 is backlogged").flow.0;
+        if sent == 8 {
+            cake.enqueue(of(8), Time::ZERO);
+        } else {
+            split += 1.0 / 20_000.0;
+            away.push_back(sent);
+        }
+        // A round trip of four packets: half of the flows are on their way.
+        if away.len() > 4 {
+            let back = away.pop_front().expect("four are away");
+            cake.enqueue(of(back), Time::ZERO);
+        }
+    }
+    assert!((0.45..0.55).contains(&split), "{split}");
 }
 
 #[test]
@@ -258,25 +310,52 @@ struct Trace {
     cake: Qdisc,
     next: u64,
     ecn: Ecn,
+    /// What the times below count from, ns.
+    zero: u64,
 }
 
 impl Trace {
     fn of(packets: u64, ecn: Ecn) -> Trace {
-        let mut trace = Trace { cake: cake("triple", 5000, 1), next: 0, ecn };
+        let mut trace = Trace { cake: cake("triple", 5000, 1), next: 0, ecn, zero: 0 };
         trace.arrive(packets, 0);
         trace
     }
 
+    /// The queue is found empty, which happens in the turns of another flow.
+    fn is_found_empty(&mut self, now: u64) {
+        for handle in 0..6 {
+            self.cake.enqueue(packet(999, handle), self.at(now));
+        }
+        while self.cake.dequeue(self.at(now)).is_some() {}
+        assert_eq!(self.cake.flow_table_len(), 1, "that of the other flow");
+    }
+
+    /// The same after the queue had a signal and came to rest again, a second ago.
+    fn at_rest(packets: u64, ecn: Ecn) -> Trace {
+        let mut trace = Trace { zero: 0, ..Trace::of(4, Ecn::NotEct) };
+        trace.follow(&[(6 * MS, 0, false), (7 * MS, 1, false), (8 * MS, 0, false)]);
+        trace.arrive(1, 300 * MS);
+        trace.follow(&[(300 * MS, 0, false)]);
+        trace.zero = 1300 * MS;
+        trace.ecn = ecn;
+        trace.arrive(packets, 0);
+        trace
+    }
+
+    fn at(&self, now: u64) -> Time {
+        Time(self.zero + now)
+    }
+
     fn arrive(&mut self, packets: u64, now: u64) {
         for _ in 0..packets {
-            self.cake.enqueue(Packet { ecn: self.ecn, ..packet(1, self.next) }, Time(now));
+            self.cake.enqueue(Packet { ecn: self.ecn, ..packet(1, self.next) }, self.at(now));
             self.next += 1;
         }
     }
 
     /// Packets dropped, and whether the one that is sent carries a mark.
     fn leave(&mut self, now: u64) -> (usize, bool) {
-        let sent = self.cake.dequeue(Time(now)).expect("packets wait");
+        let sent = self.cake.dequeue(self.at(now)).expect("packets wait");
         assert!(self.cake.dropped().iter().all(|&(_, reason)| reason == DropReason::Early));
         (self.cake.dropped().len(), sent.ecn == Ecn::Ce)
     }
@@ -292,7 +371,7 @@ impl Trace {
 /// RFC 8289, section 5.3: target 5 ms, interval 100 ms, next = last + interval / sqrt(count).
 #[test]
 fn signals_come_an_interval_after_the_target_is_exceeded_and_then_ever_sooner() {
-    let mut trace = Trace::of(100, Ecn::NotEct);
+    let mut trace = Trace::at_rest(100, Ecn::NotEct);
     trace.follow(&[
         (5 * MS, 0, false), // a delay of just the target
         (6 * MS, 0, false), // above: the first is due at 106 ms
@@ -308,10 +387,30 @@ fn signals_come_an_interval_after_the_target_is_exceeded_and_then_ever_sooner() 
     ]);
 }
 
+/// As in Linux, where the inverse square root of a queue is 0 until its count has changed once.
+#[test]
+fn the_first_signal_ever_of_a_queue_does_not_wait_for_an_interval() {
+    let mut trace = Trace::of(100, Ecn::NotEct);
+    trace.follow(&[
+        (5 * MS, 0, false),
+        (6 * MS, 0, false), // above: due at once
+        (7 * MS, 1, false), // count 2: due 70.710678 ms after the 6 ms
+        (76_710_677, 0, false),
+        (76_710_678, 1, false),
+    ]);
+}
+
+/// As in Linux: the first packet after a rest is above already, so the next is due.
+#[test]
+fn after_a_rest_of_an_interval_a_first_packet_that_is_late_calls_for_a_signal() {
+    Trace::at_rest(100, Ecn::NotEct).follow(&[(6 * MS, 0, false), (7 * MS, 1, false), (76_710_677, 0, false)]);
+}
+
 #[test]
 fn marks_take_the_place_of_drops_and_are_not_made_up_for() {
-    let mut trace = Trace::of(100, Ecn::Ect0);
+    let mut trace = Trace::at_rest(100, Ecn::Ect0);
     trace.follow(&[
+        (5 * MS, 0, false),
         (6 * MS, 0, false),
         (106 * MS, 0, true),
         (176_710_677, 0, false),
@@ -329,8 +428,8 @@ fn marks_take_the_place_of_drops_and_are_not_made_up_for() {
 /// In place of RFC 8289's memory of the last dropping state.
 #[test]
 fn the_count_runs_down_in_calm_at_the_pace_it_ran_up() {
-    let mut trace = Trace::of(10, Ecn::NotEct);
-    trace.follow(&[(6 * MS, 0, false), (106 * MS, 1, false), (176_710_678, 1, false)]);
+    let mut trace = Trace::at_rest(11, Ecn::NotEct);
+    trace.follow(&[(5 * MS, 0, false), (6 * MS, 0, false), (106 * MS, 1, false), (176_710_678, 1, false)]);
     trace.arrive(1, 400 * MS);
     trace.follow(&[(400 * MS, 4, false)]);
     // Count 7, next 407.788339 ms; calm takes it to 6 at 407.8 and to 5 at 448.6 ms.
@@ -345,9 +444,15 @@ fn the_count_runs_down_in_calm_at_the_pace_it_ran_up() {
 
 #[test]
 fn the_count_runs_down_while_the_queue_is_empty() {
-    let mut trace = Trace::of(10, Ecn::NotEct);
-    trace.follow(&[(6 * MS, 0, false), (106 * MS, 1, false), (176_710_678, 1, false), (400 * MS, 4, false)]);
-    assert_eq!(trace.cake.dequeue(Time(400 * MS)), None);
+    let mut trace = Trace::at_rest(11, Ecn::NotEct);
+    trace.follow(&[
+        (5 * MS, 0, false),
+        (6 * MS, 0, false),
+        (106 * MS, 1, false),
+        (176_710_678, 1, false),
+        (400 * MS, 4, false),
+    ]);
+    trace.is_found_empty(400 * MS);
     // Count 7 at 407.8 ms, 6 until 448.6, 5 until 493.3, 4 until 543.3, 3 until 601.1, 2 until 671.8 ms.
     trace.arrive(100, 650 * MS);
     trace.follow(&[(656 * MS, 0, false), (726_710_677, 0, false), (726_710_678, 1, false)]);
@@ -363,7 +468,7 @@ fn the_last_packet_of_a_queue_is_sent_and_marked_if_it_can_be() {
 
 /// One flow in a buffer of ten packets that overflows `times` times, every 6 ms.
 fn overflowed(times: u64, ecn: Ecn) -> (Trace, u64) {
-    let mut trace = Trace { cake: cake("triple", 10, 1), next: 0, ecn };
+    let mut trace = Trace { cake: cake("triple", 10, 1), next: 0, ecn, zero: 0 };
     trace.arrive(10, 0);
     for time in 1..=times {
         // Only the first of several overflows within a target counts.
@@ -393,6 +498,7 @@ fn assert_rate(rate: f64, expected: f64) {
 /// Drains the queue at once, without waiting for a signal, and finds it empty.
 fn drain(trace: &mut Trace, now: u64) {
     while trace.cake.dequeue(Time(now)).is_some() {}
+    trace.is_found_empty(now);
 }
 
 /// Per packet sent, p / (1 - p) are dropped with a probability of p for each that could be.

@@ -17,7 +17,7 @@ struct Trace {
 
 impl Trace {
     fn of(options: &[(&str, &str)], limit: Limit) -> Trace {
-        let apart = [("flows", "65536"), ("quantum", "1500")];
+        let apart = [("flows", "65536"), ("quantum", "1500"), ("rules", "rfc")];
         let options: Vec<_> =
             apart.iter().chain(options).map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         let queue =
@@ -299,4 +299,67 @@ fn packets_of_capable_transports_are_marked_instead() {
     let marked = trace.queue.dequeue(Time(105 * MS)).map(|p| (p.handle, p.ecn));
     assert_eq!((marked, trace.dropped()), (Some((101, Ecn::Ce)), vec![]));
     assert_eq!(trace.queue.stats().marked, 1);
+}
+
+const LINUX: [(&str, &str); 1] = [("rules", "linux")];
+
+/// `rules=linux`. Of queues with most bytes it is the one of smallest number, so one and the same.
+#[test]
+fn of_equal_queues_the_same_one_loses_each_time() {
+    let mut trace = Trace::of(&LINUX, Limit::Packets(3));
+    trace.arrive(&[1, 2, 3]).queues(3);
+    trace.arrives_with(4, 1500, Ecn::NotEct);
+    let loser = trace.dropped()[0] / 100;
+    for _ in 0..5 {
+        assert_eq!(trace.arrives_with(loser, 1500, Ecn::NotEct), Fate::Dropped(DropReason::Full));
+    }
+}
+
+/// RFC 8289, 5.6, has "bytes() <= MTU" of that queue; Linux has those of all queues, so that with others waiting the only packet of
+/// a queue is dropped too.
+#[test]
+fn the_last_packet_of_a_queue_is_dropped_while_others_wait() {
+    let mut trace = Trace::of(&LINUX, Limit::Packets(1000));
+    trace.arrive(&[2, 2]).arrive(&[1; 50]).queues(2);
+    trace.at(10 * MS).sends(&[200, 100]);
+    // Queue 2 was above the target an interval ago: 201 goes, and nothing is left of it. So was queue 1.
+    assert_eq!(trace.at(200 * MS).queue.dequeue(Time(200 * MS)).map(|p| p.handle), Some(102));
+    assert_eq!(trace.dropped(), [201, 101]);
+
+    let mut alone = Trace::of(&LINUX, Limit::Packets(1000));
+    alone.arrive(&[2, 2]).at(10 * MS).sends(&[200]).at(200 * MS).sends(&[201]).is_empty();
+}
+
+/// Linux: what a full buffer took from a queue counts as drops of its CoDel. With 64 of them in a queue that has never dropped,
+/// whose inverse square root is 0 still, there is no interval between drops.
+#[test]
+fn drops_from_a_full_buffer_count_for_codel() {
+    let drops = |limit: u32| {
+        let mut trace = Trace::of(&LINUX, Limit::Packets(limit));
+        for handle in 0..200 {
+            let packet = Packet { handle, ..trace.packet(1, 1500, Ecn::NotEct) };
+            assert_eq!(trace.queue.enqueue(packet, trace.now), Fate::Queued);
+        }
+        let mut drops = Vec::new();
+        for ms in 5..=106 {
+            trace.at(ms * MS);
+            trace.queue.dequeue(trace.now);
+            drops.extend(trace.dropped().iter().map(|_| ms));
+        }
+        drops
+    };
+    assert_eq!(drops(200), [105]);
+    // 136 packets, of which 100 leave before the first drop, then one: 34, of which two are a packet and one behind it.
+    assert_eq!(drops(190), [&[105][..], &[106; 32]].concat());
+}
+
+/// 1 / sqrt(1) is 65535 / 65536 there.
+#[test]
+fn the_first_interval_of_linux_is_a_65536th_short() {
+    let mut trace = Trace::of(&LINUX, Limit::Packets(1000));
+    trace.arrive(&[1; 50]).at(5 * MS).sends(&[100]);
+    trace.at(105 * MS).queue.dequeue(Time(105 * MS));
+    assert_eq!(trace.dropped(), [101]);
+    trace.at(204_998_473).sends(&[103]).at(204_998_474).queue.dequeue(Time(204_998_474));
+    assert_eq!(trace.dropped(), [104]);
 }

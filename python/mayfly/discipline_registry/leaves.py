@@ -327,7 +327,7 @@ LEAVES: dict[str, Leaf] = {
     "fq_codel": Leaf(
         "fq_codel",
         _CODEL | {"flows": _whole("flows"), "quantum": _whole("quantum"), "drop_batch": _whole("drop_batch")},
-        {"mtu": 1514},
+        {"mtu": 1514, "rules": "linux"},
     ),
     "pie": Leaf("pie", _PIE, _PIE_FIXED | {"ecn_max": 0.1}),
     "fq_pie": Leaf(

@@ -59,7 +59,7 @@ struct Backlog {
 
 impl Queue for Backlog {
     #[inline(always)]
-    fn head(&self) -> Option<(Time, u64)> {
+    fn head(&self, _: &Env) -> Option<(Time, u64)> {
         self.packets.front().map(|packet| (packet.arrival, self.bytes - u64::from(packet.len)))
     }
 

@@ -12,9 +12,14 @@
 //!   emptied would be new every time and starve the others (RFC 8290, 4.2).
 //! - Two flows may share a queue: with 1024 queues and 100 flows backlogged, 9 % of them do. The hash has a seed of its own, drawn from the
 //!   random stream of the queue; it is not changed in a run.
-//! - CoDel looks at the bytes left in its own queue (`mtu`). Linux looks at the bytes of all queues there, so that the only packet of a queue
-//!   can be dropped; RFC 8289, 5.6, means the queue.
-//! - Packets dropped from a full buffer do not change the state of CoDel. Linux counts them as drops of CoDel; the RFC does not say so.
+//! - Linux differs from the RFCs in four things, or they are silent; `rules=linux` does as Linux, `rules=rfc` otherwise.
+//!
+//!   | | `linux` | `rfc` |
+//!   |---|---|---|
+//!   | CoDel spares packets while `mtu` bytes or less wait behind | in all queues, so that the only packet of a queue can be dropped | in its queue (RFC 8289, 5.6) |
+//!   | packets that a full buffer takes from a queue | count as drops of its CoDel | do not |
+//!   | 1 / sqrt(count) | 16 binary digits, one Newton step per drop: too small or too large for some drops after the count has jumped, and 0, no interval at all, when it jumps before the queue's CoDel has ever begun to drop | exact |
+//!   | of equally long queues loses | that of smallest number | that of the arriving packet, else that of smallest number |
 //! - Packets without a transport that understands ECN are dropped where others are marked; see [CoDel](codel.md).
 //! - Not built in: `memory_limit` (Mayfly's buffer limit may be in bytes), `ce_threshold`, filters that choose the queue.
 //!
@@ -26,21 +31,22 @@
 //! | `quantum` | | bytes | 1514 | what a queue may send in its turn |
 //! | `target` | TARGET | s | 0.005 | CoDel: time in the queue that is acceptable |
 //! | `interval` | INTERVAL | s | 0.1 | CoDel: how long it may be exceeded before the first drop |
-//! | `mtu` | MTU | bytes | 1514 | CoDel: nothing is dropped while no more than this waits behind in the queue |
+//! | `mtu` | MTU | bytes | 1514 | CoDel: nothing is dropped while no more than this waits behind (`rules` says where) |
 //! | `ecn` | | | `on` | mark packets of ECN-capable transports instead of dropping them |
 //! | `drop_batch` | | packets | 64 | most packets dropped at once when the buffer is full |
+//! | `rules` | | | `linux` | where they differ: those of Linux, or of RFC 8289 and 8290 (`rfc`) |
 //!
 //! **When the buffer is full** the arriving packet is queued first. Then the queue with most bytes loses packets from its head until half of
-//! its bytes or `drop_batch` packets are gone; with a limit in bytes this is repeated until the rest fits. Of queues of equal length the one of
-//! the arriving packet loses, then the one of smallest number (Linux: the smallest number). So the arriving packet may be among those dropped;
-//! it is reported as one that found the buffer full. With a limit in bytes it may go after others went for it.
+//! its bytes or `drop_batch` packets are gone; with a limit in bytes this is repeated until the rest fits. So the arriving packet may be among
+//! those dropped; it is reported as one that found the buffer full. With a limit in bytes it may go after others went for it.
 //!
 //! **Cost.** O(1) per packet and no look-up: a packet finds its queue by its hash. A victim costs O(log queues), shared by the batch. Memory:
 //! 72 bytes per queue, allocated at once, and less than 80 for the search of the longest as queues fill.
 //!
 //! **Validation.** `crates/qdisc/tests/fq_codel_rfc.rs`: traces with the decisions derived by hand from section 4: new before old, credits and
 //! debts, empty queues, collisions, batches, CoDel per queue, marks. The lists against a model that runs every round (`turns.rs`), the longest
-//! queue against a search (`longest.rs`). Conformance suite.
+//! queue against a search (`longest.rs`). `tests/kernel/test_rivals.py`: the same datagrams through this and Linux's, and every attack of
+//! `mayfly gaming` ([](../kernel/engine.md)). Conformance suite.
 //!
 //! **References.** T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active Queue
 //! Management Algorithm", RFC 8290, 2018. RFC 8289.
@@ -62,16 +68,28 @@ struct Queue {
     control: Control,
 }
 
+/// Whose rules hold where Linux and the RFCs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rules {
+    Linux,
+    Rfc,
+}
+
 /// The packets of one queue, as CoDel sees them.
 struct Backlog<'a> {
     packets: &'a mut Slab,
     list: &'a mut List,
+    rules: Rules,
 }
 
 impl codel::Queue for Backlog<'_> {
     #[inline(always)]
-    fn head(&self) -> Option<(Time, u64)> {
-        self.packets.front(self.list).map(|packet| (packet.arrival, self.list.bytes() - u64::from(packet.len)))
+    fn head(&self, env: &Env) -> Option<(Time, u64)> {
+        let bytes = match self.rules {
+            Rules::Linux => env.stats.backlog_bytes(),
+            Rules::Rfc => self.list.bytes(),
+        };
+        self.packets.front(self.list).map(|packet| (packet.arrival, bytes - u64::from(packet.len)))
     }
 
     #[inline(always)]
@@ -89,6 +107,7 @@ pub struct FqCodel {
     turns: TurnTaking,
     longest: LongestQueue,
     law: Law,
+    rules: Rules,
     quantum: i64,
     drop_batch: u64,
 }
@@ -101,13 +120,14 @@ impl FqCodel {
         while env.is_over() {
             let bytes = |queue: u32| self.queues[queue as usize].list.bytes();
             let Some((fattest, most)) = self.longest.find(bytes) else { return };
-            // Of equals the queue of the arriving packet: with the first of them, flows of few packets
-            // that are hashed onto it would be served less than others.
-            let own = bytes(arriving) == most;
-            let list = &mut self.queues[if own { arriving } else { fattest } as usize].list;
+            let loser = if self.rules == Rules::Rfc && bytes(arriving) == most { arriving } else { fattest };
+            let Queue { list, control } = &mut self.queues[loser as usize];
             for _ in 0..self.drop_batch {
                 let Some(victim) = self.packets.pop_front(list) else { break };
-                let is_arriving = own && list.is_empty();
+                if self.rules == Rules::Linux {
+                    control.overflowed(1);
+                }
+                let is_arriving = loser == arriving && list.is_empty();
                 env.discard(victim, if is_arriving { DropReason::Full } else { DropReason::PushedOut });
                 if list.bytes() <= most - most / 2 {
                     break;
@@ -151,10 +171,21 @@ impl Discipline for FqCodel {
                 about: "most packets dropped at once when the buffer is full",
                 value: Value::Whole { default: 64, min: 1, max: 1 << 20 },
             },
+            Param {
+                name: "rules",
+                unit: "",
+                about: "where they differ: those of Linux, or of RFC 8289 and 8290",
+                value: Value::Choice(&["linux", "rfc"]),
+            },
         ],
     };
 
     fn with_options(options: &Options, rng: &mut Stream) -> Result<Self, OptionError> {
+        let law = Law::with_options(options);
+        let (rules, law) = match options.choice("rules") {
+            "rfc" => (Rules::Rfc, law),
+            _ => (Rules::Linux, law.by_newton_steps()),
+        };
         let (flows, quantum) = (options.whole("flows") as u32, options.whole("quantum") as i64);
         let mut turns = TurnTaking::of(quantum);
         turns.reserve(flows);
@@ -164,7 +195,8 @@ impl Discipline for FqCodel {
             queues: vec![Queue::default(); flows as usize],
             turns,
             longest: LongestQueue::default(),
-            law: Law::with_options(options),
+            law,
+            rules,
             quantum,
             drop_batch: options.whole("drop_batch"),
         })
@@ -193,7 +225,7 @@ impl Discipline for FqCodel {
             // quantum of bytes)". A whole quantum leaves zero, so zero counts, as in Linux.
             let selected = self.turns.select(|_| 1)?;
             let Queue { list, control } = &mut self.queues[selected as usize];
-            let mut backlog = Backlog { packets: &mut self.packets, list };
+            let mut backlog = Backlog { packets: &mut self.packets, list, rules: self.rules };
             if let Some(packet) = control.dequeue(&self.law, env, &mut backlog) {
                 self.turns.spend(selected, packet.len);
                 return Some(packet);

@@ -279,7 +279,7 @@ struct Backlog<'a> {
 
 impl codel::Queue for Backlog<'_> {
     #[inline(always)]
-    fn head(&self) -> Option<(Time, u64)> {
+    fn head(&self, _: &Env) -> Option<(Time, u64)> {
         self.packets.front(self.list).map(|packet| (packet.arrival, self.list.bytes() - u64::from(packet.len)))
     }
 

@@ -51,6 +51,9 @@ pub(crate) struct Cobalt {
     stepped: Time,
     /// Whether the delay was above target at the last look.
     delayed: bool,
+    /// Whether the count has ever changed by a signal or by calm. Before that Linux has no interval yet (the inverse square
+    /// root is 0): the first signal does not wait for one.
+    has_stepped: bool,
 }
 
 impl Cobalt {
@@ -75,8 +78,10 @@ impl Cobalt {
         let now = env.now();
         let was_due = self.count > 0 && now >= self.next;
         let is_over = now.saturating_sub(packet.arrival) > law.target;
+        // As in Linux: of a queue that was at rest for an interval, and whose first packet is late already, the next is due.
+        let is_late = self.count == 0 && now > self.next;
         if is_over && !self.delayed {
-            self.next = law.following(now, self.count);
+            self.next = if self.has_stepped { law.following(now, self.count) } else { now };
         }
         if is_over {
             self.count = self.count.max(1);
@@ -86,6 +91,7 @@ impl Cobalt {
         if signal {
             // Saturates: a count that wrapped would let an unresponsive flow off.
             self.count = self.count.saturating_add(1);
+            self.has_stepped = true;
             self.next = law.following(self.next, self.count);
         } else if !is_over {
             self.count_down(now, law);
@@ -95,7 +101,7 @@ impl Cobalt {
         let unmarked = signal && !lost && !env.mark(packet);
         if self.count == 0 {
             self.next = Time(now.0.saturating_add(law.interval.0));
-        } else if now > self.next && !lost && !unmarked {
+        } else if (is_late || now > self.next) && !lost && !unmarked {
             // Behind with its signals: a mark stands for all of them, drops are made up for at once.
             self.next = now;
         }
@@ -110,8 +116,14 @@ impl Cobalt {
     fn count_down(&mut self, now: Time, law: &Law) {
         while self.count > 0 && now >= self.next {
             self.count -= 1;
+            self.has_stepped = true;
             self.next = law.following(self.next, self.count);
         }
+    }
+
+    /// Another flow takes over the queue: all but what is told of it there is forgotten.
+    pub(crate) fn handed_on(&mut self) {
+        *self = Cobalt { has_stepped: self.has_stepped, ..Cobalt::default() };
     }
 
     /// The buffer overflows, and this queue is the one that has to give way.

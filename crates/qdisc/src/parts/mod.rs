@@ -1,6 +1,5 @@
 //! What several disciplines share: laws, orders, tables. A part never imports a discipline, nor does a discipline another.
 
-pub(crate) mod agenda;
 pub(crate) mod classes;
 pub(crate) mod cobalt;
 pub(crate) mod codel;

@@ -42,7 +42,7 @@ pub(crate) enum Claim {
 }
 
 /// Slots by key, with a small value each.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SetAssociative<K, V> {
     hash: Seeded,
     sets: Vec<Set<K, V>>,
