@@ -155,4 +155,4 @@ def test_shards_of_different_runs_read_as_one(tmp_path):
     table = Store(tmp_path / "out").table().sort("key")
     assert table["key"].to_list() == ["a", "b", "c"] and table["seed"].dtype == pl.Int64
     assert len(list((tmp_path / "out" / "shards").iterdir())) == 2
-    assert json.loads(next((tmp_path / "out" / "runs").glob("*.json")).read_text())["key"] == "c"
+    assert json.loads(next((tmp_path / "out" / "runs").glob("*.json")).read_text())["row"]["key"] == "c"

@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.process import limit_memory
+
 COMMANDS = (
     "compare",
     "whatif",
@@ -56,6 +58,12 @@ app = typer.Typer(
 def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit")] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Memory that a command may take: 8gb; when absent, three quarters of the machine's"
+        ),
+    ] = None,
 ) -> None:
     if version:
         from mayfly.version import described
@@ -66,6 +74,7 @@ def start(
         commands = context.get_help().partition("\nCommands:\n")[2].partition("\n\n")[0]
         typer.echo(f"{FIRST}\nCommands (`mayfly COMMAND --help` explains one):\n{commands}")
         raise typer.Exit
+    limit_memory(memory)
 
 
 COMPLETING = "_MAYFLY_COMPLETE"

@@ -7,8 +7,12 @@ import json
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 from mayfly.errors import MayflyError
+
+if TYPE_CHECKING:
+    from mayfly.cli.budget import Budget
 
 FAULT = 1
 """Exit status after a mistake in Mayfly itself."""
@@ -16,8 +20,13 @@ FAULT = 1
 USAGE = 2
 """Exit status of every refusal."""
 
+FAILED = 3
+"""Exit status of a sweep whose runs all failed; its results are written."""
+
 INTERRUPTED = 130
 """Exit status after an interrupt (Ctrl-C); after another signal, 128 and its number."""
+
+_budgets: list["Budget"] = []
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _AGAIN_S = 0.25
@@ -37,6 +46,9 @@ def run() -> None:
         status, message = _outcome(received)
     except KeyboardInterrupt:
         status, message = INTERRUPTED, None
+    finally:
+        while _budgets:
+            _budgets.pop().stop()
     # What is left to do is to say how it ended.
     signal.setitimer(signal.ITIMER_REAL, 0)
     if received or status == INTERRUPTED:
@@ -46,6 +58,34 @@ def run() -> None:
         # Threads that prepare a run cannot be stopped, only left behind.
         os._exit(status)
     sys.exit(status)
+
+
+def limit_memory(text: str | None) -> None:
+    """Ends the command with one line when it takes more memory than it may.
+
+    Parameters
+    ----------
+    text : str, optional
+        Such as ``8gb``; a share of the machine when not given.
+
+    Raises
+    ------
+    MayflyError
+        No such amount.
+    """
+    from mayfly.cli import budget
+
+    most = int(budget.SHARE * budget.machine_bytes()) if text is None else budget.parsed(text)
+    _budgets.append(budget.Budget(most, _end_at_once).start())
+
+
+def _end_at_once(message: str) -> None:
+    """Ends the process from whatever thread, as a refusal; what runs cannot be asked to stop."""
+    from mayfly.text.files import remove_unfinished
+
+    remove_unfinished()
+    as_json = any(argument == "--json" or argument.startswith("--json=") for argument in sys.argv[1:])
+    os._exit(_end(USAGE, message, as_json))
 
 
 def _start_light() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.cli.process import ignore_signals
+from mayfly.text.readable import harmless
 
 if TYPE_CHECKING:
     from mayfly.comparison.comparison import Comparison
@@ -183,15 +184,14 @@ class Session:
         what : object
             Text, a table, or something rich can draw.
         """
-        from rich.console import Console
-
         from mayfly.show.table import Table
+        from mayfly.show.terminal import PlainConsole
 
         if isinstance(what, Table):
             from mayfly.show.terminal import drawn
 
             what = drawn(what)
-        console = Console(highlight=False)
+        console = PlainConsole(highlight=False)
         if isinstance(what, str) and sys.stdout.isatty():
             # Words stay whole, long paths among them.
             fit = textwrap.TextWrapper(console.width, break_long_words=False, break_on_hyphens=False)
@@ -207,7 +207,7 @@ class Session:
             One line.
         """
         if not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+            print(harmless(text), file=sys.stderr, flush=True)
 
     def line(self, document: dict[str, Any], text: str) -> None:
         """One of many lines that come over time, seen at once by whoever reads them; JSON has a document a line.
@@ -219,7 +219,7 @@ class Session:
         text : str
             The same in words.
         """
-        print(json.dumps(document, allow_nan=False) if self.as_json else text, flush=True)
+        print(json.dumps(document, allow_nan=False) if self.as_json else harmless(text), flush=True)
 
     def print_json(self, document: dict[str, Any]) -> None:
         """Prints the JSON document.

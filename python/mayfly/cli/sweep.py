@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from mayfly.cli.options import Assets
+from mayfly.cli.process import FAILED
 from mayfly.cli.session import Session
 
 if TYPE_CHECKING:
@@ -97,6 +98,20 @@ def run(
         else [f"results: {out}; `mayfly sweep report` makes the report of all parts"]
     )
     session.tell(found, {"files": files}, where)
+    if found.all_failed():
+        raise typer.Exit(FAILED)
+
+
+@app.command(epilog="Example:  mayfly sweep check results")
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a sweep")],
+    as_json: AsJson = False,
+) -> None:
+    """Read all results, and set aside what is damaged: the sweep runs that again."""
+    session = Session(as_json, quiet=True)
+    from mayfly.sweep.command import check as checked
+
+    session.tell(checked(folder))
 
 
 @app.command(epilog="Example:  mayfly sweep report sweep.toml --out results")

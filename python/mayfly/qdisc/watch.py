@@ -6,11 +6,11 @@ import sys
 import time
 from contextlib import nullcontext
 
-from rich.console import Console
 from rich.live import Live
 
 from mayfly.qdisc.show import Row, rate_bps, read
 from mayfly.qdisc.table import qdisc_table
+from mayfly.show.terminal import PlainConsole
 
 INTERVAL_S = 1.0
 
@@ -34,7 +34,7 @@ def watch(device: str | None, as_json: bool = False, readings: int | None = None
     """
     before: dict[tuple[str, str, str], Row] = {}
     last_s = time.monotonic()
-    with Live(console=Console(), auto_refresh=False, screen=False) if not as_json else nullcontext() as live:
+    with Live(console=PlainConsole(), auto_refresh=False, screen=False) if not as_json else nullcontext() as live:
         for number in itertools.count(1):
             rows, now_s = read(device), time.monotonic()
             keys = [(row.device, row.handle, row.parent) for row in rows]

@@ -14,6 +14,7 @@ from mayfly.scenario.network import Network
 from mayfly.scenario.probes import Probes
 from mayfly.scenario.transport import Tcp
 from mayfly.text import quantity
+from mayfly.text.files import bounded_text
 from mayfly.text.nearest import did_you_mean, hint
 from mayfly.workload.sources.registry import SINGLE, SOURCES
 from mayfly.workload.sources.transfers import TransfersSection
@@ -117,9 +118,22 @@ class Scenario(Section):
             raise ValueError("probes: must be off: they take one bottleneck link, which a dumbbell has")
         for label in ("buffer", "reverse_buffer"):
             limit = getattr(self.network, label)
-            if self.network.buffer_counts_transmission and limit is not None and limit[0] < 2:
-                raise ValueError(f"network.{label} = 1: must be at least 2 when it counts the packet in transmission")
+            self._refuse_no_place(f"network.{label}", limit)
+        for link in self.network.link:
+            for label in ("buffer", "reverse_buffer"):
+                self._refuse_no_place(f"network.link.{label}", getattr(link, label))
         return self
+
+    def _refuse_no_place(self, name: str, limit: tuple[int, str] | None) -> None:
+        """Refuses a buffer in which nothing may wait beside the packet in transmission."""
+        if limit is None or not self.network.buffer_counts_transmission:
+            return
+        size, unit = limit
+        least = 2 if unit == "packets" else self.tcp.mss + self.tcp.headers_bytes + 1
+        if size < least:
+            raise ValueError(
+                f"{name} = {size}: must be at least {least} {unit} when it counts the packet in transmission"
+            )
 
     def override(self, **fields: Any) -> "Scenario":
         """A copy with other values, checked again.
@@ -279,7 +293,7 @@ def load_scenario(source: str | os.PathLike[str] = "wired", overrides: dict[str,
     try:
         if not path.is_file() and path.parent == Path() and (READY / f"{path.stem}.toml").is_file():
             path = READY / f"{path.stem}.toml"
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(bounded_text(path))
     except FileNotFoundError:
         ready = ready_names()
         known = did_you_mean(path.name, ready) or f"ready scenarios are {', '.join(ready)}"

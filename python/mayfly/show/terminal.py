@@ -1,14 +1,17 @@
 """Tables for the terminal."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from mayfly.show import table as shown
+from mayfly.text.readable import harmless
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,6 +21,15 @@ LABEL = 26
 
 _NAMES = 20
 _FOLDED = 18
+
+
+class PlainConsole(Console):
+    """A terminal that shows what strangers wrote and does not obey it: colours and moves come from us alone."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render, control characters of the text escaped."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=harmless(segment.text))
 
 
 class FoldingTable(Table):

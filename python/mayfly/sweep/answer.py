@@ -67,6 +67,10 @@ class Found(Result):
         failed = [row for row in self.swept.rows if row["status"] == "failed"]
         return [{name: row.get(name) for name in (*names, *fields)} for row in failed]
 
+    def all_failed(self) -> bool:
+        """Whether there are runs, and none gave a figure."""
+        return bool(self.swept.rows) and all(row["status"] == "failed" for row in self.swept.rows)
+
     def document(self) -> dict[str, Any]:
         """The answer as JSON."""
         return {

@@ -11,7 +11,7 @@ from mayfly.sweep.page import sweep_page
 from mayfly.sweep.plan import Plan
 from mayfly.sweep.run import Swept, sweep
 from mayfly.sweep.schedule import Schedule
-from mayfly.sweep.store import Store
+from mayfly.sweep.store import Checked, Store
 from mayfly.sweep.workers import Workers
 from mayfly.text.folder import filled
 
@@ -92,6 +92,27 @@ def found_so_far(plan: Plan, folder: str | os.PathLike[str], metrics: Sequence[s
         rows.append(results_of(row, job))
         schedule.told(point, row)
     return answer(Swept(plan, rows, 0, len(rows), schedule.ended), folder, metrics), missing
+
+
+def check(folder: str | os.PathLike[str]) -> Checked:
+    """Reads all results of a sweep, and sets aside what is damaged.
+
+    Parameters
+    ----------
+    folder : path
+        Moves damaged files into its folder ``damaged``; the sweep runs what they held again.
+
+    Returns
+    -------
+    Checked
+
+    Raises
+    ------
+    MayflyError
+        No such folder, a sweep runs there, or it cannot be written.
+    """
+    Store(folder)
+    return Store(folder, create=True).check()
 
 
 def write_answer(found: Found, folder: str | os.PathLike[str], title: str) -> dict[str, str]:

@@ -20,9 +20,16 @@ from mayfly.fields import Section, Whole
 from mayfly.scenario.scenario import READY, load_scenario
 from mayfly.simulate.run import named
 from mayfly.text import quantity
+from mayfly.text.files import bounded_text
 
 MOST_POINTS = 1_000_000
 """Points of a design."""
+
+MOST_SEEDS = 100_000
+"""Seeds of a point."""
+
+MOST_RUNS = 10_000_000
+"""Runs of a sweep: they are planned in memory."""
 
 WHOLE_SWEEP = ("seed", "replications", "disciplines", "name", "title", "trace", "subflows")
 """Scenario fields that are no fields of a sweep: the sweep decides on them itself, or keeps no such table."""
@@ -137,6 +144,8 @@ class Sweep(Section):
         if self.stop is not None and self.seeds != 1:
             raise ValueError(f"seeds = {self.seeds}: must be left out with [stop], which adds them as needed")
         given = self.seeds if isinstance(self.seeds, tuple) else (self.seeds,)
+        if max(len(given), 0 if isinstance(self.seeds, tuple) else given[0]) > MOST_SEEDS:
+            raise ValueError(f"seeds: must be at most {MOST_SEEDS}")
         if not given or min(given) < (0 if isinstance(self.seeds, tuple) else 1) or len(set(given)) < len(given):
             raise ValueError(f"seeds = {self.seeds}: must be at least 1, or different seeds from 0 on")
         if empty := [name for name, values in self.fields.items() if values == ()]:
@@ -212,7 +221,7 @@ def load_plan(path: str | os.PathLike[str], overrides: dict[str, Value] | None =
     """
     path = Path(path)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(bounded_text(path))
     except (OSError, ValueError, RecursionError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
         raise MayflyError(f"{path}: not a sweep: {reason}") from None
@@ -241,6 +250,10 @@ def load_plan(path: str | os.PathLike[str], overrides: dict[str, Value] | None =
     if flows is not None and len(seeds) > 1 and first.tcp.tick <= 1e-9:
         raise MayflyError(f"{path}: flows with {len(seeds)} seeds: a given list is one workload; seeds must be 1")
     plan = Plan(sweep, scenario, flows, points, names, chosen, seeds)
+    if plan.most_runs > MOST_RUNS:
+        raise MayflyError(
+            f"{path}: {plan.most_runs:,} runs: must be at most {MOST_RUNS:,}; fewer seeds, points or disciplines"
+        )
     _refuse_values(plan, path)
     return plan
 

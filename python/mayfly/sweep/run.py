@@ -1,12 +1,9 @@
 """The run of a sweep: what is not there yet runs, and is kept as soon as it ends."""
 
-import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from mayfly.errors import MayflyError
@@ -106,7 +103,7 @@ def sweep(
         The folder cannot be written, or another process runs the same part.
     """
     store, schedule = Store(folder, create=True), Schedule(plan, shard)
-    with _alone(store.folder, shard):
+    with store.alone(shard):
         known = store.rows()
         rows, found, ran = [], 0, 0
         waiting: dict[str, list[tuple[int, Job]]] = {}
@@ -149,17 +146,6 @@ def results_of(row: dict[str, Any], job: Job) -> dict[str, Any]:
     """A result under the names this sweep has for it: another file may have asked for the same run."""
     kept = {name: value for name, value in row.items() if not name.startswith("field.")}
     return kept | {"discipline": job.label} | {f"field.{name}": value for name, value in job.point.items()}
-
-
-@contextmanager
-def _alone(folder: Path, shard: tuple[int, int]) -> Iterator[None]:
-    """Nobody else runs this part: everything would run twice."""
-    with open(folder / f".lock-{shard[0] + 1}-of-{shard[1]}", "w", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise MayflyError(f"{folder}: another process runs this sweep there") from None
-        yield
 
 
 def written_plan(plan: Plan) -> dict[str, Any]:

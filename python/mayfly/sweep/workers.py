@@ -2,8 +2,10 @@
 
 import contextlib
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
+import threading
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -83,8 +85,18 @@ def _lost(job: Job, key: str) -> Done:
 
 
 def _start() -> None:
-    """Of a worker: an interrupt is for the process that keeps the results."""
+    """Of a worker: an interrupt is for the process that keeps the results, and without that one there is no work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Ends the process as soon as the one that started it has, however that did."""
+    parent = multiprocessing.parent_process()
+    # A worker has a parent: multiprocessing started it.
+    assert parent is not None
+    multiprocessing.connection.wait([parent.sentinel])
+    os._exit(1)
 
 
 class Local:

@@ -1,6 +1,9 @@
 """Files that appear under their name only when complete."""
 
+import errno
 import os
+import secrets
+import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,22 +14,25 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.text.readable import printable
 
+UNFINISHED: set[Path] = set()
+"""Files and folders that are being written: whoever ends the process at once removes them."""
+
 
 @contextmanager
-def complete(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator[Path]:
+def complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A file to write beside ``path``, which takes its name at the end; nothing is left when writing fails.
+
+    The file is on the disk before it takes its name: a power cut leaves all of it or nothing.
 
     Parameters
     ----------
     path : path
         Name of the complete file.
-    durable : bool
-        Whether the file is on the disk before it takes its name: a power cut leaves all of it or nothing.
 
     Yields
     ------
     pathlib.Path
-        To be written.
+        To be written. Nobody can guess the name: in a folder that others may write it is no link that they laid.
 
     Raises
     ------
@@ -34,15 +40,49 @@ def complete(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator
         The place cannot be written.
     """
     path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    # Short enough for any name that a file system takes.
+    partial = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.partial")
+    UNFINISHED.add(partial)
     try:
         yield partial
-        if durable:
-            with open(partial, "rb") as stream:
-                os.fsync(stream.fileno())
+        flushed(partial)
         partial.replace(path)
+        flushed(path.parent)
     finally:
         partial.unlink(missing_ok=True)
+        UNFINISHED.discard(partial)
+
+
+def remove_unfinished() -> None:
+    """Removes what is half written, in whatever thread."""
+    for path in list(UNFINISHED):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def flushed(path: Path) -> None:
+    """Has a file, or the names in a folder, on the disk.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    OSError
+        It cannot be: the disk is full, or broken.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # File systems that know no such thing: what was written is as safe as it gets there.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):
+            raise
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -69,6 +109,37 @@ def when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield partial
     except (OSError, pl.exceptions.PolarsError) as error:
         raise MayflyError(f"{printable(path)}: cannot be written: {first_line(error)}") from None
+
+
+LARGEST_TEXT = 10 << 20
+"""Bytes of a file that a person writes: a scenario, a sweep, a workload."""
+
+
+def bounded_text(path: Path, most: int = LARGEST_TEXT) -> str:
+    """Text of a file that a person wrote: one that is larger, or never ends, is refused before it fills the memory.
+
+    Parameters
+    ----------
+    path : Path
+    most : int
+        Bytes at most, 10 MiB when not given.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    ValueError
+        It is larger, or no UTF-8.
+    """
+    with path.open("rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"longer than {most:,} bytes")
+    return content.decode("utf-8")
 
 
 def first_line(error: BaseException) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
+from mayfly.text.files import UNFINISHED, flushed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,13 +69,17 @@ def filled(folder: str | os.PathLike[str], names: Iterable[str]) -> Iterator[Pat
         with _undisturbed():
             folder.mkdir(parents=True, exist_ok=True)
             partial = Path(tempfile.mkdtemp(prefix=".mayfly-", dir=folder))
+            UNFINISHED.add(partial)
         yield partial
         names = list(names)
         if taken := [name for name in names if (folder / name).is_dir()]:
             raise IsADirectoryError(errno.EISDIR, f"{taken[0]} is a folder")
+        for name in names:
+            flushed(partial / name)
         with _undisturbed():
             for name in names:
                 os.replace(partial / name, folder / name)
+            flushed(folder)
             done = True
     except (OSError, ValueError) as error:
         raise _refused(folder, error) from None
@@ -82,6 +87,7 @@ def filled(folder: str | os.PathLike[str], names: Iterable[str]) -> Iterator[Pat
         with _undisturbed():
             if partial is not None:
                 shutil.rmtree(partial, ignore_errors=True)
+                UNFINISHED.discard(partial)
             for path in () if done else absent:
                 with suppress(OSError):
                     path.rmdir()

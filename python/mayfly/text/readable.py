@@ -139,6 +139,22 @@ def count_text(count: float | None) -> str:
     return f"{count:,}" if isinstance(count, int) else digits(count)
 
 
+def harmless(text: str) -> str:
+    r"""Text of any number of lines that a terminal shows and does not obey, whoever wrote it.
+
+    Examples
+    --------
+    >>> harmless("a name\x1b[2J\nthe next")
+    'a name\\x1b[2J\nthe next'
+    """
+    if text.isprintable():
+        return text
+    kept = "\n\t"
+    return "".join(
+        c if c.isprintable() or c in kept else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
 def printable(value: object) -> str:
     r"""Write a stranger's value on one line: control characters escaped, at most 80 characters.
 

@@ -21,9 +21,18 @@ pub enum Duplicates {
 
 struct Sighting {
     since_ns: i64,
-    /// Tap and how many it saw.
+    /// Tap and how many it saw, while they are few: a walk over them is faster than a table.
     taps: Vec<(u32, u32)>,
+    /// Place of each tap in `taps`, once there are many.
+    places: Option<HashMap<u32, usize>>,
+    /// The most that a tap saw, which tap, and the most that any other one saw: all of `taps` that is asked for.
+    most: u32,
+    most_of: u32,
+    second: u32,
 }
+
+/// Taps up to here are searched one by one.
+const FEW_TAPS: usize = 16;
 
 /// Packets of late, by identity.
 pub(crate) struct Sightings {
@@ -50,7 +59,7 @@ impl Sightings {
         {
             return self.rule == Duplicates::All || sighting.add(tap);
         }
-        self.held.insert(identity, Sighting { since_ns: time_ns, taps: vec![(tap, 1)] });
+        self.held.insert(identity, Sighting::of(tap, time_ns));
         self.order.push_back((time_ns, identity));
         false
     }
@@ -68,19 +77,45 @@ impl Sightings {
 }
 
 impl Sighting {
+    fn of(tap: u32, since_ns: i64) -> Self {
+        Sighting { since_ns, taps: vec![(tap, 1)], places: None, most: 1, most_of: tap, second: 0 }
+    }
+
     /// Counts it at `tap`; whether another tap had seen as many before.
     fn add(&mut self, tap: u32) -> bool {
-        let others = self.taps.iter().filter(|(other, _)| *other != tap).map(|(_, count)| *count).max().unwrap_or(0);
-        match self.taps.iter_mut().find(|(other, _)| *other == tap) {
-            Some((_, count)) => {
-                *count += 1;
-                *count <= others
-            }
-            None => {
-                self.taps.push((tap, 1));
-                others >= 1
-            }
+        let others = if self.most_of == tap { self.second } else { self.most };
+        let count = self.counted(tap);
+        if self.most_of == tap {
+            self.most = count;
+        } else if count > self.most {
+            (self.second, self.most, self.most_of) = (self.most, count, tap);
+        } else {
+            self.second = self.second.max(count);
         }
+        count <= others
+    }
+
+    fn counted(&mut self, tap: u32) -> u32 {
+        let known = match &self.places {
+            Some(places) => places.get(&tap).copied(),
+            None => self.taps.iter().position(|(other, _)| *other == tap),
+        };
+        let at = known.unwrap_or_else(|| {
+            self.taps.push((tap, 0));
+            let at = self.taps.len() - 1;
+            match &mut self.places {
+                Some(places) => {
+                    places.insert(tap, at);
+                }
+                None if at >= FEW_TAPS => {
+                    self.places = Some(self.taps.iter().enumerate().map(|(at, (tap, _))| (*tap, at)).collect());
+                }
+                None => {}
+            }
+            at
+        });
+        self.taps[at].1 += 1;
+        self.taps[at].1
     }
 }
 
@@ -91,6 +126,41 @@ mod tests {
     fn repeats(rule: Duplicates, packets: &[(u64, u32, i64)]) -> Vec<bool> {
         let mut sightings = Sightings::with(rule, 100);
         packets.iter().map(|&(identity, tap, time_ns)| sightings.repeats(identity, tap, time_ns)).collect()
+    }
+
+    /// What `add` promises, by a walk over all taps.
+    fn as_by_a_walk(taps: &mut Vec<(u32, u32)>, tap: u32) -> bool {
+        let others = taps.iter().filter(|(other, _)| *other != tap).map(|(_, count)| *count).max().unwrap_or(0);
+        if !taps.iter().any(|(other, _)| *other == tap) {
+            taps.push((tap, 0));
+        }
+        let own = taps.iter_mut().find(|(other, _)| *other == tap).unwrap();
+        own.1 += 1;
+        own.1 <= others
+    }
+
+    #[test]
+    fn counts_of_any_taps_in_any_order_are_those_of_a_walk() {
+        for (most_taps, packets) in [(2, 500), (15, 3_000), (17, 3_000), (200, 20_000)] {
+            let mut state = 1u64;
+            let (mut sighting, mut taps) = (Sighting::of(0, 0), vec![(0, 1)]);
+            for _ in 0..packets {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                // Some taps see far more than others.
+                let tap = (state >> 33) as u32 % (1 + (state >> 20) as u32 % most_taps);
+                assert_eq!(sighting.add(tap), as_by_a_walk(&mut taps, tap));
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_at_very_many_taps_takes_the_time_of_few() {
+        // Before: 65,536 interfaces took a walk over all of them for each packet, 89 s for a capture.
+        let taps = 65_536;
+        let packets: Vec<_> = (0..4 * taps).map(|at| (1, at % taps, 0)).collect();
+        let begins = std::time::Instant::now();
+        assert_eq!(repeats(Duplicates::Taps, &packets).iter().filter(|again| !**again).count(), 4);
+        assert!(begins.elapsed().as_secs_f64() < 5.0, "{:?}", begins.elapsed());
     }
 
     #[test]

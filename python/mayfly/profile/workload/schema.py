@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError, model_validator
 from mayfly.errors import MayflyError
 from mayfly.fields import Section
 from mayfly.profile.workload.laws import Share, Values
+from mayfly.text.files import bounded_text
 from mayfly.text.folder import filled
 
 Count = Annotated[int, Field(strict=True, ge=0)]
@@ -161,7 +162,7 @@ def read_workload(path: str | os.PathLike[str]) -> Workload:
         The file is missing, no TOML, or holds a value outside its bounds: one line with field, value and bound.
     """
     try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        document = tomllib.loads(bounded_text(Path(path)))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise MayflyError(f"{path}: cannot be read: {reason}") from None

@@ -1,0 +1,138 @@
+"""The memory of a command is bounded: one line, status 2, and nothing half-written."""
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from invocation import COMMAND, PLAIN, mayfly, mayfly_here, refused, refused_here
+
+from mayfly.cli import budget
+from mayfly.errors import MayflyError
+from mayfly.text.files import UNFINISHED, complete, remove_unfinished
+from mayfly.text.folder import filled
+
+SMALL = ("--memory", "400mb")
+ROWS = 30_000_000
+
+
+def test_a_flow_list_that_unpacks_to_gigabytes(tmp_path):
+    """Before: 1.5 MB of gzip took more than 10 GB."""
+    path, out = tmp_path / "flows.csv.gz", tmp_path / "out"
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        stream.write(b"start_s,size_bytes\n")
+        for _ in range(ROWS // 100_000):
+            stream.write(b"0,1\n" * 100_000)
+    said = refused(*SMALL, "compare", "--flows", path, "--out", out, "--json")
+    assert "stopped at 0.4 GB" in said and "--memory 1gb" in said
+    assert not out.exists()
+
+
+def test_a_parquet_file_that_unpacks_to_gigabytes(tmp_path):
+    path = tmp_path / "flows.parquet"
+    pl.DataFrame({"start_s": np.zeros(ROWS), "size_bytes": np.ones(ROWS, dtype=np.int64)}).write_parquet(path)
+    assert "stopped at" in refused(*SMALL, "compare", "--flows", path, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("source", ["/dev/zero", "-"])
+def test_input_that_never_ends(source):
+    command = ["estimate", "--rate", "1mbit", "--rtt", "0.1s", source]
+    with open("/dev/zero", "rb") as zeros:
+        done = subprocess.run([*COMMAND, *SMALL, *command], stdin=zeros, capture_output=True, env=PLAIN, timeout=60)
+    assert done.returncode == 2 and b"stopped at 0.4 GB" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["simulate"], ["sweep", "run"], ["compare"], ["workload", "run"]])
+def test_files_that_a_person_writes_are_not_endless(command, tmp_path):
+    (tmp_path / "zero.toml").symlink_to("/dev/zero")
+    ended = mayfly(*command, tmp_path / "zero.toml", "--out", tmp_path / "out", timeout=20)
+    assert ended.status == 2 and ended.err.count("\n") <= 1
+
+
+def test_as_many_seeds_as_nobody_can_run(tmp_path):
+    for text in (
+        "seeds = 1000000000",
+        "seeds = 100000\n[fields]\n'network.buffer' = {from = 10, to = 1000, steps = 500}",
+    ):
+        (tmp_path / "sweep.toml").write_text(f'scenario = "wired"\n{text}')
+        assert "must be at most" in refused_here("sweep", tmp_path / "sweep.toml", "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize("text", ["", "8", "gb", "nan", "-1gb", "1e400gb", "10 apples", "100mb"])
+def test_amounts_that_are_none(text):
+    with pytest.raises(MayflyError, match="must be an amount from 300mb"):
+        budget.parsed(text)
+    assert mayfly_here("--memory", text, "disciplines").status == 2
+
+
+def test_the_machine_is_what_its_groups_leave(tmp_path):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 8000000 kB\nMemFree: 1 kB\n")
+    assert budget.machine_bytes(tmp_path) == 8000000 * 1024
+    (tmp_path / "proc/self/cgroup").write_text("0::/user/job\n")
+    group = tmp_path / "sys/fs/cgroup/user"
+    (group / "job").mkdir(parents=True)
+    (group / "job/memory.max").write_text("max\n")
+    assert budget.machine_bytes(tmp_path) == 8000000 * 1024
+    (group / "memory.max").write_text("4000000000\n")
+    assert budget.machine_bytes(tmp_path) == 4000000000
+    (tmp_path / "proc/self/cgroup").write_text("3:memory:/box\n")
+    old = tmp_path / "sys/fs/cgroup/memory"
+    old.mkdir()
+    (old / "memory.limit_in_bytes").write_text("2000000000\n")
+    assert budget.machine_bytes(tmp_path) == 2000000000
+
+
+def test_what_is_half_written_is_removed(tmp_path):
+    with pytest.raises(FileNotFoundError), complete(tmp_path / "a") as part:
+        part.write_text("half")
+        remove_unfinished()
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(MayflyError), filled(tmp_path / "out", ["a"]) as folder:
+        (folder / "a").write_text("half")
+        remove_unfinished()
+        assert not list((tmp_path / "out").iterdir())
+    assert not UNFINISHED
+
+
+def test_a_file_has_its_name_when_it_is_on_the_disk(tmp_path, monkeypatch):
+    steps = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (steps.append("sync"), sync(fd))[1])
+    monkeypatch.setattr(os, "replace", lambda *names: (steps.append("name"), replace(*names))[1])
+    monkeypatch.setattr(Path, "replace", lambda old, new: os.replace(old, new))
+    with complete(tmp_path / "a") as part:
+        part.write_text("whole")
+    assert steps == ["sync", "name", "sync"]
+    steps.clear()
+    with filled(tmp_path / "out", ["a", "b"]) as folder:
+        for name in "ab":
+            (folder / name).write_text("whole")
+    assert steps == ["sync", "sync", "name", "name", "sync"]
+
+
+def test_nobody_can_lay_a_link_where_a_file_is_written(tmp_path):
+    with complete(tmp_path / "a") as first, complete(tmp_path / "a") as second:
+        assert first != second and str(os.getpid()) not in first.name.split(".")
+        first.write_text("1")
+        second.write_text("2")
+    with complete(tmp_path / ("n" * 250)) as part:
+        part.write_text("a long name")
+    assert sys.getsizeof(part.name) < 250
+
+
+def test_words_of_strangers_are_not_obeyed(tmp_path):
+    """Before: escape sequences in the name of a capture and in the rows of a foreign store reached the terminal."""
+    store = tmp_path / "out"
+    text = '{"key": "a", "status": "failed", "error": "\\u001b[2J\\u0007", "discipline": "\\u009b31m"}'
+    for name in ("runs", "shards", "records"):
+        (store / name).mkdir(parents=True)
+    (store / "runs" / "a.json").write_text(text)
+    ended = mayfly_here("sweep", "query", store)
+    assert ended.status == 0 and "\\x1b[" in ended.out
+    assert all(c.isprintable() or c == "\n" for c in ended.out)
