@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,6 +17,10 @@ from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
 from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
+
+if TYPE_CHECKING:
+    from mayfly.workload.capture import Network
+    from mayfly.workload.connections import Reading
 
 _DRAIN_S = 60.0
 """Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer."""
@@ -108,7 +112,7 @@ def whatif(
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
-    flows, span_s = _flows(capture, internal, apps, scenario)
+    flows, span_s, doubts = _flows(capture, internal, apps, scenario)
     if load is not None:
         # In a slower time a call is none.
         flows = flows.drop(CALL, strict=False)
@@ -157,6 +161,8 @@ def whatif(
     if guess is not None:
         result.summary["guess"] = guess.document()
         result.summary["notes"] = [*result.summary.get("notes", []), *guess.sentences()]
+    if doubts:
+        result.summary["notes"] = [*result.summary.get("notes", []), *doubts]
     result.summary["answer"] = answer(_judged(result, apps))
     result.summary["transport"]["other"] = other_transport(
         scenario, flows, chosen, result.summary["disciplines"], _recommended(result.summary)
@@ -221,8 +227,8 @@ def _probed(scenario: Scenario, flows: pl.DataFrame, span_s: float) -> Scenario:
 
 def _flows(
     capture: str | os.PathLike[str], internal: Sequence[str] | None, apps: str | None, scenario: Scenario
-) -> tuple[pl.DataFrame, float]:
-    """The capture's flows in the form asked for, and how long their packets came, s."""
+) -> tuple[pl.DataFrame, float, list[str]]:
+    """The capture's flows in the form asked for, how long their packets came, s, and what to doubt in it."""
     from mayfly.workload import apps as forms
     from mayfly.workload.calls import with_calls
     from mayfly.workload.capture import flows_of_connections, hosts_of_site, networks_of
@@ -243,7 +249,27 @@ def _flows(
     else:
         flows = forms.recorded_flows(reading, networks)
     flows = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
-    return flows, _lasted_s(reading.connections)
+    return flows, _lasted_s(reading.connections), _doubts(reading, networks)
+
+
+def _doubts(reading: "Reading", networks: "list[Network] | None") -> list[str]:
+    """What :mod:`mayfly.profile` doubts in the capture, too."""
+    from mayfly.profile.overview import longest_silence_s
+    from mayfly.workload.capture import (
+        clock_jump_sentence,
+        crossing_share,
+        hosts_within,
+        internal_hosts,
+        one_sided_sentence,
+    )
+
+    frame = reading.connections
+    hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
+    found = (
+        clock_jump_sentence(longest_silence_s(frame, reading.volumes), reading.counts["duration_s"]),
+        one_sided_sentence(crossing_share(frame, hosts)),
+    )
+    return [sentence for sentence in found if sentence is not None]
 
 
 def _lasted_s(connections: pl.DataFrame) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mayfly.text.readable import rate_text, share_text, time_text
+from mayfly.workload.capture import clock_jump_sentence, one_sided_sentence
 from mayfly.workload.connections import SKIPPED
 
 FOUND_BY = {
@@ -37,7 +38,7 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
     if link["guess"] is None:
         return ["is the link full? A table of connections does not say when each packet went: profile the captures"]
     if not any(of["bytes"] for of in link["directions"].values()):
-        return ["No packet passes between two sides: --internal names the near one"]
+        return ["No packet of IP is there"]
     busier = link["guess"]["busier"]
     told = []
     for way in (busier, "up" if busier == "down" else "down"):
@@ -92,6 +93,8 @@ def first_sentences(document: Mapping[str, Any]) -> list[str]:
             "next to no traffic crosses the boundary of the site: the near side here is that of the hosts that open "
             "connections; --internal names it"
         )
+    elif near is not None and (sentence := one_sided_sentence(near["crossing"])):
+        told.append(sentence)
     told += _doubts(document)
     return told
 
@@ -103,18 +106,11 @@ def _repeats(document: Mapping[str, Any]) -> list[str]:
     return [f"{100 * of['rate']:.2f} % of TCP data packets are retransmissions"]
 
 
-GAP_SHARE = 0.9
-"""Share of a capture of more than a day in which nothing starts that makes it doubtful."""
-
-
 def _doubts(document: Mapping[str, Any]) -> list[str]:
     told = []
     silence_s, duration_s = document["link"]["longest_silence_s"], document["dataset"]["duration_s"]
-    if duration_s > 86_400 and silence_s is not None and silence_s > GAP_SHARE * duration_s:
-        told.append(
-            f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a "
-            "clock that jumped"
-        )
+    if sentence := clock_jump_sentence(silence_s, duration_s):
+        told.append(sentence)
     skipped, packets = document["counts"].get("skipped", {}), document["counts"].get("packets", 0)
     left = sum(skipped.values())
     if packets and left > 0.05 * packets:
