@@ -143,7 +143,7 @@ def test_a_capture_of_udp_alone_gets_its_answer(tmp_path):
     [
         (
             [(0.1 * at, NEAR, "10.0.0.2", 4000, 5000, 900) for at in range(40)],
-            "of the bytes have both ends on one side",
+            "of the bytes pass between hosts of one side",
         ),
         (
             [(0.1 * at + 1_500_000 * (at > 30), NEAR, FAR, 4000 + (at > 30), 5000, 900) for at in range(60)],
@@ -160,5 +160,4 @@ def test_what_makes_a_capture_doubtful_is_told(rows, told, tmp_path):
         ended = mayfly_here(*command, "--out", tmp_path / command[0], "--quiet")
         assert ended.status == 0, ended.err
         told_by.append(told in ended.out)
-    assert told_by[0]
-    assert told_by[1] == ("for" in told)
+    assert all(told_by)

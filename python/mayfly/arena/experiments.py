@@ -180,10 +180,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "mixed-rtt",
         "six endless transfers of six users, round-trip times of 10 to 200 ms, 20 Mbit/s",
-        "permanent",
+        "wired",
         LINUX
         | {"network.rate": "20mbit", "network.buffer": 300, "workload.permanent": _RTTS, "sample_interval": 0}
-        | {"duration": "100s", "warm_up": "0s"},
+        | {"workload.load": None, "duration": "100s"},
         figures.shares,
         30.0,
     ),

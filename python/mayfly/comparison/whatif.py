@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,7 +17,10 @@ from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
 from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
-from mayfly.text.readable import share_text
+
+if TYPE_CHECKING:
+    from mayfly.workload.capture import Network
+    from mayfly.workload.connections import Reading
 
 _DRAIN_S = 60.0
 """Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer."""
@@ -100,7 +103,7 @@ def whatif(
     """
     from mayfly.metrics import answer
     from mayfly.profile.link import guessed_link
-    from mayfly.workload.capture import longest_silence_s, refuse_clock_jump, silence_told
+    from mayfly.workload.capture import refuse_clock_jump
     from mayfly.workload.mix import offered, scale_load
 
     rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
@@ -109,7 +112,7 @@ def whatif(
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
-    flows, span_s, beside = _flows(capture, internal, apps, scenario)
+    flows, span_s, doubts = _flows(capture, internal, apps, scenario)
     if load is not None:
         # In a slower time a call is none.
         flows = flows.drop(CALL, strict=False)
@@ -130,7 +133,6 @@ def whatif(
         span_s *= _stretched(flows, scaled)
         flows = scaled.with_columns(flows.select(pl.col("^connection_id$")))
     refuse_clock_jump(flows, str(capture), span_s)
-    silent = silence_told(longest_silence_s(flows, span_s), span_s)
     if "duration" not in scenario.model_fields_set:
         scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
     if CALL in flows.columns and "probes.call" not in (overrides or {}):
@@ -156,7 +158,6 @@ def whatif(
         "scaled_to_load": load,
         "apps": apps,
     }
-    doubts = [doubt for doubt in (silent, beside) if doubt is not None]
     if doubts:
         result.summary["notes"] = [*result.summary.get("notes", []), *doubts]
     if guess is not None:
@@ -226,11 +227,11 @@ def _probed(scenario: Scenario, flows: pl.DataFrame, span_s: float) -> Scenario:
 
 def _flows(
     capture: str | os.PathLike[str], internal: Sequence[str] | None, apps: str | None, scenario: Scenario
-) -> tuple[pl.DataFrame, float, str | None]:
-    """The capture's flows in the form asked for, how long their packets came, s, and which of them do not cross."""
+) -> tuple[pl.DataFrame, float, list[str]]:
+    """The capture's flows in the form asked for, how long their packets came, s, and what to doubt in it."""
     from mayfly.workload import apps as forms
     from mayfly.workload.calls import with_calls
-    from mayfly.workload.capture import flows_of_connections, hosts_of_site, internal_hosts, networks_of
+    from mayfly.workload.capture import flows_of_connections, hosts_of_site, networks_of
     from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
 
     if apps not in (None, *_APPS):
@@ -239,8 +240,8 @@ def _flows(
     tcp = scenario.tcp
     inside = forms.read_options(initial_window=tcp.initial_window, delayed_ack=tcp.delayed_ack > 0)
     reading = read_captures(capture, replace(ReadOptions() if apps is None else inside, max_volumes=MOST_VOLUMES))
-    ends = reading.connections
-    near = internal_hosts(ends) if networks is None else hosts_of_site(ends, networks)
+    if networks is not None:
+        hosts_of_site(reading.connections, networks)
     if apps is None:
         flows = flows_of_connections(reading.connections, networks)
     elif apps == "tcp":
@@ -248,24 +249,27 @@ def _flows(
     else:
         flows = forms.recorded_flows(reading, networks)
     flows = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
-    return flows, _lasted_s(reading.connections), _beside_told(flows, near)
+    return flows, _lasted_s(reading.connections), _doubts(reading, networks)
 
 
-BESIDE = 0.05
-"""Share of the bytes that stay on one side of the link from which on it is told."""
-
-
-def _beside_told(flows: pl.DataFrame, near: Sequence[str]) -> str | None:
-    """What is to be said where flows have both ends on one side: a queue at the link would not see them."""
-    near = list(near)
-    same = flows.filter(pl.col("src").is_in(near) == pl.col("dst").is_in(near))
-    share = int(same["size_bytes"].sum()) / max(1, int(flows["size_bytes"].sum()))
-    if share < BESIDE:
-        return None
-    return (
-        f"{share_text(share)} of the bytes have both ends on one side, as far as addresses tell: here they pass the "
-        "link all the same, down towards who opened the connection; --internal names the near side"
+def _doubts(reading: "Reading", networks: "list[Network] | None") -> list[str]:
+    """What :mod:`mayfly.profile` doubts in the capture, too."""
+    from mayfly.profile.overview import longest_silence_s
+    from mayfly.workload.capture import (
+        clock_jump_sentence,
+        crossing_share,
+        hosts_within,
+        internal_hosts,
+        one_sided_sentence,
     )
+
+    frame = reading.connections
+    hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
+    found = (
+        clock_jump_sentence(longest_silence_s(frame, reading.volumes), reading.counts["duration_s"]),
+        one_sided_sentence(crossing_share(frame, hosts)),
+    )
+    return [sentence for sentence in found if sentence is not None]
 
 
 def _lasted_s(connections: pl.DataFrame) -> float:

@@ -35,6 +35,7 @@ from mayfly.profile.sides import Sides
 from mayfly.profile.table import Connections
 from mayfly.profile.traffic import Traffic, traffic_of
 from mayfly.text.folder import filled, write_table
+from mayfly.workload.capture import near_side
 
 if TYPE_CHECKING:
     pass
@@ -279,11 +280,14 @@ def profile(
 def _traffic(read: Connections, sides: Sides) -> Traffic | None:
     if read.volumes is None:
         return None
+    # Whole sites are told apart for the tables of hosts; a link may lie inside one.
+    near, found_by = (sides.internal, "given") if sides.how == "given" else near_side(read.frame)
     return traffic_of(
         read.frame,
         read.volumes,
         width_s=read.counts["volume_width_s"],
         duration_s=read.duration_s,
-        near=sides.internal,
+        near=near,
+        found_by=found_by,
         whole=not read.counts["volumes_left_out"],
     )

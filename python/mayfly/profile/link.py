@@ -22,6 +22,7 @@ from mayfly.errors import MayflyError
 from mayfly.profile.traffic import DIRECTIONS, Traffic, traffic_of
 from mayfly.show.notebook import Result
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
+from mayfly.workload.capture import opener_is_near
 
 WIDTHS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Windows in which a plateau is looked for, the narrowest first."""
@@ -446,14 +447,13 @@ def sent_by_tcp(frame: pl.DataFrame, near: frozenset[str], direction: str) -> Se
     -------
     Sent
     """
-    hosts = list(near)
     ends = ("opener", "responder")
-    crossing = frame.filter(pl.col("opener").is_in(hosts) != pl.col("responder").is_in(hosts))
+    ways = frame.with_columns(opener_near=opener_is_near(near))
     names = ("data_packets", "retransmits", "lost_before", "wire_bytes", "payload_bytes")
     sums = dict.fromkeys(names, 0)
     whole = 0
     for end in ends:
-        sent = crossing.filter(pl.col(end).is_in(hosts) == (direction == "up"))
+        sent = ways.filter(pl.col("opener_near") == ((end == "opener") == (direction == "up")))
         whole += int(sent[f"{end}_wire_bytes"].sum())
         tcp = sent.filter(pl.col("protocol") == "tcp")
         for name in names:

@@ -75,7 +75,11 @@ def overview(
     busiest = {way: busiest_window(traffic, way) for way in DIRECTIONS}
     whole = {way: _bytes(traffic.rows.filter(pl.col("direction") == way)) for way in DIRECTIONS}
     return {
-        "near": {"hosts": len(traffic.near), "found_by": "openers" if traffic.by_openers else "site"},
+        "near": {
+            "hosts": len(traffic.near),
+            "found_by": "openers" if traffic.found_by == "openers" else "site",
+            "crossing": traffic.crossing,
+        },
         "directions": {
             way: {
                 "bytes": whole[way],

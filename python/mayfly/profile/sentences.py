@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mayfly.text.readable import rate_text, share_text, time_text
-from mayfly.workload.capture import silence_told
+from mayfly.workload.capture import clock_jump_sentence, one_sided_sentence
 from mayfly.workload.connections import SKIPPED
 
 FOUND_BY = {
@@ -38,7 +38,7 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
     if link["guess"] is None:
         return ["is the link full? A table of connections does not say when each packet went: profile the captures"]
     if not any(of["bytes"] for of in link["directions"].values()):
-        return ["No packet passes between two sides: --internal names the near one"]
+        return ["No packet of IP is there"]
     busier = link["guess"]["busier"]
     told = []
     for way in (busier, "up" if busier == "down" else "down"):
@@ -93,6 +93,8 @@ def first_sentences(document: Mapping[str, Any]) -> list[str]:
             "next to no traffic crosses the boundary of the site: the near side here is that of the hosts that open "
             "connections; --internal names it"
         )
+    elif near is not None and (sentence := one_sided_sentence(near["crossing"])):
+        told.append(sentence)
     told += _doubts(document)
     return told
 
@@ -107,8 +109,8 @@ def _repeats(document: Mapping[str, Any]) -> list[str]:
 def _doubts(document: Mapping[str, Any]) -> list[str]:
     told = []
     silence_s, duration_s = document["link"]["longest_silence_s"], document["dataset"]["duration_s"]
-    if silence_s is not None and (silent := silence_told(silence_s, duration_s)):
-        told.append(silent)
+    if sentence := clock_jump_sentence(silence_s, duration_s):
+        told.append(sentence)
     skipped, packets = document["counts"].get("skipped", {}), document["counts"].get("packets", 0)
     left = sum(skipped.values())
     if packets and left > 0.05 * packets:

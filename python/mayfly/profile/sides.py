@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from mayfly.workload.capture import NOBODY, PRIVATE, hosts_of, hosts_of_site, internal_hosts, networks_of, within
-
-COVERED = 0.99
-"""Share of the connections that must touch a network for it to be the site."""
-
-SHORTEST = {4: 8, 6: 16}
-"""Shortest prefix that is still one site; a shorter one does not identify a site."""
-
-LONGEST = {4: 24, 6: 64}
-"""Longest prefix that is looked for: a site is at least one subnet."""
+from mayfly.workload.capture import NOBODY, hosts_of, hosts_of_site, networks_of, site_of, within
 
 
 @dataclass(frozen=True)
@@ -85,54 +75,9 @@ def sides_of(frame: pl.DataFrame, internal: Sequence[str] | None = None) -> Side
         networks = networks_of(internal)
         inside = set(hosts_of_site(frame, networks)) - nobody
         return _split(named, inside, nobody, "given", [str(network) for network in networks])
-    if private := {host for host in named if within(host, PRIVATE)}:
-        return _split(named, private, nobody, "private", [])
-    found = [network for version in (4, 6) if (network := _common_network(frame, version)) is not None]
-    versions = {ipaddress.ip_address(host).version for host in named}
-    if versions and {network.version for network in found} == versions:
-        inside = {host for host in named if within(host, found)}
-        return _split(named, inside, nobody, "network", [str(network) for network in found])
-    return _split(named, set(internal_hosts(frame)) - nobody, nobody, "openers", [])
+    inside, how, found = site_of(frame)
+    return _split(named, inside, nobody, how, [str(network) for network in found])
 
 
 def _split(named: list[str], inside: set[str], nobody: frozenset[str], how: str, networks: list[str]) -> Sides:
     return Sides(frozenset(inside), frozenset(named) - inside, nobody, how, tuple(networks))
-
-
-def _common_network(frame: pl.DataFrame, version: int) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    """Longest prefix that nearly all connections of an IP version touch, or None."""
-    import numpy as np  # no other way to tell the sides needs it, and it takes a while to import
-
-    numbers = {
-        host: address
-        for host in hosts_of(frame)
-        if (address := ipaddress.ip_address(host)).version == version and not within(host, NOBODY)
-    }
-    pairs = frame.group_by("opener", "responder").agg(pl.len().alias("connections"))
-    pairs = pairs.filter(pl.col("opener").is_in(list(numbers)) & pl.col("responder").is_in(list(numbers)))
-    if not pairs.height:
-        return None
-    bits = 32 if version == 4 else 128
-    # The leading 64 bits are all that is looked at.
-    kept = min(bits, 64)
-    ends = [
-        np.array([int(numbers[host]) >> (bits - kept) for host in pairs[side]], dtype=np.uint64)
-        for side in ("opener", "responder")
-    ]
-    weights = pairs["connections"].to_numpy().astype(float)
-    prefix, length = 0, 0
-    while length < LONGEST[version]:
-        shift = np.uint64(kept - length - 1)
-        touched = {}
-        for child in (2 * prefix, 2 * prefix + 1):
-            touches = ((ends[0] >> shift) == child) | ((ends[1] >> shift) == child)
-            touched[child] = float(weights[touches].sum()) / float(weights.sum())
-        # Of two halves that all connections touch, the site is the one that opens more of them.
-        opened = {child: float(weights[(ends[0] >> shift) == child].sum()) for child in touched}
-        best = max(touched, key=lambda child: (touched[child] >= COVERED, opened[child]))
-        if touched[best] < COVERED:
-            break
-        prefix, length = best, length + 1
-    if length < SHORTEST[version]:
-        return None
-    return ipaddress.ip_network((prefix << (bits - length), length))

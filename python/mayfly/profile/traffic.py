@@ -1,4 +1,4 @@
-"""What crossed the boundary of a site when, from the volumes of a capture: the load of the link in both directions."""
+"""What passed the link when, from the volumes of a capture: the load of the link in both directions."""
 
 from __future__ import annotations
 
@@ -7,19 +7,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from mayfly.workload.capture import internal_hosts
+from mayfly.workload.capture import crossing_share, opener_is_near
 
 DIRECTIONS = ("down", "up")
-"""Into the site, and out of it."""
-
-
-LEAST_CROSSING = 0.05
-"""Share of the bytes that crosses between a site and the rest; of less, the link is somewhere else."""
+"""To the near side, and from it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """Packets that crossed between two sides, in windows of time.
+    """Packets that passed a link, in windows of time.
 
     Parameters
     ----------
@@ -33,9 +29,10 @@ class Traffic:
         Of the capture.
     near : frozenset of str
         Addresses on the near side.
-    by_openers : bool
-        Whether the near side is that which opens connections, since next to no traffic crosses the boundary of the
-        site.
+    found_by : str
+        ``given``, ``site``, or ``openers`` where next to no traffic crosses the boundary of a site.
+    crossing : float
+        Share of the bytes of all connections that pass between the two sides.
     whole : bool
         Whether every packet is in a row.
     """
@@ -44,7 +41,8 @@ class Traffic:
     width_s: float
     duration_s: float
     near: frozenset[str]
-    by_openers: bool = False
+    found_by: str = "given"
+    crossing: float = 1.0
     whole: bool = True
 
     def loads(self, direction: str, width_s: float) -> pl.DataFrame:
@@ -101,6 +99,7 @@ def traffic_of(
     width_s: float,
     duration_s: float,
     near: frozenset[str],
+    found_by: str = "given",
     whole: bool = True,
 ) -> Traffic:
     """Give the volumes of a capture their directions.
@@ -114,8 +113,10 @@ def traffic_of(
     width_s, duration_s : float
         Of their windows, and of the capture.
     near : frozenset of str
-        Addresses on the near side of the link. Where next to nothing crosses between these and others
-        (:data:`LEAST_CROSSING`), the side that opens connections (:func:`mayfly.workload.capture.internal_hosts`).
+        Addresses on the near side of the link; between two of one side, the opener is near
+        (:func:`mayfly.workload.capture.opener_is_near`).
+    found_by : str
+        How they were found.
     whole : bool
         Whether every packet is in a volume.
 
@@ -123,23 +124,10 @@ def traffic_of(
     -------
     Traffic
     """
-    found = _crossing(frame, volumes, near)
-    by_openers = int(found["bytes"].sum()) < LEAST_CROSSING * int(volumes["wire_bytes"].sum())
-    if by_openers:
-        near = frozenset(internal_hosts(frame))
-        found = _crossing(frame, volumes, near)
-    return Traffic(found, width_s, duration_s, near, by_openers, whole)
-
-
-def _crossing(frame: pl.DataFrame, volumes: pl.DataFrame, near: frozenset[str]) -> pl.DataFrame:
-    hosts = list(near)
-    ends = frame.select("connection_id", "protocol", "opener", "responder").with_columns(
-        pl.col("opener").is_in(hosts).alias("opener_near"), pl.col("responder").is_in(hosts).alias("responder_near")
-    )
-    ends = ends.filter(pl.col("opener_near") != pl.col("responder_near"))
+    ends = frame.select("connection_id", "protocol", "opener", "responder", opener_near=opener_is_near(near))
     rows = volumes.join(ends, on="connection_id", how="inner")
     up = (pl.col("side") == "opener") == pl.col("opener_near")
-    return rows.select(
+    found = rows.select(
         "start_s",
         pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction"),
         pl.when("opener_near").then("opener").otherwise("responder").alias("near"),
@@ -150,3 +138,4 @@ def _crossing(frame: pl.DataFrame, volumes: pl.DataFrame, near: frozenset[str]) 
         "rtt_s",
         "protocol",
     ).sort("start_s", maintain_order=True)
+    return Traffic(found, width_s, duration_s, near, found_by, crossing_share(frame, near), whole)

@@ -14,7 +14,7 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload.bursts import MOST_BURSTS, MOST_BYTES
-from mayfly.workload.capture import RTT_BOUNDS_S, Network, hosts_within, internal_hosts
+from mayfly.workload.capture import RTT_BOUNDS_S, Network, hosts_within, internal_hosts, opener_is_near
 from mayfly.workload.connections import Reading, ReadOptions
 from mayfly.workload.lists import flow_list
 
@@ -184,7 +184,6 @@ def with_paths(reading: Reading, networks: list[Network] | None) -> pl.DataFrame
     """Ends, direction, beginning and round-trip times of each TCP connection and UDP flow."""
     frame = reading.connections.filter(pl.col("protocol") != "icmp")
     hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
-    inside = {end: pl.col(end).is_in(hosts) for end in ENDS}
     measured = pl.col("rtt_s").is_between(*RTT_BOUNDS_S)
     parts = {f"to_{end}_s": pl.when(measured).then(f"handshake_to_{end}_s") for end in ENDS}
     known = frame.with_columns(rtt_s=pl.when(measured).then("rtt_s"), **parts)
@@ -192,8 +191,7 @@ def with_paths(reading: Reading, networks: list[Network] | None) -> pl.DataFrame
         *("connection_id", "protocol", *ENDS, "setup_s", pl.col("start_s").alias("begun_s")),
         pl.col("rtt_s").fill_null(pl.col("rtt_s").median()),
         *(pl.col(name).fill_null(pl.col(name).median()).fill_null(0.0) for name in parts),
-        # Between two hosts of one side, data to the opener is `down`.
-        pl.when(inside["opener"] != inside["responder"]).then(inside["opener"]).otherwise(True).alias("opener_up"),
+        opener_is_near(hosts).alias("opener_up"),
     )
 
 

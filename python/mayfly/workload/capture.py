@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.text.readable import time_text
+from mayfly.text.readable import share_text, time_text
 from mayfly.workload.connections import COLUMNS, connections
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -29,6 +29,27 @@ NOBODY = tuple(
     ipaddress.ip_network(cidr) for cidr in ("0.0.0.0/32", "224.0.0.0/4", "255.255.255.255/32", "::/128", "ff00::/8")
 )
 """Addresses that tell nothing about the side of a host: unspecified, multicast, broadcast."""
+
+COVERED = 0.99
+"""Share of the connections that must touch a network for it to be the site."""
+
+SHORTEST = {4: 8, 6: 16}
+"""Shortest prefix that is still one site; a shorter one does not identify a site."""
+
+LONGEST = {4: 24, 6: 64}
+"""Longest prefix that is looked for: a site is at least one subnet."""
+
+LEAST_CROSSING = 0.05
+"""Share of the bytes that crosses between a site and the rest; of less, the link is somewhere else."""
+
+MOSTLY_CROSSING = 0.9
+"""Share of the bytes that crosses from which on the rest is not worth a word."""
+
+GAP_OF_S = 86_400.0
+"""Only of a capture longer than this is a silence doubtful, s ..."""
+
+GAP_SHARE = 0.9
+"""... that lasts for this share of it."""
 
 SMALLEST_UDP_BYTES = 29
 """IPv4 and UDP header and one byte of payload."""
@@ -121,9 +142,10 @@ def flows_of_connections(
     measured = pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s")
     known = frame.with_columns(measured.alias("rtt_s"))
     known = known.with_columns(pl.col("rtt_s").fill_null(pl.col("rtt_s").median()))
+    ways = known.select("connection_id", opener_near=opener_is_near(hosts))
     flows = pl.concat([direction_of(known, "opener", "responder"), direction_of(known, "responder", "opener")])
-    source_inside, target_inside = pl.col("src").is_in(hosts), pl.col("dst").is_in(hosts)
-    up = pl.when(source_inside != target_inside).then(source_inside).otherwise(pl.col("opened_by") == "sender")
+    flows = flows.join(ways, on="connection_id", how="left", maintain_order="left")
+    up = (pl.col("opened_by") == "sender") == pl.col("opener_near")
     flows = flows.with_columns(
         pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction"),
         (pl.col("start_s") - (pl.col("start_s").min() if from_zero else 0.0)).alias("start_s"),
@@ -189,18 +211,162 @@ def networks_of(cidrs: Iterable[str]) -> list[Network]:
 def internal_hosts(frame: pl.DataFrame) -> list[str]:
     """Addresses on the inner side of the link, inferred from a connection table.
 
-    Private, unique local and link-local addresses are internal. Where all addresses of the capture are private, or
-    none is (multicast, broadcast and unspecified addresses aside), the side that opens connections is internal: each
-    address that opened more connections than it accepted.
+    The hosts of the site (:func:`site_of`) are internal. Where next to nothing crosses between them and others
+    (:data:`LEAST_CROSSING`), as in a capture inside a site, the side that opens connections is: each address that
+    opened more connections than it accepted.
+    """
+    return sorted(near_side(frame)[0])
+
+
+def near_side(frame: pl.DataFrame) -> tuple[frozenset[str], str]:
+    """The same, and how it was found: ``site``, or ``openers`` where no site tells."""
+    inside, how, _ = site_of(frame)
+    if how == "openers" or crossing_share(frame, inside) < LEAST_CROSSING:
+        return frozenset(_openers(frame)), "openers"
+    return frozenset(inside), "site"
+
+
+def crossing_share(frame: pl.DataFrame, inside: Iterable[str]) -> float:
+    """Share of the bytes of IP packets that pass between ``inside`` and other hosts; of connections, without bytes.
+
+    Multicast, broadcast and unspecified addresses are no other hosts.
+    """
+    hosts = list(inside)
+    nobody = [host for host in hosts_of(frame) if within(host, NOBODY)]
+    ends = [pl.col(end) for end in ("opener", "responder")]
+    weight = pl.col("opener_wire_bytes") + pl.col("responder_wire_bytes")
+    crosses = (ends[0].is_in(hosts) != ends[1].is_in(hosts)) & ~ends[0].is_in(nobody) & ~ends[1].is_in(nobody)
+    told = frame.select(weight.alias("bytes"), crosses.alias("crosses"))
+    if not told["bytes"].sum():
+        told = told.with_columns(bytes=pl.lit(1))
+    whole = int(told["bytes"].sum())
+    return int(told.filter("crosses")["bytes"].sum()) / whole if whole else 0.0
+
+
+def site_of(frame: pl.DataFrame) -> tuple[set[str], str, list[Network]]:
+    """Hosts of the site, how they were found, and its networks where these tell.
+
+    Private, unique local and link-local addresses are the site (``private``). Where there is none, it is the longest
+    prefix that at least 99 % of the connections touch (``network``), and where there is none either, the hosts that
+    opened more connections than they accepted (``openers``).
     """
     named = [host for host in hosts_of(frame) if not within(host, NOBODY)]
-    private = [host for host in named if within(host, PRIVATE)]
-    if 0 < len(private) < len(named):
-        return private
+    if private := {host for host in named if within(host, PRIVATE)}:
+        return private, "private", []
+    found = [network for version in (4, 6) if (network := _common_network(frame, version)) is not None]
+    versions = {ipaddress.ip_address(host).version for host in named}
+    if versions and {network.version for network in found} == versions:
+        return {host for host in named if within(host, found)}, "network", found
+    return _openers(frame), "openers", []
+
+
+def _openers(frame: pl.DataFrame) -> set[str]:
+    """Hosts that opened more connections than they accepted."""
     opened = frame.group_by(pl.col("opener").alias("host")).agg(pl.len().cast(pl.Int64).alias("balance"))
     accepted = frame.group_by(pl.col("responder").alias("host")).agg((-pl.len().cast(pl.Int64)).alias("balance"))
     balance = pl.concat([opened, accepted]).group_by("host").agg(pl.col("balance").sum())
-    return balance.filter(pl.col("balance") > 0)["host"].sort().to_list()
+    return {host for host in balance.filter(pl.col("balance") > 0)["host"] if not within(host, NOBODY)}
+
+
+def _common_network(frame: pl.DataFrame, version: int) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """Longest prefix that nearly all connections of an IP version touch, or None."""
+    import numpy as np  # no other way to tell the sides needs it, and it takes a while to import
+
+    numbers = {
+        host: address
+        for host in hosts_of(frame)
+        if (address := ipaddress.ip_address(host)).version == version and not within(host, NOBODY)
+    }
+    pairs = frame.group_by("opener", "responder").agg(pl.len().alias("connections"))
+    pairs = pairs.filter(pl.col("opener").is_in(list(numbers)) & pl.col("responder").is_in(list(numbers)))
+    if not pairs.height:
+        return None
+    bits = 32 if version == 4 else 128
+    # The leading 64 bits are all that is looked at.
+    kept = min(bits, 64)
+    ends = [
+        np.array([int(numbers[host]) >> (bits - kept) for host in pairs[side]], dtype=np.uint64)
+        for side in ("opener", "responder")
+    ]
+    weights = pairs["connections"].to_numpy().astype(float)
+    prefix, length = 0, 0
+    while length < LONGEST[version]:
+        shift = np.uint64(kept - length - 1)
+        touched = {}
+        for child in (2 * prefix, 2 * prefix + 1):
+            touches = ((ends[0] >> shift) == child) | ((ends[1] >> shift) == child)
+            touched[child] = float(weights[touches].sum()) / float(weights.sum())
+        # Of two halves that all connections touch, the site is the one that opens more of them.
+        opened = {child: float(weights[(ends[0] >> shift) == child].sum()) for child in touched}
+        best = max(touched, key=lambda child: (touched[child] >= COVERED, opened[child]))
+        if touched[best] < COVERED:
+            break
+        prefix, length = best, length + 1
+    if length < SHORTEST[version]:
+        return None
+    return ipaddress.ip_network((prefix << (bits - length), length))
+
+
+def one_sided_sentence(crossing: float) -> str | None:
+    """What to doubt where much of a capture passes between hosts of one side.
+
+    Parameters
+    ----------
+    crossing : float
+        :func:`crossing_share` of the near side.
+
+    Returns
+    -------
+    str or None
+        None where at least :data:`MOSTLY_CROSSING` crosses.
+    """
+    if crossing >= MOSTLY_CROSSING:
+        return None
+    return (
+        f"{share_text(1 - crossing)} of the bytes pass between hosts of one side: they are taken to pass the link, as "
+        "all in the capture, and down is toward who opened the connection; name the near side by --internal, or cut "
+        "them out"
+    )
+
+
+def clock_jump_sentence(silence_s: float | None, duration_s: float) -> str | None:
+    """What to doubt in a capture of more than a day in which next to nothing passes.
+
+    Parameters
+    ----------
+    silence_s : float or None
+        Longest time in which nothing passes, s.
+    duration_s : float
+        From the first packet to the last, s.
+
+    Returns
+    -------
+    str or None
+        None where there is no such doubt.
+
+    Examples
+    --------
+    >>> clock_jump_sentence(1_400_000.0, 1_470_000.0)
+    'nothing passes for 1,400,000 s of 1,470,000 s: two captures in one file, or a clock that jumped; shares of time \
+and mean loads mean nothing: cut it there (editcap -A and -B)'
+    >>> clock_jump_sentence(60_000.0, 86_000.0)
+    """
+    if silence_s is None or duration_s <= GAP_OF_S or silence_s <= GAP_SHARE * duration_s:
+        return None
+    return (
+        f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a clock "
+        "that jumped; shares of time and mean loads mean nothing: cut it there (editcap -A and -B)"
+    )
+
+
+def opener_is_near(hosts: Iterable[str]) -> pl.Expr:
+    """Whether the opener of a connection is on the near side of the link, that of ``hosts``.
+
+    Every connection of a capture is taken to pass the link. Between two hosts of one side, the opener is near.
+    """
+    inside = list(hosts)
+    near = pl.col("opener").is_in(inside)
+    return pl.when(near != pl.col("responder").is_in(inside)).then(near).otherwise(pl.lit(True))
 
 
 def hosts_within(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]:
@@ -234,64 +400,6 @@ def hosts_of_site(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]
 
 LONGEST_S = 2 * 365.25 * 86_400
 """Longest span of a replay, that of a time in settings."""
-
-
-LONG_S = 86_400.0
-"""Span from which on a silence makes a capture doubtful."""
-
-SILENT_SHARE = 0.9
-"""Share of such a span in which nothing passes that does."""
-
-
-def silence_told(silence_s: float, span_s: float) -> str | None:
-    """What is to be said of a capture in which nothing passes for most of its time.
-
-    Parameters
-    ----------
-    silence_s : float
-        Longest time without a packet, or without a start of a flow, s.
-    span_s : float
-        From the first packet to the last, s.
-
-    Returns
-    -------
-    str or None
-        None where it may be silence indeed.
-
-    Examples
-    --------
-    >>> silence_told(1_500_000.0, 1_500_100.0)[:50]
-    'nothing passes for 1,500,000 s of 1,500,100 s: two'
-    >>> silence_told(3_000.0, 4_000.0) is None
-    True
-    """
-    if span_s <= LONG_S or silence_s <= SILENT_SHARE * span_s:
-        return None
-    return (
-        f"nothing passes for {time_text(silence_s)} of {time_text(span_s)}: two captures in one file, or a clock that "
-        "jumped; cut it there (editcap -A and -B)"
-    )
-
-
-def longest_silence_s(flows: pl.DataFrame, span_s: float) -> float:
-    """Longest time in which no flow starts, s, the end of the capture included.
-
-    Parameters
-    ----------
-    flows : polars.DataFrame, shape (n_flows, n_columns)
-        With ``start_s``.
-    span_s : float
-        How long the capture lasts, s.
-
-    Returns
-    -------
-    float
-    """
-    starts = flows["start_s"].sort()
-    if not len(starts):
-        return span_s
-    gaps = starts.diff().drop_nulls()
-    return max(float(gaps.max() or 0.0), span_s - float(starts[-1] - starts[0]), 0.0)  # type: ignore[arg-type]
 
 
 def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -> None:
