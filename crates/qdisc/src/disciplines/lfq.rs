@@ -1378,9 +1378,10 @@ impl Discipline for Lfq {
 
     #[inline]
     fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
-        self.scale.is_free(env.now());
         loop {
             let (slot, turn) = self.choose()?;
+            // Not before: what `peek` tells is what comes.
+            self.scale.is_free(env.now());
             let sent = self.send(slot, turn, env);
             if sent.is_some() {
                 return sent;
