@@ -652,12 +652,12 @@ impl Lfq {
 
     fn begin(&mut self, packet: &Packet, place: Home, own: Option<usize>) -> usize {
         let key = self.user_slots.home(self.key(packet));
-        // One packet of a flow that is not known makes nobody known, so that many of them drive nobody out.
-        let is_passing = own.is_none() && self.newcomer > 0;
-        let owner = if is_passing { self.known(key) } else { self.meet(key) };
+        let owner = self.meet(key);
         let home = if self.users[usize::from(owner)].has_standing { owner } else { self.newcomers() };
         let may_spill = home == self.newcomers() || self.users[usize::from(owner)].after > self.spilled.left;
         if may_spill && self.spilled.holds(key) {
+            // This one comes behind those for which it has to wait, and the next one behind it.
+            self.users[usize::from(owner)].after = self.spilled.came + 1;
             let slot = self.spare(self.newcomers());
             return self.started(slot, packet.len);
         }
