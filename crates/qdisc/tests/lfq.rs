@@ -110,7 +110,8 @@ struct Link {
 impl Link {
     fn of(queue: Qdisc, users: u32) -> Link {
         let size = users as usize + 1;
-        let mut link = Link { queue, served: vec![0; size], waiting: vec![0; size], share: 0.0, ports: 10, now: Time::ZERO };
+        let mut link =
+            Link { queue, served: vec![0; size], waiting: vec![0; size], share: 0.0, ports: 10, now: Time::ZERO };
         (0..3).for_each(|_| link.arrive(packet(0, 0, LONGEST as u32)));
         link
     }
@@ -457,12 +458,12 @@ fn who_was_not_served_in_a_round_is_served_in_the_next() {
 fn ahead_at(each: Time) -> usize {
     let mut queue = lfq("newcomer=0 target=1000 patience=1000", 100_000);
     let mut now = Time::ZERO;
-    (0..4).for_each(|user| (0..600).for_each(|_| enqueue(&mut queue, packet(user, 0, 1500))));
+    (0..4).for_each(|user| (0..1000).for_each(|_| enqueue(&mut queue, packet(user, 0, 1500))));
     let mut serve = |queue: &mut Qdisc| {
         now += each;
         queue.dequeue(now).expect("packets wait").dst
     };
-    (0..1200).for_each(|_| assert!(serve(&mut queue) < 4));
+    (0..3200).for_each(|_| assert!(serve(&mut queue) < 4));
     (0..400).for_each(|_| enqueue(&mut queue, packet(4, 0, 1500)));
     let (mut own, mut others) = (0, 0);
     while others < 20 {
@@ -510,7 +511,7 @@ fn in_a_cell_packets_of_a_user_follow_one_another() {
         let users: Vec<u32> = (0..160).map(|_| queue.dequeue(Time::ZERO).expect("packets wait").dst).collect();
         users.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1
     };
-    // 160 packets in turns of 20.
-    assert!(turns("cell") <= 9, "{}", turns("cell"));
+    // 160 packets in turns of 20, and before that the first one of each flow, which is sparse.
+    assert!(turns("cell") <= 12, "{}", turns("cell"));
     assert!(turns("wire") > 20, "{}", turns("wire"));
 }
