@@ -940,11 +940,12 @@ impl Lfq {
     /// Takes the flow that is served next out of its order or line.
     #[inline]
     fn choose(&mut self) -> Option<(u16, Turn)> {
-        if self.some_starve && self.turns >= TURNS {
-            if let Some(slot) = self.next_starved() {
-                self.turns = 0;
-                return Some((slot, Turn::Starved));
-            }
+        if self.some_starve
+            && self.turns >= TURNS
+            && let Some(slot) = self.next_starved()
+        {
+            self.turns = 0;
+            return Some((slot, Turn::Starved));
         }
         self.turns += 1;
         if let Some(slot) = self.next_ahead() {
@@ -1061,9 +1062,7 @@ impl Lfq {
                 self.spilled.leaves(self.user_slots.home(self.key(packet)));
             }
         }
-        if taken.is_none() {
-            return None;
-        }
+        taken?;
         let charge = self.scale.of_bytes(charged);
         let bits = &mut self.bits[at / 64];
         let others = !(1 << (at % 64));
