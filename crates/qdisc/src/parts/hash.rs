@@ -32,10 +32,16 @@ impl Seeded {
         Seeded { first: rng.bits(), second: rng.bits() | 1 }
     }
 
+    /// 64 bits, each as even as any other.
+    #[inline]
+    pub(crate) fn hash(&self, key: u64) -> u64 {
+        fold(fold(key ^ self.first, 0x9e37_79b9_7f4a_7c15), self.second)
+    }
+
     /// The queue of `key` among `queues`, which is above zero.
     #[inline]
     pub(crate) fn queue(&self, key: u64, queues: u32) -> u32 {
-        let hash = fold(fold(key ^ self.first, 0x9e37_79b9_7f4a_7c15), self.second);
+        let hash = self.hash(key);
         // The upper half of the product maps 64 bits onto the queues as evenly as a remainder would.
         ((u128::from(hash) * u128::from(queues)) >> 64) as u32
     }

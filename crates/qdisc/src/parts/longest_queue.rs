@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 /// Queues, by number, by their length in any unit.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LongestQueue {
     /// Of equals the smallest number is on top.
     heap: BinaryHeap<(u64, Reverse<u32>)>,

@@ -9,7 +9,7 @@ use crate::packet::Packet;
 /// End of a list.
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Waiting {
     packet: Packet,
     before: u32,
@@ -17,7 +17,7 @@ struct Waiting {
 }
 
 /// Packets that wait in any of the lists.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Slab {
     waiting: Vec<Waiting>,
     free: Vec<u32>,

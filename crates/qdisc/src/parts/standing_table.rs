@@ -1,34 +1,57 @@
 //! A set-associative table whose slots keep what they stand for while nothing waits: flows and users of LFQ.
 //!
-//! Principle: a key hashes, with a seed of its own, to a set of [`WAYS`] slots and has the one that bears it. A key without
-//! one gets a free slot, else takes the place of the one that its caller can best do without; one that is in use is not
-//! taken. Who finds none is told so, and is somewhere else.
-//! Cost per look-up: one hash and [`WAYS`] comparisons.
+//! Principle: a key hashes, with a seed of its own, to a set of [`WAYS`] slots and a fingerprint of 32 bits, and has the slot
+//! that bears its fingerprint: two keys of a set are taken for one with a probability of 2^-32. A key without a slot takes one
+//! that is not busy: of these the first, going round, whose own key has not come back since the last round (CLOCK). Who finds
+//! none is told so, and is somewhere else.
+//! Cost per look-up: one hash and [`WAYS`] comparisons at once; a place is found by counting zeros.
 
 use units::Stream;
 
 use crate::parts::hash::Seeded;
 use crate::parts::set_associative::WAYS;
 
-#[derive(Clone, Copy, Debug)]
-struct Set<K> {
-    keys: [K; WAYS],
-    /// Bit per slot: stands for its key.
+#[derive(Clone, Copy, Debug, Default)]
+struct Set {
+    fingerprints: [u32; WAYS],
+    /// Bit per slot: stands for a key.
     held: u8,
+    /// Bit per slot: in use, not to be given away.
+    busy: u8,
+    /// Bit per slot: given away last of all.
+    kept: u8,
+    /// Bit per slot: its key has come back.
+    back: u8,
+    /// Slot from which the next place is looked for.
+    hand: u8,
+}
+
+/// Where a key is at home.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home {
+    set: u32,
+    fingerprint: u32,
+}
+
+impl Home {
+    /// What tells the keys of a set apart.
+    #[inline]
+    pub(crate) fn fingerprint(self) -> u32 {
+        self.fingerprint
+    }
 }
 
 /// Slots by key.
-#[derive(Debug)]
-pub(crate) struct StandingTable<K> {
+#[derive(Clone, Debug)]
+pub(crate) struct StandingTable {
     hash: Seeded,
-    sets: Vec<Set<K>>,
+    sets: Vec<Set>,
 }
 
-impl<K: Copy + Default + Eq + Into<u64>> StandingTable<K> {
+impl StandingTable {
     /// A table of at least `slots` slots, whose hash is drawn from `rng`.
-    pub(crate) fn draw(slots: u64, rng: &mut Stream) -> StandingTable<K> {
-        let set = Set { keys: [K::default(); WAYS], held: 0 };
-        StandingTable { hash: Seeded::draw(rng), sets: vec![set; slots.div_ceil(WAYS as u64) as usize] }
+    pub(crate) fn draw(slots: u64, rng: &mut Stream) -> StandingTable {
+        StandingTable { hash: Seeded::draw(rng), sets: vec![Set::default(); slots.div_ceil(WAYS as u64) as usize] }
     }
 
     /// Slots.
@@ -36,44 +59,83 @@ impl<K: Copy + Default + Eq + Into<u64>> StandingTable<K> {
         self.sets.len() * WAYS
     }
 
-    /// Set of `key`.
+    /// Home of `key`.
     #[inline]
-    pub(crate) fn set(&self, key: K) -> usize {
-        self.hash.queue(key.into(), self.sets.len() as u32) as usize
+    pub(crate) fn home(&self, key: u64) -> Home {
+        let hash = self.hash.hash(key);
+        // The upper half chooses the set, so the lower bits tell the keys of a set apart.
+        Home { set: (((hash >> 32) * self.sets.len() as u64) >> 32) as u32, fingerprint: hash as u32 }
     }
 
-    /// Slots of `set`.
+    /// One of the slots at `home`, the same for a key as long as the table lives.
     #[inline]
-    pub(crate) fn slots(set: usize) -> std::ops::Range<usize> {
-        set * WAYS..(set + 1) * WAYS
+    pub(crate) fn fixed(&self, home: Home) -> usize {
+        home.set as usize * WAYS + home.fingerprint as usize % WAYS
     }
 
-    /// The slot of `key` in its `set`.
+    /// The slot of the key at `home`.
     #[inline]
-    pub(crate) fn find(&self, set: usize, key: K) -> Option<usize> {
-        let Set { keys, held } = &self.sets[set];
-        let same = (0..WAYS).fold(0, |bits, way| bits | u8::from(keys[way] == key) << way) & held;
-        (same != 0).then(|| set * WAYS + same.trailing_zeros() as usize)
+    pub(crate) fn find(&self, home: Home) -> Option<usize> {
+        let Set { fingerprints, held, .. } = &self.sets[home.set as usize];
+        let same: u32 = (0..WAYS).map(|way| u32::from(fingerprints[way] == home.fingerprint) << way).sum();
+        let same = same & u32::from(*held);
+        (same != 0).then(|| home.set as usize * WAYS + same.trailing_zeros() as usize)
     }
 
-    /// A slot of `set` that stands for nobody.
+    /// A slot for the key at `home`, which has none: one that is not busy and not kept; else, when all but `spared` of the
+    /// set are kept, one that is kept and not busy.
     #[inline]
-    pub(crate) fn free(&self, set: usize) -> Option<usize> {
-        let held = self.sets[set].held;
-        (held != u8::MAX).then(|| set * WAYS + held.trailing_ones() as usize)
+    pub(crate) fn take(&mut self, home: Home, spared: u32) -> Option<usize> {
+        let set = &mut self.sets[home.set as usize];
+        let mut free = !set.busy & !set.kept;
+        if free == 0 {
+            free = !set.busy;
+            if free == 0 || set.kept.count_zeros() >= spared {
+                return None;
+            }
+        }
+        if free & !set.back != 0 {
+            free &= !set.back;
+        } else {
+            set.back &= !free;
+        }
+        let way = (free.rotate_right(set.hand.into()).trailing_zeros() as usize + usize::from(set.hand)) % WAYS;
+        set.hand = (way as u8 + 1) % WAYS as u8;
+        set.fingerprints[way] = home.fingerprint;
+        let bit = 1 << way;
+        set.held |= bit;
+        set.back &= !bit;
+        set.kept &= !bit;
+        Some(home.set as usize * WAYS + way)
     }
 
-    /// `slot` stands for `key` from now on.
+    /// The key of `slot` has come back.
     #[inline]
-    pub(crate) fn give(&mut self, slot: usize, key: K) {
-        let set = &mut self.sets[slot / WAYS];
-        set.keys[slot % WAYS] = key;
-        set.held |= 1 << (slot % WAYS);
+    pub(crate) fn came_back(&mut self, slot: usize) {
+        self.sets[slot / WAYS].back |= 1 << (slot % WAYS);
+    }
+
+    /// `slot` is busy from now on, or no longer.
+    #[inline]
+    pub(crate) fn set_busy(&mut self, slot: usize, is_busy: bool) {
+        let busy = &mut self.sets[slot / WAYS].busy;
+        *busy = *busy & !(1 << (slot % WAYS)) | u8::from(is_busy) << (slot % WAYS);
+    }
+
+    /// `slot` is kept from now on, until it is given away.
+    #[inline]
+    pub(crate) fn keep(&mut self, slot: usize) {
+        self.sets[slot / WAYS].kept |= 1 << (slot % WAYS);
+    }
+
+    /// Whether every slot at `home` is kept.
+    pub(crate) fn all_kept(&self, home: Home) -> bool {
+        self.sets[home.set as usize].kept == u8::MAX
     }
 
     /// Memory as it is allocated, bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.sets.capacity() * size_of::<Set<K>>()
+        self.sets.capacity() * size_of::<Set>()
     }
 }
 
@@ -81,18 +143,56 @@ impl<K: Copy + Default + Eq + Into<u64>> StandingTable<K> {
 mod tests {
     use super::*;
 
+    /// One set: every key is at home in it.
+    fn one_set() -> StandingTable {
+        StandingTable::draw(8, &mut Stream::named(1, "standing"))
+    }
+
+    fn take(table: &mut StandingTable, key: u64) -> Option<usize> {
+        table.take(table.home(key), 2)
+    }
+
+    fn find(table: &StandingTable, key: u64) -> Option<usize> {
+        table.find(table.home(key))
+    }
+
     #[test]
     fn keys_keep_their_slots_until_these_are_given_to_others() {
-        let mut table: StandingTable<u64> = StandingTable::draw(8, &mut Stream::named(1, "standing"));
-        assert_eq!((table.len(), table.find(0, 0)), (8, None), "an empty slot is not that of key 0");
+        let mut table = one_set();
+        assert_eq!((table.len(), find(&table, 0)), (8, None), "an empty slot is nobody's");
+        let slots: Vec<_> = (0..8).filter_map(|key| take(&mut table, key)).collect();
+        assert_eq!(slots, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!((0..8).all(|key| find(&table, key) == Some(key as usize)));
+        assert_eq!(find(&table, 8), None);
+        // Key 0 has come back: it is passed over once.
+        table.came_back(0);
+        assert_eq!([100, 101].map(|key| take(&mut table, key)), [Some(1), Some(2)]);
+        assert_eq!((find(&table, 0), find(&table, 1), find(&table, 100)), (Some(0), None, Some(1)));
+    }
+
+    #[test]
+    fn a_busy_slot_is_not_given_away() {
+        let mut table = one_set();
         for key in 0..8 {
-            let slot = table.free(0).expect("one is left");
-            table.give(slot, key);
+            let slot = take(&mut table, key).expect("one is free");
+            table.set_busy(slot, true);
         }
-        assert_eq!(table.free(0), None);
-        let slots: Vec<_> = (0..9).map(|key| table.find(0, key)).collect();
-        assert_eq!(slots, [0, 1, 2, 3, 4, 5, 6, 7].map(Some).into_iter().chain([None]).collect::<Vec<_>>());
-        table.give(3, 100);
-        assert_eq!((table.find(0, 3), table.find(0, 100)), (None, Some(3)));
+        assert_eq!(take(&mut table, 8), None);
+        table.set_busy(5, false);
+        assert_eq!((take(&mut table, 8), find(&table, 5)), (Some(5), None));
+    }
+
+    #[test]
+    fn slots_that_are_kept_are_given_away_last_and_never_while_two_are_not() {
+        let mut table = one_set();
+        for key in 0..6 {
+            let slot = take(&mut table, key).expect("one is free");
+            table.keep(slot);
+        }
+        assert_eq!([6, 7, 8, 9].map(|key| take(&mut table, key)), [Some(6), Some(7), Some(6), Some(7)]);
+        (6..8).for_each(|slot| table.set_busy(slot, true));
+        assert_eq!(take(&mut table, 10), None, "two are not kept");
+        table.keep(6);
+        assert!(take(&mut table, 10).is_some_and(|slot| slot < 6));
     }
 }
