@@ -80,7 +80,7 @@ def limit_memory(text: str | None) -> None:
 
 def _end_at_once(message: str) -> None:
     """Ends the process from whatever thread, as a refusal; what runs cannot be asked to stop."""
-    from mayfly.text.files import remove_unfinished
+    from mayfly.text.durable import remove_unfinished
 
     remove_unfinished()
     # Where polars reads, it is closed (`without_panics`).

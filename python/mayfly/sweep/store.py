@@ -243,11 +243,11 @@ class Store:
                 except DamagedError as error:
                     damaged.append(error)
             try:
-                for error in damaged:
+                for found in damaged:
                     aside = self.folder / "damaged"
                     aside.mkdir(exist_ok=True)
                     _refuse_unsafe(aside, inside=True)
-                    os.replace(error.path, aside / error.path.name)
+                    found.path.rename(aside / found.path.name)
             except OSError as error:
                 raise MayflyError(f"{self.folder}: cannot be written: {error.strerror}") from None
         return Checked(len(keys), damaged, unsigned)
