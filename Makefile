@@ -206,8 +206,8 @@ performance: build ## the tables of docs/performance.md
 # Needs a nightly toolchain and cargo-fuzz. FUZZ_S seconds of each target; what it finds is kept in fuzz/corpus.
 FUZZ_S ?= 60
 
-fuzz: ## the readers of captures under cargo-fuzz
-	for target in capture tcp; do \
+fuzz: ## readers of captures and disciplines under cargo-fuzz
+	for target in capture tcp qdisc; do \
 	    mkdir -p fuzz/corpus/$$target; \
 	    cargo +nightly fuzz run --fuzz-dir fuzz $$target -- -max_total_time=$(FUZZ_S) -rss_limit_mb=4096 || exit 1; \
 	done

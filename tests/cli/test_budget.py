@@ -13,7 +13,8 @@ from invocation import COMMAND, PLAIN, mayfly, mayfly_here, refused, refused_her
 
 from mayfly.cli import budget
 from mayfly.errors import MayflyError
-from mayfly.text.files import UNFINISHED, complete, remove_unfinished
+from mayfly.text.durable import UNFINISHED, remove_unfinished
+from mayfly.text.files import complete
 from mayfly.text.folder import filled
 
 SMALL = ("--memory", "400mb")

@@ -277,3 +277,46 @@ def test_a_long_flow_list_is_read_within_memory(tmp_path):
     every = mayfly(*arguments, *rate, "--out", tmp_path / "all", "--duration", "101s")
     assert every.document["flows_completed"] == rows
     assert pl.read_parquet(tmp_path / "all" / "flows.parquet").height == rows
+
+
+@pytest.mark.parametrize("buffer", ["1kB", "1500b", "1"])
+def test_a_buffer_that_the_packet_in_transmission_fills(buffer, out):
+    """Before: 1 kB less a packet was a negative limit, and a TypeError."""
+    said = refused(
+        "simulate",
+        "wired",
+        "--set",
+        f"network.buffer={buffer}",
+        "--set",
+        "network.buffer_counts_transmission=true",
+        "--out",
+        out,
+        "--discipline",
+        "fifo",
+        *TAIL,
+    )
+    assert "when it counts the packet in transmission" in said and "network.buffer" in said
+
+
+def test_a_buffer_of_a_link_too(tmp_path, out):
+    (tmp_path / "a.toml").write_text("""
+duration = "1s"
+[network]
+topology = "graph"
+buffer = 100
+buffer_counts_transmission = true
+link = [{ from = "a", to = "b", rate = "10mbit", buffer = "1kB" }]
+hosts = [{ at = "a", name = "x", count = 1 }, { at = "b", name = "y", count = 1 }]
+""")
+    said = refused("simulate", tmp_path / "a.toml", "--discipline", "fifo", "--out", out, *TAIL)
+    assert "when it counts the packet in transmission" in said
+
+
+def test_a_file_that_is_no_flow_list_is_not_shown(tmp_path, out):
+    """Before: `flows = "/etc/shadow"` in the sweep file of a stranger printed the first line of it."""
+    secret = tmp_path / "secret"
+    secret.write_text("root:$6$salt$hash:19000:0:99999:7:::\nnobody:*:1:0:1:7:::\n")
+    (tmp_path / "sweep.toml").write_text(f'scenario = "wired"\nflows = "{secret}"\ndisciplines = "fifo"\n')
+    ended = mayfly("sweep", tmp_path / "sweep.toml", "--out", tmp_path / "results", "--workers", 1)
+    assert ended.status == 3 and "not a flow list" in ended.out and "salt" not in ended.out + ended.err
+    assert "not a flow list" in refused("compare", "--flows", secret, "--out", out, *TAIL)

@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from browser import BROWSER, Visit
+from browser import BROWSER, Visit, with_probe
 from synthetic import FAMILIES, FAMILY, LAWS, flow_records, sample_rows, summary_of
 
 from mayfly.comparison.page import write_report
@@ -111,7 +111,7 @@ def states_after(page, folder, *steps):
     """What is seen after each step, a JavaScript statement."""
     script = WATCH + "".join(f"steps.push(function () {{ {step} }});" for step in steps)
     acted = folder / "acted.html"
-    acted.write_text(page.read_text(encoding="utf-8").replace("</body>", f"<script>{script}</script></body>"))
+    acted.write_text(with_probe(page.read_text(encoding="utf-8"), f"<script>{script}</script>"))
     visit = Visit(acted, folder)
     assert visit.console == []
     assert 'data-errors="[]"' in visit.dom
@@ -225,7 +225,7 @@ def test_nothing_is_wider_than_the_window(which, tmp_path, width, request):
         "parent.postMessage(JSON.stringify([w.clientWidth,w.scrollWidth,Math.ceil(widest)]),'*')},3000)})</script>"
     )
     framed = tmp_path / "framed.html"
-    framed.write_text(report.read_text(encoding="utf-8").replace("</body>", probe + "</body>"), encoding="utf-8")
+    framed.write_text(with_probe(report.read_text(encoding="utf-8"), probe), encoding="utf-8")
     outer = tmp_path / "outer.html"
     outer.write_text(
         f'<iframe src="framed.html" style="width:{width}px;height:900px;border:0"></iframe><p id="widths"></p>'

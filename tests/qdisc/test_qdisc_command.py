@@ -1,6 +1,7 @@
 """`mayfly qdisc`: the commands it gives to tc, make and the like, and what it says is missing."""
 
 import json
+import os
 
 import pytest
 from invocation import mayfly_here, refused_here
@@ -199,7 +200,7 @@ def test_uninstall_takes_modules_and_plug_ins_away(machine, monkeypatch, tmp_pat
     (tmp_path / "tc" / "q_other.so").touch()
     done("uninstall", "--kernel", "6.1.0-1-amd64")
     remove, depmod = machine.calls()
-    assert remove == f"rm -rf {tmp_path}/updates/6.1.0-1-amd64 {tmp_path}/tc/q_efd.so"
+    assert remove == f"rm -f -- {tmp_path}/tc/q_efd.so"
     assert depmod == "depmod 6.1.0-1-amd64"
     (tmp_path / "tc" / "q_efd.so").unlink()
     assert "nothing of ours is installed for kernel 6.1.0-1-amd64" in refused_here(
@@ -209,6 +210,50 @@ def test_uninstall_takes_modules_and_plug_ins_away(machine, monkeypatch, tmp_pat
     (tmp_path / "tc" / "q_efd.so").touch()
     done("uninstall")
     assert "modprobe -r sch_efd" in machine.calls()
+
+
+def test_uninstall_removes_files_and_no_tree(machine, monkeypatch, tmp_path):
+    folder = tmp_path / "updates" / "6.1.0-1-amd64"
+    monkeypatch.setattr("mayfly.qdisc.build.installed_modules", lambda kernel: tmp_path / "updates" / kernel)
+    folder.mkdir(parents=True)
+    (folder / "sch_efd.ko").touch()
+    machine.add("rmdir")
+    done("uninstall", "--kernel", "6.1.0-1-amd64")
+    assert machine.calls()[:2] == [f"rm -f -- {folder}/sch_efd.ko {tmp_path}/tc/q_efd.so", f"rmdir -- {folder}"]
+
+
+@pytest.mark.parametrize(
+    "release", ["../../x", "..", ".", "", "/etc", "a/b", "-rf", "a b", "6.1\n", "6.1;reboot", "x" * 65]
+)
+@pytest.mark.parametrize("command", ["build", "install", "uninstall"])
+def test_a_kernel_that_no_kernel_calls_itself_is_refused(command, release):
+    """Before: `uninstall --kernel ../../x` gave `rm -rf` a path outside of our folder."""
+    assert "must be a release as uname -r says it" in refused_here("qdisc", command, f"--kernel={release}", "--dry-run")
+
+
+def test_what_others_may_change_is_not_installed(machine, monkeypatch, tmp_path):
+    """Before: `sudo mayfly qdisc install` took whatever lay in ./mayfly-qdisc, in /tmp too."""
+    built = tmp_path / "built"
+    for name in ("modules/sch_efd.ko", "tc/q_efd.so"):
+        (built / name).parent.mkdir(parents=True)
+        (built / name).touch()
+    install_steps(built, "6.1.0")
+    for path in (built, built / "modules", built / "tc", built / "tc" / "q_efd.so"):
+        mode = path.stat().st_mode
+        path.chmod(mode | 0o002)
+        with pytest.raises(MayflyError, match="others may write it"):
+            install_steps(built, "6.1.0")
+        path.chmod(mode)
+    (tmp_path / "link").symlink_to(built)
+    with pytest.raises(MayflyError, match="a symbolic link is not followed"):
+        install_steps(tmp_path / "link", "6.1.0")
+    if os.geteuid() == 0:
+        os.chown(built / "modules" / "sch_efd.ko", 12345, 0)
+        with pytest.raises(MayflyError, match=r"belongs to another user \(12345\)"):
+            install_steps(built, "6.1.0")
+        # Who runs sudo has built it.
+        monkeypatch.setenv("SUDO_UID", "12345")
+        install_steps(built, "6.1.0")
 
 
 def test_show_reads_what_tc_says(machine):

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from browser import BROWSER, FLAGS, Visit, seen_at
+from browser import BROWSER, FLAGS, Visit, seen_at, with_probe
 from synthetic import FAMILY, LAWS, flow_records, sample_rows, summary_of, with_users
 
 from mayfly.show.assets import FOLDER, share
@@ -101,7 +101,7 @@ def test_a_plot_is_saved_as_svg_png_and_numbers(tmp_path):
     URL.createObjectURL = function (blob) {
       blob.text().then(function (told) { document.body.dataset.csv = told; }); return kept(blob); };
     </script>"""
-    path.write_text(path.read_text(encoding="utf-8").replace("</body>", script + "</body>"), encoding="utf-8")
+    path.write_text(with_probe(path.read_text(encoding="utf-8"), script), encoding="utf-8")
     visit = Visit(path, tmp_path)
     got = html_json(visit.dom, "got")
     assert {kind: saved[0].rpartition(".")[2] for kind, saved in got.items()} == {

@@ -27,6 +27,7 @@ INTERRUPTED = 130
 """Exit status after an interrupt (Ctrl-C); after another signal, 128 and its number."""
 
 _budgets: list["Budget"] = []
+_standard_error: int | None = None
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _AGAIN_S = 0.25
@@ -75,15 +76,21 @@ def limit_memory(text: str | None) -> None:
     """
     from mayfly.cli import budget
 
+    global _standard_error
+    if _standard_error is None:
+        _standard_error = os.dup(2)
     most = int(budget.SHARE * budget.machine_bytes()) if text is None else budget.parsed(text)
     _budgets.append(budget.Budget(most, _end_at_once).start())
 
 
 def _end_at_once(message: str) -> None:
     """Ends the process from whatever thread, as a refusal; what runs cannot be asked to stop."""
-    from mayfly.text.files import remove_unfinished
+    from mayfly.text.durable import remove_unfinished
 
     remove_unfinished()
+    # Where polars reads, it is closed (`without_panics`).
+    if _standard_error is not None:
+        os.dup2(_standard_error, 2)
     as_json = any(argument == "--json" or argument.startswith("--json=") for argument in sys.argv[1:])
     os._exit(_end(USAGE, message, as_json))
 

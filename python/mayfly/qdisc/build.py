@@ -44,7 +44,7 @@ def build_steps(source: Path | None, release: str | None, out: Path, bpf: bool =
                 system.program(name)
             system.need_bpf_qdiscs()
         return [[*make, "bpf", into, f"CLANG={'clang' if dry_run else system.clang()}"]]
-    kernel = release or system.running_kernel()
+    kernel = system.checked_kernel(release)
     if not dry_run:
         for name in ("make", "cc"):
             system.program(name)
@@ -71,10 +71,12 @@ def install_steps(built: Path, release: str | None) -> Steps:
     MayflyError
         Nothing was built there, or something is missing.
     """
-    kernel = release or system.running_kernel()
+    kernel = system.checked_kernel(release)
+    system.refuse_foreign(built, built / "modules", built / "tc")
     modules, plugins = sorted(built.glob("modules/*.ko")), sorted(built.glob("tc/q_*.so"))
     if not modules or not plugins:
         raise MayflyError(f"{built}: no modules were built there; mayfly qdisc build --out {built}")
+    system.refuse_foreign(*modules, *plugins)
     into = str(installed_modules(kernel))
     steps = [["install", "-D", "-m", "644", "-t", into, *map(str, modules)]]
     steps.append(["install", "-D", "-m", "644", "-t", str(system.plugin_folder()), *map(str, plugins)])
@@ -104,7 +106,7 @@ def uninstall_steps(release: str | None) -> Steps:
     MayflyError
         Nothing is installed for it.
     """
-    kernel = release or system.running_kernel()
+    kernel = system.checked_kernel(release)
     names = sorted({leaf.module for leaf in leaves().values() if leaf.module})
     folder, plugins = installed_modules(kernel), system.plugin_folder()
     found = [plugin for name in names if (plugin := plugins / f"q_{name.removeprefix('sch_')}.so").exists()]
@@ -112,6 +114,10 @@ def uninstall_steps(release: str | None) -> Steps:
         raise MayflyError(f"nothing of ours is installed for kernel {kernel}")
     loaded = [name for name in names if kernel == system.running_kernel() and system.loaded(name)]
     steps = [[system.program("modprobe"), "-r", *loaded]] if loaded else []
-    steps.append(["rm", "-rf", str(folder), *map(str, found)])
+    # File by file: no name that a user gives decides what a recursive rm would find.
+    system.refuse_foreign(folder)
+    steps.append(["rm", "-f", "--", *map(str, sorted(folder.glob("*.ko*"))), *map(str, found)])
+    if folder.exists():
+        steps.append(["rmdir", "--", str(folder)])
     steps.append([system.program("depmod"), kernel])
     return steps

@@ -195,6 +195,7 @@ def _bpf_steps(wanted: Wanted, discipline: Discipline, place: Place, built: Path
         )
     threshold = round(float(discipline.options.get("threshold", _default_threshold())))
     bpftool, file = "bpftool", built / OBJECT
+    system.refuse_foreign(built, file)
     index, register = 0, True
     if not dry_run:
         bpftool = system.program("bpftool")

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import stat
 from pathlib import Path
 
 from mayfly.errors import MayflyError
@@ -22,6 +23,7 @@ PACKAGES = {
 }
 """Debian packages of programs."""
 
+_RELEASE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+~-]{0,63}")
 _LIBRARY = re.compile(rb"(/[\w./+-]*/tc)/?\0")
 _OLDEST_CLANG = 19
 _CLANG = (*(f"clang-{version}" for version in range(_OLDEST_CLANG, 26)), "clang")
@@ -65,6 +67,58 @@ def need_root(command: str) -> None:
     """
     if os.geteuid() != 0:
         raise MayflyError(f"needs root: sudo {command}; --dry-run shows what would be done")
+
+
+def refuse_foreign(*paths: Path) -> None:
+    """Refuses what others may change before root uses it: what they own or may write, links included.
+
+    Parameters
+    ----------
+    *paths : Path
+        Files and the folders they are in; what is not there is not looked at.
+
+    Raises
+    ------
+    MayflyError
+        It belongs neither to root nor to who runs the command, by `sudo` or not, or others may write it.
+    """
+    owners = {0, os.geteuid(), int(os.environ.get("SUDO_UID", os.geteuid()))}
+    groups = {0, os.getegid(), int(os.environ.get("SUDO_GID", os.getegid()))}
+    for path in paths:
+        try:
+            about = path.lstat()
+        except OSError:
+            continue
+        if stat.S_ISLNK(about.st_mode):
+            raise MayflyError(f"{path}: a symbolic link is not followed; name the folder itself")
+        if about.st_uid not in owners:
+            raise MayflyError(f"{path}: belongs to another user ({about.st_uid}), who could change what root installs")
+        if about.st_mode & stat.S_IWOTH or (about.st_mode & stat.S_IWGRP and about.st_gid not in groups):
+            raise MayflyError(f"{path}: others may write it, and change what root installs: chmod go-w {path}")
+
+
+def checked_kernel(release: str | None) -> str:
+    """Release of a kernel, the running one when not given.
+
+    Parameters
+    ----------
+    release : str, optional
+        As ``uname -r`` says it: it becomes part of paths.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    MayflyError
+        No kernel calls itself so.
+    """
+    if release is not None and not _RELEASE.fullmatch(release):
+        raise MayflyError(
+            f"--kernel {release}: must be a release as uname -r says it: letters, digits and . _ + - ~ alone"
+        )
+    return release or running_kernel()
 
 
 def running_kernel() -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from mayfly.errors import MayflyError
-from mayfly.show.page import POLICY, inline
+from mayfly.show.page import SCRIPT, inline, policy
 from mayfly.text.files import complete
 
 FOLDER = "mayfly-assets"
@@ -16,9 +16,6 @@ FOLDER = "mayfly-assets"
 
 Kind = Literal["inline", "shared"]
 KINDS: tuple[Kind, ...] = ("inline", "shared")
-
-# The address may only be this file: a page from a disk has no origin that `'self'` could mean in every browser.
-_SHARED_POLICY = POLICY.replace("script-src 'unsafe-inline'", "script-src 'unsafe-inline' 'self' file:")
 
 
 def refuse_unknown(kind: str) -> Kind:
@@ -74,7 +71,8 @@ def share(path: str | os.PathLike[str]) -> Path | None:
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
-        inside = f"<script>{inline(get_plotlyjs())}</script>"
+        inner = inline(get_plotlyjs())
+        inside = f"<script>{inner}</script>"
         if inside not in text:
             return None
         library = get_plotlyjs().encode()
@@ -86,7 +84,10 @@ def share(path: str | os.PathLike[str]) -> Path | None:
             with complete(kept) as partial:
                 partial.write_bytes(library)
         with complete(path) as partial:
-            text = text.replace(inside, _loader(name, digest)).replace(POLICY, _SHARED_POLICY, 1)
+            loader, script = _loader(name, digest), inline(SCRIPT)
+            text = text.replace(inside, f"<script>{loader}</script>")
+            # A page from a disk has no origin that `'self'` could mean in every browser.
+            text = text.replace(policy(inner, script), policy(loader, script, more=" 'self' file:"), 1)
             partial.write_text(text, encoding="utf-8")
     except OSError as error:
         raise MayflyError(f"{path.parent}: cannot be written: {error.strerror or error}") from None
@@ -97,6 +98,6 @@ def _loader(name: str, digest: bytes) -> str:
     """A script that is done when the library is there, and checks it where the browser can."""
     integrity = f"sha384-{base64.b64encode(digest).decode()}"
     return (
-        f"<script>document.write('<script src=\"{FOLDER}/{name}\"' + (/^http/.test(location.protocol) ? "
-        f'\' integrity="{integrity}" crossorigin="anonymous"\' : "") + "><\\/script>");</script>'
+        f"document.write('<script src=\"{FOLDER}/{name}\"' + (/^http/.test(location.protocol) ? "
+        f'\' integrity="{integrity}" crossorigin="anonymous"\' : "") + "><\\/script>");'
     )

@@ -4,11 +4,14 @@ Every page gets by this frame: a list of contents made of its headings, a box of
 window, a size of its plots that follows the window, and buttons that save each plot as SVG, PNG or CSV.
 """
 
+import base64
+import hashlib
 import json
 import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,10 +19,6 @@ from typing import Any
 from mayfly.show.plots import Figure
 from mayfly.text.files import complete
 
-POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
-    "form-action 'none'; base-uri 'none'"
-)
 _HERE = Path(__file__).parent
 STYLE = (_HERE / "page.css").read_text(encoding="utf-8")
 SCRIPT = (_HERE / "page.js").read_text(encoding="utf-8")
@@ -52,6 +51,33 @@ _HEADING = re.compile(r'<h2(?P<figure> class="figure")?>(?P<title>.*?)</h2>', re
 _TAG = re.compile(r"<[^>]*>")
 
 
+def policy(*scripts: str, more: str = "") -> str:
+    """The policy of a page: these scripts run and no others, whatever gets into its text.
+
+    Parameters
+    ----------
+    *scripts : str
+        Content of the elements ``<script>``, to the letter.
+    more : str
+        Further sources of scripts.
+
+    Returns
+    -------
+    str
+        Of the header ``Content-Security-Policy``. Styles may stand in the page: plots set them as they are drawn.
+    """
+    digests = " ".join(_digest(script) for script in scripts)
+    return (
+        f"default-src 'none'; script-src {digests}{more}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "font-src data:; form-action 'none'; base-uri 'none'"
+    )
+
+
+@cache
+def _digest(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
 def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -> str:
     """Make a page that opens offline.
 
@@ -72,16 +98,17 @@ def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -
     """
     from plotly.offline import get_plotlyjs
 
+    library, script = inline(get_plotlyjs()), inline(SCRIPT)
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy(library, script)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
             *with_contents(body),
             '<noscript><p class="answer">The plots need JavaScript; the tables do not.</p></noscript>',
             f'<script type="application/json" id="figures">{embedded_json(plots)}</script>',
-            f"<script>{inline(get_plotlyjs())}</script>\n<script>{inline(SCRIPT)}</script>\n</body>\n</html>\n",
+            f"<script>{library}</script>\n<script>{script}</script>\n</body>\n</html>\n",
         ]
     )
 

@@ -247,7 +247,7 @@ class Store:
                     aside = self.folder / "damaged"
                     aside.mkdir(exist_ok=True)
                     _refuse_unsafe(aside, inside=True)
-                    os.replace(found.path, aside / found.path.name)
+                    found.path.rename(aside / found.path.name)
             except OSError as error:
                 raise MayflyError(f"{self.folder}: cannot be written: {error.strerror}") from None
         return Checked(len(keys), damaged, unsigned)

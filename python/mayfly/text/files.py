@@ -1,9 +1,7 @@
 """Files that appear under their name only when complete."""
 
-import errno
 import os
 import secrets
-import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.durable import UNFINISHED, flushed
 from mayfly.text.readable import printable
-
-UNFINISHED: set[Path] = set()
-"""Files and folders that are being written: whoever ends the process at once removes them."""
 
 
 @contextmanager
@@ -51,38 +47,6 @@ def complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         partial.unlink(missing_ok=True)
         UNFINISHED.discard(partial)
-
-
-def remove_unfinished() -> None:
-    """Removes what is half written, in whatever thread."""
-    for path in list(UNFINISHED):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-
-
-def flushed(path: Path) -> None:
-    """Has a file, or the names in a folder, on the disk.
-
-    Parameters
-    ----------
-    path : Path
-
-    Raises
-    ------
-    OSError
-        It cannot be: the disk is full, or broken.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        # File systems that know no such thing: what was written is as safe as it gets there.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):
-            raise
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

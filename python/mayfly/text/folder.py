@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
-from mayfly.text.files import UNFINISHED, flushed
+from mayfly.text.durable import UNFINISHED, flushed
 
 if TYPE_CHECKING:
     import polars as pl

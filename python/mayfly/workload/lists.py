@@ -259,6 +259,9 @@ def scan(reader: Callable[..., pl.DataFrame], path: Path, source: str, **options
 
 def check_names(frame: pl.DataFrame, source: str) -> None:
     """Refuse an unknown, repeated or missing column, and a table without rows."""
+    if frame.columns and not any(name in COLUMNS or did_you_mean(name, COLUMNS) for name in frame.columns):
+        # Of a file that is none, which a stranger's sweep may have named, nothing is shown.
+        raise MayflyError(f"{source}: not a flow list: none of its columns is known: known are {', '.join(COLUMNS)}")
     for name in frame.columns:
         if name in COLUMNS:
             continue
