@@ -166,7 +166,7 @@ impl Control {
     /// Section 5.6, `control_law`.
     fn following(&self, law: &Law, time: Time) -> Time {
         if law.newton {
-            later(time, Time((u128::from(law.interval.0) * u128::from(self.inverse) >> 16) as u64))
+            later(time, Time(((u128::from(law.interval.0) * u128::from(self.inverse)) >> 16) as u64))
         } else {
             control_law(time, law.interval, self.count)
         }
