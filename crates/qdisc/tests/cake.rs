@@ -253,7 +253,6 @@ fn a_flow_that_is_empty_with_its_credit_used_up_waits_for_a_round() {
     for _ in 0..6000 {
         if !waits {
             cake.enqueue(Packet { len: 1514, ..packet(8, 9000) }, Time::ZERO);
-            waits = true;
         }
         let sent = cake.dequeue(Time::ZERO).expect("eight flows are backlogged").flow.0 as usize;
         packets[sent] += 1;
