@@ -134,7 +134,7 @@ mod tests {
         if !taps.iter().any(|(other, _)| *other == tap) {
             taps.push((tap, 0));
         }
-        let own = taps.iter_mut().find(|(other, _)| *other == tap).unwrap();
+        let own = taps.iter_mut().find(|(other, _)| *other == tap).expect("a tap that was seen");
         own.1 += 1;
         own.1 <= others
     }
