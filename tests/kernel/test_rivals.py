@@ -1,10 +1,16 @@
 """fq_codel and cake are what the kernel has (docs/kernel/engine.md, "The rivals")."""
 
+import os
+
 import guest
 import pytest
 import rivals
 
-pytestmark = pytest.mark.kernel
+pytestmark = [
+    pytest.mark.kernel,
+    # Each case runs for 120 s of the guest's time, most of them in both engines.
+    pytest.mark.skipif("MAYFLY_RIVALS" not in os.environ, reason="half an hour: MAYFLY_RIVALS=1 make test-kernel"),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
