@@ -27,6 +27,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.show.notebook import Result
 from mayfly.text.files import complete, first_line, without_panics
 from mayfly.text.folder import write_table
 from mayfly.text.readable import printable
@@ -65,8 +66,8 @@ class DamagedError(MayflyError):
         super().__init__(f"{path}: damaged: {reason}; `mayfly sweep check {path.parent.parent}` sets it aside")
 
 
-@dataclass(frozen=True)
-class Checked:
+@dataclass(frozen=True, repr=False)
+class Checked(Result):
     """What a check found.
 
     Parameters
