@@ -82,7 +82,7 @@ def test_what_is_wrong_is_told_in_a_line(given, said, flows, tmp_path, monkeypat
 def test_what_no_format_knows_is_refused_as_a_flow_list(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("some words\nand more\n")
-    with pytest.raises(MayflyError, match="column some words is unknown"):
+    with pytest.raises(MayflyError, match="none of its columns is known"):
         read_flows_any(path)
     path.write_bytes(b"")
     with pytest.raises(MayflyError, match="the file is empty"):
