@@ -249,28 +249,29 @@ def _results(
     store: Store, trials: Sequence[Trial], make_workers: Callable[[], Workers], progress: Progress | None
 ) -> tuple[Mapping[Trial, dict[str, Any]], int]:
     """The row of each trial, and how many ran now."""
-    known = store.rows()
-    by_key: dict[str, list[Trial]] = {}
-    for trial in trials:
-        by_key.setdefault(trial.key, []).append(trial)
-    waiting = [key for key in by_key if known.get(key, {}).get("status") != "done"]
-    left, ran = iter(waiting), 0
-    crew: Workers | None = None
-    try:
-        following = next(left, None)
-        while following is not None or (crew is not None and crew.busy()):
-            while following is not None and (crew is None or crew.room()):
-                crew = crew or make_workers()
-                crew.submit(by_key[following][0], following)
-                following = next(left, None)
-            for key, (row, records) in crew.wait() if crew is not None else ():
-                store.add(row, records)
-                known[key] = row
-                ran += 1
-                if progress is not None:
-                    progress(1 - (len(waiting) - ran) / len(by_key))
-    finally:
-        if crew is not None:
-            crew.close()
-    store.gather(left_behind=True)
+    with store.alone((0, 1)):
+        known = store.rows()
+        by_key: dict[str, list[Trial]] = {}
+        for trial in trials:
+            by_key.setdefault(trial.key, []).append(trial)
+        waiting = [key for key in by_key if known.get(key, {}).get("status") != "done"]
+        left, ran = iter(waiting), 0
+        crew: Workers | None = None
+        try:
+            following = next(left, None)
+            while following is not None or (crew is not None and crew.busy()):
+                while following is not None and (crew is None or crew.room()):
+                    crew = crew or make_workers()
+                    crew.submit(by_key[following][0], following)
+                    following = next(left, None)
+                for key, (row, records) in crew.wait() if crew is not None else ():
+                    store.add(row, records)
+                    known[key] = row
+                    ran += 1
+                    if progress is not None:
+                        progress(1 - (len(waiting) - ran) / len(by_key))
+        finally:
+            if crew is not None:
+                crew.close()
+        store.gather(left_behind=True)
     return {trial: known[key] for key, group in by_key.items() for trial in group}, ran
