@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import mayfly
-from mayfly.comparison.notebook import MEASURES, MOST
+from mayfly.comparison.felt import MEASURES, measured
+from mayfly.comparison.notebook import MOST
 from mayfly.profile.answer import profile
 from mayfly.profile.link import DirectionGuess, LinkGuess
 from mayfly.show.notebook import Bars, Result, bars, steps
@@ -34,12 +35,6 @@ def profiled(request):
 
 def svg(html):
     return [ET.fromstring(text) for text in re.findall(r"<svg .*?</svg>", html, re.DOTALL)]
-
-
-def _figure(row, place, value):
-    for name in place:
-        row = row.get(name) or {}
-    return row.get(value)
 
 
 def test_a_comparison_prints_one_short_line(compared):
@@ -71,7 +66,9 @@ def test_a_comparison_in_a_notebook_has_a_picture_and_a_table(compared):
     [plot] = svg(html)
     drawn = [element for element in plot if element.tag.endswith("rect")]
     # A percentile that transfers without end leave open has no bar.
-    told = [[_figure(row, place, value) is not None for row in rows] for _, place, value, *_ in MEASURES]
+    found = [[measured(row, measure) for row in rows] for measure in MEASURES if measure.pictured]
+    told = [[own is not None and own.value is not None for own in measure] for measure in found]
+    told += [[row[name]["mean_s"] is not None for row in rows] for name in ("short", "long")]
     panels = [known for known in told if any(known)][:MOST]
     assert len(panels) == MOST == sum(1 for e in plot if e.get("font-weight") == "bold")
     assert len(drawn) == sum(map(sum, panels)) > MOST

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mayfly.comparison.felt import BY_ID, measured
 from mayfly.metrics.resampling import hour_ci95
 from mayfly.text.readable import share_text, time_text
 
@@ -92,35 +93,33 @@ class Criterion:
         return f"{number if unit and last.endswith(' ' + unit) else first} -> {last}"
 
 
-def _of_users(*path: str) -> Callable[[Row], float | None]:
-    """A figure of ``users``; infinite where there are flows and the percentile falls on an unfinished one."""
-
-    def value(row: Row) -> float | None:
-        block: Any = row.get("users") or {}
-        for name in path[:-1]:
-            block = block.get(name) or {}
-        found = block.get(path[-1])
-        if found is None and path[-1].endswith("_s") and (block.get("flows") or block.get("pages")):
-            return math.inf
-        return None if found is None else float(found)
-
-    return value
-
-
 def unfinished_share(row: Row) -> float | None:
     """Share of transfers that had not finished at the end, those without an end aside."""
     ended, open_ = row.get("flows_completed") or 0, (row.get("flows_unfinished") or 0) - (row.get("flows_endless") or 0)
     return open_ / (ended + open_) if ended + open_ else None
 
 
+def _felt(id: str, name: str, noticed: float) -> Criterion:
+    """A figure of :data:`~mayfly.comparison.felt.MEASURES` as a criterion, in its unit of the summary."""
+    measure = BY_ID[id]
+
+    def value(row: Row) -> float | None:
+        found = measured(row, measure)
+        if found is None or found.value is None:
+            return None if found is None else math.inf
+        return found.value * (1e3 if measure.unit == "ms" else 1.0)
+
+    return Criterion(id, name, measure.unit, value, noticed)
+
+
 CRITERIA: tuple[Criterion, ...] = (
     Criterion("unfinished", "transfers that never finish", "share", unfinished_share, 0.01),
-    Criterion("short_p95", "short transfers (95th percentile)", "s", _of_users("short", "p95_s"), 0.05),
-    Criterion("ping_p95", "ping under load", "ms", _of_users("ping", "p95_ms"), 10.0),
-    Criterion("call_mos", "call quality (MOS)", "mos", _of_users("call", "mos"), 0.2),
-    Criterion("pages_p95", "pages (95th percentile)", "s", _of_users("pages", "p95_s"), 0.1),
-    Criterion("long_p50", "long transfers (median)", "s", _of_users("long", "p50_s"), 0.5),
-    Criterion("long_p95", "long transfers (95th percentile)", "s", _of_users("long", "p95_s"), 0.5),
+    _felt("short_p95", "short transfers (95th percentile)", 0.05),
+    _felt("ping_p95", "ping under load", 10.0),
+    _felt("call_mos", "call quality (MOS)", 0.2),
+    _felt("pages_p95", "pages (95th percentile)", 0.1),
+    _felt("long_p50", "long transfers (median)", 0.5),
+    _felt("long_p95", "long transfers (95th percentile)", 0.5),
 )
 """In the order in which a sentence names them; docs/recommendation.md says why each threshold."""
 

@@ -1,4 +1,8 @@
-"""What users feel, as the summary holds it under ``users``: which figures there are, and how each is read."""
+"""What users feel, as the summary holds it under ``users``: which figures there are, and how each is read and shown.
+
+The one list of them: terminal, page, first figure, notebook, criteria of the recommendation and the second run with
+other hosts all read :data:`MEASURES`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,35 +10,126 @@ from typing import Any
 
 Row = Mapping[str, Any]
 
+_SECONDS = {"s": 1.0, "ms": 1e-3}
+
 
 @dataclass(frozen=True)
 class Measure:
-    """A time that users feel.
+    """A figure of what users feel.
 
     Parameters
     ----------
+    id : str
+        One word, unique in :data:`MEASURES`.
     key : str
         Of the mapping in ``users``.
-    name : str
-        Of the figure in it, without the unit at its end.
-    title : str
-        Head of its column and panel, without a unit.
+    field, interval : str
+        Of the figure and of its 95 % interval in that mapping.
+    unit : str
+        Of both in the summary: ``s``, ``ms``, ``mos``, ``share`` or ``mbps``.
+    what : str
+        What is measured, in a sentence.
+    statistic : str
+        Which figure of it: ``95th percentile``.
+    head : str
+        Of its column in the terminal, a line each; empty where the terminal leaves it out.
+    on_page : bool
+        Whether the page has a column of it.
     pictured : bool
-        Whether the first figure shows it.
+        Whether the first figure of the page and the notebook draw it.
     """
 
+    id: str
     key: str
-    name: str
-    title: str
+    field: str
+    interval: str
+    unit: str
+    what: str
+    statistic: str
+    head: str = ""
+    on_page: bool = True
     pictured: bool = False
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time, which can be without bound."""
+        return self.unit in _SECONDS
+
+    @property
+    def title(self) -> str:
+        """Head of a column or panel, without a unit.
+
+        Examples
+        --------
+        >>> MEASURES[0].title
+        'short transfers, p95'
+        """
+        return f"{self.what}, {self._short}"
+
+    @property
+    def phrase(self) -> str:
+        """The figure within a sentence: ``p95 of short transfers``."""
+        return f"{self._short} of {self.what}"
+
+    @property
+    def _short(self) -> str:
+        return "p95" if self.statistic == "95th percentile" else self.statistic
 
 
 MEASURES = (
-    Measure("ping", "p95", "ping under load, p95", pictured=True),
-    Measure("short", "p95", "short transfers, p95", pictured=True),
-    Measure("pages", "p95", "page load, p95", pictured=True),
-    Measure("long", "p95", "long transfers, p95", pictured=True),
+    Measure(
+        "short_p95",
+        "short",
+        "p95_s",
+        "p95_ci95",
+        "s",
+        "short transfers",
+        "95th percentile",
+        head="short\ntransfers\np95",
+        pictured=True,
+    ),
+    Measure(
+        "ping_p95",
+        "ping",
+        "p95_ms",
+        "p95_ci95",
+        "ms",
+        "ping under load",
+        "95th percentile",
+        head="ping\nunder load\np95",
+        pictured=True,
+    ),
+    Measure("ping_mean", "ping", "mean_ms", "", "ms", "ping under load", "mean", on_page=False),
+    Measure("call_mos", "call", "mos", "mos_ci95", "mos", "call", "MOS", head="call\nMOS"),
+    Measure(
+        "pages_p95",
+        "pages",
+        "p95_s",
+        "p95_ci95",
+        "s",
+        "page load",
+        "95th percentile",
+        head="pages\np95",
+        pictured=True,
+    ),
+    Measure("video_stalled", "video", "stalled_share", "stalled_ci95", "share", "video", "stalled", "video\nstalled"),
+    Measure(
+        "long_p50",
+        "long",
+        "p50_s",
+        "p50_ci95",
+        "s",
+        "long transfers",
+        "median",
+        head="long\ntransfers\nmedian",
+        on_page=False,
+    ),
+    Measure("long_p95", "long", "p95_s", "p95_ci95", "s", "long transfers", "95th percentile", pictured=True),
+    Measure("goodput_p50", "downloads", "goodput_mbps_p50", "", "mbps", "downloads", "Mbit/s"),
 )
+"""In the order of columns and panels."""
+
+BY_ID = {measure.id: measure for measure in MEASURES}
 
 
 @dataclass(frozen=True)
@@ -43,17 +138,19 @@ class Felt:
 
     Parameters
     ----------
-    value_s : float or None
-        None where the percentile falls on what never ended.
-    ci95_s : sequence of float or None
-        Its interval.
-    unfinished : bool
-        Whether it is None for that reason.
+    value : float or None
+        Seconds where it is a time, else the unit of the measure; None where a time falls on what never ended.
+    ci95 : sequence of float or None
+        Its interval, in the same unit.
     """
 
-    value_s: float | None
-    ci95_s: Sequence[float] | None
-    unfinished: bool
+    value: float | None
+    ci95: Sequence[float] | None
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it falls on what never ended."""
+        return self.value is None
 
 
 def measured(row: Row, measure: Measure) -> Felt | None:
@@ -73,14 +170,14 @@ def measured(row: Row, measure: Measure) -> Felt | None:
     Examples
     --------
     >>> row = {"users": {"ping": {"probes": 9, "p95_ms": 11.0, "p95_ci95": [10.0, 12.0]}}}
-    >>> measured(row, MEASURES[0])
-    Felt(value_s=0.011, ci95_s=[0.01, 0.012], unfinished=False)
+    >>> measured(row, BY_ID["ping_p95"])
+    Felt(value=0.011, ci95=[0.01, 0.012])
     """
-    own = (row.get("users") or {}).get(measure.key)
-    if not own or not any(own.get(count) for count in ("probes", "flows", "pages", "streams")):
-        return None
-    ending, scale = ("ms", 1e-3) if f"{measure.name}_ms" in own else ("s", 1.0)
-    value = own.get(f"{measure.name}_{ending}")
-    ends = own.get(f"{measure.name}_ci95")
-    in_s = None if ends is None or value is None or None in ends else [end * scale for end in ends]
-    return Felt(None if value is None else value * scale, in_s, value is None)
+    block = (row.get("users") or {}).get(measure.key) or {}
+    value = block.get(measure.field)
+    if value is None:
+        counted = any(block.get(count) for count in ("probes", "flows", "pages"))
+        return Felt(None, None) if measure.is_time and counted else None
+    scale = _SECONDS.get(measure.unit, 1.0)
+    ends = block.get(measure.interval)
+    return Felt(value * scale, None if ends is None or None in ends else [end * scale for end in ends])

@@ -4,21 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mayfly.comparison.choice import leading, leading_sentences
+from mayfly.comparison.felt import MEASURES, Felt, measured
 from mayfly.comparison.overview import overview_table
 from mayfly.show.notebook import Bars, bars
 from mayfly.show.palette import styles
 from mayfly.text.readable import count_text, time_text
 
 Row = Mapping[str, Any]
-
-MEASURES: tuple[tuple[str, tuple[str, ...], str, str, float], ...] = (
-    ("Ping under load, 95th percentile", ("users", "ping"), "p95_ms", "p95_ci95", 1e-3),
-    ("Short transfers, 95th percentile", ("users", "short"), "p95_s", "p95_ci95", 1.0),
-    ("Long transfers, 95th percentile", ("users", "long"), "p95_s", "p95_ci95", 1.0),
-    ("Short flows, mean response time", ("short",), "mean_s", "ci95", 1.0),
-    ("Long flows, mean response time", ("long",), "mean_s", "ci95", 1.0),
-)
-"""Title, place in a row of the summary, value, interval, and seconds in a unit of both."""
 
 MOST = 3
 """Panels drawn: the first that the runs have."""
@@ -62,26 +54,23 @@ def plot(summary: Mapping[str, Any]) -> str:
     labels = leading(summary["disciplines"])
     rows = [row for label in labels for row in summary["disciplines"] if row["label"] == label]
     looks = styles([row["label"] for row in summary["disciplines"]])
-    panels = [panel for panel in (_panel(rows, *measure) for measure in MEASURES) if panel is not None][:MOST]
+    felt = [_panel(measure.title, [measured(row, measure) for row in rows]) for measure in MEASURES if measure.pictured]
+    panels = [panel for panel in (*felt, *(_mean_panel(rows, name) for name in ("short", "long"))) if panel][:MOST]
     return bars(labels, [looks[label].colour for label in labels], panels) if panels else ""
 
 
-def _panel(
-    rows: Sequence[Row], title: str, place: Sequence[str], value: str, interval: str, unit_s: float
-) -> Bars | None:
-    found = [_at(row, place) for row in rows]
-    values = [None if at.get(value) is None else at[value] * unit_s for at in found]
+def _panel(title: str, found: Sequence[Felt | None]) -> Bars | None:
+    values = [None if own is None else own.value for own in found]
     if not any(values):
         return None
-    ends = [at.get(interval) for at in found]
-    intervals = [None if of is None or None in of else [end * unit_s for end in of] for of in ends]
-    return Bars(title, values, intervals, [time_text(seconds) for seconds in values])
+    intervals = [None if own is None else own.ci95 for own in found]
+    return Bars(f"{title[0].upper()}{title[1:]}", values, intervals, [time_text(seconds) for seconds in values])
 
 
-def _at(row: Row, place: Sequence[str]) -> Row:
-    for name in place:
-        row = row.get(name) or {}
-    return row
+def _mean_panel(rows: Sequence[Row], name: str) -> Bars | None:
+    """Mean response time of a class of flows."""
+    classes = [row.get(name) or {} for row in rows]
+    return _panel(f"{name} flows, mean response time", [Felt(of.get("mean_s"), of.get("ci95")) for of in classes])
 
 
 def shown(summary: Mapping[str, Any]) -> list[Any]:

@@ -1,11 +1,13 @@
 """How much an answer depends on the hosts that were assumed: the baseline and the best once more with others."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from mayfly.comparison.choice import baseline as reference
+from mayfly.comparison.felt import BY_ID, Measure, measured
 from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.simulate.run import run_many
@@ -19,12 +21,8 @@ HOSTS = {
     "qualnet-4.5-like": "the hosts of 2012 (preset qualnet-4.5-like: NewReno, initial window 3)",
 }
 
-_MEASURES = (
-    ("p95 of short transfers", "short", "p95_s", 1.0),
-    ("mean ping", "ping", "mean_ms", 1e-3),
-    ("p95 of long transfers", "long", "p95_s", 1.0),
-)
-"""What is compared, the first that both runs have: its name, where it is in ``users``, and its unit in seconds."""
+_COMPARED = ("short_p95", "ping_mean", "long_p95")
+"""Ids of the measures of which the first that two disciplines have is compared."""
 
 
 def other_transport(
@@ -56,11 +54,10 @@ def other_transport(
     """
     labels: list[str] = [row["label"] for row in rows]
     baseline = (reference(rows) or rows[0])["label"]
-    found = next(((name, kind, key, unit) for name, kind, key, unit in _MEASURES if _has(rows, kind, key)), None)
-    if len(labels) < 2 or found is None or not (flows["protocol"] == "tcp").any():
+    measure = next((BY_ID[id] for id in _COMPARED if len(_values(rows, BY_ID[id])) >= 2), None)
+    if len(labels) < 2 or measure is None or not (flows["protocol"] == "tcp").any():
         return None
-    name, kind, key, unit = found
-    here = {row["label"]: unit * row["users"][kind][key] for row in rows if _of(row, kind, key) is not None}
+    here = _values(rows, measure)
     others = [label for label in here if label != baseline]
     if baseline not in here or not others:
         return None
@@ -69,21 +66,19 @@ def other_transport(
     preset = OF_2012 if scenario.tcp.preset != OF_2012 else TODAY
     again = scenario_of(_with_preset(scenario, preset), scenario.name)
     pair = [one for one in chosen if one.label in (baseline, best)]
-    there = _measured(again, flows, pair, (kind, key, unit))
-    other = f"{_text(there[baseline])} under {baseline} and {_text(there[best])} under {best}"
+    there = _again(again, flows, pair, measure)
+    other = f"{_text(there.get(baseline))} under {baseline} and {_text(there.get(best))} under {best}"
     own = f"{time_text(here[baseline])} and {time_text(here[best])}"
-    sentence = f"With {HOSTS[preset]} the {name} is {other}, here {own}: {_verdict(here, there, baseline, best)}"
+    sentence = (
+        f"With {HOSTS[preset]} the {measure.phrase} is {other}, here {own}: {_verdict(here, there, baseline, best)}"
+    )
     return {"preset": preset, "sentence": sentence}
 
 
-def _of(row: Mapping[str, Any], kind: str, key: str) -> float | None:
-    own = row["users"][kind]
-    value: float | None = None if own is None else own[key]
-    return value
-
-
-def _has(rows: Sequence[Mapping[str, Any]], kind: str, key: str) -> bool:
-    return sum(_of(row, kind, key) is not None for row in rows) >= 2
+def _values(rows: Sequence[Mapping[str, Any]], measure: Measure) -> dict[str, float]:
+    """The measure by label, s, of those that have it with a bound."""
+    found = {row["label"]: measured(row, measure) for row in rows}
+    return {label: own.value for label, own in found.items() if own is not None and own.value is not None}
 
 
 def _with_preset(scenario: Scenario, preset: str) -> dict[str, Any]:
@@ -92,26 +87,19 @@ def _with_preset(scenario: Scenario, preset: str) -> dict[str, Any]:
     return document | {"tcp": {"preset": preset}}
 
 
-def _measured(
-    scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], measure: tuple[str, str, float]
-) -> dict[str, float | None]:
+def _again(scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], measure: Measure) -> dict[str, float]:
     from mayfly.comparison.comparison import gather
 
-    kind, key, unit = measure
-    rows = gather(scenario, run_many(scenario, pair, flows), "whatif").summary["disciplines"]
-    values = {row["label"]: _of(row, kind, key) for row in rows}
-    return {label: None if value is None else unit * value for label, value in values.items()}
+    return _values(gather(scenario, run_many(scenario, pair, flows), "whatif").summary["disciplines"], measure)
 
 
 def _text(seconds: float | None) -> str:
     return "without bound (some never finish)" if seconds is None else time_text(seconds)
 
 
-def _verdict(here: Mapping[str, float], there: Mapping[str, float | None], baseline: str, best: str) -> str:
-    base, other = there[baseline], there[best]
-    infinite = float("inf")
-    base, other = (infinite if base is None else base), (infinite if other is None else other)
-    apart = [time_text(here[best]) != time_text(here[baseline]), _text(there[best]) != _text(there[baseline])]
+def _verdict(here: Mapping[str, float], there: Mapping[str, float], baseline: str, best: str) -> str:
+    base, other = there.get(baseline, math.inf), there.get(best, math.inf)
+    apart = [time_text(here[best]) != time_text(here[baseline]), _text(there.get(best)) != _text(there.get(baseline))]
     if not any(apart):
         return "the two are alike with both"
     if not all(apart):

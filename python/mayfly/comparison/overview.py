@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mayfly.comparison.choice import grouped, marks
+from mayfly.comparison.felt import MEASURES, Measure, measured
 from mayfly.comparison.links import buffer_text, ways
 from mayfly.show.plots import MANY
 from mayfly.show.terminal import LABEL, FoldingTable, HidingTable, empty_table
@@ -49,15 +50,15 @@ def users_table(summary: Mapping[str, Any]) -> Table | None:
     if not any(row.get("users") for row in rows):
         return None
     chosen = (summary.get("recommendation") or {}).get("discipline")
-    columns = [column for column in _COLUMNS if any(_figure(row, column) is not None for row in rows)]
+    columns = [measure for measure in MEASURES if measure.head and any(measured(row, measure) for row in rows)]
     if not columns:
         return None
     few = len(rows) <= MANY
     title = "What users feel [95 % CI]" if few and _has_intervals(rows, columns) else "What users feel"
     table = empty_table(Text(title), FoldingTable if few else HidingTable, padding=(0, 1, 0, 0) if few else 0)
     table.add_column(Text("discipline"), overflow="fold", max_width=LABEL)
-    for head, *_ in columns:
-        table.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
+    for column in columns:
+        table.add_column(Text(column.head, justify="right"), justify="right", no_wrap=True)
     for name, members in [("", rows)] if few else grouped(rows):
         if name:
             table.add_row(Text(name, style="dim italic"))
@@ -68,50 +69,23 @@ def users_table(summary: Mapping[str, Any]) -> Table | None:
     return table
 
 
-_COLUMNS = (
-    ("short\ntransfers\np95", "short", "p95_s", "p95_ci95"),
-    ("ping\nunder load\np95", "ping", "p95_ms", "p95_ci95"),
-    ("call\nMOS", "call", "mos", "mos_ci95"),
-    ("pages\np95", "pages", "p95_s", "p95_ci95"),
-    ("video\nstalled", "video", "stalled_share", "stalled_ci95"),
-    ("long\ntransfers\nmedian", "long", "p50_s", "p50_ci95"),
-)
-"""Head, and where the figure and its interval are in ``users``."""
-
-_Column = tuple[str, str, str, str]
+def _has_intervals(rows: list[Mapping[str, Any]], columns: Sequence[Measure]) -> bool:
+    return any(own.ci95 for row in rows for column in columns if (own := measured(row, column)))
 
 
-def _block(row: Mapping[str, Any], column: _Column) -> Mapping[str, Any]:
-    return (row.get("users") or {}).get(column[1]) or {}
-
-
-def _figure(row: Mapping[str, Any], column: _Column) -> float | None:
-    """The figure; infinite where it falls on what never finishes."""
-    block = _block(row, column)
-    value = block.get(column[2])
-    if value is None and block.get("unfinished"):
-        return float("inf")
-    return None if value is None else float(value)
-
-
-def _has_intervals(rows: list[Mapping[str, Any]], columns: list[_Column]) -> bool:
-    return any(_block(row, column).get(column[3]) for row in rows for column in columns)
-
-
-def _figure_cell(row: Mapping[str, Any], column: _Column, intervals: bool) -> Text:
-    value, ends = _figure(row, column), _block(row, column).get(column[3])
-    if value is None:
+def _figure_cell(row: Mapping[str, Any], column: Measure, intervals: bool) -> Text:
+    found = measured(row, column)
+    if found is None:
         return Text(time_text(None))
-    if value == float("inf"):
+    value, ends = found.value, found.ci95
+    if value is None:
         return Text("never")
-    if column[2] == "mos":
+    if column.unit == "mos":
         cell, lines = Text(f"{value:.1f}"), "" if ends is None else f"[{ends[0]:.1f}, {ends[1]:.1f}]"
-    elif column[2].endswith("_share"):
+    elif column.unit == "share":
         cell, lines = Text(f"{100 * value:.1f} %"), ""
     else:
-        unit = 1e3 if column[2].endswith("_ms") else 1.0
-        scaled = None if ends is None else [end / unit for end in ends]
-        cell, lines = Text(time_text(value / unit)), interval_text(value / unit, scaled, _end)
+        cell, lines = Text(time_text(value)), interval_text(value, ends, _end)
     if intervals and lines:
         cell.append("\n" + lines, style="not bold default dim")
     return cell

@@ -140,13 +140,9 @@ def _tools(rows: Sequence[Row]) -> str:
 
 def _felt(rows: Sequence[Row]) -> dict[str, list[Cell]]:
     """What users feel, by heading."""
-    columns = {
-        measure.title.replace(", p95", "<br>p95"): [_felt_cell(row, measure) for row in rows] for measure in MEASURES
-    }
+    shown = [measure for measure in MEASURES if measure.on_page]
+    columns = {measure.title.replace(", ", "<br>"): [_felt_cell(row, measure) for row in rows] for measure in shown}
     columns |= {
-        "call<br>MOS": [_number(_users(row, "call").get("mos"), ".2f") for row in rows],
-        "video<br>stalled": [_share(_users(row, "video").get("stalled_share")) for row in rows],
-        "downloads<br>Mbit/s": [_number(_users(row, "downloads").get("goodput_mbps_p50"), ".3g") for row in rows],
         "unfinished": [_unfinished_cell(row, {}) for row in rows],
         "runs on": [_runs_on(row) for row in rows],
     }
@@ -161,20 +157,22 @@ def _felt_cell(row: Row, measure: Measure) -> Cell:
     found = measured(row, measure)
     if found is None:
         return MISSING, None, ""
-    if found.value_s is None:
+    if found.value is None:
         return "<b>never ends</b>", float("inf"), ""
+    if not measure.is_time:
+        return (_share if measure.unit == "share" else _number)(found.value)
     own = _users(row, measure.key)
-    notes = [interval_text(found.value_s, found.ci95_s)]
+    notes = [interval_text(found.value, found.ci95)]
     if own.get("grade"):
         notes.append(f"grade {own['grade']}")
     elif own.get("p50_s") is not None:
         notes.append(f"p50 {time_text(own['p50_s'])}")
     small = "".join(f"<small>{escape(note)}</small>" for note in notes if note)
-    return f"<b>{time_text(found.value_s)}</b>{small}", found.value_s, ""
+    return f"<b>{time_text(found.value)}</b>{small}", found.value, ""
 
 
-def _number(value: float | None, form: str) -> Cell:
-    return (MISSING, None, "") if value is None else (format(value, form), value, "")
+def _number(value: float) -> Cell:
+    return format(value, ".3g"), value, ""
 
 
 def _share(value: float | None) -> Cell:

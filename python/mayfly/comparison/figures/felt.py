@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def felt_figure(rows: Sequence[Row], styles: Mapping[str, Style]) -> Figure | None:
-    """Bars of ping, short transfers, pages and long transfers; of the classes' means where none of these was measured.
+    """Bars of short transfers, ping, pages and long transfers; of the classes' means where none of these was measured.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def felt_figure(rows: Sequence[Row], styles: Mapping[str, Style]) -> Figure | No
 def _panel(measure: Measure, rows: Sequence[Row]) -> Panel | None:
     found = {row["label"]: measured(row, measure) for row in rows}
     known = {label: own for label, own in found.items() if own is not None}
-    return _timed(measure.title, {label: (own.value_s, own.ci95_s, own.unfinished) for label, own in known.items()})
+    return _timed(measure.title, {label: (own.value, own.ci95, own.unfinished) for label, own in known.items()})
 
 
 def _means(name: str, rows: Sequence[Row]) -> Panel | None:
