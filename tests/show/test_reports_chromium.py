@@ -82,13 +82,13 @@ def test_the_first_screen_answers_and_nothing_is_cut(report, tmp_path, scheme):
         assert found["answer"] <= top < found["height"] - 200 and right <= width, (width, found["picture"])
         assert found["drawn"] > 0, width
         assert found["dangling"] == 0 and (found["contents"] >= 3 or "estimates" in str(report)), width
-        assert found["saves"] == 3 * found["plots"] > 0
+        assert found["saves"] == 4 * found["plots"] > 0
 
 
 def test_a_plot_is_saved_as_svg_png_and_numbers(tmp_path):
     path = _comparison(tmp_path / "report.html", ["fifo", "efd"], 400)
     script = """
-    <script>var got = {}, kinds = [0, 1, 2], text = ["SVG", "PNG", "CSV"];
+    <script>var got = {}, kinds = [0, 1, 3], text = ["SVG", "PNG", "PDF", "CSV"];
     addEventListener("load", function () { setTimeout(function next() {
       if (!kinds.length) { document.body.dataset.got = JSON.stringify(got); return; }
       var at = kinds.shift();
@@ -115,9 +115,28 @@ def test_a_plot_is_saved_as_svg_png_and_numbers(tmp_path):
     assert len(told) == 1 + 2 * 4, "two disciplines, four measures, no text of the bars"
     # The title of the axis holds a comma and is quoted.
     series, title, value, _, label, low, high, _ = next(csv.reader(told[1:2]))
-    assert (series, title, label) == ("fifo", "ping under load, p95 (ms)", "fifo")
+    assert (series, title, label) == ("fifo", "short transfers, p95 (ms)", "fifo")
     assert float(low) < float(value) < float(high)
     assert 'data-errors="[]"' in visit.dom and visit.console == []
+
+
+def test_a_plot_is_printed_alone_as_a_pdf_of_its_own_size(tmp_path):
+    path = _comparison(tmp_path / "report.html", ["fifo", "efd"], 400)
+    script = """
+    <script>window.print = function () { document.body.dataset.asked = document.title; };
+    addEventListener("load", function () { setTimeout(function () {
+      document.querySelectorAll("figure.lead .save button")[2].click(); }, 4000); });</script>"""
+    path.write_text(with_probe(path.read_text(encoding="utf-8"), script), encoding="utf-8")
+    pdf = tmp_path / "figure.pdf"
+    command = [BROWSER, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={pdf}"]
+    subprocess.run([*command, "--no-pdf-header-footer", path.as_uri()], capture_output=True, timeout=300, check=True)
+    made = pdf.read_bytes()
+    assert made.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", made)) == 1
+    width, height = map(float, re.search(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", made).groups())
+    assert width > 1.5 * height, "the page is as flat as the figure"
+    assert b"/Subtype /Image" not in made and b"/Subtype/Image" not in made, "lines and text, no picture of pixels"
+    visit = Visit(path, tmp_path)
+    assert re.search(r'data-asked="[a-z0-9-]*felt"', visit.dom) and visit.console == []
 
 
 def html_json(dom, name):

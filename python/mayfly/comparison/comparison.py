@@ -320,7 +320,7 @@ def gather(
             "offered_up_mbps": load["up"]["mbps"],
             "largest_flows": first["flow_id"].gather(largest(first)).to_list(),
         },
-        "links": links_of(scenario, load),
+        "links": links_of(scenario, load, rows[0]["links"]),
         "transport": {"preset": scenario.tcp.preset, "other": None},
         "disciplines": rows,
         **(extra or {}),

@@ -66,7 +66,7 @@ def recommendation(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     same = best is reference or any(row is reference for row in equal)
     never = _never_full(reference)
     if same and never is not None:
-        return _told("never_full", None, [], f"{never} No discipline will help.", summary)
+        return _told("never_full", None, [], f"{never} No discipline will help.{_overflows(reference)}", summary)
     lost = _overload(rows, summary)
     if lost is not None:
         return _overloaded(lost, best, found, same, summary)
@@ -121,6 +121,19 @@ def _never_full(row: Row) -> str | None:
         return None
     used = max(link["utilisation"] or 0.0 for link in links.values() if link)
     return f"This link is never full ({_share(used)} used, {_share(max(peaks))} in its busiest second)."
+
+
+def _overflows(row: Row) -> str:
+    """A sentence where short bursts overflow the buffer of a link that is never full, with a space before it."""
+    links = row.get("links") or {}
+    drops = {way: link["drops"] for way, link in links.items() if link and link.get("drops")}
+    if not drops:
+        return ""
+    counted = " and ".join(f"{count:,} {way}" for way, count in sorted(drops.items(), key=lambda item: -item[1]))
+    return (
+        f" Bursts shorter than a second overflow its buffer all the same (packets dropped under {row['label']}: "
+        f"{counted}): a larger one would hold them."
+    )
 
 
 def _overload(rows: Sequence[Row], summary: Mapping[str, Any]) -> tuple[float, str] | None:

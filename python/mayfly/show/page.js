@@ -232,16 +232,39 @@
     link.href = address; link.download = name;
     document.body.appendChild(link); link.click(); link.remove();
   }
+  // The drawing alone on a page of its own size: the browser prints it as lines and text into a PDF.
+  function printed(figure, target, address) {
+    var image = new Image(), rule = document.createElement("style"), title = document.title;
+    image.id = "printed"; image.alt = target.getAttribute("aria-label"); image.src = address;
+    rule.textContent = "@page { size: " + target.clientWidth + "px " + (target.clientHeight + 44) + "px; margin: 0; }";
+    function ended() {
+      window.removeEventListener("afterprint", ended);
+      root.classList.remove("printing"); image.remove(); rule.remove(); document.title = title;
+    }
+    image.decode().then(function () {
+      document.head.appendChild(rule); document.body.appendChild(image); root.classList.add("printing");
+      document.title = fileName(figure, "pdf").replace(/\.pdf$/, "");
+      report.saved = { name: document.title + ".pdf", address: address };
+      window.addEventListener("afterprint", ended);
+      window.print();
+    }).catch(function (error) { failed(figure.key, error); });
+  }
   function saving(figure, target) {
     var caption = target.parentNode.querySelector("figcaption"), box = document.createElement("div");
     if (!caption || caption.querySelector(".save")) { return; }
     box.className = "save";
-    [["SVG", "as a drawing"], ["PNG", "as a picture"], ["CSV", "the numbers that are drawn"]].forEach(function (kind) {
+    [["SVG", "as a drawing"], ["PNG", "as a picture"], ["PDF", "as a page, by the printing of the browser"],
+      ["CSV", "the numbers that are drawn"]].forEach(function (kind) {
       var button = document.createElement("button"), ending = kind[0].toLowerCase();
       button.type = "button"; button.textContent = kind[0]; button.title = "save " + kind[1];
       button.setAttribute("aria-label", "save " + target.getAttribute("aria-label") + " " + kind[1]);
       button.addEventListener("click", function () {
         report.saved = null;
+        if (ending === "pdf") {
+          picture(figure, target, "svg").then(function (address) { printed(figure, target, address); })
+            .catch(function (error) { failed(figure.key, error); });
+          return;
+        }
         var made = ending === "csv"
           ? Promise.resolve(URL.createObjectURL(new Blob([numbers(figure, target)], { type: "text/csv" })))
           : picture(figure, target, ending);

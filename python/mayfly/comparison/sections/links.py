@@ -40,7 +40,9 @@ def has_two_queues(scenario: Scenario) -> bool:
     return scenario.network.topology == "dumbbell" and scenario.network.wlan is None
 
 
-def links_of(scenario: Scenario, offered: Mapping[str, Any]) -> dict[str, Any] | None:
+def links_of(
+    scenario: Scenario, offered: Mapping[str, Any], used: Mapping[str, Any] | None = None
+) -> dict[str, Any] | None:
     """The key ``links`` of the summary.
 
     Parameters
@@ -49,11 +51,14 @@ def links_of(scenario: Scenario, offered: Mapping[str, Any]) -> dict[str, Any] |
         What ran.
     offered : mapping
         Of the workload (:func:`mayfly.workload.mix.offered`).
+    used : mapping, optional
+        What a run did to both queues, as ``links`` of a row: acknowledgements are no offered load, but they fill a
+        link, and decide between directions that are offered the same.
 
     Returns
     -------
     dict or None
-        ``busier``, the direction that is offered the larger share of its rate, and for ``down`` and ``up`` their
+        ``busier``, the direction that is offered the larger share of its rate (then: that used more of it), and for ``down`` and ``up`` their
         ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of the rate; None where
         there is no load to tell. None for a network that is not one link.
     """
@@ -67,7 +72,8 @@ def links_of(scenario: Scenario, offered: Mapping[str, Any]) -> dict[str, Any] |
         mbps = offered[way]["mbps"]
         load = None if mbps is None else mbps * 1e6 / rates[way]
         found[way] = {"rate_bps": rates[way], "buffer": list(buffers[way]), "offered_mbps": mbps, "load": load}
-    busier = max(WAYS, key=lambda way: (found[way]["load"] or 0.0, way == "down"))
+    sent = {way: ((used or {}).get(way) or {}).get("utilisation") or 0.0 for way in WAYS}
+    busier = max(WAYS, key=lambda way: (found[way]["load"] or 0.0, sent[way], way == "down"))
     return {"busier": busier, **found}
 
 
