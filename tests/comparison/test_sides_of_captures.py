@@ -46,7 +46,7 @@ def test_profile_and_whatif_take_the_same_ends_for_near(name):
 
 @pytest.mark.parametrize("name", ["enterprise_ad_lab.pcap.gz", "echo_connections.pcap.gz"])
 def test_the_busier_direction_is_the_same_in_both(name):
-    """Each byte comes back from the echo server: only acknowledgements, which are no load, tell its directions apart."""
+    """An echo server sends each byte back: only acknowledgements, which are no load, tell its directions apart."""
     document, summary = seen(shared(name))
     ways = document["link"]["directions"]
     assert max(ways, key=lambda way: ways[way]["bytes"]) == summary["links"]["busier"]

@@ -58,9 +58,9 @@ def links_of(
     Returns
     -------
     dict or None
-        ``busier``, the direction that is offered the larger share of its rate (then: that used more of it), and for ``down`` and ``up`` their
-        ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of the rate; None where
-        there is no load to tell. None for a network that is not one link.
+        ``busier``, the direction that is offered the larger share of its rate (then: that used more of it), and for
+        ``down`` and ``up`` their ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of
+        the rate; None where there is no load to tell. None for a network that is not one link.
     """
     if not has_two_queues(scenario):
         return None
