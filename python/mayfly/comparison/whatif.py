@@ -145,7 +145,8 @@ def whatif(
     # Of a run that ends sooner, what starts in it is offered in its time; the load of the links is that of the capture.
     lasted_s = min(span_s, scenario.duration)
     result = gather(scenario, runs, "whatif", span_s=lasted_s if lasted_s > 0 else None)
-    links: Any = links_of(scenario, offered(flows, **packets, span_s=span_s if span_s > 0 else None))
+    load_of = offered(flows, **packets, span_s=span_s if span_s > 0 else None)
+    links: Any = links_of(scenario, load_of, result.summary["disciplines"][0]["links"])
     result.summary["links"] = links
     add_hours(result, scenario, chosen, flows, plan, rest)
     result.summary["recommendation"] = recommendation(result.summary)
