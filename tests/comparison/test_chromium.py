@@ -118,6 +118,7 @@ def states_after(page, folder, *steps):
     return json.loads(html.unescape(re.search(r'data-states="([^"]*)"', visit.dom)[1]))
 
 
+@pytest.mark.slow
 def test_a_row_puts_its_discipline_into_every_plot_and_brings_it_out(many, tmp_path):
     at_first, ticked, pinned, other, escaped, pointed, left = states_after(
         many,
@@ -146,6 +147,7 @@ def test_a_row_puts_its_discipline_into_every_plot_and_brings_it_out(many, tmp_p
     assert left["strong"] == left["cdf"]
 
 
+@pytest.mark.slow
 def test_a_name_in_a_legend_is_the_same_switch_in_every_plot(many, tmp_path):
     legend = (
         'var plot = document.getElementById("plot-cdf"); '

@@ -143,6 +143,7 @@ def test_a_missing_folder_is_an_error(tmp_path):
         write_report(tmp_path / "none" / "report.html", SUMMARY, RECORDS)
 
 
+@pytest.mark.slow
 def test_the_page_does_not_grow_with_the_flows():
     labels = list(LAWS)[:10]
     small, large = (flow_records(labels, flows=flows) for flows in (20_000, 200_000))
@@ -247,6 +248,7 @@ def test_a_summary_from_before_families_and_memory_still_has_a_page():
     assert list(rows_in(text)) == EVERY[:9]
 
 
+@pytest.mark.slow
 def test_thirty_disciplines_stay_small():
     records = flow_records([*EVERY, *(f"efd(threshold={at})" for at in range(4))], flows=20_000)
     text = own_part(page_text(summary_of(records, answer=[]), records, sample_rows(records, period_s=0.02)))

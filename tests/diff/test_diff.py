@@ -57,6 +57,7 @@ def test_more_repeated_packets_are_found_alone():
     assert told == {"packets repeated", "packets dropped"}
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_shift_as_often_as_they_say():
     """Of 100 comparisons with a shift of 1.3, the intervals of each time hold it in 95, but for chance."""
     held, given = Counter(), Counter()

@@ -116,7 +116,16 @@ def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+LONG = ("docs/tutorials/your-own-capture.md", "docs/tutorials/office-uplink.md", "docs/how-to/choose.md")
+"""Pages of which a run takes many seconds of CPU however short their simulations are: the slow lane has them."""
+
+
+def each_page():
+    """Pages as parameters, the long ones marked slow."""
+    return [pytest.param(page, marks=[pytest.mark.slow] if named(page) in LONG else []) for page in PAGES]
+
+
+@pytest.mark.parametrize("page", each_page(), ids=named)
 def test_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     for folder in ("captures", "scenarios"):
         (tmp_path / folder).symlink_to((ROOT / folder).resolve())

@@ -33,6 +33,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+@pytest.mark.slow
 def test_a_notebook_runs_from_top_to_bottom(path, folder, capsys):
     names, shown = {"__name__": "__main__"}, []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

@@ -69,6 +69,7 @@ def test_small_flows_wait_for_windows_where_all_packets_are_high():
 
 
 @pytest.mark.parametrize(("threshold", "rtt_s"), [(20, 0.0), (20, 0.02), (1, 0.0)])
+@pytest.mark.slow
 def test_times_grow_with_size_and_with_load(threshold, rtt_s):
     before = 0.0
     for rho in (0.2, 0.5, 0.8):

@@ -275,6 +275,7 @@ def test_least_attained_service_is_the_best_for_falling_hazard_rates_and_the_wor
 # Intervals and streams.
 
 
+@pytest.mark.slow
 def test_the_intervals_hold_the_mean_as_often_as_they_say():
     """200 runs at level 0.9: 180 within four deviations of a binomial law, 17."""
     held = 0

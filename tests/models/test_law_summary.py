@@ -36,6 +36,7 @@ def test_mass_of_the_largest_goes_from_nothing_to_all(spec):
 
 
 @pytest.mark.parametrize("spec", ["exponential:mean=12", "zipf:min=6,mean=40,cov=6", "hyperexponential:mean=1,cov=5"])
+@pytest.mark.slow
 def test_mass_is_that_of_a_sorted_sample(spec):
     law = service_law(spec)
     parts = []

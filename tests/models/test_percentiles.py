@@ -139,6 +139,7 @@ def test_percentiles_by_size_agree_with_jobs(name, law):
 
 @pytest.mark.parametrize("spec", ["exponential:mean=1", "bounded-pareto:min=1,max=1e2,alpha=1.1"])
 @pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.slow
 def test_percentiles_of_all_jobs_agree_with_jobs(name, spec):
     law = law_of(spec)
     run, rank = simulated(name, law, 0.7, 200_000, 6)
@@ -226,6 +227,7 @@ def test_the_table_agrees_with_the_inversion(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.slow
 def test_percentiles_rise_with_share_and_size(spec):
     law = law_of(spec)
     at = np.unique(np.r_[0.0, law.quantile(np.linspace(0.05, 0.99, 8))])

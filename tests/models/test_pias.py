@@ -177,6 +177,7 @@ def test_the_objective_of_the_paper_has_the_known_optimum(pareto, levels, load):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.slow
 def test_more_levels_are_never_worse(zipf, objective):
     means = [optimise(zipf, levels, LOAD, objective=objective).response for levels in (2, 3, 4, 6)]
     one = evaluate(zipf, [], LOAD, objective=objective)[0]
@@ -184,6 +185,7 @@ def test_more_levels_are_never_worse(zipf, objective):
 
 
 @pytest.mark.parametrize("objective", RESPONSES)
+@pytest.mark.slow
 def test_many_levels_come_to_least_attained_service_which_is_best_where_the_hazard_rate_falls(objective):
     """Two exponential laws, mixed: the longer a flow has gone on, the longer it will."""
     sizes = with_tail(lambda x: 0.99 * np.exp(-x / 1e4) + 0.01 * np.exp(-x / 1e6))
@@ -199,6 +201,7 @@ def test_exponential_sizes_gain_nothing_and_those_of_decreasing_hazard_rate_do(e
     assert in_turn.response < 0.1 * in_turn.response_of_one_level
 
 
+@pytest.mark.slow
 def test_a_sample_gives_thresholds_that_are_as_good_as_those_of_its_law(zipf):
     packets = wired().sample(np.random.default_rng(1), 20_000)
     of_sample = optimise(packets * 1500 + 80, 4, LOAD)
@@ -206,6 +209,7 @@ def test_a_sample_gives_thresholds_that_are_as_good_as_those_of_its_law(zipf):
     assert evaluate(zipf, of_sample.thresholds_bytes, LOAD)[0] <= 1.005 * of_law.response
 
 
+@pytest.mark.slow
 def test_what_minimises_the_slowdown_serves_shorter_flows(zipf):
     for objective in OBJECTIVES:
         response, slowdown = (optimise(zipf, 4, LOAD, objective=objective, minimise=measure) for measure in MEASURES)

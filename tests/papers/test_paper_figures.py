@@ -80,6 +80,7 @@ def check(drawing: Drawn, figures: list[Figure]) -> None:
 
 
 @pytest.mark.parametrize("drawing", OF_RUNS, ids=lambda drawing: drawing.source)
+@pytest.mark.slow
 def test_figures_of_short_runs_are_those_declared(drawing):
     check(drawing, drawing.make(Stub(), 60.0))
 

@@ -36,6 +36,7 @@ TRUE = {
 
 
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.slow
 def test_the_law_values_come_from_is_near_and_not_rejected(law):
     found = {fit.law: fit for fit in fits_of(drawn(law), bootstrap=99)}
     fit = found[law]

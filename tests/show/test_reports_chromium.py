@@ -53,7 +53,9 @@ def _gaming(path):
     return page.write(path, gaming_page(mayfly.gaming("fifo,fq_codel,efd", ["split"], duration="20s")))
 
 
-@pytest.fixture(scope="module", params=REPORTS)
+@pytest.fixture(
+    scope="module", params=[*REPORTS[:1], *(pytest.param(name, marks=pytest.mark.slow) for name in REPORTS[1:])]
+)
 def report(request, tmp_path_factory):
     path = tmp_path_factory.mktemp(request.param) / "report.html"
     made = {

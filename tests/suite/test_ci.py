@@ -68,6 +68,7 @@ def test_a_turn_that_nobody_takes_comes_with_every_25_commits(checkout):
     assert len(set(seen[:4])) == 4 and seen[4] == seen[0]
 
 
+@pytest.mark.slow
 def test_every_test_of_the_slow_lane_is_in_one_quarter(pytestconfig):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", "-m", "slow or papers"],

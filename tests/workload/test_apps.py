@@ -119,6 +119,7 @@ def test_the_office_keeps_its_bytes_and_trains():
 
 
 @pytest.mark.parametrize("form", ["tcp", "udp"])
+@pytest.mark.slow
 def test_whatif_tells_of_trains_and_recorded_flows(form):
     from mayfly.comparison.whatif import whatif
 
