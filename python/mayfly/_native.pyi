@@ -1,6 +1,6 @@
 """The compiled module, crates/py. Tables cross by the Arrow C data interface; their columns are in `table_schema`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NotRequired, TypedDict, final
 
 from mayfly.arrays import Floats
@@ -115,7 +115,9 @@ def wlan_airtimes(
     long_slot: bool = False,
 ) -> str: ...
 def wlan_standards() -> str: ...
-def read_capture(paths: Sequence[str], options: Mapping[str, object]) -> tuple[Table, Table, Table, Table, str]: ...
+def read_capture(
+    paths: Sequence[str], options: Mapping[str, object], look: Callable[[int, int, int], bool]
+) -> tuple[Table, Table, Table, Table, str]: ...
 def estimate(
     method: str,
     capacity: float,

@@ -137,3 +137,120 @@ def test_words_of_strangers_are_not_obeyed(tmp_path):
     ended = mayfly_here("sweep", "query", store)
     assert ended.status == 0 and "\\x1b[" in ended.out
     assert all(c.isprintable() or c == "\n" for c in ended.out)
+
+
+def scan(path, flows):
+    """A capture of so many flows of UDP, one packet each, 20,000 a second."""
+    index = np.arange(flows, dtype=np.uint32)
+    packets = np.zeros((flows, 58), dtype=np.uint8)
+
+    def put(at, values, kind):
+        kind = np.dtype(kind)
+        values = np.broadcast_to(values, flows).astype(kind)
+        packets[:, at : at + kind.itemsize] = values.view(np.uint8).reshape(flows, kind.itemsize)
+
+    for at, values in ((0, index // 20_000), (4, index % 20_000 * 50), (8, 42), (12, 42)):
+        put(at, values, "<u4")
+    for at, values in ((28, 0x0800), (32, 28), (50, 1024 + index // 5000), (52, 53), (54, 8)):
+        put(at, values, ">u2")
+    packets[:, 30], packets[:, 38], packets[:, 39] = 0x45, 64, 17
+    put(42, 0x0A000000 + index % 5000, ">u4")
+    put(46, 0xCB007101, ">u4")
+    head = b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(8) + b"\xff\xff\x00\x00\x01\x00\x00\x00"
+    path.write_bytes(head + packets.tobytes())
+
+
+@pytest.fixture(scope="module")
+def scanned(tmp_path_factory):
+    path = tmp_path_factory.mktemp("scan") / "scan.pcap"
+    scan(path, 400_000)
+    return path
+
+
+def test_of_a_capture_that_is_too_long_its_beginning_is_answered_for(scanned, tmp_path):
+    whole = mayfly("profile", scanned, "--out", tmp_path / "whole", "--json")
+    assert whole.document["counts"]["stopped"] is None and whole.document["dataset"]["connections"] == 400_000
+    ended = mayfly("--memory", "700mb", "profile", scanned, "--out", tmp_path / "part", "--json")
+    assert ended.status == 0, ended.err
+    part = ended.document
+    assert 50_000 < part["dataset"]["connections"] == part["counts"]["stopped"]["connections"] < 400_000
+    told = mayfly("--memory", "700mb", "profile", scanned, "--out", tmp_path / "part").out
+    (said,) = [line for line in told.splitlines() if "Partial: reading stopped at 0.28 GB of memory" in line]
+    assert "`mayfly --memory 1gb COMMAND` reads on" in said
+    # The page is read beside the terminal, or without it.
+    assert "Partial: reading stopped" in (tmp_path / "part" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_part_of_a_capture_is_a_capture(scanned, monkeypatch):
+    """What was read is what a shorter file would have brought, the answer of whatif included."""
+    from mayfly.limits import Look
+    from mayfly.workload.connections import read_captures
+
+    monkeypatch.setattr(Look, "_reached", staticmethod(lambda: ("a limit", "--memory 1gb")))
+    part = read_captures(scanned)
+    count = part.counts["packets"]
+    assert 0 < count == part.counts["stopped"]["packets"] < 400_000
+    shorter = scanned.with_name("shorter.pcap")
+    shorter.write_bytes(scanned.read_bytes()[: 24 + 58 * count])
+    monkeypatch.undo()
+    assert part.connections.equals(read_captures(shorter).connections)
+
+
+def test_the_answer_from_a_part_says_so(monkeypatch):
+    from mayfly.comparison.telling import answer_lines
+    from mayfly.comparison.whatif import whatif
+    from mayfly.limits import Look
+
+    asked = []
+    monkeypatch.setattr(Look, "_reached", staticmethod(lambda: asked.append(1) or ("9 s", "--time 18s")))
+    monkeypatch.setattr("mayfly._native.read_capture", once_looked(monkeypatch))
+    fields = {"duration": "2s", "replications": 1}
+    summary = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,fq_codel", overrides=fields).summary
+    assert asked and answer_lines(summary)[0].startswith("Partial: reading stopped at 9 s, after ")
+    assert answer_lines(summary)[1] == summary["recommendation"]["sentence"]
+
+
+def once_looked(monkeypatch):
+    """The reader, which looks once whatever its haste."""
+    from mayfly import _native
+
+    read = _native.read_capture
+
+    def looking(paths, options, look):
+        found = read(paths, options, look)
+        look(1, 1, 1)
+        return found
+
+    return looking
+
+
+@pytest.mark.parametrize(
+    "command", [["compare", "wired", "--duration", "2000s"], ["estimate", "--rate", "1mbit", "--rtt", "1s", "-"]]
+)
+def test_a_command_takes_no_longer_than_it_may(command, tmp_path):
+    out = ["--out", tmp_path / "out"] if command[0] == "compare" else []
+    with open("/dev/zero", "rb") as zeros:
+        call = [*COMMAND, "--time", "1s", *command, *out]
+        done = subprocess.run(call, stdin=zeros, capture_output=True, env=PLAIN, timeout=60)
+    assert done.returncode == 2 and b"mayfly: stopped at 1 s: `mayfly --time 2s COMMAND` goes on" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["", "0", "0.5s", "soon", "-3s", "1e99s"])
+def test_times_that_are_none(text):
+    assert "--time" in refused_here("--time", text, "disciplines")
+
+
+def test_the_progress_of_a_reading_is_told(scanned):
+    from mayfly.limits import limits
+    from mayfly.workload.connections import read_captures
+
+    told = []
+    limits.told = lambda text, share: told.append((text, share))
+    try:
+        read_captures(scanned)
+    finally:
+        limits.told = None
+    shares = [share for text, share in told if text]
+    assert shares == sorted(shares) and 0 < shares[0] <= shares[-1] <= 1 and told[-1] == ("", None)
+    assert all(text.endswith("connections") for text, _ in told[:-1])

@@ -56,6 +56,8 @@ pub struct Counts {
     pub clocks: Vec<Clock>,
     /// A file ends inside a record, or its framing breaks so that the rest cannot be read.
     pub truncated: bool,
+    /// Whoever looked on ended the reading here: there are more packets.
+    pub stopped: bool,
     /// Time of the first packet in the file, nanoseconds since 1970; where packets were put into order, the earliest.
     pub first_ns: Option<i64>,
     earliest_ns: i64,

@@ -10,11 +10,14 @@ mod counts;
 mod decode;
 mod error;
 mod read;
+mod watch;
 
 use std::collections::hash_map::RandomState;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use connections::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol, Side, State, ZeekState};
 pub use connections::entry::QUIET_NS;
@@ -32,12 +35,13 @@ pub use error::CaptureError;
 pub use read::clocks::Clock;
 pub use read::duplicates::Duplicates;
 pub use read::reader::{Item, MAX_BLOCK_BYTES, Reader, Record};
+pub use watch::{Go, Seen, Watch};
 
 use read::clocks;
 use read::duplicates::Sightings;
 use read::merge::{Merge, Source, Step};
 
-/// Records between two calls of the caller's `proceed`.
+/// Records between two calls of the caller's `watch`.
 const POLL_EVERY: u64 = 16_384;
 /// Name of the standard input among files.
 const STDIN: &str = "-";
@@ -105,16 +109,30 @@ pub struct Capture {
 
 type Bytes = Box<dyn Read + Send>;
 
-/// Reads the captures at `paths` as one, `-` being the standard input; `proceed` is asked every few thousand records
+/// Bytes, and how many of them were read.
+struct Counted<R> {
+    bytes: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(into)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// Reads the captures at `paths` as one, `-` being the standard input; `watch` is asked every few thousand records
 /// whether to go on.
 ///
 /// # Errors
 /// [`CaptureError`] when a file cannot be read, is empty or is no capture, when `max_flows` is 0, when the standard input
-/// is to be read twice, and when `proceed` answers `false`.
+/// is to be read twice, and when `watch` answers [`Go::Cancel`].
 pub fn read_files(
     paths: &[impl AsRef<Path>],
     options: &Options,
-    proceed: &mut dyn FnMut() -> bool,
+    watch: &mut dyn Watch,
 ) -> Result<Capture, CaptureError> {
     let inputs = paths.iter().filter(|path| path.as_ref() == Path::new(STDIN)).count();
     let clocks = options.clocks && paths.len() > 1;
@@ -122,9 +140,10 @@ pub fn read_files(
         return Err(CaptureError::StdinTwice);
     }
     let name = |path: &Path| path.display().to_string();
+    let read = Arc::new(AtomicU64::new(0));
     let open = |path: &Path| -> Result<Reader<Bytes>, CaptureError> {
         let bytes: Bytes = if path == Path::new(STDIN) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-        Reader::open(bytes)
+        Reader::open(Box::new(Counted { bytes, read: Arc::clone(&read) }) as Bytes)
     };
     let mut ahead = vec![Clock::default(); paths.len()];
     if clocks {
@@ -132,10 +151,11 @@ pub fn read_files(
         let mut samples = Vec::new();
         for path in paths {
             let path = path.as_ref();
-            let sample = open(path).and_then(|reader| clocks::Sample::of(reader, paths.len(), keys.clone(), proceed));
+            let sample = open(path).and_then(|reader| clocks::Sample::of(reader, paths.len(), keys.clone(), watch));
             samples.push(sample.map_err(|error| error.inside(&name(path)))?);
         }
         ahead = clocks::align(&samples);
+        read.store(0, Ordering::Relaxed);
     }
     let mut readers = Vec::new();
     for (path, clock) in paths.iter().zip(&ahead) {
@@ -143,7 +163,7 @@ pub fn read_files(
         let reader = open(path).map_err(|error| error.inside(&name(path)))?;
         readers.push((reader, name(path), clock.ahead_ns));
     }
-    let mut capture = read_all(readers, options, proceed)?;
+    let mut capture = read_all(readers, options, &read, watch)?;
     capture.counts.clocks = ahead;
     Ok(capture)
 }
@@ -152,16 +172,16 @@ pub fn read_files(
 ///
 /// # Errors
 /// As [`read_files`].
-pub fn read_file(path: &Path, options: &Options, proceed: &mut dyn FnMut() -> bool) -> Result<Capture, CaptureError> {
-    read_files(&[path], options, proceed)
+pub fn read_file(path: &Path, options: &Options, watch: &mut dyn Watch) -> Result<Capture, CaptureError> {
+    read_files(&[path], options, watch)
 }
 
 /// Reads a capture from `source`, as [`read_files`] does.
 ///
 /// # Errors
 /// As [`read_files`].
-pub fn read<R: Read>(source: R, options: &Options, proceed: &mut dyn FnMut() -> bool) -> Result<Capture, CaptureError> {
-    read_all(vec![(Reader::open(source)?, String::new(), 0)], options, proceed)
+pub fn read<R: Read>(source: R, options: &Options, watch: &mut dyn Watch) -> Result<Capture, CaptureError> {
+    read_all(vec![(Reader::open(source)?, String::new(), 0)], options, &AtomicU64::new(0), watch)
 }
 
 /// Reads several captures as one, as [`read_files`] does; clocks are taken as they are.
@@ -171,19 +191,20 @@ pub fn read<R: Read>(source: R, options: &Options, proceed: &mut dyn FnMut() -> 
 pub fn read_merged<R: Read>(
     sources: Vec<R>,
     options: &Options,
-    proceed: &mut dyn FnMut() -> bool,
+    watch: &mut dyn Watch,
 ) -> Result<Capture, CaptureError> {
     let mut readers = Vec::new();
     for source in sources {
         readers.push((Reader::open(source)?, String::new(), 0));
     }
-    read_all(readers, options, proceed)
+    read_all(readers, options, &AtomicU64::new(0), watch)
 }
 
 fn read_all<R: Read>(
     readers: Vec<(Reader<R>, String, i64)>,
     options: &Options,
-    proceed: &mut dyn FnMut() -> bool,
+    read: &AtomicU64,
+    watch: &mut dyn Watch,
 ) -> Result<Capture, CaptureError> {
     if options.max_flows == 0 {
         return Err(CaptureError::MaxFlows);
@@ -199,8 +220,16 @@ fn read_all<R: Read>(
     let mut counts = Counts::default();
     let mut steps = 0_u64;
     loop {
-        if steps.is_multiple_of(POLL_EVERY) && !proceed() {
-            return Err(CaptureError::Cancelled);
+        if steps.is_multiple_of(POLL_EVERY) {
+            let bytes = read.load(Ordering::Relaxed);
+            match watch.look(Seen { packets: counts.packets, connections: table.seen(), bytes }) {
+                Go::On => {}
+                Go::Stop => {
+                    counts.stopped = true;
+                    break;
+                }
+                Go::Cancel => return Err(CaptureError::Cancelled),
+            }
         }
         steps += 1;
         let arrival = match merge.step(&mut counts)? {

@@ -1,8 +1,9 @@
 //! Captures as tables for Python.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use capture::{Counts, Duplicates, Ideal, Options, Skip, Tunnel, read_files};
+use capture::{Counts, Duplicates, Go, Ideal, Options, Seen, Skip, Tunnel, Watch, read_files};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -28,29 +29,58 @@ pub struct ReadOptions {
     delayed_ack: bool,
 }
 
+/// Time between two calls of `look`.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Signals, and who looks on from Python.
+struct Onlooker<'a> {
+    look: &'a Py<PyAny>,
+    looked: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Onlooker<'_> {
+    fn ask(&mut self, seen: Seen) -> PyResult<Go> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            if self.looked.elapsed() < LOOK {
+                return Ok(Go::On);
+            }
+            self.looked = Instant::now();
+            let goes_on: bool = self.look.call1(py, (seen.packets, seen.connections, seen.bytes))?.extract(py)?;
+            Ok(if goes_on { Go::On } else { Go::Stop })
+        })
+    }
+}
+
+impl Watch for Onlooker<'_> {
+    fn look(&mut self, seen: Seen) -> Go {
+        self.ask(seen).unwrap_or_else(|error| {
+            self.raised = Some(error);
+            Go::Cancel
+        })
+    }
+}
+
 /// Reads the captures at `paths` as one: the tables of connections, trains, packets and volumes, and as JSON what was counted.
 ///
+/// `look` is called every now and then with the packets and connections found and the bytes read so far; the capture ends
+/// there when it answers `False`.
+///
 /// # Errors
-/// `ValueError` with one line when a file cannot be read or is no capture; whatever a signal
+/// `ValueError` with one line when a file cannot be read or is no capture; whatever `look` or a signal
 /// handler raises (`KeyboardInterrupt`).
 #[pyfunction]
 pub fn read_capture(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     options: ReadOptions,
+    look: Py<PyAny>,
 ) -> PyResult<(Table, Table, Table, Table, String)> {
     let options = options.checked()?;
-    let mut interrupted = None;
-    let outcome = py.detach(|| {
-        read_files(&paths, &options, &mut || match Python::attach(|py| py.check_signals()) {
-            Ok(()) => true,
-            Err(error) => {
-                interrupted = Some(error);
-                false
-            }
-        })
-    });
-    if let Some(error) = interrupted {
+    let mut onlooker = Onlooker { look: &look, looked: Instant::now(), raised: None };
+    let outcome = py.detach(|| read_files(&paths, &options, &mut onlooker));
+    if let Some(error) = onlooker.raised {
         return Err(error);
     }
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -101,6 +131,7 @@ struct Told {
     taps: Vec<Tap>,
     clocks: Vec<Clock>,
     truncated: bool,
+    stopped: bool,
     duration_s: f64,
     first_epoch_s: Option<f64>,
 }
@@ -152,6 +183,7 @@ impl Told {
             taps: counts.taps.iter().map(tap).collect(),
             clocks: counts.clocks.iter().map(clock).collect(),
             truncated: counts.truncated,
+            stopped: counts.stopped,
             duration_s: counts.duration_ns() as f64 * 1e-9,
             first_epoch_s: counts.first_ns.map(|ns| ns as f64 * 1e-9),
         }

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.process import limit_memory
+from mayfly.cli.process import limit
 
 COMMANDS = (
     "compare",
@@ -64,6 +64,10 @@ def start(
             metavar="SIZE", help="Memory that a command may take: 8gb; when absent, three quarters of the machine's"
         ),
     ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Time that a command may take: 10min; no limit when absent"),
+    ] = None,
 ) -> None:
     if version:
         from mayfly.version import described
@@ -74,7 +78,7 @@ def start(
         commands = context.get_help().partition("\nCommands:\n")[2].partition("\n\n")[0]
         typer.echo(f"{FIRST}\nCommands (`mayfly COMMAND --help` explains one):\n{commands}")
         raise typer.Exit
-    limit_memory(memory)
+    limit(memory, time)
 
 
 COMPLETING = "_MAYFLY_COMPLETE"

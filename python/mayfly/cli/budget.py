@@ -1,15 +1,16 @@
-"""The memory that a command may take: it ends with one line before the machine swaps, or the system kills it.
+"""The memory and time that a command may take: it ends with one line before the machine swaps, or it is killed.
 
 Principle: all that a command reads ends up in the memory of its process, whatever reads it (Python, polars, our native
 code). A thread looks at that every now and then, since none of these can be asked to stop.
 """
 
-import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from mayfly.errors import MayflyError
+from mayfly.limits import limits, more_memory, more_time, seconds_text, taken_bytes
 
 SHARE = 0.75
 """Of the memory of the machine, or of the control group, without ``--memory``."""
@@ -97,57 +98,75 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def taken_bytes() -> int:
-    """Memory of this process that is not a file's."""
-    with open("/proc/self/statm", encoding="ascii") as statm:
-        _, resident, shared, *_ = statm.read().split()
-    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
-
-
 class Budget:
-    """Watches what the process takes, and ends it.
+    """Watches what the process takes of memory and time, and ends it.
 
     Parameters
     ----------
     most_bytes : int
+    most_s : float, optional
+        From now on; no limit when None.
     end : callable
         Called with the line to say, in a thread of its own; it does not come back.
     """
 
-    def __init__(self, most_bytes: int, end: Callable[[str], None]):
+    def __init__(self, most_bytes: int, most_s: float | None, end: Callable[[str], None]):
         self.most_bytes = most_bytes
+        self.most_s = most_s
         self._end = end
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="memory budget", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="budget", daemon=True)
 
     def start(self) -> "Budget":
         """Watches from now on, where the system tells what a process takes."""
+        limits.memory_bytes, limits.time_s, limits.begun_s = self.most_bytes, self.most_s, time.monotonic()
         try:
             taken_bytes()
         except (OSError, ValueError):
-            return self
-        self._thread.start()
+            limits.memory_bytes = None
+        if limits.memory_bytes is not None or self.most_s is not None:
+            self._thread.start()
         return self
 
     def stop(self) -> None:
         """Watches no more."""
         self._over.set()
+        limits.memory_bytes = limits.time_s = None
 
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):
-            if taken_bytes() > self.most_bytes:
-                self._end(reached(self.most_bytes))
-                return
+            if limits.memory_bytes is not None and taken_bytes() > self.most_bytes:
+                return self._end(reached(f"{self.most_bytes / 1e9:.3g} GB of memory", more_memory(self.most_bytes)))
+            if self.most_s is not None and time.monotonic() - limits.begun_s > self.most_s:
+                return self._end(reached(seconds_text(self.most_s), more_time(self.most_s)))
+        return None
 
 
-def reached(most_bytes: int) -> str:
-    """What is said when it is reached.
+def reached(limit: str, more: str) -> str:
+    """What is said when a limit is reached.
 
     Examples
     --------
-    >>> reached(2_000_000_000)
+    >>> reached("2 GB of memory", "--memory 4gb")
     'stopped at 2 GB of memory: `mayfly --memory 4gb COMMAND` goes on; less input takes less'
     """
-    size = f"{most_bytes / 1e9:.3g}"
-    more = f"{max(2 * most_bytes / 1e9, 1):.0f}gb"
-    return f"stopped at {size} GB of memory: `mayfly --memory {more} COMMAND` goes on; less input takes less"
+    come = f" after {limits.come}" if limits.come else ""
+    return f"stopped at {limit}{come}: `mayfly {more} COMMAND` goes on; less input takes less"
+
+
+def parsed_time(text: str) -> float:
+    """Seconds of ``--time``.
+
+    Raises
+    ------
+    MayflyError
+        No time, or less than a second.
+    """
+    from mayfly.text import quantity
+
+    seconds = quantity.seconds(text, "--time")
+    if seconds < 1.0:
+        raise MayflyError(
+            f"--time {text}: must be at least 1s; a command takes about so much before it has read anything"
+        )
+    return seconds

@@ -61,26 +61,29 @@ def run() -> None:
     sys.exit(status)
 
 
-def limit_memory(text: str | None) -> None:
-    """Ends the command with one line when it takes more memory than it may.
+def limit(memory: str | None, time: str | None) -> None:
+    """Ends the command with one line when it takes more memory or time than it may.
 
     Parameters
     ----------
-    text : str, optional
+    memory : str, optional
         Such as ``8gb``; a share of the machine when not given.
+    time : str, optional
+        Such as ``10min``; no limit when not given.
 
     Raises
     ------
     MayflyError
-        No such amount.
+        No such amount or time.
     """
     from mayfly.cli import budget
 
     global _standard_error
     if _standard_error is None:
         _standard_error = os.dup(2)
-    most = int(budget.SHARE * budget.machine_bytes()) if text is None else budget.parsed(text)
-    _budgets.append(budget.Budget(most, _end_at_once).start())
+    most = int(budget.SHARE * budget.machine_bytes()) if memory is None else budget.parsed(memory)
+    most_s = None if time is None else budget.parsed_time(time)
+    _budgets.append(budget.Budget(most, most_s, _end_at_once).start())
 
 
 def _end_at_once(message: str) -> None:

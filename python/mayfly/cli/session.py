@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.cli.process import ignore_signals
+from mayfly.limits import limits
 from mayfly.text.readable import harmless
 
 if TYPE_CHECKING:
@@ -74,7 +75,22 @@ class Session:
         console = Console(stderr=True)
         with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
             task = bar.add_task(escape(title), total=1.0)
-            yield lambda fraction: bar.update(task, completed=fraction)
+            reading = bar.add_task("", total=None, visible=False)
+
+            def told(text: str, fraction: float | None) -> None:
+                bar.update(
+                    reading,
+                    description=escape(f"  {text}"),
+                    total=None if fraction is None else 1.0,
+                    completed=fraction or 0.0,
+                    visible=bool(text),
+                )
+
+            limits.told = told
+            try:
+                yield lambda fraction: bar.update(task, completed=fraction)
+            finally:
+                limits.told = None
 
     def placed(self, files: dict[str, str]) -> dict[str, str]:
         """Takes the plot library out of the reports among the files, with ``--assets shared``.

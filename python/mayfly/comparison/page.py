@@ -286,7 +286,8 @@ def _answer(summary: Mapping[str, Any]) -> str:
         return page.answer(first[:1], [*first[1:], *rest], more="The other disciplines")
     command = found.get("command")
     shown = f"<pre>{escape(command)}</pre>" if command and command not in found["sentence"] else ""
-    return page.answer([found["sentence"]], after=shown)
+    partial = summary.get("partial")
+    return page.answer([*([f"{partial}."] if partial else []), found["sentence"]], after=shown)
 
 
 def _scenario(summary: Mapping[str, Any]) -> str:

@@ -19,13 +19,15 @@ def answer_lines(summary: Mapping[str, Any]) -> list[str]:
     Returns
     -------
     list of str
-        Empty where nothing is recommended. The first line is the whole answer with its command; others say what to do
-        where the interface is not the link itself, and for the other direction.
+        Empty where nothing is recommended. The first line is the whole answer with its command, after one that says so
+        where the capture was not read to its end; others say what to do where the interface is not the link itself, and
+        for the other direction.
     """
     found = summary.get("recommendation")
     if not found:
         return []
-    lines = [found["sentence"]]
+    partial = summary.get("partial")
+    lines = [*([f"{partial}."] if partial else []), found["sentence"]]
     if commands := found.get("commands"):
         lines.append(_elsewhere(commands))
     if found.get("doubt"):

@@ -13,6 +13,7 @@ from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.recommendation import recommendation
 from mayfly.comparison.sections.links import links_of
 from mayfly.errors import MayflyError
+from mayfly.limits import stopped_sentence
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
 from mayfly.simulate.traces import CALL
@@ -112,7 +113,7 @@ def whatif(
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
-    flows, span_s, doubts = _flows(capture, internal, apps, scenario)
+    flows, span_s, doubts, partial = _flows(capture, internal, apps, scenario)
     if load is not None:
         # In a slower time a call is none.
         flows = flows.drop(CALL, strict=False)
@@ -159,6 +160,8 @@ def whatif(
         "scaled_to_load": load,
         "apps": apps,
     }
+    if partial is not None:
+        result.summary["partial"] = partial
     if doubts:
         result.summary["notes"] = [*result.summary.get("notes", []), *doubts]
     if guess is not None:
@@ -228,8 +231,11 @@ def _probed(scenario: Scenario, flows: pl.DataFrame, span_s: float) -> Scenario:
 
 def _flows(
     capture: str | os.PathLike[str], internal: Sequence[str] | None, apps: str | None, scenario: Scenario
-) -> tuple[pl.DataFrame, float, list[str]]:
-    """The capture's flows in the form asked for, how long their packets came, s, and what to doubt in it."""
+) -> tuple[pl.DataFrame, float, list[str], str | None]:
+    """The capture's flows in the form asked for, and how long their packets came, s.
+
+    Then what to doubt in it, and a sentence where it was not read to its end.
+    """
     from mayfly.workload import apps as forms
     from mayfly.workload.calls import with_calls
     from mayfly.workload.capture import flows_of_connections, hosts_of_site, networks_of
@@ -250,7 +256,8 @@ def _flows(
     else:
         flows = forms.recorded_flows(reading, networks)
     flows = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
-    return flows, _lasted_s(reading.connections), _doubts(reading, networks)
+    partial = stopped_sentence(reading.counts, reading.counts["duration_s"])
+    return flows, _lasted_s(reading.connections), _doubts(reading, networks), partial
 
 
 def _doubts(reading: "Reading", networks: "list[Network] | None") -> list[str]:

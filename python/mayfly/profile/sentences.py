@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from mayfly.limits import stopped_sentence
 from mayfly.text.readable import rate_text, share_text, time_text
 from mayfly.workload.capture import clock_jump_sentence, one_sided_sentence
 from mayfly.workload.connections import SKIPPED
@@ -35,6 +36,11 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
         A sentence for each direction, the busier one first.
     """
     link, duration_s = document["link"], document["dataset"]["duration_s"]
+    partial = stopped_sentence(document["counts"], duration_s)
+    return [*([] if partial is None else [partial]), *_verdict(link, duration_s)]
+
+
+def _verdict(link: Mapping[str, Any], duration_s: float) -> list[str]:
     if link["guess"] is None:
         return ["is the link full? A table of connections does not say when each packet went: profile the captures"]
     if not any(of["bytes"] for of in link["directions"].values()):

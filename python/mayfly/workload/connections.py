@@ -17,6 +17,7 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.errors import MayflyError
+from mayfly.limits import Look
 from mayfly.tables import Column, Table, native
 from mayfly.text.files import complete, first_line, without_panics
 from mayfly.text.readable import printable
@@ -193,14 +194,17 @@ def read_captures(
     files = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
     if not files:
         raise MayflyError("no capture given: name at least one file, or - for the standard input")
+    look = Look(files)
     try:
-        connections, trains, packets, volumes, counts = _native.read_capture(
-            files, (options or ReadOptions()).for_files(files)
+        connections, trains, packets, volumes, told = _native.read_capture(
+            files, (options or ReadOptions()).for_files(files), look
         )
     except ValueError as error:
         raise MayflyError(" ".join(str(error).split())) from None
     frame = pl.DataFrame(connections).with_row_index("connection_id").cast({"connection_id": pl.Int64})
-    return Reading(frame, pl.DataFrame(trains), pl.DataFrame(packets), json.loads(counts), pl.DataFrame(volumes))
+    look.end()
+    counts = json.loads(told) | {"stopped": look.stopped}
+    return Reading(frame, pl.DataFrame(trains), pl.DataFrame(packets), counts, pl.DataFrame(volumes))
 
 
 def connections(
@@ -226,7 +230,9 @@ def connections(
         ``evicted`` connections; ``trains_left_out``, ``packets_left_out``, ``volumes_left_out`` (packets),
         ``volume_width_s``; ``link_types`` (packets of those that are not decoded, by number); ``taps`` (``file``,
         ``interface``, ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of
-        the error, packets in ``common``); ``truncated`` (a file ends inside a record); ``duration_s``;
+        the error, packets in ``common``); ``truncated`` (a file ends inside a record);
+        ``stopped`` (None, or where a limit of :mod:`mayfly.limits` ended the reading: ``at``, ``packets``,
+        ``connections``, ``more``); ``duration_s``;
         ``first_epoch_s`` (s since 1970, None without packets).
 
     Raises

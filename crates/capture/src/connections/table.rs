@@ -118,6 +118,11 @@ impl Table {
         self.evicted
     }
 
+    /// Connections and flows found so far, those that were given up too.
+    pub fn seen(&self) -> u64 {
+        self.entries.len() as u64 + self.evicted
+    }
+
     /// A copy of a segment that was accounted: the connection passed `tap`, too.
     pub fn add_copy(&mut self, segment: &Segment, tap: u32) {
         let (key, _) = Key::of(segment);

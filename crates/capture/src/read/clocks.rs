@@ -15,6 +15,7 @@ use crate::decode::decoder::Decoder;
 use crate::decode::segment::Transport;
 use crate::error::CaptureError;
 use crate::read::reader::{Item, Reader};
+use crate::watch::{Go, Watch};
 
 const HELD_MAX: usize = 1 << 20;
 /// Packets in common below which two files are taken for pieces of one capture or strangers.
@@ -54,7 +55,7 @@ impl Sample {
         mut reader: Reader<R>,
         files: usize,
         keys: RandomState,
-        proceed: &mut dyn FnMut() -> bool,
+        watch: &mut dyn Watch,
     ) -> Result<Self, CaptureError> {
         let mut decoder = Decoder::with(false, Some(keys));
         // Few of many would find no packets in common: 64 at least.
@@ -62,8 +63,12 @@ impl Sample {
         let mut sample = Sample { held: HashMap::new(), mask: 0, limit };
         let mut steps = 0_u64;
         loop {
-            if steps.is_multiple_of(crate::POLL_EVERY) && !proceed() {
-                return Err(CaptureError::Cancelled);
+            if steps.is_multiple_of(crate::POLL_EVERY) {
+                match watch.look(crate::Seen::default()) {
+                    Go::On => {}
+                    Go::Stop => return Ok(sample),
+                    Go::Cancel => return Err(CaptureError::Cancelled),
+                }
             }
             steps += 1;
             let record = match reader.read_item()? {
