@@ -24,23 +24,6 @@
 #define MF_MIN_CONNECTIONS 4096U
 #define MF_MAX_CONNECTIONS (1U << 18)
 
-struct netlink_range_validation mf_limit_range = {
-	.min = 1,
-	.max = MF_MAX_PKTS,
-};
-EXPORT_SYMBOL_GPL(mf_limit_range);
-
-struct netlink_range_validation mf_flows_range = {
-	.max = MF_MAX_PKTS,
-};
-EXPORT_SYMBOL_GPL(mf_flows_range);
-
-struct netlink_range_validation mf_time_range = {
-	.min = NSEC_PER_MSEC,
-	.max = 1000000ULL * NSEC_PER_SEC,
-};
-EXPORT_SYMBOL_GPL(mf_time_range);
-
 /**
  * mf_sch_init() - first of every init()
  * @common: of the queue discipline, all zero
@@ -80,6 +63,49 @@ int mf_sch_connections(struct mf_connections *connections, u32 pkts)
 				   MF_CONNECTION_IDLE_NS);
 }
 EXPORT_SYMBOL_GPL(mf_sch_connections);
+
+/* The value of an attribute of 1, 4 or 8 bytes. */
+static u64 mf_sch_value(const struct nlattr *attribute)
+{
+	switch (nla_len(attribute)) {
+	case sizeof(u8):
+		return nla_get_u8(attribute);
+	case sizeof(u32):
+		return nla_get_u32(attribute);
+	default:
+		return nla_get_u64(attribute);
+	}
+}
+
+/**
+ * mf_sch_check() - looks whether options are within their bounds
+ * @tb: attributes, whose lengths were looked at
+ * @max: the last one
+ * @bounds: of each; one that says nothing has none
+ * @extack: says which bound was passed
+ *
+ * Return: 0, or -ERANGE.
+ */
+int mf_sch_check(struct nlattr *const *tb, int max,
+		 const struct mf_bound *bounds, struct netlink_ext_ack *extack)
+{
+	u64 value;
+	int i;
+
+	for (i = 0; i <= max; i++) {
+		if (!tb[i] || !bounds[i].says)
+			continue;
+		value = mf_sch_value(tb[i]);
+		if (value >= bounds[i].least && value <= bounds[i].most)
+			continue;
+		NL_SET_BAD_ATTR(extack, tb[i]);
+		if (extack)
+			extack->_msg = bounds[i].says;
+		return -ERANGE;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(mf_sch_check);
 
 /**
  * mf_sch_parse_limit() - reads a limit in packets or in bytes

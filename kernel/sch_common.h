@@ -42,14 +42,39 @@ struct mf_sch {
 typedef enum mf_fate (*mf_sch_take_t)(struct Qdisc *sch,
 				      struct mf_packet *packet, u64 now_ns);
 
-/* Bounds of options that several have: packets, flows, times in ns. */
-extern struct netlink_range_validation mf_limit_range;
-extern struct netlink_range_validation mf_flows_range;
-extern struct netlink_range_validation mf_time_range;
+/**
+ * struct mf_bound - what an option may be
+ * @least: smallest value
+ * @most: largest value
+ * @says: both, behind the names of the queue discipline and the option
+ */
+struct mf_bound {
+	u64 least;
+	u64 most;
+	const char *says;
+};
+
+/* Bounds of options that several have, of a queue discipline @id. A queue of the
+ * largest ones takes some 170 MB; no bound makes a packet cost more than O(log n).
+ */
+#define MF_TIME_MIN ((u64)NSEC_PER_MSEC)
+#define MF_TIME_MAX (1000000ULL * NSEC_PER_SEC)
+#define MF_BOUND_LIMIT(id) \
+	{ 1, MF_MAX_PKTS, id ": limit: 1 to 1048576 packets" }
+#define MF_BOUND_LIMIT_BYTES(id) \
+	{ 1, U32_MAX, id ": limit: 1 to 4294967295 bytes" }
+#define MF_BOUND_FLOWS(id) \
+	{ 0, MF_MAX_PKTS, id ": flows: 0 to 1048576" }
+#define MF_BOUND_TIME(id, name) \
+	{ MF_TIME_MIN, MF_TIME_MAX, id ": " name ": 1 ms to 1000000 s" }
+#define MF_BOUND_SPLIT(id) \
+	{ 0, 1, id ": split: 0 or 1" }
 
 void mf_sch_init(struct mf_sch *common, struct Qdisc *sch);
 void mf_sch_free(struct mf_sch *common);
 int mf_sch_connections(struct mf_connections *connections, u32 pkts);
+int mf_sch_check(struct nlattr *const *tb, int max,
+		 const struct mf_bound *bounds, struct netlink_ext_ack *extack);
 int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
 		       u64 *limit, bool *limit_in_bytes,
 		       struct netlink_ext_ack *extack);

@@ -27,7 +27,7 @@
  * | `threshold 30000b`, `20p` | what goes first of every sub-flow of a flow | 30000 bytes, or 20 packets with `count packets` |
  * | `count bytes`, `packets`, `acked` | what a sub-flow is measured in; a threshold with `p` says `packets` | `bytes` |
  * | `high fifo`, `las`, `low fifo`, `las` | order of a class: of arrival, or by what the flow had moved | `fifo` |
- * | `flows N` | most sub-flows at a time; a packet that would begin one more goes low; 0: as many as packets | 0 |
+ * | `flows N` | most sub-flows at a time, up to 1048576; a packet that would begin one more goes low; 0: as many as packets | 0 |
  * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
  *
  * A sub-flow is what is known of a flow while a packet of it waits. `tc -s qdisc show` adds:
@@ -112,14 +112,26 @@ static struct sk_buff *efd_peek(struct Qdisc *sch)
 }
 
 static const struct nla_policy efd_policy[TCA_EFD_MAX + 1] = {
-	[TCA_EFD_LIMIT] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_limit_range),
-	[TCA_EFD_LIMIT_BYTES] = NLA_POLICY_MIN(NLA_U32, 1),
-	[TCA_EFD_COUNT] = NLA_POLICY_MAX(NLA_U8, __TC_EFD_COUNT_MAX - 1),
-	[TCA_EFD_THRESHOLD] = NLA_POLICY_MIN(NLA_U32, 1),
-	[TCA_EFD_HIGH] = NLA_POLICY_MAX(NLA_U8, __TC_EFD_ORDER_MAX - 1),
-	[TCA_EFD_LOW] = NLA_POLICY_MAX(NLA_U8, __TC_EFD_ORDER_MAX - 1),
-	[TCA_EFD_FLOWS] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_flows_range),
-	[TCA_EFD_SPLIT] = NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_EFD_LIMIT] = { .type = NLA_U32 },
+	[TCA_EFD_LIMIT_BYTES] = { .type = NLA_U32 },
+	[TCA_EFD_COUNT] = { .type = NLA_U8 },
+	[TCA_EFD_THRESHOLD] = { .type = NLA_U32 },
+	[TCA_EFD_HIGH] = { .type = NLA_U8 },
+	[TCA_EFD_LOW] = { .type = NLA_U8 },
+	[TCA_EFD_FLOWS] = { .type = NLA_U32 },
+	[TCA_EFD_SPLIT] = { .type = NLA_U8 },
+};
+
+static const struct mf_bound efd_bounds[TCA_EFD_MAX + 1] = {
+	[TCA_EFD_LIMIT] = MF_BOUND_LIMIT("efd"),
+	[TCA_EFD_LIMIT_BYTES] = MF_BOUND_LIMIT_BYTES("efd"),
+	[TCA_EFD_COUNT] = { 0, __TC_EFD_COUNT_MAX - 1,
+			    "efd: count: bytes, packets or acked" },
+	[TCA_EFD_THRESHOLD] = { 1, U32_MAX, "efd: threshold: 1 to 4294967295" },
+	[TCA_EFD_HIGH] = { 0, __TC_EFD_ORDER_MAX - 1, "efd: high: fifo or las" },
+	[TCA_EFD_LOW] = { 0, __TC_EFD_ORDER_MAX - 1, "efd: low: fifo or las" },
+	[TCA_EFD_FLOWS] = MF_BOUND_FLOWS("efd"),
+	[TCA_EFD_SPLIT] = MF_BOUND_SPLIT("efd"),
 };
 
 static void efd_parse_count(struct nlattr *attribute,
@@ -141,7 +153,9 @@ static int efd_parse(struct nlattr *opt, struct mf_efd_options *options,
 	struct nlattr *tb[TCA_EFD_MAX + 1];
 	int err = nla_parse_nested(tb, TCA_EFD_MAX, opt, efd_policy, extack);
 
-	if (err < 0)
+	if (!err)
+		err = mf_sch_check(tb, TCA_EFD_MAX, efd_bounds, extack);
+	if (err)
 		return err;
 	err = mf_sch_parse_limit(tb[TCA_EFD_LIMIT], tb[TCA_EFD_LIMIT_BYTES],
 				 &options->limit, &options->limit_in_bytes,

@@ -29,7 +29,7 @@
  * | `method NAME` | one of the [methods](../estimate/methods.md) | `default` |
  * | `above SHARE`, `below SHARE` | estimates above and below which it moves to drop-tail and back | 1: never; 0.1 less than `above` |
  * | `probability`, `weight`, `gentle`, `spacing`, `ecn`, `mark_max` | of RED: `max_p`, `weight` and the like there | 0.1, 0.002, `on`, `uniform`, `off`, 1 |
- * | `sampling`, `per_estimate`, `start`, `ticks` | intervals of the estimator and its clock | a third of `rtt`, 20, 0, 1000 |
+ * | `sampling`, `per_estimate`, `start`, `ticks` | intervals of the estimator, from 10 us, and its clock | a third of `rtt`, 20, 0, 1000 |
  * | `queue_filter`, `drop_filter`, `smoothing` | forgetting factors | 0.4, 0.6, 0 |
  * | `gamma_1`, `gamma_2`, `zero_intervals`, `start_share`, `per_ack`, `queued_rtt` | gains, PZTHD, start, b, R_0 | 5, 0.45, 3, 0.5, 1, by the mean queue |
  * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
@@ -74,6 +74,9 @@
 #define ESTMRED_SHARE MF_FX_ONE		/* 1 times 2^14 */
 #define ESTMRED_OLD_MAX 16368		/* 0.999 */
 #define ESTMRED_LONGEST_NS (100ULL * NSEC_PER_SEC)
+/* An estimator's step takes some 0.2 us: at most a fiftieth of the time. */
+#define ESTMRED_SHORTEST_NS (10ULL * NSEC_PER_USEC)
+#define ESTMRED_SAMPLING_SAYS "estmred: sampling: 10 us to 100 s, or 0 for a third of rtt"
 
 /* What the options are: one value for each attribute. */
 struct estmred_values {
@@ -90,44 +93,68 @@ struct estmred_sched_data {
 	u64 other;
 };
 
-/* The defaults are those of Zhao 2004, Fig. 19, and of crates/estimator. */
-static const struct {
-	u64 least;
-	u64 most;
-	u64 initial;
-} estmred_bounds[TCA_ESTMRED_MAX + 1] = {
-	[TCA_ESTMRED_LIMIT_BYTES] = { 0, 1, 1 },
-	[TCA_ESTMRED_LIMIT] = { 1, U32_MAX, 60000 },
-	[TCA_ESTMRED_BYTES] = { 0, 1, 1 },
-	[TCA_ESTMRED_MIN] = { 0, U32_MAX, 0 },
-	[TCA_ESTMRED_MAX_TH] = { 0, U32_MAX, 0 },
-	[TCA_ESTMRED_AVPKT] = { 1, MF_RED_MEAN_PACKET_MAX, 1000 },
-	[TCA_ESTMRED_PROBABILITY] = { 1, MF_RED_ONE, MF_RED_ONE / 10 },
-	[TCA_ESTMRED_WEIGHT] = { 1, MF_RED_ONE, MF_RED_ONE / 500 },
-	[TCA_ESTMRED_GENTLE] = { 0, 1, 1 },
-	[TCA_ESTMRED_WAIT] = { 0, 1, 0 },
-	[TCA_ESTMRED_ECN] = { 0, 1, 0 },
-	[TCA_ESTMRED_MARK_MAX] = { 0, MF_RED_ONE, MF_RED_ONE },
-	[TCA_ESTMRED_SPLIT] = { 0, 1, 1 },
-	[TCA_ESTMRED_ESTIMATE] = { 0, 1, 1 },
-	[TCA_ESTMRED_METHOD] = { 0, __TC_ESTMRED_METHOD_MAX - 1, TC_ESTMRED_DEFAULT },
-	[TCA_ESTMRED_RATE] = { 0, 50000000000ULL, 0 },
-	[TCA_ESTMRED_RTT] = { 100000, 60ULL * NSEC_PER_SEC, NSEC_PER_SEC / 10 },
-	[TCA_ESTMRED_QUEUED_RTT] = { 0, ESTMRED_LONGEST_NS, 0 },
-	[TCA_ESTMRED_SAMPLING] = { 0, ESTMRED_LONGEST_NS, 0 },
-	[TCA_ESTMRED_PER_ESTIMATE] = { 1, 1000000, 20 },
-	[TCA_ESTMRED_START] = { 0, NSEC_PER_SEC * 1000000000ULL, 0 },
-	[TCA_ESTMRED_TICKS] = { 1, 1000000, 1000 },
-	[TCA_ESTMRED_QUEUE_FILTER] = { 0, ESTMRED_OLD_MAX, 6554 },
-	[TCA_ESTMRED_DROP_FILTER] = { 0, ESTMRED_OLD_MAX, 9830 },
-	[TCA_ESTMRED_SMOOTHING] = { 0, ESTMRED_OLD_MAX, 0 },
-	[TCA_ESTMRED_GAMMA_1] = { 0, 1000000 * ESTMRED_SHARE, 5 * ESTMRED_SHARE },
-	[TCA_ESTMRED_GAMMA_2] = { 2, 2 * ESTMRED_SHARE - 1, 7373 },
-	[TCA_ESTMRED_START_SHARE] = { 0, 16220, ESTMRED_SHARE / 2 },
-	[TCA_ESTMRED_PER_ACK] = { ESTMRED_SHARE, 16 * ESTMRED_SHARE, ESTMRED_SHARE },
-	[TCA_ESTMRED_ABOVE] = { 0, ESTMRED_SHARE, ESTMRED_SHARE },
-	[TCA_ESTMRED_BELOW] = { 0, ESTMRED_SHARE, 0 },
-	[TCA_ESTMRED_ZERO_INTERVALS] = { 1, 1000000, 3 },
+static const struct mf_bound estmred_bounds[TCA_ESTMRED_MAX + 1] = {
+	[TCA_ESTMRED_LIMIT_BYTES] = { 0, 1, "estmred: limit: in packets or in bytes" },
+	[TCA_ESTMRED_LIMIT] = { 1, U32_MAX,
+		"estmred: limit: 1 to 1048576 packets or 4294967295 bytes" },
+	[TCA_ESTMRED_BYTES] = { 0, 1, "estmred: min, max: in packets or in bytes" },
+	[TCA_ESTMRED_MIN] = { 0, U32_MAX, "estmred: min: at most 4294967295" },
+	[TCA_ESTMRED_MAX_TH] = { 0, U32_MAX, "estmred: max: at most 4294967295" },
+	[TCA_ESTMRED_AVPKT] = { 1, MF_RED_MEAN_PACKET_MAX,
+		"estmred: avpkt: 1 to 1000000000 bytes" },
+	[TCA_ESTMRED_PROBABILITY] = { 1, MF_RED_ONE, "estmred: probability: above 0, at most 1" },
+	[TCA_ESTMRED_WEIGHT] = { 1, MF_RED_ONE, "estmred: weight: above 0, at most 1" },
+	[TCA_ESTMRED_GENTLE] = { 0, 1, "estmred: gentle: on or off" },
+	[TCA_ESTMRED_WAIT] = { 0, 1, "estmred: spacing: uniform or wait" },
+	[TCA_ESTMRED_ECN] = { 0, 1, "estmred: ecn: on or off" },
+	[TCA_ESTMRED_MARK_MAX] = { 0, MF_RED_ONE, "estmred: mark_max: 0 to 1" },
+	[TCA_ESTMRED_SPLIT] = { 0, 1, "estmred: split: 0 or 1" },
+	[TCA_ESTMRED_ESTIMATE] = { 0, 1, "estmred: estimate: on or off" },
+	[TCA_ESTMRED_METHOD] = { 0, __TC_ESTMRED_METHOD_MAX - 1, "estmred: method: one of seven" },
+	[TCA_ESTMRED_RATE] = { 0, 50000000000ULL, "estmred: bandwidth: at most 400 Gbit/s" },
+	[TCA_ESTMRED_RTT] = { 100000, 60ULL * NSEC_PER_SEC, "estmred: rtt: 0.1 ms to 60 s" },
+	[TCA_ESTMRED_QUEUED_RTT] = { 0, ESTMRED_LONGEST_NS, "estmred: queued_rtt: at most 100 s" },
+	[TCA_ESTMRED_SAMPLING] = { 0, ESTMRED_LONGEST_NS, ESTMRED_SAMPLING_SAYS },
+	[TCA_ESTMRED_PER_ESTIMATE] = { 1, 1000000, "estmred: per_estimate: 1 to 1000000" },
+	[TCA_ESTMRED_START] = { 0, NSEC_PER_SEC * 1000000000ULL,
+		"estmred: start: at most 1000000000 s" },
+	[TCA_ESTMRED_TICKS] = { 1, 1000000, "estmred: ticks: 1 to 1000000 a second" },
+	[TCA_ESTMRED_QUEUE_FILTER] = { 0, ESTMRED_OLD_MAX, "estmred: queue_filter: 0 to 0.999" },
+	[TCA_ESTMRED_DROP_FILTER] = { 0, ESTMRED_OLD_MAX, "estmred: drop_filter: 0 to 0.999" },
+	[TCA_ESTMRED_SMOOTHING] = { 0, ESTMRED_OLD_MAX, "estmred: smoothing: 0 to 0.999" },
+	[TCA_ESTMRED_GAMMA_1] = { 0, 1000000 * ESTMRED_SHARE, "estmred: gamma_1: 0 to 1000000" },
+	[TCA_ESTMRED_GAMMA_2] = { 2, 2 * ESTMRED_SHARE - 1, "estmred: gamma_2: 0.0002 to 1.999" },
+	[TCA_ESTMRED_START_SHARE] = { 0, 16220, "estmred: start_share: 0 to 0.99" },
+	[TCA_ESTMRED_PER_ACK] = { ESTMRED_SHARE, 16 * ESTMRED_SHARE, "estmred: per_ack: 1 to 16" },
+	[TCA_ESTMRED_ABOVE] = { 0, ESTMRED_SHARE, "estmred: above: 0 to 1" },
+	[TCA_ESTMRED_BELOW] = { 0, ESTMRED_SHARE, "estmred: below: 0 to 1" },
+	[TCA_ESTMRED_ZERO_INTERVALS] = { 1, 1000000, "estmred: zero_intervals: 1 to 1000000" },
+};
+
+/* As in Zhao 2004, Fig. 19, and crates/estimator. */
+static const u64 estmred_initial[TCA_ESTMRED_MAX + 1] = {
+	[TCA_ESTMRED_LIMIT_BYTES] = 1,
+	[TCA_ESTMRED_LIMIT] = 60000,
+	[TCA_ESTMRED_BYTES] = 1,
+	[TCA_ESTMRED_AVPKT] = 1000,
+	[TCA_ESTMRED_PROBABILITY] = MF_RED_ONE / 10,
+	[TCA_ESTMRED_WEIGHT] = MF_RED_ONE / 500,
+	[TCA_ESTMRED_GENTLE] = 1,
+	[TCA_ESTMRED_MARK_MAX] = MF_RED_ONE,
+	[TCA_ESTMRED_SPLIT] = 1,
+	[TCA_ESTMRED_ESTIMATE] = 1,
+	[TCA_ESTMRED_METHOD] = TC_ESTMRED_DEFAULT,
+	[TCA_ESTMRED_RTT] = NSEC_PER_SEC / 10,
+	[TCA_ESTMRED_PER_ESTIMATE] = 20,
+	[TCA_ESTMRED_TICKS] = 1000,
+	[TCA_ESTMRED_QUEUE_FILTER] = 6554,
+	[TCA_ESTMRED_DROP_FILTER] = 9830,
+	[TCA_ESTMRED_GAMMA_1] = 5 * ESTMRED_SHARE,
+	[TCA_ESTMRED_GAMMA_2] = 7373,
+	[TCA_ESTMRED_START_SHARE] = ESTMRED_SHARE / 2,
+	[TCA_ESTMRED_PER_ACK] = ESTMRED_SHARE,
+	[TCA_ESTMRED_ABOVE] = ESTMRED_SHARE,
+	[TCA_ESTMRED_ZERO_INTERVALS] = 3,
 };
 
 static void estmred_discard(struct mf_queue *queue, const struct mf_packet *victim,
@@ -195,22 +222,20 @@ static int estmred_parse(struct nlattr *opt, struct estmred_values *values,
 {
 	struct nla_policy policy[TCA_ESTMRED_MAX + 1] = { };
 	struct nlattr *tb[TCA_ESTMRED_MAX + 1];
-	int err, i;
 	u64 value;
+	int err, i;
 
 	for (i = TCA_ESTMRED_LIMIT_BYTES; i <= TCA_ESTMRED_MAX; i++)
 		policy[i].type = NLA_U64;
 	err = nla_parse_nested(tb, TCA_ESTMRED_MAX, opt, policy, extack);
-	if (err < 0)
+	if (!err)
+		err = mf_sch_check(tb, TCA_ESTMRED_MAX, estmred_bounds, extack);
+	if (err)
 		return err;
 	for (i = TCA_ESTMRED_LIMIT_BYTES; i <= TCA_ESTMRED_MAX; i++) {
 		if (!tb[i])
 			continue;
 		value = nla_get_u64(tb[i]);
-		if (value < estmred_bounds[i].least || value > estmred_bounds[i].most) {
-			NL_SET_ERR_MSG_ATTR(extack, tb[i], "estmred: option out of its bounds");
-			return -ERANGE;
-		}
 		/* Thresholds in another unit are others. */
 		if (i == TCA_ESTMRED_BYTES && value != values->of[i]) {
 			values->of[TCA_ESTMRED_MIN] = 0;
@@ -231,8 +256,12 @@ static int estmred_check(const struct estmred_values *values, struct netlink_ext
 		return -EINVAL;
 	}
 	if (!of[TCA_ESTMRED_LIMIT_BYTES] && of[TCA_ESTMRED_LIMIT] > MF_MAX_PKTS) {
-		NL_SET_ERR_MSG(extack, "estmred: limit above 1048576 packets");
+		NL_SET_ERR_MSG(extack, "estmred: limit: 1 to 1048576 packets");
 		return -EINVAL;
+	}
+	if (of[TCA_ESTMRED_SAMPLING] && of[TCA_ESTMRED_SAMPLING] < ESTMRED_SHORTEST_NS) {
+		NL_SET_ERR_MSG(extack, ESTMRED_SAMPLING_SAYS);
+		return -ERANGE;
 	}
 	if (of[TCA_ESTMRED_BELOW] > of[TCA_ESTMRED_ABOVE]) {
 		NL_SET_ERR_MSG(extack, "estmred: below must be at most above");
@@ -350,7 +379,7 @@ static int estmred_init(struct Qdisc *sch, struct nlattr *opt,
 
 	mf_sch_init(&q->common, sch);
 	for (i = 0; i <= TCA_ESTMRED_MAX; i++)
-		q->values.of[i] = estmred_bounds[i].initial;
+		q->values.of[i] = estmred_initial[i];
 	if (opt)
 		err = estmred_parse(opt, &q->values, extack) ?: estmred_check(&q->values, extack);
 	if (err)

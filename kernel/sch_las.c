@@ -28,7 +28,7 @@
  * | `half_life 1s`, `never` | time in which what was moved halves, 1 ms to 1000000 s | `never` |
  * | `visit 5s` | time between looks for idle flows, 1 ms to 1000000 s | `5s` |
  * | `timeout 30s` | idle time after which a flow is forgotten, 1 ms to 1000000 s | `30s` |
- * | `flows N` | flows known at a time, never fewer than one more than packets fit | 16384 |
+ * | `flows N` | flows known at a time, up to 1048576, never fewer than one more than packets fit | 16384 |
  * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
  *
  * | in the simulator | in the kernel |
@@ -47,8 +47,11 @@
  * | `pushed_out` | packets that waited and had to make room; in `dropped` too |
  *
  * The table of flows is bounded, which that of the simulator is not: where it is full, the flow that was idle longest gives way, and starts at
- * nothing when it comes back. A flow with a packet waiting never goes. A sender that opens flow after flow therefore makes long flows look new
- * after `flows` of them; `evicted` shows it. An entry takes 64 bytes.
+ * nothing when it comes back; one whose last packet was pushed out is idle from then on. A flow with a packet waiting never goes. A sender that opens
+ * flow after flow therefore makes long flows look new after `flows` of them; `evicted` shows it. An entry takes 64 bytes.
+ *
+ * What a packet costs does not grow with the flows: one is forgotten in constant time, whatever waits; flows that were idle for too long are unknown at
+ * once and leave the table eight with a packet, so that `flows` may count some of them for a while; what fades is halved when it is next looked at.
  *
  * `change` works with packets waiting: those that exceed a lower limit are dropped, the ones of largest stamp. Another `count` or `half_life`
  * begins anew: all flows are forgotten, and what waits is counted again in the order it would have left.
@@ -118,14 +121,24 @@ static struct sk_buff *las_peek(struct Qdisc *sch)
 }
 
 static const struct nla_policy las_policy[TCA_LAS_MAX + 1] = {
-	[TCA_LAS_LIMIT] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_limit_range),
-	[TCA_LAS_LIMIT_BYTES] = NLA_POLICY_MIN(NLA_U32, 1),
-	[TCA_LAS_COUNT] = NLA_POLICY_MAX(NLA_U8, __TC_LAS_COUNT_MAX - 1),
+	[TCA_LAS_LIMIT] = { .type = NLA_U32 },
+	[TCA_LAS_LIMIT_BYTES] = { .type = NLA_U32 },
+	[TCA_LAS_COUNT] = { .type = NLA_U8 },
 	[TCA_LAS_HALF_LIFE] = { .type = NLA_U64 },
-	[TCA_LAS_VISIT] = NLA_POLICY_FULL_RANGE(NLA_U64, &mf_time_range),
-	[TCA_LAS_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U64, &mf_time_range),
-	[TCA_LAS_FLOWS] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_flows_range),
-	[TCA_LAS_SPLIT] = NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_LAS_VISIT] = { .type = NLA_U64 },
+	[TCA_LAS_TIMEOUT] = { .type = NLA_U64 },
+	[TCA_LAS_FLOWS] = { .type = NLA_U32 },
+	[TCA_LAS_SPLIT] = { .type = NLA_U8 },
+};
+
+static const struct mf_bound las_bounds[TCA_LAS_MAX + 1] = {
+	[TCA_LAS_LIMIT] = MF_BOUND_LIMIT("las"),
+	[TCA_LAS_LIMIT_BYTES] = MF_BOUND_LIMIT_BYTES("las"),
+	[TCA_LAS_COUNT] = { 0, __TC_LAS_COUNT_MAX - 1, "las: count: bytes or acked" },
+	[TCA_LAS_VISIT] = MF_BOUND_TIME("las", "visit"),
+	[TCA_LAS_TIMEOUT] = MF_BOUND_TIME("las", "timeout"),
+	[TCA_LAS_FLOWS] = MF_BOUND_FLOWS("las"),
+	[TCA_LAS_SPLIT] = MF_BOUND_SPLIT("las"),
 };
 
 static int las_parse_half_life(struct nlattr *attribute,
@@ -134,10 +147,10 @@ static int las_parse_half_life(struct nlattr *attribute,
 {
 	u64 half_life_ns = nla_get_u64(attribute);
 
-	if (half_life_ns && (half_life_ns < mf_time_range.min ||
-			     half_life_ns > mf_time_range.max)) {
+	if (half_life_ns && (half_life_ns < MF_TIME_MIN ||
+			     half_life_ns > MF_TIME_MAX)) {
 		NL_SET_ERR_MSG_ATTR(extack, attribute,
-				    "half_life: 1 ms to 1000000 s, or 0 for never");
+				    "las: half_life: 1 ms to 1000000 s, or 0 for never");
 		return -ERANGE;
 	}
 	options->half_life_ns = half_life_ns;
@@ -152,7 +165,9 @@ static int las_parse(struct nlattr *opt, struct mf_las_options *options,
 	struct nlattr *tb[TCA_LAS_MAX + 1];
 	int err = nla_parse_nested(tb, TCA_LAS_MAX, opt, las_policy, extack);
 
-	if (err < 0)
+	if (!err)
+		err = mf_sch_check(tb, TCA_LAS_MAX, las_bounds, extack);
+	if (err)
 		return err;
 	err = mf_sch_parse_limit(tb[TCA_LAS_LIMIT], tb[TCA_LAS_LIMIT_BYTES],
 				 &options->limit, &options->limit_in_bytes,

@@ -26,7 +26,7 @@
  * | `threshold 30000b` | bytes that go first of every flow | 30000 bytes |
  * | `visit 5s` | time between looks for idle flows, 1 ms to 1000000 s | `5s` |
  * | `timeout 30s` | idle time after which a flow is forgotten, 1 ms to 1000000 s | `30s` |
- * | `flows N` | flows counted at a time, never fewer than one more than packets fit | 16384 |
+ * | `flows N` | flows counted at a time, up to 1048576, never fewer than one more than packets fit | 16384 |
  * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
  *
  * With `count bytes` TCP data tells by its sequence number how much came before it, bare acknowledgements are high, and only other packets are
@@ -110,14 +110,26 @@ static struct sk_buff *run2c_peek(struct Qdisc *sch)
 }
 
 static const struct nla_policy run2c_policy[TCA_RUN2C_MAX + 1] = {
-	[TCA_RUN2C_LIMIT] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_limit_range),
-	[TCA_RUN2C_LIMIT_BYTES] = NLA_POLICY_MIN(NLA_U32, 1),
-	[TCA_RUN2C_COUNT] = NLA_POLICY_MAX(NLA_U8, __TC_LAS_COUNT_MAX - 1),
-	[TCA_RUN2C_THRESHOLD] = NLA_POLICY_MIN(NLA_U32, 1),
-	[TCA_RUN2C_VISIT] = NLA_POLICY_FULL_RANGE(NLA_U64, &mf_time_range),
-	[TCA_RUN2C_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U64, &mf_time_range),
-	[TCA_RUN2C_FLOWS] = NLA_POLICY_FULL_RANGE(NLA_U32, &mf_flows_range),
-	[TCA_RUN2C_SPLIT] = NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_RUN2C_LIMIT] = { .type = NLA_U32 },
+	[TCA_RUN2C_LIMIT_BYTES] = { .type = NLA_U32 },
+	[TCA_RUN2C_COUNT] = { .type = NLA_U8 },
+	[TCA_RUN2C_THRESHOLD] = { .type = NLA_U32 },
+	[TCA_RUN2C_VISIT] = { .type = NLA_U64 },
+	[TCA_RUN2C_TIMEOUT] = { .type = NLA_U64 },
+	[TCA_RUN2C_FLOWS] = { .type = NLA_U32 },
+	[TCA_RUN2C_SPLIT] = { .type = NLA_U8 },
+};
+
+static const struct mf_bound run2c_bounds[TCA_RUN2C_MAX + 1] = {
+	[TCA_RUN2C_LIMIT] = MF_BOUND_LIMIT("run2c"),
+	[TCA_RUN2C_LIMIT_BYTES] = MF_BOUND_LIMIT_BYTES("run2c"),
+	[TCA_RUN2C_COUNT] = { 0, __TC_LAS_COUNT_MAX - 1,
+			      "run2c: count: bytes or acked" },
+	[TCA_RUN2C_THRESHOLD] = { 1, U32_MAX, "run2c: threshold: 1 to 4294967295 bytes" },
+	[TCA_RUN2C_VISIT] = MF_BOUND_TIME("run2c", "visit"),
+	[TCA_RUN2C_TIMEOUT] = MF_BOUND_TIME("run2c", "timeout"),
+	[TCA_RUN2C_FLOWS] = MF_BOUND_FLOWS("run2c"),
+	[TCA_RUN2C_SPLIT] = MF_BOUND_SPLIT("run2c"),
 };
 
 /* Puts what @opt says in place of what is in @options and @split. */
@@ -127,7 +139,9 @@ static int run2c_parse(struct nlattr *opt, struct mf_run2c_options *options,
 	struct nlattr *tb[TCA_RUN2C_MAX + 1];
 	int err = nla_parse_nested(tb, TCA_RUN2C_MAX, opt, run2c_policy, extack);
 
-	if (err < 0)
+	if (!err)
+		err = mf_sch_check(tb, TCA_RUN2C_MAX, run2c_bounds, extack);
+	if (err)
 		return err;
 	err = mf_sch_parse_limit(tb[TCA_RUN2C_LIMIT], tb[TCA_RUN2C_LIMIT_BYTES],
 				 &options->limit, &options->limit_in_bytes,

@@ -10,6 +10,15 @@
  * interface index (0 for all others) and obeyed from the next packet on, and
  * its counters in efd_queues, keyed by qdisc.
  * Cost per packet: O(1), two look-ups of the queue and two of the flow.
+ *
+ * Bounds: maps are written by whoever may (CAP_BPF and CAP_NET_ADMIN, or the
+ * owner of a pinned map), and nobody looks at values before they are there. So
+ * every value is held to its bounds where it is read, and none of them makes a
+ * loop longer: a packet pushes out one other at most, and only a reset goes over
+ * all that wait. Reads of headers are checked by the kernel (dynptr): an offset
+ * that a broken packet gives leads to a key, never past the packet. Entries of
+ * efd_queues and efd_flows that user space writes or deletes can make counters
+ * wrong; packets are held by their lists, not by these.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
@@ -27,7 +36,7 @@
 #define NS_PER_S 1000000000ULL
 /* How late a timer may be without loss of rate; less than what a packet takes. */
 #define SLACK_NS 1000000ULL
-#define FOREVER 10000000 /* packets, more than wait anywhere */
+#define FOREVER (2 * EFD_LIMIT_PKTS_MAX) /* packets, more than wait anywhere */
 
 #define __contains(name, node) \
 	__attribute__((btf_decl_tag("contains:" #name ":" #node)))
@@ -116,6 +125,28 @@ static const struct efd_settings *settings_of(const struct queue *queue)
 	return settings ?: &defaults;
 }
 
+/* Each is read once, since user space may write it meanwhile. */
+static __u32 limit_of(const struct efd_settings *settings)
+{
+	__u32 limit = settings->limit_pkts;
+
+	barrier_var(limit);
+	if (!limit)
+		return 1;
+	return limit < EFD_LIMIT_PKTS_MAX ? limit : EFD_LIMIT_PKTS_MAX;
+}
+
+/* With a rate near 0 the next packet would have to wait for hours, and a higher
+ * one could not take effect before.
+ */
+static __u64 rate_of(const struct efd_settings *settings)
+{
+	__u64 rate = settings->rate_bps;
+
+	barrier_var(rate);
+	return rate && rate < EFD_RATE_BPS_MIN ? EFD_RATE_BPS_MIN : rate;
+}
+
 static __u32 wire_len(struct sk_buff *skb)
 {
 	return ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
@@ -134,7 +165,9 @@ static __u64 read_transport(struct bpf_dynptr *data, __u32 offset,
 
 static void read_key(struct flow_key *key, struct sk_buff *skb, __u64 queue)
 {
-	/* What leaves begins with its link-layer header. */
+	/* What leaves begins with its link-layer header. Where it has none the
+	 * difference is no place in the packet: reads fail, and the hash is the key.
+	 */
 	__u32 offset = skb->network_header - skb->mac_header;
 	struct bpf_dynptr data;
 	struct ipv6hdr six;
@@ -148,6 +181,9 @@ static void read_key(struct flow_key *key, struct sk_buff *skb, __u64 queue)
 		key->source[0] = four.saddr;
 		key->destination[0] = four.daddr;
 		key->transport = four.protocol;
+		/* A header length below 5 reads "ports" within the header: a key
+		 * as good as any for a packet that no host takes.
+		 */
 		if (!(four.frag_off & bpf_htons(IP_FRAGMENT)))
 			key->transport = read_transport(&data,
 							offset + four.ihl * 4,
@@ -175,12 +211,15 @@ static void leave(struct queue *queue, const struct flow_key *key, __u32 len,
 	flow = bpf_map_lookup_elem(&efd_flows, key);
 	if (!flow)
 		return;
-	if (!--flow->queued) {
+	/* 0 only where user space wrote it: below that it would stay for ever. */
+	if (flow->queued < 2) {
 		bpf_map_delete_elem(&efd_flows, key);
 		queue->counters.flows--;
-	} else if (pushed_out) {
-		flow->bytes -= len;
+		return;
 	}
+	flow->queued--;
+	if (pushed_out)
+		flow->bytes -= len;
 }
 
 /* Takes the node out of what counts packets, frees it and hands out the packet. */
@@ -225,7 +264,10 @@ static bool push_out(struct Qdisc *sch, struct queue *queue,
 	return true;
 }
 
-/* Counts a packet in its fragment, begun where there is none. */
+/* Counts a packet in its fragment, begun where there is none. The table is one for
+ * all qdiscs, 65536 entries: a flood of new flows at one of them makes packets of
+ * new flows low at all of them, until it has gone.
+ */
 static void count(struct queue *queue, struct flow_key *key, __u32 len)
 {
 	struct flow *flow = bpf_map_lookup_elem(&efd_flows, key);
@@ -268,7 +310,7 @@ int BPF_PROG(efd_enqueue, struct sk_buff *skb, struct Qdisc *sch,
 	settings = settings_of(queue);
 	read_key(&key, skb, (__u64)sch);
 	high = is_high(&key, settings);
-	if (sch->q.qlen >= settings->limit_pkts) {
+	if (sch->q.qlen >= limit_of(settings)) {
 		/* Algorithm 3, lines 8, 23 and 37. */
 		if (!high || !push_out(sch, queue, to_free)) {
 			sch->qstats.overlimits++;
@@ -334,7 +376,7 @@ struct sk_buff *BPF_PROG(efd_dequeue, struct Qdisc *sch)
 
 	if (!queue || !sch->q.qlen)
 		return NULL;
-	rate_bps = settings_of(queue)->rate_bps;
+	rate_bps = rate_of(settings_of(queue));
 	now_ns = bpf_ktime_get_ns();
 	if (rate_bps && queue->next_ns > now_ns) {
 		bpf_qdisc_watchdog_schedule(sch, queue->next_ns, 0);
@@ -349,7 +391,8 @@ struct sk_buff *BPF_PROG(efd_dequeue, struct Qdisc *sch)
 	if (rate_bps) {
 		if (queue->next_ns + SLACK_NS < now_ns)
 			queue->next_ns = now_ns;
-		queue->next_ns += wire_len(skb) * 8 * NS_PER_S / rate_bps;
+		/* Packets are shorter than 2^31 bytes: the product fits. */
+		queue->next_ns += (__u64)wire_len(skb) * 8 * NS_PER_S / rate_bps;
 	}
 	bpf_qdisc_bstats_update(sch, skb);
 	return skb;
@@ -369,6 +412,9 @@ int BPF_PROG(efd_init, struct Qdisc *sch, struct nlattr *opt,
 	return bpf_map_update_elem(&efd_queues, &key, &queue, BPF_NOEXIST);
 }
 
+/* Bounded by what may wait; the kernel frees what a list still has when destroy
+ * deletes the queue.
+ */
 static void drain(struct Qdisc *sch, struct queue *queue)
 {
 	struct bpf_list_node *link;

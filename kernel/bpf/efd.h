@@ -7,13 +7,17 @@
 #define EFD_QUEUES 1024
 #define EFD_FLOWS 65536
 #define EFD_LIMIT_PKTS 1000
+#define EFD_LIMIT_PKTS_MAX 1048576 /* as the bound of sch_efd */
+#define EFD_RATE_BPS_MIN 8000 /* a packet of 1500 bytes takes 1.5 s at most */
 #define EFD_THRESHOLD_BYTES 30000 /* 20 packets of 1500 bytes */
 
 /**
- * struct efd_settings - options of the qdiscs of a device
- * @threshold_bytes: what goes first of every fragment
- * @rate_bps: bits per second handed out, 0 for as many as the device takes
- * @limit_pkts: of the buffer
+ * struct efd_settings - options of the qdiscs of a device; a value out of its
+ * bounds counts as the nearest one within
+ * @threshold_bytes: what goes first of every fragment, above 0
+ * @rate_bps: bits per second handed out, EFD_RATE_BPS_MIN at least, 0 for as many
+ *	as the device takes
+ * @limit_pkts: of the buffer, 1 to EFD_LIMIT_PKTS_MAX
  * @unused: 0
  */
 struct efd_settings {

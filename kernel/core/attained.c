@@ -33,6 +33,7 @@ void mf_attained_reset(struct mf_attained *attained)
 	attained->oldest = MF_NONE;
 	attained->newest = MF_NONE;
 	attained->evicted = 0;
+	attained->reaps = false;
 }
 EXPORT_SYMBOL_GPL(mf_attained_reset);
 
@@ -50,6 +51,7 @@ static void mf_attained_unlink(struct mf_attained *attained, u32 index)
 		attained->newest = flow->older;
 }
 
+/* The flow of @index is idle from now on. */
 static void mf_attained_append(struct mf_attained *attained, u32 index)
 {
 	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
@@ -65,31 +67,36 @@ static void mf_attained_append(struct mf_attained *attained, u32 index)
 
 static void mf_attained_forget(struct mf_attained *attained, u32 index)
 {
+	mf_step();
 	mf_attained_unlink(attained, index);
 	mf_flow_remove(&attained->flows, index);
 }
 
-/* The flow of @index was seen. */
-static void mf_attained_see(struct mf_attained *attained, u32 index, u64 now_ns)
-{
-	mf_flow_entry(&attained->flows, index)->last_ns = now_ns;
-	if (index == attained->newest)
-		return;
-	mf_attained_unlink(attained, index);
-	mf_attained_append(attained, index);
-}
-
-/* Forgets the flow that was idle longest. Those that wait and were seen before
- * it are passed over: under a limit of some 1000 packets never many.
+/* Forgets the flow that became idle first, early unless it is over. There is
+ * one: fewer flows wait than the table holds.
  */
 static void mf_attained_evict(struct mf_attained *attained)
 {
 	u32 index = attained->oldest;
 
-	while (mf_flow_entry(&attained->flows, index)->queued)
-		index = mf_flow_entry(&attained->flows, index)->newer;
+	if (!mf_attained_is_over(attained, mf_flow_entry(&attained->flows, index)))
+		attained->evicted++;
 	mf_attained_forget(attained, index);
-	attained->evicted++;
+}
+
+/* Forgets every flow that is over, wherever it is in the list. */
+static void mf_attained_purge(struct mf_attained *attained)
+{
+	u32 index, newer;
+
+	for (index = attained->oldest; index; index = newer) {
+		struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
+
+		newer = flow->newer;
+		if (mf_attained_is_over(attained, flow))
+			mf_attained_forget(attained, index);
+	}
+	attained->reaps = false;
 }
 
 /**
@@ -103,6 +110,8 @@ static void mf_attained_evict(struct mf_attained *attained)
 void mf_attained_change(struct mf_attained *attained, u32 size, u64 visit_ns,
 			u64 timeout_ns, struct mf_flow_table *spare)
 {
+	/* By the old bounds: the new ones must not bring anybody back. */
+	mf_attained_purge(attained);
 	if (spare->room)
 		mf_flow_table_move(&attained->flows, spare);
 	attained->flows.size = size;
@@ -115,7 +124,7 @@ void mf_attained_change(struct mf_attained *attained, u32 size, u64 visit_ns,
 EXPORT_SYMBOL_GPL(mf_attained_change);
 
 /**
- * mf_attained_collect() - forgets flows that were idle for too long
+ * mf_attained_collect() - gives up flows that were idle for too long
  * @attained: the table
  * @now_ns: time of the call
  */
@@ -124,22 +133,36 @@ void mf_attained_collect(struct mf_attained *attained, u64 now_ns)
 	/* The last multiple of the interval, not now: what a timer would have
 	 * removed by then.
 	 */
-	u64 visit_ns = mf_div64(now_ns, attained->visit_ns) * attained->visit_ns;
-	u32 index, newer;
-
-	attained->next_ns = visit_ns + attained->visit_ns;
-	for (index = attained->oldest; index; index = newer) {
-		struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
-
-		newer = flow->newer;
-		if (flow->last_ns > visit_ns ||
-		    visit_ns - flow->last_ns < attained->timeout_ns)
-			return;
-		if (!flow->queued)
-			mf_attained_forget(attained, index);
-	}
+	attained->visited_ns = mf_div64(now_ns, attained->visit_ns) *
+			       attained->visit_ns;
+	attained->next_ns = attained->visited_ns + attained->visit_ns;
+	attained->visits++;
+	attained->reaps = true;
 }
 EXPORT_SYMBOL_GPL(mf_attained_collect);
+
+/**
+ * mf_attained_reap() - takes some flows that were given up out of the table
+ * @attained: the table
+ *
+ * A call adds one flow at most: they go faster than they come.
+ */
+void mf_attained_reap(struct mf_attained *attained)
+{
+	u32 left;
+
+	for (left = MF_ATTAINED_REAPED; left; left--) {
+		u32 index = attained->oldest;
+
+		if (!index || !mf_attained_is_over(attained,
+						   mf_flow_entry(&attained->flows, index))) {
+			attained->reaps = false;
+			return;
+		}
+		mf_attained_forget(attained, index);
+	}
+}
+EXPORT_SYMBOL_GPL(mf_attained_reap);
 
 /**
  * mf_attained_enter() - a packet enters the queue
@@ -152,17 +175,22 @@ EXPORT_SYMBOL_GPL(mf_attained_collect);
 u32 mf_attained_enter(struct mf_attained *attained, u64 key, u64 now_ns)
 {
 	u32 index = mf_flow_find(&attained->flows, key);
+	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
 
-	if (index) {
-		mf_attained_see(attained, index, now_ns);
-	} else {
+	if (index && mf_attained_is_over(attained, flow)) {
+		mf_attained_forget(attained, index);
+		index = MF_NONE;
+	}
+	if (!index) {
 		if (mf_flow_table_is_full(&attained->flows))
 			mf_attained_evict(attained);
 		index = mf_flow_insert(&attained->flows, key);
-		mf_flow_entry(&attained->flows, index)->last_ns = now_ns;
-		mf_attained_append(attained, index);
+		flow = mf_flow_entry(&attained->flows, index);
+	} else if (!flow->queued) {
+		mf_attained_unlink(attained, index);
 	}
-	mf_flow_entry(&attained->flows, index)->queued++;
+	flow->last_ns = now_ns;
+	flow->queued++;
 	return index;
 }
 EXPORT_SYMBOL_GPL(mf_attained_enter);
@@ -175,8 +203,11 @@ EXPORT_SYMBOL_GPL(mf_attained_enter);
  */
 void mf_attained_leave(struct mf_attained *attained, u32 index, u64 now_ns)
 {
-	mf_flow_entry(&attained->flows, index)->queued--;
-	mf_attained_see(attained, index, now_ns);
+	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
+
+	flow->last_ns = now_ns;
+	if (!--flow->queued)
+		mf_attained_append(attained, index);
 }
 EXPORT_SYMBOL_GPL(mf_attained_leave);
 
@@ -185,13 +216,21 @@ EXPORT_SYMBOL_GPL(mf_attained_leave);
  * @attained: the table
  * @index: of its flow, whose volume the caller has taken back
  *
- * A flow of which nothing else came is as good as one that never came.
+ * A flow of which nothing else came is as good as one that never came. Another
+ * one is idle since it was last seen, but its turn to give way comes as if it
+ * had been seen now.
  */
 void mf_attained_push_out(struct mf_attained *attained, u32 index)
 {
 	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
 
-	if (!--flow->queued && mf_volume_is_none(&flow->volume))
-		mf_attained_forget(attained, index);
+	if (--flow->queued)
+		return;
+	if (mf_volume_is_none(&flow->volume)) {
+		mf_flow_remove(&attained->flows, index);
+		return;
+	}
+	flow->spared = attained->visits;
+	mf_attained_append(attained, index);
 }
 EXPORT_SYMBOL_GPL(mf_attained_push_out);

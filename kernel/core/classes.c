@@ -17,7 +17,9 @@ static bool mf_classes_count(const struct mf_order *order,
 		return false;
 	for (slot = order->last; slot; slot = entry->prev) {
 		entry = mf_pool_entry(order->pool, slot);
-		if (some && entry->key <= volume)
+		mf_step();
+		if ((some && mf_order_key(order, entry) <= volume) ||
+		    gone->pkts == MF_MAX_VICTIMS)
 			return false;
 		mf_count_add(gone, entry->packet.len);
 		if (!mf_queue_is_full_without(queue, len, *gone))
@@ -34,7 +36,7 @@ static bool mf_classes_count(const struct mf_order *order,
  * @len: its length, bytes
  *
  * Return: packets to be taken from the tail; 0 when all that are behind the
- * place of the packet would not be enough.
+ * place of the packet would not be enough, or more than MF_MAX_VICTIMS had to go.
  */
 u64 mf_order_victims(const struct mf_order *order, const struct mf_queue *queue,
 		     u64 key, u32 len)
@@ -56,7 +58,8 @@ EXPORT_SYMBOL_GPL(mf_order_victims);
  * @len: its length, bytes
  *
  * Return: packets to be taken from the tail of the low class, then of the high
- * one; 0 when all that are behind the place of the packet would not be enough.
+ * one; 0 when all that are behind the place of the packet would not be enough,
+ * or more than MF_MAX_VICTIMS had to go.
  */
 u64 mf_classes_victims(const struct mf_classes *classes,
 		       const struct mf_queue *queue, bool high, u64 volume,
@@ -92,7 +95,7 @@ void mf_classes_sort(struct mf_order *order, bool sorted)
 		struct mf_entry *entry = mf_pool_entry(order->pool, slot);
 
 		next = entry->next;
-		mf_order_push(&anew, slot, entry->key);
+		mf_order_push(&anew, slot, mf_order_key(order, entry));
 	}
 	*order = anew;
 }

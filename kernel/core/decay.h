@@ -34,4 +34,15 @@ u64 mf_decay_inflated(const struct mf_decay *decay, u64 bytes, u64 now_ns);
 u64 mf_inflated_sum(u64 a, u64 b);
 u64 mf_inflated_halved(u64 inflated, u64 times);
 
+/* Numbers are below 2^1024 and become zero below 2^-1022: halved as often, or
+ * more, all of them are zero.
+ */
+#define MF_HALVINGS_MAX 2048U
+
+/* What is left of a number, or of a count that does not fade, after @halvings. */
+static inline u64 mf_inflated_faded(u64 inflated, u32 halvings)
+{
+	return halvings ? mf_inflated_halved(inflated, halvings) : inflated;
+}
+
 #endif

@@ -185,6 +185,7 @@ static void mf_efd_push_out(struct mf_efd *efd)
 	u32 slot = mf_classes_pop_last(&efd->classes);
 	struct mf_packet victim = mf_pool_entry(&efd->pool, slot)->packet;
 
+	mf_step();
 	mf_efd_leave(efd, slot, true);
 	mf_pool_give(&efd->pool, slot);
 	mf_queue_discard(&efd->queue, &victim, MF_PUSHED_OUT);

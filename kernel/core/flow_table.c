@@ -104,8 +104,10 @@ u32 mf_flow_find(const struct mf_flow_table *table, u64 key)
 {
 	u32 index = *mf_flow_bucket(table, key);
 
-	while (index && table->flows[index].key != key)
+	while (index && table->flows[index].key != key) {
+		mf_step();
 		index = table->flows[index].next;
+	}
 	return index;
 }
 EXPORT_SYMBOL_GPL(mf_flow_find);
@@ -145,8 +147,10 @@ void mf_flow_remove(struct mf_flow_table *table, u32 index)
 {
 	u32 *link = mf_flow_bucket(table, table->flows[index].key);
 
-	while (*link != index)
+	while (*link != index) {
+		mf_step();
 		link = &table->flows[*link].next;
+	}
 	*link = table->flows[index].next;
 	table->flows[index].next = table->free;
 	table->free = index;

@@ -13,14 +13,18 @@
 #include "volume.h"
 
 /**
- * struct mf_flow - what is known of a flow; one cache line
+ * struct mf_flow - what is known of a flow; within 64 bytes
  * @key: its key
  * @volume: what it has moved
  * @last_ns: when it was last seen, for who forgets idle flows
  * @queued: packets that wait and keep it in the table
  * @next: the next one in the chain, or of the free ones
- * @newer: the flow seen next after it, for who lists them by age
- * @older: the flow seen last before it
+ * @newer: the flow behind it, for who lists those that are idle
+ * @older: the flow before it
+ * @faded: how often all volumes had been halved when @volume was last written,
+ *	for who lets them fade; see order.h
+ * @spared: the look for idle flows at which a packet of it waited, the last one
+ *	that was pushed out since
  */
 struct mf_flow {
 	u64 key;
@@ -30,6 +34,8 @@ struct mf_flow {
 	u32 next;
 	u32 newer;
 	u32 older;
+	u32 faded;
+	u32 spared;
 };
 
 /**

@@ -43,7 +43,8 @@ struct mf_las_options {
  * @options: as given
  * @order: the packets that wait
  * @pool: their entries
- * @attained: what their flows have moved, inflated where it fades
+ * @attained: what their flows have moved, inflated where it fades: as it was
+ *	when the flow was last written
  * @decay: where it does
  */
 struct mf_las {
@@ -153,28 +154,34 @@ static int mf_las_spare_init(struct mf_las_spare *spare, const struct mf_las *la
 	return -ENOMEM;
 }
 
-/* Goes on in time. What falls below the smallest number becomes zero and ties,
- * first come first served.
+/* Goes on in time: flows and packets are halved when they are next looked at.
+ * What falls below the smallest number becomes zero and ties, first come first
+ * served. The count of halvings wraps around: a packet would have to wait for
+ * 2^32 half-lives to look young again, an idle flow is forgotten before.
  */
 static void mf_las_fade(struct mf_las *las, u64 now_ns)
 {
-	struct mf_flow_table *flows = &las->attained.flows;
 	u64 halvings = mf_decay_advance(&las->decay, now_ns);
-	struct mf_entry *entry;
-	u32 index;
 
-	if (!halvings)
-		return;
-	for (index = las->attained.oldest; index;
-	     index = mf_flow_entry(flows, index)->newer) {
-		u64 *count = &mf_flow_entry(flows, index)->volume.count;
+	las->order.faded += halvings < MF_HALVINGS_MAX ? halvings :
+							 MF_HALVINGS_MAX;
+}
 
-		*count = mf_inflated_halved(*count, halvings);
-	}
-	for (index = las->order.first; index; index = entry->next) {
-		entry = mf_pool_entry(&las->pool, index);
-		entry->key = mf_inflated_halved(entry->key, halvings);
-	}
+/* What @flow has moved as of now. */
+static u64 mf_las_moved(const struct mf_las *las, const struct mf_flow *flow)
+{
+	return mf_inflated_faded(flow->volume.count,
+				 las->order.faded - flow->faded);
+}
+
+/* Its volume, brought up to now, to be moved on. */
+static struct mf_volume *mf_las_volume(const struct mf_las *las, u32 index)
+{
+	struct mf_flow *flow = mf_flow_entry(&las->attained.flows, index);
+
+	flow->volume.count = mf_las_moved(las, flow);
+	flow->faded = las->order.faded;
+	return &flow->volume;
 }
 
 /* Counts @packet, of a flow that has moved @volume before; returns its stamp. */
@@ -205,13 +212,14 @@ static void mf_las_push_out(struct mf_las *las)
 	u32 slot = mf_order_pop_last(&las->order);
 	struct mf_entry *entry = mf_pool_entry(&las->pool, slot);
 	struct mf_packet victim = entry->packet;
-	struct mf_volume *volume =
-		&mf_flow_entry(&las->attained.flows, entry->flow)->volume;
+	struct mf_volume *volume = mf_las_volume(las, entry->flow);
 
+	mf_step();
 	if (!las->options.half_life_ns)
 		mf_volume_take_back(las->options.measure, volume, &victim);
 	else if (las->options.measure == MF_BYTES || victim.kind != MF_ACK)
-		volume->count = entry->key; /* sums are rounded */
+		/* sums are rounded */
+		volume->count = mf_order_key(&las->order, entry);
 	mf_attained_push_out(&las->attained, entry->flow);
 	mf_pool_give(&las->pool, slot);
 	mf_queue_discard(&las->queue, &victim, MF_PUSHED_OUT);
@@ -225,7 +233,7 @@ static void mf_las_push(struct mf_las *las, u32 slot, u64 now_ns)
 	struct mf_volume *volume;
 
 	entry->flow = mf_attained_enter(&las->attained, key, now_ns);
-	volume = &mf_flow_entry(&las->attained.flows, entry->flow)->volume;
+	volume = mf_las_volume(las, entry->flow);
 	mf_order_push(&las->order, slot,
 		      mf_las_count(las, volume, &entry->packet, now_ns));
 }
@@ -285,12 +293,13 @@ static bool mf_las_make_room(struct mf_las *las, const struct mf_packet *packet,
 			     u64 now_ns)
 {
 	u64 key = mf_volume_flow(las->options.measure, packet);
-	struct mf_volume volume = *mf_attained_volume(&las->attained, key);
-	u64 stamp = mf_las_count(las, &volume, packet, now_ns);
-	u64 victims = mf_order_victims(&las->order, &las->queue, stamp,
-				       packet->len);
-	u64 left;
+	const struct mf_flow *flow = mf_attained_known(&las->attained, key);
+	struct mf_volume volume = flow->volume;
+	u64 stamp, victims, left;
 
+	volume.count = mf_las_moved(las, flow);
+	stamp = mf_las_count(las, &volume, packet, now_ns);
+	victims = mf_order_victims(&las->order, &las->queue, stamp, packet->len);
 	for (left = victims; left; left--)
 		mf_las_push_out(las);
 	return victims > 0;

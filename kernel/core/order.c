@@ -168,14 +168,16 @@ static u32 mf_order_above(const struct mf_order *order, u64 key)
 	u32 above = order->root;
 
 	/* Both ends first: where most packets go. */
-	if (entries[order->last].key <= key)
+	if (mf_order_key(order, &entries[order->last]) <= key)
 		return order->last;
-	if (key < entries[order->first].key)
+	if (key < mf_order_key(order, &entries[order->first]))
 		return order->first;
 	for (;;) {
 		const struct mf_entry *entry = &entries[above];
-		u32 below = entry->key <= key ? entry->right : entry->left;
+		u32 below = mf_order_key(order, entry) <= key ? entry->right :
+								 entry->left;
 
+		mf_step();
 		if (!below)
 			return above;
 		above = below;
@@ -213,6 +215,7 @@ void mf_order_push(struct mf_order *order, u32 slot, u64 key)
 	u32 above;
 
 	entry->key = key;
+	entry->faded = order->faded;
 	if (!order->sorted) {
 		mf_order_link(order, slot, order->last, MF_NONE);
 		return;
@@ -228,15 +231,17 @@ void mf_order_push(struct mf_order *order, u32 slot, u64 key)
 	}
 	above = mf_order_above(order, key);
 	entry->parent = above;
-	if (entries[above].key <= key) {
+	if (mf_order_key(order, &entries[above]) <= key) {
 		entries[above].right = slot;
 		mf_order_link(order, slot, above, entries[above].next);
 	} else {
 		entries[above].left = slot;
 		mf_order_link(order, slot, entries[above].prev, above);
 	}
-	while (entry->parent && entries[entry->parent].weight < entry->weight)
+	while (entry->parent && entries[entry->parent].weight < entry->weight) {
+		mf_step();
 		mf_order_lift(order, slot);
+	}
 }
 EXPORT_SYMBOL_GPL(mf_order_push);
 

@@ -6,17 +6,20 @@
  * Principle: a doubly linked list over the indices of the pool; where it is
  * sorted, with a treap beside it, a search tree by key that is a heap by
  * random weights. A packet goes behind those of equal key.
+ * Keys may be numbers that fade (decay.h): they are all halved by one count that
+ * goes up, since halving keeps their order.
  * Cost per packet: O(1) at either end; sorted, O(log n) expected to insert.
  */
 #ifndef MAYFLY_ORDER_H
 #define MAYFLY_ORDER_H
 
+#include "decay.h"
 #include "packet.h"
 
 /**
  * struct mf_entry - a packet that waits
  * @packet: its descriptor
- * @key: what it is sorted by
+ * @key: what it was sorted by when it came
  * @flow: its entry in the flow table, MF_NONE where it has none
  * @prev: the packet before it
  * @next: the packet behind it; in a free entry, the next free one
@@ -24,6 +27,7 @@
  * @right: root of the packets behind it, below it in the treap
  * @parent: the entry above it in the treap
  * @weight: not above that of the parent
+ * @faded: that of the order when the packet came
  */
 struct mf_entry {
 	struct mf_packet packet;
@@ -35,6 +39,7 @@ struct mf_entry {
 	u32 right;
 	u32 parent;
 	u32 weight;
+	u32 faded;
 };
 
 /**
@@ -66,6 +71,7 @@ void mf_pool_give(struct mf_pool *pool, u32 slot);
  * @len: packets
  * @root: of the treap, where sorted
  * @random: state of the generator of weights
+ * @faded: how often all keys were halved so far, modulo 2^32
  * @sorted: by key, else in order of arrival
  */
 struct mf_order {
@@ -75,6 +81,7 @@ struct mf_order {
 	u32 len;
 	u32 root;
 	u32 random;
+	u32 faded;
 	bool sorted;
 };
 
@@ -88,6 +95,13 @@ static inline struct mf_entry *mf_pool_entry(const struct mf_pool *pool,
 					     u32 slot)
 {
 	return &pool->entries[slot];
+}
+
+/* What the packet of @entry is sorted by now. */
+static inline u64 mf_order_key(const struct mf_order *order,
+			       const struct mf_entry *entry)
+{
+	return mf_inflated_faded(entry->key, order->faded - entry->faded);
 }
 
 #endif

@@ -14,6 +14,11 @@
 #define MF_MIN_LEN 40U
 /* Most packets that any queue holds: the pool is of this size at most. */
 #define MF_MAX_PKTS (1U << 20)
+/* Most packets that go for an arriving one: a limit in bytes and a size table
+ * could ask for any number. A packet of 160 kB has no more behind it that are
+ * MF_MIN_LEN long; crates/qdisc, which has no longer ones, has no bound.
+ */
+#define MF_MAX_VICTIMS 4096U
 
 /**
  * enum mf_fate - what became of a packet

@@ -193,6 +193,7 @@ static void mf_run2c_push_out(struct mf_run2c *run2c)
 	struct mf_packet victim = entry->packet;
 	struct mf_flow *flow;
 
+	mf_step();
 	if (entry->flow) {
 		flow = mf_flow_entry(&run2c->attained.flows, entry->flow);
 		/* A connection is past the threshold without it, too. */
@@ -275,7 +276,7 @@ static bool mf_run2c_make_room(struct mf_run2c *run2c,
 {
 	u64 key = mf_volume_flow(mf_run2c_measure(run2c), packet);
 	const struct mf_volume *volume =
-		mf_attained_volume(&run2c->attained, key);
+		&mf_attained_known(&run2c->attained, key)->volume;
 	u64 victims, left;
 
 	if (!mf_run2c_is_high(run2c, volume, packet))

@@ -132,6 +132,7 @@ void mf_sampler_tell(struct mf_sampler *sampler, u64 now_ns, u64 backlog)
 		ended = MF_LONGEST_GAP;
 	}
 	for (; ended; ended--) {
+		mf_step();
 		if (sampler->end_ns > sampler->seen_ns)
 			sampler->area += backlog * (sampler->end_ns - sampler->seen_ns);
 		sampler->seen_ns = sampler->end_ns;

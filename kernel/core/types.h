@@ -19,10 +19,12 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* Zeroed memory; never called on the packet path. */
+/* Zeroed memory; never called on the packet path. It counts as that of who asks:
+ * limits may be as large as their bounds, in any number of queues.
+ */
 static inline void *mf_alloc(size_t count, size_t size)
 {
-	return kvcalloc(count, size, GFP_KERNEL);
+	return kvcalloc(count, size, GFP_KERNEL_ACCOUNT);
 }
 
 static inline void mf_free(const void *memory)
@@ -92,6 +94,21 @@ static inline u32 mf_bits(u64 number)
 	return number ? 64 - __builtin_clzll(number) : 0;
 }
 
+#endif
+
+/* What repeats itself counts its repeats where a test asks how many there are:
+ * how long a call takes depends on nothing else.
+ */
+#ifdef MF_COUNT_STEPS
+extern u64 mf_steps;
+static inline void mf_step(void)
+{
+	mf_steps++;
+}
+#else
+static inline void mf_step(void)
+{
+}
 #endif
 
 /* Index that stands for none, in pools and tables: zeroed ones are empty. */

@@ -23,13 +23,14 @@ static int usage(void)
 	fputs("Usage: ... efd [ limit PACKETS|SIZE ] [ threshold PACKETS|SIZE ]\n"
 	      "               [ count bytes|packets|acked ] [ high fifo|las ] [ low fifo|las ]\n"
 	      "               [ flows NUMBER ] [ split | nosplit ]\n"
-	      "limit      most that waits: 300 or 300p packets, 450kb bytes; default 300p\n"
+	      "limit      most that waits: 300 or 300p packets, 450kb bytes; 1 to 1048576 packets;\n"
+	      "           default 300p\n"
 	      "threshold  what goes first of every fragment of a flow: packets with count packets,\n"
 	      "           else bytes; default 20p, 30000b\n"
 	      "count      what a fragment is measured in: bytes, packets, or bytes of both\n"
 	      "           directions with those that acknowledgements tell of; default bytes\n"
 	      "high, low  order of a class: of arrival, or by what the flow had moved; default fifo\n"
-	      "flows      most fragments at a time, 0 for as many as packets; default 0\n"
+	      "flows      most sub-flows at a time, up to 1048576, 0 for as many as packets; default 0\n"
 	      "split      super-packets (GSO) into packets of the wire; default split\n",
 	      stderr);
 	return -1;

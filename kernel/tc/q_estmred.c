@@ -66,7 +66,7 @@ static const struct option options[] = {
 	{ "ecn", TCA_ESTMRED_ECN, WORD, switches, 0, 0, 0 },
 	{ "mark_max", TCA_ESTMRED_MARK_MAX, NUMBER, NULL, 31, 0, 1 },
 	{ "queued_rtt", TCA_ESTMRED_QUEUED_RTT, TIME, NULL, 0, 0, 100 },
-	{ "sampling", TCA_ESTMRED_SAMPLING, TIME, NULL, 0, 0, 100 },
+	{ "sampling", TCA_ESTMRED_SAMPLING, TIME, NULL, 0, 1e-5, 100 },
 	{ "per_estimate", TCA_ESTMRED_PER_ESTIMATE, COUNT, NULL, 0, 1, 1e6 },
 	{ "start", TCA_ESTMRED_START, TIME, NULL, 0, 0, 1e9 },
 	{ "ticks", TCA_ESTMRED_TICKS, COUNT, NULL, 0, 1, 1e6 },
@@ -95,13 +95,15 @@ static int usage(void)
 	      "ESTIMATOR := [ queued_rtt TIME ] [ sampling TIME ] [ per_estimate N ] [ start TIME ]\n"
 	      "       [ ticks N ] [ queue_filter A ] [ drop_filter A ] [ smoothing A ] [ gamma_1 G ]\n"
 	      "       [ gamma_2 G ] [ zero_intervals N ] [ start_share SHARE ] [ per_ack N ]\n"
-	      "limit        most that waits: 60 or 60p packets, 60000b bytes; default 60000b\n"
+	      "limit        most that waits: 60 or 60p packets, 60000b bytes; 1 to 1048576 packets;\n"
+	      "             default 60000b\n"
 	      "min, max     thresholds of the average, both in packets (15) or both in bytes (15000b);\n"
 	      "             default a quarter and three quarters of the limit, in bytes\n"
 	      "avpkt        length of a typical packet; default 1000b\n"
 	      "bandwidth    of the link; default: measured from the first departures\n"
 	      "rtt, delay   of the flows without queueing, there and back, or one way; default 100ms\n"
 	      "estimate     off: RED alone\n"
+	      "sampling     interval of the estimator, 10us to 100s; default 0: a third of rtt\n"
 	      "above        share that does not respond above which it is drop-tail; default 1: never\n"
 	      "below        share below which it is RED again; default 0.1 less than above\n",
 	      stderr);
@@ -167,12 +169,15 @@ static int parse_number(struct request *request, const struct option *option, co
 
 static int parse_time(struct request *request, const struct option *option, const char *text)
 {
+	/* 0: a third of the round-trip time. */
+	bool or_zero = option->attribute == TCA_ESTMRED_SAMPLING;
 	__s64 time;
 
-	if (get_time64(&time, text) || time < option->least * SECOND ||
-	    time > option->most * SECOND)
-		return plugin_fail("estmred", "%s: a time from %gms to %gs, as 50ms, not %s",
-				   option->name, 1e3 * option->least, option->most, text);
+	if (get_time64(&time, text) || time > option->most * SECOND ||
+	    (time < option->least * SECOND && (time || !or_zero)))
+		return plugin_fail("estmred", "%s: a time from %gms to %gs%s, as 50ms, not %s",
+				   option->name, 1e3 * option->least, option->most,
+				   or_zero ? " or 0" : "", text);
 	give(request, option->attribute, time);
 	return 0;
 }

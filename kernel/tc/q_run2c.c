@@ -30,13 +30,16 @@ static int parse(const struct qdisc_util *util, int argc, char **argv,
 		fputs("Usage: ... run2c [ limit PACKETS|SIZE ] [ count bytes|acked ]\n"
 		      "                 [ threshold SIZE ] [ visit TIME ] [ timeout TIME ]\n"
 		      "                 [ flows NUMBER ] [ split | nosplit ]\n"
-		      "limit      most that waits: 300 or 300p packets, 450kb bytes; default 300p\n"
+		      "limit      most that waits: 300 or 300p packets, 450kb bytes; 1 to 1048576\n"
+		      "           packets; default 300p\n"
 		      "count      what a flow has moved is measured in: bytes, or bytes of both\n"
 		      "           directions with those that acknowledgements tell of; default bytes\n"
 		      "threshold  bytes that go first of every flow; default 30000b\n"
-		      "visit      time between looks for idle flows; default 5s\n"
-		      "timeout    idle time after which a flow is forgotten; default 30s\n"
-		      "flows      flows known at a time, at least as many as packets; default 16384\n"
+		      "visit      time between looks for idle flows, 1ms to 1000000s; default 5s\n"
+		      "timeout    idle time after which a flow is forgotten, 1ms to 1000000s;\n"
+		      "           default 30s\n"
+		      "flows      flows known at a time, up to 1048576, at least as many as packets;\n"
+		      "           default 16384\n"
 		      "split      super-packets (GSO) into packets of the wire; default split\n",
 		      stderr);
 	return err;

@@ -26,24 +26,13 @@
  * and why it is doubted.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 
 #include "decisions.h"
 
+const char *const program = "decisions";
+
 /* Tables of crates/qdisc have no bound: more flows than any trace has. */
 #define FLOWS (1U << 16)
-
-/* As registered by the files of the cores, before main() runs. */
-static const struct discipline *disciplines[64];
-static size_t registered;
-
-void add_discipline(const struct discipline *discipline)
-{
-	if (registered == sizeof(disciplines) / sizeof(*disciplines))
-		fail("no room for the discipline %s", discipline->id);
-	disciplines[registered++] = discipline;
-}
 
 static const char *const fates[] = {
 	[MF_QUEUED] = "queued",
@@ -55,33 +44,6 @@ static const char *const fates[] = {
 /* Victims of the present call, written as they go. */
 static char *victims;
 static size_t victims_size, victims_len;
-
-void fail(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	fprintf(stderr, "decisions: ");
-	vfprintf(stderr, format, arguments);
-	fprintf(stderr, "\n");
-	va_end(arguments);
-	exit(2);
-}
-
-double option_number(const struct option *option)
-{
-	char *end;
-	double number = strtod(option->value, &end);
-
-	if (end == option->value || *end)
-		fail("%s: a number, not %s", option->name, option->value);
-	return number;
-}
-
-u64 option_ns(const struct option *option)
-{
-	return round(option_number(option) * 1e9);
-}
 
 static u64 handle_of(const struct mf_packet *packet)
 {
@@ -161,39 +123,6 @@ static void depart(const struct discipline *discipline, void *core, const char *
 	print_state(discipline, core);
 }
 
-static const struct discipline *find(const char *id)
-{
-	size_t i;
-
-	for (i = 0; i < registered; i++)
-		if (!strcmp(disciplines[i]->id, id))
-			return disciplines[i];
-	fail("there is no core for %s", id);
-}
-
-/* Reads @count words: a limit and options. */
-static void read_setup(struct setup *setup, int count, char **words)
-{
-	char *unit;
-	int i;
-
-	setup->limit = strtoull(words[0], &unit, 10);
-	if (!setup->limit || (strcmp(unit, "p") && strcmp(unit, "b")))
-		fail("limit: above 0 with a unit, as 300p or 45000b, not %s", words[0]);
-	setup->limit_in_bytes = *unit == 'b';
-	setup->options = calloc(count, sizeof(*setup->options));
-	if (!setup->options)
-		fail("no memory for %d options", count - 1);
-	for (i = 1; i < count; i++) {
-		char *value = strchr(words[i], '=');
-
-		if (!value)
-			fail("an option is NAME=VALUE, not %s", words[i]);
-		*value = '\0';
-		setup->options[i - 1] = (struct option){ words[i], value + 1 };
-	}
-}
-
 static void change(const struct discipline *discipline, void *core, char *line)
 {
 	struct setup setup = { .flows = FLOWS };
@@ -231,7 +160,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		fail("usage: decisions ID LIMIT [NAME=VALUE ...] <TRACE");
-	discipline = find(argv[1]);
+	discipline = find_discipline(argv[1]);
 	read_setup(&setup, argc - 2, argv + 2);
 	core = discipline->make(&setup);
 	while (fgets(line, sizeof(line), stdin)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a core has to offer to be run over a trace by decisions.c. */
+/* What a core has to offer to be run by decisions.c and flood.c. */
 #ifndef MAYFLY_DECISIONS_H
 #define MAYFLY_DECISIONS_H
 
@@ -59,6 +59,10 @@ struct discipline {
 };
 
 void add_discipline(const struct discipline *discipline);
+const struct discipline *find_discipline(const char *id);
+
+/* Reads @count words: a limit and options. */
+void read_setup(struct setup *setup, int count, char **words);
 
 /* Defines a discipline, and registers it before main() runs. */
 #define DISCIPLINE(name)							\
@@ -68,6 +72,9 @@ void add_discipline(const struct discipline *discipline);
 		add_discipline(&name##_discipline);				\
 	}									\
 	static const struct discipline name##_discipline
+
+/* Of the program, before its errors. */
+extern const char *const program;
 
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 double option_number(const struct option *option);

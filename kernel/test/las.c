@@ -2,6 +2,7 @@
 /* LAS, LASACK and LARS for decisions.c. */
 #include "../core/las.h"
 #include "decisions.h"
+#include "known.h"
 
 static bool is_acknowledged(const struct option *option)
 {
@@ -107,7 +108,7 @@ static const struct mf_packet *peek(const void *core)
 
 static u32 flows(const void *core)
 {
-	return ((const struct mf_las *)core)->attained.flows.len;
+	return known_flows(&((const struct mf_las *)core)->attained);
 }
 
 #define LAS_DISCIPLINE(name)			\

@@ -4,6 +4,7 @@
 
 #include "../core/run2c.h"
 #include "decisions.h"
+#include "known.h"
 
 /* Puts what @setup says in place of what is in @options. */
 static void read_options(const struct setup *setup, struct mf_run2c_options *options)
@@ -94,7 +95,7 @@ static const struct mf_packet *peek(const void *core)
 
 static u32 flows(const void *core)
 {
-	return ((const struct mf_run2c *)core)->attained.flows.len;
+	return known_flows(&((const struct mf_run2c *)core)->attained);
 }
 
 static u32 high(const void *core)

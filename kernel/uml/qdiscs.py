@@ -42,6 +42,10 @@ def check(function: Callable[[dict], None]) -> Callable[[dict], None]:
     return function
 
 
+def clear_log() -> None:
+    ctypes.CDLL(None).klogctl(SYSLOG_ACTION_CLEAR, None, 0)
+
+
 def kernel_log() -> str:
     text = ctypes.create_string_buffer(1 << 20)
     length = ctypes.CDLL(None).klogctl(SYSLOG_ACTION_READ_ALL, text, len(text))
@@ -414,7 +418,7 @@ def leaks() -> str:
 def run(settings: dict) -> dict:
     """How each check went for ``settings["row"]``, or only those of ``settings["only"]``: None, or how it failed; leaks."""
     results = {}
-    ctypes.CDLL(None).klogctl(SYSLOG_ACTION_CLEAR, None, 0)
+    clear_log()
     for function in CHECKS:
         if function.__name__ not in settings.get("only", [function.__name__]):
             continue
@@ -426,5 +430,5 @@ def run(settings: dict) -> dict:
         log = NOT_OURS.sub("", kernel_log())
         if SPLAT.search(log):
             results[function.__name__] = f"{results[function.__name__] or ''}\n{log}"
-        ctypes.CDLL(None).klogctl(SYSLOG_ACTION_CLEAR, None, 0)
+        clear_log()
     return {"results": results, "leaks": leaks()}

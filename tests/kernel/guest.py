@@ -41,28 +41,35 @@ def built() -> Path:
 
 
 def run(
-    module: str, settings: dict, keep: Path | None = None, modules: tuple[str, ...] = (), memory: str = MEMORY
+    module: str,
+    settings: dict,
+    keep: Path | None = None,
+    modules: tuple[str, ...] = (),
+    memory: str = MEMORY,
+    virtual: bool = True,
 ) -> dict:
     """Calls `run(settings)` of a module of kernel/uml in the guest, and returns what it returns.
 
     `keep` is the folder for files of the run, captures for example; a temporary one when not given. `modules` are
     those of our kernel modules that are loaded before, ``sch_efd`` for one; tc finds their plug-ins. `memory` is the
-    guest's.
+    guest's. Where its time is not `virtual` it is that of the machine, and a run may last ``seconds`` of the settings.
     """
     linux = kernel()
     with tempfile.TemporaryDirectory() as folder:
         out = keep or Path(folder)
         (out / "settings.json").write_text(json.dumps(settings))
         command = [linux, f"mem={memory}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
-        command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
+        command += ["con=null", "con0=null,fd:1", "con1=null", *(["time-travel=inf-cpu"] if virtual else [])]
+        command += [f"init={sys.executable}"]
         command += ["--", str(UML / "init.py"), str(out), str(UML / module)]
         own = "-"
+        limit_s = LIMIT_S + (0 if virtual else settings.get("seconds", 0))
         if modules:
             own = Path(folder) / "modules"
             shutil.copytree(built(), own)
             (own / "load").write_text("\n".join(("mayfly_common", *modules)))
         command.append(str(own))
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit_s)
         failure = out / "failure.txt"
         assert not failure.exists(), failure.read_text()
         result = out / "result.json"
