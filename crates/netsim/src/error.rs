@@ -4,7 +4,7 @@ use std::fmt;
 
 use qdisc::OptionError;
 
-/// Why a run cannot start.
+/// Why a run cannot start, or has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConfigError {
     /// A value out of its bounds: name, value, bound.
@@ -19,6 +19,8 @@ pub enum ConfigError {
     Recording(String),
     /// The caller asked the run to stop.
     Cancelled,
+    /// Packets came from nowhere or went there: which and how many. It is a mistake of the simulator.
+    Unbalanced(String),
 }
 
 impl fmt::Display for ConfigError {
@@ -30,6 +32,7 @@ impl fmt::Display for ConfigError {
             ConfigError::Flow(index, reason) => write!(f, "flow {index}: {reason}"),
             ConfigError::Recording(reason) => write!(f, "recording: {reason}"),
             ConfigError::Cancelled => write!(f, "cancelled"),
+            ConfigError::Unbalanced(reason) => write!(f, "packets are not conserved, a mistake in Mayfly: {reason}"),
         }
     }
 }

@@ -31,6 +31,7 @@ pub use error::ConfigError;
 pub use flow::FlowSpec;
 pub use graph::{Graph, Hosts, Interface, Link};
 pub use network::Network;
+pub use out::books::{Account, Books, Count};
 pub use out::counting::Counting;
 pub use out::pcap::{End, Recording, Side};
 pub use out::probes::{Probe, ProbePacket};

@@ -98,7 +98,6 @@ impl Options {
     }
 
     /// Segments under way that have options.
-    #[cfg(test)]
     pub(crate) fn held(&self) -> u32 {
         self.held
     }

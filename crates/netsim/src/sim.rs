@@ -54,7 +54,7 @@ pub fn run(run: &Run, flows: &[FlowSpec], control: &Control) -> Result<Output, C
     run.check(flows)?;
     let mut sim = Sim::set_up(run, flows)?;
     sim.handle_events(control)?;
-    Ok(sim.finish())
+    sim.finish()
 }
 
 /// As [`run`], recording the packets of one side.
@@ -75,7 +75,7 @@ pub fn run_recorded(
     sim.net.tape = Some(Box::new(Tape::of(recording, flows, &run.tcp)));
     sim.handle_events(control)?;
     let unwritten = sim.net.tape.as_mut().and_then(|tape| tape.finish());
-    unwritten.map_or_else(|| Ok(sim.finish()), |reason| Err(ConfigError::Recording(reason)))
+    unwritten.map_or_else(|| sim.finish(), |reason| Err(ConfigError::Recording(reason)))
 }
 
 /// Response of one flow alone on its path behind a FIFO queue.
@@ -118,7 +118,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     sim.net.deliveries = Some(Vec::new());
     sim.handle_events(&Control::default())?;
     let arrivals = sim.net.deliveries.take().unwrap_or_default();
-    Ok(Alone { arrivals, finish: sim.finish().records[0].finish })
+    Ok(Alone { arrivals, finish: sim.finish()?.records[0].finish })
 }
 
 // A box would cost every TCP packet a load; nearly all flows are TCP.
@@ -189,6 +189,8 @@ struct Sim<'a> {
     /// Waiting times in the reverse queue since the end of the warm-up.
     reverse_waits: QueueDelay,
     subflows: Subflows,
+    /// Number of the event after which the books are looked at next; in debug builds only.
+    next_audit: u64,
     out: Output,
 }
 
@@ -234,6 +236,9 @@ impl<'a> Sim<'a> {
             }
             if !self.net.outbox.is_empty() {
                 self.offer_from_stations();
+            }
+            if cfg!(debug_assertions) && self.out.counters.events >= self.next_audit {
+                self.audit()?;
             }
         }
         control.reached_ns.store(self.run.duration.0, Ordering::Relaxed);
@@ -283,7 +288,7 @@ impl<'a> Sim<'a> {
         };
         self.on_departure(&packet, port);
         let Some(live) = owner(&mut self.live, &packet) else {
-            return self.net.options.release(packet.options);
+            return self.net.discard(&packet);
         };
         if self.ports[port].loss.takes(&packet) {
             if let Some(count) = self.of_probe(&packet, port) {
@@ -338,7 +343,7 @@ impl<'a> Sim<'a> {
     fn pass_to_host(&mut self, packet: Packet) {
         match owner(&mut self.live, &packet) {
             Some(live) => self.net.pass(live.exit(&packet), packet),
-            None => self.net.options.release(packet.options),
+            None => self.net.discard(&packet),
         }
     }
 
@@ -346,8 +351,9 @@ impl<'a> Sim<'a> {
     fn deliver(&mut self, packet: &Packet) {
         let handle = Handle::unpack(packet.handle);
         let Some(live) = owner(&mut self.live, packet) else {
-            return self.net.options.release(packet.options);
+            return self.net.discard(packet);
         };
+        self.net.ledger.delivered(packet);
         let (tcp, net) = (&self.run.tcp, &mut self.net);
         net.trace.received(packet, net.now);
         if let Some(tape) = &mut net.tape {
@@ -383,6 +389,7 @@ impl<'a> Sim<'a> {
             let (packet, reason) = self.ports[port].queue.dropped()[index];
             let flow = packet.flow.connection();
             self.out.records[flow as usize].drops += 1;
+            self.net.ledger.dropped(&packet);
             if let Some(count) = self.of_probe(&packet, port) {
                 count.drops += 1;
             } else if self.watched.contains(&port) {
@@ -405,6 +412,7 @@ impl<'a> Sim<'a> {
     #[cold]
     fn lose(&mut self, packet: &Packet) {
         self.net.hops += 1;
+        self.net.ledger.lost(packet);
         self.net.trace.lost(packet, self.net.now);
         self.out.records[packet.flow.connection() as usize].lost += 1;
         self.on_loss(packet);
@@ -536,6 +544,7 @@ impl<'a> Sim<'a> {
 }
 
 mod air;
+mod audit;
 mod output;
 mod scripted;
 mod set_up;

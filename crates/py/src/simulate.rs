@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use netsim::tcp::settings::Congestion;
 use netsim::{Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, Probe, Recording, Run, Scripts, Side, Tcp};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use qdisc::Limit;
@@ -175,6 +175,7 @@ impl BurstColumns {
 fn refused(error: ConfigError) -> PyErr {
     match error {
         ConfigError::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
+        ConfigError::Unbalanced(_) => PyRuntimeError::new_err(error.to_string()),
         other => PyValueError::new_err(other.to_string()),
     }
 }
@@ -277,7 +278,8 @@ impl FlowColumns {
 /// without a wireless cell.
 ///
 /// # Errors
-/// `ValueError` with one line for a value out of its bounds; `KeyboardInterrupt` when cancelled.
+/// `ValueError` with one line for a value out of its bounds; `KeyboardInterrupt` when cancelled; `RuntimeError` when
+/// packets are not conserved, a mistake in Mayfly.
 #[pyfunction]
 #[pyo3(signature = (settings, flows, control, recording=None))]
 pub fn run<'py>(

@@ -90,8 +90,8 @@ def run(
             make_workers=make,
             retry_failed=retry_failed,
             progress=progress,
+            placed=session.placed,
         )
-    files = session.placed(files)
     where = (
         [f"report: {files['report']}"]
         if files
@@ -126,10 +126,10 @@ def report(
 ) -> None:
     """Write the report of what is in the folder; nothing runs."""
     session = Session(as_json, quiet=True, out=out, assets=assets)
-    from mayfly.sweep.command import found_so_far, write_answer
+    from mayfly.sweep.command import report_so_far
 
-    found, missing = found_so_far(_plan(file, overrides, duration), out, metrics)
-    files = session.placed(write_answer(found, out, f"Sweep {file.stem}"))
+    plan, title = _plan(file, overrides, duration), f"Sweep {file.stem}"
+    found, missing, files = report_so_far(plan, out, title, metrics=metrics, placed=session.placed)
     session.tell(
         found, {"files": files, "missing": missing}, [f"{missing:,} runs are missing", f"report: {files['report']}"]
     )

@@ -26,6 +26,7 @@ def run_sweep(
     make_workers: Callable[[], Workers],
     retry_failed: bool = False,
     progress: Progress | None = None,
+    placed: Callable[[dict[str, str]], dict[str, str]] = dict,
 ) -> tuple[Found, dict[str, str]]:
     """Runs a sweep and writes its report; a part of one only runs.
 
@@ -40,6 +41,8 @@ def run_sweep(
         Figures shown.
     shard, make_workers, retry_failed, progress
         As :func:`mayfly.sweep.run.sweep` takes them.
+    placed : callable
+        Called with the files while no other process reports; returns what has become of them.
 
     Returns
     -------
@@ -55,8 +58,47 @@ def run_sweep(
     """
     swept = sweep(plan, folder, shard=shard, make_workers=make_workers, retry_failed=retry_failed, progress=progress)
     found = answer(swept, folder, metrics)
-    files = write_answer(found, folder, title) if shard[1] == 1 else {}
-    return found, files
+    if shard[1] > 1:
+        return found, {}
+    with Store(folder).reporting():
+        return found, placed(write_answer(found, folder, title))
+
+
+def report_so_far(
+    plan: Plan,
+    folder: str | os.PathLike[str],
+    title: str,
+    *,
+    metrics: Sequence[str] | None = None,
+    placed: Callable[[dict[str, str]], dict[str, str]] = dict,
+) -> tuple[Found, int, dict[str, str]]:
+    """Writes the report of the runs that are in a folder already; nothing runs.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : path
+    title : str
+        Of the report.
+    metrics, placed
+        As :func:`run_sweep` takes them.
+
+    Returns
+    -------
+    found : Found
+    missing : int
+        As :func:`found_so_far` gives them.
+    files : dict of str
+        Paths of what was written.
+
+    Raises
+    ------
+    MayflyError
+        As :func:`found_so_far`, or the folder cannot be written.
+    """
+    with Store(folder).reporting():
+        found, missing = found_so_far(plan, folder, metrics)
+        return found, missing, placed(write_answer(found, folder, title))
 
 
 def found_so_far(plan: Plan, folder: str | os.PathLike[str], metrics: Sequence[str] | None = None) -> tuple[Found, int]:

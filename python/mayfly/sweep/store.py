@@ -28,6 +28,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
+from mayfly.text.durable import flushed
 from mayfly.text.files import complete, first_line, without_panics
 from mayfly.text.folder import write_table
 from mayfly.text.readable import printable
@@ -128,9 +129,12 @@ class Store:
                 raise MayflyError(f"{folder}: not the folder of a sweep; `mayfly sweep FILE --out DIR` makes one")
             return
         try:
+            absent = [path for path in (self.folder, *self.folder.absolute().parents) if not os.path.lexists(path)]
             for path in (self.folder, *(self.folder / name for name in FOLDERS)):
                 path.mkdir(parents=True, exist_ok=True)
                 _refuse_unsafe(path, inside=path is not self.folder)
+            for path in (*(path.parent for path in absent), self.folder):
+                flushed(path)
         except OSError as error:
             raise MayflyError(f"{folder}: cannot be written: {error.strerror}") from None
 
@@ -179,14 +183,12 @@ class Store:
             The folder cannot be written.
         """
         key = row["key"]
-        try:
+        with self._written():
             if records is not None:
-                with complete(self.folder / "records" / f"{key}.parquet") as part:
+                with complete(self.folder / "records" / f"{key}.parquet", clear=False) as part:
                     write_table(records, part, compression_level=1)
-            with complete(self.folder / "runs" / f"{key}.json") as part:
+            with complete(self.folder / "runs" / f"{key}.json", clear=False) as part:
                 part.write_text(json.dumps({_DIGEST: _digest_of(row), "row": row}, allow_nan=False), encoding="utf-8")
-        except OSError as error:
-            raise MayflyError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
         self._fresh.append(key)
         if len(self._fresh) >= GATHERED:
             self.gather()
@@ -214,13 +216,11 @@ class Store:
             buffer = io.BytesIO()
             _frame(rows).write_parquet(buffer, metadata={"mayfly.sweep": str(SCHEMA)})
             content = buffer.getvalue()
-            try:
-                with complete(self.folder / "shards" / _signed_name(content)) as part:
-                    part.write_bytes(content)
-            except OSError as error:
-                raise MayflyError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
-        for key in keys:
-            (runs / f"{key}.json").unlink(missing_ok=True)
+            with self._written(), complete(self.folder / "shards" / _signed_name(content), clear=False) as part:
+                part.write_bytes(content)
+        with self._written():
+            for key in keys:
+                (runs / f"{key}.json").unlink(missing_ok=True)
         self._fresh = []
 
     def check(self) -> Checked:
@@ -275,15 +275,42 @@ class Store:
         """
         part, parts = shard
         with self._locked(".lock") as everybody, self._locked(f".lock-{part + 1}-of-{parts}") as mine:
-            _agree(everybody, parts, self.folder)
+            with self._written():
+                _agree(everybody, parts, self.folder)
             try:
                 fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise MayflyError(f"{self.folder}: another process runs this sweep there") from None
             if parts == 1:
-                for name in FOLDERS:
-                    for left in (self.folder / name).glob(".*.partial"):
-                        left.unlink(missing_ok=True)
+                with self._written():
+                    for name in FOLDERS:
+                        for left in (self.folder / name).glob(".*.partial"):
+                            left.unlink(missing_ok=True)
+            yield
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """What fails in the folder is one line."""
+        try:
+            yield
+        except OSError as error:
+            raise MayflyError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
+
+    @contextmanager
+    def reporting(self) -> Iterator[None]:
+        """One process at a time reads the results and writes the report: a later report has no fewer results.
+
+        Yields
+        ------
+        None
+
+        Raises
+        ------
+        MayflyError
+            The lock cannot be opened.
+        """
+        with self._locked(".lock-report") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     @contextmanager

@@ -1,5 +1,6 @@
 """Files that appear under their name only when complete."""
 
+import glob
 import os
 import secrets
 import zlib
@@ -10,12 +11,12 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.text.durable import UNFINISHED, flushed
+from mayfly.text.durable import UNFINISHED, clear_abandoned, flushed, in_use
 from mayfly.text.readable import printable
 
 
 @contextmanager
-def complete(path: str | os.PathLike[str]) -> Iterator[Path]:
+def complete(path: str | os.PathLike[str], *, clear: bool = True) -> Iterator[Path]:
     """A file to write beside ``path``, which takes its name at the end; nothing is left when writing fails.
 
     The file is on the disk before it takes its name: a power cut leaves all of it or nothing.
@@ -24,6 +25,8 @@ def complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     ----------
     path : path
         Name of the complete file.
+    clear : bool
+        Whether to remove what killed processes left of the same file, which looks through the whole folder.
 
     Yields
     ------
@@ -37,13 +40,18 @@ def complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     # Short enough for any name that a file system takes.
-    partial = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.partial")
+    short = f".{path.name[:40]}."
+    partial = path.with_name(f"{short}{secrets.token_hex(8)}.partial")
+    if clear:
+        clear_abandoned(path.parent, f"{glob.escape(short)}{'[0-9a-f]' * 16}.partial")
     UNFINISHED.add(partial)
     try:
-        yield partial
-        flushed(partial)
-        partial.replace(path)
-        flushed(path.parent)
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+        with in_use(partial):
+            yield partial
+            flushed(partial)
+            partial.replace(path)
+            flushed(path.parent)
     finally:
         partial.unlink(missing_ok=True)
         UNFINISHED.discard(partial)

@@ -7,15 +7,19 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
-from mayfly.text.durable import UNFINISHED, flushed
+from mayfly.text.durable import UNFINISHED, clear_abandoned, flushed, in_use
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+UNFINISHED_FOLDER = ".mayfly-unfinished-"
+"""How the folder begins that files are written in before they take their names."""
 
 
 def refuse_unwritable(folder: str | os.PathLike[str]) -> None:
@@ -63,23 +67,27 @@ def filled(folder: str | os.PathLike[str], names: Iterable[str]) -> Iterator[Pat
     MayflyError
         The folder cannot be written.
     """
-    folder, partial, done = Path(folder), None, False
+    folder, partial, done, working = Path(folder), None, False, ExitStack()
     absent = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     try:
         with _undisturbed():
             folder.mkdir(parents=True, exist_ok=True)
-            partial = Path(tempfile.mkdtemp(prefix=".mayfly-", dir=folder))
-            UNFINISHED.add(partial)
+            with in_use(folder.resolve(), wait=True):
+                clear_abandoned(folder, f"{UNFINISHED_FOLDER}*")
+                partial = Path(tempfile.mkdtemp(prefix=UNFINISHED_FOLDER, dir=folder))
+                UNFINISHED.add(partial)
+                working.enter_context(in_use(partial))
         yield partial
         names = list(names)
         if taken := [name for name in names if (folder / name).is_dir()]:
             raise IsADirectoryError(errno.EISDIR, f"{taken[0]} is a folder")
         for name in names:
             flushed(partial / name)
-        with _undisturbed():
-            for name in names:
-                os.replace(partial / name, folder / name)
-            flushed(folder)
+        # Of two commands that end at once, one gives all files their names before the other does.
+        with _undisturbed(), in_use(folder.resolve(), wait=True):
+            _name(partial, folder, names)
+            for path in absent:
+                flushed(path.parent)
             done = True
     except (OSError, ValueError) as error:
         raise _refused(folder, error) from None
@@ -88,9 +96,36 @@ def filled(folder: str | os.PathLike[str], names: Iterable[str]) -> Iterator[Pat
             if partial is not None:
                 shutil.rmtree(partial, ignore_errors=True)
                 UNFINISHED.discard(partial)
+            working.close()
             for path in () if done else absent:
                 with suppress(OSError):
                     path.rmdir()
+
+
+def _name(partial: Path, folder: Path, names: Iterable[str]) -> None:
+    """Gives the files their names; when one of them cannot have its own, all is as it was before."""
+    before = partial / ".before"
+    before.mkdir()
+    replaced: list[tuple[Path, Path]] = []
+    try:
+        for number, name in enumerate(names):
+            path, kept = folder / name, before / str(number)
+            with suppress(OSError):
+                # File systems without hard links keep the new file.
+                os.link(path, kept, follow_symlinks=False)
+            there = os.path.lexists(path)
+            os.replace(partial / name, path)
+            if not there or kept.exists():
+                replaced.append((path, kept))
+        flushed(folder)
+    except OSError:
+        for path, kept in reversed(replaced):
+            with suppress(OSError):
+                if kept.exists():
+                    os.replace(kept, path)
+                else:
+                    path.unlink()
+        raise
 
 
 def write_table(table: "pl.DataFrame", path: str | os.PathLike[str], **how: Any) -> None:

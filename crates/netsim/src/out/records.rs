@@ -4,6 +4,7 @@ use qdisc::DropReason;
 use tables::{Column, record};
 use units::Time;
 
+use crate::out::books::Books;
 use crate::out::probes::ProbePacket;
 use crate::out::queue_delay::{self, QueueDelay};
 use crate::out::subflows::Subflow;
@@ -267,6 +268,8 @@ pub struct Output {
     pub subflows: Vec<Subflow>,
     /// Trains of scripted connections, in the order in which they started.
     pub trains: Vec<TrainRecord>,
+    /// What became of all packets, since the start of the run.
+    pub books: Books,
     /// The wireless cell, when there is one.
     pub wlan: Option<CellCounts>,
 }

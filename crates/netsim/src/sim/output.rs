@@ -5,6 +5,7 @@ use std::ops::Range;
 use qdisc::Qdisc;
 
 use super::{Kind, Output, Port, Sim, Transport};
+use crate::error::ConfigError;
 use crate::out::queue_delay::QueueDelay;
 use crate::out::records::Sample;
 use crate::tcp::settings::Tcp;
@@ -73,7 +74,7 @@ impl Sim<'_> {
         progress
     }
 
-    pub(super) fn finish(mut self) -> Output {
+    pub(super) fn finish(mut self) -> Result<Output, ConfigError> {
         let end = self.end;
         for live in self.live.iter_mut() {
             let Some(record) = self.out.records.get_mut(live.flow as usize) else { continue };
@@ -91,7 +92,7 @@ impl Sim<'_> {
         self.out.packets = std::mem::take(&mut self.net.trace.packets);
         self.out.timeouts = std::mem::take(&mut self.net.trace.timeouts);
         let (beyond_trace, beyond_subflows) = (self.net.trace.beyond_limit, self.subflows.beyond_limit);
-        self.out.subflows = self.subflows.into_rows();
+        self.out.subflows = std::mem::take(&mut self.subflows).into_rows();
         let peak = |ports: &Range<usize>| self.ports[ports.clone()].iter().map(Port::peak_busy).fold(0.0, f64::max);
         let peaks = [peak(&self.watched), peak(&self.reverse)];
         let counters = &mut self.out.counters;
@@ -104,7 +105,7 @@ impl Sim<'_> {
         counters.packet_hops = self.net.hops;
         let begin = counters.begin;
         self.out.interfaces = self.ports.iter_mut().map(|port| port.totals(begin, end)).collect();
-        self.out.classes = self.tally.counts;
+        self.out.classes = std::mem::take(&mut self.tally.counts);
         let reverse = &self.out.interfaces[self.reverse.clone()];
         counters.reverse_queue_mean_packets = reverse.iter().map(|interface| interface.queue_mean_packets).sum();
         for forward in &mut self.ports[self.watched.clone()] {
@@ -114,8 +115,9 @@ impl Sim<'_> {
             counters.flow_table_mean += flows;
             counters.flow_table_max += forward.flows_max;
         }
-        self.out.wlan = self.cell.map(|cell| cell.counts);
-        self.out
+        self.out.wlan = self.cell.as_mut().map(|cell| std::mem::take(&mut cell.counts));
+        self.out.books = self.close_books()?;
+        Ok(self.out)
     }
 
     /// Takes what the ports have counted since the start of the run.

@@ -14,6 +14,7 @@ use crate::flow::FlowSpec;
 use crate::graph::{Graph, Interface};
 use crate::mrg32k3a::Mrg32k3a;
 use crate::options::Options;
+use crate::out::books::Ledger;
 use crate::out::counting::Tally;
 use crate::out::probes::Probes;
 use crate::out::queue_delay::QueueDelay;
@@ -61,6 +62,7 @@ impl<'a> Sim<'a> {
             pipes: Vec::new(),
             lanes: Vec::new(),
             hops: 0,
+            ledger: Ledger::of(flows.len()),
             outbox: VecDeque::new(),
             options: Options::none(),
             deliveries: None,
@@ -111,6 +113,7 @@ impl<'a> Sim<'a> {
             tally: Tally::of(&run.counting),
             probes: Probes::of(&run.probes, flows.len()),
             reverse_waits: QueueDelay::default(),
+            next_audit: 1,
             subflows: if run.subflows {
                 Subflows::of(flows.len(), run.tcp.headers(), run.trace_limit)
             } else {

@@ -5,6 +5,7 @@ use units::BitRate;
 
 use super::*;
 use crate::network::Network;
+use crate::out::books::Count;
 use crate::out::probes::Probe;
 use crate::out::records::FlowRecord;
 use crate::tcp::settings::Recovery;
@@ -77,7 +78,7 @@ fn a_hundred_thousand_small_flows_take_the_state_of_those_live_at_once() {
     let mut sim = Sim::set_up(&run, &flows).expect("valid");
     sim.handle_events(&Control::default()).expect("not cancelled");
     let (slots, pipes, lanes) = (sim.live.iter_mut().count(), sim.net.pipes.len(), sim.net.lanes.len());
-    let peak = peak(&flows, &sim.finish().records);
+    let peak = peak(&flows, &sim.finish().expect("balanced").records);
     assert!((10..200).contains(&peak), "{peak} flows live at once");
     assert_eq!(slots, peak);
     // Two hosts with two links each, and two more per flow with a path of its own; what is still on its way
@@ -102,7 +103,7 @@ fn a_packet_that_pushes_out_the_last_ones_of_two_flows_ends_both() {
     let mut sim = Sim::set_up(&run, &flows).expect("valid");
     sim.handle_events(&Control::default()).expect("not cancelled");
     let unfinished = sim.unfinished;
-    let out = sim.finish();
+    let out = sim.finish().expect("balanced");
     let mut losers: Vec<u32> = out.drops.iter().map(|drop| drop.flow).collect();
     losers.sort_unstable();
     assert_eq!(losers, [0, 1]);
@@ -128,7 +129,7 @@ fn no_option_of_a_segment_is_left_behind() {
         sim.handle_events(&Control::default()).expect("not cancelled");
         assert_eq!((sim.unfinished, sim.net.options.held()), (0, 0), "{discipline}");
         let places = sim.net.options.places();
-        let out = sim.finish();
+        let out = sim.finish().expect("balanced");
         assert!(out.counters.drops > 100, "{discipline}: {} drops", out.counters.drops);
         // At most a window of segments or of their acknowledgements, and copies in recovery.
         assert!((1..2 * 40 * 43).contains(&places), "{discipline}: {places} places");
@@ -155,7 +156,7 @@ fn no_option_of_a_scripted_connection_is_left_behind() {
             assert_eq!((sim.unfinished, sim.net.options.held()), (0, 0), "{discipline} {recovery:?}");
             assert!(sim.live.iter_mut().all(|live| live.flow == u32::MAX), "{discipline} {recovery:?}: slots in use");
             let (places, slots) = (sim.net.options.places(), sim.live.iter_mut().count());
-            let out = sim.finish();
+            let out = sim.finish().expect("balanced");
             assert!(out.counters.drops > 100, "{discipline}: {} drops", out.counters.drops);
             assert!((1..2 * 40 * 43).contains(&places), "{discipline} {recovery:?}: {places} places");
             assert!(slots <= 80, "{discipline}: {slots} slots");
@@ -172,7 +173,7 @@ fn what_came_before_the_end_of_the_warm_up_is_told_of_each_flow() {
     let flows = [flow(Time::ZERO, 14_600), flow(Time(1_000_000_000), 3_000_000), udp, late];
     let mut sim = Sim::set_up(&run, &flows).expect("valid");
     sim.handle_events(&Control::default()).expect("not cancelled");
-    let records = sim.finish().records;
+    let records = sim.finish().expect("balanced").records;
     assert!(records.iter().zip(&flows).all(|(record, flow)| record.delivered_bytes == flow.size_bytes));
     let before: Vec<u64> = records.iter().map(|record| record.warm_up_bytes).collect();
     assert_eq!([before[0], before[3]], [14_600, 0]);
@@ -261,4 +262,95 @@ fn a_symmetric_network_turned_round_gives_the_run_turned_round() {
         assert_eq!(waits(a.queue_delay), waits(b.reverse_queue_delay), "{discipline}");
         assert_eq!(a.peak_utilisation, b.reverse_peak_utilisation, "{discipline}");
     }
+}
+
+/// A run that is stopped in the middle, with packets on links and in the queue.
+fn stopped<'a>(run: &'a Run, flows: &'a [FlowSpec]) -> Sim<'a> {
+    let mut sim = Sim::set_up(run, flows).expect("valid");
+    sim.handle_events(&Control::default()).expect("not cancelled");
+    assert!(sim.net.lanes.iter().any(|lane| !lane.is_empty()) && sim.ports[0].queue.backlog() > 3);
+    sim
+}
+
+/// What the books say at the end after `harm`, and when they are looked at in mid-run.
+fn told_after(harm: impl Fn(&mut Sim)) -> [String; 2] {
+    let mut run = run_of("las", Limit::Packets(30));
+    (run.duration, run.network.loss) = (Time::from_millis(700), 0.01);
+    let flows: Vec<FlowSpec> = (0..6).map(|n| FlowSpec { src: n, ..flow(Time::ZERO, 1 << 20) }).collect();
+    let close = |sim: &mut Sim| sim.close_books().map(|_| ());
+    [close, |sim: &mut Sim| sim.audit()].map(|look| {
+        let mut sim = stopped(&run, &flows);
+        look(&mut sim).expect("nothing is wrong yet");
+        let mut sim = stopped(&run, &flows);
+        harm(&mut sim);
+        look(&mut sim).map_or_else(|error| error.to_string(), |()| "balanced".to_owned())
+    })
+}
+
+#[test]
+fn a_packet_that_a_link_loses_without_a_word_is_missed() {
+    let sum = "sent less delivered, dropped, lost, late and under way is";
+    for told in told_after(|sim| {
+        let mut events = std::iter::from_fn(|| sim.net.events.pop()).filter(|key| key.kind() == Kind::Lane);
+        let keys: Vec<_> = events.by_ref().collect();
+        keys.into_iter().find_map(|key| sim.net.arrive(key)).expect("packets are under way");
+    }) {
+        assert!(told.contains("packets are not conserved, a mistake in Mayfly") && told.contains(sum), "{told}");
+        assert!(told.contains(": flow ") && told.contains(" is 1 packets and "), "{told}");
+    }
+}
+
+#[test]
+fn a_packet_that_comes_twice_is_one_too_many() {
+    for told in told_after(|sim| {
+        let packet = *sim.outside_queues().find(|packet| packet.kind == PacketKind::Data).expect("data is under way");
+        sim.net.outbox.push_back(packet);
+    }) {
+        assert!(told.contains(", data: ") && told.contains(" is -1 packets and -1500 bytes, not 0"), "{told}");
+    }
+}
+
+#[test]
+fn a_packet_that_changes_its_length_on_the_way_is_told_in_bytes() {
+    for told in told_after(|sim| {
+        let mut packet = *sim.outside_queues().next().expect("packets are under way");
+        packet.len += 7;
+        sim.net.ledger.lost(&packet);
+        packet.len -= 7;
+        sim.net.ledger.sent(&packet);
+    }) {
+        assert!(told.contains(" is 0 packets and -7 bytes, not 0"), "{told}");
+    }
+}
+
+#[test]
+fn a_packet_that_leaves_a_queue_by_no_port_is_missed_there() {
+    let [closed, looked] = told_after(|sim| {
+        sim.ports[0].queue.dequeue(sim.net.now).expect("some wait");
+    });
+    assert!(closed.contains("link 0, forward: ") && closed.contains(" packets received, "), "{closed}");
+    assert!(looked.contains("link 0, forward: ") && looked.ends_with(" should"), "{looked}");
+}
+
+#[test]
+fn a_discipline_that_keeps_a_packet_for_ever_is_told_with_the_numbers() {
+    let run = Run { duration: Time::from_millis(700), ..run_of("las", Limit::Packets(30)) };
+    let flows: Vec<FlowSpec> = (0..6).map(|n| FlowSpec { src: n, ..flow(Time::ZERO, 1 << 20) }).collect();
+    let mut sim = stopped(&run, &flows);
+    let (port, mut waiting) = (&mut sim.ports[0], Count::default());
+    let stats = *port.queue.stats();
+    port.drain(run.duration, |packet| waiting.add(packet));
+    port.balanced(&stats, waiting).expect("all that waits comes out");
+    let one_kept = Count { packets: waiting.packets - 1, bytes: waiting.bytes - 40 };
+    let (received, dropped, kept) = (stats.received, stats.dropped(), one_kept.packets);
+    let told = format!("{received} packets received, {} sent, {dropped} dropped, {kept} waiting", stats.dequeued);
+    assert_eq!(port.balanced(&stats, one_kept), Err(told));
+}
+
+#[test]
+fn options_that_nobody_gave_back_are_missed() {
+    let [told, _] = told_after(|sim| {
+        sim.net.options.keep(crate::options::SegmentOptions::default());
+    });
+    assert!(told.contains("0 segments under way have options, 1 are kept"), "{told}");
 }

@@ -7,6 +7,7 @@ use units::Time;
 
 use crate::event::{Events, Key, Kind};
 use crate::options::Options;
+use crate::out::books::Ledger;
 use crate::out::pcap::Tape;
 use crate::out::trace::Trace;
 use crate::wire::pipe::{Lane, Pipe};
@@ -19,6 +20,7 @@ pub(crate) struct Net {
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) hops: u64,
+    pub(crate) ledger: Ledger,
     /// What stations of a wireless cell have sent, on its way to their queues.
     pub(crate) outbox: VecDeque<Packet>,
     /// Options of the segments under way that have any.
@@ -36,6 +38,7 @@ impl Net {
     /// A host sends `packet` into its access pipe `pipe` now.
     #[inline]
     pub(crate) fn send(&mut self, pipe: usize, packet: Packet) {
+        self.ledger.sent(&packet);
         self.trace.sent(&packet, self.now);
         if let Some(tape) = &mut self.tape {
             tape.sent(&packet, self.options.of(packet.options).map(|options| &*options), self.now);
@@ -52,6 +55,13 @@ impl Net {
     pub(crate) fn pass(&mut self, pipe: usize, packet: Packet) {
         self.hops += 1;
         self.enter(pipe, packet, self.now);
+    }
+
+    /// Takes a packet whose flow is over out of the network.
+    #[cold]
+    pub(crate) fn discard(&mut self, packet: &Packet) {
+        self.ledger.late(packet);
+        self.options.release(packet.options);
     }
 
     /// The packet whose arrival is event `key`.

@@ -168,6 +168,11 @@ impl Lane {
         self.flying.is_empty() && self.overtaking.is_empty()
     }
 
+    /// Packets on their way, in no order.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.flying.iter().chain(self.overtaking.iter().map(|first| &first.0)).map(|flight| &flight.packet)
+    }
+
     /// Key of the packet that arrives first.
     #[inline]
     fn first(&self) -> Option<Key> {

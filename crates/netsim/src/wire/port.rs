@@ -1,10 +1,13 @@
 //! An output port: a queue with a discipline in front of a link. The end of a transmission is an
 //! event only while packets wait.
 
-use qdisc::{Packet, Qdisc};
+use std::collections::HashMap;
+
+use qdisc::{Packet, Qdisc, Stats};
 use units::{BitRate, Time};
 
 use crate::event::{Events, Kind};
+use crate::out::books::{self, Count};
 use crate::out::records::InterfaceCounts;
 use crate::wire::loss::Loss;
 use crate::wire::pipe::{Fraction, Serial};
@@ -20,6 +23,8 @@ pub(crate) enum Onward {
     Air,
 }
 
+/// Times a discipline may ask to be polled, and have nothing to give.
+const MOST_POLLS: u32 = 10_000;
 /// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
@@ -52,6 +57,8 @@ pub(crate) struct Port {
     busiest: u64,
     /// What was counted when the averages began.
     before: InterfaceCounts,
+    /// Packets waiting by their place in the ledger, as those that came and went have it; in debug builds only.
+    waiting: HashMap<usize, [i64; 2]>,
 }
 
 impl Port {
@@ -78,6 +85,7 @@ impl Port {
             busy_in_second: 0,
             busiest: 0,
             before: InterfaceCounts::default(),
+            waiting: HashMap::new(),
         }
     }
 
@@ -98,6 +106,10 @@ impl Port {
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time) {
         self.queue.enqueue(packet, now);
         self.account(now);
+        if cfg!(debug_assertions) {
+            self.note(&packet, 1);
+            self.note_gone(None);
+        }
     }
 
     /// Takes the next packet for a link that times itself.
@@ -105,6 +117,9 @@ impl Port {
         let packet = self.queue.dequeue(now);
         if packet.is_some() || !self.queue.dropped().is_empty() {
             self.account(now);
+        }
+        if cfg!(debug_assertions) {
+            self.note_gone(packet.as_ref());
         }
         match packet {
             Some(packet) => {
@@ -137,6 +152,9 @@ impl Port {
         if packet.is_some() || !self.queue.dropped().is_empty() {
             self.account(now);
         }
+        if cfg!(debug_assertions) {
+            self.note_gone(packet.as_ref());
+        }
         let Some(packet) = packet else {
             if let Some(at) = self.queue.poll_at() {
                 self.wake(at, index, events);
@@ -154,6 +172,64 @@ impl Port {
             self.wake(self.busy_until, index, events);
         }
         Some((packet, self.busy_until + self.delay))
+    }
+
+    /// Takes those that the last call dropped, and the packet it gave, off those that wait.
+    fn note_gone(&mut self, sent: Option<&Packet>) {
+        for index in 0..self.queue.dropped().len() {
+            let (packet, _) = self.queue.dropped()[index];
+            self.note(&packet, -1);
+        }
+        sent.into_iter().for_each(|packet| self.note(packet, -1));
+    }
+
+    fn note(&mut self, packet: &Packet, times: i64) {
+        let place = books::place(packet);
+        let waiting = self.waiting.entry(place).or_default();
+        *waiting = [waiting[0] + times, waiting[1] + times * i64::from(packet.len)];
+        if *waiting == [0, 0] {
+            self.waiting.remove(&place);
+        }
+    }
+
+    /// Packets and bytes that wait by each place in the ledger; in debug builds only.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (usize, [i64; 2])> {
+        self.waiting.iter().map(|(&place, &waiting)| (place, waiting))
+    }
+
+    /// Whether what the queue received by its `stats` is what the port sent, what the queue dropped, and what is `waiting`.
+    ///
+    /// # Errors
+    /// The numbers, where they do not add up.
+    pub(crate) fn balanced(&self, stats: &Stats, waiting: Count) -> Result<(), String> {
+        let packets = [stats.received, self.sent, stats.dropped(), waiting.packets];
+        let dropped = stats.dropped_before_bytes + stats.dropped_after_bytes;
+        let bytes = [stats.received_bytes, self.sent_bytes, dropped, waiting.bytes];
+        for (unit, [received, sent, dropped, waiting]) in [("packets", packets), ("bytes", bytes)] {
+            if received != sent.wrapping_add(dropped).wrapping_add(waiting) {
+                return Err(format!("{received} {unit} received, {sent} sent, {dropped} dropped, {waiting} waiting"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Empties the queue, at the end of a run: what waited, in whatever order.
+    pub(crate) fn drain(&mut self, mut now: Time, mut each: impl FnMut(&Packet)) {
+        let mut fruitless = 0;
+        while fruitless < MOST_POLLS {
+            let packet = self.queue.dequeue(now);
+            self.queue.dropped().iter().map(|(packet, _)| packet).chain(&packet).for_each(&mut each);
+            if packet.is_some() || !self.queue.dropped().is_empty() {
+                fruitless = 0;
+                continue;
+            }
+            // A discipline that holds packets back says until when.
+            match self.queue.poll_at() {
+                Some(at) if self.queue.backlog() > 0 => now = now.max(at),
+                _ => return,
+            }
+            fruitless += 1;
+        }
     }
 
     /// Shares out the transmission that starts now over the seconds it lasts.

@@ -459,6 +459,12 @@ impl Cell {
         (*packets == 0).then(|| now - *since)
     }
 
+    /// Packets that have left their queue and are not at the other end, in no order.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let frames = self.senders.iter().flat_map(|sender| &sender.frames).map(|frame| &frame.packet);
+        frames.chain(self.senders.iter().filter_map(|sender| sender.aside.as_ref()))
+    }
+
     /// Begins the counts anew.
     pub(crate) fn restart(&mut self, now: Time) {
         self.counts =

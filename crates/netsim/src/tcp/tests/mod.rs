@@ -25,6 +25,7 @@ use units::{BitRate, Direction, Time};
 use crate::event::{Events, Kind};
 use crate::flow::FlowSpec;
 use crate::options::{Block, Options};
+use crate::out::books::Ledger;
 use crate::out::records::FlowRecord;
 use crate::out::trace::Trace;
 use crate::tcp::sender::tests::{pipe, windows};
@@ -163,6 +164,7 @@ impl<'a> Bench<'a> {
             pipes: pipes.collect(),
             lanes: (0..4).map(|_| Lane::to(End::Host)).collect(),
             hops: 0,
+            ledger: Ledger::of(1),
             outbox: std::collections::VecDeque::new(),
             options: Options::none(),
             deliveries: None,

@@ -10,6 +10,7 @@ use super::tcp;
 use crate::event::{Events, Key, Kind};
 use crate::flow::FlowSpec;
 use crate::options::Options;
+use crate::out::books::Ledger;
 use crate::out::records::FlowRecord;
 use crate::out::trace::Trace;
 use crate::script::{Train, TrainRecord};
@@ -108,6 +109,7 @@ impl Bench {
             pipes: pipes.map(|(index, ms)| Pipe::into(index, instant, Time::from_millis(ms))).collect(),
             lanes: (0..4).map(|_| Lane::to(End::Host)).collect(),
             hops: 0,
+            ledger: Ledger::of(1),
             outbox: std::collections::VecDeque::new(),
             options: Options::none(),
             deliveries: None,
