@@ -5,6 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.built
 SOURCES := Cargo.toml Cargo.lock pyproject.toml papers/pyproject.toml $(shell find crates -name '*.rs' -o -name 'Cargo.toml')
 
+# LOCKED=1: the versions and digests of LOCK, in place of the newest that pyproject.toml allows.
+LOCKED ?=
+LOCK := .ci/requirements-test.txt
+
 # As many tests at a time as there are processors.
 TEST_JOBS ?= $(shell nproc)
 # The tests of a file run in one process, one after another: they share what they measure.
@@ -14,7 +18,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    lint hooks turn freeze container man docs reproduction performance bench fuzz dist test-dist image test-image test-image-debian release
+    lint audit hooks turn freeze container man docs reproduction performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -34,6 +38,7 @@ build: $(STAMP) ## .venv with the native module and both packages in editable fo
 $(STAMP): $(SOURCES) | $(BIN)/python
 	@# Written over, the module would change under the processes that have it mapped, and crash them: they keep the old file.
 	@rm -f python/mayfly/_native.*.so
+	$(if $(LOCKED),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK))
 	@$(PYTHON) .ci/progress "2/3 native module, both packages and what they need: some minutes the first time" \
 	    $(BIN)/python -m pip install --verbose --disable-pip-version-check --editable '.[test]' --editable ./papers
 	@$(PYTHON) .ci/progress "3/3 byte code" $(BIN)/python -m compileall -q python papers/src
@@ -63,6 +68,13 @@ lint: build ## rustfmt, clippy, ruff, mypy, import-linter: warnings are errors
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# Needs cargo-deny. The advisories are fetched; `DENY_FLAGS=--offline` takes those that were fetched before.
+DENY_FLAGS ?=
+
+audit: ## licences, sources, versions and advisories of the crates, by cargo deny
+	cargo deny $(DENY_FLAGS) check --hide-inclusion-graph
+	cargo deny $(DENY_FLAGS) --config deny.toml --manifest-path fuzz/Cargo.toml check --hide-inclusion-graph
 
 hooks: build ## what make lint and a turn of CI ask for, before every commit and push
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
@@ -117,10 +129,14 @@ WHEELS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 # Folders of distributions of Python alone, published beside mayfly with its version.
 PURE := papers
 
+# So that the same commit may give the same wheel in any folder: times are those of the commit, folders are mapped.
+EPOCH = $(shell git log -1 --format=%ct)
+REMAPPED = --remap-path-prefix=$(CURDIR)=/mayfly --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo
+
 dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source archive, into dist
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build wheel
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
-	export PATH="$(CURDIR)/$(BIN):$$PATH"; status=0; left=; \
+	export PATH="$(CURDIR)/$(BIN):$$PATH" SOURCE_DATE_EPOCH="$(EPOCH)" RUSTFLAGS="$(REMAPPED)"; status=0; left=; \
 	maturin sdist --out $(DIST) || status=$$?; \
 	for target in $(WHEELS); do \
 	    if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
@@ -131,6 +147,16 @@ dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source arc
 	[ -z "$$left" ] || echo "no wheel for$$left: rustup target add$$left"; exit $$status
 	.ci/man-pages $(BIN)/python $(DIST)
 	set -e; for folder in $(PURE); do $(BIN)/python -m build --outdir $(DIST) $$folder; done
+
+# What is in the wheel of this machine: crates as maturin wrote them, Python as an installation has it (CycloneDX).
+sbom: dist ## bills of materials of crates and Python packages, beside the wheels in dist
+	$(BIN)/python .ci/release.py --sbom --dist "$(DIST)"
+
+# For every Python from 3.11 on, on Linux.
+lock: | $(BIN)/python ## .ci/requirements-test.txt anew: versions and digests of the tests' environment (LOCKED=1 builds with it)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python -m uv pip compile pyproject.toml --extra test --universal --python-version 3.11 --generate-hashes \
+	    --no-header --quiet --upgrade --output-file $(LOCK)
 
 # In an environment of its own, far from the checkout.
 test-dist: dist ## all of them installed into empty environments: pip, pipx, uv
@@ -203,13 +229,24 @@ performance: build ## the tables of docs/performance.md
 	cargo build --release --quiet -p mayfly-capture --example connections
 	$(BIN)/python benchmarks/performance.py $(if $(PEERS),--peers $(PEERS)) --write docs/performance.md
 
-# Needs a nightly toolchain and cargo-fuzz. FUZZ_S seconds of each target; what it finds is kept in fuzz/corpus.
+# FUZZ_S seconds of each kind and each target, from FUZZ_SEED on. What commands do wrong is kept in tests/fuzz/corpus.
 FUZZ_S ?= 60
+FUZZ_SEED ?= 1
+FUZZ_TARGETS := capture packets tcp qdisc run
 
-fuzz: ## readers of captures and disciplines under cargo-fuzz
-	for target in capture tcp qdisc; do \
+fuzz: fuzz-commands fuzz-rust ## whole commands under limits, then readers of captures, disciplines and runs under cargo-fuzz
+
+fuzz-commands: build ## whole commands on generated captures, scenarios, lists, stores, logs (FUZZ_S, FUZZ_SEED)
+	$(BIN)/python tests/fuzz --cases 100000000 --seconds $(FUZZ_S) --seed $(FUZZ_SEED)
+
+# Needs a nightly toolchain and cargo-fuzz. A minimised corpus is in fuzz/seeds, an archive per target, and is unpacked below
+# fuzz/corpus; what is found is kept there too.
+fuzz-rust: ## cargo-fuzz: capture, packets, tcp, qdisc, run
+	for target in $(FUZZ_TARGETS); do \
 	    mkdir -p fuzz/corpus/$$target; \
-	    cargo +nightly fuzz run --fuzz-dir fuzz $$target -- -max_total_time=$(FUZZ_S) -rss_limit_mb=4096 || exit 1; \
+	    [ ! -e fuzz/seeds/$$target.tar.gz ] || tar xzf fuzz/seeds/$$target.tar.gz -C fuzz/corpus || exit 1; \
+	    cargo +nightly fuzz run --fuzz-dir fuzz $$target fuzz/corpus/$$target -- \
+	        -max_total_time=$(FUZZ_S) -rss_limit_mb=4096 -len_control=0 -max_len=4096 || exit 1; \
 	done
 
 clean: ## no .venv, target and built docs any more

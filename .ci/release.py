@@ -184,12 +184,18 @@ def release(root: Path, version: str, dist: Path, pure: Iterable[str], *, dry: b
 def main() -> int:
     """Reads the command line of ``make release``."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("version")
+    parser.add_argument("version", nargs="?")
+    parser.add_argument("--sbom", action="store_true", help="only the bills of materials of the wheels in --dist")
     parser.add_argument("--dry-run", action="store_true")
     parser.add_argument("--dist", type=Path, default=Path("dist"))
     parser.add_argument("--pure", action="append", default=[], help="a folder with a distribution of Python alone")
     given = parser.parse_args()
+    if not given.sbom and given.version is None:
+        parser.error("VERSION=x.y.z must be given")
     try:
+        if given.sbom:
+            bills_of_materials(ROOT, given.dist.absolute(), version_of(ROOT))
+            return 0
         release(ROOT, given.version, given.dist.absolute(), given.pure, dry=given.dry_run)
     except RefusedError as refused:
         print(f"release: {refused}", file=sys.stderr)

@@ -66,7 +66,14 @@ def run(
     ] = "1/1",
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; as many as cores when absent")] = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="dask://HOST:PORT", help="Run on the workers of this Dask scheduler")
+        str | None,
+        typer.Option(
+            metavar="tls://HOST:PORT", help="Run on the workers of this Dask scheduler; dask://: no encryption"
+        ),
+    ] = None,
+    certificates: Annotated[
+        Path | None,
+        typer.Option("--cluster-certificates", metavar="DIR", help="What mayfly sweep certificates wrote, with tls://"),
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before")] = False,
     assets: Assets = "inline",
@@ -79,7 +86,7 @@ def run(
     from mayfly.sweep.run import shard_of
     from mayfly.sweep.workers import workers as chosen
 
-    make, part, plan = chosen(workers, cluster), shard_of(shard), _plan(file, overrides, duration)
+    make, part, plan = chosen(workers, cluster, certificates), shard_of(shard), _plan(file, overrides, duration)
     with session.progress(f"sweep {file.name}") as progress:
         found, files = run_sweep(
             plan,
@@ -112,6 +119,19 @@ def check(
     from mayfly.sweep.command import check as checked
 
     session.tell(checked(folder))
+
+
+@app.command(epilog="Example:  mayfly sweep certificates cluster-certificates")
+def certificates(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write; only its owner may read it")],
+    days: Annotated[int, typer.Option(metavar="N", help="They are valid for so long")] = 365,
+    as_json: AsJson = False,
+) -> None:
+    """Make the certificates of a Dask cluster: who has them is in it."""
+    session = Session(as_json, quiet=True)
+    from mayfly.sweep.certificates import make_certificates
+
+    session.tell(make_certificates(folder, days))
 
 
 @app.command(epilog="Example:  mayfly sweep report sweep.toml --out results")

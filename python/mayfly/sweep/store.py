@@ -31,6 +31,7 @@ from mayfly.show.notebook import Result
 from mayfly.text.durable import flushed
 from mayfly.text.files import complete, first_line, without_panics
 from mayfly.text.folder import write_table
+from mayfly.text.quantity import shown
 from mayfly.text.readable import printable
 
 SCHEMA = 1
@@ -49,6 +50,10 @@ FOLDERS = ("runs", "shards", "records")
 
 _TEXT = ("key", "status", "error", "discipline", "variant", "warm_up_note")
 _WHOLE = ("seed",)
+_NEEDED = ("key", "status", "discipline", "seed")
+_STATUSES = ("done", "failed")
+_FIELD = "field."
+"""How the names of the fields that vary begin; they alone may be text that is not in `_TEXT`."""
 _DIGEST = "sha256"
 """Of the rest of a row, in its file; and how the names of shards begin that have one."""
 
@@ -385,8 +390,9 @@ def _read_row(path: Path) -> dict[str, Any]:
             digest, row = row.get(_DIGEST), row["row"]
             if digest != hashlib.sha256(json.dumps(row, allow_nan=False).encode()).hexdigest():
                 raise DamagedError(path, "changed since it was written")
-        if not isinstance(row, dict) or row.get("key") != path.stem or row.get("status") not in ("done", "failed"):
+        if not isinstance(row, dict) or row.get("key") != path.stem or row.get("status") not in _STATUSES:
             raise DamagedError(path, "not the row of its key")
+        _refuse_types(row)
         # As it will be in a shard.
         _frame([row])
     except (ValueError, TypeError, OverflowError, RecursionError, pl.exceptions.PolarsError) as error:
@@ -419,10 +425,50 @@ def _read_shard(path: Path) -> pl.DataFrame:
             table = pl.read_parquet(io.BytesIO(content))
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise DamagedError(path, f"not a shard of a sweep: {first_line(error)}") from None
-    for name in ("key", "status"):
-        if table.schema.get(name) != pl.String or table[name].null_count():
+    for name in _NEEDED:
+        if name not in table.schema or table[name].null_count():
             raise DamagedError(path, f"not a shard of a sweep: no column {name}")
+    for name, kind in table.schema.items():
+        if not _is_of_a_sweep(name, kind):
+            raise DamagedError(path, f"not a shard of a sweep: column {printable(name)} is of type {kind}")
+        if kind.is_float() and not table[name].is_finite().all():
+            raise DamagedError(path, f"not a shard of a sweep: a value of column {printable(name)} is no figure")
+    if not table["status"].is_in(_STATUSES).all():
+        raise DamagedError(path, "not a shard of a sweep: a status is none")
     return table
+
+
+def _is_of_a_sweep(name: str, kind: pl.DataType) -> bool:
+    """Whether a column of a shard has a type that `_frame` gives it."""
+    if name in _TEXT:
+        return kind == pl.String or (kind == pl.Null and name not in _NEEDED)
+    if name in _WHOLE:
+        return kind.is_integer()
+    return kind.is_numeric() or kind in (pl.Boolean, pl.Null) or (kind == pl.String and name.startswith(_FIELD))
+
+
+def _refuse_types(row: dict[str, Any]) -> None:
+    """Refuses a row with what no run writes: it would stop whoever reads it.
+
+    Raises
+    ------
+    ValueError
+        A text, a seed or a figure that is none.
+    """
+    for name in _NEEDED:
+        if name not in row or row[name] is None:
+            raise ValueError(f"no {name}")
+    for name, value in row.items():
+        if name in _TEXT:
+            known = value is None or isinstance(value, str)
+        elif name in _WHOLE:
+            known = type(value) is int and 0 <= value < 2**63
+        else:
+            known = (
+                value is None or isinstance(value, int | float) or (isinstance(value, str) and name.startswith(_FIELD))
+            )
+        if not known:
+            raise ValueError(f"{name} = {shown(value)}")
 
 
 def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:

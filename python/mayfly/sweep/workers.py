@@ -169,24 +169,32 @@ class Dask:
     Parameters
     ----------
     address : str
-        Of the scheduler, as ``dask://HOST:PORT``.
+        Of the scheduler, as ``tls://HOST:PORT``, or ``dask://HOST:PORT`` without encryption.
+    certificates : path, optional
+        Folder of the cluster's certificates, with ``tls://``.
 
     Raises
     ------
     MayflyError
-        Dask is not installed, or nobody answers there.
+        Dask is not installed, or nobody answers there who has the certificates.
     """
 
-    def __init__(self, address: str):
+    def __init__(self, address: str, certificates: str | os.PathLike[str] | None = None):
         try:
             from distributed import Client, as_completed
         except ImportError:
             raise MayflyError("--cluster needs dask.distributed: pip install 'mayfly[cluster]'") from None
-        where = "tcp://" + address.removeprefix("dask://")
+        secured: dict[str, Any] = {}
+        if certificates is not None:
+            from mayfly.sweep.certificates import security
+
+            secured = {"security": security(certificates)}
+        where = address if secured else "tcp://" + address.removeprefix("dask://")
         try:
-            self._client = Client(where, timeout=10, set_as_default=False)
+            self._client = Client(where, timeout=10, set_as_default=False, **secured)
         except (OSError, ValueError) as error:
-            raise MayflyError(f"--cluster {address}: no scheduler answers: {error}") from None
+            who = "no scheduler with these certificates" if secured else "no scheduler"
+            raise MayflyError(f"--cluster {address}: {who} answers: {error}") from None
         self._results = as_completed(loop=self._client.loop)
         self._jobs: dict[Hashable, tuple[Job, str]] = {}
 
@@ -223,7 +231,9 @@ class Dask:
             self._client.close(timeout=2)
 
 
-def workers(count: int | None = None, cluster: str | None = None) -> Callable[[], Workers]:
+def workers(
+    count: int | None = None, cluster: str | None = None, certificates: str | os.PathLike[str] | None = None
+) -> Callable[[], Workers]:
     """What makes the workers a user asks for.
 
     Parameters
@@ -231,7 +241,9 @@ def workers(count: int | None = None, cluster: str | None = None) -> Callable[[]
     count : int, optional
         Processes of this machine.
     cluster : str, optional
-        ``dask://HOST:PORT``.
+        ``tls://HOST:PORT``, or ``dask://HOST:PORT`` without encryption.
+    certificates : path, optional
+        Folder of the cluster's certificates (`mayfly.sweep.certificates`): with ``tls://``, and only with it.
 
     Returns
     -------
@@ -242,12 +254,17 @@ def workers(count: int | None = None, cluster: str | None = None) -> Callable[[]
     MayflyError
         Both, or neither known.
     """
+    if certificates is not None and (cluster is None or not cluster.startswith("tls://")):
+        raise MayflyError(f"--cluster-certificates {certificates}: must be with --cluster tls://HOST:PORT")
     if cluster is None:
         if count is not None and not 1 <= count <= 4096:
             raise MayflyError(f"--workers {count}: must be from 1 to 4096")
         return lambda: Local(count)
     if count is not None:
         raise MayflyError(f"--workers {count}: must be left out with --cluster, whose workers run the jobs")
-    if not cluster.startswith("dask://") or len(cluster) <= len("dask://"):
-        raise MayflyError(f"--cluster {cluster}: must be dask://HOST:PORT, the address of a Dask scheduler")
-    return lambda: Dask(cluster)
+    scheme, _, place = cluster.partition("://")
+    if scheme not in ("tls", "dask") or not place:
+        raise MayflyError(f"--cluster {cluster}: must be tls://HOST:PORT or dask://HOST:PORT, of a Dask scheduler")
+    if scheme == "tls" and certificates is None:
+        raise MayflyError(f"--cluster {cluster}: must be with --cluster-certificates DIR")
+    return lambda: Dask(cluster, certificates)

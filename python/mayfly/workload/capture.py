@@ -424,12 +424,15 @@ def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -
     if 2 * span_s <= LONGEST_S:
         return
     gaps = starts.diff().drop_nulls()
-    longest = gaps.arg_max() or 0
     years = 365.25 * 86_400
+    without, cut = "", "cut it"
+    # All may begin together, and one of them have a packet years later.
+    if len(gaps) and (longest := gaps.arg_max()) is not None and gaps[longest] > 0:
+        without = f", {gaps[longest] / years:.1f} of them without any"
+        cut = f"cut it after {starts[longest]:,.0f} s"
     raise MayflyError(
-        f"{source}: its flows span {span_s / years:.1f} years, {gaps[longest] / years:.1f} of them without any: two "
-        f"captures in one file, or a clock that jumped; cut it after {starts[longest]:,.0f} s "
-        "(editcap -A and -B), or scale it with --load"
+        f"{source}: its flows span {span_s / years:.1f} years{without}: two captures in one file, or a clock that "
+        f"jumped; {cut} (editcap -A and -B), or scale it with --load"
     )
 
 

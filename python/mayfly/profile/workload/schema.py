@@ -163,6 +163,8 @@ def read_workload(path: str | os.PathLike[str]) -> Workload:
     """
     try:
         document = tomllib.loads(bounded_text(Path(path)))
+    except RecursionError:
+        raise MayflyError(f"{path}: cannot be read: nested too deeply") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise MayflyError(f"{path}: cannot be read: {reason}") from None

@@ -82,7 +82,8 @@ class Vbr(Datagrams):
         while next_s < lasts_s:
             end_s = min(end_s + short_s + (long_s - short_s) * rng.random(), lasts_s)
             gap_s = 8 * self.packet_bytes / (low + (high - low) * rng.random())
-            packets = math.ceil(round((end_s - next_s) / gap_s, 6))
+            # The first goes out at once, however short the run is.
+            packets = max(math.ceil(round((end_s - next_s) / gap_s, 6)), not drawn)
             if packets > 0:
                 drawn.append((next_s, packets, gap_s))
                 next_s += packets * gap_s
