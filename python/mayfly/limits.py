@@ -16,6 +16,9 @@ READING = 0.4
 
 Of a million flows of one packet each, reading takes 0.96 of the 1.9 GB that their whole profile takes."""
 
+LOOK_S = 0.02
+"""Between two looks at the memory taken: 10 GB/s fill 200 MB meanwhile."""
+
 _BYTES = 1e9
 
 

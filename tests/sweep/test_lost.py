@@ -68,6 +68,21 @@ def test_a_job_that_kills_its_worker_is_a_failure_and_not_the_end(tmp_path, monk
     }
 
 
+def _too_much(job: Job, key: str) -> None:
+    held = bytearray(2_000_000_000)
+    held[::4096] = bytes(len(held[::4096]))
+    wait_for(lambda: False, "nobody ended a worker that takes too much")
+
+
+@pytest.mark.slow
+def test_workers_share_the_memory_and_one_that_takes_more_is_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr("mayfly.sweep.workers.run_job", _too_much)
+    monkeypatch.setattr("mayfly.limits.limits.memory_bytes", 1_000_000_000)
+    done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "out", make_workers=lambda: Local(2))
+    assert done.ran == 8
+    assert all("All workers together have 1 GB: --workers, mayfly --memory" in row["error"] for row in done.rows)
+
+
 def test_two_at_once_in_one_folder_are_refused(tmp_path):
     path, out = grid(tmp_path, seeds=8, duration="600s"), tmp_path / "out"
     process = start(path, "--out", out, "--workers", 1, "--quiet")

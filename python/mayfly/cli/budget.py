@@ -10,16 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mayfly.errors import MayflyError
-from mayfly.limits import limits, more_memory, more_time, seconds_text, taken_bytes
+from mayfly.limits import LOOK_S, limits, more_memory, more_time, seconds_text, taken_bytes
 
 SHARE = 0.75
 """Of the memory of the machine, or of the control group, without ``--memory``."""
 
 LEAST_BYTES = 300 * 10**6
 """A command takes about so much before it has read anything."""
-
-LOOK_S = 0.02
-"""Between two looks at the memory taken: 10 GB/s fill 200 MB meanwhile."""
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 

@@ -6,18 +6,26 @@ import multiprocessing.connection
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
 from mayfly.errors import MayflyError
+from mayfly.limits import LOOK_S, limits, taken_bytes
 from mayfly.sweep.job import Done
 
 AHEAD = 2
 """Jobs handed out for each worker: the one that runs, and one that waits."""
 
 LOST = "the worker that ran it died, and a second one too; out of memory?"
+
+
+def _lost_text() -> str:
+    """Why a run was given up, with what a worker may take where that is known."""
+    most = limits.memory_bytes
+    return LOST if most is None else f"{LOST} All workers together have {most / 1e9:.3g} GB: --workers, mayfly --memory"
 
 
 class Job(Protocol):
@@ -80,14 +88,26 @@ class Workers(Protocol):
 
 
 def _lost(job: Job, key: str) -> Done:
-    row = {"key": key, "status": "failed", "error": LOST, "discipline": job.label, "variant": job.discipline}
+    row = {"key": key, "status": "failed", "error": _lost_text(), "discipline": job.label, "variant": job.discipline}
     return row | {"seed": job.seed} | {f"field.{name}": value for name, value in job.point.items()}, None
 
 
-def _start() -> None:
-    """Of a worker: an interrupt is for the process that keeps the results, and without that one there is no work."""
+def _start(most_bytes: int | None) -> None:
+    """Of a worker: an interrupt is for the process that keeps the results, and without that one there is no work.
+
+    It takes no more than its share of the memory, and dies of more.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    if most_bytes is not None:
+        threading.Thread(target=_end_beyond, args=(most_bytes,), daemon=True).start()
+
+
+def _end_beyond(most_bytes: int) -> None:
+    """Ends the process when it takes more; a run cannot be asked to stop."""
+    while taken_bytes() <= most_bytes:
+        time.sleep(LOOK_S)
+    os._exit(1)
 
 
 def _end_with_parent() -> None:
@@ -116,7 +136,13 @@ class Local:
 
     def _made(self) -> ProcessPoolExecutor:
         # Threads run here: a fork would copy their locks.
-        return ProcessPoolExecutor(self.count, multiprocessing.get_context("spawn"), initializer=_start)
+        return ProcessPoolExecutor(
+            self.count, multiprocessing.get_context("spawn"), initializer=_start, initargs=(self._share(),)
+        )
+
+    def _share(self) -> int | None:
+        """Bytes that a worker may take; None without a limit."""
+        return None if limits.memory_bytes is None else limits.memory_bytes // self.count
 
     def room(self) -> bool:
         return not self._suspects and len(self._jobs) < AHEAD * self.count
