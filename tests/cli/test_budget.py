@@ -131,7 +131,7 @@ def test_nobody_can_lay_a_link_where_a_file_is_written(tmp_path):
 def test_words_of_strangers_are_not_obeyed(tmp_path):
     """Before: escape sequences in the name of a capture and in the rows of a foreign store reached the terminal."""
     store = tmp_path / "out"
-    text = '{"key": "a", "status": "failed", "error": "\\u001b[2J\\u0007", "discipline": "\\u009b31m"}'
+    text = '{"key": "a", "status": "failed", "seed": 1, "error": "\\u001b[2J\\u0007", "discipline": "\\u009b31m"}'
     for name in ("runs", "shards", "records"):
         (store / name).mkdir(parents=True)
     (store / "runs" / "a.json").write_text(text)

@@ -130,7 +130,7 @@ def test_the_rule_of_a_hundred_seconds_needs_more_than_these(tmp_path):
 
 def test_a_query_sees_the_results_and_nothing_else(tmp_path):
     out = tmp_path / "out"
-    Store(out, create=True).add({"key": "a", "status": "done", "seed": 1, "drops": 3})
+    Store(out, create=True).add({"key": "a", "status": "done", "discipline": "fifo", "seed": 1, "drops": 3})
     assert query(out, "select drops from results").rows() == [(3.0,)]
     assert query(out, "select drops, drops from results").width == 2
     for sql in (
@@ -147,11 +147,11 @@ def test_a_query_sees_the_results_and_nothing_else(tmp_path):
 
 def test_shards_of_different_runs_read_as_one(tmp_path):
     store = Store(tmp_path / "out", create=True)
-    store.add({"key": "a", "status": "done", "seed": 1, "field.x": 20, "only.here": None})
+    store.add({"key": "a", "status": "done", "discipline": "fifo", "seed": 1, "field.x": 20, "only.here": None})
     store.gather()
-    store.add({"key": "b", "status": "done", "seed": 2, "field.x": "30kB", "more": 1})
+    store.add({"key": "b", "status": "done", "discipline": "fifo", "seed": 2, "field.x": "30kB", "more": 1})
     store.gather()
-    store.add({"key": "c", "status": "failed", "seed": 3, "error": "why"})
+    store.add({"key": "c", "status": "failed", "discipline": "fifo", "seed": 3, "error": "why"})
     table = Store(tmp_path / "out").table().sort("key")
     assert table["key"].to_list() == ["a", "b", "c"] and table["seed"].dtype == pl.Int64
     assert len(list((tmp_path / "out" / "shards").iterdir())) == 2

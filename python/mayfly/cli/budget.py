@@ -133,22 +133,24 @@ class Budget:
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):
             if limits.memory_bytes is not None and taken_bytes() > self.most_bytes:
-                return self._end(reached(f"{self.most_bytes / 1e9:.3g} GB of memory", more_memory(self.most_bytes)))
+                return self._end(
+                    reached(f"{self.most_bytes / 1e9:.3g} GB of memory", more_memory(self.most_bytes), limits.come)
+                )
             if self.most_s is not None and time.monotonic() - limits.begun_s > self.most_s:
-                return self._end(reached(seconds_text(self.most_s), more_time(self.most_s)))
+                return self._end(reached(seconds_text(self.most_s), more_time(self.most_s), limits.come))
         return None
 
 
-def reached(limit: str, more: str) -> str:
-    """What is said when a limit is reached.
+def reached(limit: str, more: str, come: str) -> str:
+    """What is said when a limit is reached, and how far reading had come.
 
     Examples
     --------
-    >>> reached("2 GB of memory", "--memory 4gb")
+    >>> reached("2 GB of memory", "--memory 4gb", "")
     'stopped at 2 GB of memory: `mayfly --memory 4gb COMMAND` goes on; less input takes less'
     """
-    come = f" after {limits.come}" if limits.come else ""
-    return f"stopped at {limit}{come}: `mayfly {more} COMMAND` goes on; less input takes less"
+    after = f" after {come}" if come else ""
+    return f"stopped at {limit}{after}: `mayfly {more} COMMAND` goes on; less input takes less"
 
 
 def parsed_time(text: str) -> float:
