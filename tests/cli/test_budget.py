@@ -1,6 +1,7 @@
 """The memory of a command is bounded: one line, status 2, and nothing half-written."""
 
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -209,6 +210,9 @@ def test_the_answer_from_a_part_says_so(monkeypatch):
     summary = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,fq_codel", overrides=fields).summary
     assert asked and answer_lines(summary)[0].startswith("Partial: reading stopped at 9 s, after ")
     assert answer_lines(summary)[1] == summary["recommendation"]["sentence"]
+    # Where nothing can be recommended, too.
+    alone = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo", overrides=fields).summary
+    assert alone["recommendation"] is None and answer_lines(alone) == answer_lines(summary)[:1]
 
 
 def once_looked(monkeypatch):
@@ -218,9 +222,8 @@ def once_looked(monkeypatch):
     read = _native.read_capture
 
     def looking(paths, options, look):
-        found = read(paths, options, look)
-        look(1, 1, 1)
-        return found
+        *tables, counts = read(paths, options, look)
+        return *tables, json.dumps(json.loads(counts) | {"stopped": not look(1, 1, 1)})
 
     return looking
 

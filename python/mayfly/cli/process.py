@@ -54,6 +54,11 @@ def run() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0)
     if received or status == INTERRUPTED:
         status, message = 128 + (received or [signal.SIGINT])[0], "interrupted: nothing half-written was left"
+    if status > 128:
+        from mayfly.text.durable import remove_unfinished
+
+        # An interrupt between two steps of a `with` statement passes by what cleans up after it.
+        remove_unfinished()
     status = _end(status, message, as_json)
     if status > 128:
         # Threads that prepare a run cannot be stopped, only left behind.

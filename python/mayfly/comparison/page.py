@@ -22,6 +22,7 @@ from mayfly.comparison.overview import links_sentence
 from mayfly.comparison.page_overview import MSS, disciplines_table, has_users, means_table
 from mayfly.comparison.sections import SECTIONS
 from mayfly.comparison.sections.section import Section
+from mayfly.comparison.telling import partial_lines
 from mayfly.show import page
 from mayfly.show import plots as figures
 from mayfly.show.palette import Style, styles
@@ -283,11 +284,10 @@ def _answer(summary: Mapping[str, Any]) -> str:
     if not found:
         # One sentence, so that the figure is on the first screen of a telephone, too.
         first, rest = leading_sentences(summary)
-        return page.answer(first[:1], [*first[1:], *rest], more="The other disciplines")
+        return page.answer([*partial_lines(summary), *first[:1]], [*first[1:], *rest], more="The other disciplines")
     command = found.get("command")
     shown = f"<pre>{escape(command)}</pre>" if command and command not in found["sentence"] else ""
-    partial = summary.get("partial")
-    return page.answer([*([f"{partial}."] if partial else []), found["sentence"]], after=shown)
+    return page.answer([*partial_lines(summary), found["sentence"]], after=shown)
 
 
 def _scenario(summary: Mapping[str, Any]) -> str:

@@ -160,7 +160,7 @@ def _felt_cell(row: Row, measure: Measure) -> Cell:
     if found.value is None:
         return "<b>never ends</b>", float("inf"), ""
     if not measure.is_time:
-        return (_share if measure.unit == "share" else _number)(found.value)
+        return _share(found.value) if measure.unit == "share" else _number(found.value, measure.unit)
     own = _users(row, measure.key)
     notes = [interval_text(found.value, found.ci95)]
     if own.get("grade"):
@@ -171,8 +171,8 @@ def _felt_cell(row: Row, measure: Measure) -> Cell:
     return f"<b>{time_text(found.value)}</b>{small}", found.value, ""
 
 
-def _number(value: float) -> Cell:
-    return format(value, ".3g"), value, ""
+def _number(value: float, unit: str) -> Cell:
+    return format(value, ".2f" if unit == "mos" else ".3g"), value, ""
 
 
 def _share(value: float | None) -> Cell:

@@ -8,6 +8,23 @@ from mayfly.comparison.choice import leading_sentences
 _SITE = "docs/recommendation.md"
 
 
+def partial_lines(summary: Mapping[str, Any]) -> list[str]:
+    """What stands before every answer from a capture that was not read to its end.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    list of str
+        Empty where it was.
+    """
+    partial = summary.get("partial")
+    return [f"{partial}."] if partial else []
+
+
 def answer_lines(summary: Mapping[str, Any]) -> list[str]:
     """The answer, and how to switch it on.
 
@@ -19,15 +36,14 @@ def answer_lines(summary: Mapping[str, Any]) -> list[str]:
     Returns
     -------
     list of str
-        Empty where nothing is recommended. The first line is the whole answer with its command, after one that says so
-        where the capture was not read to its end; others say what to do where the interface is not the link itself, and
-        for the other direction.
+        Empty where nothing is recommended of a whole capture. The first line is the answer with its command, after
+        one that says so where the capture was not read to its end; others say what to do where the interface is not the
+        link itself, and for the other direction.
     """
     found = summary.get("recommendation")
     if not found:
-        return []
-    partial = summary.get("partial")
-    lines = [*([f"{partial}."] if partial else []), found["sentence"]]
+        return partial_lines(summary)
+    lines = [*partial_lines(summary), found["sentence"]]
     if commands := found.get("commands"):
         lines.append(_elsewhere(commands))
     if found.get("doubt"):

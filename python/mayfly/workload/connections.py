@@ -203,7 +203,8 @@ def read_captures(
         raise MayflyError(" ".join(str(error).split())) from None
     frame = pl.DataFrame(connections).with_row_index("connection_id").cast({"connection_id": pl.Int64})
     look.end()
-    counts = json.loads(told) | {"stopped": look.stopped}
+    counts = json.loads(told)
+    counts["stopped"] = look.stopped if counts["stopped"] else None
     return Reading(frame, pl.DataFrame(trains), pl.DataFrame(packets), counts, pl.DataFrame(volumes))
 
 
