@@ -162,7 +162,7 @@ use crate::parts::codel::{self, Control, ECN, INTERVAL, Law, TARGET};
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::standing_table::{Home, StandingTable};
-use crate::parts::tag_ring::{Links, TagRing};
+use crate::parts::tag_ring::{Place, Places, TagRing};
 use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// No packet is charged more: the longest that IP has, and for an acknowledgement a window of today. So tags stay near the
@@ -218,8 +218,8 @@ struct Flow {
     owner: u16,
     /// In whose order it is: that of its owner, or that of all newcomers.
     home: u16,
-    next: u16,
     state: State,
+    place: Place,
 }
 
 /// Bits of 64 flows.
@@ -265,9 +265,11 @@ struct User {
     bytes: u64,
     /// What it has sent as a newcomer, bytes.
     proved: u32,
+    /// When it came.
+    since: Time,
     /// The round in which one of its flows was served out of turn.
     fed: u16,
-    next: u16,
+    place: Place,
     /// Its flows that wait.
     flows: u16,
     /// A flow that had most waiting not long ago.
@@ -291,8 +293,9 @@ impl Default for User {
             left: 0,
             bytes: 0,
             proved: 0,
+            since: Time::ZERO,
             fed: 0,
-            next: 0,
+            place: Place::default(),
             flows: 0,
             longest: 0,
             spare: NONE,
@@ -303,27 +306,27 @@ impl Default for User {
     }
 }
 
-impl Links for [Flow] {
+impl Places for [Flow] {
     #[inline]
-    fn after(&self, entry: u16) -> u16 {
-        self[usize::from(entry)].next
+    fn of(&self, flow: u16) -> &Place {
+        &self[usize::from(flow)].place
     }
 
     #[inline]
-    fn link(&mut self, entry: u16, next: u16) {
-        self[usize::from(entry)].next = next;
+    fn of_mut(&mut self, flow: u16) -> &mut Place {
+        &mut self[usize::from(flow)].place
     }
 }
 
-impl Links for [User] {
+impl Places for [User] {
     #[inline]
-    fn after(&self, entry: u16) -> u16 {
-        self[usize::from(entry)].next
+    fn of(&self, user: u16) -> &Place {
+        &self[usize::from(user)].place
     }
 
     #[inline]
-    fn link(&mut self, entry: u16, next: u16) {
-        self[usize::from(entry)].next = next;
+    fn of_mut(&mut self, user: u16) -> &mut Place {
+        &mut self[usize::from(user)].place
     }
 }
 
@@ -547,6 +550,7 @@ pub struct Lfq {
     /// By number of those that share: on what a clock goes for each byte.
     rates: Vec<u32>,
     newcomer: u32,
+    probation: Time,
     patience: Time,
     quantum: i64,
     is_cell: bool,
@@ -624,7 +628,7 @@ impl Lfq {
     }
 
     /// The same, and from now on a user that is not known is, if there is a slot.
-    fn meet(&mut self, home: Home) -> u16 {
+    fn meet(&mut self, home: Home, now: Time) -> u16 {
         let known = self.known(home);
         if known != self.newcomers() {
             return known;
@@ -642,6 +646,7 @@ impl Lfq {
         // Beyond the tags of the flows of the user before: to this one they are newcomers.
         user.clock.bytes += self.flow_lag.bytes + 2 * i64::from(WINDOW) * MOST as i64;
         (user.left, user.proved, user.has_standing) = (self.clock.bytes, 0, self.newcomer == 0);
+        user.since = now;
         user.after = self.spilled.came;
         user.tag = self.clock.bytes;
         if self.newcomer == 0 {
@@ -653,18 +658,26 @@ impl Lfq {
 
     /// The slot of the flow of `packet`, which is in the order of its user, or ahead of it.
     #[inline]
-    fn flow_of(&mut self, packet: &Packet) -> usize {
+    fn flow_of(&mut self, packet: &Packet, now: Time) -> usize {
         let home = self.flow_slots.home(packet.flow.0);
         let own = self.flow_slots.find(home);
         match own {
-            Some(slot) if self.flows[slot].state != State::Idle => slot,
-            _ => self.begin(packet, home, own),
+            Some(slot) if self.flows[slot].state != State::Idle => {
+                let Flow { owner, home, state, .. } = self.flows[slot];
+                if owner != home && self.comes_again(owner, now) && state == State::InOrder {
+                    self.users[usize::from(home)].order.remove(slot as u16, &mut self.flows[..]);
+                    self.move_home(slot as u16);
+                }
+                slot
+            }
+            _ => self.begin(packet, home, own, now),
         }
     }
 
-    fn begin(&mut self, packet: &Packet, place: Home, own: Option<usize>) -> usize {
+    fn begin(&mut self, packet: &Packet, place: Home, own: Option<usize>, now: Time) -> usize {
         let key = self.user_slots.home(self.key(packet));
-        let owner = self.meet(key);
+        let owner = self.meet(key, now);
+        self.comes_again(owner, now);
         let home = if self.users[usize::from(owner)].has_standing { owner } else { self.newcomers() };
         let may_spill = home == self.newcomers() || self.users[usize::from(owner)].after > self.spilled.left;
         if may_spill && self.spilled.holds(key) {
@@ -1083,7 +1096,7 @@ impl Lfq {
             self.prove(owner.into(), charged);
         }
         if !is_last && owner == self.newcomers() {
-            taken.iter().for_each(|packet| self.find_owner(slot, packet));
+            taken.iter().for_each(|packet| self.find_owner(slot, packet, env.now()));
         }
         self.settle(slot, home, turn);
         // From the next packet on: `peek` does not know the time.
@@ -1098,20 +1111,40 @@ impl Lfq {
         let newcomer = &mut self.users[user];
         newcomer.proved = newcomer.proved.saturating_add(charge);
         if newcomer.proved >= self.newcomer && !newcomer.has_standing {
-            newcomer.has_standing = true;
-            (newcomer.tag, newcomer.left) = (self.clock.bytes, self.clock.bytes);
-            newcomer.after = self.spilled.came;
-            self.user_slots.keep(user);
+            self.give_standing(user);
         }
+    }
+
+    /// Whether `user` has standing, when a packet of it comes: a newcomer that was served and comes again after `probation` has.
+    #[inline]
+    fn comes_again(&mut self, user: u16, now: Time) -> bool {
+        let newcomer = &self.users[usize::from(user)];
+        if newcomer.has_standing {
+            return true;
+        }
+        if newcomer.proved == 0 || now.saturating_sub(newcomer.since) < self.probation {
+            return false;
+        }
+        self.give_standing(user.into());
+        true
+    }
+
+    #[cold]
+    fn give_standing(&mut self, user: usize) {
+        let newcomer = &mut self.users[user];
+        newcomer.has_standing = true;
+        (newcomer.tag, newcomer.left) = (self.clock.bytes, self.clock.bytes);
+        newcomer.after = self.spilled.came;
+        self.user_slots.keep(user);
     }
 
     /// The flow in `slot` of a user without a slot has sent `packet`: there may be a slot for the user by now.
     #[cold]
-    fn find_owner(&mut self, slot: u16, packet: &Packet) {
+    fn find_owner(&mut self, slot: u16, packet: &Packet, now: Time) {
         if usize::from(slot) >= self.flow_slots.len() {
             return;
         }
-        let owner = self.meet(self.user_slots.home(self.key(packet)));
+        let owner = self.meet(self.user_slots.home(self.key(packet)), now);
         if owner != self.newcomers() {
             self.flows[usize::from(slot)].owner = owner;
             self.users[usize::from(owner)].flows += 1;
@@ -1253,6 +1286,12 @@ impl Discipline for Lfq {
                 value: Value::Whole { default: 30_000, min: 0, max: 1 << 30 },
             },
             Param {
+                name: "probation",
+                unit: "s",
+                about: "a newcomer that was served and comes again so much later is one no more",
+                value: Value::Number { default: 0.1, min: 0.0, max: 1e9 },
+            },
+            Param {
                 name: "flows",
                 unit: "slots",
                 about: "flows with a queue of their own",
@@ -1355,6 +1394,7 @@ impl Discipline for Lfq {
             debt: options.whole("debt") as i64,
             rates: (0..=LISTED).map(|sharing| (pace / sharing.max(1) as f64) as u32).collect(),
             newcomer: options.whole("newcomer") as u32,
+            probation: options.time("probation"),
             patience: options.time("patience"),
             quantum: if is_cell { options.whole("quantum") as i64 } else { 0 },
             is_cell,
@@ -1365,7 +1405,7 @@ impl Discipline for Lfq {
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
         env.accept(&packet);
         let (handle, len) = (packet.handle, packet.len);
-        let slot = self.flow_of(&packet);
+        let slot = self.flow_of(&packet, env.now());
         let home = self.flows[slot].home;
         if slot >= self.flow_slots.len() && home == self.newcomers() {
             self.spilled.comes(self.user_slots.home(self.key(&packet)));
