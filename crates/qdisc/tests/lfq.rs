@@ -44,7 +44,7 @@ fn lfq(options: &str, limit: u32) -> Qdisc {
 
 /// The options of the bounds; users have standing from the beginning.
 fn bounded() -> Qdisc {
-    lfq(&format!("user_lag={LAG} flow_lag=8000 debt={DEBT} newcomer=0 target=1000"), 1_000_000)
+    lfq(&format!("user_lag={LAG} flow_lag=8000 debt={DEBT} probation=0 target=1000"), 1_000_000)
 }
 
 /// A packet to `user` on one of its ports.
@@ -190,16 +190,16 @@ proptest! {
         }
     }
 
-    /// Bound 4: new addresses are one user together, whatever each of them sends below what proves it.
+    /// Bound 4: new addresses are one user together, whatever each of them sends before it has standing.
     #[test]
     fn new_addresses_are_served_as_one_user(
         steps in prop::collection::vec((1..20_u32, 40..1500_u32, 0..30_u32), 1..120)
     ) {
-        let mut queue = lfq(&format!("user_lag={LAG} flow_lag=8000 debt={DEBT} newcomer=30000 target=1000"), 1_000_000);
-        // User 0 proves itself.
-        for _ in 0..40 {
-            queue.enqueue(packet(0, 0, 1500), Time::ZERO);
-            queue.dequeue(Time::ZERO);
+        let mut queue = lfq(&format!("user_lag={LAG} flow_lag=8000 debt={DEBT} target=1000"), 1_000_000);
+        // User 0 comes again after a while.
+        for ms in [0, 100] {
+            queue.enqueue(packet(0, 0, 1500), Time(ms * MS));
+            queue.dequeue(Time(ms * MS));
         }
         let mut link = Link::of(queue, 1);
         let (mut address, mut least) = (1, 0);
@@ -224,8 +224,8 @@ proptest! {
         steps in prop::collection::vec((0..30_u32, 0..4_u64, 1..5_u32, 0..6_u32), 1..400),
         medium in prop_oneof![Just("wire"), Just("cell")],
     ) {
-        let mut queue = lfq(&format!("flows=8 users=8 newcomer=4000 medium={medium}"), 1_000_000);
-        let (mut sent, mut next) = (HashMap::new(), HashMap::new());
+        let mut queue = lfq(&format!("flows=8 users=8 probation=0.005 medium={medium} target=1000"), 1_000_000);
+        let (mut sent, mut next, mut now) = (HashMap::new(), HashMap::new(), Time::ZERO);
         let mut leave = |packet: Packet| {
             let next = next.entry(packet.flow).or_insert(0);
             prop_assert_eq!(packet.handle, *next, "flow {:?}", packet.flow);
@@ -236,14 +236,15 @@ proptest! {
             for _ in 0..packets {
                 let packet = packet(user, port, 1500);
                 let handle = sent.entry(packet.flow).or_insert(0);
-                queue.enqueue(Packet { handle: *handle, ..packet }, Time::ZERO);
+                queue.enqueue(Packet { handle: *handle, ..packet }, now);
                 *handle += 1;
             }
             for _ in 0..served {
-                queue.dequeue(Time::ZERO).map_or(Ok(()), &mut leave)?;
+                now += Time(MS);
+                queue.dequeue(now).map_or(Ok(()), &mut leave)?;
             }
         }
-        while let Some(packet) = queue.dequeue(Time::ZERO) {
+        while let Some(packet) = queue.dequeue(now) {
             leave(packet)?;
         }
         prop_assert_eq!(queue.backlog(), 0);
@@ -251,9 +252,11 @@ proptest! {
     }
 }
 
-/// Bytes served of 10 MB to each of `users`, which all always have packets on `ports` ports each.
-fn shares(queue: Qdisc, ports: &[u64]) -> Vec<f64> {
-    let mut queue = queue;
+/// Shares of users that always have packets, on so many `ports` each, of 10 MB at 10 Mb/s, from when none is
+/// new any more.
+fn shares(options: &str, ports: &[u64]) -> Vec<f64> {
+    let mut queue = lfq(&format!("target=1000 {options}"), 100_000);
+    let mut now = Time::ZERO;
     for _ in 0..2 {
         for (user, &ports) in (0..).zip(ports) {
             (0..ports).for_each(|port| enqueue(&mut queue, packet(user, port, 1500)));
@@ -261,46 +264,52 @@ fn shares(queue: Qdisc, ports: &[u64]) -> Vec<f64> {
     }
     let (mut served, mut total) = (vec![0.0; ports.len()], 0.0);
     while total < 10e6 {
-        let sent = queue.dequeue(Time::ZERO).expect("all have packets");
-        served[sent.dst as usize] += f64::from(sent.len) / 10e6;
-        total += f64::from(sent.len);
-        queue.enqueue(sent, Time::ZERO);
+        let sent = queue.dequeue(now).expect("all have packets");
+        now += Time(800 * u64::from(sent.len));
+        if now > Time(300 * MS) {
+            served[sent.dst as usize] += f64::from(sent.len) / 10e6;
+            total += f64::from(sent.len);
+        }
+        queue.enqueue(sent, now);
     }
     served
 }
 
 #[test]
 fn users_have_equal_shares_whatever_the_number_of_their_flows() {
-    let served = shares(lfq("", 100_000), &[1, 32, 4]);
+    let served = shares("", &[1, 32, 4]);
     assert!(served.iter().all(|share| (share * 3.0 - 1.0).abs() < 0.03), "{served:?}");
 }
 
 #[test]
 fn a_user_who_fills_the_flow_table_takes_no_more_than_the_share_of_newcomers_beside_its_own() {
-    let served = shares(lfq("flows=64", 100_000), &[5000, 1, 1, 10]);
+    let served = shares("flows=64", &[5000, 1, 1, 10]);
     assert!(served.iter().skip(1).all(|share| share * 5.0 > 0.95), "{served:?}");
-    let served = shares(lfq("flows=64 newcomer=0", 100_000), &[5000, 1, 1, 10]);
+    let served = shares("flows=64 probation=0", &[5000, 1, 1, 10]);
     assert!(served.iter().all(|share| (share * 4.0 - 1.0).abs() < 0.1), "{served:?}");
 }
 
 #[test]
 fn users_beyond_the_table_have_shares_all_the_same() {
     // Twice as many as slots: two share one on average, none starves.
-    let served = shares(lfq("users=32 newcomer=1500", 100_000), &[1; 64]);
+    let served = shares("users=32 probation=0.001", &[1; 64]);
     assert!(served.iter().all(|share| share * 64.0 > 0.1), "{served:?}");
 }
 
+/// When users that came at the beginning have standing if they come again.
+const LATER: Time = Time(1000);
+
 /// Four long ones that have sent for a while, and one who has been silent.
 fn long_ones(options: &str) -> Qdisc {
-    let mut queue = lfq(options, 100_000);
+    let mut queue = lfq(&format!("probation=0.000001 {options}"), 100_000);
     for _ in 0..2 {
         (0..5).for_each(|user| enqueue(&mut queue, packet(user, 0, 1500)));
     }
     for _ in 0..4000 {
-        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
-        // User 4 falls silent when it has proved itself.
+        let sent = queue.dequeue(LATER).expect("packets wait");
+        // User 4 falls silent when it has come again.
         if sent.dst < 4 || queue.stats().dequeued < 300 {
-            queue.enqueue(sent, Time::ZERO);
+            queue.enqueue(sent, LATER);
         }
     }
     queue
@@ -312,12 +321,12 @@ fn a_transfer_within_the_lag_waits_for_nobody_who_is_not_behind() {
     let mut queue = long_ones("");
     let transfer = 200;
     for handle in 0..transfer {
-        queue.enqueue(Packet { handle: 7000 + handle, ..packet(4, 1, 1500) }, Time::ZERO);
+        queue.enqueue(Packet { handle: 7000 + handle, ..packet(4, 1, 1500) }, LATER);
     }
     let others = (0..).take_while(|_| {
-        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
+        let sent = queue.dequeue(LATER).expect("packets wait");
         if sent.dst < 4 {
-            queue.enqueue(sent, Time::ZERO);
+            queue.enqueue(sent, LATER);
         }
         sent.handle != 7000 + transfer - 1
     });
@@ -330,15 +339,15 @@ fn a_transfer_within_the_lag_waits_for_nobody_who_is_not_behind() {
 fn a_packet_of_a_sparse_flow_goes_before_all_while_its_user_is_ahead_by_no_more_than_the_debt() {
     let mut queue = long_ones("");
     // A bulk flow of user 4 uses its credit up; then it is a user as the others.
-    (0..2).for_each(|_| enqueue(&mut queue, packet(4, 2, 1500)));
+    (0..2).for_each(|_| _ = queue.enqueue(packet(4, 2, 1500), LATER));
     for _ in 0..1500 {
-        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
-        queue.enqueue(sent, Time::ZERO);
+        let sent = queue.dequeue(LATER).expect("packets wait");
+        queue.enqueue(sent, LATER);
     }
     let mut first = 0;
     for port in 10..40 {
-        queue.enqueue(packet(4, port, 200), Time::ZERO);
-        let sent = queue.dequeue(Time::ZERO).expect("packets wait");
+        queue.enqueue(packet(4, port, 200), LATER);
+        let sent = queue.dequeue(LATER).expect("packets wait");
         first += u32::from(sent.flow == packet(4, port, 0).flow);
     }
     // 30 packets of 200 bytes are less than 15 kB.
@@ -347,7 +356,7 @@ fn a_packet_of_a_sparse_flow_goes_before_all_while_its_user_is_ahead_by_no_more_
 
 #[test]
 fn a_full_buffer_drops_the_head_of_a_long_flow_of_the_user_with_most_waiting() {
-    let mut queue = lfq("newcomer=0", 8);
+    let mut queue = lfq("probation=0", 8);
     for (handle, (user, port)) in (0..).zip([(1, 1), (1, 2), (1, 2), (1, 2), (2, 1), (2, 1), (3, 1), (3, 2)]) {
         queue.enqueue(Packet { handle, ..packet(user, port, 1500) }, Time::ZERO);
     }
@@ -375,7 +384,7 @@ fn packets_of_scalable_senders_are_marked_early() {
 #[test]
 fn in_a_cell_acknowledgements_are_charged_what_they_acknowledge() {
     for (medium, expected) in [("wire", 1500.0 / 40.0), ("cell", 1500.0 / 2896.0)] {
-        let mut queue = lfq(&format!("medium={medium} newcomer=0"), 1000);
+        let mut queue = lfq(&format!("medium={medium} probation=0"), 1000);
         let mut acknowledged = 0;
         let ack = |acknowledged: u64| Packet { kind: Kind::Ack, progress: acknowledged, ..packet(2, 1, 40) };
         let mut counts = [0.0_f64; 3];
@@ -423,7 +432,7 @@ fn users_with_standing_keep_it_while_new_addresses_pass() {
 
 /// Longest time that user 0, which has sent much, waits for its next packet while 20 others come with all their credit, s.
 fn longest_wait(options: &str) -> f64 {
-    let mut queue = lfq(&format!("newcomer=0 target=1000 {options}"), 100_000);
+    let mut queue = lfq(&format!("probation=0 target=1000 {options}"), 100_000);
     let mut now = Time::ZERO;
     let mut serve = |queue: &mut Qdisc| {
         now += Time(1_200_000);
@@ -456,7 +465,7 @@ fn who_was_not_served_in_a_round_is_served_in_the_next() {
 
 /// Packets of one who was silent that go before the 20th of four that have sent all the time, when a packet takes `each`.
 fn ahead_at(each: Time) -> usize {
-    let mut queue = lfq("newcomer=0 target=1000 patience=1000", 100_000);
+    let mut queue = lfq("probation=0 target=1000 patience=1000", 100_000);
     let mut now = Time::ZERO;
     (0..4).for_each(|user| (0..1000).for_each(|_| enqueue(&mut queue, packet(user, 0, 1500))));
     let mut serve = |queue: &mut Qdisc| {
@@ -484,7 +493,7 @@ fn lags_are_no_more_than_a_slow_link_sends_in_half_a_second() {
 /// A window is longer than the longest packet: each acknowledgement tells 200 kB.
 #[test]
 fn in_a_cell_an_acknowledgement_of_a_long_window_is_charged_all_of_it() {
-    let mut queue = lfq("medium=cell newcomer=0 target=1000", 1000);
+    let mut queue = lfq("medium=cell probation=0 target=1000", 1000);
     let mut told = 0;
     let mut ack = || {
         told += 200_000;
@@ -506,7 +515,7 @@ fn in_a_cell_an_acknowledgement_of_a_long_window_is_charged_all_of_it() {
 #[test]
 fn in_a_cell_packets_of_a_user_follow_one_another() {
     let turns = |medium: &str| {
-        let mut queue = lfq(&format!("medium={medium} newcomer=0 target=1000"), 1000);
+        let mut queue = lfq(&format!("medium={medium} probation=0 target=1000"), 1000);
         (0..4).for_each(|user| (0..40).for_each(|_| enqueue(&mut queue, packet(user, 0, 1500))));
         let users: Vec<u32> = (0..160).map(|_| queue.dequeue(Time::ZERO).expect("packets wait").dst).collect();
         users.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1
@@ -514,4 +523,42 @@ fn in_a_cell_packets_of_a_user_follow_one_another() {
     // 160 packets in turns of 20, and before that the first one of each flow, which is sparse.
     assert!(turns("cell") <= 12, "{}", turns("cell"));
     assert!(turns("wire") > 20, "{}", turns("wire"));
+}
+
+/// Long ones and one who takes a new address every ten packets: its addresses have one share. A newcomer that comes again after
+/// its probation has a share of its own, though the others of its kind always have packets.
+#[test]
+fn a_newcomer_that_comes_again_leaves_an_attacker_with_new_addresses_behind() {
+    let (mut queue, mut now, mut address, mut waiting) = (lfq("target=1000", 100_000), Time::ZERO, 100, 0);
+    let (mut attacker, mut newcomer, mut total) = (0.0, 0.0, 0.0);
+    for round in 0..10_000_u64 {
+        if round == 0 || round == 1000 {
+            // Long ones, and later a newcomer.
+            let users = if round == 0 { 0..3 } else { 3..4 };
+            for user in users.flat_map(|user| [user, user]) {
+                queue.enqueue(packet(user, 0, 1500), now);
+            }
+        }
+        while waiting < 60 {
+            for _ in 0..10 {
+                queue.enqueue(packet(address, 0, 1500), now);
+            }
+            (address, waiting) = (address + 1, waiting + 10);
+        }
+        let sent = queue.dequeue(now).expect("packets wait");
+        now += Time(800 * 1500);
+        if sent.dst < 4 {
+            queue.enqueue(sent, now);
+        } else {
+            waiting -= 1;
+        }
+        // A second after it came.
+        if round >= 2000 {
+            total += 1.0;
+            attacker += f64::from(u8::from(sent.dst >= 4));
+            newcomer += f64::from(u8::from(sent.dst == 3));
+        }
+    }
+    assert!(attacker / total < 1.05 / 5.0, "{}", attacker / total);
+    assert!(newcomer / total > 0.95 / 5.0, "{}", newcomer / total);
 }

@@ -16,19 +16,20 @@
 //! | a flow becomes backlogged | $F_f = \max(F_f, v_h - b)$ |
 //! | the link is free | the user of smallest $F_h$, of it the flow of smallest $F_f$; $V = \max(V, F_h)$, $v_h = \max(v_h, F_f)$ |
 //! | a packet of $c$ bytes is sent | $F_h$ and $F_f$ go up by $c$, $V$ by $p\,c/n$, $v_h$ by the same with the flows of the user |
-//! | a *sparse* flow sends | a flow that becomes backlogged at least $b/2$ behind sends this packet before all users, if that leaves its user at most $D$ ahead of $V$, and nobody is more than $B$ behind |
+//! | a *sparse* flow sends | a flow that becomes backlogged at least this packet behind $v_h$ sends it before all users, if that leaves its user at most $D$ ahead of $V$, and nobody is more than $B$ behind |
 //! | a flow is *starved* | who was not served in a round of `patience` gets one packet out of turn in the next, one flow of a user, if that leaves the user at most $D$ ahead of $V$; at most one packet in five |
 //! | the link is *slow* | if it sends less than $B$ in `lag_time`, $c$ is as many times the bytes of the packet: then $B$, $b$ and $D$ are that time |
-//! | the user is *new* | until it has sent `newcomer` bytes, its flows are those of one user that all newcomers are together |
+//! | the user is *new* | until it was served, and comes again `probation` after its first packet, its flows are those of one user that all newcomers are together |
 //!
 //! - *The clock never stands still* ($p$, `pace`): while all are behind, who is steady gains credit all the same. With $p = 0$ it is the
 //!   largest tag that was served, and newcomers one after another would keep others from the link; with $p = 1$ it is that of processor
 //!   sharing, credit runs out by itself, and with it what short flows gain.
 //! - *Sparse flows* ($D$, `debt`): SYNs, DNS, calls and games wait for one packet. They are charged as any other packet, so new ports bring
 //!   nothing.
-//! - *New addresses* are as cheap as new ports where the side that names users can be forged. Together they have one share and one credit;
-//!   an address that has sent 30 kB out of that is a user of its own from then on, and is remembered, with its tag, while its slot is not
-//!   needed.
+//! - *New addresses* are as cheap as new ports where the side that names users can be forged. Together they have one share and one credit,
+//!   which is refilled as that of a user is; an address that comes again 0.1 s after its first packet is a user of its own from then on, and
+//!   is remembered, with its tag, while its slot is not needed. So who takes ever new addresses gains nothing, and who has to wait does
+//!   not wait long. (Until 2026-11-25 an address had to send 30 kB first: beside an attacker it stood in one queue with it for seconds.)
 //!
 //! **What a user is** (`user`). `pair` by default: both addresses, whatever the direction. `dst` and `src` are right where one side is known
 //! to be that of the users and cannot be forged: `dst` on the way to them, `src` on the way from them. `prefix` takes the leading bits of an
@@ -82,7 +83,7 @@
 //! | `flow_lag` | $b$ | bytes | 120,000 | by which a flow may be behind in its user |
 //! | `debt` | $D$ | bytes | 15,000 | by which a user may be ahead and its sparse flows still go first |
 //! | `pace` | $p$ | share | 0.4 | speed of a clock beside service per backlogged user, or flow of the user |
-//! | `newcomer` | | bytes | 30,000 | what a new user sends out of the common share; 0: none are new |
+//! | `probation` | | s | 0.1 | from when a new user first comes until it has standing, if it comes again; 0: at once |
 //! | `flows` | | slots | 896 | flows with a queue of their own |
 //! | `users` | | slots | 192 | users that are remembered |
 //! | `lag_time` | | s | 0.5 | what the link sends in it bounds the lags and the debt |
@@ -263,10 +264,9 @@ struct User {
     left: i64,
     /// Bytes waiting.
     bytes: u64,
-    /// What it has sent as a newcomer, bytes.
-    proved: u32,
-    /// When it came.
+    /// When it came, as a newcomer, and whether it was served since.
     since: Time,
+    was_served: bool,
     /// The round in which one of its flows was served out of turn.
     fed: u16,
     place: Place,
@@ -292,8 +292,8 @@ impl Default for User {
             packets: 0,
             left: 0,
             bytes: 0,
-            proved: 0,
             since: Time::ZERO,
+            was_served: false,
             fed: 0,
             place: Place::default(),
             flows: 0,
@@ -549,7 +549,6 @@ pub struct Lfq {
     debt: i64,
     /// By number of those that share: on what a clock goes for each byte.
     rates: Vec<u32>,
-    newcomer: u32,
     probation: Time,
     patience: Time,
     quantum: i64,
@@ -645,11 +644,11 @@ impl Lfq {
         let user = &mut self.users[slot];
         // Beyond the tags of the flows of the user before: to this one they are newcomers.
         user.clock.bytes += self.flow_lag.bytes + 2 * i64::from(WINDOW) * MOST as i64;
-        (user.left, user.proved, user.has_standing) = (self.clock.bytes, 0, self.newcomer == 0);
-        user.since = now;
+        (user.left, user.since, user.was_served) = (self.clock.bytes, now, false);
+        user.has_standing = self.probation == Time::ZERO;
         user.after = self.spilled.came;
         user.tag = self.clock.bytes;
-        if self.newcomer == 0 {
+        if user.has_standing {
             user.tag -= self.user_lag.bytes;
             self.user_slots.keep(slot);
         }
@@ -748,10 +747,11 @@ impl Lfq {
         let clock = self.wake(home);
         let flow = &mut self.flows[slot];
         flow.tag = flow.tag.max(clock - self.flow_lag.bytes);
-        let is_sparse = flow.tag <= clock - self.flow_lag.bytes / 2;
+        let charge = i64::from(self.scale.of_bytes(len));
+        let is_sparse = flow.tag + charge <= clock;
         self.join(slot, owner, home);
         let user = &self.users[usize::from(home)];
-        if is_sparse && user.tag + i64::from(self.scale.of_bytes(len)) <= self.clock.bytes + self.debt {
+        if is_sparse && user.tag + charge <= self.clock.bytes + self.debt {
             self.flows[slot].state = State::Ahead;
             self.ahead.push_back(slot as u16);
         } else {
@@ -1093,7 +1093,7 @@ impl Lfq {
             self.scale.since = Some((env.now(), len));
         }
         if owner != home {
-            self.prove(owner.into(), charged);
+            self.users[usize::from(owner)].was_served = true;
         }
         if !is_last && owner == self.newcomers() {
             taken.iter().for_each(|packet| self.find_owner(slot, packet, env.now()));
@@ -1106,36 +1106,27 @@ impl Lfq {
         taken
     }
 
-    /// The newcomer `user` was charged `charge` bytes more.
-    fn prove(&mut self, user: usize, charge: u32) {
-        let newcomer = &mut self.users[user];
-        newcomer.proved = newcomer.proved.saturating_add(charge);
-        if newcomer.proved >= self.newcomer && !newcomer.has_standing {
-            self.give_standing(user);
-        }
-    }
-
-    /// Whether `user` has standing, when a packet of it comes: a newcomer that was served and comes again after `probation` has.
+    /// Whether `user`, of which a packet comes, has standing: a newcomer has that was served and comes again after `probation`.
     #[inline]
     fn comes_again(&mut self, user: u16, now: Time) -> bool {
         let newcomer = &self.users[usize::from(user)];
         if newcomer.has_standing {
             return true;
         }
-        if newcomer.proved == 0 || now.saturating_sub(newcomer.since) < self.probation {
+        if !newcomer.was_served || now.saturating_sub(newcomer.since) < self.probation {
             return false;
         }
-        self.give_standing(user.into());
+        self.give_standing(user);
         true
     }
 
     #[cold]
-    fn give_standing(&mut self, user: usize) {
-        let newcomer = &mut self.users[user];
+    fn give_standing(&mut self, user: u16) {
+        let newcomer = &mut self.users[usize::from(user)];
         newcomer.has_standing = true;
         (newcomer.tag, newcomer.left) = (self.clock.bytes, self.clock.bytes);
         newcomer.after = self.spilled.came;
-        self.user_slots.keep(user);
+        self.user_slots.keep(user.into());
     }
 
     /// The flow in `slot` of a user without a slot has sent `packet`: there may be a slot for the user by now.
@@ -1280,15 +1271,9 @@ impl Discipline for Lfq {
                 value: Value::Number { default: 0.4, min: 0.0, max: 1.0 },
             },
             Param {
-                name: "newcomer",
-                unit: "bytes",
-                about: "what a new user sends out of the share that all newcomers have together",
-                value: Value::Whole { default: 30_000, min: 0, max: 1 << 30 },
-            },
-            Param {
                 name: "probation",
                 unit: "s",
-                about: "a newcomer that was served and comes again so much later is one no more",
+                about: "from when a new user first comes until it has standing, if it comes again; 0: at once",
                 value: Value::Number { default: 0.1, min: 0.0, max: 1e9 },
             },
             Param {
@@ -1393,7 +1378,6 @@ impl Discipline for Lfq {
             flow_lag: Lag::of(options.whole("flow_lag"), 15),
             debt: options.whole("debt") as i64,
             rates: (0..=LISTED).map(|sharing| (pace / sharing.max(1) as f64) as u32).collect(),
-            newcomer: options.whole("newcomer") as u32,
             probation: options.time("probation"),
             patience: options.time("patience"),
             quantum: if is_cell { options.whole("quantum") as i64 } else { 0 },
