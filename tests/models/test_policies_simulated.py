@@ -35,7 +35,11 @@ LOADS = (0.5, 0.8)
 CLASSES = (0.0, 0.3, 0.6, 0.85, 0.95, 1.0)
 """Shares of the jobs, from the smallest on."""
 
-NOT_PLAYED = {"gittins": "a rank by the law: test_soap.py", "lasack": "with weights: test_lasack_simulated.py"}
+NOT_PLAYED = {
+    "gittins": "a rank by the law: test_soap.py",
+    "lasack": "with weights: test_lasack_simulated.py",
+    "lfq": "with users: test_lfq_simulated.py",
+}
 """Policies that are more than orders of service, and where they are tested instead."""
 
 ROWS = [row for row in POLICIES.values() if row.id not in NOT_PLAYED]

@@ -7,6 +7,7 @@
 //!   its age is in: level `i` ends at the age `upto` of `i`. Each level is a station with an order of its own.
 //! * One level is FIFO, processor sharing, LAS, SRPT and so on. Two levels of sharing are Run2C (Chen 2012, 5.2.1.3),
 //!   many of them multilevel processor sharing (Kleinrock 1976, 4.7), levels in order of arrival are PIAS.
+//! * Users with several jobs each, under the rules of lagged fair queueing, are a server of their own: [`Lagged`].
 //! * Time is `f64` and starts anew with each busy period, as do the sums of each station when it is empty: rounding
 //!   does not grow with the length of a run, only with that of a busy period.
 //! * Cost per job and level: O(1) for `fcfs` and `lcfs`, O(log n) for the others with n jobs in the station. Nothing
@@ -16,11 +17,13 @@
 //! against equations.
 
 mod in_turn;
+mod lagged;
 mod least_attained;
 mod serve;
 mod server;
 mod sharing;
 mod station;
 
+pub use lagged::{LagError, Lagged, Lags, Passage};
 pub use server::{Finished, Level, LevelError, MOST_LEVELS, Server};
 pub use station::Order;

@@ -1,6 +1,6 @@
 //! The job-level simulation as columns.
 
-use jobs::{Level, Order, Server};
+use jobs::{Finished, Lagged, Lags, Level, Order, Passage, Server};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -73,4 +73,66 @@ impl JobServer {
     fn present(&self) -> usize {
         self.0.present()
     }
+}
+
+/// A server of rate 1 under lagged fair queueing; jobs of users are given to it in stretches.
+#[pyclass]
+pub struct LaggedServer(Lagged);
+
+#[pymethods]
+impl LaggedServer {
+    /// Lags of users and of their jobs, the pace of clocks, and attained services that are told, ascending.
+    #[new]
+    fn make(user_lag: f64, job_lag: f64, pace: f64, marks: Vec<f64>) -> PyResult<LaggedServer> {
+        let lags = Lags { user: user_lag, job: job_lag, pace };
+        Lagged::new(lags, &marks).map(LaggedServer).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Takes jobs in order of arrival (`float64`, users `uint32`; each a user of its own when there are none) and returns
+    /// the tables of those that have left, and of those that came to a mark, before the last of them came.
+    #[pyo3(signature = (arrivals, sizes, users=None))]
+    fn offer(
+        &mut self,
+        py: Python<'_>,
+        arrivals: PyBuffer<f64>,
+        sizes: PyBuffer<f64>,
+        users: Option<PyBuffer<u32>>,
+    ) -> PyResult<(Table, Table)> {
+        let (arrivals, sizes) = (arrivals.to_vec(py)?, sizes.to_vec(py)?);
+        let users = users.map(|column| column.to_vec(py)).transpose()?;
+        if sizes.len() != arrivals.len() || users.as_ref().is_some_and(|column| column.len() != arrivals.len()) {
+            return Err(PyValueError::new_err("columns of the jobs differ in length"));
+        }
+        let server = &mut self.0;
+        told(py, move |left, passed| {
+            for (i, (&arrival, &size)) in arrivals.iter().zip(&sizes).enumerate() {
+                let user = users.as_ref().map(|column| column[i]);
+                server.arrive(arrival, size, user, &mut |job| left.push(job), &mut |job| passed.push(job));
+            }
+        })
+    }
+
+    /// Serves until `time`, to the end when it is infinite, and returns both tables.
+    fn finish(&mut self, py: Python<'_>, time: f64) -> PyResult<(Table, Table)> {
+        let server = &mut self.0;
+        told(py, move |left, passed| {
+            server.serve_until(time, &mut |job| left.push(job), &mut |job| passed.push(job));
+        })
+    }
+
+    /// Jobs in the system.
+    #[getter]
+    fn present(&self) -> usize {
+        self.0.present()
+    }
+}
+
+/// Tables of what `serve` tells.
+fn told(py: Python<'_>, serve: impl FnOnce(&mut Vec<Finished>, &mut Vec<Passage>) + Send) -> PyResult<(Table, Table)> {
+    let (left, passed) = py.detach(move || {
+        let (mut left, mut passed) = (Vec::new(), Vec::new());
+        serve(&mut left, &mut passed);
+        (left, passed)
+    });
+    Ok((Table::of(&left)?, Table::of(&passed)?))
 }

@@ -30,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimator_lists, module)?)?;
     module.add_class::<jobs::JobServer>()?;
+    module.add_class::<jobs::LaggedServer>()?;
     module.add_function(wrap_pyfunction!(jobs::job_orders, module)?)?;
     Ok(())
 }

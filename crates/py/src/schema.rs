@@ -30,6 +30,7 @@ pub fn table_schema() -> PyResult<String> {
         tables::Table::of::<capture::Volume>(),
         tables::Table::of::<crate::estimate::Row>(),
         tables::Table::of::<jobs::Finished>(),
+        tables::Table::of::<jobs::Passage>(),
         tables::Table::of::<crate::simulate::Arrival>(),
         tables::Table::of::<crate::simulate::Alone>(),
     ])

@@ -9,7 +9,8 @@ from mayfly.cli.model.compare import compare
 from mayfly.cli.model.efd import efd, efd_sizes, gaps
 from mayfly.cli.model.fluid import fluid
 from mayfly.cli.model.law import law
-from mayfly.cli.model.policy import add_to
+from mayfly.cli.model.lfq import lfq
+from mayfly.cli.model.policy import PolicyCommand, add_to
 from mayfly.cli.model.sampling import sampling
 from mayfly.cli.model.tcp import tcp
 from mayfly.cli.model.wlan import wlan
@@ -18,7 +19,11 @@ from mayfly.models.queue.policies import POLICIES
 
 app = typer.Typer(help="Models: settings and means without a simulation.", rich_markup_mode=None)
 
-add_to(app, list(POLICIES.values()))
+add_to(app, [row for row in POLICIES.values() if row.id != "lfq"])
+app.command(
+    cls=PolicyCommand,
+    epilog="Example:  mayfly model lfq --law zipf:min=6,mean=40,cov=6 --rho 0.8 --rate 10mbit --unit 1500 --users 10",
+)(lfq)
 app.command(
     epilog="Example:  mayfly model compare fifo,ps,las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --out models"
 )(compare)

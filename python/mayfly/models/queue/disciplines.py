@@ -31,6 +31,9 @@ STANDS_FOR = {"fifo": "ps"}
 OF_FAMILY = {"fair queueing": "ps"}
 """Policies of families."""
 
+SIZES = ("bytes", "packets")
+"""Units of options that are sizes of flows."""
+
 POINTS = 120
 """Sizes of a curve."""
 
@@ -83,7 +86,8 @@ def standing_for(row: Mapping[str, Any], link: Link, workload: Mapping[str, floa
     link : Link
         Turns thresholds into bytes on the wire.
     workload : mapping, optional
-        Parameters of policies that are not options of the discipline: ``uploads`` and ``ack`` of ``lasack``.
+        Parameters of policies that are not options of the discipline: ``uploads`` and ``ack`` of ``lasack``, and for
+        ``lfq`` the number of users by what makes one (``pair``, ``src``, ``dst``, ``flow``).
 
     Returns
     -------
@@ -106,18 +110,20 @@ def standing_for(row: Mapping[str, Any], link: Link, workload: Mapping[str, floa
     >>> standing_for({"id": "drr", "family": "fair queueing", "options": {}}, Link(10e6, 1.0)).policy.id
     'ps'
     """
-    name = STANDS_FOR.get(row["id"]) or OF_FAMILY.get(row.get("family", ""))
-    found = (POLICIES.get(name) if name else None) or next(
-        (p for p in POLICIES.values() if p.discipline == row["id"]), None
-    )
+    found = _policy_of(row)
     if found is None:
         return None
-    options = _options(row)
-    measured = workload or {}
+    options, units = _options(row)
+    measured = dict(workload or {})
+    if found.id == "lfq":
+        options, measured = _of_users(row, options, measured, link)
     given: dict[str, Any] = {p.name: measured[p.name] for p in found.parameters if p.name in measured}
     for parameter in found.parameters:
-        value = options.get(parameter.name, options.get(f"{parameter.name}s"))
-        if value is not None:
+        name = next((name for name in (parameter.name, f"{parameter.name}s") if name in options), None)
+        value = None if name is None else options[name]
+        if name is not None and value is not None and units[name] not in SIZES:
+            given[parameter.name] = value
+        elif value is not None:
             # Run2C counts payload by its sequence numbers; the others count what enters the queue.
             packet = link.mss if row["id"] == "run2c" else link.mss + link.header_bytes
             sizes = [link.wire_bytes(math.ceil(one / packet)) for one in np.atleast_1d(value)]
@@ -125,8 +131,27 @@ def standing_for(row: Mapping[str, Any], link: Link, workload: Mapping[str, floa
     return Standing(found, found.checked(given))
 
 
-def _options(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers of a discipline's options, defaults included."""
+def _policy_of(row: Mapping[str, Any]) -> Policy | None:
+    """The policy of a discipline, before one of its family."""
+    of_itself = (p.id for p in POLICIES.values() if p.discipline == row["id"])
+    name = STANDS_FOR.get(row["id"]) or next(of_itself, OF_FAMILY.get(row.get("family", ""), ""))
+    return POLICIES.get(name)
+
+
+def _of_users(
+    row: Mapping[str, Any], options: Mapping[str, Any], measured: Mapping[str, float], link: Link
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Options of ``lfq`` that its policy takes, lags as they are on this link; and how many users it has."""
+    from mayfly.models.queue.lfq import within_time
+
+    lags = within_time(options["user_lag"], options["flow_lag"], options["lag_time"] / link.byte_s)
+    users = measured.get(str(row.get("options", {}).get("user", "pair")))
+    taken = dict(zip(("user_lag", "flow_lag"), lags, strict=True)) | {"pace": options["pace"]}
+    return taken, {} if users is None else {"users": users}
+
+
+def _options(row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Numbers of a discipline's options, defaults included, and the units of all its options."""
     from mayfly.discipline_registry import disciplines
 
     params = next((known["params"] for known in disciplines() if known["id"] == row["id"]), [])
@@ -138,7 +163,7 @@ def _options(row: Mapping[str, Any]) -> dict[str, Any]:
             parts = written.split(":")
             written = [float(part) for part in parts] if all(_is_number(part) for part in parts) else None
         found[param["name"]] = written
-    return found
+    return found, {param["name"]: param["unit"] for param in params}
 
 
 def _is_number(text: str) -> bool:
@@ -214,12 +239,18 @@ def _models(summary: Mapping[str, Any], every: pl.DataFrame, path: bool) -> tupl
 
 
 def _workload(tcp: Mapping[str, Any], records: pl.DataFrame, link: Link) -> dict[str, float]:
-    """What the flows of the other direction add, in the terms of Urvoy-Keller 2007, 5.3.1."""
+    """What the flows of the other direction add, in the terms of Urvoy-Keller 2007, 5.3.1; users by what makes one."""
     from mayfly.models.queue.flow_sizes import ended
 
     others = ended(records, "down" if link.direction == "up" else "up").height
     packets = 2 if tcp["delayed_ack"] else 1
-    return {"uploads": others / ended(records, link.direction).height, "ack": link.header_bytes / (packets * link.mss)}
+    flows = ended(records, link.direction)
+    # A flow that is a user of its own never comes back.
+    users: dict[str, float] = {"flow": 0.0}
+    if {"src", "dst"} <= set(flows.columns):
+        users |= {"src": flows["src"].n_unique(), "dst": flows["dst"].n_unique()}
+        users["pair"] = flows.select("src", "dst").n_unique()
+    return {"uploads": others / flows.height, "ack": link.header_bytes / (packets * link.mss), **users}
 
 
 def _link(scenario: Mapping[str, Any], records: pl.DataFrame) -> Link:

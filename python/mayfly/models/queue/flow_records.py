@@ -8,7 +8,7 @@ Each flow gets the response time of its own size, and the means of both are take
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,6 +24,8 @@ from mayfly.models.queue.policies import policy as policy_of
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from mayfly.models.queue.jobs import JobRun
 
 BLOCKS = 20
 """Parts of a run whose means are taken for independent: long against its busy periods, and enough for an interval."""
@@ -207,7 +209,7 @@ def replayed(records: pl.DataFrame, policy: Policy | str, link: Link, **paramete
     Parameters
     ----------
     records, policy, link, **parameters
-        As :func:`beside`.
+        As :func:`beside`. Under ``lfq`` each pair of ``src`` and ``dst`` is a user, unless its ``users`` are 0.
 
     Returns
     -------
@@ -226,16 +228,35 @@ def replayed(records: pl.DataFrame, policy: Policy | str, link: Link, **paramete
     import polars as pl
 
     from mayfly.metrics.size_classes import completed_tcp
-    from mayfly.models.queue.jobs import played, simulate_jobs
 
-    levels = played(policy_of(policy) if isinstance(policy, str) else policy, **parameters)
+    row = policy_of(policy) if isinstance(policy, str) else policy
+    serve = _server_of(row, row.checked(parameters))
     jobs = link.jobs(records).sort("start_s")
     runs = jobs.partition_by("replication", maintain_order=True) if "replication" in jobs.columns else [jobs]
     found = []
     for run in runs:
-        served = simulate_jobs(levels, run["start_s"].to_numpy() / link.byte_s, run["wire_bytes"].to_numpy())
+        served = serve(run, run["start_s"].to_numpy() / link.byte_s, run["wire_bytes"].to_numpy())
         found.append(run.with_columns(pl.Series("jobs_s", served.response_time * link.byte_s, dtype=pl.Float64)))
     return pl.concat(found).filter(completed_tcp() & (pl.col("start_s") >= link.warm_up_s))
+
+
+def _server_of(row: Policy, given: dict[str, Any]) -> Callable[[pl.DataFrame, Floats, Floats], JobRun]:
+    """What serves the flows of a run as jobs under a policy: of a table of them, their arrivals and their sizes."""
+    import polars as pl
+
+    from mayfly.models.queue.jobs import played, simulate_jobs
+    from mayfly.models.queue.user_jobs import simulate_users
+
+    if row.id == "lfq":
+        users = given.pop("users")
+
+        def serve_users(run: pl.DataFrame, arrivals: Floats, sizes: Floats) -> JobRun:
+            whose = run.select(pl.struct("src", "dst").rank("dense")).to_series().to_numpy() if users else None
+            return simulate_users(arrivals, sizes, whose, **given).jobs
+
+        return serve_users
+    levels = played(row, **given)
+    return lambda run, arrivals, sizes: simulate_jobs(levels, arrivals, sizes)
 
 
 def by_class(

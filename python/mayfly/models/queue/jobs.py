@@ -323,7 +323,7 @@ def simulate_jobs(
     """
     times, sizes = (np.ascontiguousarray(column, dtype=float) for column in (arrivals, sizes))
     weights = None if weights is None else np.ascontiguousarray(weights, dtype=float)
-    _check_jobs(times, sizes, weights, until)
+    check_jobs(times, sizes, weights, until)
     server = _server(order)
     response, cycle = np.full(len(times), np.nan), np.full(len(times), -1, dtype=np.int64)
     for left in _served(server, times, sizes, weights, until):
@@ -341,7 +341,7 @@ def _served(
     yield _columns(server.finish(until))
 
 
-def _check_jobs(arrivals: Floats, sizes: Floats, weights: Floats | None, until: float) -> None:
+def check_jobs(arrivals: Floats, sizes: Floats, weights: Floats | None, until: float) -> None:
     if arrivals.ndim != 1 or any(column.shape != arrivals.shape for column in (sizes, weights) if column is not None):
         raise MayflyError(f"{arrivals.shape} arrivals: sizes and weights must be of the same one-dimensional shape")
     for name, column in (("size", sizes), ("weight", weights)):

@@ -275,6 +275,31 @@ _ROWS = (
         unranked=SHARED,
     ),
     Policy(
+        "las-ps",
+        "least attained service up to a size, shared beyond",
+        "queue.las_ps.response",
+        (Parameter("threshold", about="Size beyond which jobs share the server", closed=True),),
+        source="Aalto, Ayesta and Nyberg 2004",
+        stations="las|ps",
+        unranked=SHARED,
+    ),
+    Policy(
+        "lfq",
+        "lagged fair queueing, users with transfers",
+        "queue.lfq.response",
+        (
+            Parameter("user_lag", about="By which a user may be behind", closed=True),
+            Parameter("flow_lag", about="By which a transfer may be behind in its user", closed=True),
+            Parameter("users", about="Users, all alike; 0: each transfer is one of its own", default=10.0, closed=True),
+            Parameter(
+                "pace", "share", high=1.0, about="Speed of the clock of the link, 0 to 1", default=0.4, closed=True
+            ),
+        ),
+        source="Aalto, Ayesta and Nyberg 2004; a mean field of users",
+        discipline="lfq",
+        unranked=SHARED,
+    ),
+    Policy(
         "srpt",
         "shortest remaining processing time",
         "queue.srpt.response",
