@@ -18,7 +18,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    lint audit hooks turn freeze container man docs reproduction performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
+    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -133,10 +133,14 @@ PURE := papers
 EPOCH = $(shell git log -1 --format=%ct)
 REMAPPED = --remap-path-prefix=$(CURDIR)=/mayfly --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo
 
-dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source archive, into dist
+dist: build wheels ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source archive, into dist
+	set -e; for folder in $(PURE); do $(BIN)/python -m build --outdir $(DIST) $$folder; done
+
+# Without the papers. It takes what is in BIN, which need not be of this folder.
+wheels: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build wheel
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
-	export PATH="$(CURDIR)/$(BIN):$$PATH" SOURCE_DATE_EPOCH="$(EPOCH)" RUSTFLAGS="$(REMAPPED)"; status=0; left=; \
+	export PATH="$(abspath $(BIN)):$$PATH" SOURCE_DATE_EPOCH="$(EPOCH)" RUSTFLAGS="$(REMAPPED)"; status=0; left=; \
 	maturin sdist --out $(DIST) || status=$$?; \
 	for target in $(WHEELS); do \
 	    if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
@@ -145,8 +149,11 @@ dist: build ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source arc
 	done; \
 	rm -f python/mayfly/commit.txt; \
 	[ -z "$$left" ] || echo "no wheel for$$left: rustup target add$$left"; exit $$status
-	.ci/man-pages $(BIN)/python $(DIST)
-	set -e; for folder in $(PURE); do $(BIN)/python -m build --outdir $(DIST) $$folder; done
+	SOURCE_DATE_EPOCH="$(EPOCH)" .ci/man-pages $(BIN)/python $(DIST)
+
+# Of what is committed: ten minutes on two processors.
+test-reproducible: build ## two clones in different folders, time zones and modes give the same wheel, byte by byte
+	tests/reproducible.sh $(BIN) $(firstword $(WHEELS))
 
 # What is in the wheel of this machine: crates as maturin wrote them, Python as an installation has it (CycloneDX).
 sbom: dist ## bills of materials of crates and Python packages, beside the wheels in dist

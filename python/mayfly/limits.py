@@ -5,19 +5,35 @@ part, said to be one, is worth more than none. The command line sets :data:`limi
 none unless it sets its own.
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from mayfly.errors import MayflyError
+
+SHARE = 0.75
+"""Of the memory of the machine, or of the control group, without ``--memory``."""
 
 READING = 0.4
 """Of the memory and the time of a command, what reading a capture may take: tables and answers need the rest.
 
 Of a million flows of one packet each, reading takes 0.96 of the 1.9 GB that their whole profile takes."""
 
+SIMULATING = 0.8
+"""Of the memory and the time of a command, what reading and simulating may take; what is complete is answered for."""
+
 LOOK_S = 0.02
 """Between two looks at the memory taken: 10 GB/s fill 200 MB meanwhile."""
+
+DRAWN_BYTES = 150
+"""Memory that a flow takes at least while a list is drawn (166 to 207 were measured, 94 of them the list itself)."""
+
+RECORD_BYTES = 250
+"""Memory that the record of a flow takes at least (287 were measured)."""
 
 _BYTES = 1e9
 
@@ -34,6 +50,8 @@ class Limits:
         What the command may take from ``begun_s`` on; no limit when None.
     begun_s : float
         Of ``time.monotonic()``.
+    asked_bytes : int, optional
+        What a user gave as ``memory_bytes``; None where it is a share of the machine.
     told : callable, optional
         Called while something is read with what was read, in words, and with the share of it, None where nobody knows
         how long it is; with an empty text at the end.
@@ -44,6 +62,7 @@ class Limits:
     memory_bytes: int | None = None
     time_s: float | None = None
     begun_s: float = 0.0
+    asked_bytes: int | None = None
     told: Callable[[str, float | None], None] | None = None
     come: str = ""
 
@@ -52,17 +71,71 @@ limits = Limits()
 """Of this process."""
 
 
+counted: set[int] = set()
+"""Processes whose memory counts to this one's: they read for it."""
+
+
 def taken_bytes() -> int:
-    """Memory of this process that is not a file's.
+    """Memory of this process, and of those that read for it, that is not a file's.
 
     Raises
     ------
     OSError
         The system does not tell.
     """
-    with open("/proc/self/statm", encoding="ascii") as statm:
+    taken = _taken_bytes("self")
+    for process in tuple(counted):
+        # One that has just ended takes nothing.
+        with contextlib.suppress(OSError, ValueError):
+            taken += _taken_bytes(str(process))
+    return taken
+
+
+def _taken_bytes(process: str) -> int:
+    with open(f"/proc/{process}/statm", encoding="ascii") as statm:
         _, resident, shared, *_ = statm.read().split()
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+def machine_bytes(root: Path = Path("/")) -> int:
+    """Memory of the machine, or what the control groups of this process leave of it.
+
+    Parameters
+    ----------
+    root : Path
+        Of the file system.
+
+    Returns
+    -------
+    int
+        Bytes; 2^60 where nothing tells.
+    """
+    found = [2**60]
+    for line in _lines(root / "proc/meminfo"):
+        if line.startswith("MemTotal:"):
+            found.append(int(line.split()[1]) * 1024)
+    for line in _lines(root / "proc/self/cgroup"):
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            base, name = root / "sys/fs/cgroup", "memory.max"
+        elif "memory" in controllers.split(","):
+            base, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        else:
+            continue
+        folder = base / path.lstrip("/")
+        # A limit of any group above counts. In a container the path is that outside: then the root has the limit.
+        for place in (folder, *folder.parents):
+            if place == base.parent or not place.is_relative_to(base):
+                break
+            found += [int(value) for value in _lines(place / name) if value.isdecimal()]
+    return min(found)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return []
 
 
 def seconds_text(seconds: float) -> str:
@@ -98,6 +171,69 @@ def more_time(most_s: float) -> str:
     return f"--time {2 * most_s:g}s"
 
 
+def reached(share: float) -> tuple[str, str] | None:
+    """Which limit is reached to this share, and the option that raises it.
+
+    Parameters
+    ----------
+    share : float
+        Of the memory and the time of the command.
+
+    Returns
+    -------
+    tuple of str or None
+        None where neither is.
+
+    Examples
+    --------
+    >>> limits.memory_bytes = 100
+    >>> reached(0.5)
+    ('5e-08 GB of memory', '--memory 1gb')
+    >>> limits.memory_bytes = None
+    >>> reached(0.5)
+    """
+    if limits.memory_bytes is not None and taken_bytes() > share * limits.memory_bytes:
+        return f"{share * limits.memory_bytes / _BYTES:.3g} GB of memory", more_memory(limits.memory_bytes)
+    if limits.time_s is not None and time.monotonic() - limits.begun_s > share * limits.time_s:
+        return seconds_text(share * limits.time_s), more_time(limits.time_s)
+    return None
+
+
+def refuse_flows(flows: float, each_bytes: int, what: str) -> None:
+    """Refuses what clearly takes more memory than there is, before any of it is taken.
+
+    Parameters
+    ----------
+    flows : float
+        Expected number.
+    each_bytes : int
+        What one takes at least, bytes.
+    what : str
+        How messages call what was asked for.
+
+    Raises
+    ------
+    MayflyError
+        They take more than the command may, beside what is taken.
+
+    Examples
+    --------
+    >>> limits.memory_bytes = 500_000_000
+    >>> refuse_flows(1000, DRAWN_BYTES, "load = 10mbit")
+    >>> refuse_flows(40e6, DRAWN_BYTES, "load = 400gbit")
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: load = 400gbit: 40 M flows take 6 GB or more, and the command has 0.5 GB of memory: ...
+    >>> limits.memory_bytes = None
+    """
+    flows = min(flows, 1e18)
+    most, needed = limits.memory_bytes, flows * each_bytes
+    if most is not None and needed > most - taken_bytes():
+        raise MayflyError(
+            f"{what}: {_many(round(flows))} flows take {needed / _BYTES:.2g} GB or more, and the command has "
+            f"{most / _BYTES:.3g} GB of memory: `mayfly {more_memory(round(needed))} COMMAND` has more; must be fewer"
+        )
+
+
 class Look:
     """Looks on while captures are read: tells how far it is, and ends it where a share of a limit is reached.
 
@@ -129,20 +265,12 @@ class Look:
         limits.come = f"{_many(packets)} packets, {_many(connections)} connections"
         if limits.told is not None:
             limits.told(limits.come, min(read_bytes / self._bytes, 1.0) if self._bytes else None)
-        limit = self._reached()
+        limit = reached(READING)
         if limit is None:
             return True
-        reached, more = limit
-        self.stopped = {"at": reached, "packets": packets, "connections": connections, "more": more}
+        at, more = limit
+        self.stopped = {"at": at, "packets": packets, "connections": connections, "more": more}
         return False
-
-    @staticmethod
-    def _reached() -> tuple[str, str] | None:
-        if limits.memory_bytes is not None and taken_bytes() > READING * limits.memory_bytes:
-            return f"{READING * limits.memory_bytes / _BYTES:.3g} GB of memory", more_memory(limits.memory_bytes)
-        if limits.time_s is not None and time.monotonic() - limits.begun_s > READING * limits.time_s:
-            return seconds_text(READING * limits.time_s), more_time(limits.time_s)
-        return None
 
     @staticmethod
     def end() -> None:

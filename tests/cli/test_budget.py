@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from invocation import COMMAND, PLAIN, mayfly, mayfly_here, refused, refused_her
 
 from mayfly.cli import budget
 from mayfly.errors import MayflyError
+from mayfly.limits import READING, machine_bytes
 from mayfly.text.durable import UNFINISHED, remove_unfinished
 from mayfly.text.files import complete
 from mayfly.text.folder import filled
@@ -39,6 +41,39 @@ def test_a_parquet_file_that_unpacks_to_gigabytes(tmp_path):
     pl.DataFrame({"start_s": np.zeros(ROWS), "size_bytes": np.ones(ROWS, dtype=np.int64)}).write_parquet(path)
     assert "stopped at" in refused(*SMALL, "compare", "--flows", path, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
+WEB = """
+network.rate = "1gbit"
+workload.load = "1kbit"
+workload.web = [{sessions = 10000, session_gap = "1us", pages = 40, objects = 10}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "what"),
+    [
+        (("simulate", "web.toml", "--discipline", "fifo"), "web: objects: 4 M flows take 0.6 GB or more"),
+        (("workload", "draw", "office.toml", "--load", "400gbit", "--duration", "10s"), "duration = 10 s: 1"),
+        (("compare", "flows.toml", "--disciplines", "all"), "runs = "),
+        (("simulate", "batch.toml", "--discipline", "fifo"), "batch: flows: 5 M flows"),
+        (("simulate", "load.toml", "--discipline", "fifo"), "rate x duration_s: "),
+    ],
+)
+def test_what_clearly_takes_more_than_there_is_is_refused_before_it_is_drawn(asked, what, tmp_path):
+    (tmp_path / "web.toml").write_text(WEB)
+    (tmp_path / "flows.toml").write_text(WEB.replace("10000", "150"))
+    (tmp_path / "batch.toml").write_text(
+        "duration = '5s'\nworkload.load = '1kbit'\nworkload.batch = [{flows = 1000000, size = '1GB', every = '1s'}]"
+    )
+    (tmp_path / "load.toml").write_text("duration = '60s'\nnetwork.rate = '400gbit'\nworkload.load = '300gbit'")
+    if asked[0] == "workload":
+        assert mayfly_here("workload", "from", OFFICE, "--internal", "10.10.0.0/24", "-o", tmp_path / "office.toml")
+    out = tmp_path / "out.csv"
+    said = refused(*SMALL, *asked, "--out", out, cwd=tmp_path)
+    assert what in said and "the command has 0.4 GB of memory: `mayfly --memory " in said
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("source", ["/dev/zero", "-"])
@@ -75,19 +110,19 @@ def test_amounts_that_are_none(text):
 def test_the_machine_is_what_its_groups_leave(tmp_path):
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/meminfo").write_text("MemTotal: 8000000 kB\nMemFree: 1 kB\n")
-    assert budget.machine_bytes(tmp_path) == 8000000 * 1024
+    assert machine_bytes(tmp_path) == 8000000 * 1024
     (tmp_path / "proc/self/cgroup").write_text("0::/user/job\n")
     group = tmp_path / "sys/fs/cgroup/user"
     (group / "job").mkdir(parents=True)
     (group / "job/memory.max").write_text("max\n")
-    assert budget.machine_bytes(tmp_path) == 8000000 * 1024
+    assert machine_bytes(tmp_path) == 8000000 * 1024
     (group / "memory.max").write_text("4000000000\n")
-    assert budget.machine_bytes(tmp_path) == 4000000000
+    assert machine_bytes(tmp_path) == 4000000000
     (tmp_path / "proc/self/cgroup").write_text("3:memory:/box\n")
     old = tmp_path / "sys/fs/cgroup/memory"
     old.mkdir()
     (old / "memory.limit_in_bytes").write_text("2000000000\n")
-    assert budget.machine_bytes(tmp_path) == 2000000000
+    assert machine_bytes(tmp_path) == 2000000000
 
 
 def test_what_is_half_written_is_removed(tmp_path):
@@ -201,10 +236,13 @@ def test_a_part_of_a_capture_is_a_capture(scanned, monkeypatch):
 def test_the_answer_from_a_part_says_so(monkeypatch):
     from mayfly.comparison.telling import answer_lines
     from mayfly.comparison.whatif import whatif
-    from mayfly.limits import Look
 
     asked = []
-    monkeypatch.setattr(Look, "_reached", staticmethod(lambda: asked.append(1) or ("9 s", "--time 18s")))
+
+    def at_once(share):
+        return (asked.append(1) or ("9 s", "--time 18s")) if share == READING else None
+
+    monkeypatch.setattr("mayfly.limits.reached", at_once)
     monkeypatch.setattr("mayfly._native.read_capture", once_looked(monkeypatch))
     fields = {"duration": "2s", "replications": 1}
     summary = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,fq_codel", overrides=fields).summary
@@ -213,6 +251,63 @@ def test_the_answer_from_a_part_says_so(monkeypatch):
     # Where nothing can be recommended, too.
     alone = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo", overrides=fields).summary
     assert alone["recommendation"] is None and answer_lines(alone) == answer_lines(summary)[:1]
+
+
+@pytest.mark.parametrize("ended", [0, 1, 2])
+def test_disciplines_whose_simulation_is_complete_are_answered_for(ended, monkeypatch):
+    """Before: one line and no answer."""
+    from mayfly.comparison.telling import answer_lines
+    from mayfly.comparison.whatif import whatif
+    from mayfly.simulate import run as runs
+
+    simulate, over = runs.run_one, threading.Event()
+
+    def run_one(scenario, discipline, flows, replication, control, *more):
+        if discipline.id not in ("fifo", "fq_codel")[:ended]:
+            # It takes all memory, and goes on until it is stopped.
+            over.set()
+            scenario = scenario.override(duration=1e6, sample_interval=0)
+            flows = flows.with_columns(size_bytes=pl.lit(2**40, pl.Int64))
+        return simulate(scenario, discipline, flows, replication, control, *more)
+
+    monkeypatch.setattr(runs, "run_one", run_one)
+    monkeypatch.setattr(runs.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr("mayfly.limits.reached", lambda share: ("9 GB", "--memory 18gb") if over.is_set() else None)
+    asked = {"disciplines": "fifo,fq_codel,las", "overrides": {"duration": "2s", "replications": 4}}
+    if ended == 0:
+        with pytest.raises(MayflyError, match="stopped at 9 GB, before the simulation of a discipline ended: "):
+            whatif("captures/office.pcap.gz", "10mbit", 300, **asked)
+        return
+    found = whatif("captures/office.pcap.gz", "10mbit", 300, **asked)
+    own = ["fifo", "fq_codel"][:ended]
+    assert [row["label"] for row in found.summary["disciplines"]] == own
+    told = (
+        f"Partial: the simulation stopped at 9 GB, after {' and '.join(own)} of 3 disciplines: `mayfly --memory 18gb "
+        "COMMAND` runs all. Partial: the simulation stopped at 9 GB, after 0 of 4 resampled hours: "
+        "`mayfly --memory 18gb COMMAND` resamples all."
+    )
+    assert answer_lines(found.summary)[0] == told
+    assert found.summary["resampling"]["why_none"] and found.summary["transport"]["other"] is None
+    # What is there is what a whole run has of it.
+    monkeypatch.undo()
+    whole = whatif("captures/office.pcap.gz", "10mbit", 300, **asked | {"disciplines": own})
+    assert found.records.equals(whole.records)
+
+
+def test_resampled_hours_that_are_complete_count(monkeypatch):
+    from mayfly.comparison import hours
+    from mayfly.comparison.whatif import whatif
+
+    drawn = []
+    draw = hours.another_hour
+    monkeypatch.setattr(hours, "another_hour", lambda *given: drawn.append(1) or draw(*given))
+    monkeypatch.setattr("mayfly.limits.reached", lambda share: ("9 GB", "--memory 18gb") if len(drawn) == 3 else None)
+    fields = {"duration": "2s", "replications": 5}
+    summary = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,las", overrides=fields).summary
+    assert summary["resampling"]["hours"] in (2, 3) and summary["resampling"]["why_none"] is None
+    assert f"after {summary['resampling']['hours']} of 5 resampled hours" in summary["partial"]
+    resampled = summary["disciplines"][0]["resampled"]
+    assert {len(values) for values in resampled.values()} == {summary["resampling"]["hours"]}
 
 
 def once_looked(monkeypatch):

@@ -9,11 +9,12 @@ import time
 import pytest
 from files import grid, start
 
+from mayfly.limits import SHARE, machine_bytes
 from mayfly.sweep.job import Job
 from mayfly.sweep.plan import load_plan
 from mayfly.sweep.run import sweep
 from mayfly.sweep.store import Store
-from mayfly.sweep.workers import Dask, Local
+from mayfly.sweep.workers import Beside, Dask, Local, workers
 
 PATIENCE_S = 120
 
@@ -81,6 +82,34 @@ def test_workers_share_the_memory_and_one_that_takes_more_is_a_failure(tmp_path,
     done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "out", make_workers=lambda: Local(2))
     assert done.ran == 8
     assert all("All workers together have 1 GB: --workers, mayfly --memory" in row["error"] for row in done.rows)
+
+
+def test_workers_of_a_machine_share_its_memory():
+    beside = Beside(("tls://a:1", "tls://a:2", "tls://b:1"), 900)
+    # The second and the fourth came since.
+    asked = ("tls://a:1", "tls://a:3", "tls://b:1", "tls://c:9")
+    assert [beside.share(address) for address in asked] == [450, 300, 900, 900]
+    own = Beside(("tls://a:1",), None)
+    assert own.share("tls://a:1") == int(SHARE * machine_bytes())
+    assert own.share("tls://a:2") == int(SHARE * machine_bytes()) // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_worker_of_a_cluster_that_takes_more_than_its_share_is_a_failure(tmp_path, monkeypatch, threads):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    monkeypatch.setattr("mayfly.limits.limits.memory_bytes", 1_000_000_000)
+    monkeypatch.setattr("mayfly.limits.limits.asked_bytes", 1_000_000_000)
+    how = {"n_workers": 2, "threads_per_worker": threads, "processes": True, "dashboard_address": None}
+    # Dask itself has no limit here.
+    with distributed.LocalCluster(**how, memory_limit=0) as cluster:
+        make_workers = workers(cluster="dask://" + cluster.scheduler_address.removeprefix("tcp://"))
+        done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "out", make_workers=make_workers)
+        assert done.ran == 8 and all(row["status"] == "done" for row in done.rows)
+        monkeypatch.setattr("mayfly.sweep.workers.run_job", _too_much)
+        done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "more", make_workers=make_workers)
+    assert done.ran == 8
+    assert all("workers of a machine together have 1 GB" in row["error"] for row in done.rows)
 
 
 def test_two_at_once_in_one_folder_are_refused(tmp_path):

@@ -17,6 +17,8 @@ FILES = [*(ROOT / "python").rglob("*.py"), *(ROOT / "papers" / "src").rglob("*.p
         (r"\bstdtrit\b", "metrics/intervals.py"),
         (r"HEADERS?_BYTES\s*=\s*28\b", "headers.py"),
         (r"^class Parameter\b", "laws/parameter.py"),
+        (r"(pl|polars)\.(read|scan)_parquet", "text/parquet_process.py"),
+        (r'b"PAR1"', "text/parquet.py"),
     ],
 )
 def test_it_is_written_in_one_file(written, home):

@@ -352,8 +352,7 @@ def test_any_bytes_are_a_valid_list_or_one_clear_line(tmp_path, content):
         assert_valid(flows)
 
 
-# The same examples each time: on some damaged files polars aborts the process (docs/fuzzing.md), and the run with it.
-@settings(max_examples=100, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0, 4000), junk=st.binary(min_size=1, max_size=8))
 def test_a_damaged_parquet_file_is_a_valid_list_or_one_clear_line(tmp_path, at, junk):
     path = tmp_path / "any.parquet"

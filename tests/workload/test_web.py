@@ -17,6 +17,11 @@ def drawn(web: Web, duration_s: float = 1e9, seed: int = 1) -> pl.DataFrame:
     return web_flows(web, duration_s, seed, 0, HOSTS, 1000)
 
 
+def test_sessions_that_start_too_late_change_nothing():
+    few, many = (drawn(Web(sessions=sessions, pages=3), 40.0) for sessions in (50, 5000))
+    assert few.height > 20 and few.equals(many)
+
+
 def test_a_page_waits_for_the_page_before_in_its_session_and_the_first_for_none():
     flows = drawn(Web(sessions=50, pages=5))
     waiting = flows.filter(pl.col("after").is_not_null())

@@ -7,13 +7,9 @@ code). A thread looks at that every now and then, since none of these can be ask
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from mayfly.errors import MayflyError
 from mayfly.limits import LOOK_S, limits, more_memory, more_time, seconds_text, taken_bytes
-
-SHARE = 0.75
-"""Of the memory of the machine, or of the control group, without ``--memory``."""
 
 LEAST_BYTES = 300 * 10**6
 """A command takes about so much before it has read anything."""
@@ -54,47 +50,6 @@ def parsed(text: str) -> int:
     raise MayflyError(f"--memory {text}: must be an amount from {LEAST_BYTES // 10**6}mb on, such as 8gb")
 
 
-def machine_bytes(root: Path = Path("/")) -> int:
-    """Memory of the machine, or what the control groups of this process leave of it.
-
-    Parameters
-    ----------
-    root : Path
-        Of the file system.
-
-    Returns
-    -------
-    int
-        Bytes; 2^60 where nothing tells.
-    """
-    found = [2**60]
-    for line in _lines(root / "proc/meminfo"):
-        if line.startswith("MemTotal:"):
-            found.append(int(line.split()[1]) * 1024)
-    for line in _lines(root / "proc/self/cgroup"):
-        number, controllers, path = line.split(":", 2)
-        if number == "0":
-            base, name = root / "sys/fs/cgroup", "memory.max"
-        elif "memory" in controllers.split(","):
-            base, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
-        else:
-            continue
-        folder = base / path.lstrip("/")
-        # A limit of any group above counts. In a container the path is that outside: then the root has the limit.
-        for place in (folder, *folder.parents):
-            if place == base.parent or not place.is_relative_to(base):
-                break
-            found += [int(value) for value in _lines(place / name) if value.isdecimal()]
-    return min(found)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        return []
-
-
 class Budget:
     """Watches what the process takes of memory and time, and ends it.
 
@@ -128,7 +83,7 @@ class Budget:
     def stop(self) -> None:
         """Watches no more."""
         self._over.set()
-        limits.memory_bytes = limits.time_s = None
+        limits.memory_bytes = limits.asked_bytes = limits.time_s = None
 
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):

@@ -82,12 +82,15 @@ def limit(memory: str | None, time: str | None) -> None:
         No such amount or time.
     """
     from mayfly.cli import budget
+    from mayfly.limits import SHARE, limits, machine_bytes
 
     global _standard_error
     if _standard_error is None:
         _standard_error = os.dup(2)
-    most = int(budget.SHARE * budget.machine_bytes()) if memory is None else budget.parsed(memory)
+    asked = None if memory is None else budget.parsed(memory)
+    most = int(SHARE * machine_bytes()) if asked is None else asked
     most_s = None if time is None else budget.parsed_time(time)
+    limits.asked_bytes = asked
     _budgets.append(budget.Budget(most, most_s, _end_at_once).start())
 
 

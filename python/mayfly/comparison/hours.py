@@ -1,6 +1,6 @@
 """Other hours like that of a capture, run under every discipline: where the intervals of `whatif` come from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +86,8 @@ def add_hours(
     flows: pl.DataFrame,
     plan: Plan,
     progress: Progress | None = None,
-) -> None:
+    stop: Callable[[], object] | None = None,
+) -> bool:
     """Runs resampled hours and puts their intervals into the summary of the capture's own run.
 
     Parameters
@@ -103,8 +104,15 @@ def add_hours(
         How many.
     progress : callable, optional
         Called with the fraction done.
+    stop : callable, optional
+        Called now and then: no more hours are run when it returns what is true. Those that are complete count.
+
+    Returns
+    -------
+    bool
+        Whether all were run.
     """
-    count = plan.count
+    count, done = plan.count, 0
     result.summary["resampling"] = {
         "hours": count,
         "sessions": plan.sessions,
@@ -116,23 +124,31 @@ def add_hours(
     found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}
     empty = 0
     for draw in range(1, count + 1):
+        if stop is not None and stop():
+            break
         hour = another_hour(flows, scenario.seed, draw)
         if float(hour["start_s"].min() or 0.0) >= scenario.duration:  # type: ignore[arg-type]
-            empty += 1  # a run much shorter than the capture: nothing starts in it
+            empty, done = empty + 1, draw  # a run much shorter than the capture: nothing starts in it
             continue
 
         def part(fraction: float, before: int = draw - 1) -> None:
             if progress is not None:
                 progress((before + fraction) / count)
 
-        runs = run_many(plain, disciplines, hour, part)
+        runs = run_many(plain, disciplines, hour, part, stop=stop)
+        if len(runs) < len(disciplines):
+            break
+        done = draw
         work = Workload(plain, runs)
         for run in runs:
             found[run.discipline.label].append(row_of(Measured(work, [run], run.records)))
-    result.summary["resampling"]["hours"] = count - empty
-    if count > empty:
+    result.summary["resampling"]["hours"] = done - empty
+    if count > done == empty:
+        result.summary["resampling"]["why_none"] = "there was no more memory or time for it"
+    if done > empty:
         for row in result.summary["disciplines"]:
             put_intervals(row, found[row["label"]])
+    return done == count
 
 
 def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]]) -> None:

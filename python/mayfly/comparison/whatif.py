@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly import limits
 from mayfly.comparison.comparison import Comparison, gather
 from mayfly.comparison.hours import add_hours, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.recommendation import recommendation
 from mayfly.comparison.sections.links import links_of
+from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.limits import stopped_sentence
 from mayfly.scenario.scenario import Scenario, load_scenario
@@ -142,14 +144,23 @@ def whatif(
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     plan = hours_for(flows, len(chosen), scenario.tcp.mss, asked)
     own, rest = split_progress(progress, 1 / (1 + plan.count))
-    runs = run_many(scenario, chosen, flows, own)
+    asked_for, stopping = chosen, _Stopping()
+    runs = run_many(scenario, chosen, flows, own, stop=stopping)
+    chosen = [run.discipline for run in runs]
+    if not chosen:
+        raise MayflyError(stopping.before_any())
+    unsaid = [] if partial is None else [partial]
+    if len(chosen) < len(asked_for):
+        unsaid.append(stopping.sentence(f"{_several(chosen)} of {len(asked_for)} disciplines", "runs all"))
     # Of a run that ends sooner, what starts in it is offered in its time; the load of the links is that of the capture.
     lasted_s = min(span_s, scenario.duration)
     result = gather(scenario, runs, "whatif", span_s=lasted_s if lasted_s > 0 else None)
     load_of = offered(flows, **packets, span_s=span_s if span_s > 0 else None)
     links: Any = links_of(scenario, load_of, result.summary["disciplines"][0]["links"])
     result.summary["links"] = links
-    add_hours(result, scenario, chosen, flows, plan, rest)
+    if not add_hours(result, scenario, chosen, flows, plan, rest, stopping):
+        hours = result.summary["resampling"]["hours"]
+        unsaid.append(stopping.sentence(f"{hours} of {plan.count} resampled hours", "resamples all"))
     result.summary["recommendation"] = recommendation(result.summary)
     result.summary["capture"] = {
         "path": str(capture),
@@ -160,18 +171,58 @@ def whatif(
         "scaled_to_load": load,
         "apps": apps,
     }
-    if partial is not None:
-        result.summary["partial"] = partial
+    if unsaid:
+        result.summary["partial"] = ". ".join(unsaid)
     if doubts:
         result.summary["notes"] = [*result.summary.get("notes", []), *doubts]
     if guess is not None:
         result.summary["guess"] = guess.document()
         result.summary["notes"] = [*result.summary.get("notes", []), *guess.sentences()]
     result.summary["answer"] = answer(_judged(result, apps))
-    result.summary["transport"]["other"] = other_transport(
-        scenario, flows, chosen, result.summary["disciplines"], _recommended(result.summary)
-    )
+    best = _recommended(result.summary)
+    other = None if stopping() else other_transport(scenario, flows, chosen, result.summary["disciplines"], best)
+    result.summary["transport"]["other"] = other
     return result
+
+
+class _Stopping:
+    """Whether a limit leaves no room for more runs: the answer takes the rest. What is complete is answered for."""
+
+    def __init__(self) -> None:
+        self._limit: tuple[str, str] | None = None
+
+    def __call__(self) -> bool:
+        found = limits.reached(limits.SIMULATING)
+        self._limit = found or self._limit
+        return found is not None
+
+    def sentence(self, after: str, more: str) -> str:
+        """What is said of an answer without all runs."""
+        assert self._limit is not None  # it stopped
+        at, option = self._limit
+        return f"Partial: the simulation stopped at {at}, after {after}: `mayfly {option} COMMAND` {more}"
+
+    def before_any(self) -> str:
+        """What is said where there is nothing to answer for."""
+        assert self._limit is not None  # it stopped
+        at, option = self._limit
+        return (
+            f"stopped at {at}, before the simulation of a discipline ended: `mayfly {option} COMMAND` goes on; "
+            "less input takes less"
+        )
+
+
+def _several(disciplines: Sequence[Discipline]) -> str:
+    """Labels as an enumeration.
+
+    Examples
+    --------
+    >>> from mayfly.discipline_registry import parse_list
+    >>> _several(parse_list("fifo")), _several(parse_list("fifo,las,efd"))
+    ('fifo', 'fifo, las and efd')
+    """
+    *most, last = (discipline.label for discipline in disciplines)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _why_none(capture: str | os.PathLike[str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.parquet import read_parquet
 from mayfly.text.readable import printable
 
 PAUSE_S = 1.0
@@ -85,7 +86,7 @@ def sides_of(path: str | os.PathLike[str], internal: Sequence[str] | None = None
         )
     try:
         document = json.loads(summary.read_text(encoding="utf-8"))
-        records = pl.read_parquet(flows)
+        records = read_parquet(flows)
         labels = [row["label"] for row in document["disciplines"]]
         duration_s = float(document["duration_s"])
         return [_of_run(str(path), label, records.filter(discipline=label), duration_s) for label in labels]

@@ -172,12 +172,11 @@ def printable_name(path: Path) -> str:
 def _table(content: bytes, name: str) -> "pl.DataFrame":
     import polars as pl
 
-    from mayfly.text.files import without_panics
+    from mayfly.text.parquet import MAGIC, read_parquet
 
     try:
-        if content[:4] == b"PAR1":
-            with without_panics():
-                return pl.read_parquet(io.BytesIO(content))
+        if content.startswith(MAGIC):
+            return read_parquet(content)
         # As text: a word in a column of numbers is then told with its row.
         return pl.read_csv(io.BytesIO(content), infer_schema=False)
     except Exception as error:

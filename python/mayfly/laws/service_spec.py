@@ -150,9 +150,11 @@ def read_sample(file: str | os.PathLike[str]) -> Discrete:
 def _table(file: str | os.PathLike[str]) -> pl.DataFrame:
     import polars as pl
 
+    from mayfly.text.parquet import read_parquet
+
     try:
         if os.fspath(file).endswith(".parquet"):
-            return pl.read_parquet(Path(file))
+            return read_parquet(file)
         table = pl.read_csv(Path(file), infer_schema_length=None)
         # A headless list of numbers: the first of them was taken for the name of the column.
         if len(table.columns) == 1 and table.columns[0] not in COLUMNS:

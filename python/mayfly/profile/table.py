@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.text.parquet import MAGIC
 from mayfly.workload import connections as kept
 
 SIDE = (
@@ -32,8 +33,6 @@ READ = (
 
 COLUMNS = {name: kept.COLUMNS[name] for name in READ}
 """Their types."""
-
-PARQUET = b"PAR1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +147,6 @@ def _span(frame: pl.DataFrame) -> float:
 def _is_table(name: str) -> bool:
     try:
         with open(name, "rb") as stream:
-            return stream.read(len(PARQUET)) == PARQUET
+            return stream.read(len(MAGIC)) == MAGIC
     except OSError as error:
         raise MayflyError(f"{name}: cannot be read: {error.strerror or error}") from None

@@ -14,6 +14,7 @@ import polars as pl
 from mayfly import _native
 from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
+from mayfly.limits import RECORD_BYTES, refuse_flows
 from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.transport import RULES, Tcp
 from mayfly.simulate import columns, probes, queue_delay, traces
@@ -374,6 +375,7 @@ def run_many(
     workers: int | None = None,
     trace_drops: bool = False,
     recording: Recording | None = None,
+    stop: Callable[[], object] | None = None,
 ) -> list[RunResult]:
     """Runs every discipline on the same flows, replications and disciplines spread over all cores.
 
@@ -394,11 +396,13 @@ def run_many(
         Keep the drop traces.
     recording : Recording, optional
         A capture to write, of a single run.
+    stop : callable, optional
+        Called several times a second: runs that have not ended end without a result when it returns what is true.
 
     Returns
     -------
     list of RunResult
-        By discipline, then replication.
+        By discipline, then replication; those that ended, where ``stop`` stopped the others.
 
     Raises
     ------
@@ -427,10 +431,20 @@ def run_many(
 
     if flows is None:
         lists = {replication: workload(scenario, replication) for replication in replications}
+    rows = sum((lists[0] if flows is not None else lists[replication]).height for replication in replications)
+    refuse_flows(len(disciplines) * rows, RECORD_BYTES, f"runs = {len(jobs)}")
     pool = ThreadPoolExecutor(workers or os.cpu_count())
     pending = [pool.submit(job, index) for index in range(len(jobs))]
+
+    def end() -> None:
+        paths.stopped = True
+        for control in controls:
+            control.cancel()
+        pool.shutdown(wait=False, cancel_futures=True)
+        wait(pending, timeout=_PATIENCE_S)
+
+    unfinished = set(pending)
     try:
-        unfinished = set(pending)
         while unfinished:
             done, unfinished = wait(unfinished, timeout=0.1)
             for future in done:
@@ -438,15 +452,14 @@ def run_many(
             if progress is not None:
                 done_s = sum(control.reached_s for control in controls)
                 progress(min(done_s / (scenario.duration * len(jobs)), 1.0))
+            if unfinished and stop is not None and stop():
+                end()
+                break
     except BaseException:
-        paths.stopped = True
-        for control in controls:
-            control.cancel()
-        pool.shutdown(wait=False, cancel_futures=True)
-        wait(pending, timeout=_PATIENCE_S)
+        end()
         raise
     pool.shutdown(wait=False)
-    return [future.result() for future in pending]
+    return [future.result() for future in pending if future not in unfinished]
 
 
 def starting_in_time(flows: pl.DataFrame, duration_s: float) -> pl.DataFrame:

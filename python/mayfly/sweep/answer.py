@@ -218,12 +218,14 @@ def query(folder: str | os.PathLike[str], sql: str) -> pl.DataFrame:
         with tempfile.TemporaryDirectory(prefix="mayfly-") as place:
             results.write_parquet(Path(place) / "results.parquet")
             connection.execute("create table results as from read_parquet(?)", [str(Path(place) / "results.parquet")])
-        if any((store.folder / "records").glob("*.parquet")):
-            # The name of a file is the address of its run.
-            pattern = str(store.folder / "records" / "*.parquet").replace("'", "''")
-            rows = f"read_parquet('{pattern}', filename = true, union_by_name = true)"
-            key = "regexp_extract(filename, '([0-9a-f]+)\\.parquet$', 1) as key"
-            connection.execute(f"create table records as select * exclude (filename), {key} from {rows}")
+            # DuckDB sees what we have written, and no file of a stranger.
+            kept: list[str] = []
+            for key, records in store.records():
+                kept.append(str(Path(place) / f"{len(kept)}.parquet"))
+                records.with_columns(key=pl.lit(key)).write_parquet(kept[-1])
+            if kept:
+                rows = "read_parquet(?, union_by_name = true)"
+                connection.execute(f"create table records as from {rows}", [kept])
         connection.execute("set enable_external_access = false")
         found = connection.execute(sql)
         if found.description is None:

@@ -29,8 +29,9 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
 from mayfly.text.durable import flushed
-from mayfly.text.files import complete, first_line, without_panics
+from mayfly.text.files import complete, first_line
 from mayfly.text.folder import write_table
+from mayfly.text.parquet import read_parquet
 from mayfly.text.quantity import shown
 from mayfly.text.readable import printable
 
@@ -171,6 +172,20 @@ class Store:
     def table(self) -> pl.DataFrame:
         """All results as a table, a column for every figure that any run gave."""
         return _frame(list(self.rows().values()))
+
+    def records(self) -> Iterator[tuple[str, pl.DataFrame]]:
+        """Flow records that are kept, with the address of their run.
+
+        Raises
+        ------
+        DamagedError
+            A file is no table.
+        """
+        for path in sorted((self.folder / "records").glob("*.parquet")):
+            try:
+                yield path.stem, read_parquet(_content(path))
+            except (OSError, pl.exceptions.PolarsError) as error:
+                raise DamagedError(path, f"no flow records: {first_line(error)}") from None
 
     def add(self, row: dict[str, Any], records: pl.DataFrame | None = None) -> None:
         """Keeps a result.
@@ -417,12 +432,7 @@ def _read_shard(path: Path) -> pl.DataFrame:
     if _signed(path) and path.name != _signed_name(content):
         raise DamagedError(path, "changed since it was written")
     try:
-        with without_panics():
-            # What a few bytes claim to hold is counted before it is unpacked.
-            count = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-            if count > MOST_ROWS:
-                raise DamagedError(path, f"{count:,} rows: at most {MOST_ROWS:,}")
-            table = pl.read_parquet(io.BytesIO(content))
+        table = read_parquet(content, most_rows=MOST_ROWS)
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise DamagedError(path, f"not a shard of a sweep: {first_line(error)}") from None
     for name in _NEEDED:

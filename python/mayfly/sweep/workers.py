@@ -6,14 +6,14 @@ import multiprocessing.connection
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mayfly.errors import MayflyError
-from mayfly.limits import LOOK_S, limits, taken_bytes
+from mayfly.limits import LOOK_S, SHARE, limits, machine_bytes, taken_bytes
 from mayfly.sweep.job import Done
 
 AHEAD = 2
@@ -22,10 +22,19 @@ AHEAD = 2
 LOST = "the worker that ran it died, and a second one too; out of memory?"
 
 
-def _lost_text() -> str:
-    """Why a run was given up, with what a worker may take where that is known."""
+def _lost_here() -> str:
+    """Why a run of this machine was given up, with what a worker may take where that is known."""
     most = limits.memory_bytes
     return LOST if most is None else f"{LOST} All workers together have {most / 1e9:.3g} GB: --workers, mayfly --memory"
+
+
+def _lost_there() -> str:
+    """Why a run of a cluster was given up."""
+    if limits.memory_bytes is None:
+        return LOST
+    asked = limits.asked_bytes
+    most = f"{SHARE:.0%} of its memory" if asked is None else f"{asked / 1e9:.3g} GB"
+    return f"{LOST} The workers of a machine together have {most}: fewer of them, mayfly --memory"
 
 
 class Job(Protocol):
@@ -68,6 +77,67 @@ def run_job(job: Job, key: str) -> Done:
     return job.run(key)
 
 
+@dataclass(frozen=True)
+class Beside:
+    """Who shares the memory of a machine of a cluster.
+
+    Parameters
+    ----------
+    addresses : tuple of str
+        Of all workers of the cluster.
+    asked_bytes : int, optional
+        What the workers of a machine may take together; a share of its memory when None.
+    """
+
+    addresses: tuple[str, ...]
+    asked_bytes: int | None
+
+    def share(self, address: str) -> int:
+        """Bytes that the worker may take which has this address, and runs here."""
+        host = _host(address)
+        # One that came since is not among them.
+        beside = sum(_host(other) == host for other in {*self.addresses, address})
+        return (self.asked_bytes or int(SHARE * machine_bytes())) // beside
+
+
+def _host(address: str) -> str:
+    """The host in the address of a Dask worker.
+
+    Examples
+    --------
+    >>> _host("tls://10.0.0.7:41231"), _host("tcp://[::1]:8786")
+    ('10.0.0.7', '[::1]')
+    """
+    return address.partition("://")[2].rpartition(":")[0]
+
+
+def run_within(beside: Beside, run: Callable[[Job, str], Done], job: Job, key: str) -> Done:
+    """Runs a job on a worker of a cluster, whose process ends when it takes more than its share meanwhile.
+
+    Parameters
+    ----------
+    beside : Beside
+    run : callable
+        :func:`run_job`.
+    job, key
+        As it takes them.
+
+    Returns
+    -------
+    tuple
+        As :func:`run_job`.
+    """
+    from distributed import get_worker
+
+    done = threading.Event()
+    most_bytes = beside.share(get_worker().address)
+    threading.Thread(target=_end_beyond, args=(most_bytes, done), daemon=True).start()
+    try:
+        return run(job, key)
+    finally:
+        done.set()
+
+
 class Workers(Protocol):
     """Takes jobs and gives results in the order they end."""
 
@@ -87,8 +157,8 @@ class Workers(Protocol):
         """Stops whatever runs."""
 
 
-def _lost(job: Job, key: str) -> Done:
-    row = {"key": key, "status": "failed", "error": _lost_text(), "discipline": job.label, "variant": job.discipline}
+def _lost(job: Job, key: str, error: str) -> Done:
+    row = {"key": key, "status": "failed", "error": error, "discipline": job.label, "variant": job.discipline}
     return row | {"seed": job.seed} | {f"field.{name}": value for name, value in job.point.items()}, None
 
 
@@ -100,14 +170,14 @@ def _start(most_bytes: int | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if most_bytes is not None:
-        threading.Thread(target=_end_beyond, args=(most_bytes,), daemon=True).start()
+        threading.Thread(target=_end_beyond, args=(most_bytes, threading.Event()), daemon=True).start()
 
 
-def _end_beyond(most_bytes: int) -> None:
-    """Ends the process when it takes more; a run cannot be asked to stop."""
-    while taken_bytes() <= most_bytes:
-        time.sleep(LOOK_S)
-    os._exit(1)
+def _end_beyond(most_bytes: int, done: threading.Event) -> None:
+    """Ends the process when it takes more before it is done; a run cannot be asked to stop."""
+    while not done.wait(LOOK_S):
+        if taken_bytes() > most_bytes:
+            os._exit(1)
 
 
 def _end_with_parent() -> None:
@@ -179,7 +249,7 @@ class Local:
         self._pool.shutdown(wait=False)
         self._pool = self._made()
         if alone:
-            yield broken[0][1], _lost(*broken[0])
+            yield broken[0][1], _lost(*broken[0], _lost_here())
         else:
             self._suspects += broken
 
@@ -223,16 +293,23 @@ class Dask:
             raise MayflyError(f"--cluster {address}: {who} answers: {error}") from None
         self._results = as_completed(loop=self._client.loop)
         self._jobs: dict[Hashable, tuple[Job, str]] = {}
+        self._addresses: tuple[str, ...] = ()
 
     def room(self) -> bool:
-        threads = sum(self._client.nthreads().values()) or 1
-        return len(self._jobs) < AHEAD * threads
+        threads = self._client.nthreads()
+        self._addresses = tuple(threads)
+        return len(self._jobs) < AHEAD * (sum(threads.values()) or 1)
 
     def busy(self) -> bool:
         return bool(self._jobs)
 
     def submit(self, job: Job, key: str) -> None:
-        future = self._client.submit(run_job, job, key, key=f"mayfly-{key}", pure=False, retries=1)
+        how: dict[str, Any] = {"key": f"mayfly-{key}", "pure": False, "retries": 1}
+        if limits.memory_bytes is None:
+            future = self._client.submit(run_job, job, key, **how)
+        else:
+            beside = Beside(self._addresses, limits.asked_bytes)
+            future = self._client.submit(run_within, beside, run_job, job, key, **how)
         self._jobs[future.key] = (job, key)
         self._results.add(future)
 
@@ -244,11 +321,10 @@ class Dask:
         try:
             found = future.result()
         except KilledWorker:
-            found = _lost(job, key)
+            found = _lost(job, key, _lost_there())
         except (OSError, ImportError) as error:
             # Of the cluster: no such file there, or another version of Mayfly.
-            row, _ = _lost(job, key)
-            found = row | {"error": f"{type(error).__name__}: {error}"}, None
+            found = _lost(job, key, f"{type(error).__name__}: {error}")
         future.release()
         yield key, found
 

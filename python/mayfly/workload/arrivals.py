@@ -14,6 +14,7 @@ import numpy as np
 
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
+from mayfly.limits import DRAWN_BYTES, refuse_flows
 
 MAX_ARRIVALS = 100_000_000
 """Largest expected number of arrivals of one draw."""
@@ -119,8 +120,7 @@ def poisson(rng: np.random.Generator, rate: float, duration_s: float) -> Floats:
         if not 0 < value < math.inf:
             raise MayflyError(f"{name} = {value}: must be above 0 and finite")
     expected = rate * duration_s
-    if expected > MAX_ARRIVALS:
-        raise MayflyError(f"rate x duration_s = {expected:.6g}: must be at most {MAX_ARRIVALS} arrivals")
+    refuse_many(expected)
     gaps = [exponential(rng, math.ceil(expected + 6 * math.sqrt(expected)) + 1)]
     times = np.cumsum(gaps[0])
     while times[-1] < expected:
@@ -128,6 +128,26 @@ def poisson(rng: np.random.Generator, rate: float, duration_s: float) -> Floats:
         times = np.cumsum(np.concatenate(gaps))
     times /= rate
     return times[times < duration_s]
+
+
+def refuse_many(expected: float, what: str = "rate x duration_s") -> None:
+    """Refuses arrivals that are beyond any draw, or beyond the memory of the command.
+
+    Parameters
+    ----------
+    expected : float
+        Expected number.
+    what : str
+        How messages call it.
+
+    Raises
+    ------
+    MayflyError
+        They are too many.
+    """
+    if not expected <= MAX_ARRIVALS:
+        raise MayflyError(f"{what} = {expected:.6g}: must be at most {MAX_ARRIVALS} arrivals")
+    refuse_flows(expected, DRAWN_BYTES, what)
 
 
 def exponential(rng: np.random.Generator, n: int) -> Floats:

@@ -19,7 +19,8 @@ from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.limits import Look
 from mayfly.tables import Column, Table, native
-from mayfly.text.files import complete, first_line, without_panics
+from mayfly.text.files import complete, first_line
+from mayfly.text.parquet import read_parquet, read_parquet_metadata
 from mayfly.text.readable import printable
 
 CONNECTIONS = Table(
@@ -356,8 +357,7 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
     """
     name = os.fspath(path)
     try:
-        with without_panics():
-            metadata = pl.read_parquet_metadata(name)
+        metadata = read_parquet_metadata(name)
         if metadata.get("mayfly.table") != CONNECTIONS.name:
             raise MayflyError(f"{name}: not a connection table: write one with mayfly.workload.connections")
         version = metadata.get("mayfly.schema")
@@ -365,8 +365,7 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
             raise MayflyError(
                 f"{name}: connection table of schema {version}, must be {CONNECTIONS.version}: read the capture again"
             )
-        with without_panics():
-            frame = pl.read_parquet(name)
+        frame = read_parquet(name)
         counts = json.loads(metadata["mayfly.counts"])
     except (OSError, pl.exceptions.PolarsError, KeyError, ValueError) as error:
         raise MayflyError(f"{name}: a damaged connection table: {first_line(error)}") from None

@@ -19,6 +19,7 @@ from mayfly.errors import MayflyError
 from mayfly.tables import Column, Table
 from mayfly.text.files import first_line, when_complete, without_panics
 from mayfly.text.nearest import did_you_mean
+from mayfly.text.parquet import MAGIC, read_parquet
 from mayfly.text.readable import printable
 from mayfly.workload import bursts, scripts, stages
 from mayfly.workload.column_kinds import Bursts, Choice, Host, Kind, Label, Number, Script, checked, is_whole, refuse
@@ -130,7 +131,7 @@ def read_flows(path: str | os.PathLike[str], *, mss: int = 1460) -> pl.DataFrame
         if not path.is_file():
             raise MayflyError(f"{source}: not a regular file")
         with path.open("rb") as file:
-            parquet = file.read(4) == b"PAR1"
+            parquet = file.read(len(MAGIC)) == MAGIC
     except (OSError, ValueError) as error:
         raise MayflyError(f"{source}: cannot be read: {first_line(error)}") from None
     # The table goes straight in, without a name here that would keep its columns alive while they are replaced.
@@ -236,21 +237,21 @@ def csv_table(path: Path, source: str) -> pl.DataFrame:
     try:
         frame = pl.read_csv(path, infer_schema=False, schema_overrides=types, glob=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        frame = scan(pl.read_csv, path, source, infer_schema=False)
+        frame = scan(pl.read_csv, path, source, infer_schema=False, glob=False)
     names = [name.strip() for name in frame.columns]
     return frame.rename(dict(zip(frame.columns, names, strict=True))) if len({*names}) == len(names) else frame
 
 
 def parquet_table(path: Path, source: str) -> pl.DataFrame:
     """Read a Parquet file, with the types it has there."""
-    return scan(pl.read_parquet, path, source, hive_partitioning=False)
+    return scan(read_parquet, path, source)
 
 
 def scan(reader: Callable[..., pl.DataFrame], path: Path, source: str, **options: bool) -> pl.DataFrame:
     """Read the file with ``reader``, whose complaint becomes one line."""
     try:
         with without_panics():
-            return reader(path, glob=False, **options)
+            return reader(path, **options)
     except pl.exceptions.NoDataError:
         raise MayflyError(f"{source}: the file is empty: must be a header and at least one flow") from None
     except (pl.exceptions.PolarsError, OSError) as error:

@@ -17,7 +17,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
-from mayfly.workload.arrivals import MAX_ARRIVALS, exponential, poisson, stream
+from mayfly.workload.arrivals import MAX_ARRIVALS, exponential, poisson, refuse_many, stream
 
 LEAST_SHAPE, MOST_SHAPE = 0.2, 100
 """Bounds of the shape of Weibull gaps: coefficients of variation of 15.8 and 0.013."""
@@ -84,8 +84,7 @@ class WeibullGaps:
         from scipy.special import gammaincinv
 
         rng, expected = stream(seed, "arrivals", "weibull"), rate * duration_s
-        if not expected <= MAX_ARRIVALS:
-            raise MayflyError(f"rate x duration_s = {expected:.6g}: must be at most {MAX_ARRIVALS} arrivals")
+        refuse_many(expected)
         # The time to the first arrival has the density P(gap > x) / mean.
         inverse = 1 / self.shape
         first = float(gammaincinv(inverse, rng.random())) ** inverse / math.gamma(1 + inverse)

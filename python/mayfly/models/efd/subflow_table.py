@@ -42,8 +42,10 @@ def read_subflows(file: str | os.PathLike[str], discipline: str | None = None, s
     """
     import polars as pl
 
+    from mayfly.text.parquet import read_parquet
+
     try:
-        table = pl.read_parquet(os.fspath(file))
+        table = read_parquet(file)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
         raise MayflyError(f"{file}: not a table of sub-flows: {reason}") from None

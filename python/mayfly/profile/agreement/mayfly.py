@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.profile.agreement.table import Seen, Tool, by_opener, in_order
+from mayfly.text.parquet import MAGIC
 from mayfly.workload.connections import connections, read_connections
 from mayfly.workload.formats.packets import PCAP
 
@@ -13,8 +14,6 @@ SAME = (
     *("retransmitted_bytes", "zero_windows", "keep_alives", "missing_bytes"),
 )
 """Metrics that a column has as they are."""
-
-PARQUET = b"PAR1"
 
 
 def seen(frame: pl.DataFrame, source: str) -> Seen:
@@ -56,13 +55,13 @@ def seen(frame: pl.DataFrame, source: str) -> Seen:
 
 def _read(path: Path) -> Seen:
     with path.open("rb") as file:
-        kept = file.read(4) == PARQUET
+        kept = file.read(len(MAGIC)) == MAGIC
     return seen(read_connections(path)[0] if kept else connections(path)[0], path.name)
 
 
 MAYFLY = Tool(
     id="mayfly",
     title="a capture, or connections.parquet of mayfly profile",
-    sniff=lambda head: head.startswith(PARQUET) or PCAP.sniff(head),
+    sniff=lambda head: head.startswith(MAGIC) or PCAP.sniff(head),
     read=_read,
 )

@@ -16,6 +16,7 @@ import polars as pl
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
+from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.profile.workload.laws import cov
 from mayfly.profile.workload.schema import Class, Workload
 from mayfly.workload.arrivals import MAX_ARRIVALS, stream
@@ -64,6 +65,8 @@ def draw(
         raise MayflyError(f"duration = {duration_s} s: must be above 0 and finite")
     check_packet(mss, header_bytes)
     factor = scale(workload, load_bps, mss, header_bytes)
+    expected = sum(mean_flows(one, workload, duration_s, factor) for one in workload.class_)
+    refuse_flows(expected, DRAWN_BYTES, f"duration = {duration_s:g} s")
     parts = [_flows(one, workload, duration_s, seed, factor) for one in workload.class_]
     parts = [part for part in parts if part.height]
     if not parts:
@@ -107,9 +110,14 @@ def mean_wire_bytes(one: Class, mss: int = MSS, header_bytes: int = HEADER) -> f
     return one.size.mean() + header_bytes * packets
 
 
+def mean_flows(one: Class, workload: Workload, duration_s: float, factor: float) -> float:
+    """Mean number of flows in [0, duration_s)."""
+    return one.rate * factor * float(np.interp(duration_s, *clock(one, workload, duration_s)))
+
+
 def expected_flows(one: Class, workload: Workload, duration_s: float, factor: float) -> tuple[float, float]:
     """Mean number of flows in [0, duration_s) and its deviation, which is cov of the gaps x sqrt(mean) for many."""
-    mean = one.rate * factor * float(np.interp(duration_s, *clock(one, workload, duration_s)))
+    mean = mean_flows(one, workload, duration_s, factor)
     return mean, cov(one.gap) * math.sqrt(mean)
 
 
@@ -150,17 +158,18 @@ def starts(one: Class, workload: Workload, duration_s: float, seed: int, factor:
 def _flows(one: Class, workload: Workload, duration_s: float, seed: int, factor: float) -> pl.DataFrame:
     begun = starts(one, workload, duration_s, seed, factor)
     n = len(begun)
-    columns: dict[str, Any] = {"start_s": begun, "direction": [one.direction] * n, "protocol": [one.protocol] * n}
+    columns: dict[str, Any] = {"start_s": begun, "direction": pl.repeat(one.direction, n, eager=True)}
+    columns["protocol"] = pl.repeat(one.protocol, n, eager=True)
 
     def uniform(name: str) -> Floats:
         return 1 - stream(seed, "workload", *one.key, name).random(n)
 
     pairs = _weighted(one.ends.weights, uniform("ends"))
     for name in ("src", "dst"):
-        columns[name] = np.asarray(getattr(one.ends, name), dtype=object)[pairs].tolist()
+        columns[name] = pl.Series(getattr(one.ends, name), dtype=pl.String).gather(pairs)
     by_sender = uniform("openers") <= one.opened_by_sender
-    columns["opened_by"] = np.where(by_sender, "sender", "receiver").tolist()
-    columns["group"] = [one.name] * n
+    columns["opened_by"] = pl.Series(["receiver", "sender"]).gather(by_sender.astype(np.int64))
+    columns["group"] = pl.repeat(one.name, n, eager=True)
     if one.datagrams is not None:
         rows = _weighted(one.datagrams.weights, uniform("sizes"))
         for name in ("size_bytes", "packet_bytes", "rate_bps"):

@@ -19,7 +19,7 @@ from mayfly.profile.load import BIN_S
 from mayfly.profile.workload.draw import HEADER, MSS
 from mayfly.profile.workload.laws import Fitted, Measured, fitted, measured
 from mayfly.profile.workload.schema import Class, Datagrams, Ends, Period, Workload
-from mayfly.text.files import without_panics
+from mayfly.text.parquet import read_parquet
 from mayfly.workload.capture import RTT_BOUNDS_S, flows_of_connections, networks_of
 from mayfly.workload.mix import offered
 
@@ -303,8 +303,7 @@ def _as_profiled(folder: Path) -> dict[str, Any]:
 
     try:
         document = json.loads((folder / "profile.json").read_text(encoding="utf-8"))
-        with without_panics():
-            roles = pl.read_parquet(folder / "hosts.parquet", columns=["host", "role"]).drop_nulls()
+        roles = read_parquet(folder / "hosts.parquet", columns=["host", "role"]).drop_nulls()
         internal, bin_s = list(document["site"]["networks"]), float(document["load"]["bin_s"])
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
         reason = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
+from mayfly.text.parquet import MAGIC
 from mayfly.workload import lists
 from mayfly.workload.formats.format import Format, Rules, first_words
 
@@ -37,7 +38,7 @@ PARQUET = Format(
     title="flow list, Parquet",
     holds="everything, scripts and bursts too",
     suffixes=(".parquet",),
-    sniff=lambda head: head.startswith(b"PAR1"),
+    sniff=lambda head: head.startswith(MAGIC),
     read=_read,
     write=lambda flows, path, _: flows.write_parquet(path),
     source="[](../tables.md#flow-list-input)",

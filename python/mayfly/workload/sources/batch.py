@@ -12,6 +12,7 @@ from pydantic import Field
 
 from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Group, Seconds, Section, Whole
+from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.hosts import Hosts, check_users
 from mayfly.workload.sources.common import (
     FROM,
@@ -99,6 +100,7 @@ class Batch:
         times = math.ceil(left_s / every_s) if math.isfinite(every_s) else int(left_s > 0)
         if times * self.flows > MOST_FLOWS:
             raise MayflyError(f"batch: every_s = {every_s}: must be long enough for at most {MOST_FLOWS} flows")
+        refuse_flows(times * self.flows, DRAWN_BYTES, "batch: flows")
         part, more = divmod(self.size_bytes, self.flows)
         connection = np.tile(np.arange(self.flows), times)
         later = np.repeat(np.arange(times), self.flows)

@@ -14,6 +14,7 @@ from mayfly.arrays import Integers
 from mayfly.errors import MayflyError
 from mayfly.fields import Group, Rate, Seconds, Section, Whole
 from mayfly.headers import UDP_HEADER_BYTES
+from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.hosts import Hosts, check_users
 from mayfly.workload.sources.common import (
     DIRECTION,
@@ -164,5 +165,6 @@ def ports(packets: int, renew: int | None, senders: int) -> tuple[Integers, Inte
         raise MayflyError(f"renew_packets = {renew}: must be at least 1")
     if senders * -(-packets // renew) > MOST_FLOWS:
         raise MayflyError(f"renew_packets = {renew}: must be large enough for at most {MOST_FLOWS} flows")
+    refuse_flows(senders * -(-packets // renew), DRAWN_BYTES, "cbr: flows")
     at = np.arange(0, packets, renew)
     return at, np.minimum(renew, packets - at)

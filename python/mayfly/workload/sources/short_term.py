@@ -17,6 +17,7 @@ from pydantic import Field
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Group, Seconds, Section, Whole, as_written
+from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.arrivals import exponential
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, TO, USERS, bytes_of
@@ -127,6 +128,7 @@ class ShortTerm:
         periods = math.ceil(max(duration_s - self.start_s, 0) / self.period_s)
         if periods * self.times * self.sources > MOST_FLOWS:
             raise MayflyError(f"short_term: period_s = {self.period_s}: must give at most {MOST_FLOWS} connections")
+        refuse_flows(periods * self.times * self.sources, DRAWN_BYTES, "short_term: connections")
 
     def instants(self, span_s: float, rng: np.random.Generator) -> Floats:
         """When one source opens connections, s since the start of the first period, below ``span_s``.

@@ -25,6 +25,7 @@ from mayfly.fields import Buffer, Group, Seconds, Section, Whole
 from mayfly.laws.pareto import ParetoII
 from mayfly.laws.section import SIZES, Sizes
 from mayfly.laws.sizes import SizeLaw
+from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.arrivals import choice, exponential, stream
 from mayfly.workload.hosts import Hosts, host_series
 from mayfly.workload.sources.common import FROM, GROUP, TO, bytes_of
@@ -188,8 +189,11 @@ def web_flows(
         return exponential(stream(seed, "web", index, name), count)
 
     starts = web.start_s + web.session_gap_s * np.concatenate([[0.0], np.cumsum(drawn("sessions", web.sessions - 1))])
-    pages = np.ceil(web.pages * drawn("pages", web.sessions)).astype(np.int64).clip(min=1)
-    session = np.repeat(np.arange(web.sessions), pages)
+    # Sessions that start too late are the last of all streams.
+    sessions = max(int(np.searchsorted(starts, duration_s)), 1)
+    refuse_flows(sessions * web.pages * web.objects * (1 + (web.request_bytes > 0)), DRAWN_BYTES, "web: objects")
+    pages = np.ceil(web.pages * drawn("pages", sessions)).astype(np.int64).clip(min=1)
+    session = np.repeat(np.arange(sessions), pages)
     is_first = np.diff(session, prepend=-1) > 0
     read_s = np.where(is_first, 0.0, web.page_gap_s * drawn("page_gaps", len(session)))
     objects = np.ceil(web.objects * drawn("objects", len(session))).astype(np.int64).clip(min=1)
@@ -203,7 +207,7 @@ def web_flows(
         earliest_s += _within(np.where(is_first, 0.0, np.roll(into_page_s[_lasts(leads)], 1)), is_first, pages)
     senders, receivers = hosts
     sizes = np.ceil(web.law.sample(stream(seed, "web", index, "sizes"), len(page))).clip(min=1).astype(np.int64)
-    client = choice(stream(seed, "web", index, "clients"), len(receivers), web.sessions)
+    client = choice(stream(seed, "web", index, "clients"), len(receivers), sessions)
     server = choice(stream(seed, "web", index, "servers"), len(senders), len(session))
     waits = web.closed & ~is_first[page]
     begin_s = np.where(is_first, starts[session], read_s) if web.closed else earliest_s
