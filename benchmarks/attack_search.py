@@ -84,9 +84,8 @@ class Search:
         found = []
         for seed in seeds:
             scenario = load_scenario("gaming-spaced", {**own, "seed": seed})
-            found.append(
-                attack(run_one(scenario, named([discipline or self.discipline])[0], workload(scenario)), scenario)
-            )
+            run = run_one(scenario, named([discipline or self.discipline])[0], workload(scenario))
+            found.append({**attack(run, scenario), "attacker": fair_shares(run.records, scenario)})
         return {goal: float(np.mean([row.get(goal, 0.0) for row in found])) for goal in GOALS}
 
     def loss(self, knobs: np.ndarray) -> float:
