@@ -562,3 +562,38 @@ fn a_newcomer_that_comes_again_leaves_an_attacker_with_new_addresses_behind() {
     assert!(attacker / total < 1.05 / 5.0, "{}", attacker / total);
     assert!(newcomer / total > 0.95 / 5.0, "{}", newcomer / total);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bound 1 inside a user: no flow is served more than the bound beyond one that always has packets, however it pauses.
+    #[test]
+    fn no_flow_is_served_more_than_the_bound_beyond_one_of_its_user_that_always_has_packets(
+        bursts in prop::collection::vec((1..5_usize, 1..60_u32, 40..1500_u32, 0..60_u32), 1..120)
+    ) {
+        const FLOW_LAG: i64 = 8_000;
+        let options = format!("user_lag={LAG} flow_lag={FLOW_LAG} debt=0 probation=0 target=1000 patience=1000");
+        let mut queue = lfq(&options, 1_000_000);
+        let mut most = 2 * (FLOW_LAG + LONGEST) + (2.0 * sag(5.0)) as i64;
+        // What goes ahead when a flow begins, within its user.
+        most += LONGEST;
+        let (mut served, mut least) = ([0_i64; 5], [0_i64; 5]);
+        (0..3).for_each(|_| enqueue(&mut queue, packet(1, 0, LONGEST as u32)));
+        for (port, packets, len, taken) in bursts {
+            (0..packets).for_each(|_| enqueue(&mut queue, packet(1, port as u64, len)));
+            for _ in 0..taken {
+                let sent = queue.dequeue(Time::ZERO).expect("flow 0 has packets");
+                let port = (sent.flow.0 >> 1) as usize & 7;
+                served[port] += i64::from(sent.len);
+                if port == 0 {
+                    enqueue(&mut queue, sent);
+                }
+                for port in 1..5 {
+                    let beyond = served[port] - served[0];
+                    least[port] = beyond.min(least[port]);
+                    prop_assert!(beyond - least[port] <= most, "flow {port}: {} of {most}", beyond - least[port]);
+                }
+            }
+        }
+    }
+}
