@@ -597,3 +597,17 @@ proptest! {
         }
     }
 }
+
+/// Bound 2 when the link could be filled with packets that go ahead: sixty users who send one at a time.
+#[test]
+fn packets_that_go_ahead_keep_nobody_from_what_is_warranted() {
+    let mut link = Link::of(bounded(), 60);
+    let mut least = 0.0_f64;
+    for round in 0..20_000 {
+        link.arrive(packet(1 + round % 60, 0, LONGEST as u32));
+        link.serve();
+        let lacks = PACE * link.share - link.served[0] as f64;
+        least = least.min(lacks);
+        assert!(lacks - least <= late(61.0), "{} of {}", lacks - least, late(61.0));
+    }
+}
