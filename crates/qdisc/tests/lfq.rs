@@ -611,3 +611,27 @@ fn packets_that_go_ahead_keep_nobody_from_what_is_warranted() {
         assert!(lacks - least <= late(61.0), "{} of {}", lacks - least, late(61.0));
     }
 }
+
+/// Newcomers that come again before any of them was served are still one user.
+#[test]
+fn who_was_not_served_has_no_standing_by_coming_again() {
+    let mut queue = long_ones("probation=0.1");
+    // `long_ones` has come again too early for that: once more.
+    let (first, again, mut newcomers) = (Time(300 * MS), Time(500 * MS), 0);
+    for user in (0..4).chain(10..20) {
+        queue.enqueue(packet(user, 1, 1500), first);
+    }
+    // Enough that none has to come a third time.
+    for user in (0..1500).map(|n| 10 + n % 10).chain(0..4) {
+        queue.enqueue(packet(user, 1, 1500), again);
+    }
+    // The credit of the newcomers is used up before it counts.
+    for round in 0..2000 {
+        let sent = queue.dequeue(again).expect("packets wait");
+        newcomers += u32::from(round >= 1000 && sent.dst >= 10);
+        if sent.dst < 4 {
+            queue.enqueue(sent, again);
+        }
+    }
+    assert!((150..300).contains(&newcomers), "{newcomers}");
+}

@@ -111,7 +111,7 @@
 //! without a slot are allocated when the first one comes.
 //!
 //! **Validation.** `crates/qdisc/tests/lfq.rs`: bounds 1, 2 and 4 under bursts, ports, addresses and lengths that are drawn to break them, while
-//! rounds end and flows starve; bound 3; rounds; lags at 1 Mb/s; windows and turns of a cell;
+//! rounds end and flows starve, bound 1 inside a user, too; bound 3; rounds; lags at 1 Mb/s; windows and turns of a cell;
 //! order in full tables; shares; marks; charges. The rings against a search (`tag_ring.rs`). Conformance suite.
 //!
 //! Measured on 2026-11-25 with the experiments of `papers/src/mayfly_papers/today`, CUBIC, seeds 1 and 2 (pages 1 to 3), 200 s (pages 300 s), one
@@ -155,7 +155,11 @@
 //! 802.11n with one queue (10 s, seeds 1 and 2) 1.10 and 99 Mb/s (FIFO 2.1 and 91).
 //!
 //! Where it falls short: stalls of long flows, and the slowest pages, are longer than under `fq_codel`. Where every packet is of another pair of hosts
-//! (`benchmarks/queues.py`), a packet took about 118 to 140 ns with 300 packets beside 64 of `fq_codel` (224 before). A sender that keeps each of its addresses for longer than the probation is as many users as it has at a time: with another one every 0.2 s it takes 2.1 fair shares (1.9 of `fq_codel`). What a search for worse attacks found is in [the arena](../arena-attacks.md).
+//! (`benchmarks/queues.py`), a packet took about 70 ns with 300 packets and 88 with 10,000 on a shared machine (90 and 97 before, 224 at first), beside 54 and 68 to 93 of
+//! `fq_codel`. A sender that keeps each of its addresses for longer than the probation is as many users as it has at a time: with another one every
+//! 0.2 s it takes 2.1 fair shares (1.9 of `fq_codel`). One that takes thousands of new addresses a second fills the table of users: who comes then
+//! has lost its slot before it comes again, and waits with the attacker, long ones too if they fell silent. Both were found by
+//! a search ([the worst attacks](../arena-attacks.md)).
 //!
 //! **References.** I. Rai, G. Urvoy-Keller and E. Biersack, "Analysis of LAS scheduling for job size distributions with high variance", SIGMETRICS
 //! 2003. S. Aalto, U. Ayesta and E. Nyberg, "Two-level processor-sharing scheduling disciplines: mean delay analysis", SIGMETRICS 2004. P. Goyal, H. Vin
@@ -221,6 +225,7 @@ enum State {
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     packets: List,
+    control: Control,
     /// F_f: what the flow was charged, beside the clock of its user.
     tag: i64,
     /// Whose it is.
@@ -310,6 +315,19 @@ impl Default for User {
             after: 0,
             is_in_order: false,
             has_standing: false,
+        }
+    }
+}
+
+impl User {
+    /// Before a packet comes while the clock of the link is at `clock`: if none waits the user has been silent. Its clock ran
+    /// on: it was entitled to service and took none.
+    #[inline]
+    fn wake(&mut self, clock: i64, lag: i64) {
+        if self.packets == 0 {
+            self.clock.bytes += clock - self.left;
+            self.left = clock;
+            self.tag = self.tag.max(clock - lag);
         }
     }
 }
@@ -480,11 +498,13 @@ impl Spilled {
         self.came > self.left && self.counters[user.fingerprint() as usize % COUNTERS] > 0
     }
 
+    #[inline]
     fn comes(&mut self, user: Home) {
         self.came += 1;
         self.counters[user.fingerprint() as usize % COUNTERS] += 1;
     }
 
+    #[inline]
     fn leaves(&mut self, user: Home) {
         self.left += 1;
         self.counters[user.fingerprint() as usize % COUNTERS] -= 1;
@@ -509,13 +529,18 @@ enum Turn {
     InOrder,
 }
 
+/// On what a clock goes for each byte while `sharing` share, of `rates` by their number.
+#[inline]
+fn rate(rates: &[u32], sharing: u32) -> u32 {
+    rates.get(sharing as usize).copied().unwrap_or_else(|| rates[0] / sharing)
+}
+
 /// Lagged fair queueing.
 #[derive(Clone, Debug)]
 pub struct Lfq {
     packets: Slab,
     /// By slot of `flow_slots`; behind these the flows for what finds no slot, of the users that have needed one.
     flows: Vec<Flow>,
-    controls: Vec<Control>,
     /// By flow.
     bits: Vec<Bits>,
     flow_slots: StandingTable,
@@ -523,8 +548,6 @@ pub struct Lfq {
     users: Vec<User>,
     user_slots: StandingTable,
     spilled: Spilled,
-    /// By user slot: users without a slot share it.
-    shared: Vec<bool>,
     order: TagRing<64>,
     /// Flows in line for going ahead.
     ahead: VecDeque<u16>,
@@ -573,36 +596,25 @@ impl Lfq {
     #[inline]
     fn key(&self, packet: &Packet) -> u64 {
         let net = |host: u32| u64::from(host) >> (32 - self.prefix);
+        if self.by == By::Pair {
+            let (one, other) = (net(packet.src), net(packet.dst));
+            return one.min(other) << 32 | one.max(other);
+        }
         match self.by {
             By::Destination => net(packet.dst),
             By::Source => net(packet.src),
-            By::Pair => {
-                let (one, other) = (net(packet.src), net(packet.dst));
-                one.min(other) << 32 | one.max(other)
-            }
-            By::Flow => packet.flow.0,
+            By::Pair | By::Flow => packet.flow.0,
         }
     }
 
-    /// On what a clock goes for each byte while `sharing` share.
-    #[inline]
-    fn rate(&self, sharing: u32) -> u32 {
-        self.rates.get(sharing as usize).copied().unwrap_or_else(|| self.rates[0] / sharing)
-    }
-
-    /// The flow of user `user` for packets that find no slot.
-    fn spare(&mut self, user: u16) -> usize {
-        let own = self.users[usize::from(user)].spare;
-        if own != NONE {
-            return own.into();
-        }
+    /// A flow of user `user` for packets that find no slot, its first one.
+    #[cold]
+    fn add_spare(&mut self, user: u16) -> u16 {
         let slot = self.flows.len();
         self.users[usize::from(user)].spare = slot as u16;
         // Not twice as many as there are.
         self.flows.reserve_exact(1);
-        self.controls.reserve_exact(1);
         self.flows.push(Flow { owner: user, home: user, ..Flow::default() });
-        self.controls.push(Control::default());
         self.bits.resize(slot / 64 + 1, Bits::default());
         if self.is_cell {
             self.cell.served.push(u64::MAX);
@@ -612,7 +624,7 @@ impl Lfq {
         if user == self.newcomers() {
             self.spilled.counters = vec![0; COUNTERS];
         }
-        slot
+        slot as u16
     }
 
     /// Whether packets wait in the flow for what finds no slot.
@@ -622,30 +634,24 @@ impl Lfq {
         spare != NONE && !self.flows[usize::from(spare)].packets.is_empty()
     }
 
-    /// The user at `home`: its own slot, one that it shares, or that of all newcomers.
+    /// The user at `home`: its own slot, one that it shares, or that of all newcomers. From now on a user that is not known is,
+    /// if there is a slot.
     #[inline]
-    fn known(&mut self, home: Home) -> u16 {
+    fn meet(&mut self, home: Home, now: Time) -> u16 {
         if let Some(slot) = self.user_slots.find(home) {
             self.user_slots.came_back(slot);
             return slot as u16;
         }
         // Packets of a user that shares a slot stay there until none is left: they keep their order.
-        let fixed = self.user_slots.fixed(home);
-        if self.shared[fixed] { fixed as u16 } else { self.newcomers() }
-    }
-
-    /// The same, and from now on a user that is not known is, if there is a slot.
-    fn meet(&mut self, home: Home, now: Time) -> u16 {
-        let known = self.known(home);
-        if known != self.newcomers() {
-            return known;
+        if self.user_slots.is_shared(home) {
+            return self.user_slots.fixed(home) as u16;
         }
-        let fixed = self.user_slots.fixed(home);
-        let Some(slot) = self.user_slots.take(home, SLOTS_OF_NEWCOMERS) else {
+        let Some(slot) = self.user_slots.take(home, SLOTS_OF_NEWCOMERS, false) else {
             if !self.user_slots.all_kept(home) {
                 return self.newcomers();
             }
-            self.shared[fixed] = true;
+            let fixed = self.user_slots.fixed(home);
+            self.user_slots.set_shared(fixed, true);
             self.users[fixed].after = self.spilled.came;
             return fixed as u16;
         };
@@ -663,9 +669,9 @@ impl Lfq {
         slot as u16
     }
 
-    /// The slot of the flow of `packet`, which is in the order of its user, or ahead of it.
-    #[inline]
-    fn flow_of(&mut self, packet: &Packet, now: Time) -> usize {
+    /// The slot of the flow of `packet`, which is in the order of its user, or ahead of it; and that user.
+    #[inline(always)]
+    fn flow_of(&mut self, packet: &Packet, now: Time) -> (usize, u16) {
         let home = self.flow_slots.home(packet.flow.0);
         let own = self.flow_slots.find(home);
         match own {
@@ -674,114 +680,102 @@ impl Lfq {
                 if owner != home && self.comes_again(owner, now) && state == State::InOrder {
                     self.users[usize::from(home)].order.remove(slot as u16, &mut self.flows[..]);
                     self.move_home(slot as u16);
+                    return (slot, owner);
                 }
-                slot
+                (slot, home)
             }
             _ => self.begin(packet, home, own, now),
         }
     }
 
-    fn begin(&mut self, packet: &Packet, place: Home, own: Option<usize>, now: Time) -> usize {
+    #[inline(always)]
+    fn begin(&mut self, packet: &Packet, place: Home, own: Option<usize>, now: Time) -> (usize, u16) {
         let key = self.user_slots.home(self.key(packet));
         let owner = self.meet(key, now);
-        self.comes_again(owner, now);
-        let home = if self.users[usize::from(owner)].has_standing { owner } else { self.newcomers() };
-        let may_spill = home == self.newcomers() || self.users[usize::from(owner)].after > self.spilled.left;
-        if may_spill && self.spilled.holds(key) {
+        let home = if self.comes_again(owner, now) { owner } else { self.newcomers() };
+        let is_newcomer = home == self.newcomers();
+        let user = &self.users[usize::from(owner)];
+        if (is_newcomer || user.after > self.spilled.left) && self.spilled.holds(key) {
             // This one comes behind those for which it has to wait, and the next one behind it.
             self.users[usize::from(owner)].after = self.spilled.came + 1;
-            let slot = self.spare(self.newcomers());
-            return self.started(slot, packet.len);
+            return self.begin_spare(self.newcomers(), key, packet.len);
         }
         let most = self.flow_slots.len() / SLOTS_OF_ONE_USER;
-        let flows = |user: u16| usize::from(self.users[usize::from(user)].flows);
-        let is_newcomer = home == self.newcomers();
-        let is_crowded = flows(home) >= if is_newcomer { 2 * most } else { most };
-        let is_crowded = is_crowded || (owner != home && flows(owner) >= most / SLOTS_OF_ONE_USER);
-        let found = if is_crowded || (!is_newcomer && self.spills(home)) {
-            None
-        } else if let Some(slot) = own {
-            self.flow_slots.came_back(slot);
-            own
+        let is_crowded = if is_newcomer {
+            let all = &self.users[usize::from(home)];
+            usize::from(all.flows) >= 2 * most || (owner != home && usize::from(user.flows) >= most / SLOTS_OF_ONE_USER)
         } else {
-            self.take_slot(place)
+            usize::from(user.flows) >= most || self.spills(home)
         };
-        let Some(slot) = found else {
-            let slot = self.spare(home);
-            return self.started(slot, packet.len);
+        if is_crowded {
+            return self.begin_spare(home, key, packet.len);
+        }
+        let slot = if let Some(slot) = own {
+            self.flow_slots.came_back(slot);
+            self.flow_slots.set_busy(slot);
+            slot
+        } else {
+            let Some(slot) = self.flow_slots.take(place, 0, true) else {
+                return self.begin_spare(home, key, packet.len);
+            };
+            if self.is_cell {
+                (self.cell.served[slot], self.cell.told[slot]) = (u64::MAX, u64::MAX);
+            }
+            slot
         };
-        let clock = self.wake(home);
         let flow = &mut self.flows[slot];
-        if flow.owner != owner || flow.home != home {
-            (flow.owner, flow.home) = (owner, home);
-            flow.tag = clock - self.flow_lag.bytes;
+        if own.is_none() {
+            flow.control = Control::default();
         }
-        self.started(slot, packet.len)
+        if own.is_none() || flow.owner != owner || flow.home != home {
+            // It starts by the lag behind.
+            (flow.owner, flow.home, flow.tag) = (owner, home, i64::MIN);
+        }
+        self.start(slot, owner, home, packet.len);
+        (slot, home)
     }
 
-    /// A slot for the flow that is at home in `place`.
-    #[inline]
-    fn take_slot(&mut self, place: Home) -> Option<usize> {
-        let slot = self.flow_slots.take(place, 0)?;
-        self.flows[slot].owner = NONE;
-        self.controls[slot] = Control::default();
-        if self.is_cell {
-            (self.cell.served[slot], self.cell.told[slot]) = (u64::MAX, u64::MAX);
+    /// A packet of `len` bytes of the user at home in `key` comes to the flow of `user` for what finds no slot.
+    #[inline(never)]
+    fn begin_spare(&mut self, user: u16, key: Home, len: u32) -> (usize, u16) {
+        let own = self.users[usize::from(user)].spare;
+        let slot = if own == NONE { self.add_spare(user) } else { own };
+        if self.flows[usize::from(slot)].state == State::Idle {
+            self.start_spare(slot, user, len);
         }
-        Some(slot)
+        if user == self.newcomers() {
+            self.spilled.comes(key);
+        }
+        (slot.into(), user)
     }
 
-    /// Before a packet comes to `user`: if none waits it has been silent. Its clock ran on: it was entitled to service and took
-    /// none. The clock of the user.
-    #[inline]
-    fn wake(&mut self, user: u16) -> i64 {
-        let user = &mut self.users[usize::from(user)];
-        if user.packets == 0 {
-            user.clock.bytes += self.clock.bytes - user.left;
-            user.left = self.clock.bytes;
-            user.tag = user.tag.max(self.clock.bytes - self.user_lag.bytes);
-        }
-        user.clock.bytes
+    #[cold]
+    fn start_spare(&mut self, slot: u16, user: u16, len: u32) {
+        self.start(slot.into(), user, user, len);
     }
 
-    /// The flow in `slot`, for which a packet of `len` bytes came, waits from now on.
-    #[inline]
-    fn started(&mut self, slot: usize, len: u32) -> usize {
-        let flow = &mut self.flows[slot];
-        if flow.state != State::Idle {
-            return slot;
-        }
-        let (owner, home) = (flow.owner, flow.home);
-        let clock = self.wake(home);
-        let flow = &mut self.flows[slot];
+    /// The idle flow in `slot`, of `owner` and of `home`, for which a packet of `len` bytes came, waits from now on.
+    #[inline(always)]
+    fn start(&mut self, slot: usize, owner: u16, home: u16, len: u32) {
+        let user = &mut self.users[usize::from(home)];
+        user.wake(self.clock.bytes, self.user_lag.bytes);
+        user.flows += 1;
+        let (flow, clock) = (&mut self.flows[slot], user.clock.bytes);
         flow.tag = flow.tag.max(clock - self.flow_lag.bytes);
         let charge = i64::from(self.scale.of_bytes(len));
-        let is_sparse = flow.tag + charge <= clock;
-        self.join(slot, owner, home);
-        let user = &self.users[usize::from(home)];
-        if is_sparse && user.tag + charge <= self.clock.bytes + self.debt {
-            self.flows[slot].state = State::Ahead;
-            self.ahead.push_back(slot as u16);
-        } else {
-            self.place(slot as u16);
-        }
-        slot
-    }
-
-    /// The flow in `slot` is one of `owner`, and of `home`, that waits.
-    #[inline]
-    fn join(&mut self, slot: usize, owner: u16, home: u16) {
+        let goes_ahead = flow.tag + charge <= clock && user.tag + charge <= self.clock.bytes + self.debt;
+        flow.state = State::Ahead;
         self.waiting += 1;
-        if slot < self.flow_slots.len() {
-            self.flow_slots.set_busy(slot, true);
-        }
-        let user = &mut self.users[usize::from(home)];
-        user.flows += 1;
         if owner != home {
             self.users[usize::from(owner)].flows += 1;
         }
         if owner != self.newcomers() {
-            self.user_slots.set_busy(owner.into(), true);
+            self.user_slots.set_busy(owner.into());
+        }
+        if goes_ahead {
+            self.ahead.push_back(slot as u16);
+        } else {
+            self.place(slot as u16);
         }
     }
 
@@ -809,19 +803,19 @@ impl Lfq {
     }
 
     /// The flow in `slot`, which was taken out of its order or line, waits no more.
-    #[inline]
+    #[inline(never)]
     fn leave(&mut self, slot: u16) {
         let at = usize::from(slot);
-        let flow = &mut self.flows[at];
-        flow.state = State::Idle;
-        let (owner, home) = (flow.owner, flow.home);
         let bits = &mut self.bits[at / 64];
         let others = !(1 << (slot % 64));
         (bits.active, bits.unserved, bits.starved) =
             (bits.active & others, bits.unserved & others, bits.starved & others);
+        let flow = &mut self.flows[at];
+        flow.state = State::Idle;
+        let (owner, home) = (flow.owner, flow.home);
         self.waiting -= 1;
         if at < self.flow_slots.len() {
-            self.flow_slots.set_busy(at, false);
+            self.flow_slots.set_free(at);
         }
         if owner != home {
             self.users[usize::from(home)].flows -= 1;
@@ -829,8 +823,7 @@ impl Lfq {
         let user = &mut self.users[usize::from(owner)];
         user.flows -= 1;
         if user.flows == 0 && !user.is_in_order && owner != self.newcomers() {
-            self.user_slots.set_busy(owner.into(), false);
-            self.shared[usize::from(owner)] = false;
+            self.user_slots.set_free(owner.into());
         }
     }
 
@@ -842,8 +835,11 @@ impl Lfq {
             self.leave(slot);
         }
         if user != self.newcomers() {
-            self.shared[at] = false;
-            self.user_slots.set_busy(at, self.users[at].flows > 0);
+            if self.users[at].flows > 0 {
+                self.user_slots.set_shared(at, false);
+            } else {
+                self.user_slots.set_free(at);
+            }
         }
     }
 
@@ -998,32 +994,24 @@ impl Lfq {
             self.place(slot);
         }
         if turn == Turn::InOrder {
-            if self.users[usize::from(home)].packets == 0 {
-                self.retire(home);
-            } else if self.turn_left > 0 {
-                self.turn = Some(home);
-            } else {
-                self.put_back(home);
-            }
+            self.settle_user(home);
         }
     }
 
-    /// `user` has `bytes`, `packets` and of charge `due` more waiting.
+    /// `home`, whose turn it was, goes back to where it belongs.
     #[inline]
-    fn grew(&mut self, user: u16, bytes: u64, packets: u32, due: u64) {
-        let own = &mut self.users[usize::from(user)];
-        self.backlogged += u32::from(own.packets == 0);
-        own.bytes += bytes;
-        own.packets += packets;
-        if self.is_cell {
-            self.cell.users[usize::from(user)] += due;
+    fn settle_user(&mut self, home: u16) {
+        if self.users[usize::from(home)].packets == 0 {
+            self.retire(home);
+        } else if self.turn_left > 0 {
+            self.turn = Some(home);
+        } else {
+            self.put_back(home);
         }
-        let length = self.length(user);
-        self.longest.grew(user.into(), length);
     }
 
     /// `user` has `bytes`, `packets` and of charge `due` less waiting.
-    #[inline]
+    #[inline(always)]
     fn shrank(&mut self, user: u16, bytes: u64, packets: u32, due: u64) {
         let own = &mut self.users[usize::from(user)];
         own.bytes -= bytes;
@@ -1048,18 +1036,88 @@ impl Lfq {
         less
     }
 
-    /// A packet of the flow in `slot`, charged to it and to its user, unless all that could go were dropped.
+    /// The packet of the flow in `slot`, which has one, on a wire, charged to it and to its user: CoDel leaves that alone, and
+    /// it is not marked.
     #[inline(always)]
-    fn send(&mut self, slot: u16, turn: Turn, env: &mut Env) -> Option<Packet> {
+    fn send_only(&mut self, slot: u16, turn: Turn, env: &mut Env) -> Packet {
+        let at = usize::from(slot);
+        let flow = &mut self.flows[at];
+        let (owner, home) = (flow.owner, flow.home);
+        let len = flow.packets.bytes() as u32;
+        let packet = self.packets.pop_only(&mut flow.packets);
+        flow.control.last_is_sent();
+        let charge = self.scale.of_bytes(len.min(LONGEST));
+        flow.tag += i64::from(charge);
+        let user = &mut self.users[usize::from(home)];
+        user.bytes -= u64::from(len);
+        user.packets -= 1;
+        user.tag += i64::from(charge);
+        user.clock.go_on(charge, rate(&self.rates, user.flows.into()));
+        let backlogged = self.backlogged;
+        if user.packets == 0 {
+            self.backlogged -= 1;
+            user.left = self.clock.bytes;
+        }
+        self.clock.go_on(charge, rate(&self.rates, backlogged));
+        self.turn_left -= i64::from(len.min(LONGEST));
+        if self.backlogged > 0 {
+            self.scale.since = Some((env.now(), len));
+        }
+        // One that was starved stays in the order, where it is found to have none.
+        let stays = turn == Turn::Starved;
+        if !stays {
+            flow.state = State::Idle;
+            user.flows -= 1;
+        }
+        let mut is_free = user.flows == 0 && !user.is_in_order;
+        if owner != home {
+            let owner = &mut self.users[usize::from(owner)];
+            owner.was_served = true;
+            if !stays {
+                owner.flows -= 1;
+            }
+            is_free = owner.flows == 0 && !owner.is_in_order;
+        }
+        if turn != Turn::Ahead {
+            // One that went ahead has no bits.
+            let bits = &mut self.bits[at / 64];
+            let others = !(1 << (at % 64));
+            (bits.unserved, bits.starved) = (bits.unserved & others, bits.starved & others);
+            if !stays {
+                bits.active &= others;
+            }
+        }
+        if at >= self.flow_slots.len() && home == self.newcomers() {
+            self.spilled.leaves(self.user_slots.home(self.key(&packet)));
+        }
+        if !stays {
+            self.waiting -= 1;
+            if at < self.flow_slots.len() {
+                self.flow_slots.set_free(at);
+            }
+            if is_free && owner != self.newcomers() {
+                self.user_slots.set_free(owner.into());
+            }
+        }
+        if turn == Turn::InOrder {
+            self.settle_user(home);
+        }
+        self.was_sent(env.now());
+        packet
+    }
+
+    /// The first packet of the flow in `slot` that CoDel leaves, if any, charged to it and to its user.
+    #[inline(never)]
+    fn send_first(&mut self, slot: u16, turn: Turn, env: &mut Env) -> Option<Packet> {
         let at = usize::from(slot);
         let backlogged = self.backlogged;
         let flow = &mut self.flows[at];
-        let home = flow.home;
+        let (owner, home) = (flow.owner, flow.home);
         let before = (flow.packets.bytes(), flow.packets.packets());
         let (len, kind) = (0, Kind::Udp);
         let mut backlog =
             Backlog { packets: &mut self.packets, list: &mut flow.packets, len, kind, progress: 0, waits: None };
-        let mut taken = self.controls[at].dequeue(&self.law, env, &mut backlog);
+        let mut taken = flow.control.dequeue(&self.law, env, &mut backlog);
         let Backlog { len, kind, progress, waits, .. } = backlog;
         let gone = (before.0 - flow.packets.bytes(), before.1 - flow.packets.packets());
         let is_last = flow.packets.is_empty();
@@ -1078,39 +1136,38 @@ impl Lfq {
             }
         }
         if at >= self.flow_slots.len() && home == self.newcomers() {
-            let dropped = env.dropped.iter().rev().take(gone.1 as usize - usize::from(taken.is_some()));
-            for packet in dropped.map(|(packet, _)| packet).chain(&taken) {
+            let dropped = gone.1 as usize - usize::from(taken.is_some());
+            if dropped > 0 {
+                for (packet, _) in env.dropped.iter().rev().take(dropped) {
+                    self.spilled.leaves(self.user_slots.home(self.key(packet)));
+                }
+            }
+            if let Some(packet) = &taken {
                 self.spilled.leaves(self.user_slots.home(self.key(packet)));
             }
         }
         taken?;
-        let charge = self.scale.of_bytes(charged);
         let bits = &mut self.bits[at / 64];
         let others = !(1 << (at % 64));
         (bits.unserved, bits.starved) = (bits.unserved & others, bits.starved & others);
-        let flow = &mut self.flows[at];
-        flow.tag += i64::from(charge);
-        let owner = flow.owner;
-        let rates = (self.rate(backlogged), self.rate(self.users[usize::from(home)].flows.into()));
+        let charge = self.scale.of_bytes(charged);
+        self.flows[at].tag += i64::from(charge);
         let user = &mut self.users[usize::from(home)];
         user.tag += i64::from(charge);
-        user.clock.go_on(charge, rates.1);
-        self.clock.go_on(charge, rates.0);
+        user.clock.go_on(charge, rate(&self.rates, user.flows.into()));
+        self.clock.go_on(charge, rate(&self.rates, backlogged));
         self.turn_left -= i64::from(charged);
-        if self.backlogged > 0 {
-            self.scale.since = Some((env.now(), len));
-        }
         if owner != home {
             self.users[usize::from(owner)].was_served = true;
         }
-        if !is_last && owner == self.newcomers() {
+        if self.backlogged > 0 {
+            self.scale.since = Some((env.now(), len));
+        }
+        if !is_last && owner == self.newcomers() && at < self.flow_slots.len() {
             taken.iter().for_each(|packet| self.find_owner(slot, packet, env.now()));
         }
         self.settle(slot, home, turn);
-        // From the next packet on: `peek` does not know the time.
-        if env.now() >= self.round_ends {
-            self.end_round(env.now());
-        }
+        self.was_sent(env.now());
         taken
     }
 
@@ -1137,17 +1194,23 @@ impl Lfq {
         self.user_slots.keep(user.into());
     }
 
+    /// A packet was sent at `now`: a round that is over by then ends, from the next packet on, since `peek` does not know the
+    /// time.
+    #[inline(always)]
+    fn was_sent(&mut self, now: Time) {
+        if now >= self.round_ends {
+            self.end_round(now);
+        }
+    }
+
     /// The flow in `slot` of a user without a slot has sent `packet`: there may be a slot for the user by now.
     #[cold]
     fn find_owner(&mut self, slot: u16, packet: &Packet, now: Time) {
-        if usize::from(slot) >= self.flow_slots.len() {
-            return;
-        }
         let owner = self.meet(self.user_slots.home(self.key(packet)), now);
         if owner != self.newcomers() {
             self.flows[usize::from(slot)].owner = owner;
             self.users[usize::from(owner)].flows += 1;
-            self.user_slots.set_busy(owner.into(), true);
+            self.user_slots.set_busy(owner.into());
         }
     }
 
@@ -1160,11 +1223,21 @@ impl Lfq {
         let (bytes, packets, from, to) = (flow.packets.bytes(), flow.packets.packets(), flow.home, flow.owner);
         let due = if self.is_cell { self.cell.flows[at] } else { 0 };
         self.shrank(from, bytes, packets, due);
-        let clock = self.wake(to);
+        let user = &mut self.users[usize::from(to)];
+        user.wake(self.clock.bytes, self.user_lag.bytes);
+        user.flows += 1;
         let flow = &mut self.flows[at];
-        (flow.home, flow.tag) = (to, clock);
-        self.grew(to, bytes, packets, due);
-        self.join(at, to, to);
+        (flow.home, flow.tag) = (to, user.clock.bytes);
+        self.backlogged += u32::from(user.packets == 0);
+        user.bytes += bytes;
+        user.packets += packets;
+        if self.is_cell {
+            self.cell.users[usize::from(to)] += due;
+        }
+        self.longest.grew(to.into(), self.length(to));
+        self.waiting += 1;
+        self.flow_slots.set_busy(at);
+        self.user_slots.set_busy(to.into());
         self.place(slot);
     }
 
@@ -1346,13 +1419,11 @@ impl Discipline for Lfq {
         Ok(Lfq {
             packets: Slab::default(),
             flows: vec![Flow { owner: NONE, ..Flow::default() }; flows],
-            controls: vec![Control::default(); flows],
             bits: vec![Bits::default(); flows.div_ceil(64)],
             flow_slots,
             users: all_newcomers,
             user_slots,
             spilled: Spilled::default(),
-            shared: vec![false; users],
             order: TagRing::default(),
             ahead: VecDeque::new(),
             turn: None,
@@ -1397,28 +1468,34 @@ impl Discipline for Lfq {
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
         env.accept(&packet);
         let (handle, len) = (packet.handle, packet.len);
-        let slot = self.flow_of(&packet, env.now());
-        let home = self.flows[slot].home;
-        if slot >= self.flow_slots.len() && home == self.newcomers() {
-            self.spilled.comes(self.user_slots.home(self.key(&packet)));
-        }
+        let (slot, home) = self.flow_of(&packet, env.now());
         let mut due = 0;
         if self.is_cell {
             let is_ack = packet.kind == Kind::Ack;
             due = if is_ack { acknowledged(packet.progress, &mut self.cell.told[slot], len) } else { len }.into();
             self.cell.flows[slot] += due;
         }
-        self.packets.push_back(&mut self.flows[slot].packets, packet);
-        let length = self.flows[slot].packets.bytes();
-        self.wake(home);
+        let list = &mut self.flows[slot].packets;
+        self.packets.push_back(list, packet);
+        let length = list.bytes();
         let user = &mut self.users[usize::from(home)];
+        user.wake(self.clock.bytes, self.user_lag.bytes);
         if length > u64::from(len) {
             let longest = &self.flows[usize::from(user.longest)];
             if longest.home != home || longest.packets.bytes() < length {
                 user.longest = slot as u16;
             }
         }
-        self.grew(home, len.into(), 1, due);
+        self.backlogged += u32::from(user.packets == 0);
+        user.bytes += u64::from(len);
+        user.packets += 1;
+        let mut length = user.bytes;
+        if self.is_cell {
+            let waits = &mut self.cell.users[usize::from(home)];
+            *waits += due;
+            length = *waits;
+        }
+        self.longest.grew(home.into(), length.max(user.packets.into()));
         if env.is_over() {
             self.make_room(handle, env);
         }
@@ -1430,7 +1507,10 @@ impl Discipline for Lfq {
             let (slot, turn) = self.choose()?;
             // Not before: what `peek` tells is what comes.
             self.scale.is_free(env.now());
-            let sent = self.send(slot, turn, env);
+            if self.flows[usize::from(slot)].packets.packets() == 1 && !self.is_cell {
+                return Some(self.send_only(slot, turn, env));
+            }
+            let sent = self.send_first(slot, turn, env);
             if sent.is_some() {
                 return sent;
             }
@@ -1467,13 +1547,11 @@ impl Discipline for Lfq {
     fn flow_table_bytes(&self) -> usize {
         let cell = [&self.cell.served, &self.cell.told, &self.cell.flows, &self.cell.users];
         self.flows.capacity() * size_of::<Flow>()
-            + self.controls.capacity() * size_of::<Control>()
             + self.bits.capacity() * size_of::<Bits>()
             + self.flow_slots.bytes()
             + self.users.capacity() * size_of::<User>()
             + self.user_slots.bytes()
             + self.spilled.counters.capacity() * size_of::<u32>()
-            + self.shared.capacity()
             + self.ahead.capacity() * size_of::<u16>()
             + self.longest.bytes()
             + self.rates.capacity() * size_of::<u32>()

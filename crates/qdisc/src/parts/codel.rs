@@ -125,6 +125,12 @@ impl Control {
         queue.take()
     }
 
+    /// The same where nothing waits behind the packet at the head, which is sent then.
+    #[inline(always)]
+    pub(crate) fn last_is_sent(&mut self) {
+        (self.first_above, self.dropping) = (Time::ZERO, false);
+    }
+
     /// Section 5.6, `dodequeue`: whether the packet at the head may be dropped.
     #[inline(always)]
     fn may_drop(&mut self, law: &Law, env: &Env, queue: &impl Queue) -> bool {

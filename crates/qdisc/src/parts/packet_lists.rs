@@ -97,6 +97,16 @@ impl Slab {
         Some(self.release(list, slot, packet))
     }
 
+    /// Takes the packet of `list`, which has one.
+    #[inline(always)]
+    pub(crate) fn pop_only(&mut self, list: &mut List) -> Packet {
+        let slot = list.first;
+        let packet = self.waiting[slot as usize].packet;
+        *list = List::default();
+        self.free.push(slot);
+        packet
+    }
+
     /// Takes the last packet of `list`.
     pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Packet> {
         let slot = list.last;
@@ -143,6 +153,7 @@ mod tests {
             for (handle, (at, what)) in (0..).zip(steps) {
                 let (list, queue) = (&mut lists[at], &mut expected[at]);
                 match what {
+                    0 if list.packets() == 1 => prop_assert_eq!(Some(slab.pop_only(list)), queue.pop_front()),
                     0 => prop_assert_eq!(slab.pop_front(list), queue.pop_front()),
                     1 => prop_assert_eq!(slab.pop_back(list), queue.pop_back()),
                     _ => {

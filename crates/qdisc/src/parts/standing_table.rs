@@ -22,8 +22,19 @@ struct Set {
     kept: u8,
     /// Bit per slot: its key has come back.
     back: u8,
+    /// Bit per slot: shared by keys that found none.
+    shared: u8,
     /// Slot from which the next place is looked for.
     hand: u8,
+}
+
+impl Set {
+    /// The slots `free`, whose keys have all come back, were passed over: these.
+    #[cold]
+    fn passed_over(&mut self, free: u8) -> u8 {
+        self.back &= !free;
+        free
+    }
 }
 
 /// Where a key is at home.
@@ -77,35 +88,38 @@ impl StandingTable {
     #[inline]
     pub(crate) fn find(&self, home: Home) -> Option<usize> {
         let Set { fingerprints, held, .. } = &self.sets[home.set as usize];
+        // This the compiler makes of a few instructions, and most keys that are asked for are not there.
+        if !fingerprints.iter().fold(false, |any, &fingerprint| any | (fingerprint == home.fingerprint)) {
+            return None;
+        }
         let same: u32 = (0..WAYS).map(|way| u32::from(fingerprints[way] == home.fingerprint) << way).sum();
         let same = same & u32::from(*held);
         (same != 0).then(|| home.set as usize * WAYS + same.trailing_zeros() as usize)
     }
 
     /// A slot for the key at `home`, which has none: one that is not busy and not kept; else, when all but `spared` of the
-    /// set are kept, one that is kept and not busy.
-    #[inline]
-    pub(crate) fn take(&mut self, home: Home, spared: u32) -> Option<usize> {
+    /// set are kept, one that is kept and not busy. From now on it is busy, if it `is_busy`.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, home: Home, spared: u32, is_busy: bool) -> Option<usize> {
         let set = &mut self.sets[home.set as usize];
-        let mut free = !set.busy & !set.kept;
+        let mut free = !(set.busy | set.kept);
         if free == 0 {
             free = !set.busy;
             if free == 0 || set.kept.count_zeros() >= spared {
                 return None;
             }
         }
-        if free & !set.back != 0 {
-            free &= !set.back;
-        } else {
-            set.back &= !free;
-        }
+        let fresh = free & !set.back;
+        free = if fresh != 0 { fresh } else { set.passed_over(free) };
         let way = (free.rotate_right(set.hand.into()).trailing_zeros() as usize + usize::from(set.hand)) % WAYS;
         set.hand = (way as u8 + 1) % WAYS as u8;
         set.fingerprints[way] = home.fingerprint;
         let bit = 1 << way;
         set.held |= bit;
-        set.back &= !bit;
         set.kept &= !bit;
+        if is_busy {
+            set.busy |= bit;
+        }
         Some(home.set as usize * WAYS + way)
     }
 
@@ -115,11 +129,30 @@ impl StandingTable {
         self.sets[slot / WAYS].back |= 1 << (slot % WAYS);
     }
 
-    /// `slot` is busy from now on, or no longer.
+    /// `slot` is busy from now on.
     #[inline]
-    pub(crate) fn set_busy(&mut self, slot: usize, is_busy: bool) {
-        let busy = &mut self.sets[slot / WAYS].busy;
-        *busy = *busy & !(1 << (slot % WAYS)) | u8::from(is_busy) << (slot % WAYS);
+    pub(crate) fn set_busy(&mut self, slot: usize) {
+        self.sets[slot / WAYS].busy |= 1 << (slot % WAYS);
+    }
+
+    /// `slot` is no longer busy, and nobody shares it.
+    #[inline]
+    pub(crate) fn set_free(&mut self, slot: usize) {
+        let set = &mut self.sets[slot / WAYS];
+        let others = !(1 << (slot % WAYS));
+        (set.busy, set.shared) = (set.busy & others, set.shared & others);
+    }
+
+    /// Keys without a slot share `slot` from now on, or no longer.
+    pub(crate) fn set_shared(&mut self, slot: usize, is_shared: bool) {
+        let shared = &mut self.sets[slot / WAYS].shared;
+        *shared = *shared & !(1 << (slot % WAYS)) | u8::from(is_shared) << (slot % WAYS);
+    }
+
+    /// Whether the fixed slot of the key at `home` is shared.
+    #[inline]
+    pub(crate) fn is_shared(&self, home: Home) -> bool {
+        self.sets[home.set as usize].shared >> (home.fingerprint as usize % WAYS) & 1 == 1
     }
 
     /// `slot` is kept from now on, until it is given away.
@@ -149,7 +182,7 @@ mod tests {
     }
 
     fn take(table: &mut StandingTable, key: u64) -> Option<usize> {
-        table.take(table.home(key), 2)
+        table.take(table.home(key), 2, false)
     }
 
     fn find(table: &StandingTable, key: u64) -> Option<usize> {
@@ -175,10 +208,10 @@ mod tests {
         let mut table = one_set();
         for key in 0..8 {
             let slot = take(&mut table, key).expect("one is free");
-            table.set_busy(slot, true);
+            table.set_busy(slot);
         }
         assert_eq!(take(&mut table, 8), None);
-        table.set_busy(5, false);
+        table.set_free(5);
         assert_eq!((take(&mut table, 8), find(&table, 5)), (Some(5), None));
     }
 
@@ -190,7 +223,7 @@ mod tests {
             table.keep(slot);
         }
         assert_eq!([6, 7, 8, 9].map(|key| take(&mut table, key)), [Some(6), Some(7), Some(6), Some(7)]);
-        (6..8).for_each(|slot| table.set_busy(slot, true));
+        (6..8).for_each(|slot| table.set_busy(slot));
         assert_eq!(take(&mut table, 10), None, "two are not kept");
         table.keep(6);
         assert!(take(&mut table, 10).is_some_and(|slot| slot < 6));
