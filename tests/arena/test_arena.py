@@ -11,8 +11,10 @@ from invocation import mayfly_here, refused_here
 from mayfly.arena.arena import DEPLOYABLE, arena
 from mayfly.arena.experiments import EXPERIMENTS
 from mayfly.arena.rows import ROWS
+from mayfly.arena.sensitivity import sensitivity, variants
 from mayfly.arena.trial import Trial
-from mayfly.discipline_registry import disciplines
+from mayfly.discipline_registry import Discipline, disciplines, parse
+from mayfly.errors import MayflyError
 
 
 @pytest.fixture(scope="module")
@@ -88,10 +90,66 @@ def test_the_page_has_every_row_of_the_board(board, tmp_path):
     _, found = board
     text = found.write_page(tmp_path / "arena.md").read_text(encoding="utf-8")
     assert all(f"| {row.title} |" in text for row in found.rows)
-    assert "4 seeds" not in text and "2 seeds" in text and "mayfly arena --quick --page" in text
-    trailing = text[text.index("## Where") : text.index("## The board")]
+    assert "4 seeds" not in text and "2 seeds" in text and "mayfly arena --quick --seeds 2 --page" in text
+    trailing = text[text.index("## Where") :].partition("\n## ")[0]
     first = text[text.index("## Where") :].split()[2]
+    goals = text[text.index(f"## What {first} is to reach") :].partition("\n## ")[0]
+    assert goals.count("\n| ") - 1 == len(found.goals()) > 0
     assert trailing.count("\n| ") - 1 == found.counts()[first]["trails"] or found.counts()[first]["trails"] == 0
+
+
+def test_in_a_cell_it_runs_with_the_options_for_cells_beside_its_own_which_go_first():
+    cell = {label: Trial("cell-30", label, 1).discipline for label in ("lfq", "lfq(user_lag=180kB)", "fifo")}
+    assert cell["lfq"] == "lfq(medium=cell)" and cell["fifo"] == "fifo"
+    assert parse(cell["lfq(user_lag=180kB)"]) == Discipline("lfq", {"medium": "cell", "user_lag": "180000"})
+    assert Trial("cell-30", "lfq(medium=wire)", 1).discipline == "lfq(medium=wire)"
+    assert Trial("load-80", "lfq(user_lag=180kB)", 1).discipline == "lfq(user_lag=180kB)"
+    keys = {Trial("cell-30", label, 1).key for label in ("lfq", "lfq(medium=cell)", "lfq(user_lag=180kB)")}
+    assert len(keys) == 2
+
+
+def test_the_stream_is_a_user_of_its_own_in_one_row_only_and_kept_addresses_outlive_the_probation():
+    from mayfly.simulate.run import workload
+
+    for name, alone in (("video", False), ("video-own", True)):
+        flows = workload(Trial(name, "fifo", 1, quick=True).loaded())
+        stream, rest = flows.filter(flows["protocol"] == "udp"), flows.filter(flows["protocol"] == "tcp")
+        ends = {frozenset(pair) for pair in stream.select("src", "dst").iter_rows()}
+        assert len(ends) == 1
+        assert ends.isdisjoint({frozenset(pair) for pair in rest.select("src", "dst").iter_rows()}) == alone
+    [source] = Trial("kept-addresses", "fifo", 1).loaded().workload.cbr
+    [lfq] = [row for row in disciplines() if row["id"] == "lfq"]
+    probation_s = next(param["default"] for param in lfq["params"] if param["name"] == "probation")
+    assert 1.5 * probation_s < 8 * source.packet * source.renew / source.rate < 3 * probation_s
+
+
+def test_a_default_is_halved_and_doubled_and_the_page_tells_what_moves(tmp_path):
+    found = sensitivity(tmp_path / "board", "codel", ["bulk-1000"], quick=True, seeds=3)
+    assert set(found.variants.values()) == {
+        "codel(target=0.0025)",
+        "codel(target=0.01)",
+        "codel(interval=0.05)",
+        "codel(interval=0.2)",
+    }
+    # CoDel on a queue that is never empty: who drops sooner keeps it shorter.
+    moved = found.moved["bulk-1000:rtt"]
+    assert moved["interval 0.1 → 0.05"] < 0 < moved["interval 0.1 → 0.2"]
+    page = found.write_page(tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "mayfly arena --sensitivity codel --quick --seeds 3 --page" in page
+    lines = page[page.index("## Every figure") :].splitlines()
+    told = [line for line in lines if line.endswith((" worse |", " better** |"))]
+    assert len(told) == sum(map(len, found.moved.values()))
+    json.dumps(found.document(), allow_nan=False)
+    assert arena(tmp_path / "board", "codel", ["bulk-1000"], quick=True, seeds=3).ran == 0
+
+
+def test_what_has_no_number_to_change_and_two_lists_at_once_are_refused(tmp_path):
+    assert variants("lfq")["user_lag 360,000 → 180,000"] == "lfq(user_lag=180000)"
+    assert "pace 0.4 → 0.8" in variants("lfq") and not any("prefix" in name for name in variants("lfq"))
+    with pytest.raises(MayflyError, match="with numbers"):
+        variants("fifo")
+    both = refused_here("arena", "-d", "fifo", "--sensitivity", "codel", "--out", tmp_path / "a")
+    assert "must stand without disciplines" in both and not (tmp_path / "a").exists()
 
 
 def test_the_page_of_the_documentation_has_the_rows_that_are_declared():

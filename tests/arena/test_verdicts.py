@@ -3,7 +3,7 @@
 import pytest
 
 from mayfly.arena.rows import ROWS, Row
-from mayfly.arena.verdicts import badness, pairs, places, worse
+from mayfly.arena.verdicts import badness, best_of, pairs, places, worse
 
 TIME = Row("t", "time", "e", "f", "s")
 SHARE = Row("h", "share", "e", "f", "share", "higher")
@@ -39,6 +39,9 @@ def test_the_best_leads_alone_or_ties_with_all_that_cannot_be_told_from_it():
     tied = places(TIME, {"a": CLOSE, "b": {1: 1.1, 2: 1.1, 3: 1.0}, "c": SLOWER})
     assert [tied[label].verdict for label in "abc"] == ["ties", "ties", "trails"]
     assert places(TIME, {"a": {}}) == {}
+    # One that ties by its noise is named first, but is not the best.
+    assert best_of(TIME, places(TIME, {"b": {1: 0.1, 2: 9.0, 3: 0.2}, "a": CLOSE})) == "a"
+    assert best_of(SHARE, places(SHARE, {"a": {1: 0.5, 2: 0.5}, "b": {1: 0.9, 2: 0.9}})) == "b"
 
 
 def test_who_is_better_somewhere_and_worse_nowhere_dominates():

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.arena.experiments import EXPERIMENTS
+from mayfly.arena.goals import Outcome, outcomes
 from mayfly.arena.rows import ROWS, TIE, Row
 from mayfly.arena.trial import BY_ID, Trial
 from mayfly.arena.verdicts import Place, Values, pairs, places
@@ -48,8 +49,10 @@ class Arena(Result):
         Figures by row, discipline and seed.
     failed : list of dict
         Runs that were refused: ``experiment``, ``discipline``, ``seed``, ``error``.
-    cpu_s : float
-        Of all its runs, today or before.
+    cpu_s, process_s : float
+        Processor time of all its runs, today or before: in the simulator, and with workloads and figures.
+    peak_bytes : float
+        Memory of the largest process that ran some.
     ran : int
         Runs done now; the others were there.
     """
@@ -62,7 +65,21 @@ class Arena(Result):
     values: dict[str, dict[str, Values]]
     failed: list[dict[str, Any]]
     cpu_s: float
+    process_s: float
+    peak_bytes: float
     ran: int
+
+    def options(self) -> str:
+        """What its command was given of ``--quick`` and ``--seeds``, each with a space behind."""
+        usual = QUICK_SEEDS if self.quick else SEEDS
+        seeds = "" if len(self.seeds) == usual else f"--seeds {len(self.seeds)} "
+        return ("--quick " if self.quick else "") + seeds
+
+    def goals(self) -> list[Outcome]:
+        """What the best discipline reaches of what it is to reach, see :mod:`mayfly.arena.goals`."""
+        from mayfly.arena.told import leader
+
+        return outcomes(leader(self), self.board)
 
     def pairs(self) -> list[dict[str, Any]]:
         """Every two disciplines, see :func:`mayfly.arena.verdicts.pairs`."""
@@ -84,7 +101,8 @@ class Arena(Result):
         dict
             ``disciplines``, ``seeds``, ``quick``, ``tie``; ``rows``: ``id``, ``title``, ``unit``, ``better``, ``tie``,
             ``experiment`` and ``places`` by discipline with ``mean``, ``ci95``, ``verdict``, ``by`` and ``values`` by
-            seed; ``counts``, ``pairs``, ``experiments`` (what each is), ``failed``, ``cpu_s``, ``sentences``.
+            seed; ``counts``, ``pairs``, ``goals`` (:class:`mayfly.arena.goals.Outcome`), ``experiments`` (what each
+            is), ``failed``, ``cpu_s``, ``process_s``, ``peak_bytes``, ``sentences``.
         """
         return {
             "schema": SCHEMA,
@@ -106,9 +124,12 @@ class Arena(Result):
             ],
             "counts": self.counts(),
             "pairs": self.pairs(),
+            "goals": [goal.document() for goal in self.goals()],
             "experiments": {name: BY_ID[name].says for name in dict.fromkeys(row.experiment for row in self.rows)},
             "failed": self.failed,
             "cpu_s": self.cpu_s,
+            "process_s": self.process_s,
+            "peak_bytes": self.peak_bytes,
             "sentences": self.sentences(),
         }
 
@@ -119,10 +140,10 @@ class Arena(Result):
         return sentences(self)
 
     def tables(self) -> "list[Table]":
-        """The board, rows in which the best discipline trails first, and the pairs."""
-        from mayfly.arena.told import board_table, pairs_table
+        """The board, rows in which the best discipline trails first, the pairs, and what it is to reach."""
+        from mayfly.arena.told import board_table, goals_table, pairs_table
 
-        return [board_table(self), pairs_table(self)]
+        return [board_table(self), pairs_table(self), *([goals_table(self)] if self.goals() else [])]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Writes ``report.html`` and ``arena.json``; they appear together or not at all.
@@ -167,7 +188,7 @@ class Arena(Result):
 
         try:
             with complete(Path(path)) as part:
-                part.write_text(page_text(self, "--quick " if self.quick else ""), encoding="utf-8")
+                part.write_text(page_text(self, self.options()), encoding="utf-8")
         except OSError as error:
             raise MayflyError(f"{path}: cannot be written: {error.strerror or error}") from None
         return Path(path)
@@ -240,9 +261,10 @@ def arena(
     ]
     rows = [row for row in ROWS if row.id in values]
     board = {row.id: places(row, values[row.id]) for row in rows}
-    cpu_s = sum(result.get("cpu_s") or 0.0 for result in results.values())
+    cpu_s, process_s = (sum(one.get(name) or 0.0 for one in results.values()) for name in ("cpu_s", "process_s"))
+    peak_bytes = max((one.get("peak_bytes") or 0.0 for one in results.values()), default=0.0)
     kept: dict[str, dict[str, Values]] = {name: dict(own) for name, own in values.items()}
-    return Arena(rows, labels, numbers, quick, board, kept, failed, cpu_s, ran)
+    return Arena(rows, labels, numbers, quick, board, kept, failed, cpu_s, process_s, peak_bytes, ran)
 
 
 def _results(

@@ -31,7 +31,8 @@ class Experiment:
     quick_s : float
         Duration with ``--quick``, s; 0 where it is left out then.
     variants : mapping
-        What a discipline is called with there, by id: ``lfq(medium=cell)``.
+        What a discipline is called with there, by id: ``lfq(medium=cell)``. Options that it has on the board beside
+        these stay, and go first.
     """
 
     id: str
@@ -81,8 +82,8 @@ def _buffer(words: str, buffer: str) -> Experiment:
     return _wired(f"buffer-{words}", says, network__delay="20ms", network__buffer=buffer, workload__load=8_000_000)
 
 
-def _stream(name: str, says: str, rate: int, packet: int) -> Experiment:
-    source = {"rate": rate, "packet": packet, "start": "10s", "group": "stream"}
+def _stream(name: str, says: str, rate: int, packet: int, **more: Any) -> Experiment:
+    source = {"rate": rate, "packet": packet, "start": "10s", "group": "stream", **more}
     fields = LINUX | {"workload.load": 8_000_000, "workload.exact_load": True, "sample_interval": 0}
     fields |= {"duration": "300s", "network.buffer": 50, "workload.cbr": [source], "trace": ["stream"]}
     return Experiment(name, says, "wired", fields, figures.stream, 60.0)
@@ -125,6 +126,7 @@ _N = {
 }
 
 _SPACED = {"rate": "5mbit", "packet": 1500, "users": 1, "group": "attacker"}
+_KEPT = {**_SPACED, "renew": 80, "renew_hosts": True}
 _SPLIT = {"size": "5MB", "flows": 16, "start": "10s", "every": "60s", "users": 1, "group": "attacker"}
 
 _RTTS = [{"flows": 6, "users": 6, "rtt_min": "10ms", "rtt_max": "200ms", "spread": "1s", "group": "bulk"}]
@@ -150,7 +152,13 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         100.0,
     ),
     _stream("call", "a call of 64 kbit/s beside 8 Mbit/s of transfers over 10", 64_000, 160),
-    _stream("video", "a stream of 500 kbit/s beside 8 Mbit/s of transfers over 10", 500_000, 1500),
+    _stream(
+        "video",
+        "a stream of 500 kbit/s beside 8 Mbit/s of transfers over 10; transfers of its pair of hosts share with it",
+        500_000,
+        1500,
+    ),
+    _stream("video-own", "the same from a user of its own: no transfer has its pair of hosts", 500_000, 1500, users=1),
     _attack(
         "spaced",
         "evenly spaced UDP at half the link against long and short transfers",
@@ -164,6 +172,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         workload__cbr=[{**_SPACED, "renew": 10}],
     ),
     _attack("new-addresses", "the same with other addresses every ten packets", "gaming-new-addresses"),
+    _attack(
+        "kept-addresses",
+        "the same with other addresses every 80 packets, 0.2 s: each is kept for longer than the probation of lfq",
+        "gaming-new-addresses",
+        workload__cbr=[_KEPT],
+    ),
     _attack(
         "split",
         "5 MB a minute over 16 connections against long and short transfers",

@@ -3,9 +3,20 @@
 import datetime
 from typing import TYPE_CHECKING
 
+from mayfly.arena.reasons import REASONS
 from mayfly.arena.rows import TIE
-from mayfly.arena.told import board_table, leader, ordered_rows, pairs_table, value_text
+from mayfly.arena.told import (
+    board_table,
+    cost_text,
+    goals_table,
+    leader,
+    ordered_rows,
+    pairs_table,
+    value_text,
+    worse_text,
+)
 from mayfly.arena.trial import BY_ID
+from mayfly.arena.verdicts import best_of
 from mayfly.show.table import Table, markdown
 
 if TYPE_CHECKING:
@@ -21,9 +32,10 @@ experiment. Nothing is summed up in one number: a discipline *leads* a row, *tie
 mayfly arena {options}--page docs/arena.md
 ```
 
-Made on {date}: {seeds} seeds, {cpu:,.0f} s of processor time in the simulator. `--quick` runs a part of it in two
-minutes. What has run is kept in the folder `--out` and does not run again, so that a board that was interrupted goes
-on, and another discipline costs its own runs only.
+Made on {date}: {seeds} seeds, {cost}.
+`--quick` runs a part of it in some minutes. What has run is kept in the folder `--out` and does not run again, so that
+a board that was interrupted goes on, and another discipline costs its own runs only. How much each default of `lfq`
+matters is [a page of its own](arena-sensitivity.md).
 """
 
 _HOW = """\
@@ -36,8 +48,11 @@ all others trail it. A transfer that does not finish counts with the time it had
 An attacker's fair shares below one count as one.
 
 What is not on the board: fairness between congestion controls (one run has one transport), HTTP/3, and time per packet
-([](performance.md)). In cells `lfq` runs with `medium=cell`, everything else with its defaults. Some rows are noisy,
-such as stalls and what an attacker with new addresses does: look at the intervals in `arena.json`.
+([](performance.md)). In cells `lfq` runs with `medium=cell`, whatever other options it has; everything else has its
+defaults. Defaults of `lfq` were chosen on seeds 101 to 108; the board has seeds from 1. In `video` the stream has drawn
+end points, as transfers have: those between the same two hosts are one user with it, and a share of the link is the
+user's limit; in `video-own` it is a user of its own. Some rows are noisy, such as stalls and what an attacker with new
+addresses does: look at the intervals in `arena.json`.
 """
 
 
@@ -56,7 +71,7 @@ def page_text(result: "Arena", options: str = "") -> str:
     """
     first = leader(result)
     head = _HEAD.format(
-        options=options, date=datetime.date.today().isoformat(), seeds=len(result.seeds), cpu=result.cpu_s
+        options=options, date=datetime.date.today().isoformat(), seeds=len(result.seeds), cost=cost_text(result)
     )
     behind = [row for row in ordered_rows(result) if result.board[row.id][first].verdict == "trails"]
     parts = [
@@ -68,9 +83,15 @@ def page_text(result: "Arena", options: str = "") -> str:
         lines = []
         for row in behind:
             own = result.board[row.id]
-            best = min(own, key=lambda label: (own[label].verdict == "trails", own[label].by))
-            lines.append((row.title, value_text(row, own[first].mean), best, value_text(row, own[best].mean)))
-        parts.append(markdown(Table("", ("row", first, "best", "its figure"), tuple(lines)), code=False))
+            best = best_of(row, own)
+            figures = (value_text(row, own[first].mean), best, value_text(row, own[best].mean))
+            why = REASONS.get(first, {}).get(row.id, "not known")
+            lines.append((row.title, *figures, worse_text(own[first].by), why))
+        heads = ("row", first, "best", "its figure", "by", "why")
+        parts.append(markdown(Table("", heads, tuple(lines)), code=False))
+    if result.goals():
+        goals = goals_table(result)
+        parts += [f"\n## {goals.title}\n", markdown(goals, code=False), *(f"\n{note}" for note in goals.notes)]
     parts += ["\n## The board\n", markdown(board_table(result), code=False), f"\n{board_table(result).notes[0]}\n"]
     parts += ["## Pair by pair\n", f"{pairs_table(result).notes[0]}\n", markdown(pairs_table(result)), ""]
     parts.append(_HOW.format(tie=100 * TIE))

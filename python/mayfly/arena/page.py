@@ -5,7 +5,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Any
 
-from mayfly.arena.told import board_table, leader, ordered_rows, pairs_table, value_text
+from mayfly.arena.told import leader, ordered_rows, value_text
 from mayfly.show import page
 from mayfly.show.palette import styles
 from mayfly.show.plots import Figure, axis, figures_of, shown
@@ -47,7 +47,7 @@ def write(result: "Arena", folder: str | os.PathLike[str]) -> dict[str, str]:
         f"<h1>The arena{' (quick)' if result.quick else ''}</h1>",
         page.answer(told[:1], told[1:], more="Where it trails, whom it dominates, what it cost"),
         *(page.place_of(figure, leads=not place) for place, figure in enumerate(figures)),
-        *map(html, (board_table(result), pairs_table(result), _experiments(result))),
+        *map(html, (*result.tables(), _experiments(result))),
         '<footer class="soft">Made by Mayfly.</footer>',
     ]
     with filled(folder, FILES) as partial_folder:

@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from mayfly.arena.goals import RIVALS
 from mayfly.arena.rows import Row
+from mayfly.arena.verdicts import best_of
 from mayfly.show.table import Cell, Table
 from mayfly.show.table import Row as Line
-from mayfly.text.readable import MISSING, digits, share_text, time_text
+from mayfly.text.readable import MISSING, bytes_text, digits, share_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.arena.arena import Arena
@@ -54,10 +56,10 @@ def sentences(result: "Arena") -> list[str]:
     behind = [(result.board[row.id][first].by, row) for row in result.rows if _trails(result, row, first)]
     if behind:
         by, row = max(behind, key=lambda pair: pair[0])
-        best = min(result.board[row.id], key=lambda label: result.board[row.id][label].by)
+        best = best_of(row, result.board[row.id])
         told.append(
             f'it trails most in "{row.title}": {value_text(row, result.board[row.id][first].mean)} beside '
-            f"{value_text(row, result.board[row.id][best].mean)} of {best} ({_worse(by)})"
+            f"{value_text(row, result.board[row.id][best].mean)} of {best} ({worse_text(by)})"
         )
     dominated = [pair["other"] for pair in result.pairs() if pair["one"] == first and pair["dominates"]]
     told.append(
@@ -67,11 +69,23 @@ def sentences(result: "Arena") -> list[str]:
     )
     if result.failed:
         told.append(f"{_so_many(len(result.failed), 'run')} failed, the first: {result.failed[0]['error']}")
-    times = f"{_so_many(len(result.seeds), 'seed')}, {result.cpu_s:,.0f} s of processor time in the simulator"
+    if goals := result.goals():
+        missed = sum(not goal.met for goal in goals)
+        told.append(f"of {_so_many(len(goals), 'goal')} {first} reaches {len(goals) - missed} and misses {missed}")
+    times = f"{_so_many(len(result.seeds), 'seed')}, {cost_text(result)}"
     return [*told, f"{times}; {_so_many(result.ran, 'run')} done now"]
 
 
-def _worse(by: float) -> str:
+def cost_text(result: "Arena") -> str:
+    """Processor time, in all and in the simulator, and the memory of the largest process."""
+    return (
+        f"{result.process_s:,.0f} s of processor time, {result.cpu_s:,.0f} s of it in the simulator, "
+        f"{bytes_text(result.peak_bytes)} in the largest process"
+    )
+
+
+def worse_text(by: float) -> str:
+    """How much worse, as a factor from twice on."""
     return f"{digits(1 + by)} times" if by >= 1 else f"{share_text(by)} worse"
 
 
@@ -146,3 +160,46 @@ def pairs_table(result: "Arena") -> Table:
         rows.append((one, *cells))
     note = "Rows in which the discipline of the line is better : worse than that of the column, beyond chance."
     return Table("Pair by pair", ("", *result.disciplines), tuple(rows), notes=(note,), narrow="fold")
+
+
+def goals_table(result: "Arena") -> Table:
+    """What the best discipline is to reach, its figure, and whether it does.
+
+    Parameters
+    ----------
+    result : Arena
+
+    Returns
+    -------
+    Table
+        Missed ones first.
+    """
+    rows: list[Line] = []
+    for one in sorted(result.goals(), key=lambda outcome: outcome.met):
+        relation = "at least" if one.row.better == "higher" else "at most"
+        beside = "the best rival" if one.goal.beside == RIVALS else one.goal.beside
+        times = f" ({one.goal.bound:g} times that of {beside})" if beside else ""
+        limit, figure = (
+            f"{digits(100 * value)} %" if one.row.unit == "share" else value_text(one.row, value)
+            for value in (one.limit, one.figure)
+        )
+        by = f"{digits(100 * abs(one.by))} % {'to spare' if one.met else 'short'}"
+        verdict = f"{'reached' if one.met else 'missed'}{', within chance' if one.sure is False else ''}"
+        rows.append(
+            (
+                one.row.title,
+                f"{relation} {limit}{times}",
+                figure,
+                Cell(verdict, True if one.met else None),
+                by,
+                one.goal.source,
+            )
+        )
+    first = leader(result)
+    notes = (
+        "Means over the seeds; within chance: the limit is inside the 95 % interval of the mean. The experiments are "
+        "those of this board; who set the goals may have had other durations, sizes and neighbours in mind.",
+        *(f"{one.row.title}: {one.goal.note}." for one in result.goals() if one.goal.note),
+    )
+    heads = ("row", "goal", first, "reached", "by", "source")
+    return Table(f"What {first} is to reach", heads, tuple(rows), notes=notes, page_only=True)

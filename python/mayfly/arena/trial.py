@@ -3,14 +3,17 @@
 import hashlib
 import json
 import math
+import resource
+import time
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import polars as pl
 
 from mayfly import _native
 from mayfly.arena.experiments import EXPERIMENTS, Experiment
+from mayfly.discipline_registry import Discipline, parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import named, run_one, workload
@@ -48,8 +51,13 @@ class Trial:
 
     @property
     def discipline(self) -> str:
-        """What runs: in a cell, the variant for cells."""
-        return self.about.variants.get(self.label, self.label)
+        """What runs: in a cell, with the options for cells beside its own, which go first."""
+        asked = parse(self.label)
+        added = self.about.variants.get(asked.id)
+        if added is None:
+            return self.label
+        there = parse(added)
+        return Discipline(asked.id, there.options | asked.options, there.written | asked.written).label
 
     def loaded(self) -> Scenario:
         """The scenario of the run.
@@ -59,11 +67,7 @@ class Trial:
         MayflyError
             A value is refused.
         """
-        about = self.about
-        given = {**about.fields, "seed": self.seed, "replications": 1}
-        if self.quick:
-            given["duration"] = about.quick_s
-        return load_scenario(about.scenario, given)
+        return _loaded(self.experiment, self.seed, self.quick)
 
     @property
     def key(self) -> str:
@@ -89,19 +93,43 @@ class Trial:
         Returns
         -------
         row : dict
-            ``key, status, error, discipline, variant, seed, cpu_s``, ``field.experiment``, and the figures.
+            ``key, status, error, discipline, variant, seed``, ``field.experiment``, ``cpu_s`` in the simulator,
+            ``process_s``, processor time of all of it, ``peak_bytes`` of the process so far, and the figures.
         records : None
         """
         row: dict[str, Any] = {"key": key, "status": "done", "error": None, "discipline": self.label}
         row |= {"variant": self.discipline, "seed": self.seed, "field.experiment": self.experiment}
+        began_s = time.process_time()
         try:
             scenario = self.loaded()
-            result = run_one(scenario, named([self.discipline])[0], workload(scenario))
+            flows = _flows(self.experiment, self.seed, self.quick)
+            result = run_one(scenario, named([self.discipline])[0], flows)
             found = self.about.read(result, scenario)
         except (MayflyError, MemoryError, OSError) as error:
             return row | {"status": "failed", "error": str(error) or type(error).__name__}, None
         kept = {name: value for name, value in found.items() if math.isfinite(value)}
-        return row | {"cpu_s": float(result.counters["cpu_s"])} | kept, None
+        cost = {
+            "cpu_s": float(result.counters["cpu_s"]),
+            "process_s": time.process_time() - began_s,
+            "peak_bytes": 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        }
+        return row | cost | kept, None
+
+
+@lru_cache(64)
+def _loaded(experiment: str, seed: int, quick: bool) -> Scenario:
+    """The scenario of all disciplines: a board asks for it once for each, one after the other."""
+    about = BY_ID[experiment]
+    given = {**about.fields, "seed": seed, "replications": 1}
+    if quick:
+        given["duration"] = about.quick_s
+    return load_scenario(about.scenario, given)
+
+
+@lru_cache(2)
+def _flows(experiment: str, seed: int, quick: bool) -> pl.DataFrame:
+    """The workload that all disciplines meet."""
+    return workload(_loaded(experiment, seed, quick))
 
 
 @cache

@@ -113,6 +113,11 @@ def places(row: Row, found: Mapping[str, Values]) -> dict[str, Place]:
     return result
 
 
+def best_of(row: Row, found: Mapping[str, Place]) -> str:
+    """The discipline with the best mean of a row, whoever ties with it."""
+    return min(found, key=lambda label: badness(row, found[label].mean))
+
+
 def _interval(values: Sequence[float]) -> list[float] | None:
     if len(values) < 2:
         return None

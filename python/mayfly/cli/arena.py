@@ -21,6 +21,10 @@ def arena(
         Path,
         typer.Option(metavar="DIR", help="Folder of report.html, arena.json and all results; what is there stays"),
     ] = Path("mayfly-arena"),
+    sensitivity: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="In place of --disciplines: one with each default halved and doubled"),
+    ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Also the board as a page of Markdown")] = None,
     assets: Assets = "inline",
     as_json: AsJson = False,
@@ -28,13 +32,20 @@ def arena(
 ) -> None:
     """Every discipline on one board of criteria: who leads where."""
     session = Session(as_json, quiet, out, assets)
-    from mayfly.arena.arena import arena as run
+    from mayfly.arena.sensitivity import board
     from mayfly.sweep.workers import workers as chosen
 
     make_workers = chosen(workers)
     with session.progress("arena") as progress:
-        found = run(
-            out, disciplines, experiments, quick=quick, seeds=seeds, make_workers=make_workers, progress=progress
+        found = board(
+            out,
+            disciplines,
+            experiments,
+            varied=sensitivity,
+            quick=quick,
+            seeds=seeds,
+            make_workers=make_workers,
+            progress=progress,
         )
     files = session.placed(found.write(out))
     if page is not None:
