@@ -635,3 +635,30 @@ fn who_was_not_served_has_no_standing_by_coming_again() {
     }
     assert!((150..300).contains(&newcomers), "{newcomers}");
 }
+
+/// The clock of a user goes on while it is silent: its call is behind its own page, and goes first.
+#[test]
+fn a_call_does_not_wait_for_a_page_of_its_own_user() {
+    let mut queue = long_ones("");
+    let served = |queue: &mut Qdisc| {
+        let sent = queue.dequeue(LATER).expect("long ones have packets");
+        if sent.dst < 4 {
+            queue.enqueue(sent, LATER);
+        }
+        sent.flow
+    };
+    let call = packet(4, 9, 1500);
+    // A sixtieth of what is sent, and more than the lag of a flow.
+    for _ in 0..160 {
+        queue.enqueue(call, LATER);
+        (0..60).for_each(|_| _ = served(&mut queue));
+    }
+    (0..60).for_each(|_| enqueue_later(&mut queue, packet(4, 10, 1500)));
+    queue.enqueue(call, LATER);
+    let waits = (0..).take_while(|_| served(&mut queue) != call.flow).count();
+    assert!(waits <= 2, "{waits}");
+}
+
+fn enqueue_later(queue: &mut Qdisc, packet: Packet) {
+    queue.enqueue(packet, LATER);
+}

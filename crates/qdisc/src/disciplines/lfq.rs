@@ -672,19 +672,24 @@ impl Lfq {
     /// The slot of the flow of `packet`, which is in the order of its user, or ahead of it; and that user.
     #[inline(always)]
     fn flow_of(&mut self, packet: &Packet, now: Time) -> (usize, u16) {
-        let home = self.flow_slots.home(packet.flow.0);
-        let own = self.flow_slots.find(home);
+        let place = self.flow_slots.home(packet.flow.0);
+        let own = self.flow_slots.find(place);
         match own {
             Some(slot) if self.flows[slot].state != State::Idle => {
                 let Flow { owner, home, state, .. } = self.flows[slot];
-                if owner != home && self.comes_again(owner, now) && state == State::InOrder {
-                    self.users[usize::from(home)].order.remove(slot as u16, &mut self.flows[..]);
-                    self.move_home(slot as u16);
-                    return (slot, owner);
+                if owner == home || !self.comes_again(owner, now) || state != State::InOrder {
+                    return (slot, home);
                 }
-                (slot, home)
+                self.users[usize::from(home)].order.remove(slot as u16, &mut self.flows[..]);
+                if self.flows[slot].packets.is_empty() {
+                    // All were dropped, and its turn had not come since.
+                    self.leave(slot as u16);
+                    return self.begin(packet, place, own, now);
+                }
+                self.move_home(slot as u16);
+                (slot, owner)
             }
-            _ => self.begin(packet, home, own, now),
+            _ => self.begin(packet, place, own, now),
         }
     }
 
