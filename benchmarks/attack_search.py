@@ -28,7 +28,7 @@ import polars as pl
 from scipy.optimize import Bounds, differential_evolution
 
 from mayfly.arena.experiments import LINUX
-from mayfly.arena.figures import attack
+from mayfly.arena.figures import ENDLESS, attack
 from mayfly.metrics.fairness import wire_bytes
 from mayfly.metrics.groups import fair_groups
 from mayfly.scenario.scenario import Scenario, load_scenario
@@ -147,7 +147,7 @@ def main() -> None:
                     told_of = ["", *given.beside]
                     figures = list(pool.map(partial(search.figures, knobs, TOLD), told_of))
                     cells = [f"`{discipline}`", "free" if may_forge else "kept", words]
-                    cells += [f"{row[goal]:.3g}" for row in figures] + [told(search.source(knobs))]
+                    cells += [f"{row[goal]:.3g}" if row[goal] < ENDLESS else "no end" for row in figures] + [told(search.source(knobs))]
                     rows.append("| " + " | ".join(cells) + " |")
                     print(rows[-1], flush=True)
     if given.write:
