@@ -147,7 +147,8 @@ def main() -> None:
                     told_of = ["", *given.beside]
                     figures = list(pool.map(partial(search.figures, knobs, TOLD), told_of))
                     cells = [f"`{discipline}`", "free" if may_forge else "kept", words]
-                    cells += [f"{row[goal]:.3g}" if row[goal] < ENDLESS else "no end" for row in figures] + [told(search.source(knobs))]
+                    cells += [f"{row[goal]:.3g}" if row[goal] < ENDLESS else "no end" for row in figures]
+                    cells.append(told(search.source(knobs)))
                     rows.append("| " + " | ".join(cells) + " |")
                     print(rows[-1], flush=True)
     if given.write:
