@@ -218,11 +218,11 @@ def refuse_flows(flows: float, each_bytes: int, what: str) -> None:
 
     Examples
     --------
-    >>> limits.memory_bytes = 500_000_000
+    >>> limits.memory_bytes = 100_000_000_000
     >>> refuse_flows(1000, DRAWN_BYTES, "load = 10mbit")
-    >>> refuse_flows(40e6, DRAWN_BYTES, "load = 400gbit")
+    >>> refuse_flows(4e9, DRAWN_BYTES, "load")
     Traceback (most recent call last):
-    mayfly.errors.MayflyError: load = 400gbit: 40 M flows take 6 GB or more, and the command has 0.5 GB of memory: ...
+    mayfly.errors.MayflyError: load: 4e+03 M flows take 6e+02 GB or more, and the command has 100 GB of memory: ...
     >>> limits.memory_bytes = None
     """
     flows = min(flows, 1e18)

@@ -220,10 +220,9 @@ def test_of_a_capture_that_is_too_long_its_beginning_is_answered_for(scanned, tm
 
 def test_a_part_of_a_capture_is_a_capture(scanned, monkeypatch):
     """What was read is what a shorter file would have brought, the answer of whatif included."""
-    from mayfly.limits import Look
     from mayfly.workload.connections import read_captures
 
-    monkeypatch.setattr(Look, "_reached", staticmethod(lambda: ("a limit", "--memory 1gb")))
+    monkeypatch.setattr("mayfly.limits.reached", lambda share: ("a limit", "--memory 1gb"))
     part = read_captures(scanned)
     count = part.counts["packets"]
     assert 0 < count == part.counts["stopped"]["packets"] < 400_000

@@ -25,6 +25,10 @@ from mayfly.workload.mix import check_packet
 
 MSS, HEADER = 1460, 40
 
+MOST_AT_ONCE = 1_000_000
+"""Arrivals beyond a hundred times their mean number: who has more has a law whose gaps are next to nothing beside their
+mean."""
+
 
 def draw(
     workload: Workload,
@@ -149,7 +153,7 @@ def starts(one: Class, workload: Workload, duration_s: float, seed: int, factor:
         gaps.append(more / mean)
         # All gaps are added up anew, so that a longer run begins with the shorter one to the last digit.
         reached = np.cumsum(np.concatenate(gaps))
-        if len(reached) > 10 * MAX_ARRIVALS:
+        if len(reached) > MOST_AT_ONCE + 100 * expected:
             raise MayflyError(f"class {' '.join(one.key)}: gap: too many arrivals at one time")
     found = np.interp(reached[reached < expected] / rate, runs, times)
     return found[found < duration_s]
