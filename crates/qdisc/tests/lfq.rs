@@ -615,14 +615,13 @@ fn packets_that_go_ahead_keep_nobody_from_what_is_warranted() {
 /// Newcomers that come again before any of them was served are still one user.
 #[test]
 fn who_was_not_served_has_no_standing_by_coming_again() {
-    let mut queue = long_ones("probation=0.1");
-    // `long_ones` has come again too early for that: once more.
+    let mut queue = long_ones("");
     let (first, again, mut newcomers) = (Time(300 * MS), Time(500 * MS), 0);
-    for user in (0..4).chain(10..20) {
+    for user in 10..20 {
         queue.enqueue(packet(user, 1, 1500), first);
     }
     // Enough that none has to come a third time.
-    for user in (0..1500).map(|n| 10 + n % 10).chain(0..4) {
+    for user in (0..1500).map(|n| 10 + n % 10) {
         queue.enqueue(packet(user, 1, 1500), again);
     }
     // The credit of the newcomers is used up before it counts.
@@ -653,12 +652,10 @@ fn a_call_does_not_wait_for_a_page_of_its_own_user() {
         queue.enqueue(call, LATER);
         (0..60).for_each(|_| _ = served(&mut queue));
     }
-    (0..60).for_each(|_| enqueue_later(&mut queue, packet(4, 10, 1500)));
+    for _ in 0..60 {
+        queue.enqueue(packet(4, 10, 1500), LATER);
+    }
     queue.enqueue(call, LATER);
     let waits = (0..).take_while(|_| served(&mut queue) != call.flow).count();
     assert!(waits <= 2, "{waits}");
-}
-
-fn enqueue_later(queue: &mut Qdisc, packet: Packet) {
-    queue.enqueue(packet, LATER);
 }

@@ -16,7 +16,6 @@ from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress, named
 from mayfly.sweep.store import Store
 from mayfly.sweep.workers import Local, Workers
-from mayfly.text.files import complete
 
 if TYPE_CHECKING:
     from mayfly.show.table import Table
@@ -184,14 +183,9 @@ class Arena(Result):
         MayflyError
             It cannot be written.
         """
-        from mayfly.arena.markdown import page_text
+        from mayfly.arena.markdown import page_text, written
 
-        try:
-            with complete(Path(path)) as part:
-                part.write_text(page_text(self, self.options()), encoding="utf-8")
-        except OSError as error:
-            raise MayflyError(f"{path}: cannot be written: {error.strerror or error}") from None
-        return Path(path)
+        return written(path, page_text(self, self.options()))
 
 
 def arena(

@@ -1,6 +1,8 @@
 """The page of the arena in the documentation, made from a board."""
 
 import datetime
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mayfly.arena.reasons import REASONS
@@ -17,7 +19,9 @@ from mayfly.arena.told import (
 )
 from mayfly.arena.trial import BY_ID
 from mayfly.arena.verdicts import best_of
+from mayfly.errors import MayflyError
 from mayfly.show.table import Table, markdown
+from mayfly.text.files import complete
 
 if TYPE_CHECKING:
     from mayfly.arena.arena import Arena
@@ -99,3 +103,19 @@ def page_text(result: "Arena", options: str = "") -> str:
     experiments = tuple((name, BY_ID[name].says, f"`{BY_ID[name].scenario}`") for name in names)
     parts += ["## The experiments\n", markdown(Table("", ("experiment", "what it is", "scenario"), experiments)), ""]
     return "\n".join(parts)
+
+
+def written(path: str | os.PathLike[str], text: str) -> Path:
+    """Writes a page, which appears when it is complete.
+
+    Raises
+    ------
+    MayflyError
+        It cannot be written.
+    """
+    try:
+        with complete(Path(path)) as part:
+            part.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise MayflyError(f"{path}: cannot be written: {error.strerror or error}") from None
+    return Path(path)

@@ -9,6 +9,7 @@ from typing import Any
 
 from mayfly.arena.arena import Arena, arena
 from mayfly.arena.experiments import EXPERIMENTS
+from mayfly.arena.markdown import written
 from mayfly.arena.rows import Row
 from mayfly.arena.told import cost_text, value_text
 from mayfly.arena.verdicts import worse
@@ -19,7 +20,6 @@ from mayfly.show.table import Cell, Table, markdown
 from mayfly.show.table import Row as Line
 from mayfly.simulate.run import Progress
 from mayfly.sweep.workers import Local, Workers
-from mayfly.text.files import complete
 from mayfly.text.readable import digits
 
 FIXED = ("prefix", "mtu")
@@ -130,12 +130,7 @@ class Sensitivity(Result):
         MayflyError
             It cannot be written.
         """
-        try:
-            with complete(Path(path)) as part:
-                part.write_text(self._page(), encoding="utf-8")
-        except OSError as error:
-            raise MayflyError(f"{path}: cannot be written: {error.strerror or error}") from None
-        return Path(path)
+        return written(path, self._page())
 
     def _page(self) -> str:
         board = self.board
