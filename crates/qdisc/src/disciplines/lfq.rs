@@ -35,8 +35,9 @@
 //! to be that of the users and cannot be forged: `dst` on the way to them, `src` on the way from them. `prefix` takes the leading bits of an
 //! address; hosts are numbers of 32 bits here, an implementation with IPv6 takes /64. Packets here carry no mark.
 //!
-//! **Queue management.** Each flow has CoDel ([codel](codel.md)), which never takes the last packets of a flow (`mtu`), and marks where the
-//! transport understands ECN. A packet with ECT(1), of a scalable sender (RFC 9331), is marked when it waited longer than `step` and others
+//! **Queue management.** Each flow has CoDel ([codel](codel.md)), which never takes the last packet of a flow (`mtu`), and marks where the
+//! transport understands ECN. It leaves a flow alone that is more than $D$ behind, or whose user is, while its packets wait less than
+//! `interval`: a queue that its own credit empties is not a standing one, and a drop in a slow start costs the most. A packet with ECT(1), of a scalable sender (RFC 9331), is marked when it waited longer than `step` and others
 //! of its flow wait behind it: so such senders keep a short queue of their own.
 //!
 //! **Medium.** On a wire a packet is charged its bytes. In a half-duplex cell (`medium=cell`) an acknowledgement is charged what it newly
@@ -85,14 +86,14 @@
 //! | `pace` | $p$ | share | 0.4 | speed of a clock beside service per backlogged user, or flow of the user |
 //! | `probation` | | s | 0.1 | from when a new user first comes until it has standing, if it comes again; 0: at once |
 //! | `flows` | | slots | 896 | flows with a queue of their own |
-//! | `users` | | slots | 192 | users that are remembered |
+//! | `users` | | slots | 160 | users that are remembered |
 //! | `lag_time` | | s | 0.5 | what the link sends in it bounds the lags and the debt |
 //! | `patience` | | s | 0.05 | a round |
 //! | `quantum` | | bytes | 30,000 | what a user sends in one turn in a cell, so that aggregates fill |
 //! | `medium` | | | `wire` | `wire` or `cell` |
 //! | `target` | TARGET | s | 0.005 | CoDel: time in the queue that is acceptable |
 //! | `interval` | INTERVAL | s | 0.1 | CoDel: how long it may be exceeded before the first drop |
-//! | `mtu` | MTU | bytes | 1514 | CoDel: nothing is dropped while no more than this waits behind in the flow |
+//! | `mtu` | MTU | bytes | 1 | CoDel: nothing is dropped while no more than this waits behind in the flow |
 //! | `ecn` | | | `on` | mark packets of ECN-capable transports instead of dropping them |
 //! | `step` | | s | 0.001 | wait beyond which packets of scalable senders are marked |
 //!
@@ -173,6 +174,7 @@ use units::{Stream, Time};
 use crate::base::{Discipline, DropReason, Env};
 use crate::packet::{Ecn, Kind, Packet};
 use crate::parts::codel::{self, Control, ECN, INTERVAL, Law, TARGET};
+use crate::parts::lobby::Lobby;
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::standing_table::{Home, StandingTable};
@@ -188,8 +190,9 @@ const WINDOW: u32 = 1 << 20;
 /// this many of those of a user; the rest of its flows share one queue.
 const SLOTS_OF_ONE_USER: usize = 4;
 
-/// Slots of a set that users without standing may have at least.
-const SLOTS_OF_NEWCOMERS: u32 = 2;
+/// Newcomers that are remembered, and the probations for which one is whoever else comes.
+const REMEMBERED: u64 = 1024;
+const SAFE: u64 = 5;
 
 /// Packets that are served in turn, or ahead, for one that has waited too long.
 const TURNS: u32 = 4;
@@ -207,7 +210,7 @@ const MOST: u64 = 64;
 /// Bytes over which the rate of the link is measured.
 const MEASURED: u64 = 30_000;
 
-/// Counters of flows without a slot.
+/// Counters of newcomers: of their packets without a slot, and of their flows with one.
 const COUNTERS: usize = 1024;
 
 const NONE: u16 = u16::MAX;
@@ -229,10 +232,10 @@ struct Flow {
     control: Control,
     /// F_f: what the flow was charged, beside the clock of its user.
     tag: i64,
-    /// Whose it is.
-    owner: u16,
-    /// In whose order it is: that of its owner, or that of all newcomers.
+    /// The user in whose order it is, or all newcomers.
     home: u16,
+    /// Of a newcomer: where its flows with a slot are counted.
+    counted: u16,
     state: State,
     place: Place,
 }
@@ -278,9 +281,6 @@ struct User {
     left: i64,
     /// Bytes waiting.
     bytes: u64,
-    /// When it came, as a newcomer, and whether it was served since.
-    since: Time,
-    was_served: bool,
     /// The round in which one of its flows was served out of turn.
     fed: u16,
     place: Place,
@@ -293,8 +293,6 @@ struct User {
     /// Packets of newcomers that had come without a slot when it got standing, or others came to share with it.
     after: u64,
     is_in_order: bool,
-    /// Whether it is a user of its own, and no newcomer any more.
-    has_standing: bool,
 }
 
 impl Default for User {
@@ -306,8 +304,6 @@ impl Default for User {
             packets: 0,
             left: 0,
             bytes: 0,
-            since: Time::ZERO,
-            was_served: false,
             fed: 0,
             place: Place::default(),
             flows: 0,
@@ -315,7 +311,6 @@ impl Default for User {
             spare: NONE,
             after: 0,
             is_in_order: false,
-            has_standing: false,
         }
     }
 }
@@ -465,12 +460,16 @@ struct Backlog<'a> {
     kind: Kind,
     progress: u64,
     waits: Option<Time>,
+    /// Up to this wait the packet is left alone.
+    grace: Time,
 }
 
 impl codel::Queue for Backlog<'_> {
     #[inline(always)]
-    fn head(&self, _: &Env) -> Option<(Time, u64)> {
-        self.packets.front(self.list).map(|packet| (packet.arrival, self.list.bytes() - u64::from(packet.len)))
+    fn head(&self, env: &Env) -> Option<(Time, u64)> {
+        let head = self.packets.front(self.list)?;
+        let is_spared = env.now().saturating_sub(head.arrival) < self.grace;
+        Some((head.arrival, if is_spared { 0 } else { self.list.bytes() - u64::from(head.len) }))
     }
 
     #[inline(always)]
@@ -536,6 +535,15 @@ fn rate(rates: &[u32], sharing: u32) -> u32 {
     rates.get(sharing as usize).copied().unwrap_or_else(|| rates[0] / sharing)
 }
 
+/// The flow of a newcomer waits no more.
+#[cold]
+fn uncount(flow: &mut Flow, counters: &mut [u16]) {
+    if flow.counted != NONE {
+        counters[usize::from(flow.counted)] -= 1;
+        flow.counted = NONE;
+    }
+}
+
 /// Lagged fair queueing.
 #[derive(Clone, Debug)]
 pub struct Lfq {
@@ -548,6 +556,9 @@ pub struct Lfq {
     /// By slot of `user_slots`; the last one is that of all newcomers.
     users: Vec<User>,
     user_slots: StandingTable,
+    lobby: Lobby,
+    /// Flows of newcomers that have a slot, by a hash of the newcomer.
+    flows_of_newcomers: Vec<u16>,
     spilled: Spilled,
     order: TagRing<64>,
     /// Flows in line for going ahead.
@@ -571,6 +582,8 @@ pub struct Lfq {
     /// Empty on a wire.
     cell: Cell,
     law: Law,
+    /// Up to which wait CoDel leaves a packet of who is behind alone.
+    grace: Time,
     scale: Scale,
     marks: bool,
     step: Time,
@@ -615,7 +628,7 @@ impl Lfq {
         self.users[usize::from(user)].spare = slot as u16;
         // Not twice as many as there are.
         self.flows.reserve_exact(1);
-        self.flows.push(Flow { owner: user, home: user, ..Flow::default() });
+        self.flows.push(Flow { home: user, counted: NONE, ..Flow::default() });
         self.bits.resize(slot / 64 + 1, Bits::default());
         if self.is_cell {
             self.cell.served.push(u64::MAX);
@@ -635,8 +648,8 @@ impl Lfq {
         spare != NONE && !self.flows[usize::from(spare)].packets.is_empty()
     }
 
-    /// The user at `home`: its own slot, one that it shares, or that of all newcomers. From now on a user that is not known is,
-    /// if there is a slot.
+    /// The user at `home`, at `now`: its own slot, one that it shares, or that of all newcomers. A newcomer that was served and
+    /// comes again after `probation` is a user of its own from now on.
     #[inline]
     fn meet(&mut self, home: Home, now: Time) -> u16 {
         if let Some(slot) = self.user_slots.find(home) {
@@ -647,10 +660,17 @@ impl Lfq {
         if self.user_slots.is_shared(home) {
             return self.user_slots.fixed(home) as u16;
         }
-        let Some(slot) = self.user_slots.take(home, SLOTS_OF_NEWCOMERS, false) else {
-            if !self.user_slots.all_kept(home) {
-                return self.newcomers();
-            }
+        if self.probation > Time::ZERO && !self.lobby.has_passed(home, now, self.probation) {
+            return self.newcomers();
+        }
+        self.admit(home)
+    }
+
+    /// The user at `home` has standing from now on, and a slot, or shares one.
+    #[cold]
+    fn admit(&mut self, home: Home) -> u16 {
+        self.lobby.leaves(home);
+        let Some(slot) = self.user_slots.take(home, false) else {
             let fixed = self.user_slots.fixed(home);
             self.user_slots.set_shared(fixed, true);
             self.users[fixed].after = self.spilled.came;
@@ -659,13 +679,9 @@ impl Lfq {
         let user = &mut self.users[slot];
         // Beyond the tags of the flows of the user before: to this one they are newcomers.
         user.clock.bytes += self.flow_lag.bytes + 2 * i64::from(WINDOW) * MOST as i64;
-        (user.left, user.since, user.was_served) = (self.clock.bytes, now, false);
-        user.has_standing = self.probation == Time::ZERO;
-        user.after = self.spilled.came;
-        user.tag = self.clock.bytes;
-        if user.has_standing {
+        (user.left, user.tag, user.after) = (self.clock.bytes, self.clock.bytes, self.spilled.came);
+        if self.probation == Time::ZERO {
             user.tag -= self.user_lag.bytes;
-            self.user_slots.keep(slot);
         }
         slot as u16
     }
@@ -677,41 +693,52 @@ impl Lfq {
         let own = self.flow_slots.find(place);
         match own {
             Some(slot) if self.flows[slot].state != State::Idle => {
-                let Flow { owner, home, state, .. } = self.flows[slot];
-                if owner == home || !self.comes_again(owner, now) || state != State::InOrder {
+                let Flow { home, state, .. } = self.flows[slot];
+                if home != self.newcomers() || state != State::InOrder {
                     return (slot, home);
                 }
-                self.users[usize::from(home)].order.remove(slot as u16, &mut self.flows[..]);
-                if self.flows[slot].packets.is_empty() {
-                    // All were dropped, and its turn had not come since.
-                    self.leave(slot as u16);
-                    return self.begin(packet, place, own, now);
-                }
-                self.move_home(slot as u16);
-                (slot, owner)
+                self.of_newcomers(packet, place, slot, now)
             }
             _ => self.begin(packet, place, own, now),
         }
     }
 
+    /// The same where the flow is in `slot`, in the order of the newcomers: it leaves that, if its user has standing now.
+    #[inline(never)]
+    fn of_newcomers(&mut self, packet: &Packet, place: Home, slot: usize, now: Time) -> (usize, u16) {
+        let user = self.meet(self.user_slots.home(self.key(packet)), now);
+        if user == self.newcomers() {
+            return (slot, user);
+        }
+        let newcomers = usize::from(self.newcomers());
+        self.users[newcomers].order.remove(slot as u16, &mut self.flows[..]);
+        if self.flows[slot].packets.is_empty() {
+            // All were dropped, and its turn had not come since.
+            self.leave(slot as u16);
+            return self.begin(packet, place, Some(slot), now);
+        }
+        self.move_home(slot as u16, user);
+        (slot, user)
+    }
+
     #[inline(always)]
     fn begin(&mut self, packet: &Packet, place: Home, own: Option<usize>, now: Time) -> (usize, u16) {
         let key = self.user_slots.home(self.key(packet));
-        let owner = self.meet(key, now);
-        let home = if self.comes_again(owner, now) { owner } else { self.newcomers() };
+        let home = self.meet(key, now);
         let is_newcomer = home == self.newcomers();
-        let user = &self.users[usize::from(owner)];
+        let user = &mut self.users[usize::from(home)];
         if (is_newcomer || user.after > self.spilled.left) && self.spilled.holds(key) {
             // This one comes behind those for which it has to wait, and the next one behind it.
-            self.users[usize::from(owner)].after = self.spilled.came + 1;
+            user.after = self.spilled.came + 1;
             return self.begin_spare(self.newcomers(), key, packet.len);
         }
         let most = self.flow_slots.len() / SLOTS_OF_ONE_USER;
+        let flows = usize::from(user.flows);
+        let counter = key.fingerprint() as usize % COUNTERS;
         let is_crowded = if is_newcomer {
-            let all = &self.users[usize::from(home)];
-            usize::from(all.flows) >= 2 * most || (owner != home && usize::from(user.flows) >= most / SLOTS_OF_ONE_USER)
+            flows >= 2 * most || usize::from(self.flows_of_newcomers[counter]) >= most / SLOTS_OF_ONE_USER
         } else {
-            usize::from(user.flows) >= most || self.spills(home)
+            flows >= most || self.spills(home)
         };
         if is_crowded {
             return self.begin_spare(home, key, packet.len);
@@ -721,7 +748,7 @@ impl Lfq {
             self.flow_slots.set_busy(slot);
             slot
         } else {
-            let Some(slot) = self.flow_slots.take(place, 0, true) else {
+            let Some(slot) = self.flow_slots.take(place, true) else {
                 return self.begin_spare(home, key, packet.len);
             };
             if self.is_cell {
@@ -733,11 +760,15 @@ impl Lfq {
         if own.is_none() {
             flow.control = Control::default();
         }
-        if own.is_none() || flow.owner != owner || flow.home != home {
+        if own.is_none() || flow.home != home {
             // It starts by the lag behind.
-            (flow.owner, flow.home, flow.tag) = (owner, home, i64::MIN);
+            (flow.home, flow.tag) = (home, i64::MIN);
         }
-        self.start(slot, owner, home, packet.len);
+        if is_newcomer {
+            flow.counted = counter as u16;
+            self.flows_of_newcomers[counter] += 1;
+        }
+        self.start(slot, home, packet.len);
         (slot, home)
     }
 
@@ -757,26 +788,25 @@ impl Lfq {
 
     #[cold]
     fn start_spare(&mut self, slot: u16, user: u16, len: u32) {
-        self.start(slot.into(), user, user, len);
+        self.start(slot.into(), user, len);
     }
 
-    /// The idle flow in `slot`, of `owner` and of `home`, for which a packet of `len` bytes came, waits from now on.
+    /// The idle flow in `slot`, of `home`, for which a packet of `len` bytes came, waits from now on.
     #[inline(always)]
-    fn start(&mut self, slot: usize, owner: u16, home: u16, len: u32) {
+    fn start(&mut self, slot: usize, home: u16, len: u32) {
+        let charge = i64::from(self.scale.of_bytes(len));
+        // Among newcomers everybody is new.
+        let lag = if home == self.newcomers() { charge.min(self.flow_lag.bytes) } else { self.flow_lag.bytes };
         let user = &mut self.users[usize::from(home)];
         user.wake(self.clock.bytes, self.user_lag.bytes);
         user.flows += 1;
         let (flow, clock) = (&mut self.flows[slot], user.clock.bytes);
-        flow.tag = flow.tag.max(clock - self.flow_lag.bytes);
-        let charge = i64::from(self.scale.of_bytes(len));
+        flow.tag = flow.tag.max(clock - lag);
         let goes_ahead = flow.tag + charge <= clock && user.tag + charge <= self.clock.bytes + self.debt;
         flow.state = State::Ahead;
         self.waiting += 1;
-        if owner != home {
-            self.users[usize::from(owner)].flows += 1;
-        }
-        if owner != self.newcomers() {
-            self.user_slots.set_busy(owner.into());
+        if home != self.newcomers() {
+            self.user_slots.set_busy(home.into());
         }
         if goes_ahead {
             self.ahead.push_back(slot as u16);
@@ -818,18 +848,18 @@ impl Lfq {
             (bits.active & others, bits.unserved & others, bits.starved & others);
         let flow = &mut self.flows[at];
         flow.state = State::Idle;
-        let (owner, home) = (flow.owner, flow.home);
+        let home = flow.home;
+        if home == self.users.len() as u16 - 1 {
+            uncount(flow, &mut self.flows_of_newcomers);
+        }
         self.waiting -= 1;
         if at < self.flow_slots.len() {
             self.flow_slots.set_free(at);
         }
-        if owner != home {
-            self.users[usize::from(home)].flows -= 1;
-        }
-        let user = &mut self.users[usize::from(owner)];
+        let user = &mut self.users[usize::from(home)];
         user.flows -= 1;
-        if user.flows == 0 && !user.is_in_order && owner != self.newcomers() {
-            self.user_slots.set_free(owner.into());
+        if user.flows == 0 && !user.is_in_order && home != self.newcomers() {
+            self.user_slots.set_free(home.into());
         }
     }
 
@@ -991,17 +1021,24 @@ impl Lfq {
         let flow = &self.flows[usize::from(slot)];
         if flow.packets.is_empty() {
             self.leave(slot);
-        } else if flow.owner != home
-            && self.users[usize::from(flow.owner)].has_standing
-            && flow.owner != self.newcomers()
+        } else if home == self.newcomers()
+            && let Some(user) = self.known(slot)
         {
-            self.move_home(slot);
+            self.move_home(slot, user);
         } else {
             self.place(slot);
         }
         if turn == Turn::InOrder {
             self.settle_user(home);
         }
+    }
+
+    /// The user with a slot that the flow in `slot` is of by now, which was in the order of the newcomers and has packets.
+    #[cold]
+    fn known(&self, slot: u16) -> Option<u16> {
+        let is_own = usize::from(slot) < self.flow_slots.len();
+        let next = self.packets.front(&self.flows[usize::from(slot)].packets).filter(|_| is_own)?;
+        self.user_slots.find(self.user_slots.home(self.key(next))).map(|user| user as u16)
     }
 
     /// `home`, whose turn it was, goes back to where it belongs.
@@ -1048,7 +1085,7 @@ impl Lfq {
     fn send_only(&mut self, slot: u16, turn: Turn, env: &mut Env) -> Packet {
         let at = usize::from(slot);
         let flow = &mut self.flows[at];
-        let (owner, home) = (flow.owner, flow.home);
+        let (home, users) = (flow.home, self.users.len());
         let len = flow.packets.bytes() as u32;
         let packet = self.packets.pop_only(&mut flow.packets);
         flow.control.last_is_sent();
@@ -1074,16 +1111,11 @@ impl Lfq {
         if !stays {
             flow.state = State::Idle;
             user.flows -= 1;
-        }
-        let mut is_free = user.flows == 0 && !user.is_in_order;
-        if owner != home {
-            let owner = &mut self.users[usize::from(owner)];
-            owner.was_served = true;
-            if !stays {
-                owner.flows -= 1;
+            if usize::from(home) + 1 == users {
+                uncount(flow, &mut self.flows_of_newcomers);
             }
-            is_free = owner.flows == 0 && !owner.is_in_order;
         }
+        let is_free = user.flows == 0 && !user.is_in_order;
         if turn != Turn::Ahead {
             // One that went ahead has no bits.
             let bits = &mut self.bits[at / 64];
@@ -1093,16 +1125,16 @@ impl Lfq {
                 bits.active &= others;
             }
         }
-        if at >= self.flow_slots.len() && home == self.newcomers() {
-            self.spilled.leaves(self.user_slots.home(self.key(&packet)));
+        if home == self.newcomers() {
+            self.newcomer_is_served(at, &packet, env.now());
         }
         if !stays {
             self.waiting -= 1;
             if at < self.flow_slots.len() {
                 self.flow_slots.set_free(at);
             }
-            if is_free && owner != self.newcomers() {
-                self.user_slots.set_free(owner.into());
+            if is_free && home != self.newcomers() {
+                self.user_slots.set_free(home.into());
             }
         }
         if turn == Turn::InOrder {
@@ -1118,11 +1150,14 @@ impl Lfq {
         let at = usize::from(slot);
         let backlogged = self.backlogged;
         let flow = &mut self.flows[at];
-        let (owner, home) = (flow.owner, flow.home);
+        let home = flow.home;
         let before = (flow.packets.bytes(), flow.packets.packets());
         let (len, kind) = (0, Kind::Udp);
-        let mut backlog =
-            Backlog { packets: &mut self.packets, list: &mut flow.packets, len, kind, progress: 0, waits: None };
+        let user = &self.users[usize::from(home)];
+        let is_behind = user.tag + self.debt < self.clock.bytes || flow.tag + self.debt < user.clock.bytes;
+        let grace = if is_behind { self.grace } else { Time::ZERO };
+        let (packets, list) = (&mut self.packets, &mut flow.packets);
+        let mut backlog = Backlog { packets, list, len, kind, progress: 0, waits: None, grace };
         let mut taken = flow.control.dequeue(&self.law, env, &mut backlog);
         let Backlog { len, kind, progress, waits, .. } = backlog;
         let gone = (before.0 - flow.packets.bytes(), before.1 - flow.packets.packets());
@@ -1141,15 +1176,15 @@ impl Lfq {
                 env.mark(packet);
             }
         }
-        if at >= self.flow_slots.len() && home == self.newcomers() {
+        if home == self.newcomers() {
             let dropped = gone.1 as usize - usize::from(taken.is_some());
-            if dropped > 0 {
+            if at >= self.flow_slots.len() && dropped > 0 {
                 for (packet, _) in env.dropped.iter().rev().take(dropped) {
                     self.spilled.leaves(self.user_slots.home(self.key(packet)));
                 }
             }
             if let Some(packet) = &taken {
-                self.spilled.leaves(self.user_slots.home(self.key(packet)));
+                self.newcomer_is_served(at, packet, env.now());
             }
         }
         taken?;
@@ -1163,41 +1198,22 @@ impl Lfq {
         user.clock.go_on(charge, rate(&self.rates, user.flows.into()));
         self.clock.go_on(charge, rate(&self.rates, backlogged));
         self.turn_left -= i64::from(charged);
-        if owner != home {
-            self.users[usize::from(owner)].was_served = true;
-        }
         if self.backlogged > 0 {
             self.scale.since = Some((env.now(), len));
-        }
-        if !is_last && owner == self.newcomers() && at < self.flow_slots.len() {
-            taken.iter().for_each(|packet| self.find_owner(slot, packet, env.now()));
         }
         self.settle(slot, home, turn);
         self.was_sent(env.now());
         taken
     }
 
-    /// Whether `user`, of which a packet comes, has standing: a newcomer has that was served and comes again after `probation`.
-    #[inline]
-    fn comes_again(&mut self, user: u16, now: Time) -> bool {
-        let newcomer = &self.users[usize::from(user)];
-        if newcomer.has_standing {
-            return true;
-        }
-        if !newcomer.was_served || now.saturating_sub(newcomer.since) < self.probation {
-            return false;
-        }
-        self.give_standing(user);
-        true
-    }
-
+    /// `packet` of a newcomer, of the flow `at`, is sent at `now`.
     #[cold]
-    fn give_standing(&mut self, user: u16) {
-        let newcomer = &mut self.users[usize::from(user)];
-        newcomer.has_standing = true;
-        (newcomer.tag, newcomer.left) = (self.clock.bytes, self.clock.bytes);
-        newcomer.after = self.spilled.came;
-        self.user_slots.keep(user.into());
+    fn newcomer_is_served(&mut self, at: usize, packet: &Packet, now: Time) {
+        let key = self.user_slots.home(self.key(packet));
+        self.lobby.is_served(key, now);
+        if at >= self.flow_slots.len() {
+            self.spilled.leaves(key);
+        }
     }
 
     /// A packet was sent at `now`: a round that is over by then ends, from the next packet on, since `peek` does not know the
@@ -1209,41 +1225,31 @@ impl Lfq {
         }
     }
 
-    /// The flow in `slot` of a user without a slot has sent `packet`: there may be a slot for the user by now.
+    /// The flow in `slot`, which left the order of the newcomers and has packets, is of `user` from now on.
     #[cold]
-    fn find_owner(&mut self, slot: u16, packet: &Packet, now: Time) {
-        let owner = self.meet(self.user_slots.home(self.key(packet)), now);
-        if owner != self.newcomers() {
-            self.flows[usize::from(slot)].owner = owner;
-            self.users[usize::from(owner)].flows += 1;
-            self.user_slots.set_busy(owner.into());
-        }
-    }
-
-    /// The flow in `slot`, which was taken out of the order of the newcomers, belongs to a user that is none any more.
-    #[cold]
-    fn move_home(&mut self, slot: u16) {
+    fn move_home(&mut self, slot: u16, user: u16) {
         self.leave(slot);
         let at = usize::from(slot);
-        let flow = &self.flows[at];
-        let (bytes, packets, from, to) = (flow.packets.bytes(), flow.packets.packets(), flow.home, flow.owner);
+        let packets = self.flows[at].packets;
         let due = if self.is_cell { self.cell.flows[at] } else { 0 };
-        self.shrank(from, bytes, packets, due);
-        let user = &mut self.users[usize::from(to)];
-        user.wake(self.clock.bytes, self.user_lag.bytes);
-        user.flows += 1;
+        self.shrank(self.newcomers(), packets.bytes(), packets.packets(), due);
+        let own = &mut self.users[usize::from(user)];
+        own.wake(self.clock.bytes, self.user_lag.bytes);
+        own.flows += 1;
         let flow = &mut self.flows[at];
-        (flow.home, flow.tag) = (to, user.clock.bytes);
-        self.backlogged += u32::from(user.packets == 0);
-        user.bytes += bytes;
-        user.packets += packets;
+        (flow.home, flow.tag) = (user, own.clock.bytes);
+        self.backlogged += u32::from(own.packets == 0);
+        own.bytes += packets.bytes();
+        own.packets += packets.packets();
         if self.is_cell {
-            self.cell.users[usize::from(to)] += due;
+            self.cell.users[usize::from(user)] += due;
         }
-        self.longest.grew(to.into(), self.length(to));
+        self.longest.grew(user.into(), self.length(user));
         self.waiting += 1;
-        self.flow_slots.set_busy(at);
-        self.user_slots.set_busy(to.into());
+        if at < self.flow_slots.len() {
+            self.flow_slots.set_busy(at);
+        }
+        self.user_slots.set_busy(user.into());
         self.place(slot);
     }
 
@@ -1306,7 +1312,7 @@ const FEW: Param = Param {
     name: "mtu",
     unit: "bytes",
     about: "CoDel drops nothing while no more than this waits behind in the flow (MTU)",
-    value: Value::Whole { default: 1514, min: 1, max: 1 << 30 },
+    value: Value::Whole { default: 1, min: 1, max: 1 << 30 },
 };
 
 impl Discipline for Lfq {
@@ -1373,7 +1379,7 @@ impl Discipline for Lfq {
                 name: "users",
                 unit: "slots",
                 about: "users that are remembered",
-                value: Value::Whole { default: 192, min: 8, max: 16_384 },
+                value: Value::Whole { default: 160, min: 8, max: 16_384 },
             },
             Param {
                 name: "lag_time",
@@ -1417,18 +1423,18 @@ impl Discipline for Lfq {
         let flow_slots = StandingTable::draw(flow_slots, rng);
         let user_slots = StandingTable::draw(user_slots, rng);
         let (flows, users) = (flow_slots.len(), user_slots.len());
-        let mut all_newcomers = vec![User::default(); users + 1];
-        all_newcomers[users].has_standing = true;
         let is_cell = options.choice("medium") == "cell";
         let of_cell = if is_cell { flows } else { 0 };
         let pace = options.number("pace") * f64::from(1_u32 << FRACTION);
         Ok(Lfq {
             packets: Slab::default(),
-            flows: vec![Flow { owner: NONE, ..Flow::default() }; flows],
+            flows: vec![Flow { home: NONE, counted: NONE, ..Flow::default() }; flows],
             bits: vec![Bits::default(); flows.div_ceil(64)],
             flow_slots,
-            users: all_newcomers,
+            users: vec![User::default(); users + 1],
             user_slots,
+            flows_of_newcomers: vec![0; COUNTERS],
+            lobby: Lobby::of(REMEMBERED, Time(options.time("probation").0.saturating_mul(SAFE))),
             spilled: Spilled::default(),
             order: TagRing::default(),
             ahead: VecDeque::new(),
@@ -1449,6 +1455,7 @@ impl Discipline for Lfq {
                 users: vec![0; if is_cell { users + 1 } else { 0 }],
             },
             law: Law::with_options(options),
+            grace: options.time(INTERVAL.name),
             scale: Scale::of(options.whole("user_lag").max(1), options.time("lag_time")),
             marks: options.choice(ECN.name) == "on",
             step: options.time("step"),
@@ -1557,6 +1564,8 @@ impl Discipline for Lfq {
             + self.flow_slots.bytes()
             + self.users.capacity() * size_of::<User>()
             + self.user_slots.bytes()
+            + self.lobby.bytes()
+            + self.flows_of_newcomers.capacity() * size_of::<u16>()
             + self.spilled.counters.capacity() * size_of::<u32>()
             + self.ahead.capacity() * size_of::<u16>()
             + self.longest.bytes()

@@ -8,6 +8,7 @@ pub(crate) mod early_discard;
 pub(crate) mod flow_table;
 pub(crate) mod hash;
 pub(crate) mod least_attained;
+pub(crate) mod lobby;
 pub(crate) mod longest_queue;
 pub(crate) mod order;
 pub(crate) mod packet_lists;

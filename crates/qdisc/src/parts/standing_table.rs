@@ -18,8 +18,6 @@ struct Set {
     held: u8,
     /// Bit per slot: in use, not to be given away.
     busy: u8,
-    /// Bit per slot: given away last of all.
-    kept: u8,
     /// Bit per slot: its key has come back.
     back: u8,
     /// Bit per slot: shared by keys that found none.
@@ -97,17 +95,13 @@ impl StandingTable {
         (same != 0).then(|| home.set as usize * WAYS + same.trailing_zeros() as usize)
     }
 
-    /// A slot for the key at `home`, which has none: one that is not busy and not kept; else, when all but `spared` of the
-    /// set are kept, one that is kept and not busy. From now on it is busy, if it `is_busy`.
+    /// A slot for the key at `home`, which has none: one that is not busy. From now on it is, if it `is_busy`.
     #[inline(always)]
-    pub(crate) fn take(&mut self, home: Home, spared: u32, is_busy: bool) -> Option<usize> {
+    pub(crate) fn take(&mut self, home: Home, is_busy: bool) -> Option<usize> {
         let set = &mut self.sets[home.set as usize];
-        let mut free = !(set.busy | set.kept);
+        let mut free = !set.busy;
         if free == 0 {
-            free = !set.busy;
-            if free == 0 || set.kept.count_zeros() >= spared {
-                return None;
-            }
+            return None;
         }
         let fresh = free & !set.back;
         free = if fresh != 0 { fresh } else { set.passed_over(free) };
@@ -116,7 +110,6 @@ impl StandingTable {
         set.fingerprints[way] = home.fingerprint;
         let bit = 1 << way;
         set.held |= bit;
-        set.kept &= !bit;
         if is_busy {
             set.busy |= bit;
         }
@@ -155,17 +148,6 @@ impl StandingTable {
         self.sets[home.set as usize].shared >> (home.fingerprint as usize % WAYS) & 1 == 1
     }
 
-    /// `slot` is kept from now on, until it is given away.
-    #[inline]
-    pub(crate) fn keep(&mut self, slot: usize) {
-        self.sets[slot / WAYS].kept |= 1 << (slot % WAYS);
-    }
-
-    /// Whether every slot at `home` is kept.
-    pub(crate) fn all_kept(&self, home: Home) -> bool {
-        self.sets[home.set as usize].kept == u8::MAX
-    }
-
     /// Memory as it is allocated, bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.sets.capacity() * size_of::<Set>()
@@ -182,7 +164,7 @@ mod tests {
     }
 
     fn take(table: &mut StandingTable, key: u64) -> Option<usize> {
-        table.take(table.home(key), 2, false)
+        table.take(table.home(key), false)
     }
 
     fn find(table: &StandingTable, key: u64) -> Option<usize> {
@@ -213,19 +195,5 @@ mod tests {
         assert_eq!(take(&mut table, 8), None);
         table.set_free(5);
         assert_eq!((take(&mut table, 8), find(&table, 5)), (Some(5), None));
-    }
-
-    #[test]
-    fn slots_that_are_kept_are_given_away_last_and_never_while_two_are_not() {
-        let mut table = one_set();
-        for key in 0..6 {
-            let slot = take(&mut table, key).expect("one is free");
-            table.keep(slot);
-        }
-        assert_eq!([6, 7, 8, 9].map(|key| take(&mut table, key)), [Some(6), Some(7), Some(6), Some(7)]);
-        (6..8).for_each(|slot| table.set_busy(slot));
-        assert_eq!(take(&mut table, 10), None, "two are not kept");
-        table.keep(6);
-        assert!(take(&mut table, 10).is_some_and(|slot| slot < 6));
     }
 }
