@@ -187,8 +187,14 @@ def sections(
         section = _section_of(field)
         if section is not None:
             dotted = f"{name}.{part}" if name else part
-            many = typing.get_origin(field.annotation) is tuple
-            yield from sections(section, dotted, f"[[{dotted}]]" if many else f"[{dotted}]")
+            yield from sections(section, dotted, _header(dotted, typing.get_origin(field.annotation)))
+
+
+def _header(dotted: str, kind: object) -> str:
+    """Write the header of a section, one of a list of sections, or one with a name of its own."""
+    if kind is dict:
+        return f"[{dotted}.NAME]"
+    return f"[[{dotted}]]" if kind is tuple else f"[{dotted}]"
 
 
 def _section_of(field: FieldInfo) -> type[BaseModel] | None:
@@ -198,22 +204,26 @@ def _section_of(field: FieldInfo) -> type[BaseModel] | None:
 
 
 def _is_row(field: FieldInfo) -> bool:
-    """Whether a field stands in the table of its section: no section itself, or one that may be absent."""
-    return _section_of(field) is None or type(None) in typing.get_args(field.annotation)
+    """Whether a field stands in the table of its section: no section itself, or one that may be absent or is named."""
+    may_be_absent = type(None) in typing.get_args(field.annotation)
+    return _section_of(field) is None or may_be_absent or typing.get_origin(field.annotation) is dict
 
 
 def scenario_fields() -> str:
     """List the fields, one table per section of the scenario file."""
     parts = []
     for header, model in sections():
+        title = f"**`{header}`**" if header else "**Top level**"
+        about = (model.__doc__ or "").strip().partition("\n")[0]
+        if heirs := [name for name, other in sections() if model in other.__mro__[1:]]:
+            parts.append(f"{title}: {about} Fields as in `{heirs[0]}`.")
+            continue
         fields = [(field, info) for field, info in model.model_fields.items() if _is_row(info)]
         hints = typing.get_type_hints(model, include_extras=True)
         rows = (
             (f"`{info.alias or field}`", value_of(hints[field], info), default_of(info), info.description or "")
             for field, info in fields
         )
-        title = f"**`{header}`**" if header else "**Top level**"
-        about = (model.__doc__ or "").strip().partition("\n")[0]
         parts.append(f"{title}: {about}\n\n{table(('field', 'value', 'default', 'meaning'), rows)}")
     return "\n\n".join(parts)
 

@@ -10,7 +10,7 @@ use arbitrary::Arbitrary;
 use dumbbell::{rate, wired};
 use libfuzzer_sys::fuzz_target;
 use netsim::tcp::settings::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
-use netsim::{Control, FlowSpec, run};
+use netsim::{Control, FlowSpec, OwnTransport, run};
 use qdisc::{Limit, disciplines};
 use units::Time;
 
@@ -29,6 +29,7 @@ struct Given {
     times: [u8; 4],
     congestion: u8,
     recovery: u8,
+    own: Vec<Own>,
     retries: Option<u8>,
     duration: u16,
     idle: bool,
@@ -47,10 +48,25 @@ struct Flow {
     udp: Option<(u16, u16)>,
     stage: Option<u8>,
     after: Option<u8>,
-    congestion: Option<u8>,
+    transport: u8,
+}
+
+/// A transport of some flows, where it differs from that of the others.
+#[derive(Arbitrary, Debug)]
+struct Own {
+    congestion: u8,
+    recovery: u8,
+    windows: [u8; 3],
+    flags: u8,
 }
 
 const RATES_BPS: [u64; 8] = [1000, 64_000, 300_000, 1_000_000, 5_000_000, 10_000_000, 100_000_000, 400_000_000_000];
+
+const MSS: [u32; 8] = [1, 88, 536, 1460, 1460, 9000, 65_000, 1460];
+
+fn recovery(number: u8) -> Recovery {
+    [Recovery::Reno, Recovery::NewReno, Recovery::Sack][usize::from(number) % 3]
+}
 
 fn rule(number: u8) -> Congestion {
     [Congestion::Aimd, Congestion::Iiad, Congestion::Sqrt, Congestion::Cubic, Congestion::Bbr][usize::from(number) % 5]
@@ -78,7 +94,7 @@ fuzz_target!(|given: Given| {
     network.reverse_discipline = (id(given.reverse), Vec::new());
     let flag = |place: u32| given.flags >> place & 1 == 1;
     let tcp = &mut plan.tcp;
-    tcp.mss = [1, 88, 536, 1460, 1460, 9000, 65_000, 1460][usize::from(given.windows[3]) % 8];
+    tcp.mss = MSS[usize::from(given.windows[3]) % 8];
     tcp.initial_window = u32::from(given.windows[0] % 20) + 1;
     tcp.receiver_window = u32::from(given.windows[1]) + 1;
     tcp.recovery_burst = u32::from(given.windows[2] % 5);
@@ -97,12 +113,24 @@ fuzz_target!(|given: Given| {
     tcp.repair_end_opens = flag(18);
     tcp.close_acks = (given.flags >> 28) % 11;
     tcp.congestion = rule(given.congestion);
-    tcp.recovery = [Recovery::Reno, Recovery::NewReno, Recovery::Sack][usize::from(given.recovery) % 3];
+    tcp.recovery = recovery(given.recovery);
     (tcp.retries, tcp.syn_retries) = (given.retries.map(u32::from), given.retries.map(u32::from));
+    for own in given.own.iter().take(4) {
+        let mut tcp = plan.tcp.clone();
+        (tcp.congestion, tcp.recovery) = (rule(own.congestion), recovery(own.recovery));
+        tcp.mss = MSS[usize::from(own.windows[2]) % 8];
+        tcp.initial_window = u32::from(own.windows[0] % 20) + 1;
+        tcp.receiver_window = u32::from(own.windows[1]) + 1;
+        let flag = |place: u32| own.flags >> place & 1 == 1;
+        (tcp.fin, tcp.ecn, tcp.timestamps, tcp.recycled_senders) = (flag(0), flag(1), flag(2), flag(3));
+        (tcp.pacing, tcp.byte_counting, tcp.hystart) = (flag(4), flag(5), flag(6));
+        plan.transports.push(OwnTransport { name: "own".into(), tcp });
+    }
     plan.duration = Time::from_millis(u64::from(given.duration) + 1);
+    let small = plan.tcp.mss < 500 || plan.transports.iter().any(|own| own.tcp.mss < 500);
     // A second of a fast link is many packets of few bytes: it would be slow, and nothing else.
     let fast = plan.network.rate.bps() > 20_000_000 && plan.network.access_rate.bps() > 20_000_000;
-    plan.duration = plan.duration.min(Time::from_millis(if fast || tcp_is_small(plan.tcp.mss) { 100 } else { 2000 }));
+    plan.duration = plan.duration.min(Time::from_millis(if fast || small { 100 } else { 2000 }));
     plan.stop_when_idle = given.idle;
     plan.trace_drops = true;
     plan.seed = given.seed.into();
@@ -127,7 +155,7 @@ fuzz_target!(|given: Given| {
                 udp: flow.udp.map(|(len, gap)| (u32::from(len), Time((u64::from(gap) + 1) * 20_000))),
                 stage: stage(flow.stage),
                 after: stage(flow.after),
-                congestion: flow.congestion.map(rule),
+                transport: u16::from(flow.transport) % (plan.transports.len() as u16 + 1),
                 ..FlowSpec::default()
             }
         })
@@ -150,7 +178,3 @@ fuzz_target!(|given: Given| {
     let again = run(&plan, &flows, &Control::default()).expect("ran a moment ago");
     assert_eq!(format!("{:?}", output.records), format!("{:?}", again.records));
 });
-
-fn tcp_is_small(mss: u32) -> bool {
-    mss < 500
-}

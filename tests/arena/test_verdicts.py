@@ -32,6 +32,12 @@ def test_higher_is_better_and_less_than_a_fair_share_is_no_loss_of_an_attacker()
     assert worse(ATTACK, {1: 3.0, 2: 3.1}, {1: 1.0, 2: 1.01}) == pytest.approx(2.0, abs=0.1)
 
 
+def test_who_is_starved_is_as_bad_as_who_takes_that_much_more():
+    row = Row("a", "share", "e", "f", "times", "even", 0.05)
+    assert badness(row, 0.25) == badness(row, 4.0) == 4.0 and badness(row, 1.0) == 1.0
+    assert badness(row, 0.0) == badness(row, 1e-9) > 100
+
+
 def test_the_best_leads_alone_or_ties_with_all_that_cannot_be_told_from_it():
     found = places(TIME, {"a": CLOSE, "b": SLOWER, "c": {seed: 2 * value for seed, value in CLOSE.items()}, "d": {}})
     assert {label: place.verdict for label, place in found.items()} == {"a": "leads", "b": "trails", "c": "trails"}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from mayfly.engines.transport import CONSTANT, transport_of
+from mayfly.engines.transport import CONSTANT, own_transport, transport_of
 from mayfly.errors import MayflyError
-from mayfly.scenario.transport import Tcp
+from mayfly.scenario.transport import OwnTransport, Tcp, merged
 
 
 def test_the_preset_linux_is_what_the_kernel_does():
@@ -39,7 +39,17 @@ def test_a_rule_of_the_window_that_the_kernel_has_not_is_refused():
     with pytest.raises(MayflyError, match=r"tcp.congestion = iiad: the kernel has aimd, cubic, bbr"):
         transport_of(Tcp(congestion="iiad"))
     with pytest.raises(MayflyError, match=r"tcp.congestion_of.bulk = sqrt: "):
-        transport_of(Tcp(congestion_of={"bulk": "sqrt"}))
+        own_transport("tcp.congestion_of.bulk", Tcp(congestion="sqrt"), Tcp())
+
+
+def test_flows_may_have_a_rule_and_pacing_of_their_own_and_nothing_else():
+    tcp = Tcp(preset="linux", congestion_of={"bulk": "aimd"})
+    own = own_transport("transports.fast", merged(tcp, OwnTransport(congestion="bbr", pacing=True)), tcp)
+    assert (own.congestion, own.paced) == ("bbr", True)
+    with pytest.raises(MayflyError, match=r"^transports.fast.ecn = true: must be as in \[tcp\], false, with --engine"):
+        own_transport("transports.fast", merged(tcp, OwnTransport(ecn=True)), tcp)
+    with pytest.raises(MayflyError, match=r"^transports.fast.congestion = iiad: the kernel has aimd, cubic, bbr$"):
+        own_transport("transports.fast", merged(tcp, OwnTransport(congestion="iiad")), tcp)
 
 
 def test_every_field_is_set_or_told_of():

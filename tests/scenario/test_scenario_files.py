@@ -18,6 +18,7 @@ from mayfly.laws.section import Sizes
 from mayfly.scenario import scenario as module
 from mayfly.scenario.overrides import merged, parse_override
 from mayfly.scenario.scenario import READY, Scenario, field_names, load_scenario, scenario_of
+from mayfly.scenario.transport import OwnTransport
 from mayfly.scenario.wlan import Wlan
 
 READY_NAMES = sorted(path.stem for path in READY.glob("*.toml"))
@@ -40,6 +41,11 @@ BY_NAME = {
     "title": ("a lab", "a lab"),
     "disciplines": ("fifo,efd(threshold=40000, high=las)", ("fifo", "efd(threshold=40000, high=las)")),
     "tcp.congestion_of": ('{ slow = "iiad" }', {"slow": "iiad"}),
+    "transports": (
+        '{ quick = { congestion = "bbr" }, lab = {} }',
+        {"quick": OwnTransport(congestion="bbr"), "lab": OwnTransport()},
+    ),
+    "workload.transport": ("lab", "lab"),
     "tcp.tick": ("10ms", 0.01),
     "tcp.delayed_ack": ("40ms", 0.04),
     "tcp.max_rto": ("300s", 300.0),
@@ -58,12 +64,13 @@ BY_NAME = {
         ),
     ),
     "workload.permanent": (
-        '[{flows = 3, spread = "2s", users = 2, to = "receivers", rtt_min = "20ms", rtt_max = 0.2, direction = "up"}]',
-        ((3, 2.0, 0.02, 0.2, 2, None, None, "receivers", "up"),),
+        '[{flows = 3, spread = "2s", users = 2, to = "receivers", rtt_min = "20ms", rtt_max = 0.2, direction = "up", '
+        'transport = "lab"}]',
+        ((3, 2.0, 0.02, 0.2, 2, None, "lab", None, "receivers", "up"),),
     ),
     "workload.part": (
-        '[{share = 0.9, up_share = 0.5, rtt = "1ms", group = "intranet"}, {share = 0.1}]',
-        ((0.9, 0.5, 0.001, "intranet"), (0.1, 0.0, None, None)),
+        '[{share = 0.9, up_share = 0.5, rtt = "1ms", group = "intranet"}, {share = 0.1, transport = "lab"}]',
+        ((0.9, 0.5, 0.001, "intranet", None), (0.1, 0.0, None, None, "lab")),
     ),
     "network.wlan": (
         '{standard = "802.11b", stations = 3, rates = "1mbit"}',
@@ -72,8 +79,8 @@ BY_NAME = {
     "workload.batch": (
         '[{size = "5MB", flows = 4, every = "20s", group = "a"}, {size = 10}]',
         (
-            ((5_000_000, "bytes"), 4, 0.0, 20.0, None, "a", None, None),
-            ((10, "packets"), 1, 0.0, None, None, None, None, None),
+            ((5_000_000, "bytes"), 4, 0.0, 20.0, None, "a", None, None, None),
+            ((10, "packets"), 1, 0.0, None, None, None, None, None, None),
         ),
     ),
     "workload.on_off": (
@@ -90,7 +97,7 @@ BY_NAME = {
     ),
     "workload.short_term": (
         '[{sources = 300, size = 20, times = 5, period = "50s", arrivals = "uniform", start = "100s"}]',
-        ((300, (20, "packets"), 5, 50.0, "uniform", 100.0, 0.0, None, None, None, None),),
+        ((300, (20, "packets"), 5, 50.0, "uniform", 100.0, 0.0, None, None, None, None, None),),
     ),
     "network.topology": ("parking-lot", "parking-lot"),
     "network.watched": ("r1>r2", "r1>r2"),
@@ -104,11 +111,11 @@ BY_NAME = {
     ),
     "workload.web": (
         '{sessions = 4, session_gap = "6s", pages = 2, loop = "open", request = "400B"}',
-        ((4, 6.0, 0.0, 2.0, 5.0, 3.0, 0.5, 12.0, 1.2, None, "open", (400, "bytes"), None, None, None),),
+        ((4, 6.0, 0.0, 2.0, 5.0, 3.0, 0.5, 12.0, 1.2, None, "open", (400, "bytes"), None, None, None, None),),
     ),
     "workload.http": (
         '[{version = "2", request = "1kB", think = "5ms", group = "a"}]',
-        (("2", 6, (1000, "bytes"), 0.005, 10, 1.0, 0.0, 60.0, 5.0, 20.0, 12.0, 1.2, None, "a", None, None),),
+        (("2", 6, (1000, "bytes"), 0.005, 10, 1.0, 0.0, 60.0, 5.0, 20.0, 12.0, 1.2, None, "a", None, None, None),),
     ),
 }
 """Fields whose value the type alone does not tell."""
@@ -118,7 +125,11 @@ GRAPH = {
     "network.link": [{"from": "a", "to": "b"}],
     "network.hosts": [{"at": "a", "name": "senders"}, {"at": "b", "name": "receivers"}],
 }
+LAB = {"transports": {"lab": {"congestion": "cubic"}}}
 BESIDE = {
+    "workload.transport": LAB,
+    "workload.permanent": LAB,
+    "workload.part": LAB,
     "network.link": GRAPH,
     "network.hosts": GRAPH,
     "workload.arrivals": {"workload.arrival_shape": 0.5},

@@ -23,9 +23,16 @@ def test_a_rule_of_one_group_changes_both_and_differs_from_either_pure_run():
     assert not any(mixed.equals(records(congestion=rule)) for rule in ("aimd", "iiad"))
 
 
-def test_bbr_is_not_mixed_with_windows_and_groups_must_exist():
-    with pytest.raises(MayflyError, match="a rule with a model of the path beside one without"):
-        records(congestion_of={"smooth": "bbr"})
+def test_bbr_is_mixed_with_windows():
+    mixed = records(congestion_of={"smooth": "bbr"})
+    assert not any(mixed.equals(records(congestion=rule)) for rule in ("aimd", "bbr"))
+    assert (mixed["delivered_bytes"] > 0).all()
+
+
+def test_what_cannot_be_is_refused_by_group():
+    of = r"tcp\.congestion_of\.smooth: tcp\.congestion = bbr: must be used with tcp\.recovery = sack"
+    with pytest.raises(MayflyError, match=of):
+        records(congestion_of={"smooth": "bbr"}, recovery="newreno")
     with pytest.raises(
         MayflyError, match=r"tcp\.congestion_of = 'none': must be a group of the flows; groups are plain, smooth"
     ):

@@ -43,6 +43,9 @@ def recorded(tmp_path, side="server", overrides=None):
     )
     path = tmp_path / "run.pcap"
     flows = mixed()
+    if own := list(scenario.transports):
+        named = pl.Series([None, *own], dtype=pl.String).gather(np.arange(flows.height) % (1 + len(own)))
+        flows = flows.with_columns(transport=pl.when(protocol="tcp").then(named))
     result = run(scenario, "fifo", flows, recording=Recording(path, side))
     found = ends(result.records)
     numbers = pl.DataFrame({"flow_id": result.records["flow_id"], "port": np.maximum(*found["ports"]).astype(np.int64)})
@@ -50,8 +53,23 @@ def recorded(tmp_path, side="server", overrides=None):
     return path, records
 
 
+OWN = {
+    "old": {"preset": "qualnet-4.5-like"},
+    "near": {"fin_on_data": True, "mss": 1000},
+    "model": {"congestion": "bbr"},
+}
+
+
 @pytest.mark.parametrize("side", ["server", "client"])
-@pytest.mark.parametrize("changed", [{}, {"tcp.timestamps": True, "tcp.recovery": "sack"}, {"tcp.fin_on_data": True}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"tcp.timestamps": True, "tcp.recovery": "sack"},
+        {"tcp.fin_on_data": True},
+        {"tcp.preset": "linux", "transports": OWN},
+    ],
+)
 def test_every_flow_is_found_again_in_the_capture(tmp_path, side, changed):
     path, records = recorded(tmp_path, side, changed)
     reading = read_captures(path)

@@ -12,9 +12,10 @@ import pytest
 from mayfly import _native
 from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import scenario_of
-from mayfly.scenario.transport import RULES, Tcp
+from mayfly.scenario.transport import RULES, OwnTransport, Tcp
 from mayfly.simulate import columns
-from mayfly.simulate.run import native_settings, transport
+from mayfly.simulate.run import native_settings
+from mayfly.simulate.transports import native
 
 DOCS = Path(__file__).parents[2] / "docs" / "_ext"
 PYTHON_ONLY = {"preset", "congestion_of"}
@@ -54,9 +55,10 @@ def test_what_the_scenario_gives_is_run(settings):
 
 
 def test_every_setting_of_the_transport_is_in_the_section_and_in_the_native_module(schema):
-    native = {name.removesuffix("_ns") for name in schema["properties"]}
-    assert native == set(Tcp.model_fields) - PYTHON_ONLY and len(native) == 36
-    assert set(transport(Tcp())) == set(schema["properties"]) == set(schema["required"])
+    found = {name.removesuffix("_ns") for name in schema["properties"]}
+    assert found == set(Tcp.model_fields) - PYTHON_ONLY and len(found) == 36
+    assert set(OwnTransport.model_fields) == found | {"preset"}
+    assert set(native(Tcp())) == set(schema["properties"]) == set(schema["required"])
     assert schema["additionalProperties"] is False
 
 
@@ -184,9 +186,13 @@ def test_text_that_is_no_json_is_refused():
         _native.alone("nonsense", flows())
 
 
-def test_a_rule_of_a_flow_must_be_one_that_is_given(settings):
-    binomial = flows()
-    binomial["flags"] = binomial["flags"] | (2 << 4)
-    assert _native.run(json.dumps(settings), binomial, _native.Control())["counters"]
-    with pytest.raises(ValueError, match=r"^window rule 2 of a flow: must be at most 1$"):
-        _native.run(json.dumps(settings | {"flow_rules": ["aimd"]}), binomial, _native.Control())
+def test_a_transport_of_a_flow_must_be_one_that_is_given(settings):
+    one, given = flows() | {"transport": np.ones(1, np.uint16)}, {"name": "fast", "tcp": native(Tcp(congestion="iiad"))}
+    assert _native.run(json.dumps(settings | {"transports": [given]}), one, _native.Control())["counters"]
+    with pytest.raises(ValueError, match=r"^flow 0: a transport that is not listed$"):
+        _native.run(json.dumps(settings), one, _native.Control())
+    with pytest.raises(ValueError, match=r"^transports\[0\]: missing field `tcp`$"):
+        _native.run(json.dumps(settings | {"transports": [{"name": "fast"}]}), one, _native.Control())
+    given["tcp"]["mss"] = 0
+    with pytest.raises(ValueError, match=r"^fast: tcp.mss = 0: must be from 1 to 65000 bytes$"):
+        _native.run(json.dumps(settings | {"transports": [given]}), flows(), _native.Control())

@@ -90,6 +90,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             retries: None,
             restart_after_idle: false,
         },
+        transports: Vec::new(),
         duration: ms(1_000_000),
         stop_when_idle: false,
         seed: 1,

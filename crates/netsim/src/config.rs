@@ -9,7 +9,7 @@ use crate::network::Network;
 use crate::out::counting::Counting;
 use crate::out::probes::{self, Probe};
 use crate::script::Scripts;
-use crate::tcp::settings::{Recovery, Tcp};
+use crate::tcp::settings::{OwnTransport, Tcp};
 use crate::udp::Bursts;
 use crate::wlan::Wlan;
 
@@ -25,8 +25,10 @@ pub struct Run {
     /// point's queue, the reverse ones those of each station's, senders are behind the access point, and the rates,
     /// delays and losses of the bottleneck and of the receivers' side mean nothing.
     pub wlan: Option<Wlan>,
-    /// Transport.
+    /// Transport of the flows that have none of their own.
     pub tcp: Tcp,
+    /// Transports of their own, by [`FlowSpec::transport`]. Those of equal settings are one transport.
+    pub transports: Vec<OwnTransport>,
     /// End of the run.
     pub duration: Time,
     /// End the run with its last flow, if that comes before `duration`.
@@ -69,9 +71,9 @@ impl Run {
     /// # Errors
     /// The first value out of its bounds.
     pub fn check(&self, flows: &[FlowSpec]) -> Result<(), ConfigError> {
-        let (network, tcp) = (&self.network, &self.tcp);
+        let network = &self.network;
         let (slowest, fastest, rates) = (1000, 400_000_000_000, "from 1 kbit/s to 400 Gbit/s");
-        let bounds: [(&'static str, u64, u64, u64, &'static str); 16] = [
+        let bounds: [(&'static str, u64, u64, u64, &'static str); 7] = [
             ("duration_ns", self.duration.0, 1, LONGEST.0, "above 0 and at most 2 years"),
             ("sample_interval_ns", self.sample_interval.0, 0, LONGEST.0, "at most 2 years"),
             ("network.rate_bps", network.rate.bps(), slowest, fastest, rates),
@@ -79,15 +81,6 @@ impl Run {
             ("network.delay_ns", network.delay.0, 0, MINUTE.0, "at most 60 s"),
             ("network.access_delay_ns", network.access_delay.0, 0, MINUTE.0, "at most 60 s"),
             ("network.exit_delay_ns", network.exit_delay.0, 0, MINUTE.0, "at most 60 s"),
-            ("tcp.mss", tcp.mss.into(), 1, 65_000, "from 1 to 65000 bytes"),
-            ("tcp.header", tcp.header.into(), 1, 500, "from 1 to 500 bytes"),
-            ("tcp.initial_window", tcp.initial_window.into(), 1, 1000, "from 1 to 1000 segments"),
-            ("tcp.receiver_window", tcp.receiver_window.into(), 1, 1 << 20, "from 1 to 1048576 segments"),
-            ("tcp.initial_rto_ns", tcp.initial_rto.0, 1_000_000, 60_000_000_000, "from 1 ms to 60 s"),
-            ("tcp.min_rto_ns", tcp.min_rto.0, 1_000_000, 60_000_000_000, "from 1 ms to 60 s"),
-            ("tcp.max_rto_ns", tcp.max_rto.0, tcp.min_rto.0, 600_000_000_000, "from min_rto to 600 s"),
-            ("tcp.tick_ns", tcp.tick.0, 1, 1_000_000_000, "from 1 ns to 1 s"),
-            ("tcp.delayed_ack_ns", tcp.delayed_ack.0, 0, 10_000_000_000, "from 0 to 10 s"),
         ];
         let rate = |rate: Option<BitRate>| rate.unwrap_or(network.rate).bps();
         let optional = [
@@ -103,9 +96,13 @@ impl Run {
         if !(0.0..1.0).contains(&network.loss) {
             return Err(ConfigError::Value("network.loss", network.loss.to_string(), "at least 0 and below 1"));
         }
-        if tcp.congestion.traits().needs_sack && tcp.recovery != Recovery::Sack {
-            let word = tcp.congestion.word().into();
-            return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack"));
+        self.tcp.check()?;
+        for own in &self.transports {
+            own.tcp.check().map_err(|error| ConfigError::Transport(own.name.clone(), Box::new(error)))?;
+        }
+        let known = |flow: &FlowSpec| usize::from(flow.transport) <= self.transports.len();
+        if let Some(index) = flows.iter().position(|flow| !known(flow)) {
+            return Err(ConfigError::Flow(index, "a transport that is not listed"));
         }
         let indices = [("watched", self.watched.as_slice()), ("traced", self.traced.as_slice())];
         for (name, indices) in indices {
@@ -122,7 +119,7 @@ impl Run {
             before = flow.start;
         }
         flows.iter().enumerate().try_for_each(|(i, flow)| {
-            self.scripts.check(i, flow, tcp.mss, MOST_SEGMENTS)?;
+            self.scripts.check(i, flow, self.transport(flow.transport).mss, MOST_SEGMENTS)?;
             self.check_flow(i, flow)
         })?;
         self.bursts.check(flows)?;
@@ -136,6 +133,11 @@ impl Run {
         self.graph.as_ref().map_or(Ok(()), |graph| graph.check(flows))
     }
 
+    /// Transport of a number that a flow has: it must be listed.
+    pub(crate) fn transport(&self, number: u16) -> &Tcp {
+        usize::from(number).checked_sub(1).map_or(&self.tcp, |own| &self.transports[own].tcp)
+    }
+
     fn check_flow(&self, index: usize, flow: &FlowSpec) -> Result<(), ConfigError> {
         let reason = match flow.udp {
             _ if flow.start > LONGEST => "starts after 2 years",
@@ -145,14 +147,9 @@ impl Run {
             Some((len, _)) if !(crate::udp::HEADER + 1..=65_535).contains(&len) => "packet length outside 29 to 65535",
             Some((_, gap)) if gap == Time::ZERO || gap > LONGEST_GAP => "time between packets outside 1 ns to 1 day",
             Some((len, _)) if flow.size_bytes.div_ceil(u64::from(len - crate::udp::HEADER)) >= 1 << 40 => "too large",
-            None if flow.size_bytes.div_ceil(self.tcp.mss.into()) > MOST_SEGMENTS => "more than 4292870144 segments",
-            _ if flow
-                .congestion
-                .is_some_and(|own| own.traits().model.is_some() != self.tcp.congestion.traits().model.is_some()) =>
-            {
-                "a rule with a model of the path beside one without"
+            None if flow.size_bytes.div_ceil(self.transport(flow.transport).mss.into()) > MOST_SEGMENTS => {
+                "more than 4292870144 segments"
             }
-            _ if flow.congestion.is_some() && flow.script.is_some() => "a congestion rule of its own with a script",
             _ => return Ok(()),
         };
         Err(ConfigError::Flow(index, reason))

@@ -9,6 +9,8 @@ use qdisc::OptionError;
 pub enum ConfigError {
     /// A value out of its bounds: name, value, bound.
     Value(&'static str, String, &'static str),
+    /// A transport of some flows: its name, and what is wrong with it.
+    Transport(String, Box<ConfigError>),
     /// Discipline or its options.
     Discipline(OptionError),
     /// A network that makes no sense.
@@ -27,6 +29,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConfigError::Value(name, value, bound) => write!(f, "{name} = {value}: must be {bound}"),
+            ConfigError::Transport(name, error) => write!(f, "{name}: {error}"),
             ConfigError::Discipline(error) => write!(f, "{error}"),
             ConfigError::Graph(reason) => write!(f, "network: {reason}"),
             ConfigError::Flow(index, reason) => write!(f, "flow {index}: {reason}"),

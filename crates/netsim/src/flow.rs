@@ -2,8 +2,6 @@
 
 use units::Time;
 
-use crate::tcp::settings::Congestion;
-
 /// One transfer of the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowSpec {
@@ -29,8 +27,9 @@ pub struct FlowSpec {
     pub after: Option<u32>,
     /// What the ends say to each other, by number in the run's scripts; `size_bytes` is then what both say.
     pub script: Option<u32>,
-    /// Growth and reduction of the congestion window; `None` for [`Tcp::congestion`].
-    pub congestion: Option<Congestion>,
+    /// Transport: 0 for [`Run::tcp`](crate::Run::tcp), `n` for number `n - 1` of
+    /// [`Run::transports`](crate::Run::transports). Of no effect on datagrams.
+    pub transport: u16,
 }
 
 /// Longest run, so that time and order fit the event key: 2 years.

@@ -23,6 +23,7 @@ use crate::places::{Places, Private};
 use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::tcp::scripted::{Scene, Scripted};
+use crate::tcp::settings::Tcp;
 use crate::tcp::{Connection, History, Life};
 use crate::udp::{Bursts, Source};
 use crate::wire::handle::{Handle, Owner};
@@ -72,7 +73,8 @@ pub fn run_recorded(
         return Err(ConfigError::Recording(format!("{} flows, {} pairs of ends", flows.len(), recording.ends.len())));
     }
     let mut sim = Sim::set_up(run, flows)?;
-    sim.net.tape = Some(Box::new(Tape::of(recording, flows, &run.tcp)));
+    let transports = flows.iter().map(|flow| run.transport(flow.transport));
+    sim.net.tape = Some(Box::new(Tape::of(recording, flows, transports)));
     sim.handle_events(control)?;
     let unwritten = sim.net.tape.as_mut().and_then(|tape| tape.finish());
     unwritten.map_or_else(|| sim.finish(), |reason| Err(ConfigError::Recording(reason)))
@@ -135,16 +137,18 @@ enum Transport {
 
 /// State of one live flow.
 #[derive(Debug)]
-struct Live {
+struct Live<'a> {
     /// Index in the list; `u32::MAX` when the slot is free, so that late packets find nobody.
     flow: u32,
     /// Pipes to the receiver and to the sender of the data.
     exits: [u32; 2],
     private: Option<Private>,
+    /// Settings of its transport; those with which a connection that waits for reuse was made.
+    tcp: &'a Tcp,
     transport: Transport,
 }
 
-impl Live {
+impl Live<'_> {
     /// Pipe to the host that `packet` is for.
     #[inline]
     fn exit(&self, packet: &Packet) -> usize {
@@ -155,9 +159,14 @@ impl Live {
 /// The flow that sent `packet`; `None` when it is over, and its slot free or another's. No packet of a flow that is over
 /// reaches anybody because of this check.
 #[inline]
-fn owner<'l>(live: &'l mut Slab<Live>, packet: &Packet) -> Option<&'l mut Live> {
+fn owner<'l, 'a>(live: &'l mut Slab<Live<'a>>, packet: &Packet) -> Option<&'l mut Live<'a>> {
     let live = live.at(Handle::unpack(packet.handle).slot);
     (u64::from(live.flow) == packet.flow.connection()).then_some(live)
+}
+
+/// Key of the idle senders of the flow's pair of hosts, whose numbers are below 2^24, with a transport.
+fn pool(flow: &FlowSpec, transport: u16) -> u64 {
+    u64::from(flow.src) << 40 | u64::from(flow.dst) << 16 | u64::from(transport)
 }
 
 struct Sim<'a> {
@@ -174,7 +183,7 @@ struct Sim<'a> {
     cell: Option<Box<Cell>>,
     /// Packets that have just arrived over the air.
     arrived: Vec<Packet>,
-    live: Slab<Live>,
+    live: Slab<Live<'a>>,
     stages: Stages,
     started: usize,
     /// Flows started and not yet over.
@@ -182,8 +191,10 @@ struct Sim<'a> {
     end: Time,
     clock_phases: Mrg32k3a,
     places: Places,
-    /// Idle senders of each pair of hosts.
-    idle_senders: HashMap<(u32, u32), Vec<History>>,
+    /// Number of the first transport of equal settings, for each number that a flow may have.
+    transports: Vec<u16>,
+    /// Idle senders of each pair of hosts and each transport, by [`pool`].
+    idle_senders: HashMap<u64, Vec<History>>,
     tally: Tally<'a>,
     probes: Probes,
     /// Waiting times in the reverse queue since the end of the warm-up.
@@ -354,7 +365,7 @@ impl<'a> Sim<'a> {
             return self.net.discard(packet);
         };
         self.net.ledger.delivered(packet);
-        let (tcp, net) = (&self.run.tcp, &mut self.net);
+        let (tcp, net) = (live.tcp, &mut self.net);
         net.trace.received(packet, net.now);
         if let Some(tape) = &mut net.tape {
             tape.received(packet, net.options.of(packet.options).map(|options| &*options), net.now);
@@ -433,8 +444,9 @@ impl<'a> Sim<'a> {
     }
 
     fn on_timer(&mut self, kind: Kind, slot: usize) {
-        let (tcp, net) = (&self.run.tcp, &mut self.net);
-        let life = match (&mut self.live.at(slot).transport, kind) {
+        let (live, net) = (self.live.at(slot), &mut self.net);
+        let tcp = live.tcp;
+        let life = match (&mut live.transport, kind) {
             (Transport::Scripted(_) | Transport::Turned(_), _) => return self.on_scripted_timer(kind, slot),
             (Transport::Tcp(connection), Kind::Retransmit) => connection.on_retransmit_timer(tcp, net),
             (Transport::Tcp(connection), Kind::Receiver) => connection.on_receiver_timer(tcp, net),
@@ -459,19 +471,23 @@ impl<'a> Sim<'a> {
         self.started += 1;
         self.unfinished += 1;
         self.out.records[index].start = self.net.now;
-        let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&(spec.src, spec.dst)) } else { None };
-        let history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false));
+        let number = self.transports[usize::from(spec.transport)];
+        let tcp = self.run.transport(number);
+        let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&pool(&spec, number)) } else { None };
+        let history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false, tcp));
         let path = self.places.path(&spec, &mut self.net);
-        let tcp = &self.run.tcp;
         let slot = self.live.claim(|| Live {
             flow: u32::MAX,
             exits: path.exits,
             private: None,
+            tcp,
             transport: Transport::Tcp(Connection::unused(tcp)),
         });
         let owner = Owner { flow: index as u32, slot, src: path.src, dst: path.dst };
         let live = self.live.at(slot);
         (live.flow, live.exits, live.private) = (owner.flow, path.exits, path.private);
+        let made_with: &Tcp = std::mem::replace(&mut live.tcp, tcp);
+        let fits = std::ptr::eq(made_with, tcp);
         if spec.script.is_some() {
             return self.start_scripted(owner, &spec, (path.out, path.back), history);
         }
@@ -484,7 +500,7 @@ impl<'a> Sim<'a> {
                 let source = Source::start(ends, probe, spec.size_bytes, constant, own, &mut self.net);
                 *transport = Transport::Udp(source);
             }
-            (None, Transport::Tcp(connection)) => {
+            (None, Transport::Tcp(connection)) if fits => {
                 connection.open(owner, &spec, (path.out, path.back), history, tcp, &mut self.net);
             }
             (None, transport) => {
@@ -496,23 +512,24 @@ impl<'a> Sim<'a> {
     }
 
     /// A sender whose clock starts now.
-    fn boot(&mut self, syn_lost: bool) -> History {
-        let tick = self.run.tcp.tick.0 as f64;
+    fn boot(&mut self, syn_lost: bool, tcp: &Tcp) -> History {
+        let tick = tcp.tick.0 as f64;
         History { clock_phase: Time((self.clock_phases.uniform() * tick) as u64), syn_lost }
     }
 
     fn close(&mut self, slot: usize) {
         let live = self.live.at(slot);
+        let tcp = live.tcp;
         let flow = std::mem::replace(&mut live.flow, u32::MAX) as usize;
         let record = &mut self.out.records[flow];
         let (mut syn_lost, mut turned) = (None, None);
         match &mut live.transport {
             Transport::Tcp(connection) => {
-                connection.close(record, &self.run.tcp);
+                connection.close(record, tcp);
                 syn_lost = Some(connection.syn_lost());
             }
             Transport::Scripted(scripted) => {
-                scripted.close(record, &self.run.tcp);
+                scripted.close(record, tcp);
                 (syn_lost, turned) = (Some(scripted.syn_lost()), Some(scripted.turned_slot));
             }
             Transport::Turned(_) => {}
@@ -535,10 +552,11 @@ impl<'a> Sim<'a> {
         if let Some(turned) = turned {
             self.release_turned(turned);
         }
-        if let Some(syn_lost) = syn_lost.filter(|_| self.run.tcp.recycled_senders) {
-            let history = self.boot(syn_lost);
+        if let Some(syn_lost) = syn_lost.filter(|_| tcp.recycled_senders) {
+            let history = self.boot(syn_lost, tcp);
             let spec = &self.flows[flow];
-            self.idle_senders.entry((spec.src, spec.dst)).or_default().push(history);
+            let number = self.transports[usize::from(spec.transport)];
+            self.idle_senders.entry(pool(spec, number)).or_default().push(history);
         }
     }
 }

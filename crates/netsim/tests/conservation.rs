@@ -18,8 +18,8 @@ use dumbbell::{ms, rate, wired};
 use netsim::tcp::settings::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::wlan::{AfterFailure, Aggregation, Category, Placement, Rules};
 use netsim::{
-    Account, Books, Burst, Control, Counting, FlowSpec, Graph, Hosts, Interface, Link, Output, Probe, Run, Tcp, Train,
-    Wlan,
+    Account, Books, Burst, Control, Counting, FlowSpec, Graph, Hosts, Interface, Link, Output, OwnTransport, Probe,
+    Run, Tcp, Train, Wlan,
 };
 use qdisc::{Limit, Qdisc, Value, disciplines};
 use units::{Stream, Time};
@@ -259,11 +259,15 @@ fn flows(run: &mut Run, hosts: [u32; 2], together: bool, bps: u64, draws: &mut D
                 run.scripts.list.push(script);
                 FlowSpec { size_bytes, script: Some(run.scripts.list.len() as u32 - 1), ..plain }
             }
-            6 if run.tcp.congestion != Congestion::Bbr => {
-                FlowSpec { congestion: Some(draws.pick(&[Congestion::Cubic, Congestion::Aimd])), ..plain }
-            }
             _ => plain,
         });
+    }
+    // Some transports of their own, of any settings, for any TCP flow.
+    for number in 0..draws.pick(&[0, 0, 1, 3]) {
+        run.transports.push(OwnTransport { name: format!("own {number}"), tcp: transport(draws) });
+    }
+    for flow in &mut flows {
+        flow.transport = draws.below(run.transports.len() as u64 + 1) as u16;
     }
     // The last flows wait for the first one to end.
     if flows.len() > 4 && draws.chance(0.2) {

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::tcp::settings::Congestion;
-use netsim::{Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, Probe, Recording, Run, Scripts, Side, Tcp};
+use netsim::{
+    Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, OwnTransport, Probe, Recording, Run, Scripts, Side,
+    Tcp,
+};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -76,8 +78,8 @@ struct Settings {
     #[serde(deserialize_with = "Option::deserialize")]
     wlan: Option<WlanSettings>,
     tcp: Tcp,
-    /// Window rules that flows of their own have, by the numbers in their flags.
-    flow_rules: Vec<Congestion>,
+    /// Transports that some flows have in place of `tcp`, by the numbers in their column.
+    transports: Vec<OwnTransport>,
     duration_ns: u64,
     stop_when_idle: bool,
     seed: u64,
@@ -124,8 +126,8 @@ impl RecordingSettings {
     }
 }
 
-/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond, 16 times (1 + number in
-/// `flow_rules`) for a window rule of its own; `stage`, `after`: 2^32 - 1 for none.
+/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond; `transport`: 0 for `tcp`,
+/// else 1 + place in `transports`; `stage`, `after`: 2^32 - 1 for none.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowColumns {
@@ -138,6 +140,7 @@ pub struct FlowColumns {
     packet_bytes: PyBuffer<u32>,
     gap_ns: PyBuffer<u64>,
     class: PyBuffer<u16>,
+    transport: PyBuffer<u16>,
     stage: PyBuffer<u32>,
     after: PyBuffer<u32>,
     bursts: BurstColumns,
@@ -219,6 +222,7 @@ impl Settings {
             graph: self.graph.map(GraphSettings::into_graph).transpose().map_err(refused)?,
             wlan: self.wlan.map(WlanSettings::into_wlan).transpose()?,
             tcp: self.tcp,
+            transports: self.transports,
             duration: Time(self.duration_ns),
             stop_when_idle: self.stop_when_idle,
             seed: self.seed,
@@ -237,24 +241,18 @@ impl Settings {
 }
 
 impl FlowColumns {
-    fn rows(&self, py: Python<'_>, rules: &[Congestion]) -> PyResult<Vec<FlowSpec>> {
+    fn rows(&self, py: Python<'_>) -> PyResult<Vec<FlowSpec>> {
         let (start, size) = (self.start_ns.to_vec(py)?, self.size_bytes.to_vec(py)?);
         let (rtt, gap) = (self.rtt_ns.to_vec(py)?, self.gap_ns.to_vec(py)?);
         let (src, dst) = (self.src.to_vec(py)?, self.dst.to_vec(py)?);
         let (flags, len) = (self.flags.to_vec(py)?, self.packet_bytes.to_vec(py)?);
         let (stage, after) = (self.stage.to_vec(py)?, self.after.to_vec(py)?);
+        let transport = self.transport.to_vec(py)?;
         let rows = start.len();
-        let others =
-            [size.len(), rtt.len(), gap.len(), src.len(), dst.len(), flags.len(), len.len(), stage.len(), after.len()];
-        if others.iter().any(|&len| len != rows) {
+        let times = [size.len(), rtt.len(), gap.len(), src.len(), dst.len()];
+        let others = [flags.len(), len.len(), stage.len(), after.len(), transport.len()];
+        if times != [rows; 5] || others != [rows; 5] {
             return Err(PyValueError::new_err("columns of the flow list differ in length"));
-        }
-        if let Some(flags) = flags.iter().find(|&&flags| usize::from(flags >> 4) > rules.len()) {
-            let number = flags >> 4;
-            return Err(PyValueError::new_err(format!(
-                "window rule {number} of a flow: must be at most {}",
-                rules.len()
-            )));
         }
         let flow = |i: usize| FlowSpec {
             start: Time(start[i]),
@@ -268,7 +266,7 @@ impl FlowColumns {
             stage: (stage[i] != u32::MAX).then_some(stage[i]),
             after: (after[i] != u32::MAX).then_some(after[i]),
             script: None,
-            congestion: usize::from(flags[i] >> 4).checked_sub(1).map(|rule| rules[rule]),
+            transport: transport[i],
         };
         Ok((0..rows).map(flow).collect())
     }
@@ -290,13 +288,12 @@ pub fn run<'py>(
     recording: Option<RecordingSettings>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = Settings::read(settings)?;
-    let rules = settings.flow_rules.clone();
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
     let mut run = settings.into_run()?;
     run.counting.classes = flows.class.to_vec(py)?;
     run.counting.nonresponsive = flows.flags.to_vec(py)?.iter().map(|flags| flags & 8 != 0).collect();
     run.bursts = flows.bursts.rows(py)?;
-    let mut rows = flows.rows(py, &rules)?;
+    let mut rows = flows.rows(py)?;
     flows.scripts.hand_out(&mut run.scripts, &mut rows, py)?;
     drop(flows);
     let control = Arc::clone(&control.0);
@@ -335,9 +332,8 @@ record! {
 #[pyfunction]
 pub fn alone(py: Python<'_>, settings: &str, flows: FlowColumns) -> PyResult<(Table, Table)> {
     let settings = Settings::read(settings)?;
-    let rules = settings.flow_rules.clone();
     let run = settings.into_run()?;
-    let rows = flows.rows(py, &rules)?;
+    let rows = flows.rows(py)?;
     drop(flows);
     let responses: Vec<netsim::Alone> =
         py.detach(|| rows.iter().map(|flow| netsim::alone(&run, flow)).collect::<Result<_, _>>()).map_err(refused)?;

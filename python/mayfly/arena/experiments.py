@@ -98,6 +98,18 @@ def _bulk(buffer: int) -> Experiment:
     return Experiment(f"bulk-{buffer}", says, "wired", fields, figures.beside_bulk, 60.0 if buffer == 1000 else 0.0)
 
 
+_CONTROLS = {"cubic": {"congestion": "cubic"}, "reno": {"congestion": "aimd"}, "bbr": {"congestion": "bbr"}}
+
+
+def _controls(mbps: int, buffer: int | str, words: str, quick_s: float) -> Experiment:
+    users = {"flows": 2, "users": 2, "spread": "1s", "group": "bulk"}
+    fields = LINUX | {"transports": _CONTROLS, "network.rate": mbps * 1_000_000, "network.buffer": buffer}
+    fields |= {"network.access_rate": mbps * 10_000_000, "network.delay": "18ms", "sample_interval": 0}
+    fields |= {"workload.load": None, "workload.permanent": [{**users, "transport": name} for name in _CONTROLS]}
+    says = f"two endless transfers of CUBIC, Reno and BBR each, six users, {mbps} Mbit/s, 40 ms, buffer of {words}"
+    return Experiment(f"controls-{mbps}", says, "wired", fields | {"duration": "60s"}, figures.controls, quick_s)
+
+
 def _attack(name: str, says: str, scenario: str, quick_s: float = 60.0, **fields: Any) -> Experiment:
     own = {key.replace("__", "."): value for key, value in fields.items()}
     return Experiment(name, says, scenario, LINUX | own, figures.attack, quick_s)
@@ -201,6 +213,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         figures.shares,
         30.0,
     ),
+    _controls(10, 300, "300 packets, nine bandwidth-delay products", 30.0),
+    _controls(50, "60ms", "a bandwidth-delay product and a half", 0.0),
     Experiment(
         "asymmetric",
         "two downloads beside two uploads, 20 Mbit/s down and 1 Mbit/s up: acknowledgements wait with the uploads",

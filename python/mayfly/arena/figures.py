@@ -137,6 +137,13 @@ def shares(run: RunResult, scenario: Scenario) -> Figures:
     }
 
 
+def controls(run: RunResult, scenario: Scenario) -> Figures:
+    """As :func:`shares`, and by name of each transport its mean goodput over that of all transfers."""
+    got = run.records.group_by("transport").agg(pl.col("delivered_bytes").mean())
+    fair = _mean(run.records["delivered_bytes"])
+    return shares(run, scenario) | {str(name): float(mean) / fair for name, mean in got.iter_rows()}
+
+
 def directions(run: RunResult, scenario: Scenario) -> Figures:
     """Bulk transfers down beside bulk transfers up: ``down_mbps``, and ``short_s`` of what has an end."""
     seconds = 1e-9 * run.counters["end_ns"]

@@ -49,14 +49,14 @@ All disciplines meet the same workload with the same seed. Two are *alike* in a 
 seeds is less than {tie:.0f} % of the figure or less than the tie of the row (a millisecond for times of short
 transfers, 128 kB for memory), or when Student's 95 % interval of the paired differences holds none. The best leads when
 all others trail it. A transfer that does not finish counts with the time it had, so that nobody gains by starving it.
-An attacker's fair shares below one count as one.
+An attacker's fair shares below one count as one; of a congestion control half a fair share is as bad as two.
 
-What is not on the board: fairness between congestion controls (one run has one transport), HTTP/3, and time per packet
-([](performance.md)). In cells `lfq` runs with `medium=cell`, whatever other options it has; everything else has its
-defaults. Defaults of `lfq` were chosen on seeds 101 to 108; the board has seeds from 1. In `video` the stream has drawn
-end points, as transfers have: those between the same two hosts are one user with it, and a share of the link is the
-user's limit; in `video-own` it is a user of its own. Some rows are noisy, such as stalls and what an attacker with new
-addresses does: look at the intervals in `arena.json`.
+What is not on the board: HTTP/3, and time per packet ([](performance.md)). BBR is version 1. In cells `lfq` runs with
+`medium=cell`, whatever other options it has; everything else has its defaults. Defaults of `lfq` were chosen on seeds
+101 to 108; the board has seeds from 1. In `video` the stream has drawn end points, as transfers have: those between the
+same two hosts are one user with it, and a share of the link is the user's limit; in `video-own` it is a user of its
+own. Some rows are noisy, such as stalls and what an attacker with new addresses does: look at the intervals in
+`arena.json`.
 """
 
 

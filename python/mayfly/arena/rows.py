@@ -17,8 +17,9 @@ class Row:
         Where it is taken from (:mod:`mayfly.arena.experiments`).
     unit : str
         ``s``, ``share``, ``times``, ``Mbit/s``, ``bytes``.
-    better : {"lower", "higher", "one"}
-        ``one``: what matters is the distance above 1, as of an attacker's fair shares.
+    better : {"lower", "higher", "one", "even"}
+        ``one``: what matters is the distance above 1, as of an attacker's fair shares; ``even``: the ratio to 1, either
+        way.
     tie : float
         Difference below which two are alike, whatever chance says, in the unit.
     """
@@ -28,7 +29,7 @@ class Row:
     experiment: str
     figure: str
     unit: str
-    better: Literal["lower", "higher", "one"] = "lower"
+    better: Literal["lower", "higher", "one", "even"] = "lower"
     tie: float = 0.0
 
 
@@ -60,6 +61,18 @@ def _attack(experiment: str, words: str) -> list[Row]:
         Row(f"{experiment}:short", slow, experiment, "slowdown_p95", "times", tie=0.05),
         Row(f"{experiment}:stall", f"{words}: longest stall of long transfers", experiment, "stall_s", "s", tie=0.2),
     ]
+
+
+def _controls(experiment: str, words: str) -> list[Row]:
+    names = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR"}
+    return [
+        Row(f"{experiment}:least", f"{words}: least goodput over the mean", experiment, "least", "share", "higher",
+            0.02),
+        *(Row(f"{experiment}:{name}", f"{words}: fair shares of {title}", experiment, name, "times", "even", 0.05)
+          for name, title in names.items()),
+        Row(f"{experiment}:rtt", f"{words}: RTT of the bulk", experiment, "rtt_s", "s", tie=0.002),
+        Row(f"{experiment}:total", f"{words}: goodput of all", experiment, "total_mbps", "Mbit/s", "higher"),
+    ]  # fmt: skip
 
 
 ROWS: tuple[Row, ...] = (
@@ -106,6 +119,8 @@ ROWS: tuple[Row, ...] = (
     Row("mixed-rtt:least", "RTTs of 10 to 200 ms: least goodput over the mean", "mixed-rtt", "least", "share",
         "higher", 0.02),
     Row("mixed-rtt:total", "RTTs of 10 to 200 ms: goodput of all", "mixed-rtt", "total_mbps", "Mbit/s", "higher"),
+    *_controls("controls-10", "CUBIC, Reno, BBR on 10 Mbit/s"),
+    *_controls("controls-50", "CUBIC, Reno, BBR on 50 Mbit/s"),
     Row("asymmetric:down", "20 down, 1 up, uploads: goodput down", "asymmetric", "down_mbps", "Mbit/s", "higher"),
     Row("asymmetric:short", "20 down, 1 up, uploads: short transfers", "asymmetric", "short_s", "s", tie=0.001),
     *_cell("cell-30", "cell, 30 packets"),

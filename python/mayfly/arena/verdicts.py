@@ -36,6 +36,10 @@ class Place:
     by: float
 
 
+LEAST = 1e-3
+"""Share below which it does not matter how little it is."""
+
+
 def badness(row: Row, value: float) -> float:
     """A figure as less is better.
 
@@ -45,9 +49,14 @@ def badness(row: Row, value: float) -> float:
     >>> attacker = next(row for row in ROWS if row.better == "one")
     >>> badness(attacker, 0.9), badness(attacker, 1.5)
     (1.0, 1.5)
+    >>> either = next(row for row in ROWS if row.better == "even")
+    >>> badness(either, 0.5), badness(either, 2.0)
+    (2.0, 2.0)
     """
     if row.better == "higher":
         return -value
+    if row.better == "even":
+        return max(value, 1 / max(value, LEAST))
     # Less than a fair share is no worse than a fair share: it is an attacker's.
     return max(1.0, value) if row.better == "one" else value
 

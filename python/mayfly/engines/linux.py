@@ -14,10 +14,11 @@ from mayfly.discipline_registry import Discipline, parse
 from mayfly.discipline_registry.leaves import Place, differences, leaf_of, leaf_words
 from mayfly.engines import guest
 from mayfly.engines.records import records_frame, samples_frame
-from mayfly.engines.transport import Transport, transport_of
+from mayfly.engines.transport import Transport, own_transport, transport_of
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.scenario import Scenario
+from mayfly.simulate import transports
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network.dumbbell import hosts
 from mayfly.simulate.network.registry import network_of
@@ -181,11 +182,12 @@ def _flow_rows(scenario: Scenario, transport: Transport, flows: pl.DataFrame) ->
     tcp = scenario.tcp
     src, dst, _ = _sides(flows)
     rows = []
-    groups = flows["group"] if "group" in flows.columns else [None] * flows.height
+    dealt = transports.dealt(scenario, flows)
+    all_of_them = [transport, *(own_transport(name, own, tcp) for name, own in dealt.own)]
     told = flows.select("start_s", "size_bytes", "protocol", "opened_by", "packet_bytes", "rate_bps").iter_rows(
         named=True
     )
-    for place, (row, group) in enumerate(zip(told, groups, strict=True)):
+    for place, (row, of) in enumerate(zip(told, dealt.numbers, strict=True)):
         one = {"start_s": row["start_s"], "src": int(src[place]), "dst": int(dst[place])}
         if row["protocol"] == "udp":
             packet = row["packet_bytes"] or tcp.mss + tcp.headers_bytes
@@ -198,9 +200,9 @@ def _flow_rows(scenario: Scenario, transport: Transport, flows: pl.DataFrame) ->
             if one["payload_bytes"] < 1:
                 raise MayflyError(f"packet_bytes = {packet}: must leave room for {tcp.header - 12} bytes of headers")
         else:
-            congestion = transport.congestion_of.get(group, transport.congestion)
+            own = all_of_them[of]
             one |= {"udp": False, "size_bytes": row["size_bytes"], "receiver_opens": row["opened_by"] == "receiver"}
-            one |= {"congestion": congestion, "paced": transport.paced}
+            one |= {"congestion": own.congestion, "paced": own.paced}
         rows.append(one)
     return rows
 
@@ -241,7 +243,10 @@ def run_one(
     settings = native_settings(scenario, discipline, scenario.seed + replication, largest(flows))
     labels = {"discipline": pl.lit(shown.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = records_frame(flows, told["flows"], tcp)
-    alone = paths.response(network_of(scenario), settings, records, tcp.mss + tcp.headers_bytes, replication)
+    dealt = transports.dealt(scenario, flows)
+    settings["transports"] = dealt.native
+    full_packet = tcp.mss + tcp.headers_bytes
+    alone = paths.response(network_of(scenario), settings, records, full_packet, replication, dealt.numbers)
     records = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
     samples = samples_frame(told["samples"], len(largest(flows))).with_columns(**labels)
     counters = _counters(scenario, told, records)

@@ -5,10 +5,13 @@ from typing import Any
 
 from mayfly.errors import MayflyError
 from mayfly.scenario.presets import TIMESTAMPS_BYTES
-from mayfly.scenario.transport import Tcp
+from mayfly.scenario.transport import OwnTransport, Tcp
 
 ALGORITHMS = {"aimd": "reno", "cubic": "cubic", "bbr": "bbr"}
 """Linux's names of the rules of the congestion window."""
+
+OF_A_SOCKET = ("congestion", "pacing")
+"""Fields of which flows may have a value of their own."""
 
 LARGEST_WINDOW_BYTES = 3_145_728
 """Window that Linux advertises at most with its own settings: half of the 6 MB of tcp_rmem."""
@@ -64,9 +67,7 @@ class Transport:
     module_parameters : dict
         By ``module/parameter``.
     congestion : str
-        Linux's name of the rule of flows in no group that has its own.
-    congestion_of : dict
-        The same by group.
+        Linux's name of the rule.
     paced : bool
         Whether TCP spaces its segments.
     other : list of str
@@ -80,7 +81,6 @@ class Transport:
     sysctl: dict[str, str]
     module_parameters: dict[str, str]
     congestion: str
-    congestion_of: dict[str, str] = field(default_factory=dict)
     paced: bool = False
     other: list[str] = field(default_factory=list)
 
@@ -138,12 +138,50 @@ def transport_of(tcp: Tcp) -> Transport:
         sysctl=sysctl,
         module_parameters={"tcp_cubic/hystart": "1" if tcp.hystart else "0"},
         congestion=_algorithm(tcp.congestion, "tcp.congestion"),
-        congestion_of={
-            group: _algorithm(rule, f"tcp.congestion_of.{group}") for group, rule in tcp.congestion_of.items()
-        },
         paced=tcp.pacing,
         other=_other(tcp, bounded),
     )
+
+
+def own_transport(name: str, own: Tcp, tcp: Tcp) -> Transport:
+    """The kernel's settings for flows with a transport of their own: sockets have a rule and pacing, hosts all else.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    own : Tcp
+        All its settings.
+    tcp : Tcp
+        Section ``[tcp]``.
+
+    Returns
+    -------
+    Transport
+
+    Raises
+    ------
+    MayflyError
+        A rule of the congestion window that the kernel has not, or another field that differs from ``[tcp]``.
+
+    Examples
+    --------
+    >>> today = Tcp(preset="linux")
+    >>> own_transport("transports.fast", today.model_copy(update={"congestion": "bbr"}), today).congestion
+    'bbr'
+    >>> own_transport("transports.old", today.model_copy(update={"initial_window": 3}), today)
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: transports.old.initial_window = 3: must be as in [tcp], 10, with --engine linux, ...
+    """
+    for field_name in OwnTransport.model_fields:
+        here, there = getattr(own, field_name), getattr(tcp, field_name)
+        if here != there and field_name not in ("preset", *OF_A_SOCKET):
+            raise MayflyError(
+                f"{name}.{field_name} = {_shown(here)}: must be as in [tcp], {_shown(there)}, with --engine linux, "
+                f"where flows have {' and '.join(OF_A_SOCKET)} of their own"
+            )
+    _algorithm(own.congestion, name if name.startswith("tcp.") else f"{name}.congestion")
+    return transport_of(own)
 
 
 def _algorithm(rule: str, name: str) -> str:

@@ -2,8 +2,9 @@
 
 import os
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model, model_validator
 
@@ -12,7 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.fields import Name, Seconds, Section, Whole, as_written
 from mayfly.scenario.network import Network
 from mayfly.scenario.probes import Probes
-from mayfly.scenario.transport import Tcp
+from mayfly.scenario.transport import OwnTransport, Tcp, merged, refusal
 from mayfly.text import quantity
 from mayfly.text.files import bounded_text
 from mayfly.text.nearest import did_you_mean, hint
@@ -69,6 +70,16 @@ else:
     )
 
 
+def _named_transports(workload: Workload) -> Iterator[tuple[str, str]]:
+    """Fields of the workload that name a transport, and what they name."""
+    sections = [("workload", workload), *(("workload.part", part) for part in workload.part)]
+    sections += [(f"workload.{kind}", source) for kind in SOURCES for source in getattr(workload, kind)]
+    for name, section in sections:
+        transport = getattr(section, "transport", None)
+        if transport is not None:
+            yield f"{name}.transport", transport
+
+
 class Scenario(Section):
     """Network, transport and workload of a run, and what to compare on it."""
 
@@ -98,6 +109,9 @@ class Scenario(Section):
     subflows: bool = Field(False, description="keep a table of the sub-flows in the forward queue")
     network: Network = Field(default_factory=Network)
     tcp: Tcp = Field(default_factory=Tcp)
+    transports: dict[Name, OwnTransport] = Field(
+        {}, description="transports that flows may name in place of `[tcp]`, each a section `[transports.NAME]`"
+    )
     workload: Workload = Field(default_factory=Workload)
     probes: Probes = Field(default_factory=Probes)
 
@@ -107,8 +121,13 @@ class Scenario(Section):
             raise ValueError(f"duration = {self.duration}: must be at least 1ns")
         if not self.warm_up < self.duration:
             raise ValueError(f"warm_up = {self.warm_up}: must be below the duration, {self.duration} s")
-        if self.tcp.max_rto < self.tcp.min_rto:
-            raise ValueError(f"tcp.max_rto = {self.tcp.max_rto}: must be at least tcp.min_rto, {self.tcp.min_rto} s")
+        own = {f"transports.{name}": self.transport(name) for name in self.transports}
+        for at, tcp in {"tcp": self.tcp, **own}.items():
+            if tcp.max_rto < tcp.min_rto:
+                raise ValueError(f"{at}.max_rto = {tcp.max_rto}: must be at least {at}.min_rto, {tcp.min_rto} s")
+        for name, transport in _named_transports(self.workload):
+            if bound := refusal(transport, self.transports):
+                raise ValueError(f"{name} = {quantity.shown(transport)}: {bound}")
         if self.sample_interval and self.duration / self.sample_interval > MOST_SAMPLES:
             least = self.duration / MOST_SAMPLES
             raise ValueError(f"sample_interval = {self.sample_interval}: must be 0, or at least {least:.3g} s")
@@ -123,6 +142,15 @@ class Scenario(Section):
             for label in ("buffer", "reverse_buffer"):
                 self._refuse_no_place(f"network.link.{label}", getattr(link, label))
         return self
+
+    def transport(self, name: str) -> Tcp:
+        """All settings of the section ``[transports.NAME]``, which there must be."""
+        return merged(self.tcp, self.transports[name])
+
+    @property
+    def tick_s(self) -> float:
+        """Coarsest clock of any transport, s: the seed draws the phases of those that are coarser than 1 ns."""
+        return max(self.tcp.tick, *(self.transport(name).tick for name in self.transports), 0.0)
 
     def _refuse_no_place(self, name: str, limit: tuple[int, str] | None) -> None:
         """Refuses a buffer in which nothing may wait beside the packet in transmission."""
@@ -322,12 +350,22 @@ def _may_be_absent(name: str) -> bool:
     return name in known and name.rpartition(".")[0] in known
 
 
+def _in_named_section(name: str) -> bool:
+    """Whether the field lies in a section that has a name of its own, such as transports.NAME.congestion."""
+    section, _, rest = name.partition(".")
+    field = Scenario.model_fields.get(section)
+    if field is None or get_origin(field.annotation) is not dict:
+        return False
+    own, _, last = rest.partition(".")
+    return bool(own) and last in field_names(get_args(field.annotation)[1])
+
+
 def _place(document: dict[str, Any], name: str, value: Any) -> None:
     sections = name.split(".")[:-1]
     # A table written without brackets, such as [workload.web], is the only one of its kind.
     single = _section(document, sections) if name in field_names(inside_arrays=True) else None
     absent = single is None and isinstance(_section(document, sections[:-1]), dict) and _may_be_absent(name)
-    if name not in field_names() and not isinstance(single, dict) and not absent:
+    if name not in field_names() and not isinstance(single, dict) and not absent and not _in_named_section(name):
         raise MayflyError(f"--set {name}: {_unknown(name.split('.'))}")
     *sections, last = name.split(".")
     for section in sections:

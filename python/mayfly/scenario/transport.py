@@ -1,6 +1,7 @@
-"""The section ``[tcp]`` of a scenario."""
+"""The sections ``[tcp]`` and ``[transports.NAME]`` of a scenario."""
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -21,8 +22,8 @@ else:
     Rule = Literal[RULES]
 
 
-class Tcp(Section):
-    """TCP: RFC 5681, 6582, 6675, 6298, 7323, 3042."""
+class OwnTransport(Section):
+    """TCP of the flows that name it: what differs from `[tcp]`, or all that follows from a preset of its own."""
 
     preset: Literal["qualnet-4.5-like", "ns2", "ns-3.37", "linux"] | None = Field(
         None, description="named settings; fields given beside it win"
@@ -44,9 +45,6 @@ class Tcp(Section):
     congestion: Rule = Field(
         "aimd",
         description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), or BBR v1, which needs recovery = sack",
-    )
-    congestion_of: dict[str, Rule] = Field(
-        {}, description="rule of the flows of a group, by its name, in place of congestion; no BBR beside others"
     )
     ecn: bool = Field(False, description="RFC 3168: data is ECT(0), a mark halves the window")
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
@@ -98,3 +96,67 @@ class Tcp(Section):
     def headers_bytes(self) -> int:
         """Headers of a segment without SACK blocks, bytes."""
         return self.header + (presets.TIMESTAMPS_BYTES if self.timestamps else 0)
+
+
+class Tcp(OwnTransport):
+    """TCP: RFC 5681, 6582, 6675, 6298, 7323, 3042."""
+
+    congestion_of: dict[str, Rule] = Field(
+        {}, description="rule of the flows of a group without a transport of their own, by its name, for congestion"
+    )
+
+
+def merged(tcp: Tcp, own: OwnTransport) -> Tcp:
+    """All settings of a transport.
+
+    Parameters
+    ----------
+    tcp : Tcp
+        Section ``[tcp]``.
+    own : OwnTransport
+        What differs. With a preset of its own nothing is taken from ``tcp``.
+
+    Returns
+    -------
+    Tcp
+        The same as if a scenario had it as its section ``[tcp]``.
+
+    Examples
+    --------
+    >>> today = Tcp(preset="linux")
+    >>> found = merged(today, OwnTransport(congestion="bbr"))
+    >>> found.congestion, found.mss, merged(today, OwnTransport(preset="ns2")).mss
+    ('bbr', 1448, 1460)
+    """
+    given = own.model_dump(exclude_unset=True)
+    below = {} if own.preset is not None else tcp.model_dump(exclude_unset=True, exclude={"congestion_of"})
+    return Tcp.model_validate({**below, **given})
+
+
+def refusal(name: str, known: Iterable[str]) -> str | None:
+    """What a transport must be that is none.
+
+    Parameters
+    ----------
+    name : str
+        Of a transport.
+    known : iterable of str
+        Names of the sections.
+
+    Returns
+    -------
+    str or None
+        None where it is one.
+
+    Examples
+    --------
+    >>> refusal("quick", ["slow"]), refusal("slow", ["slow"])
+    ('must be the NAME of a section [transports.NAME]: slow', None)
+    >>> refusal("quick", [])
+    'must be the NAME of a section [transports.NAME], of which there are none'
+    """
+    known = list(known)
+    if name in known:
+        return None
+    there = f": {', '.join(known)}" if known else ", of which there are none"
+    return f"must be the NAME of a section [transports.NAME]{there}"

@@ -16,14 +16,14 @@ import numpy as np
 import polars as pl
 
 from mayfly import _native
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.simulate import columns
 from mayfly.simulate.network.protocol import Net
 
 _SIMULATED_SEGMENTS = 300
 _MOST_TRANSFERS = 20_000
 _BATCH_SEGMENTS = 2_000_000
-_PATH = ("rtt_s", "direction", "opened_by")
+_PATH = ("own_transport", "rtt_s", "direction", "opened_by")
 
 
 @dataclass
@@ -43,7 +43,13 @@ class PathsAlone:
     _lock: Lock = field(default_factory=Lock)
 
     def response(
-        self, net: Net, settings: dict[str, Any], records: pl.DataFrame, full_packet_bytes: int, replication: int = 0
+        self,
+        net: Net,
+        settings: dict[str, Any],
+        records: pl.DataFrame,
+        full_packet_bytes: int,
+        replication: int = 0,
+        transports: Integers | None = None,
     ) -> pl.Series:
         """Response time of each completed TCP flow had it been alone on its path.
 
@@ -59,6 +65,8 @@ class PathsAlone:
             Wire length of a full packet, bytes.
         replication : int
             Tells one flow list from another.
+        transports : ndarray, shape (n_flows,), uint16, optional
+            Number of each flow's transport in ``settings``; all 0 when not given.
 
         Returns
         -------
@@ -68,7 +76,8 @@ class PathsAlone:
         with self._lock:
             if replication not in self._found:
                 ways = Ways(net, settings, full_packet_bytes)
-                self._found[replication] = self._of_list(ways, records)
+                numbers = np.zeros(records.height, dtype=np.uint16) if transports is None else transports
+                self._found[replication] = self._of_list(ways, records.with_columns(own_transport=pl.Series(numbers)))
         found = self._found[replication]
         return found.zip_with(records["finish_s"].is_not_null(), pl.Series([None], dtype=pl.Float64))
 
@@ -83,7 +92,7 @@ class PathsAlone:
         keys = flows.lazy().select(*path, "size_bytes", able=(pl.col("protocol") == "tcp") & able)
         distinct = keys.filter("able").unique(subset=[*path, "size_bytes"]).collect()
         if distinct.height > _MOST_TRANSFERS:
-            mss = settings["tcp"]["mss"]
+            mss = ways.mss_of(keys.select("own_transport").collect().to_series())
             keys = keys.with_columns((pl.col("size_bytes") + (mss - 1)) // mss * mss, pl.col("rtt_s").round_sig_figs(2))
             distinct = keys.filter("able").unique(subset=[*path, "size_bytes"]).collect()
         if distinct.height == 0:
@@ -100,8 +109,8 @@ class PathsAlone:
 
     def _of_transfers(self, ways: "Ways", transfers: pl.DataFrame) -> pl.DataFrame:
         """Adds `alone_s` to the distinct transfers, sorted by path, then size."""
-        mss = ways.settings["tcp"]["mss"]
-        segments = ((transfers["size_bytes"] + (mss - 1)) // mss).to_numpy()
+        mss = ways.mss_of(transfers["own_transport"]).to_numpy()
+        segments = (transfers["size_bytes"].to_numpy() + (mss - 1)) // mss
         alone = np.full(transfers.height, np.nan)
         path = transfers.select(pl.struct(*ways.keys).rle_id()).to_series().to_numpy()
         last = np.append(np.flatnonzero(np.diff(path)), transfers.height - 1)
@@ -113,7 +122,7 @@ class PathsAlone:
             if end < 0 or len(arrivals) < segments[largest] or (np.diff(arrivals) == 0).any():
                 exact[rows] = True
                 continue
-            short = segments[rows] * mss - transfers["size_bytes"].to_numpy()[rows]
+            short = segments[rows] * mss[rows] - transfers["size_bytes"].to_numpy()[rows]
             reached = arrivals[segments[rows] - 1] - short * ways.net.byte_ns
             alone[rows] = reached + (end - arrivals[-1])
             alone[largest] = end
@@ -150,6 +159,11 @@ class Ways:
         """Columns of which equal values mean an equal path."""
         return (*_PATH, *self.net.path_columns)
 
+    def mss_of(self, transports: pl.Series) -> pl.Series:
+        """Payload of a full segment of each of these transports, given by number, bytes."""
+        mss = [self.settings["tcp"]["mss"], *(own["tcp"]["mss"] for own in self.settings["transports"])]
+        return pl.Series(mss, dtype=pl.Int64).gather(transports)
+
     def simulated(self, transfers: pl.DataFrame) -> list[tuple[Floats, int]]:
         """Arrivals of the segments of each transfer, and its end, ns; the end is -1 for never."""
         flows = transfers.with_columns(
@@ -161,7 +175,9 @@ class Ways:
         found: list[tuple[Floats, int]] = [(np.empty(0), -1)] * flows.height
         for part in self.net.alone(flows, self.settings):
             settings = json.dumps({**self.settings, **part.settings})
-            native = _native.alone(settings, columns.native_flows(part.flows, self.full_packet_bytes, part.ends))
+            numbers = part.flows["own_transport"].to_numpy()
+            own = columns.native_flows(part.flows, self.full_packet_bytes, part.ends, transports=numbers)
+            native = _native.alone(settings, own)
             segments, alone = map(pl.DataFrame, native)
             parts = np.split(segments["time_ns"].to_numpy(), np.cumsum(alone["arrivals"].to_numpy())[:-1])
             each = zip(parts, alone["finish_ns"].fill_null(-1).to_list(), strict=True)

@@ -8,7 +8,6 @@ import polars as pl
 
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
-from mayfly.scenario.transport import RULES
 from mayfly.simulate.queue_delay import taken
 from mayfly.simulate.tables import IN_CELL
 from mayfly.workload import scripts, stages
@@ -44,7 +43,7 @@ def native_flows(
     full_packet_bytes: int,
     ends: tuple[Integers, Integers],
     nonresponsive: Sequence[str] = (),
-    congestion_of: Mapping[str, str] | None = None,
+    transports: Integers | None = None,
 ) -> dict[str, Floats]:
     """Columns of the flow list as the native module takes them.
 
@@ -58,8 +57,8 @@ def native_flows(
         Number of the sender and of the receiver of each flow.
     nonresponsive : sequence of str
         Groups whose flows count as not responding to drops, as those of UDP do.
-    congestion_of : mapping, optional
-        Rule of the congestion window by group, one of `RULES`.
+    transports : ndarray, shape (n_flows,), uint16, optional
+        Numbers of :class:`mayfly.simulate.transports.Dealt`; all 0 when not given.
 
     Returns
     -------
@@ -77,11 +76,8 @@ def native_flows(
         (flows["direction"] == "up").to_numpy() * 1
         + (flows["opened_by"] == "receiver").to_numpy() * 2
         + udp * 4
-        + (udp | _in_groups(flows, nonresponsive, "nonresponsive")) * 8
+        + (udp | in_groups(flows, nonresponsive, "nonresponsive")) * 8
     ).astype(np.uint8)
-    for number, rule in enumerate(RULES, start=1):
-        own = [name for name, given in (congestion_of or {}).items() if given == rule]
-        flags |= np.where(_in_groups(flows, own, "tcp.congestion_of"), number * 16, 0).astype(np.uint8)
     packet = flows["packet_bytes"].fill_null(full_packet_bytes).to_numpy()
     rate = flows["rate_bps"].fill_null(_DEFAULT_UDP_RATE_BPS).to_numpy()
     gap = np.where(udp, np.maximum(np.rint(packet * 8e9 / rate), 1), 0)
@@ -95,13 +91,34 @@ def native_flows(
         "packet_bytes": packet.astype(np.uint32),
         "gap_ns": gap.astype(np.uint64),
         "class": group_classes(flows)[1],
+        "transport": np.zeros(flows.height, dtype=np.uint16) if transports is None else transports,
         **stages.native(flows),
         "bursts": native_bursts(flows),
         "scripts": scripts.native(flows),
     }
 
 
-def _in_groups(flows: pl.DataFrame, names: Sequence[str], field: str) -> Floats:
+def in_groups(flows: pl.DataFrame, names: Sequence[str], field: str) -> Floats:
+    """Which flows belong to some groups.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list.
+    names : sequence of str
+        The groups.
+    field : str
+        Field of the scenario that names them, for messages.
+
+    Returns
+    -------
+    ndarray, shape (n_flows,), bool
+
+    Raises
+    ------
+    MayflyError
+        No flow has such a group.
+    """
     if not names:
         return np.zeros(flows.height, dtype=bool)
     groups = flows["group"]

@@ -16,8 +16,7 @@ from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
 from mayfly.limits import RECORD_BYTES, refuse_flows
 from mayfly.scenario.scenario import Scenario
-from mayfly.scenario.transport import RULES, Tcp
-from mayfly.simulate import columns, probes, queue_delay, traces
+from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
@@ -117,41 +116,19 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
 
     given, network, mss = scenario.workload, network_of(scenario), scenario.tcp.mss
     senders, receivers = network.workload_hosts(given)
+    sources = [source for kind in SOURCES for source in getattr(given, kind)]
     return mix.synthetic(
         given.drawn(network.ends(given.from_, given.to)) if given.has_transfers else None,
         duration_s=scenario.duration,
         seed=scenario.seed + replication,
-        sources=[
-            source.drawn(mss, network.ends(source.from_, source.to))
-            for kind in SOURCES
-            for source in getattr(given, kind)
-        ],
+        sources=[source.drawn(mss, network.ends(source.from_, source.to)) for source in sources],
+        transports=[getattr(source, "transport", None) for source in sources],
         senders=senders,
         receivers=receivers,
         pairs=network.pairs(given),
         mss=mss,
         header_bytes=scenario.tcp.headers_bytes,
     )
-
-
-def transport(tcp: Tcp) -> dict[str, Any]:
-    """Settings of the transport as the native module takes them.
-
-    Parameters
-    ----------
-    tcp : Tcp
-        Section of the scenario.
-
-    Returns
-    -------
-    dict
-        Times in ns, with names that say so; the rest as in the section. What only Python reads is left out.
-    """
-    given = {name: getattr(tcp, name) for name in type(tcp).model_fields if name not in ("preset", "congestion_of")}
-    for name in ("initial_rto", "min_rto", "max_rto", "delayed_ack", "tick"):
-        given[f"{name}_ns"] = round(given.pop(name) * 1e9)
-    # No clock of the simulator is finer.
-    return given | {"tick_ns": max(given["tick_ns"], 1)}
 
 
 def native_settings(
@@ -206,8 +183,8 @@ def native_settings(
         "symmetric": network.symmetric,
         "discipline": discipline.native,
         "reverse_discipline": reverse.native,
-        "flow_rules": list(RULES),
-        "tcp": transport(tcp),
+        "tcp": transports.native(tcp),
+        "transports": [],
         "duration_ns": ns(scenario.duration),
         "warm_up_ns": ns(scenario.warm_up),
         "stop_when_idle": scenario.stop_when_idle,
@@ -295,9 +272,9 @@ def run_one(
     try:
         net = network_of(scenario)
         settings |= net.settings(discipline, full_packet, flows)
-        native = columns.native_flows(
-            probed, full_packet, net.numbers(probed), scenario.nonresponsive, tcp.congestion_of
-        )
+        dealt = transports.dealt(scenario, probed)
+        settings["transports"] = dealt.native
+        native = columns.native_flows(probed, full_packet, net.numbers(probed), scenario.nonresponsive, dealt.numbers)
         with nullcontext() if recording is None else recording.native(probed, before) as given:
             result = _native.run(json.dumps(settings | probing.settings), native, control or _native.Control(), given)
         idle_rtt_s = None
@@ -318,7 +295,8 @@ def run_one(
     counters["cpu_s"] = cpu_s
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, told["flows"], tcp.mss, net.records(flows, told["flows"]))
-    alone_s = (paths or PathsAlone()).response(net, settings, records, full_packet, replication)
+    numbers = dealt.numbers[before:]
+    alone_s = (paths or PathsAlone()).response(net, settings, records, full_packet, replication, numbers)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone_s, **labels))
     counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
     # Probes have no group, and are counted in none.
@@ -412,7 +390,7 @@ def run_many(
         After an interrupt; all runs have stopped, or are about to prepare millions of flows and stop then.
     """
     replications = range(scenario.replications)
-    if flows is not None and scenario.replications > 1 and scenario.tcp.tick <= _CONTINUOUS_S:
+    if flows is not None and scenario.replications > 1 and scenario.tick_s <= _CONTINUOUS_S:
         raise MayflyError(
             f"replications = {scenario.replications}: a given list of flows is one workload, and with tcp.tick = 1ns "
             "nothing else is random: must be 1"

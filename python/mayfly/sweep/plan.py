@@ -247,7 +247,7 @@ def load_plan(path: str | os.PathLike[str], overrides: dict[str, Value] | None =
         count = seeds if sweep.stop is None else sweep.stop.max_seeds
         seeds = tuple(range(first.seed, first.seed + count))
     flows = None if sweep.flows is None else str((path.parent / sweep.flows).resolve())
-    if flows is not None and len(seeds) > 1 and first.tcp.tick <= 1e-9:
+    if flows is not None and len(seeds) > 1 and first.tick_s <= 1e-9:
         raise MayflyError(f"{path}: flows with {len(seeds)} seeds: a given list is one workload; seeds must be 1")
     plan = Plan(sweep, scenario, flows, points, names, chosen, seeds)
     if plan.most_runs > MOST_RUNS:

@@ -76,6 +76,10 @@ COLUMNS: dict[str, Kind] = {
         "separated by blanks; seconds since the start of the flow, length on the wire, seconds from packet to packet: "
         "`0:1000x2500/0.008 40:500`. Size, packet length and mean rate follow from it. Only where a flow has some."
     ),
+    "transport": Label(
+        "TCP: name of the section `[transports.NAME]` of the scenario that the flow has for `[tcp]`, which it has when "
+        "null. Only where a flow has one."
+    ),
     "script": Script(
         "TCP: trains in both directions and think times, see below; the size is then that of all trains. Only where a "
         "flow has some."
@@ -90,8 +94,11 @@ FLOW_LIST = Table(
     ),
 )
 
-ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", "bursts", "script"))
-"""Columns of a normalised flow list, in order; ``bursts`` and ``script`` follow where a flow has some."""
+WHERE_GIVEN = ("bursts", "script", "transport")
+"""Columns that a normalised flow list has at its end where a flow has a value in them."""
+
+ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", *WHERE_GIVEN))
+"""Columns of every normalised flow list, in order."""
 
 
 def read_flows(path: str | os.PathLike[str], *, mss: int = 1460) -> pl.DataFrame:
@@ -359,7 +366,7 @@ def with_flow_ids(columns: dict[str, pl.Series], height: int, source: str) -> No
 
 
 def check_protocol(columns: dict[str, pl.Series], source: str) -> None:
-    """Refuse a UDP flow without a rate, and a rate or packet length given for TCP, which has none to obey."""
+    """Refuse a UDP flow without a rate or with a transport, and a rate or packet length given for TCP."""
     height = len(columns["start_s"])
     udp = columns["protocol"] == "udp" if "protocol" in columns else pl.repeat(False, height, eager=True)
     udp = udp.fill_null(False)
@@ -370,6 +377,8 @@ def check_protocol(columns: dict[str, pl.Series], source: str) -> None:
     for name in ("rate_bps", "packet_bytes"):
         if name in columns and (columns[name].is_not_null() & ~udp).any():
             refuse(name, columns[name].is_not_null() & ~udp, columns[name], "empty unless protocol is udp", source)
+    if "transport" in columns and (wrong := columns["transport"].is_not_null() & udp).any():
+        refuse("transport", wrong, columns["transport"], "empty unless protocol is tcp", source)
 
 
 def check_stages(columns: dict[str, pl.Series], source: str) -> None:
@@ -409,7 +418,8 @@ def with_defaults(columns: dict[str, pl.Series]) -> pl.DataFrame:
             columns[name] = pl.repeat(fill, height, dtype=dtype, eager=True)
         else:
             columns[name] = host.cast(dtype).fill_null(fill)
-    for name, column in COLUMNS.items():
+    for name in ORDER:
+        column = COLUMNS[name]
         if isinstance(column, Choice):
             usual = pl.repeat(column.words[0], height, eager=True)
             columns[name] = columns[name].fill_null(column.words[0]) if name in columns else usual
@@ -417,7 +427,7 @@ def with_defaults(columns: dict[str, pl.Series]) -> pl.DataFrame:
             columns[name] = pl.repeat(None, height, dtype=column.dtype, eager=True)
         elif name not in columns and isinstance(column, Label):
             columns[name] = pl.repeat(None, height, dtype=pl.String, eager=True)
-    last = [name for name in ("bursts", "script") if name in columns]
+    last = [name for name in WHERE_GIVEN if name in columns]
     return pl.DataFrame({name: columns[name] for name in (*ORDER, *last)})
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -62,6 +63,7 @@ def synthetic(
     duration_s: float,
     seed: int = 1,
     sources: Sequence[Source | Pages] = (),
+    transports: Sequence[str | None] = (),
     senders: Sequence[int | str] = SENDERS,
     receivers: Sequence[int | str] = RECEIVERS,
     pairs: Iterator[Pair] | None = None,
@@ -80,6 +82,8 @@ def synthetic(
         Seed of the run, 0 to 2^64 - 1. Arrival times, sizes, end points and directions each have a stream of their own.
     sources : sequence of Source, Pages
         Flows of other kinds beside the transfers: :mod:`mayfly.workload.sources.registry`.
+    transports : sequence of str, optional
+        Name of the transport of each source; None, or none at all, for that of the run.
     senders, receivers : sequence
         End points, drawn uniformly for every flow that belongs to no user.
     pairs : iterator of pairs, optional
@@ -90,7 +94,8 @@ def synthetic(
     Returns
     -------
     polars.DataFrame, shape (n_flows, 14)
-        As :func:`mayfly.workload.lists.flow_list` returns it; flow ids ascend with the start.
+        As :func:`mayfly.workload.lists.flow_list` returns it, with ``transport`` where one is given; flow ids ascend
+        with the start.
 
     Raises
     ------
@@ -116,23 +121,24 @@ def synthetic(
         parts["transfers", 0] = transfers, transfer_flows(transfers, duration_s, seed, mss, header_bytes)
     of_kind: Counter[str] = Counter()
     numbered = []
-    for source in sources:
-        numbered.append((source, source.kind, of_kind[source.kind]))
+    for source, transport in zip_longest(sources, transports):
+        own = {} if transport is None else {"transport": pl.lit(transport)}
+        numbered.append((source, source.kind, of_kind[source.kind], own))
         of_kind[source.kind] += 1
-    for source, kind, index in numbered:
+    for source, kind, index, own in numbered:
         if not hasattr(source, "pages_of"):
             check_users(source.kind, source.users, source.flows)
-            parts[kind, index] = source, source.rows(duration_s, stream(seed, kind, index))
+            parts[kind, index] = source, source.rows(duration_s, stream(seed, kind, index)).with_columns(**own)
     pairs, hosts = pairs or fresh_pairs(senders, receivers), (senders, receivers)
     ends = [
         with_ends(part, given, seed, names, hosts, pairs) for names, (given, part) in parts.items() if part.height > 0
     ]
-    for source, _, index in numbered:
+    for source, _, index, own in numbered:
         if hasattr(source, "pages_of"):
             taken = [number_or_none(part["stage"].max()) for part in ends if "stage" in part.columns]
             first_stage = 1 + max([-1, *(int(stage) for stage in taken if stage is not None)])
             pages = source.pages_of(duration_s, seed, index, source.ends or hosts, mss, first_stage)
-            ends += [pages] if pages.height else []
+            ends += [pages.with_columns(**own)] if pages.height else []
     if not ends:
         raise MayflyError(f"no flows in {duration_s} s: must be at least one flow")
     return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")

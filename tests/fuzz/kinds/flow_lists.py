@@ -65,6 +65,7 @@ def _usual(name: str) -> SearchStrategy[Any]:
         "stage": st.integers(0, 3),
         "after": st.one_of(st.none(), st.none(), st.integers(0, 3)),
         "group": st.sampled_from(["a", "b", None]),
+        "transport": st.sampled_from([None, None, None, "a"]),
         "src": st.integers(1, 5),
         "dst": st.integers(6, 9),
     }.get(name, _of(COLUMNS[name]))
@@ -103,6 +104,8 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[Any]]]:
             if row[names.index("protocol")] != "udp":
                 for name in {"rate_bps", "packet_bytes"} & set(names):
                     row[names.index(name)] = None
+            elif "transport" in names:
+                row[names.index("transport")] = None
     return names, rows
 
 

@@ -13,7 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.network import HostGroup, Link, Network
 from mayfly.scenario.probes import Probes
 from mayfly.scenario.scenario import READY, Scenario, field_names
-from mayfly.scenario.transport import Tcp
+from mayfly.scenario.transport import OwnTransport, Tcp
 from mayfly.scenario.wlan import Wlan
 from mayfly.text import quantity
 from mayfly.workload.sources.registry import SOURCES
@@ -27,7 +27,10 @@ LEAST_PACKET_BYTES = 29
 
 READY_NAMES = sorted(path.stem for path in READY.glob("*.toml"))
 
-_NESTED = ("network", "tcp", "workload", "probes")
+_NESTED = ("network", "tcp", "transports", "workload", "probes")
+
+TRANSPORTS = ("a", "b")
+"""Names of transports that scenarios have, and that sources name."""
 
 
 def _rates(document: Any) -> list[float]:
@@ -144,10 +147,15 @@ def _few(source: dict[str, Any]) -> dict[str, Any]:
 @st.composite
 def _workload(draw: st.DrawFn) -> dict[str, Any]:
     found = draw(section(TransfersSection, most=5))
+    if "transport" in found:
+        found["transport"] = draw(st.sampled_from(TRANSPORTS))
     if draw(st.integers(0, 2)):
         found.setdefault("load", draw(st.sampled_from(["100kbit", "1mbit", "8mbit", "20mbit"])))
     for name in draw(st.lists(st.sampled_from(sorted(SOURCES)), max_size=3, unique=True)):
         found[name] = [_few(draw(section(SOURCES[name]))) for _ in range(draw(st.integers(1, 2)))]
+        for one in found[name]:
+            if "transport" in one:
+                one["transport"] = draw(st.sampled_from(TRANSPORTS))
     return found
 
 
@@ -159,6 +167,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         ("network", _network()),
         ("workload", _workload()),
         ("tcp", section(Tcp)),
+        ("transports", st.fixed_dictionaries({name: section(OwnTransport, most=3) for name in TRANSPORTS})),
         ("probes", section(Probes)),
     ):
         if draw(st.integers(0, 4)):

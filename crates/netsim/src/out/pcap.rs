@@ -84,6 +84,29 @@ struct Segment {
     payload: u32,
 }
 
+/// What the transport of one flow writes into its headers.
+#[derive(Clone, Copy, Debug)]
+struct Format {
+    headers: u32,
+    mss: u32,
+    window: u16,
+    timestamps: bool,
+    fin_on_data: bool,
+}
+
+impl Format {
+    fn of(tcp: &Tcp) -> Format {
+        Format {
+            headers: tcp.headers(),
+            // The option does not reckon with other options (RFC 6691): a segment with timestamps holds that much less.
+            mss: tcp.mss + tcp.headers() - tcp.header,
+            window: (u64::from(tcp.receiver_window) * u64::from(tcp.mss)).min(WIDEST_WINDOW) as u16,
+            timestamps: tcp.timestamps,
+            fin_on_data: tcp.fin_on_data,
+        }
+    }
+}
+
 /// A recording under way.
 pub(crate) struct Tape {
     sink: BufWriter<Box<dyn Write + Send>>,
@@ -93,11 +116,7 @@ pub(crate) struct Tape {
     sizes: Vec<u64>,
     receiver_opens: Vec<bool>,
     known: Vec<Known>,
-    headers: u32,
-    mss: u32,
-    window: u16,
-    timestamps: bool,
-    fin_on_data: bool,
+    formats: Vec<Format>,
     identification: u16,
     failed: Option<String>,
 }
@@ -109,7 +128,8 @@ impl fmt::Debug for Tape {
 }
 
 impl Tape {
-    pub(crate) fn of(recording: Recording, flows: &[FlowSpec], tcp: &Tcp) -> Tape {
+    /// Of a run of `flows`, each with the transport that comes in its place.
+    pub(crate) fn of<'t>(recording: Recording, flows: &[FlowSpec], transports: impl Iterator<Item = &'t Tcp>) -> Tape {
         let far_end = |up: bool| (recording.side == Side::Client) != up;
         let mut tape = Tape {
             sink: BufWriter::new(recording.sink),
@@ -118,12 +138,7 @@ impl Tape {
             sizes: flows.iter().map(|flow| if flow.script.is_some() { u64::MAX } else { flow.size_bytes }).collect(),
             receiver_opens: flows.iter().map(|flow| flow.receiver_opens).collect(),
             known: vec![Known::default(); flows.len()],
-            headers: tcp.headers(),
-            // The option does not reckon with other options (RFC 6691): a segment with timestamps holds that much less.
-            mss: tcp.mss + tcp.headers() - tcp.header,
-            window: (u64::from(tcp.receiver_window) * u64::from(tcp.mss)).min(WIDEST_WINDOW) as u16,
-            timestamps: tcp.timestamps,
-            fin_on_data: tcp.fin_on_data,
+            formats: transports.map(Format::of).collect(),
             identification: 0,
             failed: None,
         };
@@ -175,6 +190,7 @@ impl Tape {
     fn segment(&mut self, flow: usize, packet: &Packet, options: Option<&SegmentOptions>) -> Segment {
         let (_, from) = place(packet);
         let Handle { mark, number, echo, .. } = Handle::unpack(packet.handle);
+        let format = self.formats[flow];
         let known = &mut self.known[flow];
         let riding = options.filter(|options| options.ack > 0).map_or(0, |options| 1 + options.ack_bytes);
         let told = known.acknowledged[from];
@@ -191,8 +207,8 @@ impl Tape {
                 false => bare(SYN, 0, 0),
             },
             (Kind::Data, Mark::Plain, _) => {
-                let (payload, seq) = (packet.len - self.headers, 1 + packet.progress);
-                let last = self.fin_on_data && packet.progress + u64::from(payload) == self.sizes[flow];
+                let (payload, seq) = (packet.len - format.headers, 1 + packet.progress);
+                let last = format.fin_on_data && packet.progress + u64::from(payload) == self.sizes[flow];
                 let fin = from == 0 && (payload == 0 || last);
                 let segment = Segment { seq, ack: told.max(riding), flags: ACK | if fin { FIN } else { 0 }, payload };
                 if fin {
@@ -264,12 +280,13 @@ impl Tape {
         now: Time,
     ) -> Vec<u8> {
         let Segment { seq, ack, flags, .. } = segment;
+        let format = self.formats[flow];
         let mut more = Vec::new();
         if flags & SYN != 0 {
             more.extend([2, 4]);
-            more.extend((self.mss as u16).to_be_bytes());
+            more.extend((format.mss as u16).to_be_bytes());
         }
-        if self.timestamps {
+        if format.timestamps {
             more.extend([1, 1, 8, 10]);
             let echoed =
                 options.filter(|options| options.echoed > Time::ZERO).map_or(0, |options| ticks(options.echoed));
@@ -285,7 +302,7 @@ impl Tape {
         header.extend(number(from, seq).to_be_bytes());
         header.extend(ack.to_be_bytes());
         header.extend([((5 + more.len() / 4) as u8) << 4, flags]);
-        header.extend(self.window.to_be_bytes());
+        header.extend(format.window.to_be_bytes());
         header.extend([0; 4]);
         header.extend(more);
         header

@@ -77,6 +77,8 @@ record! {
 struct Open {
     row: u32,
     waiting: u32,
+    /// Length of a TCP packet without payload, bytes.
+    header: u32,
 }
 
 /// The sub-flows seen so far.
@@ -85,17 +87,22 @@ pub(crate) struct Subflows {
     /// By flow; empty when they are not asked for.
     open: Vec<Open>,
     rows: Vec<Subflow>,
-    header: u32,
     limit: usize,
     /// Packets of sub-flows that there was no room for.
     pub(crate) beyond_limit: u64,
 }
 
 impl Subflows {
-    /// Sub-flows of `flows` flows, at most `limit` of them; TCP packets without payload have `header` bytes.
-    pub(crate) fn of(flows: usize, header: u32, limit: u64) -> Subflows {
+    /// At most `limit` sub-flows; each flow's TCP packets without payload have one of `headers` bytes.
+    pub(crate) fn of(headers: impl Iterator<Item = u32>, limit: u64) -> Subflows {
         let limit = limit.min(u32::MAX.into()) as usize;
-        Subflows { open: vec![Open::default(); flows], header, limit, ..Subflows::default() }
+        let open = headers.map(|header| Open { header, ..Open::default() }).collect();
+        Subflows { open, limit, ..Subflows::default() }
+    }
+
+    /// Length of a TCP packet of the flow of `packet` without payload, bytes.
+    fn header(&self, packet: &Packet) -> u32 {
+        self.open[packet.flow.connection() as usize].header
     }
 
     #[inline]
@@ -125,14 +132,15 @@ impl Subflows {
             self.rows.push(Subflow { flow, last_len: 0, queued: now, left: Time::NEVER, high: none, low: none });
         }
         open.waiting += 1;
-        self.rows[open.row as usize].low.add(Volume::of(packet, self.header));
+        let volume = Volume::of(packet, open.header);
+        self.rows[open.row as usize].low.add(volume);
     }
 
     /// `packet`, which has just arrived, waits in the high class.
     #[inline]
     pub(crate) fn is_high(&mut self, packet: &Packet) {
         if let Some(row) = self.row(packet) {
-            let volume = Volume::of(packet, self.header);
+            let volume = Volume::of(packet, self.header(packet));
             self.rows[row].low.take_back(volume);
             self.rows[row].high.add(volume);
         }
@@ -150,7 +158,7 @@ impl Subflows {
     /// `packet` is dropped by the queue, on arrival or later.
     pub(crate) fn dropped(&mut self, packet: &Packet, now: Time) {
         if let Some(row) = self.row(packet) {
-            let volume = Volume::of(packet, self.header);
+            let volume = Volume::of(packet, self.header(packet));
             let Subflow { high, low, .. } = &mut self.rows[row];
             // High packets of a sub-flow come before low ones, and its last packet goes first.
             if low.packets > 0 {
@@ -199,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_subflow_lasts_while_a_packet_of_its_flow_waits() {
-        let mut seen = Subflows::of(2, 40, 10);
+        let mut seen = Subflows::of([40; 2].into_iter(), 10);
         seen.arrived(&packet(1, 40), Time(5));
         seen.departed(&packet(1, 40), Time(6));
         for at in [10, 11] {
@@ -221,8 +229,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_packet_without_payload_is_depends_on_the_transport_of_its_flow() {
+        let mut seen = Subflows::of([40, 52].into_iter(), 10);
+        for flow in 0..2 {
+            seen.arrived(&packet(flow, 52), Time(1));
+            seen.departed(&packet(flow, 52), Time(2));
+        }
+        assert_eq!(seen.into_rows().iter().map(|row| row.low.data).collect::<Vec<_>>(), [1, 0]);
+    }
+
+    #[test]
     fn dropped_packets_do_not_count_and_may_end_a_subflow() {
-        let mut seen = Subflows::of(2, 40, 10);
+        let mut seen = Subflows::of([40; 2].into_iter(), 10);
         seen.arrived(&packet(0, 1500), Time(1));
         seen.is_high(&packet(0, 1500));
         seen.arrived(&packet(0, 1500), Time(2));
@@ -238,7 +256,7 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_packets_are_counted_only() {
-        let mut seen = Subflows::of(2, 40, 1);
+        let mut seen = Subflows::of([40; 2].into_iter(), 1);
         seen.arrived(&packet(0, 1500), Time(1));
         seen.arrived(&packet(1, 1500), Time(2));
         seen.departed(&packet(1, 1500), Time(3));

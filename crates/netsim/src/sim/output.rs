@@ -67,7 +67,7 @@ impl Sim<'_> {
         let mut progress: Vec<u64> = watched.iter().map(over).collect();
         for live in self.live.iter_mut() {
             if let Some(position) = watched.iter().position(|&flow| flow == live.flow) {
-                let Some(delivered) = live.transport.delivered_bytes(&self.run.tcp) else { continue };
+                let Some(delivered) = live.transport.delivered_bytes(live.tcp) else { continue };
                 progress[position] = delivered;
             }
         }
@@ -79,8 +79,8 @@ impl Sim<'_> {
         for live in self.live.iter_mut() {
             let Some(record) = self.out.records.get_mut(live.flow as usize) else { continue };
             match &mut live.transport {
-                Transport::Tcp(connection) => connection.report(record, &self.run.tcp),
-                Transport::Scripted(scripted) => scripted.report(record, &self.run.tcp),
+                Transport::Tcp(connection) => connection.report(record, live.tcp),
+                Transport::Scripted(scripted) => scripted.report(record, live.tcp),
                 Transport::Turned(_) => {}
                 Transport::Udp(source) => {
                     source.report(record);
@@ -145,7 +145,7 @@ impl Sim<'_> {
         self.counted();
         self.out.records.iter_mut().for_each(|record| record.warm_up_bytes = record.delivered_bytes);
         for live in self.live.iter_mut() {
-            let delivered = live.transport.delivered_bytes(&self.run.tcp);
+            let delivered = live.transport.delivered_bytes(live.tcp);
             if let (Some(record), Some(bytes)) = (self.out.records.get_mut(live.flow as usize), delivered) {
                 record.warm_up_bytes = bytes;
             }

@@ -3,17 +3,19 @@
 use super::{Handle, History, Kind, Live, Owner, Packet, Scene, Scripted, Sim, Transport};
 use crate::flow::FlowSpec;
 use crate::tcp::Life;
+use crate::tcp::settings::Tcp;
 use units::Direction;
 
 impl Sim<'_> {
     /// Begins flow `spec`, whose first half has the slot of `owner`.
     pub(super) fn start_scripted(&mut self, owner: Owner, spec: &FlowSpec, path: (usize, usize), history: History) {
-        let exits = self.live.at(owner.slot).exits;
+        let Live { exits, tcp, .. } = *self.live.at(owner.slot);
         let turned = Transport::Turned(owner.slot);
-        let second = self.live.claim(|| Live { flow: u32::MAX, exits, private: None, transport: Transport::Turned(0) });
+        let second =
+            self.live.claim(|| Live { flow: u32::MAX, exits, private: None, tcp, transport: Transport::Turned(0) });
         let live = self.live.at(second);
-        (live.flow, live.exits, live.private, live.transport) = (owner.flow, exits, None, turned);
-        let mut scene = scene(self.run, spec, &mut self.net, &mut self.out.trains);
+        (live.flow, live.exits, live.private, live.tcp, live.transport) = (owner.flow, exits, None, tcp, turned);
+        let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
         let scripted = Scripted::open(owner, [owner.slot, second], spec, path, history, &mut scene);
         self.live.at(owner.slot).transport = Transport::Scripted(Box::new(scripted));
     }
@@ -24,9 +26,10 @@ impl Sim<'_> {
         let handle = Handle::unpack(packet.handle);
         let (main, half) = self.main_of(handle.slot);
         let forward = packet.flow.direction() == Direction::Forward;
-        let Transport::Scripted(scripted) = &mut self.live.at(main).transport else { return };
+        let live = self.live.at(main);
+        let (tcp, Transport::Scripted(scripted)) = (live.tcp, &mut live.transport) else { return };
         let spec = &self.flows[packet.flow.connection() as usize];
-        let mut scene = scene(self.run, spec, &mut self.net, &mut self.out.trains);
+        let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
         let life = scripted.on_packet(half, forward == (half == 0), handle, packet.options, marked, &mut scene);
         self.net.options.release(packet.options);
         if life == Life::Over {
@@ -37,10 +40,10 @@ impl Sim<'_> {
     pub(super) fn on_scripted_timer(&mut self, kind: Kind, slot: usize) {
         let (main, half) = self.main_of(slot);
         let live = self.live.at(main);
-        let (flow, Transport::Scripted(scripted)) = (live.flow, &mut live.transport) else { return };
+        let (flow, tcp, Transport::Scripted(scripted)) = (live.flow, live.tcp, &mut live.transport) else { return };
         // A timer of a connection that is over finds its slot free.
         let Some(spec) = self.flows.get(flow as usize) else { return };
-        let mut scene = scene(self.run, spec, &mut self.net, &mut self.out.trains);
+        let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
         if scripted.on_timer(half, kind, &mut scene) == Life::Over {
             self.close(main);
         }
@@ -63,11 +66,12 @@ impl Sim<'_> {
 
 fn scene<'a>(
     run: &'a crate::config::Run,
+    tcp: &'a Tcp,
     spec: &FlowSpec,
     net: &'a mut crate::wire::net::Net,
     trains: &'a mut Vec<crate::script::TrainRecord>,
 ) -> Scene<'a> {
     let script = spec.script.map_or(&[][..], |script| run.scripts.list[script as usize].as_slice());
     let parts = spec.script.map_or(&[][..], |script| run.scripts.parts_of(script));
-    Scene { script, parts, tcp: &run.tcp, net, trains }
+    Scene { script, parts, tcp, net, trains }
 }

@@ -24,6 +24,7 @@ use crate::out::trace::Trace;
 use crate::places::{Form, Places};
 use crate::slab::Slab;
 use crate::stages::Stages;
+use crate::tcp::settings::Tcp;
 use crate::wire::loss::Loss;
 use crate::wire::net::Net;
 use crate::wire::pipe::{End, Lane};
@@ -42,6 +43,13 @@ fn ports(graph: &Graph, seed: u64, symmetric: bool) -> Result<Vec<Port>, ConfigE
         Ok(Port::over(queue, interface.rate, interface.delay, Loss::of(interface.loss, stream("loss"))))
     };
     graph.interfaces().enumerate().map(port).collect()
+}
+
+/// Number of the first transport of equal settings, for each number that a flow may have.
+fn transports(run: &Run) -> Vec<u16> {
+    let all: Vec<&Tcp> = std::iter::once(&run.tcp).chain(run.transports.iter().map(|own| &own.tcp)).collect();
+    let first = |tcp: &&Tcp| all.iter().position(|other| other == tcp).unwrap_or_default() as u16;
+    all.iter().map(first).collect()
 }
 
 impl<'a> Sim<'a> {
@@ -109,13 +117,14 @@ impl<'a> Sim<'a> {
             end: run.duration,
             clock_phases: Mrg32k3a::seeded(run.seed),
             places,
+            transports: transports(run),
             idle_senders: HashMap::new(),
             tally: Tally::of(&run.counting),
             probes: Probes::of(&run.probes, flows.len()),
             reverse_waits: QueueDelay::default(),
             next_audit: 1,
             subflows: if run.subflows {
-                Subflows::of(flows.len(), run.tcp.headers(), run.trace_limit)
+                Subflows::of(flows.iter().map(|flow| run.transport(flow.transport).headers()), run.trace_limit)
             } else {
                 Subflows::default()
             },

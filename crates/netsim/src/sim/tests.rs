@@ -33,6 +33,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         graph: None,
         wlan: None,
         tcp: tcp(),
+        transports: Vec::new(),
         duration: Time::from_millis(1_000_000),
         stop_when_idle: true,
         seed: 1,

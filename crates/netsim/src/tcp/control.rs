@@ -11,7 +11,6 @@ use crate::tcp::settings::Tcp;
 pub(crate) struct Control {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    /// That of the run, unless the flow has its own.
     pub(crate) rule: State,
 }
 

@@ -29,7 +29,6 @@ use crate::tcp::settings::Tcp;
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
 use receiver::Receiver;
-use rules::State;
 use sender::Sender;
 
 /// Constants of one connection.
@@ -194,7 +193,6 @@ impl Connection {
         };
         self.sender.restart(tcp, history.clock_phase);
         self.sender.syn_lost = history.syn_lost;
-        self.sender.control.rule = State::of(spec.congestion.unwrap_or(tcp.congestion));
         self.receiver.restart(tcp);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);

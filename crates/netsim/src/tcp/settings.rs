@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Time;
 
+use crate::error::ConfigError;
+
 pub use crate::tcp::rules::Congestion;
 
 /// Window from which the slow-start threshold is halved after a loss.
@@ -63,7 +65,7 @@ pub enum RtoRule {
 ///
 /// Every setting is spelled here and in the section `[tcp]` of a scenario; a test holds the two to each other by the schema
 /// of this struct. None has a default: what is missing is refused by name.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tcp {
     /// Payload of a full segment, bytes.
@@ -154,7 +156,45 @@ pub struct Tcp {
     pub restart_after_idle: bool,
 }
 
+/// Settings that some flows of a run have in place of [`Run::tcp`](crate::Run::tcp).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnTransport {
+    /// What messages call it.
+    pub name: String,
+    /// All its settings.
+    pub tcp: Tcp,
+}
+
 impl Tcp {
+    /// Checks every bound, and what must go together.
+    ///
+    /// # Errors
+    /// The first value out of its bounds.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let bounds: [(&'static str, u64, u64, u64, &'static str); 9] = [
+            ("tcp.mss", self.mss.into(), 1, 65_000, "from 1 to 65000 bytes"),
+            ("tcp.header", self.header.into(), 1, 500, "from 1 to 500 bytes"),
+            ("tcp.initial_window", self.initial_window.into(), 1, 1000, "from 1 to 1000 segments"),
+            ("tcp.receiver_window", self.receiver_window.into(), 1, 1 << 20, "from 1 to 1048576 segments"),
+            ("tcp.initial_rto_ns", self.initial_rto.0, 1_000_000, 60_000_000_000, "from 1 ms to 60 s"),
+            ("tcp.min_rto_ns", self.min_rto.0, 1_000_000, 60_000_000_000, "from 1 ms to 60 s"),
+            ("tcp.max_rto_ns", self.max_rto.0, self.min_rto.0, 600_000_000_000, "from min_rto to 600 s"),
+            ("tcp.tick_ns", self.tick.0, 1, 1_000_000_000, "from 1 ns to 1 s"),
+            ("tcp.delayed_ack_ns", self.delayed_ack.0, 0, 10_000_000_000, "from 0 to 10 s"),
+        ];
+        for (name, value, min, max, bound) in bounds {
+            if !(min..=max).contains(&value) {
+                return Err(ConfigError::Value(name, value.to_string(), bound));
+            }
+        }
+        if self.congestion.traits().needs_sack && self.recovery != Recovery::Sack {
+            let word = self.congestion.word().into();
+            return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack"));
+        }
+        Ok(())
+    }
+
     /// Headers of a segment without SACK blocks, bytes.
     #[inline]
     pub(crate) fn headers(&self) -> u32 {

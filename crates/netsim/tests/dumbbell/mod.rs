@@ -78,6 +78,7 @@ pub fn wired(discipline: &str) -> Run {
             retries: None,
             restart_after_idle: false,
         },
+        transports: Vec::new(),
         duration: ms(60_000),
         stop_when_idle: false,
         seed: 1,

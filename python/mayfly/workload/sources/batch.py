@@ -19,6 +19,7 @@ from mayfly.workload.sources.common import (
     GROUP,
     MOST_FLOWS,
     TO,
+    TRANSPORT,
     USERS,
     bytes_of,
 )
@@ -37,6 +38,7 @@ class BatchSection(Section):
         None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
     )
     group: Group = Field(None, description=GROUP)
+    transport: Group = Field(None, description=TRANSPORT)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 

@@ -24,7 +24,7 @@ from mayfly.fields import Buffer, Group, Seconds, Section, Whole, as_written
 from mayfly.laws.section import SIZES, Sizes
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.scripts import Train, written
-from mayfly.workload.sources.common import FROM, GROUP, TO, bytes_of
+from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, bytes_of
 from mayfly.workload.sources.web import Web, object_law, web_flows
 
 FRAME_BYTES = 16_384
@@ -53,6 +53,7 @@ class HttpSection(Section):
     shape: float = Field(1.2, gt=1, le=1000, description="tail exponent of the object size")
     sizes: Sizes | None = Field(None, description=f"objects: {SIZES}, in place of mean and shape")
     group: Group = Field(None, description=GROUP)
+    transport: Group = Field(None, description=TRANSPORT)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 

@@ -17,6 +17,7 @@ from mayfly.workload.sources.common import (
     FROM,
     GROUP,
     TO,
+    TRANSPORT,
     USERS,
     Direction,
 )
@@ -36,6 +37,7 @@ class PermanentSection(Section):
         None, strict=True, ge=1, le=1_000_000, description=f"whom the flows are dealt to, {USERS}"
     )
     group: Group = Field(None, description=GROUP)
+    transport: Group = Field(None, description=TRANSPORT)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
     direction: Direction = Field("down", description=DIRECTION)

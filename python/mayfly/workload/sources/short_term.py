@@ -20,7 +20,7 @@ from mayfly.fields import Buffer, Group, Seconds, Section, Whole, as_written
 from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.arrivals import exponential
 from mayfly.workload.hosts import Hosts
-from mayfly.workload.sources.common import FROM, GROUP, TO, USERS, bytes_of
+from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, USERS, bytes_of
 
 ARRIVALS = ("uniform", "exponential", "even")
 """Instants in a period: drawn uniformly; exponential gaps of that mean; equal gaps."""
@@ -45,6 +45,7 @@ class ShortTermSection(Section):
         None, strict=True, ge=1, le=1_000_000, description=f"whom the sources are dealt to, {USERS}"
     )
     group: Group = Field(None, description=GROUP)
+    transport: Group = Field(None, description=TRANSPORT)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 

@@ -23,7 +23,7 @@ from mayfly.laws.sizes import SizeLaw
 from mayfly.workload.arrivals import arrival_rate, stream
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
-from mayfly.workload.sources.common import FROM, GROUP, TO, USERS
+from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, USERS
 
 LARGEST_BYTES = 2**40 - 1
 """Largest size of a transfer that ends."""
@@ -38,6 +38,7 @@ class PartSection(Section):
         None, gt=0, le=60, description="round-trip time without queueing, of the wired path; of the path when absent"
     )
     group: Group = Field(None, description=GROUP)
+    transport: Group = Field(None, description=TRANSPORT)
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,15 @@ class Part:
         Round-trip time without queueing, s; that of the path when not given.
     group : str, optional
         Name of the part's group; that of all transfers when not given.
+    transport : str, optional
+        Name of the part's transport; that of all transfers when not given.
     """
 
     share: float
     up_share: float = 0.0
     rtt_s: float | None = None
     group: str | None = None
+    transport: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class Transfers:
         Users each transfer is drawn from; its end points are drawn apart from each other when not given.
     group : str, optional
         Name of the transfers' group.
+    transport : str, optional
+        Name of their transport; that of the run when not given.
     ends : pair of sequences, optional
         Hosts that send and hosts that receive, in place of those of the whole mix.
     arrivals : Poisson, WeibullGaps, Recorded
@@ -95,6 +101,7 @@ class Transfers:
     exact_load: bool = False
     users: int | None = None
     group: str | None = None
+    transport: str | None = None
     ends: tuple[Hosts, Hosts] | None = None
     arrivals: Arrivals = field(default_factory=Poisson)
     parts: tuple[Part, ...] = ()
@@ -117,7 +124,7 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
     Returns
     -------
     polars.DataFrame, shape (n_flows, 3)
-        ``start_s, size_bytes, direction``; with parts also ``rtt_s`` and ``group``.
+        ``start_s, size_bytes, direction``; with parts also ``rtt_s`` and ``group``; ``transport`` where one is given.
 
     Raises
     ------
@@ -140,6 +147,8 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
     # A power law without bound may draw more than a transfer can have that ends.
     size_bytes = np.minimum(sizes, LARGEST_BYTES // mss) * mss
     rows = pl.DataFrame({"start_s": starts, "size_bytes": size_bytes})
+    if transfers.transport is not None:
+        rows = rows.with_columns(transport=pl.lit(transfers.transport))
     up_share: float | Floats = transfers.up_share
     if transfers.parts:
         part = _drawn_parts(transfers.parts, seed, len(starts))
@@ -150,6 +159,9 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
             rtt_s=pl.Series([one.rtt_s for one in of], dtype=pl.Float64).gather(part),
             group=pl.Series([one.group or transfers.group for one in of], dtype=pl.String).gather(part),
         )
+        if any(one.transport for one in of):
+            names = pl.Series([one.transport or transfers.transport for one in of], dtype=pl.String)
+            rows = rows.with_columns(transport=names.gather(part))
     up = stream(seed, "directions").random(len(starts)) < up_share
     return rows.with_columns(direction=pl.Series(np.where(up, "up", "down")))
 
@@ -228,6 +240,7 @@ class TransfersSection(Section):
         None, strict=True, ge=1, le=1_000_000, description=f"whom each transfer is drawn for, {USERS}"
     )
     group: Group = Field(None, description=GROUP)
+    transport: Group = Field(None, description=TRANSPORT)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
     part: tuple[PartSection, ...] = ()
@@ -279,9 +292,10 @@ class TransfersSection(Section):
             exact_load=self.exact_load,
             users=self.users,
             group=self.group,
+            transport=self.transport,
             ends=ends,
             arrivals=self._arrivals(),
-            parts=tuple(Part(part.share, part.up_share, part.rtt, part.group) for part in self.part),
+            parts=tuple(Part(part.share, part.up_share, part.rtt, part.group, part.transport) for part in self.part),
         )
 
     def _sizes(self) -> SizeLaw:

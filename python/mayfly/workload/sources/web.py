@@ -28,7 +28,7 @@ from mayfly.laws.sizes import SizeLaw
 from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.arrivals import choice, exponential, stream
 from mayfly.workload.hosts import Hosts, host_series
-from mayfly.workload.sources.common import FROM, GROUP, TO, bytes_of
+from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, bytes_of
 
 MOST_PAGES = 10_000_000
 """Largest expected number of pages of one entry."""
@@ -54,6 +54,7 @@ class WebSection(Section):
         None, description="closed loop: payload of a request for an object, on a separate connection, in MSS or bytes"
     )
     group: Group = Field(None, description=GROUP)
+    transport: Group = Field(None, description=TRANSPORT)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
 
