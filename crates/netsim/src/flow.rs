@@ -30,6 +30,8 @@ pub struct FlowSpec {
     /// Transport: 0 for [`Run::tcp`](crate::Run::tcp), `n` for number `n - 1` of
     /// [`Run::transports`](crate::Run::transports). Of no effect on datagrams.
     pub transport: u16,
+    /// Mark that its packets carry, [`Packet::mark`](qdisc::Packet::mark).
+    pub mark: u32,
 }
 
 /// Longest run, so that time and order fit the event key: 2 years.

@@ -483,7 +483,7 @@ impl<'a> Sim<'a> {
             tcp,
             transport: Transport::Tcp(Connection::unused(tcp)),
         });
-        let owner = Owner { flow: index as u32, slot, src: path.src, dst: path.dst };
+        let owner = Owner { flow: index as u32, slot, src: path.src, dst: path.dst, mark: spec.mark };
         let live = self.live.at(slot);
         (live.flow, live.exits, live.private) = (owner.flow, path.exits, path.private);
         let made_with: &Tcp = std::mem::replace(&mut live.tcp, tcp);

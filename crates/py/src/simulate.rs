@@ -143,6 +143,7 @@ pub struct FlowColumns {
     transport: PyBuffer<u16>,
     stage: PyBuffer<u32>,
     after: PyBuffer<u32>,
+    mark: PyBuffer<u32>,
     bursts: BurstColumns,
     scripts: ScriptColumns,
 }
@@ -248,10 +249,22 @@ impl FlowColumns {
         let (flags, len) = (self.flags.to_vec(py)?, self.packet_bytes.to_vec(py)?);
         let (stage, after) = (self.stage.to_vec(py)?, self.after.to_vec(py)?);
         let transport = self.transport.to_vec(py)?;
+        let mark = self.mark.to_vec(py)?;
         let rows = start.len();
-        let times = [size.len(), rtt.len(), gap.len(), src.len(), dst.len()];
-        let others = [flags.len(), len.len(), stage.len(), after.len(), transport.len()];
-        if times != [rows; 5] || others != [rows; 5] {
+        let others = [
+            size.len(),
+            rtt.len(),
+            gap.len(),
+            src.len(),
+            dst.len(),
+            flags.len(),
+            len.len(),
+            stage.len(),
+            after.len(),
+            transport.len(),
+            mark.len(),
+        ];
+        if others.iter().any(|&len| len != rows) {
             return Err(PyValueError::new_err("columns of the flow list differ in length"));
         }
         let flow = |i: usize| FlowSpec {
@@ -267,6 +280,7 @@ impl FlowColumns {
             after: (after[i] != u32::MAX).then_some(after[i]),
             script: None,
             transport: transport[i],
+            mark: mark[i],
         };
         Ok((0..rows).map(flow).collect())
     }

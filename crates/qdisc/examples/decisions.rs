@@ -34,6 +34,7 @@ fn packet<'a>(mut field: impl FnMut() -> Option<&'a str>) -> Option<Packet> {
         src: (flow >> 1) as u32,
         dst: 0,
         options: 0,
+        mark: 0,
         kind: match field()? {
             "d" => Kind::Data,
             "a" => Kind::Ack,

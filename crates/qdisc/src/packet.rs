@@ -26,8 +26,8 @@ pub enum Ecn {
     Ce,
 }
 
-/// Descriptor of one packet: what a router could read from its headers, and `remaining`, which only
-/// a simulator can tell.
+/// Descriptor of one packet: what a router could read from its headers, and `remaining`, which
+/// only a simulator can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Interned 5-tuple, with the direction in its lowest bit.
@@ -51,6 +51,8 @@ pub struct Packet {
     /// Opaque to the discipline, as `handle`: where the owner of the queue keeps the options of the segment; 0 for
     /// none.
     pub options: u32,
+    /// What somebody on the path wrote on the packet, as the mark of a firewall (`fwmark`); 0 without one.
+    pub mark: u32,
     /// What the packet carries.
     pub kind: Kind,
     /// ECN field.

@@ -16,6 +16,7 @@ pub(crate) fn packet(flow: u64, handle: u64) -> Packet {
         src: (flow >> 1) as u32,
         dst: 0,
         options: 0,
+        mark: 0,
         kind: Kind::Udp,
         ecn: Ecn::NotEct,
     }

@@ -24,6 +24,7 @@ fn packet(flow: u64, handle: u64) -> Packet {
         src: flow as u32,
         dst: flow as u32,
         options: 0,
+        mark: 0,
         kind: Kind::Udp,
         ecn: Ecn::NotEct,
     }
@@ -36,6 +37,7 @@ fn shares(isolation: &str, hosts: &[(u32, u32)], len: impl Fn(usize) -> u32) -> 
         src: hosts[flow].0,
         dst: hosts[flow].1,
         options: 0,
+        mark: 0,
         len: len(flow),
         ..packet(flow as u64, 0)
     };

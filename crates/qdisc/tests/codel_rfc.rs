@@ -74,6 +74,7 @@ fn packet(handle: u64, ecn: Ecn) -> Packet {
         src: 0,
         dst: 0,
         options: 0,
+        mark: 0,
         kind: Kind::Udp,
         ecn,
     }

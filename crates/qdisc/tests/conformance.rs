@@ -233,6 +233,7 @@ fn a_million_flows_fit() {
                 src: (n % 997) as u32,
                 dst: (n % 89) as u32,
                 options: 0,
+                mark: 0,
                 kind,
                 ecn: Ecn::NotEct,
             };

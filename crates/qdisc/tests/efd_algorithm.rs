@@ -209,7 +209,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn packet(flow: u64, handle: u64, len: u32) -> Packet {
     let (flow, arrival, kind, ecn) = (FlowKey(flow), Time::ZERO, Kind::Udp, Ecn::NotEct);
-    Packet { flow, handle, progress: 0, remaining: 0, arrival, len, src: 0, dst: 0, options: 0, kind, ecn }
+    Packet { flow, handle, progress: 0, remaining: 0, arrival, len, src: 0, dst: 0, options: 0, mark: 0, kind, ecn }
 }
 
 /// A queue beside the algorithm; panics at the first difference.

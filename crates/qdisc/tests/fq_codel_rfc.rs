@@ -45,6 +45,7 @@ impl Trace {
             src: 0,
             dst: 0,
             options: 0,
+            mark: 0,
             kind: Kind::Udp,
             ecn,
         }

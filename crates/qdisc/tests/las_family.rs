@@ -298,8 +298,20 @@ impl Pair {
         let (handle, arrival, ecn) = (self.handle, Time::ZERO, Ecn::NotEct);
         self.handle += 1;
         let flow = FlowKey(flow);
-        let packet =
-            Packet { flow, handle, progress, remaining: 0, arrival, len, src: 0, dst: 0, options: 0, kind, ecn };
+        let packet = Packet {
+            flow,
+            handle,
+            progress,
+            remaining: 0,
+            arrival,
+            len,
+            src: 0,
+            dst: 0,
+            options: 0,
+            mark: 0,
+            kind,
+            ecn,
+        };
         self.reference.enqueue(packet, self.now);
         let fate = self.queue.enqueue(packet, self.now);
         let dropped: Vec<u64> = self.queue.dropped().iter().map(|(packet, _)| packet.handle).collect();

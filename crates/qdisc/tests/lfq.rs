@@ -59,6 +59,7 @@ fn packet(user: u32, port: u64, len: u32) -> Packet {
         src: 1_000_000,
         dst: user,
         options: 0,
+        mark: 0,
         kind: Kind::Udp,
         ecn: Ecn::NotEct,
     }
@@ -658,4 +659,145 @@ fn a_call_does_not_wait_for_a_page_of_its_own_user() {
     queue.enqueue(call, LATER);
     let waits = (0..).take_while(|_| served(&mut queue) != call.flow).count();
     assert!(waits <= 2, "{waits}");
+}
+
+/// Bytes of `total` by destination, of endless flows of these sources, destinations, marks and ports.
+fn of_hosts(options: &str, flows: &[(u32, u32, u32, u64)], total: f64) -> HashMap<u32, f64> {
+    let mut queue = lfq(&format!("probation=0 target=1000 {options}"), 100_000);
+    let one = |&(src, dst, mark, port): &(u32, u32, u32, u64)| {
+        let flow = FlowKey(u64::from(src) << 48 | u64::from(dst) << 32 | port << 1);
+        Packet { flow, src, mark, ..packet(dst, port, 1500) }
+    };
+    flows.iter().for_each(|flow| (0..3).for_each(|_| enqueue(&mut queue, one(flow))));
+    let (mut now, mut served, mut sent_bytes) = (Time::ZERO, HashMap::new(), 0.0);
+    while sent_bytes < total {
+        let sent = queue.dequeue(now).expect("all have packets");
+        now += Time(800 * u64::from(sent.len));
+        if now > Time(2000 * MS) {
+            *served.entry(sent.dst).or_insert(0.0) += f64::from(sent.len) / total;
+            sent_bytes += f64::from(sent.len);
+        }
+        queue.enqueue(sent, now);
+    }
+    served
+}
+
+#[test]
+fn users_share_by_their_weights() {
+    // Two flows of the first: its weight is that of the user.
+    let flows = [(9, 1, 1, 1), (9, 1, 1, 2), (9, 2, 3, 1), (9, 3, 6, 1)];
+    let served = of_hosts("weights=mark", &flows, 20e6);
+    for (user, share) in [(1, 0.1), (2, 0.3), (3, 0.6)] {
+        assert!((served[&user] / share - 1.0).abs() < 0.05, "{served:?}");
+    }
+    let served = of_hosts("", &flows, 20e6);
+    assert!(served.values().all(|share| (share * 3.0 - 1.0).abs() < 0.05), "no weights: {served:?}");
+}
+
+#[test]
+fn users_may_be_told_by_their_marks() {
+    let flows: Vec<_> = (0..12).map(|n| (n, 20 + u32::from(n >= 10), u32::from(n >= 10), 1)).collect();
+    let served = of_hosts("user=mark", &flows, 20e6);
+    assert!(served.values().all(|share| (share * 2.0 - 1.0).abs() < 0.05), "{served:?}");
+}
+
+/// One host that has forty peers, beside two that have one each: as pairs it is forty users, as a triple one. Where all pairs
+/// share a host, they are equal as before.
+#[test]
+fn a_host_with_many_peers_is_one_of_three_under_triple() {
+    let mut flows: Vec<_> = (0..40).map(|peer| (100 + peer, 1, 0, 1)).collect();
+    flows.extend([(98, 2, 0, 1), (99, 3, 0, 1)]);
+    let served = of_hosts("user=triple", &flows, 20e6);
+    assert!(served.values().all(|share| (share * 3.0 - 1.0).abs() < 0.1), "{served:?}");
+    let served = of_hosts("user=pair", &flows, 20e6);
+    assert!(served[&1] > 0.9, "{served:?}");
+    let one_server: Vec<_> = (1..=8).map(|host| (9, host, 0, 1)).collect();
+    let served = of_hosts("user=triple", &one_server, 20e6);
+    assert!(served.values().all(|share| (share * 8.0 - 1.0).abs() < 0.05), "{served:?}");
+}
+
+/// Pairs that share no host: `triple` decides as `pair` does, whatever comes.
+#[test]
+fn triple_decides_as_pair_where_no_host_is_shared() {
+    let mut drawn = Stream::named(5, "pairs");
+    let mut below = |bound: u64| drawn.bits() % bound;
+    let mut queues = ["pair", "triple"].map(|user| lfq(&format!("user={user}"), 200));
+    let mut now = Time::ZERO;
+    for handle in 0..50_000 {
+        let host = below(40) as u32;
+        let own = Packet { src: host, handle, ..packet(1000 + host, below(4), 40 + below(1460) as u32) };
+        now += Time(below(2000) * 1000);
+        let fates = queues.each_mut().map(|queue| format!("{:?}", queue.enqueue(own, now)));
+        assert_eq!(fates[0], fates[1]);
+        if handle % 3 > 0 {
+            let sent = queues.each_mut().map(|queue| queue.dequeue(now).map(|packet| packet.handle));
+            assert_eq!(sent[0], sent[1]);
+        }
+    }
+}
+
+/// Share of the link that one who comes back with all its credit has of its first 200 packets, beside fifty flows of other users that starve.
+fn share_beside_starved(options: &str, users: u32) -> f64 {
+    let mut queue = lfq(&format!("probation=0 target=1000 user_lag=360000 {options}"), 100_000);
+    let mut now = Time::ZERO;
+    let mut serve = |queue: &mut Qdisc, keeps: bool| {
+        let sent = queue.dequeue(now).expect("packets wait");
+        now += Time(800 * u64::from(sent.len));
+        if keeps {
+            queue.enqueue(sent, now);
+        }
+        sent.dst
+    };
+    let starved = (0..50).map(|n| (1 + n % users, u64::from(n / users)));
+    starved.for_each(|(user, port)| (0..20).for_each(|_| enqueue(&mut queue, packet(user, port, 1500))));
+    // Their credit is used up, and the clock with them.
+    (0..20_000).for_each(|_| drop(serve(&mut queue, true)));
+    (0..300).for_each(|_| enqueue(&mut queue, packet(0, 0, 1500)));
+    // A round and a half, until the others have starved.
+    (0..60).for_each(|_| drop(serve(&mut queue, true)));
+    f64::from((0..100).filter(|_| serve(&mut queue, true) == 0).count() as u32) / 100.0
+}
+
+/// Who starved has one packet in five, if that leaves it within its debt, and none beyond.
+#[test]
+fn who_starves_has_one_packet_in_five_and_none_beyond_its_debt() {
+    let share = share_beside_starved("debt=15000", 50);
+    assert!((0.78..=0.82).contains(&share), "{share}");
+    let share = share_beside_starved("debt=0", 50);
+    assert!(share > 0.95, "{share}");
+    let share = share_beside_starved("debt=15000 patience=1000", 50);
+    assert!(share > 0.99, "nobody starves: {share}");
+    let share = share_beside_starved("debt=15000", 1);
+    assert!(share > 0.95, "one flow of a user in a round: {share}");
+}
+
+/// When CoDel first drops of 300 packets that come at once, at 10 Mb/s, beside a user that always has packets; ms.
+fn first_drop(options: &str) -> u64 {
+    let mut queue = lfq(&format!("probation=0 {options}"), 100_000);
+    let mut now = Time(MS);
+    for _ in 0..2000 {
+        // Alone: it used up what credit it had.
+        queue.enqueue(packet(1, 0, 1500), now);
+        queue.dequeue(now);
+        now += Time(2 * MS);
+    }
+    let began = now;
+    (0..300).for_each(|_| drop(queue.enqueue(packet(0, 0, 1500), now)));
+    loop {
+        queue.enqueue(packet(1, 0, 1500), now);
+        queue.dequeue(now).expect("packets wait");
+        if queue.dropped().iter().any(|(packet, _)| packet.dst == 0) {
+            return (now.0 - began.0) / MS;
+        }
+        now += Time(1_200_000);
+    }
+}
+
+/// A queue that the credit of its user empties is left alone for twice the interval; that of a user without credit for one.
+#[test]
+fn codel_leaves_who_is_behind_alone_while_its_packets_wait_less_than_the_interval() {
+    let behind = first_drop("user_lag=1000000 flow_lag=1000000 lag_time=100");
+    assert!((200..=204).contains(&behind), "{behind}");
+    let level = first_drop("user_lag=0 flow_lag=0");
+    assert!((104..=110).contains(&level), "{level}");
 }

@@ -27,6 +27,7 @@ fn is_high(queue: &mut Qdisc, flow: u64) -> bool {
         src: 0,
         dst: 0,
         options: 0,
+        mark: 0,
         kind: Kind::Udp,
         ecn: Ecn::NotEct,
     };

@@ -1,11 +1,13 @@
 """What ``mayfly arena`` does: run what is not there yet, and judge."""
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mayfly.arena.bounds import BoundTrial, has_bound, is_bounded
 from mayfly.arena.experiments import EXPERIMENTS
 from mayfly.arena.goals import Outcome, outcomes
 from mayfly.arena.rows import ROWS, TIE, Row
@@ -54,6 +56,10 @@ class Arena(Result):
         Memory of the largest process that ran some.
     ran : int
         Runs done now; the others were there.
+    bounds : dict
+        Figures of ``pri(X)`` (:mod:`mayfly.arena.bounds`) by row, reference X and seed.
+    later : dict of float
+        By reference: share of transfers that ended later under ``pri(X)`` than under X.
     """
 
     rows: list[Row]
@@ -67,12 +73,15 @@ class Arena(Result):
     process_s: float
     peak_bytes: float
     ran: int
+    bounds: dict[str, dict[str, Values]] = field(default_factory=dict)
+    later: dict[str, float] = field(default_factory=dict)
 
     def options(self) -> str:
-        """What its command was given of ``--quick`` and ``--seeds``, each with a space behind."""
+        """What its command was given of ``--quick``, ``--seeds`` and ``--bounds``, each with a space behind."""
         usual = QUICK_SEEDS if self.quick else SEEDS
         seeds = "" if len(self.seeds) == usual else f"--seeds {len(self.seeds)} "
-        return ("--quick " if self.quick else "") + seeds
+        bounds = f"--bounds {shlex.quote(','.join(self.later))} " if self.later else ""
+        return ("--quick " if self.quick else "") + seeds + bounds
 
     def goals(self) -> list[Outcome]:
         """What the best discipline reaches of what it is to reach, see :mod:`mayfly.arena.goals`."""
@@ -101,7 +110,8 @@ class Arena(Result):
             ``disciplines``, ``seeds``, ``quick``, ``tie``; ``rows``: ``id``, ``title``, ``unit``, ``better``, ``tie``,
             ``experiment`` and ``places`` by discipline with ``mean``, ``ci95``, ``verdict``, ``by`` and ``values`` by
             seed; ``counts``, ``pairs``, ``goals`` (:class:`mayfly.arena.goals.Outcome`), ``experiments`` (what each
-            is), ``failed``, ``cpu_s``, ``process_s``, ``peak_bytes``, ``sentences``.
+            is), ``bounds`` (by row and reference, by seed), ``later``, ``failed``, ``cpu_s``, ``process_s``,
+            ``peak_bytes``, ``sentences``.
         """
         return {
             "schema": SCHEMA,
@@ -125,6 +135,11 @@ class Arena(Result):
             "pairs": self.pairs(),
             "goals": [goal.document() for goal in self.goals()],
             "experiments": {name: BY_ID[name].says for name in dict.fromkeys(row.experiment for row in self.rows)},
+            "bounds": {
+                row: {label: {str(seed): value for seed, value in found.items()} for label, found in own.items()}
+                for row, own in self.bounds.items()
+            },
+            "later": self.later,
             "failed": self.failed,
             "cpu_s": self.cpu_s,
             "process_s": self.process_s,
@@ -140,9 +155,11 @@ class Arena(Result):
 
     def tables(self) -> "list[Table]":
         """The board, rows in which the best discipline trails first, the pairs, and what it is to reach."""
+        from mayfly.arena.bounds import bounds_table
         from mayfly.arena.told import board_table, goals_table, pairs_table
 
-        return [board_table(self), pairs_table(self), *([goals_table(self)] if self.goals() else [])]
+        goals, bounds = [goals_table(self)] if self.goals() else [], [bounds_table(self)] if self.bounds else []
+        return [board_table(self), pairs_table(self), *goals, *bounds]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Writes ``report.html`` and ``arena.json``; they appear together or not at all.
@@ -195,6 +212,7 @@ def arena(
     *,
     quick: bool = False,
     seeds: int | None = None,
+    bounds: str | Sequence[str] = (),
     make_workers: Callable[[], Workers] = Local,
     progress: Progress | None = None,
 ) -> Arena:
@@ -212,6 +230,8 @@ def arena(
         Fewer and shorter runs: minutes in place of hours.
     seeds : int, optional
         Runs of each, seeds from 1; `SEEDS` when not given, `QUICK_SEEDS` with ``quick``.
+    bounds : str or sequence of str
+        References of ``pri(X)``, what a clairvoyant could have (:mod:`mayfly.arena.bounds`), where transfers are drawn.
     make_workers : callable
         Who runs them.
     progress : callable, optional
@@ -239,7 +259,12 @@ def arena(
         names = [name for name in names if BY_ID[name].quick_s > 0]
     numbers = list(range(1, count + 1))
     trials = [Trial(name, label, seed, quick) for seed in numbers for name in names for label in labels]
-    results, ran = _results(Store(folder, create=True), trials, make_workers, progress)
+    references = [discipline.label for discipline in named(bounds)] if bounds else []
+    second = [name for name in names if has_bound(name)]
+    trials += [BoundTrial(name, label, seed, quick) for seed in numbers for name in second for label in references]
+    every, ran = _results(Store(folder, create=True), trials, make_workers, progress)
+    results = {trial: result for trial, result in every.items() if not isinstance(trial, BoundTrial)}
+    clairvoyant = {trial: result for trial, result in every.items() if isinstance(trial, BoundTrial)}
     values: dict[str, dict[str, dict[int, float]]] = {}
     for row in ROWS:
         own: dict[str, dict[int, float]] = {label: {} for label in labels}
@@ -248,17 +273,40 @@ def arena(
                 own[trial.label][trial.seed] = float(result[row.figure])
         if any(own.values()):
             values[row.id] = own
+    found_bounds, found_later = _bounds(clairvoyant)
     failed = [
         {"experiment": trial.experiment, "discipline": trial.label, "seed": trial.seed, "error": result["error"]}
-        for trial, result in results.items()
+        for trial, result in every.items()
         if result["status"] == "failed"
     ]
     rows = [row for row in ROWS if row.id in values]
     board = {row.id: places(row, values[row.id]) for row in rows}
-    cpu_s, process_s = (sum(one.get(name) or 0.0 for one in results.values()) for name in ("cpu_s", "process_s"))
-    peak_bytes = max((one.get("peak_bytes") or 0.0 for one in results.values()), default=0.0)
+    cpu_s, process_s = (sum(one.get(name) or 0.0 for one in every.values()) for name in ("cpu_s", "process_s"))
+    peak_bytes = max((one.get("peak_bytes") or 0.0 for one in every.values()), default=0.0)
     kept: dict[str, dict[str, Values]] = {name: dict(own) for name, own in values.items()}
-    return Arena(rows, labels, numbers, quick, board, kept, failed, cpu_s, process_s, peak_bytes, ran)
+    kept_bounds = {row: own for row, own in found_bounds.items() if row in board}
+    costs = (cpu_s, process_s, peak_bytes, ran)
+    return Arena(rows, labels, numbers, quick, board, kept, failed, *costs, kept_bounds, found_later)
+
+
+def _bounds(
+    results: Mapping[BoundTrial, dict[str, Any]],
+) -> tuple[dict[str, dict[str, Values]], dict[str, float]]:
+    """Figures of the bounds by row, reference and seed; and by reference the share of transfers that end later."""
+    figures: dict[str, dict[str, dict[int, float]]] = {}
+    shares: dict[str, list[float]] = {}
+    for trial, result in results.items():
+        if result["status"] == "failed":
+            continue
+        shares.setdefault(trial.label, []).append(float(result["later"]))
+        for row in ROWS:
+            if row.experiment == trial.experiment and is_bounded(row) and result.get(row.figure) is not None:
+                own = figures.setdefault(row.id, {}).setdefault(trial.label, {})
+                own[trial.seed] = float(result[row.figure])
+    return (
+        {row: dict(own) for row, own in figures.items()},
+        {label: sum(found) / len(found) for label, found in shares.items()},
+    )
 
 
 def _results(

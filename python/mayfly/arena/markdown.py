@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mayfly.arena.bounds import bounds_table
 from mayfly.arena.reasons import REASONS
 from mayfly.arena.rows import TIE
 from mayfly.arena.told import (
@@ -39,7 +40,9 @@ mayfly arena {options}--page docs/arena.md
 Made on {date}: {seeds} seeds, {cost}.
 `--quick` runs a part of it in some minutes. What has run is kept in the folder `--out` and does not run again, so that
 a board that was interrupted goes on, and another discipline costs its own runs only. How much each default of `lfq`
-matters is [a page of its own](arena-sensitivity.md).
+matters is [a page of its own](arena-sensitivity.md). `--bounds fq_codel,cake` adds what a clairvoyant could have, where
+the times of transfers are told. `--disciplines` takes any of the registry, `dqfq` and `passport` among them: simpler
+rivals that no system has.
 """
 
 _HOW = """\
@@ -97,6 +100,9 @@ def page_text(result: "Arena", options: str = "") -> str:
         goals = goals_table(result)
         parts += [f"\n## {goals.title}\n", markdown(goals, code=False), *(f"\n{note}" for note in goals.notes)]
     parts += ["\n## The board\n", markdown(board_table(result), code=False), f"\n{board_table(result).notes[0]}\n"]
+    if result.bounds:
+        bounds = bounds_table(result)
+        parts += [f"## {bounds.title}\n", markdown(bounds, code=False), f"\n{bounds.notes[0]}\n"]
     parts += ["## Pair by pair\n", f"{pairs_table(result).notes[0]}\n", markdown(pairs_table(result)), ""]
     parts.append(_HOW.format(tie=100 * TIE))
     names = dict.fromkeys(row.experiment for row in result.rows)

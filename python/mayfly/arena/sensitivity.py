@@ -263,6 +263,7 @@ def board(
     varied: str | None = None,
     quick: bool = False,
     seeds: int | None = None,
+    bounds: str | Sequence[str] = (),
     make_workers: Callable[[], Workers] = Local,
     progress: Progress | None = None,
 ) -> Arena | Sensitivity:
@@ -270,8 +271,8 @@ def board(
 
     Parameters
     ----------
-    folder, disciplines, experiments, quick, seeds, make_workers, progress
-        As :func:`mayfly.arena.arena.arena` has them.
+    folder, disciplines, experiments, quick, seeds, bounds, make_workers, progress
+        As :func:`mayfly.arena.arena.arena` has them; ``bounds`` without ``varied`` only.
     varied : str, optional
         Id of a discipline; in place of ``disciplines``.
 
@@ -291,11 +292,13 @@ def board(
             experiments,
             quick=quick,
             seeds=seeds,
+            bounds=bounds,
             make_workers=make_workers,
             progress=progress,
         )
-    if disciplines is not None:
-        raise MayflyError(f"sensitivity = {varied}: must stand without disciplines")
+    if disciplines is not None or bounds:
+        beside = "disciplines" if disciplines is not None else "bounds"
+        raise MayflyError(f"sensitivity = {varied}: must stand without {beside}")
     return sensitivity(
         folder, varied, experiments, quick=quick, seeds=seeds, make_workers=make_workers, progress=progress
     )

@@ -25,6 +25,10 @@ def arena(
         str | None,
         typer.Option(metavar="ID", help="In place of --disciplines: one with each default halved and doubled"),
     ] = None,
+    bounds: Annotated[
+        str | None,
+        typer.Option(metavar="IDS", help="Also what a clairvoyant could have who serves in the order these finish"),
+    ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Also the board as a page of Markdown")] = None,
     assets: Assets = "inline",
     as_json: AsJson = False,
@@ -44,6 +48,7 @@ def arena(
             varied=sensitivity,
             quick=quick,
             seeds=seeds,
+            bounds=bounds or (),
             make_workers=make_workers,
             progress=progress,
         )

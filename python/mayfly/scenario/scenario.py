@@ -100,6 +100,9 @@ class Scenario(Section):
     nonresponsive: Annotated[tuple[Name, ...], BeforeValidator(_as_names)] = Field(
         (), description="groups of TCP flows that samples count with those of UDP as not responding to drops"
     )
+    mark_of: dict[str, Annotated[int, Field(strict=True, ge=0, le=2**32 - 1)]] = Field(
+        {}, description="mark (fwmark) that the packets of a group carry, by its name: a discipline may go by it"
+    )
     trace: Annotated[tuple[Name, ...], BeforeValidator(_as_names)] = Field(
         (), description="flows whose packets are traced: flow_id, or name of a group"
     )

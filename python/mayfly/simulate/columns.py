@@ -44,6 +44,7 @@ def native_flows(
     ends: tuple[Integers, Integers],
     nonresponsive: Sequence[str] = (),
     transports: Integers | None = None,
+    mark_of: Mapping[str, int] | None = None,
 ) -> dict[str, Floats]:
     """Columns of the flow list as the native module takes them.
 
@@ -59,6 +60,8 @@ def native_flows(
         Groups whose flows count as not responding to drops, as those of UDP do.
     transports : ndarray, shape (n_flows,), uint16, optional
         Numbers of :class:`mayfly.simulate.transports.Dealt`; all 0 when not given.
+    mark_of : mapping, optional
+        Mark of the flows of a group, by its name.
 
     Returns
     -------
@@ -93,9 +96,39 @@ def native_flows(
         "class": group_classes(flows)[1],
         "transport": np.zeros(flows.height, dtype=np.uint16) if transports is None else transports,
         **stages.native(flows),
+        "mark": marks(flows, mark_of or {}),
         "bursts": native_bursts(flows),
         "scripts": scripts.native(flows),
     }
+
+
+def marks(flows: pl.DataFrame, mark_of: Mapping[str, int]) -> Integers:
+    """Marks that the packets of the flows carry.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list.
+    mark_of : mapping
+        Mark by group, of flows without one of their own in the column ``mark``.
+
+    Returns
+    -------
+    ndarray, shape (n_flows,), uint32
+        0 where there is none.
+
+    Raises
+    ------
+    MayflyError
+        No flow has such a group.
+    """
+    found = np.zeros(flows.height, dtype=np.uint32)
+    for group, mark in mark_of.items():
+        found[in_groups(flows, [group], "mark_of")] = mark
+    if "mark" not in flows.columns:
+        return found
+    own = flows["mark"]
+    return np.where(own.is_null().to_numpy(), found, own.fill_null(0).to_numpy()).astype(np.uint32)
 
 
 def in_groups(flows: pl.DataFrame, names: Sequence[str], field: str) -> Floats:

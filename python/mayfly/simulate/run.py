@@ -274,7 +274,9 @@ def run_one(
         settings |= net.settings(discipline, full_packet, flows)
         dealt = transports.dealt(scenario, probed)
         settings["transports"] = dealt.native
-        native = columns.native_flows(probed, full_packet, net.numbers(probed), scenario.nonresponsive, dealt.numbers)
+        native = columns.native_flows(
+            probed, full_packet, net.numbers(probed), scenario.nonresponsive, dealt.numbers, scenario.mark_of
+        )
         with nullcontext() if recording is None else recording.native(probed, before) as given:
             result = _native.run(json.dumps(settings | probing.settings), native, control or _native.Control(), given)
         idle_rtt_s = None

@@ -80,6 +80,14 @@ COLUMNS: dict[str, Kind] = {
         "TCP: name of the section `[transports.NAME]` of the scenario that the flow has for `[tcp]`, which it has when "
         "null. Only where a flow has one."
     ),
+    "mark": Number(
+        pl.Int64,
+        0,
+        2**32 - 1,
+        "",
+        "Mark of its packets, as a firewall sets one (fwmark): user or weight for `lfq`, place in line for `ranked`. "
+        "Only where a flow has one.",
+    ),
     "script": Script(
         "TCP: trains in both directions and think times, see below; the size is then that of all trains. Only where a "
         "flow has some."
@@ -94,7 +102,7 @@ FLOW_LIST = Table(
     ),
 )
 
-WHERE_GIVEN = ("bursts", "script", "transport")
+WHERE_GIVEN = ("bursts", "script", "transport", "mark")
 """Columns that a normalised flow list has at its end where a flow has a value in them."""
 
 ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", *WHERE_GIVEN))

@@ -203,7 +203,7 @@ mod tests {
     use crate::wire::handle::{Mark, Owner};
 
     fn packet(flow: u32, kind: Kind, len: u32) -> Packet {
-        let owner = Owner { flow, slot: 0, src: 0, dst: 1 };
+        let owner = Owner { flow, slot: 0, src: 0, dst: 1, mark: 0 };
         Packet { len, arrival: Time::ZERO, ..owner.packet(Direction::Forward, kind, Mark::Plain, 0) }
     }
 

@@ -199,7 +199,7 @@ mod tests {
     use units::Direction;
 
     fn packet(flow: u32, len: u32) -> Packet {
-        let owner = Owner { flow, slot: 0, src: 0, dst: 1 };
+        let owner = Owner { flow, slot: 0, src: 0, dst: 1, mark: 0 };
         let mut packet = owner.packet(Direction::Forward, Kind::Data, Mark::Plain, 1);
         packet.len = len;
         packet

@@ -234,7 +234,7 @@ mod tests {
     use crate::wire::handle::{Mark, Owner};
 
     fn segment(number: u32, arrival: u64) -> Packet {
-        let owner = Owner { flow: 1, slot: 0, src: 0, dst: 1 };
+        let owner = Owner { flow: 1, slot: 0, src: 0, dst: 1, mark: 0 };
         let mut packet = owner.packet(Direction::Forward, Kind::Data, Mark::Plain, number);
         packet.arrival = Time(arrival);
         packet

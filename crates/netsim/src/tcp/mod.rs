@@ -140,7 +140,7 @@ pub(crate) enum Life {
 
 impl Connection {
     pub(crate) fn unused(tcp: &Tcp) -> Connection {
-        let owner = Owner { flow: u32::MAX, slot: 0, src: 0, dst: 0 };
+        let owner = Owner { flow: u32::MAX, slot: 0, src: 0, dst: 0, mark: 0 };
         let shape = Shape {
             owner,
             data: 0,

@@ -51,6 +51,8 @@ pub(crate) struct Owner {
     pub(crate) src: u32,
     /// Host that receives it.
     pub(crate) dst: u32,
+    /// Mark of its packets.
+    pub(crate) mark: u32,
 }
 
 impl Owner {
@@ -67,6 +69,7 @@ impl Owner {
             src,
             dst,
             options: 0,
+            mark: self.mark,
             kind,
             ecn: Ecn::NotEct,
         }

@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_lane_hands_out_packets_by_arrival_whatever_the_order_they_entered_in() {
         let (mut lane, mut events) = (Lane::to(End::Host), Events::default());
-        let owner = crate::wire::handle::Owner { flow: 0, slot: 0, src: 0, dst: 1 };
+        let owner = crate::wire::handle::Owner { flow: 0, slot: 0, src: 0, dst: 1, mark: 0 };
         for at in [50, 20, 70, 10, 60] {
             let key = events.key(Time(at), Kind::Lane, 0);
             let mark = crate::wire::handle::Mark::Plain;
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn a_lane_with_unequal_backlogs_hands_out_packets_in_one_order() {
         let (mut lane, mut events) = (Lane::to(End::Host), Events::default());
-        let owner = crate::wire::handle::Owner { flow: 0, slot: 0, src: 0, dst: 1 };
+        let owner = crate::wire::handle::Owner { flow: 0, slot: 0, src: 0, dst: 1, mark: 0 };
         let mut entered = Vec::new();
         // Three links of which one is far behind, one catches up and one is idle, at times that often coincide.
         for step in 0..3000_u64 {

@@ -45,6 +45,7 @@ impl Source {
             src: u32::from(flow / 20),
             dst: u32::from(flow % 100),
             options: 0,
+            mark: 0,
             kind: if flow.is_multiple_of(2) { Kind::Data } else { Kind::Udp },
             ecn: if flow.is_multiple_of(4) { Ecn::Ect0 } else { Ecn::NotEct },
         }

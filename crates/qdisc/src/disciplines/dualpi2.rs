@@ -49,40 +49,12 @@
 //!
 //! **References.** RFC 9332, 4.2 and Appendix A; RFC 9330, 9331; De Schepper et al. 2016 (PI2); Linux `sch_dualpi2`.
 
-use std::collections::VecDeque;
-
 use units::{Stream, Time};
 
 use crate::base::{Discipline, DropReason, Env, Sorted};
 use crate::packet::{Ecn, Packet};
+use crate::parts::pi2::{ALPHA, BETA, Lane, Law, TARGET, UPDATE};
 use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
-
-/// Updates made up for in one call: a queue in which nothing moved for longer, 160 s at the default,
-/// is taken as one of 160 s.
-const MOST_UPDATES: u64 = 10_000;
-
-/// A queue, with what RFC 9332 calls its count.
-#[derive(Debug, Default)]
-struct Lane {
-    packets: VecDeque<Packet>,
-    /// Likelihoods since the last packet that was chosen, summed.
-    count: f64,
-}
-
-impl Lane {
-    /// `recur` of RFC 9332, Figure 4: true with that likelihood, at most 1, evenly spaced.
-    fn recur(&mut self, likelihood: f64) -> bool {
-        self.count += likelihood;
-        let recurs = self.count > 1.0;
-        self.count -= f64::from(recurs);
-        recurs
-    }
-
-    /// When the packet to leave next arrived.
-    fn head(&self) -> Option<Time> {
-        self.packets.front().map(|packet| packet.arrival)
-    }
-}
 
 /// DualPI2.
 ///
@@ -92,10 +64,7 @@ impl Lane {
 pub struct Dualpi2 {
     low_delay: Lane,
     classic: Lane,
-    target: f64,
-    update: u64,
-    alpha: f64,
-    beta: f64,
+    law: Law,
     coupling: f64,
     l_threshold: Time,
     l_range: Time,
@@ -104,50 +73,14 @@ pub struct Dualpi2 {
     couple: u64,
     /// What L sent ahead of its share while C waited, bytes.
     credit: i64,
-    /// p', and prevq: the delay at the last update.
-    base: f64,
-    last_delay: Time,
-    next_update: u64,
 }
 
 impl Dualpi2 {
-    /// Makes the updates due up to `now`.
+    /// Makes the updates due up to `now`. Figure 8, line 2a: by the longer of the two queueing times.
     #[inline]
     fn catch_up(&mut self, now: Time) {
-        if now.0 >= self.next_update {
-            self.update_until(now);
-        }
-    }
-
-    #[cold]
-    fn update_until(&mut self, now: Time) {
-        let oldest = [self.low_delay.head(), self.classic.head()].into_iter().flatten().min();
-        // Figure 8, line 2a: the longer of the two queueing times.
-        let delay_at = |instant| oldest.map_or(Time::ZERO, |arrival| Time(instant).saturating_sub(arrival));
-        let due = (now.0 - self.next_update) / self.update;
-        for n in 0..=due.min(MOST_UPDATES) {
-            let delay = delay_at(self.next_update + n * self.update);
-            self.step(delay);
-            let is_settled = match oldest {
-                None => self.base == 0.0,
-                Some(_) => self.base == 1.0 && delay.as_secs_f64() >= self.target,
-            };
-            if is_settled {
-                // The updates that follow leave it at the bound.
-                break;
-            }
-        }
-        let last = self.next_update + due * self.update;
-        self.last_delay = delay_at(last);
-        self.next_update = last.saturating_add(self.update);
-    }
-
-    /// RFC 9332, Figure 8, lines 3 and 6.
-    fn step(&mut self, delay: Time) {
-        let (present, last) = (delay.as_secs_f64(), self.last_delay.as_secs_f64());
-        let step = self.alpha * (present - self.target) + self.beta * (present - last);
-        self.base = (self.base + step).clamp(0.0, 1.0);
-        self.last_delay = delay;
+        let oldest = || [self.low_delay.head(), self.classic.head()].into_iter().flatten().min();
+        self.law.catch_up(now, oldest);
     }
 
     /// Whether both queues have packets.
@@ -222,30 +155,10 @@ impl Discipline for Dualpi2 {
         keeps_flow_order: false,
         runs_on: RunsOn::Kernel { qdisc: "dualpi2", since: "6.17" },
         params: &[
-            Param {
-                name: "target",
-                unit: "s",
-                about: "queueing delay to steer the C queue to (target)",
-                value: Value::Number { default: 0.015, min: 1e-6, max: 1e3 },
-            },
-            Param {
-                name: "update",
-                unit: "s",
-                about: "interval at which the base probability is updated (Tupdate)",
-                value: Value::Number { default: 0.016, min: 1e-4, max: 1e3 },
-            },
-            Param {
-                name: "alpha",
-                unit: "1/s",
-                about: "change of the base probability by distance from the target (alpha)",
-                value: Value::Number { default: 0.16, min: 0.0, max: 1e3 },
-            },
-            Param {
-                name: "beta",
-                unit: "1/s",
-                about: "change of the base probability by trend of the delay (beta)",
-                value: Value::Number { default: 3.2, min: 0.0, max: 1e3 },
-            },
+            TARGET,
+            UPDATE,
+            ALPHA,
+            BETA,
             Param {
                 name: "coupling",
                 unit: "marks per base probability",
@@ -286,14 +199,10 @@ impl Discipline for Dualpi2 {
     };
 
     fn with_options(options: &Options, _: &mut Stream) -> Result<Self, OptionError> {
-        let update = options.time("update").0;
         Ok(Dualpi2 {
             low_delay: Lane::default(),
             classic: Lane::default(),
-            target: options.number("target"),
-            update,
-            alpha: options.number("alpha"),
-            beta: options.number("beta"),
+            law: Law::with_options(options),
             coupling: options.number("coupling"),
             l_threshold: options.time("l_threshold"),
             l_range: options.time("l_range"),
@@ -301,9 +210,6 @@ impl Discipline for Dualpi2 {
             l_weight: options.whole("l_weight") as i64,
             couple: 2 * options.whole("mtu"),
             credit: 0,
-            base: 0.0,
-            last_delay: Time::ZERO,
-            next_update: update,
         })
     }
 
@@ -328,7 +234,7 @@ impl Discipline for Dualpi2 {
         loop {
             let (of_low_delay, was_contended) = (self.prefers_low_delay(), self.is_contended());
             // As in the reference implementation (A.1): two packets are no congestion.
-            let base = if env.stats().backlog_bytes() < self.couple { 0.0 } else { self.base };
+            let base = if env.stats().backlog_bytes() < self.couple { 0.0 } else { self.law.base() };
             let lane = if of_low_delay { &mut self.low_delay } else { &mut self.classic };
             let mut packet = lane.packets.pop_front()?;
             let passes = if of_low_delay {
@@ -357,11 +263,8 @@ impl Discipline for Dualpi2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_queue::packet;
 
     static SPEC: Spec = Dualpi2::SPEC;
-
-    const MS: u64 = 1_000_000;
 
     fn dualpi2(options: &[(&str, &str)]) -> Dualpi2 {
         let given: Vec<_> = options.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -370,61 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn the_base_probability_moves_by_distance_and_trend_of_the_longer_delay() {
-        let mut queue = dualpi2(&[]);
-        queue.classic.packets.push_back(packet(1, 0));
-        queue.low_delay.packets.push_back(Packet { arrival: Time(6 * MS), ..packet(2, 1) });
-        queue.catch_up(Time(32 * MS));
-        // RFC 9332, Figure 8: 0.16 (16 - 15) ms + 3.2 (16 - 0) ms, then 0.16 (32 - 15) ms + 3.2 * 16 ms.
-        assert!((queue.base - (0.000_16 + 0.0512 + 0.002_72 + 0.0512)).abs() < 1e-12, "{}", queue.base);
-        assert_eq!(queue.last_delay, Time(32 * MS));
-        queue.classic.packets.clear();
-        queue.catch_up(Time(48 * MS));
-        // The head of L is 42 ms old: 0.16 * 27 ms + 3.2 * 10 ms.
-        assert!((queue.base - (0.105_28 + 0.004_32 + 0.032)).abs() < 1e-12, "{}", queue.base);
-    }
-
-    #[test]
-    fn updates_made_up_for_at_once_are_those_of_a_timer() {
-        let mut rng = Stream::named(1, "timer");
-        let (mut lazy, mut timer) = (dualpi2(&[]), dualpi2(&[]));
-        let mut now = 0;
-        for n in 0..2000 {
-            let until = now + rng.bits() % if n % 10 == 0 { 3000 * MS } else { 60 * MS };
-            lazy.catch_up(Time(until));
-            (now..=until).step_by(MS as usize).for_each(|at| timer.catch_up(Time(at)));
-            timer.catch_up(Time(until));
-            now = until;
-            for queue in [&mut lazy, &mut timer] {
-                queue.classic.packets.clear();
-                queue.classic.packets.extend((n % 3 > 0).then(|| Packet { arrival: Time(now), ..packet(1, n) }));
-            }
-            assert_eq!(format!("{lazy:?}"), format!("{timer:?}"));
-        }
-    }
-
-    #[test]
-    fn an_eternity_is_made_up_for_soon() {
-        let mut queue = dualpi2(&[("update", "0.0001"), ("alpha", "0"), ("beta", "0")]);
-        queue.classic.packets.push_back(packet(1, 0));
-        queue.catch_up(Time(u64::MAX));
-        queue.catch_up(Time(u64::MAX));
-        assert_eq!((queue.base, queue.next_update), (0.0, u64::MAX));
-    }
-
-    #[test]
     fn the_ramp_of_the_low_delay_queue_may_be_a_step() {
         let at = |queue: &Dualpi2| [799, 800, 900, 1000, 1199, 1200].map(|us| queue.native(Time(us * 1000)));
         let ramp = at(&dualpi2(&[]));
         assert!(ramp.iter().zip([0.0, 0.0, 0.25, 0.5, 0.9975, 1.0]).all(|(a, b)| (a - b).abs() < 1e-12), "{ramp:?}");
         assert_eq!(at(&dualpi2(&[("l_threshold", "0.001"), ("l_range", "0")])), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
-    }
-
-    #[test]
-    fn likelihoods_recur_evenly() {
-        let mut lane = Lane::default();
-        let recurs: Vec<_> = (1..=14).filter(|_| lane.recur(0.25)).collect();
-        // The count has to exceed 1: 1.25 at the fifth.
-        assert_eq!(recurs, [5, 9, 13]);
     }
 }

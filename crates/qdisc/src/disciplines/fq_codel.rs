@@ -51,90 +51,23 @@
 //! **References.** T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active Queue
 //! Management Algorithm", RFC 8290, 2018. RFC 8289.
 
-use units::{Stream, Time};
+use units::Stream;
 
-use crate::base::{Discipline, DropReason, Env};
+use crate::base::{Discipline, Env};
 use crate::packet::Packet;
-use crate::parts::codel::{self, Control, ECN, INTERVAL, Law, MTU, TARGET};
+use crate::parts::codel::{ECN, INTERVAL, MTU, TARGET};
+use crate::parts::codel_queues::{CodelQueues, DROP_BATCH, FLOWS, Rules};
 use crate::parts::hash::Seeded;
-use crate::parts::longest_queue::LongestQueue;
-use crate::parts::packet_lists::{List, Slab};
 use crate::parts::turn_taking::TurnTaking;
 use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Queue {
-    list: List,
-    control: Control,
-}
-
-/// Whose rules hold where Linux and the RFCs differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rules {
-    Linux,
-    Rfc,
-}
-
-/// The packets of one queue, as CoDel sees them.
-struct Backlog<'a> {
-    packets: &'a mut Slab,
-    list: &'a mut List,
-    rules: Rules,
-}
-
-impl codel::Queue for Backlog<'_> {
-    #[inline(always)]
-    fn head(&self, env: &Env) -> Option<(Time, u64)> {
-        let bytes = match self.rules {
-            Rules::Linux => env.stats.backlog_bytes(),
-            Rules::Rfc => self.list.bytes(),
-        };
-        self.packets.front(self.list).map(|packet| (packet.arrival, bytes - u64::from(packet.len)))
-    }
-
-    #[inline(always)]
-    fn take(&mut self) -> Option<Packet> {
-        self.packets.pop_front(self.list)
-    }
-}
 
 /// FlowQueue-CoDel.
 #[derive(Debug)]
 pub struct FqCodel {
     hash: Seeded,
-    packets: Slab,
-    queues: Vec<Queue>,
+    queues: CodelQueues,
     turns: TurnTaking,
-    longest: LongestQueue,
-    law: Law,
-    rules: Rules,
     quantum: i64,
-    drop_batch: u64,
-}
-
-impl FqCodel {
-    /// Section 4.1: drops from the head of the queue with the largest byte count, until it is half of
-    /// what it was or a batch is gone, so that the search is paid for by many drops.
-    #[cold]
-    fn make_room(&mut self, arriving: u32, env: &mut Env) {
-        while env.is_over() {
-            let bytes = |queue: u32| self.queues[queue as usize].list.bytes();
-            let Some((fattest, most)) = self.longest.find(bytes) else { return };
-            let loser = if self.rules == Rules::Rfc && bytes(arriving) == most { arriving } else { fattest };
-            let Queue { list, control } = &mut self.queues[loser as usize];
-            for _ in 0..self.drop_batch {
-                let Some(victim) = self.packets.pop_front(list) else { break };
-                if self.rules == Rules::Linux {
-                    control.overflowed(1);
-                }
-                let is_arriving = loser == arriving && list.is_empty();
-                env.discard(victim, if is_arriving { DropReason::Full } else { DropReason::PushedOut });
-                if list.bytes() <= most - most / 2 {
-                    break;
-                }
-            }
-        }
-    }
 }
 
 impl Discipline for FqCodel {
@@ -149,12 +82,7 @@ impl Discipline for FqCodel {
         keeps_flow_order: true,
         runs_on: RunsOn::Kernel { qdisc: "fq_codel", since: "" },
         params: &[
-            Param {
-                name: "flows",
-                unit: "queues",
-                about: "queues that flows are hashed onto",
-                value: Value::Whole { default: 1024, min: 1, max: 65_536 },
-            },
+            FLOWS,
             Param {
                 name: "quantum",
                 unit: "bytes",
@@ -165,12 +93,7 @@ impl Discipline for FqCodel {
             INTERVAL,
             MTU,
             ECN,
-            Param {
-                name: "drop_batch",
-                unit: "packets",
-                about: "most packets dropped at once when the buffer is full",
-                value: Value::Whole { default: 64, min: 1, max: 1 << 20 },
-            },
+            DROP_BATCH,
             Param {
                 name: "rules",
                 unit: "",
@@ -181,41 +104,27 @@ impl Discipline for FqCodel {
     };
 
     fn with_options(options: &Options, rng: &mut Stream) -> Result<Self, OptionError> {
-        let law = Law::with_options(options);
-        let (rules, law) = match options.choice("rules") {
-            "rfc" => (Rules::Rfc, law),
-            _ => (Rules::Linux, law.by_newton_steps()),
+        let rules = match options.choice("rules") {
+            "rfc" => Rules::Rfc,
+            _ => Rules::Linux,
         };
-        let (flows, quantum) = (options.whole("flows") as u32, options.whole("quantum") as i64);
+        let queues = CodelQueues::with_options(options, rules);
+        let quantum = options.whole("quantum") as i64;
         let mut turns = TurnTaking::of(quantum);
-        turns.reserve(flows);
-        Ok(FqCodel {
-            hash: Seeded::draw(rng),
-            packets: Slab::default(),
-            queues: vec![Queue::default(); flows as usize],
-            turns,
-            longest: LongestQueue::default(),
-            law,
-            rules,
-            quantum,
-            drop_batch: options.whole("drop_batch"),
-        })
+        turns.reserve(queues.count());
+        Ok(FqCodel { hash: Seeded::draw(rng), queues, turns, quantum })
     }
 
     #[inline]
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
         // The packet is queued first and may be among those that go (section 4.1).
         env.accept(&packet);
-        let queue = self.hash.queue(packet.flow.0, self.queues.len() as u32);
-        let list = &mut self.queues[queue as usize].list;
-        self.packets.push_back(list, packet);
-        self.longest.grew(queue, list.bytes());
+        let queue = self.hash.queue(packet.flow.0, self.queues.count());
+        self.queues.push(queue, packet);
         if !self.turns.is_active(queue) {
             self.turns.enter_new(queue, self.quantum);
         }
-        if env.is_over() {
-            self.make_room(queue, env);
-        }
+        while env.is_over() && self.queues.make_room(queue, env).is_some() {}
     }
 
     #[inline]
@@ -224,9 +133,7 @@ impl Discipline for FqCodel {
             // Section 4.2: "a negative number of credits (i.e., it has already dequeued at least a
             // quantum of bytes)". A whole quantum leaves zero, so zero counts, as in Linux.
             let selected = self.turns.select(|_| 1)?;
-            let Queue { list, control } = &mut self.queues[selected as usize];
-            let mut backlog = Backlog { packets: &mut self.packets, list, rules: self.rules };
-            if let Some(packet) = control.dequeue(&self.law, env, &mut backlog) {
+            if let Some(packet) = self.queues.take(selected, env) {
                 self.turns.spend(selected, packet.len);
                 return Some(packet);
             }
@@ -235,9 +142,8 @@ impl Discipline for FqCodel {
     }
 
     fn peek(&self) -> Option<&Packet> {
-        let list = |queue: u32| &self.queues[queue as usize].list;
-        let first = self.turns.first(|queue| (!list(queue).is_empty()).then_some(1))?;
-        self.packets.front(list(first))
+        let first = self.turns.first(|queue| (!self.queues.is_empty(queue)).then_some(1))?;
+        self.queues.front(first)
     }
 
     #[inline]
@@ -246,6 +152,6 @@ impl Discipline for FqCodel {
     }
 
     fn flow_table_bytes(&self) -> usize {
-        self.queues.capacity() * size_of::<Queue>() + self.turns.bytes() + self.longest.bytes()
+        self.queues.bytes() + self.turns.bytes()
     }
 }

@@ -179,6 +179,7 @@ use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::parts::standing_table::{Home, StandingTable};
 use crate::parts::tag_ring::{Place, Places, TagRing};
+use crate::parts::users::By;
 use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// No packet is charged more: the longest that IP has, and for an acknowledgement a window of today. So tags stay near the
@@ -209,6 +210,10 @@ const MOST: u64 = 64;
 
 /// Bytes over which the rate of the link is measured.
 const MEASURED: u64 = 30_000;
+
+/// Counters of hosts on either side; the most that a user weighs.
+const HOSTS: usize = 4096;
+const HEAVIEST: u32 = 1000;
 
 /// Counters of newcomers: of their packets without a slot, and of their flows with one.
 const COUNTERS: usize = 1024;
@@ -511,13 +516,98 @@ impl Spilled {
     }
 }
 
-/// What tells users apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum By {
-    Destination,
-    Source,
-    Pair,
-    Flow,
+/// What users are charged where they do not weigh the same.
+#[derive(Clone, Debug, Default)]
+struct Weights {
+    by_mark: bool,
+    /// By user; what its host counters are.
+    users: Vec<Weight>,
+    /// Users with packets, by a hash of their source and of their destination.
+    sides: [Vec<u16>; 2],
+    /// Counters above zero.
+    hosts: [u32; 2],
+    /// The least number of users with packets that share the busier host of one, as it was found last.
+    least: u32,
+    /// Sum of the weights of the users with packets.
+    sum: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    weight: u32,
+    sides: [u16; 2],
+}
+
+impl Weights {
+    /// For `users` users and all newcomers.
+    fn of(by_mark: bool, by_host: bool, users: usize) -> Weights {
+        let counters = if by_host { HOSTS } else { 0 };
+        Weights {
+            by_mark,
+            users: vec![Weight { weight: 1, sides: [NONE; 2] }; if by_mark || by_host { users + 1 } else { 0 }],
+            sides: [vec![0; counters], vec![0; counters]],
+            hosts: [0; 2],
+            least: 1,
+            sum: 0,
+        }
+    }
+
+    /// Users with packets that share the busier host of `user`.
+    #[inline]
+    fn crowd(&self, user: u16) -> u32 {
+        let Weight { sides, .. } = self.users[usize::from(user)];
+        let count = |side: usize| self.sides[side].get(usize::from(sides[side])).copied().unwrap_or(0);
+        u32::from(count(0).max(count(1)))
+    }
+
+    /// `user` has packets from now on, of which this is one, on whose hosts `hashes` are. Newcomers weigh one.
+    fn comes(&mut self, user: u16, packet: &Packet, hashes: [u64; 2]) {
+        let is_user = usize::from(user) + 1 < self.users.len();
+        let own = &mut self.users[usize::from(user)];
+        own.weight = if self.by_mark && is_user { packet.mark.clamp(1, HEAVIEST) } else { 1 };
+        self.sum += own.weight;
+        if self.sides[0].is_empty() || !is_user {
+            return;
+        }
+        for (side, hash) in hashes.into_iter().enumerate() {
+            let at = hash as usize % HOSTS;
+            self.users[usize::from(user)].sides[side] = at as u16;
+            self.hosts[side] += u32::from(self.sides[side][at] == 0);
+            self.sides[side][at] += 1;
+        }
+        self.least = self.least.min(self.crowd(user));
+    }
+
+    /// `user` has no packets any more.
+    fn goes(&mut self, user: u16) {
+        let own = &mut self.users[usize::from(user)];
+        self.sum -= own.weight;
+        for (side, at) in std::mem::replace(&mut own.sides, [NONE; 2]).into_iter().enumerate() {
+            if let Some(count) = self.sides[side].get_mut(usize::from(at)) {
+                *count -= 1;
+                self.hosts[side] -= u32::from(*count == 0);
+            }
+        }
+    }
+
+    /// What `user` is charged for `charge` bytes.
+    #[inline]
+    fn charge(&self, user: u16, charge: i64) -> i64 {
+        let crowd = self.crowd(user).max(self.least);
+        charge * i64::from(crowd) / (i64::from(self.users[usize::from(user)].weight) * i64::from(self.least))
+    }
+
+    /// What the clock of the link takes for the number of users, `backlogged` of which have packets: the sum of their weights, or
+    /// no less than that.
+    #[inline]
+    fn sharing(&self, backlogged: u32) -> u32 {
+        if self.sides[0].is_empty() {
+            return self.sum;
+        }
+        let among = if self.by_mark { self.sum } else { backlogged };
+        // Users at one host weigh as much as one, times `least`; those of newcomers have none.
+        among.min(self.least.saturating_mul(self.hosts[0].min(self.hosts[1]).saturating_add(1)))
+    }
 }
 
 /// How the flow that is served was found.
@@ -598,6 +688,8 @@ pub struct Lfq {
     patience: Time,
     quantum: i64,
     is_cell: bool,
+    weights: Weights,
+    is_weighted: bool,
 }
 
 impl Lfq {
@@ -609,15 +701,37 @@ impl Lfq {
 
     #[inline]
     fn key(&self, packet: &Packet) -> u64 {
-        let net = |host: u32| u64::from(host) >> (32 - self.prefix);
-        if self.by == By::Pair {
-            let (one, other) = (net(packet.src), net(packet.dst));
-            return one.min(other) << 32 | one.max(other);
+        self.by.key(packet, self.prefix)
+    }
+
+    /// What `user` is charged for `charge` bytes.
+    #[inline]
+    fn due(&self, user: u16, charge: u32) -> i64 {
+        if self.is_weighted { self.weights.charge(user, charge.into()) } else { charge.into() }
+    }
+
+    /// Users with packets, or what they weigh.
+    #[inline]
+    fn sharing(&self) -> u32 {
+        if self.is_weighted { self.weights.sharing(self.backlogged) } else { self.backlogged }
+    }
+
+    /// `user` has packets from now on, of which `packet` is one.
+    #[inline]
+    fn comes(&mut self, user: u16, packet: &Packet) {
+        self.backlogged += 1;
+        if self.is_weighted {
+            let hashes = [packet.src, packet.dst].map(|host| self.user_slots.hash(u64::from(host) >> (32 - self.prefix)));
+            self.weights.comes(user, packet, hashes);
         }
-        match self.by {
-            By::Destination => net(packet.dst),
-            By::Source => net(packet.src),
-            By::Pair | By::Flow => packet.flow.0,
+    }
+
+    /// `user` has no packets any more.
+    #[inline]
+    fn goes(&mut self, user: u16) {
+        self.backlogged -= 1;
+        if self.is_weighted {
+            self.weights.goes(user);
         }
     }
 
@@ -794,7 +908,9 @@ impl Lfq {
     /// The idle flow in `slot`, of `home`, for which a packet of `len` bytes came, waits from now on.
     #[inline(always)]
     fn start(&mut self, slot: usize, home: u16, len: u32) {
-        let charge = i64::from(self.scale.of_bytes(len));
+        let charge = self.scale.of_bytes(len);
+        let due = self.due(home, charge);
+        let charge = i64::from(charge);
         // Among newcomers everybody is new.
         let lag = if home == self.newcomers() { charge.min(self.flow_lag.bytes) } else { self.flow_lag.bytes };
         let user = &mut self.users[usize::from(home)];
@@ -802,7 +918,7 @@ impl Lfq {
         user.flows += 1;
         let (flow, clock) = (&mut self.flows[slot], user.clock.bytes);
         flow.tag = flow.tag.max(clock - lag);
-        let goes_ahead = flow.tag + charge <= clock && user.tag + charge <= self.clock.bytes + self.debt;
+        let goes_ahead = flow.tag + charge <= clock && user.tag + due <= self.clock.bytes + self.debt;
         flow.state = State::Ahead;
         self.waiting += 1;
         if home != self.newcomers() {
@@ -944,7 +1060,7 @@ impl Lfq {
     fn has_credit(&self, slot: u16) -> bool {
         let flow = &self.flows[usize::from(slot)];
         let after = |packet: &Packet| {
-            self.users[usize::from(flow.home)].tag + i64::from(self.scale.of_bytes(packet.len))
+            self.users[usize::from(flow.home)].tag + self.due(flow.home, self.scale.of_bytes(packet.len))
                 <= self.clock.bytes + self.debt
         };
         self.packets.front(&flow.packets).is_some_and(after)
@@ -985,6 +1101,10 @@ impl Lfq {
             bits.starved |= bits.unserved;
             bits.unserved = bits.active;
             self.some_starve |= bits.starved != 0;
+        }
+        if self.is_weighted {
+            let crowds = (0..self.users.len() as u16 - 1).filter(|&user| self.users[usize::from(user)].packets > 0);
+            self.weights.least = crowds.map(|user| self.weights.crowd(user)).min().unwrap_or(1).max(1);
         }
         self.round = self.round.wrapping_add(1);
         self.round_ends = Time(now.0.saturating_add(self.patience.0));
@@ -1060,8 +1180,8 @@ impl Lfq {
         own.bytes -= bytes;
         own.packets -= packets;
         if own.packets == 0 {
-            self.backlogged -= 1;
             own.left = self.clock.bytes;
+            self.goes(user);
         }
         if self.is_cell {
             self.cell.users[usize::from(user)] -= due;
@@ -1091,23 +1211,24 @@ impl Lfq {
         flow.control.last_is_sent();
         let charge = self.scale.of_bytes(len.min(LONGEST));
         flow.tag += i64::from(charge);
+        let (due, sharing) = (self.due(home, charge), self.sharing());
         let user = &mut self.users[usize::from(home)];
         user.bytes -= u64::from(len);
         user.packets -= 1;
-        user.tag += i64::from(charge);
+        user.tag += due;
         user.clock.go_on(charge, rate(&self.rates, user.flows.into()));
-        let backlogged = self.backlogged;
         if user.packets == 0 {
-            self.backlogged -= 1;
             user.left = self.clock.bytes;
+            self.goes(home);
         }
-        self.clock.go_on(charge, rate(&self.rates, backlogged));
+        self.clock.go_on(charge, rate(&self.rates, sharing));
         self.turn_left -= i64::from(len.min(LONGEST));
         if self.backlogged > 0 {
             self.scale.since = Some((env.now(), len));
         }
         // One that was starved stays in the order, where it is found to have none.
         let stays = turn == Turn::Starved;
+        let (flow, user) = (&mut self.flows[at], &mut self.users[usize::from(home)]);
         if !stays {
             flow.state = State::Idle;
             user.flows -= 1;
@@ -1148,7 +1269,7 @@ impl Lfq {
     #[inline(never)]
     fn send_first(&mut self, slot: u16, turn: Turn, env: &mut Env) -> Option<Packet> {
         let at = usize::from(slot);
-        let backlogged = self.backlogged;
+        let sharing = self.sharing();
         let flow = &mut self.flows[at];
         let home = flow.home;
         let before = (flow.packets.bytes(), flow.packets.packets());
@@ -1193,10 +1314,11 @@ impl Lfq {
         (bits.unserved, bits.starved) = (bits.unserved & others, bits.starved & others);
         let charge = self.scale.of_bytes(charged);
         self.flows[at].tag += i64::from(charge);
+        let due = self.due(home, charge);
         let user = &mut self.users[usize::from(home)];
-        user.tag += i64::from(charge);
+        user.tag += due;
         user.clock.go_on(charge, rate(&self.rates, user.flows.into()));
-        self.clock.go_on(charge, rate(&self.rates, backlogged));
+        self.clock.go_on(charge, rate(&self.rates, sharing));
         self.turn_left -= i64::from(charged);
         if self.backlogged > 0 {
             self.scale.since = Some((env.now(), len));
@@ -1238,9 +1360,13 @@ impl Lfq {
         own.flows += 1;
         let flow = &mut self.flows[at];
         (flow.home, flow.tag) = (user, own.clock.bytes);
-        self.backlogged += u32::from(own.packets == 0);
+        let was_silent = own.packets == 0;
         own.bytes += packets.bytes();
         own.packets += packets.packets();
+        if was_silent {
+            let first = *self.packets.front(&packets).expect("it has packets");
+            self.comes(user, &first);
+        }
         if self.is_cell {
             self.cell.users[usize::from(user)] += due;
         }
@@ -1330,8 +1456,14 @@ impl Discipline for Lfq {
             Param {
                 name: "user",
                 unit: "",
-                about: "what a user is: pair of hosts, destination host, source host, or flow",
-                value: Value::Choice(&["pair", "dst", "src", "flow"]),
+                about: "what a user is: pair of hosts, alone or beside the other pairs of both (triple), one host, flow, or mark",
+                value: Value::Choice(&["pair", "triple", "dst", "src", "flow", "mark"]),
+            },
+            Param {
+                name: "weights",
+                unit: "",
+                about: "what a user weighs: all the same, or the mark of its packets (1 to 1000)",
+                value: Value::Choice(&["equal", "mark"]),
             },
             Param {
                 name: "prefix",
@@ -1425,6 +1557,7 @@ impl Discipline for Lfq {
         let (flows, users) = (flow_slots.len(), user_slots.len());
         let is_cell = options.choice("medium") == "cell";
         let of_cell = if is_cell { flows } else { 0 };
+        let (by, by_mark) = (By::with_options(options), options.choice("weights") == "mark");
         let pace = options.number("pace") * f64::from(1_u32 << FRACTION);
         Ok(Lfq {
             packets: Slab::default(),
@@ -1459,12 +1592,7 @@ impl Discipline for Lfq {
             scale: Scale::of(options.whole("user_lag").max(1), options.time("lag_time")),
             marks: options.choice(ECN.name) == "on",
             step: options.time("step"),
-            by: match options.choice("user") {
-                "dst" => By::Destination,
-                "src" => By::Source,
-                "flow" => By::Flow,
-                _ => By::Pair,
-            },
+            by,
             prefix: options.whole("prefix") as u32,
             user_lag: Lag::of(options.whole("user_lag"), 60),
             flow_lag: Lag::of(options.whole("flow_lag"), 15),
@@ -1474,6 +1602,8 @@ impl Discipline for Lfq {
             patience: options.time("patience"),
             quantum: if is_cell { options.whole("quantum") as i64 } else { 0 },
             is_cell,
+            weights: Weights::of(by_mark, by == By::Triple, users),
+            is_weighted: by_mark || by == By::Triple,
         })
     }
 
@@ -1499,16 +1629,19 @@ impl Discipline for Lfq {
                 user.longest = slot as u16;
             }
         }
-        self.backlogged += u32::from(user.packets == 0);
+        let was_silent = user.packets == 0;
         user.bytes += u64::from(len);
         user.packets += 1;
-        let mut length = user.bytes;
+        let mut length = user.bytes.max(user.packets.into());
+        if was_silent {
+            self.comes(home, &packet);
+        }
         if self.is_cell {
             let waits = &mut self.cell.users[usize::from(home)];
             *waits += due;
-            length = *waits;
+            length = (*waits).max(self.users[usize::from(home)].packets.into());
         }
-        self.longest.grew(home.into(), length.max(user.packets.into()));
+        self.longest.grew(home.into(), length);
         if env.is_over() {
             self.make_room(handle, env);
         }
@@ -1565,6 +1698,8 @@ impl Discipline for Lfq {
             + self.users.capacity() * size_of::<User>()
             + self.user_slots.bytes()
             + self.lobby.bytes()
+            + self.weights.users.capacity() * size_of::<Weight>()
+            + 2 * self.weights.sides[0].capacity() * size_of::<u16>()
             + self.flows_of_newcomers.capacity() * size_of::<u16>()
             + self.spilled.counters.capacity() * size_of::<u32>()
             + self.ahead.capacity() * size_of::<u16>()

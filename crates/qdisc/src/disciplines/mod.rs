@@ -10,6 +10,7 @@ use crate::spec::{OptionError, Options, Spec};
 pub mod cake;
 pub mod choke;
 pub mod codel;
+pub mod dqfq;
 pub mod drr;
 pub mod dualpi2;
 pub mod efd;
@@ -23,9 +24,11 @@ pub mod lars;
 pub mod las;
 pub mod lasack;
 pub mod lfq;
+pub mod passport;
 pub mod pefd;
 pub mod pias;
 pub mod pie;
+pub mod ranked;
 pub mod red;
 pub mod run2c;
 pub mod run2cack;
@@ -131,6 +134,7 @@ disciplines! {
     Fq(fq::Fq),
     FqCodel(fq_codel::FqCodel),
     FqPie(fq_pie::FqPie),
+    Dqfq(dqfq::Dqfq),
     Cake(cake::Cake),
     Lfq(lfq::Lfq),
     Las(las::Las),
@@ -144,7 +148,9 @@ disciplines! {
     Efd(efd::Efd),
     Pefd(pefd::Pefd),
     EfdAck(efdack::EfdAck),
+    Passport(passport::Passport),
     Srpt(srpt::Srpt),
+    Ranked(ranked::Ranked),
 }
 
 /// Descriptions of all disciplines, in the order of the registry.

@@ -76,6 +76,12 @@ impl StandingTable {
         Home { set: (((hash >> 32) * self.sets.len() as u64) >> 32) as u32, fingerprint: hash as u32 }
     }
 
+    /// A hash of `key`, as the homes are found by.
+    #[inline]
+    pub(crate) fn hash(&self, key: u64) -> u64 {
+        self.hash.hash(key)
+    }
+
     /// One of the slots at `home`, the same for a key as long as the table lives.
     #[inline]
     pub(crate) fn fixed(&self, home: Home) -> usize {

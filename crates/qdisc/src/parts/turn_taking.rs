@@ -127,6 +127,14 @@ impl TurnTaking {
     /// The queue whose turn it is: the first whose credit is at least what it `need`s.
     #[inline]
     pub(crate) fn select(&mut self, need: impl Fn(u32) -> i64) -> Option<u32> {
+        let quantum = self.quantum;
+        self.select_by(need, |_| quantum)
+    }
+
+    /// As [`TurnTaking::select`], where each queue has a `quantum` of its own, at least 1, which stays the same during
+    /// the call. Credits are in whatever unit it is.
+    #[inline]
+    pub(crate) fn select_by(&mut self, need: impl Fn(u32) -> i64, quantum: impl Fn(u32) -> i64) -> Option<u32> {
         let mut passed = 0;
         loop {
             let queue = self.front()?;
@@ -135,10 +143,10 @@ impl TurnTaking {
                 return Some(queue);
             }
             self.remove(queue);
-            self.enter_old(queue, credit + self.quantum);
+            self.enter_old(queue, credit + quantum(queue));
             passed += 1;
             if passed > self.active {
-                self.skip_rounds(&need);
+                self.skip_rounds(&need, &quantum);
                 passed = 0;
             }
         }
@@ -146,19 +154,19 @@ impl TurnTaking {
 
     /// Gives every queue the quanta of all rounds in which none can be served.
     #[cold]
-    fn skip_rounds(&mut self, need: impl Fn(u32) -> i64) {
-        let rounds = self.iter().map(|queue| self.rounds(queue, need(queue))).min().unwrap_or(0);
+    fn skip_rounds(&mut self, need: impl Fn(u32) -> i64, quantum: impl Fn(u32) -> i64) {
+        let rounds = self.iter().map(|queue| self.rounds(queue, need(queue), quantum(queue))).min().unwrap_or(0);
         let mut queue = self.old_queues.first;
         while let Some(turn) = self.turns.get_mut(queue as usize) {
-            turn.credit += rounds * self.quantum;
+            turn.credit += rounds * quantum(queue);
             queue = turn.after;
         }
     }
 
-    /// Rounds until the credit of `queue` is at least `need`.
-    fn rounds(&self, queue: u32, need: i64) -> i64 {
+    /// Rounds until the credit of `queue`, which gets a `quantum` in each, is at least `need`.
+    fn rounds(&self, queue: u32, need: i64, quantum: i64) -> i64 {
         let lacking = (need - self.turns[queue as usize].credit).max(0);
-        lacking / self.quantum + i64::from(lacking % self.quantum > 0)
+        lacking / quantum + i64::from(lacking % quantum > 0)
     }
 
     fn iter(&self) -> impl Iterator<Item = u32> {
@@ -170,15 +178,26 @@ impl TurnTaking {
     /// The queue `select` would come to, looking only at queues that `need` something: the others have
     /// no packet.
     pub(crate) fn first(&self, need: impl Fn(u32) -> Option<i64>) -> Option<u32> {
+        self.first_by(need, |_| self.quantum)
+    }
+
+    /// As [`TurnTaking::first`], for [`TurnTaking::select_by`].
+    pub(crate) fn first_by(&self, need: impl Fn(u32) -> Option<i64>, quantum: impl Fn(u32) -> i64) -> Option<u32> {
         // Queues without credit go to the end one after the other, so the lists are one ring.
-        let rounds = |queue| Some((self.rounds(queue, need(queue)?), queue));
+        let rounds = |queue| Some((self.rounds(queue, need(queue)?, quantum(queue)), queue));
         self.iter().filter_map(rounds).min_by_key(|&(rounds, _)| rounds).map(|(_, queue)| queue)
     }
 
     /// Takes `bytes` off the credit of `queue`.
     #[inline]
     pub(crate) fn spend(&mut self, queue: u32, bytes: u32) {
-        self.turns[queue as usize].credit -= i64::from(bytes);
+        self.spend_units(queue, bytes.into());
+    }
+
+    /// Takes `units` off the credit of `queue`.
+    #[inline]
+    pub(crate) fn spend_units(&mut self, queue: u32, units: i64) {
+        self.turns[queue as usize].credit -= units;
     }
 
     /// Credit of `queue`, bytes; what it was left with when it is idle.
@@ -207,7 +226,9 @@ mod tests {
 
     use super::*;
 
-    const QUANTUM: i64 = 100;
+    /// Of each of the four queues: all alike, or each its own.
+    const ALIKE: [i64; 4] = [100; 4];
+    const OWN: [i64; 4] = [1, 30, 100, 700];
 
     /// The lists as RFC 8290 tells them, every round run.
     #[derive(Default)]
@@ -225,13 +246,13 @@ mod tests {
         }
 
         /// Queue and length of the next packet; it needs `need` of credit.
-        fn send(&mut self, need: impl Fn(Option<&i64>) -> i64) -> Option<(usize, i64)> {
+        fn send(&mut self, need: impl Fn(Option<&i64>) -> i64, quanta: [i64; 4]) -> Option<(usize, i64)> {
             loop {
                 let from_new = !self.new_queues.is_empty();
                 let list = if from_new { &mut self.new_queues } else { &mut self.old_queues };
                 let queue = list.pop_front()?;
                 if self.credit[queue] < need(self.packets[queue].front()) {
-                    self.credit[queue] += QUANTUM;
+                    self.credit[queue] += quanta[queue];
                     self.old_queues.push_back(queue);
                 } else if let Some(len) = self.packets[queue].pop_front() {
                     self.credit[queue] -= len;
@@ -247,8 +268,9 @@ mod tests {
 
     /// Runs `steps`: a queue, and the length of the packet that arrives there, or none when one is sent
     /// or the queue taken out.
-    fn agrees(steps: Vec<(usize, Result<i64, bool>)>, need: impl Fn(Option<&i64>) -> i64) {
-        let (mut told, mut turns) = (Told::default(), TurnTaking::of(QUANTUM));
+    fn agrees(steps: Vec<(usize, Result<i64, bool>)>, quanta: [i64; 4], need: impl Fn(Option<&i64>) -> i64) {
+        let (mut told, mut turns) = (Told::default(), TurnTaking::of(1));
+        let quantum = |queue: u32| quanta[queue as usize];
         let mut packets: [VecDeque<i64>; 4] = Default::default();
         turns.reserve(4);
         for (queue, step) in steps {
@@ -257,16 +279,18 @@ mod tests {
                     packets[queue].push_back(len);
                     told.packets[queue].push_back(len);
                     if !told.active(queue) {
-                        told.credit[queue] = QUANTUM;
+                        told.credit[queue] = quanta[queue];
                         told.new_queues.push_back(queue);
-                        turns.enter_new(queue as u32, QUANTUM);
+                        turns.enter_new(queue as u32, quanta[queue]);
                     }
                 }
                 Err(true) => {
-                    let first = turns.first(|queue| packets[queue as usize].front().map(|len| need(Some(len))));
-                    let expected = told.send(&need);
+                    let wants = |queue: u32| packets[queue as usize].front().map(|len| need(Some(len)));
+                    let first = turns.first_by(wants, quantum);
+                    let expected = told.send(&need, quanta);
                     let sent = loop {
-                        let Some(queue) = turns.select(|queue| need(packets[queue as usize].front())) else {
+                        let Some(queue) = turns.select_by(|queue| need(packets[queue as usize].front()), quantum)
+                        else {
                             break None;
                         };
                         if let Some(len) = packets[queue as usize].pop_front() {
@@ -302,12 +326,14 @@ mod tests {
     proptest! {
         #[test]
         fn queues_with_credit_are_served_as_the_rfc_tells(steps in steps()) {
-            agrees(steps, |_| 1);
+            agrees(steps.clone(), ALIKE, |_| 1);
+            agrees(steps, OWN, |_| 1);
         }
 
         #[test]
         fn queues_whose_deficit_covers_the_packet_are_served_as_if_every_round_were_run(steps in steps()) {
-            agrees(steps, |head| head.copied().unwrap_or(0));
+            agrees(steps.clone(), ALIKE, |head| head.copied().unwrap_or(0));
+            agrees(steps, OWN, |head| head.copied().unwrap_or(0));
         }
     }
 }

@@ -123,7 +123,20 @@ impl Audit {
         // Hosts of three connections each, and one the other way round.
         let (src, dst) = ((flow.connection() / 3) as u32, 1000 + (flow.connection() % 2) as u32);
         let arrival = Time::NEVER;
-        let packet = Packet { flow, handle, progress, remaining, arrival, len, src, dst, options: 0, kind, ecn };
+        let packet = Packet {
+            flow,
+            handle,
+            progress,
+            remaining,
+            arrival,
+            len,
+            src,
+            dst,
+            options: 0,
+            mark: remaining as u32,
+            kind,
+            ecn,
+        };
         self.received.0 += 1;
         self.received.1 += u64::from(len);
         let fate = self.queue.enqueue(packet, self.now);

@@ -89,6 +89,7 @@ fn fill(id: &str, packets: u64, flows: u64) -> Held {
             src: flow as u32,
             dst: (flow % 100) as u32,
             options: 0,
+            mark: 0,
             // Not TCP: a discipline may take the state of a transfer from its sequence numbers.
             kind: Kind::Udp,
             ecn: Ecn::NotEct,
