@@ -139,6 +139,8 @@ _N = {
 
 _SPACED = {"rate": "5mbit", "packet": 1500, "users": 1, "group": "attacker"}
 _KEPT = {**_SPACED, "renew": 80, "renew_hosts": True}
+_ONCE = {"rate": "3mbit", "packet": 428, "flows": 3, "users": 1, "spread": 0.1, "renew": 2, "renew_hosts": True}
+_ONCE["group"] = "attacker"
 _SPLIT = {"size": "5MB", "flows": 16, "start": "10s", "every": "60s", "users": 1, "group": "attacker"}
 
 _RTTS = [{"flows": 6, "users": 6, "rtt_min": "10ms", "rtt_max": "200ms", "spread": "1s", "group": "bulk"}]
@@ -189,6 +191,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "the same with other addresses every 80 packets, 0.2 s: each is kept for longer than the probation of lfq",
         "gaming-new-addresses",
         workload__cbr=[_KEPT],
+    ),
+    _attack(
+        "address-flood",
+        "UDP of 9 Mbit/s from other addresses every two packets, 1,300 a second: the worst that a search found for lfq",
+        "gaming-new-addresses",
+        workload__cbr=[_ONCE],
     ),
     _attack(
         "split",

@@ -42,7 +42,7 @@ _JITTER = (
     "which differs by some 0.4 ms from one to the next; no queue that finishes its packets is below that"
 )
 
-_ATTACKS = ("spaced", "new-ports", "new-addresses", "kept-addresses", "split")
+_ATTACKS = ("spaced", "new-ports", "new-addresses", "kept-addresses", "address-flood", "split")
 
 GOALS: tuple[Goal, ...] = (
     *(Goal(f"{attack}:attacker", 1.25) for attack in _ATTACKS),

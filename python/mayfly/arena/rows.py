@@ -110,6 +110,7 @@ ROWS: tuple[Row, ...] = (
     *_attack("new-ports", "spaced sender, new ports"),
     *_attack("new-addresses", "spaced sender, new addresses"),
     *_attack("kept-addresses", "spaced sender, addresses kept for 0.2 s"),
+    *_attack("address-flood", "flood of new addresses"),
     *_attack("split", "transfer split in 16"),
     Row("overload:short", "short ones in overload: their slowdown, median", "overload", "slowdown_p50", "times",
         tie=0.05),

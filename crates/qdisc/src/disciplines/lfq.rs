@@ -85,8 +85,8 @@
 //! | `debt` | $D$ | bytes | 15,000 | by which a user may be ahead and its sparse flows still go first |
 //! | `pace` | $p$ | share | 0.4 | speed of a clock beside service per backlogged user, or flow of the user |
 //! | `probation` | | s | 0.1 | from when a new user first comes until it has standing, if it comes again; 0: at once |
-//! | `flows` | | slots | 896 | flows with a queue of their own |
-//! | `users` | | slots | 160 | users that are remembered |
+//! | `flows` | | slots | 864 | flows with a queue of their own |
+//! | `users` | | slots | 144 | users that are remembered |
 //! | `lag_time` | | s | 0.5 | what the link sends in it bounds the lags and the debt |
 //! | `patience` | | s | 0.05 | a round |
 //! | `quantum` | | bytes | 30,000 | what a user sends in one turn in a cell, so that aggregates fill |
@@ -216,7 +216,7 @@ const HOSTS: usize = 4096;
 const HEAVIEST: u32 = 1000;
 
 /// Counters of newcomers: of their packets without a slot, and of their flows with one.
-const COUNTERS: usize = 1024;
+const COUNTERS: usize = 512;
 
 const NONE: u16 = u16::MAX;
 
@@ -626,7 +626,7 @@ fn rate(rates: &[u32], sharing: u32) -> u32 {
 }
 
 /// The flow of a newcomer waits no more.
-#[cold]
+#[inline]
 fn uncount(flow: &mut Flow, counters: &mut [u16]) {
     if flow.counted != NONE {
         counters[usize::from(flow.counted)] -= 1;
@@ -818,7 +818,7 @@ impl Lfq {
     }
 
     /// The same where the flow is in `slot`, in the order of the newcomers: it leaves that, if its user has standing now.
-    #[inline(never)]
+    #[inline]
     fn of_newcomers(&mut self, packet: &Packet, place: Home, slot: usize, now: Time) -> (usize, u16) {
         let user = self.meet(self.user_slots.home(self.key(packet)), now);
         if user == self.newcomers() {
@@ -1329,7 +1329,7 @@ impl Lfq {
     }
 
     /// `packet` of a newcomer, of the flow `at`, is sent at `now`.
-    #[cold]
+    #[inline]
     fn newcomer_is_served(&mut self, at: usize, packet: &Packet, now: Time) {
         let key = self.user_slots.home(self.key(packet));
         self.lobby.is_served(key, now);
@@ -1505,13 +1505,13 @@ impl Discipline for Lfq {
                 name: "flows",
                 unit: "slots",
                 about: "flows with a queue of their own",
-                value: Value::Whole { default: 896, min: 8, max: 32_768 },
+                value: Value::Whole { default: 864, min: 8, max: 32_768 },
             },
             Param {
                 name: "users",
                 unit: "slots",
                 about: "users that are remembered",
-                value: Value::Whole { default: 160, min: 8, max: 16_384 },
+                value: Value::Whole { default: 144, min: 8, max: 16_384 },
             },
             Param {
                 name: "lag_time",
