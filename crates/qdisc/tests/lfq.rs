@@ -801,3 +801,39 @@ fn codel_leaves_who_is_behind_alone_while_its_packets_wait_less_than_the_interva
     let level = first_drop("user_lag=0 flow_lag=0");
     assert!((104..=110).contains(&level), "{level}");
 }
+
+/// Clients of one server share a host, and have their whole lag under `triple` all the same: one that comes back goes first.
+#[test]
+fn who_shares_one_server_with_all_others_keeps_its_lag_under_triple() {
+    let mut queue = lfq("user=triple probation=0 target=1000 user_lag=200000 patience=0.05", 100_000);
+    let mut now = Time::ZERO;
+    (1..=8).for_each(|user| (0..20).for_each(|_| enqueue(&mut queue, packet(user, 0, 1500))));
+    for _ in 0..3000 {
+        let sent = queue.dequeue(now).expect("all have packets");
+        now += Time(800 * u64::from(sent.len));
+        queue.enqueue(sent, now);
+    }
+    (0..100).for_each(|_| drop(queue.enqueue(packet(9, 0, 1500), now)));
+    let first = (0..100).filter(|_| queue.dequeue(now).is_some_and(|sent| sent.dst == 9)).count();
+    assert!(first > 85, "{first}");
+}
+
+/// A newcomer whose packets wait while others come for the first time, one after another: bound 2 holds among newcomers, where
+/// every flow starts level.
+#[test]
+fn newcomers_do_not_wait_for_all_that_come_after_them() {
+    const FLOWS: u32 = 101;
+    let mut queue = lfq("probation=1000 target=1000", 100_000);
+    let mut now = Time::ZERO;
+    (1..FLOWS).for_each(|user| enqueue(&mut queue, packet(user, 0, 1500)));
+    (0..400).for_each(|_| enqueue(&mut queue, packet(0, 0, 1500)));
+    let (mut served, rounds) = (0, 200);
+    for user in FLOWS..FLOWS * (rounds + 1) {
+        served += u32::from(queue.dequeue(now).expect("packets wait").dst == 0);
+        now += Time(1_200_000);
+        queue.enqueue(packet(user, 0, 1500), now);
+    }
+    // Less a bucket of 8 KiB, and two packets.
+    let warranted = PACE * f64::from(rounds) - (8192.0 / 1500.0 + 2.0);
+    assert!(f64::from(served) > warranted, "{served} of {warranted}");
+}
