@@ -751,10 +751,14 @@ fn share_beside_starved(options: &str, users: u32) -> f64 {
     let starved = (0..50).map(|n| (1 + n % users, u64::from(n / users)));
     starved.for_each(|(user, port)| (0..20).for_each(|_| enqueue(&mut queue, packet(user, port, 1500))));
     // Their credit is used up, and the clock with them.
-    (0..20_000).for_each(|_| drop(serve(&mut queue, true)));
+    for _ in 0..20_000 {
+        serve(&mut queue, true);
+    }
     (0..300).for_each(|_| enqueue(&mut queue, packet(0, 0, 1500)));
     // A round and a half, until the others have starved.
-    (0..60).for_each(|_| drop(serve(&mut queue, true)));
+    for _ in 0..60 {
+        serve(&mut queue, true);
+    }
     f64::from((0..100).filter(|_| serve(&mut queue, true) == 0).count() as u32) / 100.0
 }
 
@@ -782,7 +786,9 @@ fn first_drop(options: &str) -> u64 {
         now += Time(2 * MS);
     }
     let began = now;
-    (0..300).for_each(|_| drop(queue.enqueue(packet(0, 0, 1500), now)));
+    for _ in 0..300 {
+        queue.enqueue(packet(0, 0, 1500), now);
+    }
     loop {
         queue.enqueue(packet(1, 0, 1500), now);
         queue.dequeue(now).expect("packets wait");
@@ -813,7 +819,9 @@ fn who_shares_one_server_with_all_others_keeps_its_lag_under_triple() {
         now += Time(800 * u64::from(sent.len));
         queue.enqueue(sent, now);
     }
-    (0..100).for_each(|_| drop(queue.enqueue(packet(9, 0, 1500), now)));
+    for _ in 0..100 {
+        queue.enqueue(packet(9, 0, 1500), now);
+    }
     let first = (0..100).filter(|_| queue.dequeue(now).is_some_and(|sent| sent.dst == 9)).count();
     assert!(first > 85, "{first}");
 }

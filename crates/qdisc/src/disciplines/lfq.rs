@@ -734,7 +734,8 @@ impl Lfq {
     fn comes(&mut self, user: u16, packet: &Packet) {
         self.backlogged += 1;
         if self.is_weighted {
-            let hashes = [packet.src, packet.dst].map(|host| self.user_slots.hash(u64::from(host) >> (32 - self.prefix)));
+            let hashes =
+                [packet.src, packet.dst].map(|host| self.user_slots.hash(u64::from(host) >> (32 - self.prefix)));
             self.weights.comes(user, packet, hashes);
         }
     }

@@ -69,7 +69,8 @@ mod tests {
     /// Queues packets (flow, rank), handles counted from 0, which tell sizes in the opposite order.
     fn arrive(ranked: &mut Qdisc, packets: &[(u64, u32)]) {
         for (handle, &(flow, rank)) in (0..).zip(packets) {
-            ranked.enqueue(Packet { mark: rank, remaining: 1000 - u64::from(rank), ..packet(flow, handle) }, Time::ZERO);
+            ranked
+                .enqueue(Packet { mark: rank, remaining: 1000 - u64::from(rank), ..packet(flow, handle) }, Time::ZERO);
         }
     }
 
