@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,9 @@ def test_the_page_has_every_row_of_the_board(board, tmp_path):
     _, found = board
     text = found.write_page(tmp_path / "arena.md").read_text(encoding="utf-8")
     assert all(f"| {row.title} |" in text for row in found.rows)
-    assert "4 seeds" not in text and "2 seeds" in text and "mayfly arena --quick --seeds 2 --page" in text
+    asked = ",".join(found.disciplines)
+    assert "4 seeds" not in text and "2 seeds" in text
+    assert f"mayfly arena --disciplines {shlex.quote(asked)} --quick --seeds 2 --page" in text
     trailing = text[text.index("## Where") :].partition("\n## ")[0]
     first = text[text.index("## Where") :].split()[2]
     goals = text[text.index(f"## What {first} is to reach") :].partition("\n## ")[0]

@@ -202,7 +202,10 @@ class Arena(Result):
         """
         from mayfly.arena.markdown import page_text, written
 
-        return written(path, page_text(self, self.options()))
+        usual = QUICK if self.quick else DEPLOYABLE
+        asked = ",".join(self.disciplines)
+        own = "" if asked == ",".join(usual) else f"--disciplines {shlex.quote(asked)} "
+        return written(path, page_text(self, own + self.options()))
 
 
 def arena(

@@ -22,8 +22,16 @@ _OVERLOAD = (
     "ones, as the row of that share shows"
 )
 
-_BULK = "its CoDel drops nothing while a packet waits behind in the flow (`mtu`), and so three bulk flows keep one each"
-# bulk-1000: 40.9 ms; with mtu=1 38.4, without lags 39.9; fq_codel 37.6.
+_BULK = "CoDel leaves a bulk flow alone while it is behind; the rest is between CoDel and COBALT: fq_codel has 37.6 ms"
+# bulk-1000 (build of 2026-11-26, seeds 101 to 104): 38.8 ms; without lags 37.6.
+
+_CONTROLS = (
+    "CoDel leaves who is behind alone, and a sender that paces itself, as BBR does, is behind for most of the time"
+)
+# controls-10: RTT 65.3 ms, least 0.918; without lags 60.0, 0.943 (seeds 101 to 104). controls-50: 55.9, 0.921; 47.7, 0.928.
+
+_SLOW_LINK = "CoDel costs long transfers throughput on a slow link: FIFO with it, `codel`, has as much"
+# rate-1, above 300 packets, seeds 101 to 104: 41.3 s; fifo 32.4, codel 42.3.
 
 _PAGES = "six connections of a page are one user, as each of two endless transfers is; fair queues by flow give it six"
 # pages over HTTP/1.1, 95 %: 5.97 s; with user=flow 4.00, without lags 6.11; fq_codel 4.32.
@@ -55,6 +63,8 @@ REASONS: Mapping[str, Mapping[str, str]] = {
         "overload:short": _OVERLOAD,
         "bulk-100:rtt": _BULK,
         "bulk-1000:rtt": _BULK,
+        **{f"controls-{mbps}:{name}": _CONTROLS for mbps in (10, 50) for name in ("rtt", "least", "bbr")},
+        "rate-1:long": _SLOW_LINK,
         "pages:http1-p95": _PAGES,
         "load-80:stall": _STALL,
         "spaced:stall": _STALL,
