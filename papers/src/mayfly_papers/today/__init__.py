@@ -87,7 +87,7 @@ class to fall from, and credit comes from having had less, not from being new. E
 the queue is short too.
 
 Means of [the arena](../arena.md), with hosts of today and one default for all rows; *: leads the row, or cannot be told
-from the best of twelve disciplines. `tests/papers/test_today_arena.py` holds the figures to that page.
+from the best of fourteen disciplines. `tests/papers/test_today_arena.py` holds the figures to that page.
 
 | row | fifo | fq_codel | cake | efd | lfq |
 |---|---:|---:|---:|---:|---:|
@@ -118,15 +118,15 @@ EFD but for overload, and there is no cliff behind them: those of 21 to 300 pack
 EFD, and little more than half of FQ-CoDel's. The median page loads in 0.6 (HTTP/1.1) and 0.4 (HTTP/2) of the time under
 FQ-CoDel. An attacker with new ports, ever new addresses or a split transfer gets one share; long transfers keep theirs
 when short ones alone exceed the link. An access point with one queue is fair between uploads and downloads, with 96 %
-of what FIFO carries. The round trips of long transfers are those under FQ-CoDel and some 3 ms, and
+of what FIFO carries. The round trips of long transfers are those under FQ-CoDel and some 1 ms, and
 the memory is the same.
 
 *Where it is not better.* All rows that LFQ trails stand first on [the page of the arena](../arena.md), with size and
 reason. In overload EFD is quicker for the shortest, since it lets everything else wait; where short transfers alone
 exceed the link, they pay for what the long ones keep. Long transfers stall for longer than under FIFO or CAKE, as they
 wait for the credit of those who come back. The slowest pages over HTTP/1.1 take longer than under a fair queue by flow,
-which gives the six connections of a page six shares. On long paths CoDel costs long transfers what it costs them under
-FQ-CoDel too. And an address that is kept for 0.2 s is a user of its own: whoever can keep many addresses gets many
+which gives the six connections of a page six shares. On long paths CoDel costs long transfers most of what it costs them
+under FQ-CoDel. And an address that is kept for 0.2 s is a user of its own: whoever can keep many addresses gets many
 shares, under LFQ as under every queue that is fair by address.
 
 *What is missing.* It runs in the simulator only so far: there is no kernel module, no measurement beside Linux' own
