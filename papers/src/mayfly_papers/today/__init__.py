@@ -125,8 +125,8 @@ the memory is the same.
 reason. In overload EFD is quicker for the shortest, since it lets everything else wait; where short transfers alone
 exceed the link, they pay for what the long ones keep. Long transfers stall for longer than under FIFO or CAKE, as they
 wait for the credit of those who come back. The slowest pages over HTTP/1.1 take longer than under a fair queue by flow,
-which gives the six connections of a page six shares. On long paths CoDel costs long transfers most of what it costs them
-under FQ-CoDel. And an address that is kept for 0.2 s is a user of its own: whoever can keep many addresses gets many
+which gives the six connections of a page six shares. On long paths CoDel costs long transfers most of what it costs
+them under FQ-CoDel. And an address that is kept for 0.2 s is a user of its own: whoever can keep many addresses gets many
 shares, under LFQ as under every queue that is fair by address.
 
 *What is missing.* It runs in the simulator only so far: there is no kernel module, no measurement beside Linux' own
