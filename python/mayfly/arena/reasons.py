@@ -28,7 +28,7 @@ _BULK = "CoDel leaves a bulk flow alone while it is behind; the rest is between 
 _CONTROLS = (
     "CoDel leaves who is behind alone, and a sender that paces itself, as BBR does, is behind for most of the time"
 )
-# Seeds 101 to 104: controls-10, RTT 65.3 ms, least 0.918; without lags 60.0, 0.943; controls-50 55.9, 0.921; 47.7, 0.928.
+# controls-10: RTT 65.3 ms, least 0.918; without lags 60.0, 0.943. controls-50: 55.9, 0.921; 47.7, 0.928.
 
 _SLOW_LINK = "CoDel costs long transfers throughput on a slow link: FIFO with it, `codel`, has as much"
 # rate-1, above 300 packets, seeds 101 to 104: 41.3 s; fifo 32.4, codel 42.3.

@@ -126,8 +126,8 @@ reason. In overload EFD is quicker for the shortest, since it lets everything el
 exceed the link, they pay for what the long ones keep. Long transfers stall for longer than under FIFO or CAKE, as they
 wait for the credit of those who come back. The slowest pages over HTTP/1.1 take longer than under a fair queue by flow,
 which gives the six connections of a page six shares. On long paths CoDel costs long transfers most of what it costs
-them under FQ-CoDel. And an address that is kept for 0.2 s is a user of its own: whoever can keep many addresses gets many
-shares, under LFQ as under every queue that is fair by address.
+them under FQ-CoDel. And an address that is kept for 0.2 s is a user of its own: whoever can keep many addresses gets
+many shares, under LFQ as under every queue that is fair by address.
 
 *What is missing.* It runs in the simulator only so far: there is no kernel module, no measurement beside Linux' own
 TCP, and no one has run it on a link that carries people. Until there is, the answer above is the one for a Linux
