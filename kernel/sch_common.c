@@ -11,6 +11,7 @@
 #include <linux/version.h>
 #include <net/flow_dissector.h>
 #include <net/ip.h>
+#include <net/ipv6.h>
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include <net/gso.h>
 #endif
@@ -278,6 +279,20 @@ static void mf_sch_dissect(const struct sk_buff *skb, struct flow_keys *keys,
 		headers->tcp = keys->control.thoff;
 }
 
+/* The number of the host at @address: for IPv4 the address, for IPv6 a hash. */
+static u32 mf_sch_host(const struct mf_sch *common, const void *address, u32 len)
+{
+	struct in6_addr ip6;
+	__be32 ip4;
+
+	if (len == sizeof(ip4)) {
+		memcpy(&ip4, address, sizeof(ip4));
+		return ntohl(ip4) >> (32 - common->prefix) << (32 - common->prefix);
+	}
+	ipv6_addr_prefix(&ip6, address, common->prefix6);
+	return siphash(&ip6, sizeof(ip6), &common->key);
+}
+
 static u8 mf_sch_ecn(const struct sk_buff *skb, __be16 protocol)
 {
 	static const u8 ecn[] = { MF_NOT_ECT, MF_ECT_1, MF_ECT_0, MF_CE };
@@ -379,6 +394,12 @@ void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		.kind = MF_UDP,
 		.ecn = mf_sch_ecn(skb, headers.protocol),
 	};
+	if (common->hosts && headers.len) {
+		packet->src = mf_sch_host(common, headers.from, headers.len);
+		packet->dst = mf_sch_host(common, headers.to, headers.len);
+	}
+	if (common->hosts)
+		packet->mark = skb->mark;
 	if (headers.tcp && common->connections.entries)
 		mf_sch_tcp(common, skb, &headers, packet, now_ns);
 }
@@ -407,6 +428,28 @@ void mf_sch_victim(struct mf_sch *common, const struct mf_packet *victim)
 		rtnl_qdisc_drop(skb, sch);
 }
 EXPORT_SYMBOL_GPL(mf_sch_victim);
+
+/**
+ * mf_sch_early() - a packet is dropped as it would leave
+ * @common: of the queue discipline
+ * @victim: the packet
+ *
+ * Called from the core's discard, during dequeue; mf_sch_settle() follows when
+ * packets are left.
+ */
+void mf_sch_early(struct mf_sch *common, const struct mf_packet *victim)
+{
+	struct sk_buff *skb = victim->handle;
+	struct Qdisc *sch = common->sch;
+
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qstats_drop(sch);
+	sch->q.qlen--;
+	common->gone_pkts++;
+	common->gone_bytes += qdisc_pkt_len(skb);
+	kfree_skb(skb);
+}
+EXPORT_SYMBOL_GPL(mf_sch_early);
 
 /**
  * mf_sch_settle() - tells the parents about victims

@@ -26,6 +26,9 @@
  * @gone_pkts: victims that the parents do not know of yet
  * @gone_bytes: of these
  * @split: super-packets are split into packets of the wire
+ * @hosts: the core asks for hosts and marks
+ * @prefix: leading bits of an IPv4 address that tell hosts apart
+ * @prefix6: the same of an IPv6 address
  */
 struct mf_sch {
 	struct Qdisc *sch;
@@ -36,6 +39,9 @@ struct mf_sch {
 	u32 gone_pkts;
 	u32 gone_bytes;
 	bool split;
+	bool hosts;
+	u8 prefix;
+	u8 prefix6;
 };
 
 /* The core's enqueue. */
@@ -55,7 +61,7 @@ struct mf_bound {
 };
 
 /* Bounds of options that several have, of a queue discipline @id. A queue of the
- * largest ones takes some 170 MB; no bound makes a packet cost more than O(log n).
+ * largest ones takes some 190 MB; no bound makes a packet cost more than O(log n).
  */
 #define MF_TIME_MIN ((u64)NSEC_PER_MSEC)
 #define MF_TIME_MAX (1000000ULL * NSEC_PER_SEC)
@@ -81,6 +87,7 @@ int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns);
 void mf_sch_victim(struct mf_sch *common, const struct mf_packet *victim);
+void mf_sch_early(struct mf_sch *common, const struct mf_packet *victim);
 void mf_sch_settle(struct mf_sch *common);
 int mf_sch_split(struct mf_sch *common, struct sk_buff *skb, u64 now_ns,
 		 mf_sch_take_t take);

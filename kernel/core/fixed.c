@@ -111,8 +111,13 @@ s64 mf_fx_per(s64 a, s64 count)
 	return mf_fx_held(mf_fx_quotient(a, count));
 }
 
-/* Largest integer whose square is at most @value, by Newton from above. */
-static u64 mf_integer_sqrt(u64 value)
+/**
+ * mf_integer_sqrt() - square root of an integer, by Newton from above
+ * @value: any number
+ *
+ * Return: the largest integer whose square is at most @value
+ */
+u64 mf_integer_sqrt(u64 value)
 {
 	u32 bits = mf_bits(value);
 	u64 root, next;
@@ -127,6 +132,7 @@ static u64 mf_integer_sqrt(u64 value)
 		root = next;
 	}
 }
+EXPORT_SYMBOL_GPL(mf_integer_sqrt);
 
 /**
  * mf_fx_sqrt() - square root

@@ -21,6 +21,7 @@ s64 mf_fx_mul(s64 a, s64 b);
 s64 mf_fx_div(s64 a, s64 b);
 s64 mf_fx_per(s64 a, s64 count);
 s64 mf_fx_sqrt(s64 value);
+u64 mf_integer_sqrt(u64 value);
 
 static inline s64 mf_fx_held(s64 value)
 {

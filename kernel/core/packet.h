@@ -25,6 +25,10 @@ enum mf_ecn { MF_NOT_ECT, MF_ECT_0, MF_ECT_1, MF_CE };
  *	acknowledged; MF_UDP: 0
  * @arrival_ns: when it came, set by the core
  * @len: length on the wire, bytes
+ * @src: number of the source host, where the core asks for users: an IPv4 address,
+ *	or a keyed hash of another one
+ * @dst: of the destination host
+ * @mark: what somebody on the path wrote on the packet; 0 without one
  * @kind: enum mf_kind
  * @ecn: enum mf_ecn
  */
@@ -34,6 +38,9 @@ struct mf_packet {
 	u64 progress;
 	u64 arrival_ns;
 	u32 len;
+	u32 src;
+	u32 dst;
+	u32 mark;
 	u8 kind;
 	u8 ecn;
 };

@@ -43,6 +43,12 @@ static inline u32 mf_bits(u64 number)
 	return fls64(number);
 }
 
+/* The lowest bit of a number that is not 0. */
+static inline u32 mf_lowest_bit(u64 number)
+{
+	return __ffs64(number);
+}
+
 #else
 
 #include <errno.h>
@@ -53,6 +59,7 @@ static inline u32 mf_bits(u64 number)
 #include <string.h>
 
 typedef uint8_t u8;
+typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
@@ -92,6 +99,12 @@ static inline u64 mf_div64(u64 dividend, u64 divisor)
 static inline u32 mf_bits(u64 number)
 {
 	return number ? 64 - __builtin_clzll(number) : 0;
+}
+
+/* The lowest bit of a number that is not 0. */
+static inline u32 mf_lowest_bit(u64 number)
+{
+	return __builtin_ctzll(number);
 }
 
 #endif

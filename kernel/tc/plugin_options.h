@@ -6,6 +6,7 @@
 #include "tc_plugin.h"
 
 #define PLUGIN_MAX_PKTS (1U << 20)
+#define PLUGIN_ONE 16777216.0
 #define PLUGIN_MIN_NS 1000000LL
 #define PLUGIN_MAX_NS 1000000000000000LL
 
@@ -20,12 +21,16 @@ char *sprint_time64(__s64 ns, char *text);
  * @PLUGIN_SIZE: bytes
  * @PLUGIN_TIME: 1 ms to 10^6 s
  * @PLUGIN_TIME_OR_NEVER: or the word never, which is 0
+ * @PLUGIN_DURATION: any time, whose bounds the kernel knows
+ * @PLUGIN_NUMBER: a number, whose bounds the kernel knows
+ * @PLUGIN_SHARE: 0 to 1, as a multiple of 2^-24
  * @PLUGIN_WORD: one of some words
  * @PLUGIN_FLAG: its name, or its name with "no" before it
  */
 enum plugin_kind {
 	PLUGIN_LIMIT, PLUGIN_FLOWS, PLUGIN_SIZE, PLUGIN_TIME,
-	PLUGIN_TIME_OR_NEVER, PLUGIN_WORD, PLUGIN_FLAG
+	PLUGIN_TIME_OR_NEVER, PLUGIN_DURATION, PLUGIN_NUMBER, PLUGIN_SHARE,
+	PLUGIN_WORD, PLUGIN_FLAG
 };
 
 /* An option; a table of them ends with a NULL name. */
@@ -58,6 +63,40 @@ static inline int plugin_time(const char *who, const char *name,
 	if (get_time64(ns, text) || *ns < PLUGIN_MIN_NS || *ns > PLUGIN_MAX_NS)
 		return plugin_fail(who, "%s: 1ms to 1000000s%s, not %s", name,
 				   never ? " or never" : "", text);
+	return 0;
+}
+
+static inline bool plugin_is_time(const struct plugin_option *option)
+{
+	return option->kind == PLUGIN_TIME || option->kind == PLUGIN_DURATION ||
+	       option->kind == PLUGIN_TIME_OR_NEVER;
+}
+
+static inline int plugin_duration(const char *who, const char *name,
+				  const char *text, __s64 *ns)
+{
+	if (get_time64(ns, text) || *ns < 0)
+		return plugin_fail(who, "%s: a time, as 100ms, not %s", name, text);
+	return 0;
+}
+
+static inline int plugin_number(const char *who, const char *name,
+				const char *text, __u32 *number)
+{
+	if (*text == '-' || get_u32(number, text, 10))
+		return plugin_fail(who, "%s: a whole number, not %s", name, text);
+	return 0;
+}
+
+static inline int plugin_share(const char *who, const char *name,
+			       const char *text, __u32 *number)
+{
+	char *end;
+	double share = strtod(text, &end);
+
+	if (end == text || *end || !(share >= 0 && share <= 1))
+		return plugin_fail(who, "%s: 0 to 1, not %s", name, text);
+	*number = share * PLUGIN_ONE;
 	return 0;
 }
 
@@ -94,6 +133,15 @@ static inline int plugin_read(const char *who,
 	case PLUGIN_WORD:
 		err = plugin_word(who, option->name, text, option->words, &word);
 		break;
+	case PLUGIN_NUMBER:
+		err = plugin_number(who, option->name, text, &number);
+		break;
+	case PLUGIN_SHARE:
+		err = plugin_share(who, option->name, text, &number);
+		break;
+	case PLUGIN_DURATION:
+		err = plugin_duration(who, option->name, text, &ns);
+		break;
 	default:
 		err = plugin_time(who, option->name, text, never, &ns);
 	}
@@ -125,8 +173,7 @@ static inline void plugin_put(const struct plugin_option *option,
 	number = request->numbers[attribute];
 	if (option->kind == PLUGIN_WORD || option->kind == PLUGIN_FLAG)
 		addattr8(message, PLUGIN_MESSAGE_SIZE, attribute, number);
-	else if (option->kind == PLUGIN_TIME ||
-		 option->kind == PLUGIN_TIME_OR_NEVER)
+	else if (plugin_is_time(option))
 		addattr_l(message, PLUGIN_MESSAGE_SIZE, attribute, &number,
 			  sizeof(number));
 	else
@@ -177,7 +224,7 @@ static inline void plugin_show_time(const struct plugin_option *option,
 	__u64 ns;
 
 	memcpy(&ns, RTA_DATA(attribute), sizeof(ns));
-	if (ns)
+	if (ns || option->kind == PLUGIN_DURATION)
 		sprint_time64(ns, text);
 	snprintf(key, sizeof(key), "%s_ns", option->name);
 	print_color_u64(PRINT_JSON, COLOR_NONE, key, NULL, ns);
@@ -218,7 +265,13 @@ static inline void plugin_show(const struct plugin_option *option,
 		return;
 	case PLUGIN_TIME:
 	case PLUGIN_TIME_OR_NEVER:
+	case PLUGIN_DURATION:
 		plugin_show_time(option, attribute);
+		return;
+	case PLUGIN_SHARE:
+		snprintf(format, sizeof(format), "%s %%.6g ", option->name);
+		print_color_float(PRINT_ANY, COLOR_NONE, option->name, format,
+				  plugin_u32(attribute) / PLUGIN_ONE);
 		return;
 	default:
 		snprintf(key, sizeof(key), "%s%s", option->name, suffix);

@@ -8,12 +8,13 @@
  * of crates/qdisc, whose example of the same name prints the same lines.
  * A line of the trace is a call at a time in ns that does not decrease:
  *
- *	+ TIME FLOW HANDLE PROGRESS LENGTH KIND ECN	a packet comes
+ *	+ TIME FLOW HANDLE PROGRESS LENGTH KIND ECN [SRC DST MARK]	a packet comes
  *	- TIME						one is to be sent
  *	= TIME LIMIT [NAME=VALUE ...]			other options
  *
  * KIND is d (data), a (acknowledgement) or u (UDP); ECN is 0 (not-ECT), 1, 2
- * (ECT(0), ECT(1)) or 3 (CE). Lines out, - for what there is not:
+ * (ECT(0), ECT(1)) or 3 (CE). SRC and DST number the hosts: without them every
+ * connection has one of its own. Lines out, - for what there is not:
  *
  *	+ HANDLE FATE CLASS DROPPED PACKETS BYTES FLOWS HIGH
  *	- HANDLE ECN PEEKED DROPPED PACKETS BYTES FLOWS HIGH
@@ -88,11 +89,15 @@ static void arrive(const struct discipline *discipline, void *core, const char *
 	unsigned int ecn;
 	char kind;
 	enum mf_fate fate;
+	int fields;
 
-	if (sscanf(line, "+ %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %u %c %u", &now,
-		   &packet.flow, &handle, &packet.progress, &packet.len, &kind, &ecn) != 7 ||
-	    ecn > MF_CE || !strchr("dau", kind))
+	fields = sscanf(line, "+ %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+			" %u %c %u %u %u %u", &now, &packet.flow, &handle, &packet.progress,
+			&packet.len, &kind, &ecn, &packet.src, &packet.dst, &packet.mark);
+	if ((fields != 7 && fields != 10) || ecn > MF_CE || !strchr("dau", kind))
 		fail("not a packet: %s", line);
+	if (fields == 7)
+		packet.src = packet.flow >> 1;
 	packet.handle = (void *)(uintptr_t)handle;
 	packet.kind = kind == 'd' ? MF_DATA : kind == 'a' ? MF_ACK : MF_UDP;
 	packet.ecn = ecn;

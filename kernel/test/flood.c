@@ -83,6 +83,7 @@ static enum mf_fate come(struct flood *flood, u64 flow, u32 len)
 	struct mf_packet packet = {
 		.handle = (void *)(uintptr_t)++flood->handles,
 		.flow = key_of(flow),
+		.src = flow,
 		.len = len,
 		.kind = MF_UDP,
 	};

@@ -189,4 +189,68 @@ struct tc_run2c_xstats {
 	__u32 low_pkts;
 };
 
+/* LFQ: lagged fair queueing */
+
+enum {
+	TCA_LFQ_UNSPEC,
+	TCA_LFQ_PAD,
+	TCA_LFQ_LIMIT,		/* u32, packets */
+	TCA_LFQ_LIMIT_BYTES,	/* u32, bytes; in place of TCA_LFQ_LIMIT */
+	TCA_LFQ_USER,		/* u8, enum tc_lfq_user */
+	TCA_LFQ_WEIGHTS,	/* u8, enum tc_lfq_weights */
+	TCA_LFQ_PREFIX,		/* u32, bits of an IPv4 address */
+	TCA_LFQ_PREFIX6,	/* u32, bits of an IPv6 address */
+	TCA_LFQ_USER_LAG,	/* u32, bytes */
+	TCA_LFQ_FLOW_LAG,	/* u32, bytes */
+	TCA_LFQ_DEBT,		/* u32, bytes */
+	TCA_LFQ_PACE,		/* u32, times 2^24 */
+	TCA_LFQ_PROBATION,	/* u64, ns; 0: none */
+	TCA_LFQ_FLOWS,		/* u32, slots */
+	TCA_LFQ_USERS,		/* u32, slots */
+	TCA_LFQ_LAG_TIME,	/* u64, ns */
+	TCA_LFQ_PATIENCE,	/* u64, ns */
+	TCA_LFQ_TARGET,		/* u64, ns */
+	TCA_LFQ_INTERVAL,	/* u64, ns */
+	TCA_LFQ_MTU,		/* u32, bytes */
+	TCA_LFQ_ECN,		/* u8, 0 or 1 */
+	TCA_LFQ_STEP,		/* u64, ns */
+	TCA_LFQ_SPLIT,		/* u8, 0 or 1 */
+	__TCA_LFQ_MAX
+};
+
+#define TCA_LFQ_MAX (__TCA_LFQ_MAX - 1)
+
+/* What a user is. */
+enum tc_lfq_user {
+	TC_LFQ_PAIR,
+	TC_LFQ_TRIPLE,
+	TC_LFQ_DST,
+	TC_LFQ_SRC,
+	TC_LFQ_FLOW,
+	TC_LFQ_MARK,
+	__TC_LFQ_USER_MAX
+};
+
+/* What a user weighs. */
+enum tc_lfq_weights {
+	TC_LFQ_EQUAL,
+	TC_LFQ_BY_MARK,
+	__TC_LFQ_WEIGHTS_MAX
+};
+
+struct tc_lfq_xstats {
+	__u64 pushed_out;	/* packets that had to make room */
+	__u64 early;		/* packets dropped by CoDel */
+	__u64 marked;		/* packets */
+	__u64 admitted;		/* users that got standing */
+	__u64 sharing;		/* of these without a slot of their own */
+	__u64 bypassed;		/* flows that began without a slot */
+	__u64 ahead;		/* packets that went ahead of all users */
+	__u64 fed;		/* packets of flows that had starved */
+	__u32 users;		/* with packets now */
+	__u32 flows;		/* that wait now */
+	__u32 newcomers;	/* packets of new users that wait now */
+	__u32 charge;		/* of a byte, in sixteenths */
+};
+
 #endif

@@ -6,6 +6,10 @@ from pathlib import Path
 from mayfly.discipline_registry import disciplines
 
 DRIVERS = Path(__file__).resolve().parents[2] / "kernel" / "test"
+LEFT_OUT = {"lfq": ("medium", "quantum")}
+"""Options of the registry that a core does not have: a cell is left to the scheduler of airtime of an access point."""
+LONGEST = {("lfq", "interval"): 4.0}
+"""Upper bounds of a core that are below those of the registry."""
 _REGISTERED = re.compile(r"^(?:\w+_)?DISCIPLINE\((?!name\))(\w+)\)", re.MULTILINE)
 
 
@@ -22,11 +26,14 @@ def values(id: str) -> list[str]:
     row = next(row for row in disciplines() if row["id"] == id)
     found = []
     for param in row["params"]:
+        if param["name"] in LEFT_OUT.get(id, ()):
+            continue
+        most = LONGEST.get((id, param["name"]), param.get("max"))
         if "choices" in param:
             found += [f"{param['name']}={word}" for word in param["choices"]]
         elif isinstance(param["default"], float):
             near = {param["default"] / 3, 3 * param["default"], param["min"]}
-            found += [f"{param['name']}={value:g}" for value in sorted(near) if param["min"] <= value <= param["max"]]
+            found += [f"{param['name']}={value:g}" for value in sorted(near) if param["min"] <= value <= most]
     return found
 
 

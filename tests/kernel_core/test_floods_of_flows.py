@@ -9,8 +9,16 @@ import pytest
 
 FLOODED = tuple(id for id in cores.ids() if id != "estmred")
 OPTIONS = {"lars": ("half_life=0.001",)}
-SMALLEST = {"efd": (), "pefd": (), "efdack": (), "estmred": ("arithmetic=integers",)}
-"""A table of flows that is always full: those of EFD are as large as the buffer."""
+SMALLEST = {
+    "efd": (),
+    "pefd": (),
+    "efdack": (),
+    "estmred": ("arithmetic=integers",),
+    "lfq": ("flows=8", "users=8", "target=1000"),
+}
+"""A table of flows that is always full: those of EFD are as large as the buffer.
+
+After a pause CoDel may drop all that waits at once, as that of Linux does: here it never does."""
 MOST_VICTIMS = 4096
 LONGEST_GAP = 8
 """Sampling intervals that the estimator bridges."""

@@ -24,7 +24,7 @@ fn name(reason: DropReason) -> &'static str {
 
 fn packet<'a>(mut field: impl FnMut() -> Option<&'a str>) -> Option<Packet> {
     let flow: u64 = field()?.parse().ok()?;
-    Some(Packet {
+    let mut packet = Packet {
         flow: FlowKey(flow),
         handle: field()?.parse().ok()?,
         progress: field()?.parse().ok()?,
@@ -42,7 +42,14 @@ fn packet<'a>(mut field: impl FnMut() -> Option<&'a str>) -> Option<Packet> {
             _ => return None,
         },
         ecn: *[Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce].get(field()?.parse::<usize>().ok()?)?,
-    })
+    };
+    // Hosts and mark may be left out: then every connection has a host of its own.
+    if let Some(src) = field() {
+        packet.src = src.parse().ok()?;
+        packet.dst = field()?.parse().ok()?;
+        packet.mark = field()?.parse().ok()?;
+    }
+    Some(packet)
 }
 
 /// What was dropped, but for `own`, and the state after a call.

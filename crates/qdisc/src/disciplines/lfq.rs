@@ -224,6 +224,9 @@ const LISTED: usize = 256;
 const SCALE: u64 = 16;
 const MOST: u64 = 64;
 
+/// Bits behind the point of the time for a byte.
+const PER_BYTE: u32 = 20;
+
 /// Bytes over which the rate of the link is measured.
 const MEASURED: u64 = 30_000;
 
@@ -404,8 +407,8 @@ impl Lag {
 struct Scale {
     /// In units of 1 / `SCALE`.
     now: u32,
-    /// Time for a byte, ns, at which it is one.
-    fastest: f64,
+    /// Time for a byte at which it is one, ns times 2^`PER_BYTE`: 2^30 ns at most.
+    fastest: u64,
     /// When the packet in transmission was handed out, if others waited behind it, and its bytes.
     since: Option<(Time, u32)>,
     /// Bytes that were sent one behind the other, lately, and the time that took, ns.
@@ -416,7 +419,9 @@ struct Scale {
 impl Scale {
     /// Bytes beyond which `lag` bytes take longer than `most`.
     fn of(lag: u64, most: Time) -> Scale {
-        Scale { now: SCALE as u32, fastest: most.0 as f64 / lag as f64, since: None, bytes: 0, time: 0 }
+        let whole = (most.0 / lag).min(1 << 30);
+        let rest = if whole < 1 << 30 { ((most.0 % lag) << PER_BYTE) / lag } else { 0 };
+        Scale { now: SCALE as u32, fastest: (whole << PER_BYTE) + rest, since: None, bytes: 0, time: 0 }
     }
 
     /// The link is free at `now`.
@@ -434,8 +439,11 @@ impl Scale {
     /// Half of what was measured counts on. What differs by less than an eighth stays.
     #[cold]
     fn adapt(&mut self) {
-        let scale = SCALE as f64 * self.time as f64 / self.bytes as f64 / self.fastest;
-        let scale = scale.clamp(SCALE as f64, (MOST * SCALE) as f64).round() as u32;
+        let bytes = self.bytes.min(u32::MAX.into());
+        // In integers, as `kernel/core/lfq.h` has it: what the bytes may take, and the time rounded to a multiple of that.
+        let may = ((u128::from(self.fastest) * u128::from(bytes)) >> PER_BYTE).max(1) as u64;
+        let scale = (SCALE * self.time.min(1 << 58) + may / 2) / may;
+        let scale = scale.clamp(SCALE, MOST * SCALE) as u32;
         if scale.abs_diff(self.now) > self.now / 8 || scale == SCALE as u32 {
             self.now = scale;
         }
@@ -1470,7 +1478,7 @@ impl Discipline for Lfq {
         time_driven: false,
         // While packets of a flow wait, the flow keeps to its slot, or to the flow that has those without one.
         keeps_flow_order: true,
-        runs_on: RunsOn::Simulation,
+        runs_on: RunsOn::Module { qdisc: "lfq", options: "", bpf: false },
         params: &[
             Param {
                 name: "user",
@@ -1577,7 +1585,7 @@ impl Discipline for Lfq {
         let is_cell = options.choice("medium") == "cell";
         let of_cell = if is_cell { flows } else { 0 };
         let (by, by_mark) = (By::with_options(options), options.choice("weights") == "mark");
-        let pace = options.number("pace") * f64::from(1_u32 << FRACTION);
+        let pace = (options.number("pace") * f64::from(1_u32 << FRACTION)) as u32;
         Ok(Lfq {
             packets: Slab::default(),
             flows: vec![Flow { home: NONE, counted: NONE, ..Flow::default() }; flows],
@@ -1616,7 +1624,7 @@ impl Discipline for Lfq {
             user_lag: Lag::of(options.whole("user_lag"), 60),
             flow_lag: Lag::of(options.whole("flow_lag"), 15),
             debt: options.whole("debt") as i64,
-            rates: (0..=LISTED).map(|sharing| (pace / sharing.max(1) as f64) as u32).collect(),
+            rates: (0..=LISTED as u32).map(|sharing| pace / sharing.max(1)).collect(),
             probation: options.time("probation"),
             patience: options.time("patience"),
             quantum: if is_cell { options.whole("quantum") as i64 } else { 0 },

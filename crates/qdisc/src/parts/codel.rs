@@ -67,10 +67,12 @@ impl Law {
     }
 }
 
-/// Section 5.6, `control_law`. Division and square root are exact in IEEE 754: the same on every
-/// platform.
+/// Section 5.6, `control_law`: interval / sqrt(count), rounded down. In integers, so that it is the same everywhere, the kernel
+/// included.
 pub(crate) fn control_law(time: Time, interval: Time, count: u32) -> Time {
-    later(time, Time((interval.0 as f64 / f64::from(count).sqrt()) as u64))
+    let square = u128::from(interval.0) * u128::from(interval.0) / u128::from(count);
+    let span = u64::try_from(square).map_or_else(|_| square.isqrt() as u64, u64::isqrt);
+    later(time, Time(span))
 }
 
 fn later(time: Time, span: Time) -> Time {
@@ -202,5 +204,22 @@ impl Control {
         env.discard(packet, DropReason::Early);
         self.may_drop(law, env, queue);
         queue.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_control_law_in_integers_is_that_of_floating_point() {
+        for interval in [100_000_000, 1_000_000, 20_000_000, 333_333_333, 4_000_000_000] {
+            for count in 1..200_000_u32 {
+                let expected = (interval as f64 / f64::from(count).sqrt()) as u64;
+                assert_eq!(control_law(Time(5), Time(interval), count), Time(5 + expected), "{interval} {count}");
+            }
+        }
+        assert_eq!(control_law(Time::ZERO, Time(u64::MAX), 1), Time(u64::MAX));
+        assert_eq!(control_law(Time(1), Time(u64::MAX), 4), Time(1 + u64::MAX / 2));
     }
 }
