@@ -118,8 +118,8 @@ EFD but for overload, and there is no cliff behind them: those of 21 to 300 pack
 EFD, and little more than half of FQ-CoDel's. The median page loads in 0.6 (HTTP/1.1) and 0.4 (HTTP/2) of the time under
 FQ-CoDel. An attacker with new ports, ever new addresses or a split transfer gets one share; long transfers keep theirs
 when short ones alone exceed the link. An access point with one queue is fair between uploads and downloads, with 96 %
-of what FIFO carries. The round trips of long transfers are those under FQ-CoDel and some 1 ms, and
-the memory is the same.
+of what FIFO carries. The round trips of long transfers are those under FQ-CoDel and some 1 ms, and the memory is the
+same.
 
 *Where it is not better.* All rows that LFQ trails stand first on [the page of the arena](../arena.md), with size and
 reason. In overload EFD is quicker for the shortest, since it lets everything else wait; where short transfers alone
@@ -129,9 +129,9 @@ which gives the six connections of a page six shares. On long paths CoDel costs 
 them under FQ-CoDel. And an address that is kept for 0.2 s is a user of its own: whoever can keep many addresses gets
 many shares, under LFQ as under every queue that is fair by address.
 
-*What is missing.* It runs in the simulator only so far: there is no kernel module, no measurement beside Linux' own
-TCP, and no one has run it on a link that carries people. Until there is, the answer above is the one for a Linux
-box: FQ-CoDel or CAKE.
+*What is missing.* It is a Linux module since November 2026 ([LFQ in Linux](../kernel/index.md)), which decides as the
+simulator does; but it has no shaper of its own, nobody has measured the board above with Linux' own TCP, and no one has
+run it on a link that carries people. Until somebody has, the answer above is the one for a Linux box: FQ-CoDel or CAKE.
 
 ## In the Linux kernel
 
