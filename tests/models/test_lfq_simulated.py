@@ -194,7 +194,10 @@ def test_packets_take_as_long_as_the_model_says(packets):
 
 
 def test_drops_by_codel_are_what_the_model_leaves_out(packets):
-    """A flow that is held up for an interval loses packets: those of 51 to 300 packets take 10 to 30 % longer."""
+    """A flow that is held up for an interval loses packets: those of 51 to 300 packets take 4 to 9 % longer.
+
+    At half of the link; what is behind is left alone (docs/models/lfq.md).
+    """
     default, plain = by_class(packets, "lfq"), by_class(packets, PLAIN)
     longer = (default["response_time_s"] / plain["response_time_s"]).to_numpy()
-    assert np.all(longer[:2] < 1.05) and np.all(longer[3:6] > 1.05) and np.all(longer < 1.4), longer
+    assert np.all(longer[:2] < 1.05) and np.all(longer[3:6] > 1.03) and np.all(longer < 1.2), longer
