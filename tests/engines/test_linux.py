@@ -8,6 +8,7 @@ from mayfly.discipline_registry import parse
 from mayfly.engines import engine, guest, linux
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of
+from mayfly.workload.lists import flow_list
 
 COUNTERS = {"packets": 50, "bytes": 70_000, "drops": 3, "backlog_packets": 1, "backlog_bytes": 1500}
 
@@ -116,3 +117,12 @@ def test_losses_of_the_link_are_refused():
     lossy = scenario_of({"network": {"loss": 0.1}, "workload": {"load": "1mbit"}}, "example")
     with pytest.raises(MayflyError, match=r"network.loss = 0.1: must be 0 with --engine linux"):
         mayfly.compare(lossy, "fifo", engine=engine("linux"))
+
+
+def test_marks_are_refused():
+    marked = load_scenario("wired", {"mark_of": {"gold": 3}})
+    with pytest.raises(MayflyError, match=r"mark_of.gold: --engine linux marks no packets"):
+        mayfly.compare(marked, "fifo", engine=engine("linux"))
+    flows = flow_list(pl.DataFrame({"start_s": [0.0], "size_packets": [10], "mark": [3]}), source="list")
+    with pytest.raises(MayflyError, match="mark: --engine linux has no marks of packets"):
+        linux.refuse_flows(flows)

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from mayfly.errors import MayflyError
+from mayfly.scenario.overrides import parse_override
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import named, run_one, workload
 
@@ -45,3 +46,10 @@ def test_a_group_that_no_flow_has_is_refused() -> None:
 def test_a_mark_has_32_bits() -> None:
     with pytest.raises(MayflyError, match="mark_of"):
         ratio("lfq", mark_of={"large": 2**32})
+
+
+def test_a_mark_is_set_by_the_name_of_its_group() -> None:
+    assert load_scenario("wired", dict([parse_override("mark_of.gold=3")])).mark_of == {"gold": 3}
+    for wrong in ("mark_of.a.b=3", "mark_of.gold=x", "mark_of.=3"):
+        with pytest.raises(MayflyError, match="mark_of"):
+            load_scenario("wired", dict([parse_override(wrong)]))

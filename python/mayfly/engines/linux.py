@@ -65,6 +65,8 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError(f"trace = {scenario.trace[0]}: --engine linux traces no packets")
     if scenario.subflows:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
+    if scenario.mark_of:
+        raise MayflyError(f"mark_of.{next(iter(scenario.mark_of))}: --engine linux marks no packets")
     if scenario.probes.any:
         raise MayflyError("probes: must be off with --engine linux, which has none")
 
@@ -88,6 +90,7 @@ def refuse_flows(flows: pl.DataFrame) -> None:
         ("after", "flows that wait for others"),
         ("script", "scripts"),
         ("bursts", "UDP flows of another kind than constant rate"),
+        ("mark", "marks of packets"),
     ):
         if name in flows.columns and flows[name].null_count() < flows.height:
             raise MayflyError(f"{name}: --engine linux has no {what}")

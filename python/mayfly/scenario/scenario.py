@@ -354,13 +354,15 @@ def _may_be_absent(name: str) -> bool:
 
 
 def _in_named_section(name: str) -> bool:
-    """Whether the field lies in a section that has a name of its own, such as transports.NAME.congestion."""
+    """Whether the field lies in a table whose keys are names, such as transports.NAME.congestion or mark_of.GROUP."""
     section, _, rest = name.partition(".")
     field = Scenario.model_fields.get(section)
     if field is None or get_origin(field.annotation) is not dict:
         return False
-    own, _, last = rest.partition(".")
-    return bool(own) and last in field_names(get_args(field.annotation)[1])
+    own, dot, last = rest.partition(".")
+    element = get_args(field.annotation)[1]
+    is_section = isinstance(element, type) and issubclass(element, BaseModel)
+    return bool(own) and (last in field_names(element) if is_section else not dot)
 
 
 def _place(document: dict[str, Any], name: str, value: Any) -> None:

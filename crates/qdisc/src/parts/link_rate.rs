@@ -8,14 +8,41 @@ use units::Time;
 /// Bytes over which the rate is measured.
 const MEASURED: u64 = 30_000;
 
+/// What was sent one packet behind the other, lately.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sent {
+    /// When the packet in transmission was handed out, if others waited behind it, and its bytes.
+    since: Option<(Time, u32)>,
+    bytes: u64,
+    /// The time that took, ns.
+    time: u64,
+}
+
+impl Sent {
+    /// The link is free at `now`, and asks for a packet. Bytes, and the time they took, ns, when that is enough to tell the rate.
+    #[inline]
+    pub(crate) fn is_free(&mut self, now: Time) -> Option<(u64, u64)> {
+        let (then, bytes) = self.since.take()?;
+        self.bytes += u64::from(bytes);
+        self.time += now.saturating_sub(then).0;
+        let found = (self.bytes, self.time);
+        (found.0 >= 2 * MEASURED).then(|| {
+            (self.bytes, self.time) = (found.0 / 2, found.1 / 2);
+            found
+        })
+    }
+
+    /// A packet of `bytes` is handed out at `now`; others wait behind it or none do.
+    #[inline]
+    pub(crate) fn sends(&mut self, bytes: u32, now: Time, others_wait: bool) {
+        self.since = others_wait.then_some((now, bytes));
+    }
+}
+
 /// A rate that is measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkRate {
-    /// When the packet in transmission was handed out, if others waited behind it, and its bytes.
-    since: Option<(Time, u32)>,
-    /// Bytes that were sent one behind the other, lately, and the time that took, ns.
-    bytes: u64,
-    time: u64,
+    sent: Sent,
     /// Time for a byte, ns; 0 while unknown.
     ns_per_byte: f64,
 }
@@ -24,20 +51,15 @@ impl LinkRate {
     /// The link is free at `now`, and asks for a packet.
     #[inline]
     pub(crate) fn is_free(&mut self, now: Time) {
-        if let Some((then, bytes)) = self.since.take() {
-            self.bytes += u64::from(bytes);
-            self.time += now.saturating_sub(then).0;
-            if self.bytes >= 2 * MEASURED {
-                self.ns_per_byte = self.time as f64 / self.bytes as f64;
-                (self.bytes, self.time) = (self.bytes / 2, self.time / 2);
-            }
+        if let Some((bytes, time)) = self.sent.is_free(now) {
+            self.ns_per_byte = time as f64 / bytes as f64;
         }
     }
 
     /// A packet of `bytes` is handed out at `now`; others wait behind it or none do.
     #[inline]
     pub(crate) fn sends(&mut self, bytes: u32, now: Time, others_wait: bool) {
-        self.since = others_wait.then_some((now, bytes));
+        self.sent.sends(bytes, now, others_wait);
     }
 
     /// Time that `bytes` take on the link; zero while the rate is unknown.

@@ -11,6 +11,13 @@ pub(crate) const USER: Param = Param {
     value: Value::Choice(&["pair", "dst", "src", "flow", "mark"]),
 };
 
+/// The same for who can weigh pairs by their hosts.
+pub(crate) const USER_OR_TRIPLE: Param = Param {
+    about: "what a user is: pair of hosts, alone or beside the other pairs of both (triple), one host, flow, or mark",
+    value: Value::Choice(&["pair", "triple", "dst", "src", "flow", "mark"]),
+    ..USER
+};
+
 /// What a user is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
@@ -24,7 +31,7 @@ pub(crate) enum By {
 }
 
 impl By {
-    /// From [`USER`], or a parameter of that name with `triple`, too.
+    /// From [`USER`] or [`USER_OR_TRIPLE`].
     pub(crate) fn with_options(options: &Options) -> By {
         match options.choice(USER.name) {
             "dst" => By::Destination,
