@@ -247,9 +247,10 @@ def test_the_answer_from_a_part_says_so(monkeypatch):
     summary = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,fq_codel", overrides=fields).summary
     assert asked and answer_lines(summary)[0].startswith("Partial: reading stopped at 9 s, after ")
     assert answer_lines(summary)[1] == summary["recommendation"]["sentence"]
-    # Where nothing can be recommended, too.
+    # Where nothing can be recommended, too. How far a reading comes before it is stopped depends on the machine.
     alone = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo", overrides=fields).summary
-    assert alone["recommendation"] is None and answer_lines(alone) == answer_lines(summary)[:1]
+    (line,) = answer_lines(alone)
+    assert alone["recommendation"] is None and line.startswith("Partial: reading stopped at 9 s, after ")
 
 
 @pytest.mark.parametrize("ended", [0, 1, 2])
