@@ -12,6 +12,10 @@
 #include <net/flow_dissector.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+#include <linux/netfilter.h>
+#include <net/netfilter/nf_conntrack_tuple.h>
+#endif
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include <net/gso.h>
 #endif
@@ -279,6 +283,52 @@ static void mf_sch_dissect(const struct sk_buff *skb, struct flow_keys *keys,
 		headers->tcp = keys->control.thoff;
 }
 
+/* Room for addresses that are not in the packet. */
+struct mf_elsewhere {
+	struct flow_keys keys;
+	__be32 from;
+	__be32 to;
+};
+
+/*
+ * The ends before network address translation, of IPv4 as conntrack has no other
+ * for a packet that has not been there: as CAKE does. One that has been there has
+ * the tuple of its own direction, one that has not is looked up and gets that of
+ * the other one.
+ */
+static void mf_sch_untranslate(const struct sk_buff *skb,
+			       struct mf_elsewhere *elsewhere,
+			       struct mf_headers *headers)
+{
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+	struct nf_conntrack_tuple tuple = { };
+	bool turned = !skb_nfct(skb);
+
+	if (headers->len != sizeof(__be32) || headers->protocol != htons(ETH_P_IP) ||
+	    !nf_ct_get_tuple_skb(&tuple, skb))
+		return;
+	elsewhere->from = turned ? tuple.dst.u3.ip : tuple.src.u3.ip;
+	elsewhere->to = turned ? tuple.src.u3.ip : tuple.dst.u3.ip;
+	headers->from = &elsewhere->from;
+	headers->to = &elsewhere->to;
+	if (!headers->source && !headers->destination)
+		return;
+	headers->source = ntohs(turned ? tuple.dst.u.all : tuple.src.u.all);
+	headers->destination = ntohs(turned ? tuple.src.u.all : tuple.dst.u.all);
+#endif
+}
+
+/* Reads the headers of any packet; @elsewhere is room for its addresses. */
+static void mf_sch_read(const struct mf_sch *common, const struct sk_buff *skb,
+			struct mf_elsewhere *elsewhere,
+			struct mf_headers *headers)
+{
+	if (!mf_sch_plain(skb, headers))
+		mf_sch_dissect(skb, &elsewhere->keys, headers);
+	if (common->nat)
+		mf_sch_untranslate(skb, elsewhere, headers);
+}
+
 /* The number of the host at @address: for IPv4 the address, for IPv6 a hash. */
 static u32 mf_sch_host(const struct mf_sch *common, const void *address, u32 len)
 {
@@ -382,11 +432,10 @@ static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns)
 {
+	struct mf_elsewhere elsewhere;
 	struct mf_headers headers;
-	struct flow_keys keys;
 
-	if (!mf_sch_plain(skb, &headers))
-		mf_sch_dissect(skb, &keys, &headers);
+	mf_sch_read(common, skb, &elsewhere, &headers);
 	*packet = (struct mf_packet){
 		.handle = (void *)skb,
 		.flow = mf_sch_flow(common, &headers),
@@ -404,6 +453,47 @@ void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		mf_sch_tcp(common, skb, &headers, packet, now_ns);
 }
 EXPORT_SYMBOL_GPL(mf_sch_describe);
+
+/* An address, cut to the prefix that tells hosts apart. */
+static void mf_sch_address(const struct mf_sch *common, const void *address,
+			   u32 len, u8 *written)
+{
+	__be32 ip4;
+
+	if (len == sizeof(ip4)) {
+		ip4 = htonl(mf_sch_host(common, address, len));
+		memcpy(written, &ip4, sizeof(ip4));
+	} else {
+		ipv6_addr_prefix((struct in6_addr *)written, address,
+				 common->prefix6);
+	}
+}
+
+/**
+ * mf_sch_name() - the ends of a packet, for who reads
+ * @common: of the queue discipline
+ * @skb: the packet
+ * @name: where they go
+ */
+void mf_sch_name(const struct mf_sch *common, const struct sk_buff *skb,
+		 struct mf_name *name)
+{
+	struct mf_elsewhere elsewhere;
+	struct mf_headers headers;
+
+	mf_sch_read(common, skb, &elsewhere, &headers);
+	*name = (struct mf_name){
+		.source = headers.source,
+		.destination = headers.destination,
+		.ip_proto = headers.ip_proto,
+	};
+	if (!headers.len)
+		return;
+	name->family = headers.len == sizeof(__be32) ? AF_INET : AF_INET6;
+	mf_sch_address(common, headers.from, headers.len, name->from);
+	mf_sch_address(common, headers.to, headers.len, name->to);
+}
+EXPORT_SYMBOL_GPL(mf_sch_name);
 
 /**
  * mf_sch_victim() - a packet that waited is dropped

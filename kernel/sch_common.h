@@ -6,6 +6,7 @@
 #ifndef MAYFLY_SCH_COMMON_H
 #define MAYFLY_SCH_COMMON_H
 
+#include <linux/in6.h>
 #include <linux/ktime.h>
 #include <linux/siphash.h>
 #include <linux/skbuff.h>
@@ -27,6 +28,7 @@
  * @gone_bytes: of these
  * @split: super-packets are split into packets of the wire
  * @hosts: the core asks for hosts and marks
+ * @nat: addresses and ports are those before translation, as conntrack has them
  * @prefix: leading bits of an IPv4 address that tell hosts apart
  * @prefix6: the same of an IPv6 address
  */
@@ -40,8 +42,27 @@ struct mf_sch {
 	u32 gone_bytes;
 	bool split;
 	bool hosts;
+	bool nat;
 	u8 prefix;
 	u8 prefix6;
+};
+
+/**
+ * struct mf_name - the ends of a packet, for who reads
+ * @from: address of the sender; of IPv4 the first four bytes; cut to the prefix
+ * @to: of the receiver
+ * @source: port of the sender, 0 where there is none
+ * @destination: port of the receiver
+ * @family: AF_INET, AF_INET6 or 0
+ * @ip_proto: protocol behind IP
+ */
+struct mf_name {
+	u8 from[sizeof(struct in6_addr)];
+	u8 to[sizeof(struct in6_addr)];
+	u16 source;
+	u16 destination;
+	u8 family;
+	u8 ip_proto;
 };
 
 /* The core's enqueue. */
@@ -86,6 +107,8 @@ int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
 		       struct netlink_ext_ack *extack);
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns);
+void mf_sch_name(const struct mf_sch *common, const struct sk_buff *skb,
+		 struct mf_name *name);
 void mf_sch_victim(struct mf_sch *common, const struct mf_packet *victim);
 void mf_sch_early(struct mf_sch *common, const struct mf_packet *victim);
 void mf_sch_settle(struct mf_sch *common);

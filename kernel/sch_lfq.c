@@ -70,17 +70,79 @@
 #include <linux/rtnetlink.h>
 #include <net/inet_ecn.h>
 #include <net/netlink.h>
+#include <net/pkt_cls.h>
 
 #include "core/lfq.h"
+#include "core/shaper.h"
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 
 #define LFQ_LIMIT_PKTS 10240
 #define LFQ_PREFIX6 64
+#define LFQ_MEMLIMIT (32U << 20)
+#define LFQ_MEMLIMIT_MIN (256U << 10)
+/* What a limit in time comes to at least, bytes: two packets of Ethernet. */
+#define LFQ_LEAST (2U * 1514)
+#define LFQ_DSCPS 64
 
+/**
+ * struct lfq_settings - options that the core does not know
+ * @framed: how long packets are on the link
+ * @rate: of the shaper, bytes/s; 0: none
+ * @limit_ns: the limit, at that rate; 0: it is not in time
+ * @memlimit: most memory of packets that wait, bytes
+ * @dscp: weights of code points
+ * @user: enum tc_lfq_user
+ * @weights: enum tc_lfq_weights
+ * @prefix: bits of an IPv4 address that tell hosts apart
+ * @prefix6: of an IPv6 address
+ * @split: super-packets are split
+ * @nat: addresses are those before translation
+ * @ingress: what is dropped has used the link too
+ */
+struct lfq_settings {
+	struct mf_framed framed;
+	u64 rate;
+	u64 limit_ns;
+	u32 memlimit;
+	u16 dscp[LFQ_DSCPS];
+	u8 user;
+	u8 weights;
+	u8 prefix;
+	u8 prefix6;
+	bool split;
+	bool nat;
+	bool ingress;
+};
+
+/**
+ * struct lfq_sched_data - a queue
+ * @common: what the disciplines share
+ * @core: what decides
+ * @settings: as given
+ * @shaper: says when the link is free
+ * @watchdog: calls then
+ * @filter_list: filters of tc
+ * @block: in which they are
+ * @memory: of packets that wait, bytes
+ * @class: of the packet that comes
+ */
 struct lfq_sched_data {
 	struct mf_sch common;
 	struct mf_lfq core;
+	struct lfq_settings settings;
+	struct mf_shaper shaper;
+	struct qdisc_watchdog watchdog;
+	struct tcf_proto __rcu *filter_list;
+	struct tcf_block *block;
+	u32 memory;
+	u32 class;
+};
+
+/* Of the user that a tally is of. */
+struct lfq_name {
+	struct mf_name ends;
+	u32 mark;
 };
 
 static void lfq_discard(struct mf_queue *queue, const struct mf_packet *victim,
@@ -88,11 +150,46 @@ static void lfq_discard(struct mf_queue *queue, const struct mf_packet *victim,
 {
 	struct lfq_sched_data *q =
 		container_of(queue, struct lfq_sched_data, core.queue);
+	const struct sk_buff *skb = victim->handle;
 
+	q->memory -= skb->truesize;
+	if (q->settings.ingress)
+		mf_shaper_is_used(&q->shaper, victim->len, queue->now_ns);
 	if (reason == MF_EARLY)
 		mf_sch_early(&q->common, victim);
 	else
 		mf_sch_victim(&q->common, victim);
+}
+
+/* How long @skb is on the link, bytes; of a super-packet all that it stands for. */
+static u32 lfq_framed(const struct lfq_sched_data *q, const struct sk_buff *skb)
+{
+	const struct mf_framed *framed = &q->settings.framed;
+	u32 header = skb_network_offset(skb), len = qdisc_pkt_len(skb);
+	u32 pkts = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+
+	/* Its packets are taken for equally long. */
+	if (pkts > 1)
+		return mf_framed_len(framed, len / pkts, header) * pkts;
+	return mf_framed_len(framed, len, header);
+}
+
+static u8 lfq_dscp(const struct sk_buff *skb)
+{
+	__be16 head;
+	const __be16 *ip = skb_header_pointer(skb, skb_network_offset(skb),
+					      sizeof(head), &head);
+
+	if (!ip)
+		return 0;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		return ntohs(*ip) >> 2 & 0x3f;
+	case htons(ETH_P_IPV6):
+		return ntohs(*ip) >> 6 & 0x3f;
+	default:
+		return 0;
+	}
 }
 
 static enum mf_fate lfq_take(struct Qdisc *sch, struct mf_packet *packet,
@@ -100,31 +197,124 @@ static enum mf_fate lfq_take(struct Qdisc *sch, struct mf_packet *packet,
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = packet->handle;
+	u32 memory = skb->truesize;
+	enum mf_fate fate;
 
+	if (unlikely(memory > q->settings.memlimit))
+		return MF_FULL;
+	packet->len = lfq_framed(q, skb);
+	if (q->settings.user == TC_LFQ_CLASS)
+		packet->mark = q->class;
+	if (q->settings.weights == TC_LFQ_BY_DSCP)
+		packet->mark = q->settings.dscp[lfq_dscp(skb)];
 	/* Whether it can be marked is known before it waits: a shared header cannot. */
 	if (q->core.options.codel.ecn && packet->ecn != MF_NOT_ECT &&
 	    skb_try_make_writable(skb, skb_network_offset(skb) + sizeof(struct iphdr)))
 		packet->ecn = MF_NOT_ECT;
-	return mf_lfq_enqueue(&q->core, packet, now_ns);
+	if (!sch->q.qlen)
+		mf_shaper_wakes(&q->shaper, now_ns);
+	q->core.queue.now_ns = now_ns;
+	while (unlikely(q->memory + memory > q->settings.memlimit) &&
+	       q->core.backlogged)
+		mf_lfq_push_out(&q->core);
+	fate = mf_lfq_enqueue(&q->core, packet, now_ns);
+	if (fate == MF_QUEUED)
+		q->memory += memory;
+	else if (q->settings.ingress)
+		mf_shaper_is_used(&q->shaper, packet->len, now_ns);
+	return fate;
+}
+
+/* Asks the filters of tc for the class of @skb; false if they take the packet, and
+ * @result is what enqueue() returns then.
+ */
+static bool lfq_classify(struct Qdisc *sch, struct sk_buff *skb, int *result)
+{
+	struct lfq_sched_data *q = qdisc_priv(sch);
+	const struct tcf_proto *filter = rcu_dereference_bh(q->filter_list);
+	struct tcf_result class = { };
+
+	q->class = 0;
+	if (TC_H_MAJ(skb->priority) == sch->handle)
+		q->class = TC_H_MIN(skb->priority);
+	if (!filter)
+		return true;
+	*result = NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+	switch (tcf_classify(skb, NULL, filter, &class, false)) {
+	case TC_ACT_STOLEN:
+	case TC_ACT_QUEUED:
+	case TC_ACT_TRAP:
+		*result = NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
+		return false;
+	case TC_ACT_SHOT:
+		return false;
+	case TC_ACT_UNSPEC:
+		return true;
+	default:
+		q->class = TC_H_MIN(class.classid);
+		return true;
+	}
 }
 
 static int lfq_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		       struct sk_buff **to_free)
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
+	int result;
 
-	return mf_sch_enqueue(&q->common, skb, to_free, true, lfq_take);
+	if (lfq_classify(sch, skb, &result))
+		return mf_sch_enqueue(&q->common, skb, to_free, true, lfq_take);
+	if (result & __NET_XMIT_BYPASS)
+		qdisc_qstats_drop(sch);
+	__qdisc_drop(skb, to_free);
+	return result;
+}
+
+/* The link is free, or calls when it is. */
+static bool lfq_may_send(struct Qdisc *sch, u64 now_ns)
+{
+	struct lfq_sched_data *q = qdisc_priv(sch);
+
+	if (mf_shaper_is_free(&q->shaper, now_ns))
+		return true;
+	if (sch->q.qlen) {
+		qdisc_qstats_overlimit(sch);
+		qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.free_ns);
+	}
+	return false;
+}
+
+/* The user of @packet, which was taken just now, has a name from now on. */
+static void lfq_name(struct lfq_sched_data *q, const struct mf_packet *packet)
+{
+	struct mf_lfq_tally *tally = &q->core.tallies[q->core.served];
+	struct lfq_name *name = (struct lfq_name *)tally->name;
+
+	BUILD_BUG_ON(sizeof(*name) > sizeof(tally->name));
+	if (likely(tally->is_named))
+		return;
+	mf_sch_name(&q->common, packet->handle, &name->ends);
+	name->mark = packet->mark;
+	tally->is_named = true;
 }
 
 static struct sk_buff *lfq_dequeue(struct Qdisc *sch)
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
+	bool was_held = q->core.holds;
+	u64 now_ns = ktime_get_ns();
 	struct mf_packet packet;
 	struct sk_buff *skb;
 
-	if (!mf_lfq_dequeue(&q->core, ktime_get_ns(), &packet))
+	if (!lfq_may_send(sch, now_ns))
 		return NULL;
+	if (!mf_lfq_dequeue(&q->core, now_ns, &packet))
+		return NULL;
+	if (!was_held)
+		lfq_name(q, &packet);
+	mf_shaper_is_used(&q->shaper, packet.len, now_ns);
 	skb = mf_sch_depart(&q->common, &packet);
+	q->memory -= skb->truesize;
 	if (packet.ecn == MF_CE)
 		INET_ECN_set_ce(skb);
 	/* Parents that hear of an empty child forget it, and then once more. */
@@ -136,8 +326,15 @@ static struct sk_buff *lfq_dequeue(struct Qdisc *sch)
 static struct sk_buff *lfq_peek(struct Qdisc *sch)
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
-	const struct mf_packet *packet = mf_lfq_peek(&q->core, ktime_get_ns());
+	bool was_held = q->core.holds;
+	u64 now_ns = ktime_get_ns();
+	const struct mf_packet *packet;
 
+	if (!lfq_may_send(sch, now_ns))
+		return NULL;
+	packet = mf_lfq_peek(&q->core, now_ns);
+	if (packet && !was_held)
+		lfq_name(q, packet);
 	if (q->common.gone_pkts && sch->q.qlen)
 		mf_sch_settle(&q->common);
 	return packet ? packet->handle : NULL;
@@ -165,15 +362,25 @@ static const struct nla_policy lfq_policy[TCA_LFQ_MAX + 1] = {
 	[TCA_LFQ_ECN] = { .type = NLA_U8 },
 	[TCA_LFQ_STEP] = { .type = NLA_U64 },
 	[TCA_LFQ_SPLIT] = { .type = NLA_U8 },
+	[TCA_LFQ_LIMIT_TIME] = { .type = NLA_U64 },
+	[TCA_LFQ_MEMLIMIT] = { .type = NLA_U32 },
+	[TCA_LFQ_BANDWIDTH] = { .type = NLA_U64 },
+	[TCA_LFQ_INGRESS] = { .type = NLA_U8 },
+	[TCA_LFQ_OVERHEAD] = { .type = NLA_S32 },
+	[TCA_LFQ_RAW] = { .type = NLA_FLAG },
+	[TCA_LFQ_MPU] = { .type = NLA_U32 },
+	[TCA_LFQ_FRAMING] = { .type = NLA_U8 },
+	[TCA_LFQ_NAT] = { .type = NLA_U8 },
+	[TCA_LFQ_DSCP] = NLA_POLICY_EXACT_LEN(LFQ_DSCPS * sizeof(u16)),
 };
 
 static const struct mf_bound lfq_bounds[TCA_LFQ_MAX + 1] = {
 	[TCA_LFQ_LIMIT] = MF_BOUND_LIMIT("lfq"),
 	[TCA_LFQ_LIMIT_BYTES] = MF_BOUND_LIMIT_BYTES("lfq"),
 	[TCA_LFQ_USER] = { 0, __TC_LFQ_USER_MAX - 1,
-			   "lfq: user: pair, triple, dst, src, flow or mark" },
+			   "lfq: user: pair, triple, dst, src, flow, mark or class" },
 	[TCA_LFQ_WEIGHTS] = { 0, __TC_LFQ_WEIGHTS_MAX - 1,
-			      "lfq: weights: equal or mark" },
+			      "lfq: weights: equal, mark or dscp" },
 	[TCA_LFQ_PREFIX] = { 1, 32, "lfq: prefix: 1 to 32" },
 	[TCA_LFQ_PREFIX6] = { 1, 128, "lfq: prefix6: 1 to 128" },
 	[TCA_LFQ_PACE] = { 0, 1U << MF_LFQ_FRACTION, "lfq: pace: 0 to 1" },
@@ -194,6 +401,17 @@ static const struct mf_bound lfq_bounds[TCA_LFQ_MAX + 1] = {
 	[TCA_LFQ_STEP] = { NSEC_PER_USEC, 1000ULL * NSEC_PER_SEC,
 			   "lfq: step: 1 us to 1000 s" },
 	[TCA_LFQ_SPLIT] = MF_BOUND_SPLIT("lfq"),
+	[TCA_LFQ_LIMIT_TIME] = { NSEC_PER_MSEC, 100ULL * NSEC_PER_SEC,
+				 "lfq: limit: 1 ms to 100 s" },
+	[TCA_LFQ_MEMLIMIT] = { LFQ_MEMLIMIT_MIN, 1U << 30,
+			       "lfq: memlimit: 262144 to 1073741824 bytes" },
+	[TCA_LFQ_BANDWIDTH] = { 0, MF_SHAPER_RATE_MAX,
+				"lfq: bandwidth: 8 kbit/s to 1 Tbit/s" },
+	[TCA_LFQ_INGRESS] = { 0, 1, "lfq: ingress: 0 or 1" },
+	[TCA_LFQ_MPU] = { 0, 256, "lfq: mpu: 0 to 256 bytes" },
+	[TCA_LFQ_FRAMING] = { 0, __TC_LFQ_FRAMING_MAX - 1,
+			      "lfq: noatm, atm or ptm" },
+	[TCA_LFQ_NAT] = { 0, 1, "lfq: nat: 0 or 1" },
 };
 
 static void lfq_parse_u32(const struct nlattr *attribute, u64 *value)
@@ -208,9 +426,138 @@ static void lfq_parse_u64(const struct nlattr *attribute, u64 *value)
 		*value = nla_get_u64(attribute);
 }
 
-/* Puts what @opt says in place of what is in @options and @common. */
+static void lfq_parse_u8(const struct nlattr *attribute, u8 *value)
+{
+	if (attribute)
+		*value = nla_get_u8(attribute);
+}
+
+static void lfq_parse_bool(const struct nlattr *attribute, bool *value)
+{
+	if (attribute)
+		*value = nla_get_u8(attribute);
+}
+
+static int lfq_parse_link(struct nlattr *const *tb,
+			  struct lfq_settings *settings,
+			  struct netlink_ext_ack *extack)
+{
+	struct mf_framed *framed = &settings->framed;
+
+	lfq_parse_u64(tb[TCA_LFQ_BANDWIDTH], &settings->rate);
+	if (settings->rate && settings->rate < MF_SHAPER_RATE_MIN) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LFQ_BANDWIDTH],
+				    "lfq: bandwidth: 8 kbit/s to 1 Tbit/s");
+		return -ERANGE;
+	}
+	if (tb[TCA_LFQ_RAW] && tb[TCA_LFQ_OVERHEAD]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LFQ_RAW],
+				    "lfq: raw or an overhead, not both");
+		return -EINVAL;
+	}
+	if (tb[TCA_LFQ_RAW])
+		*framed = (struct mf_framed){ .mpu = framed->mpu,
+					      .framing = framed->framing };
+	if (tb[TCA_LFQ_OVERHEAD]) {
+		framed->overhead = nla_get_s32(tb[TCA_LFQ_OVERHEAD]);
+		framed->adjusted = true;
+		if (framed->overhead < -64 || framed->overhead > 256) {
+			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LFQ_OVERHEAD],
+					    "lfq: overhead: -64 to 256 bytes");
+			return -ERANGE;
+		}
+	}
+	if (tb[TCA_LFQ_MPU])
+		framed->mpu = nla_get_u32(tb[TCA_LFQ_MPU]);
+	lfq_parse_u8(tb[TCA_LFQ_FRAMING], &framed->framing);
+	lfq_parse_bool(tb[TCA_LFQ_INGRESS], &settings->ingress);
+	return 0;
+}
+
+/* A limit in time is one in bytes, of the rate. */
+static int lfq_limit_in_time(const struct lfq_settings *settings,
+			     struct mf_lfq_options *options,
+			     struct netlink_ext_ack *extack)
+{
+	u64 bytes;
+
+	if (!settings->limit_ns)
+		return 0;
+	if (!settings->rate) {
+		NL_SET_ERR_MSG(extack, "lfq: limit: a time needs a bandwidth");
+		return -EINVAL;
+	}
+	bytes = div_u64(settings->rate * div_u64(settings->limit_ns, NSEC_PER_USEC),
+			USEC_PER_SEC);
+	options->limit = clamp_t(u64, bytes, LFQ_LEAST, U32_MAX);
+	options->limit_in_bytes = true;
+	return 0;
+}
+
+static int lfq_parse_limit(struct nlattr *const *tb,
+			   struct lfq_settings *settings,
+			   struct mf_lfq_options *options,
+			   struct netlink_ext_ack *extack)
+{
+	const struct nlattr *time = tb[TCA_LFQ_LIMIT_TIME];
+
+	if (time && (tb[TCA_LFQ_LIMIT] || tb[TCA_LFQ_LIMIT_BYTES])) {
+		NL_SET_ERR_MSG(extack, "lfq: limit: in packets, bytes or time, not in two of them");
+		return -EINVAL;
+	}
+	if (time)
+		settings->limit_ns = nla_get_u64(time);
+	else if (tb[TCA_LFQ_LIMIT] || tb[TCA_LFQ_LIMIT_BYTES])
+		settings->limit_ns = 0;
+	return mf_sch_parse_limit(tb[TCA_LFQ_LIMIT], tb[TCA_LFQ_LIMIT_BYTES],
+				  &options->limit, &options->limit_in_bytes,
+				  extack);
+}
+
+static int lfq_parse_users(struct nlattr *const *tb,
+			   struct lfq_settings *settings,
+			   struct mf_lfq_options *options,
+			   struct netlink_ext_ack *extack)
+{
+	int code;
+
+	lfq_parse_u8(tb[TCA_LFQ_USER], &settings->user);
+	lfq_parse_u8(tb[TCA_LFQ_WEIGHTS], &settings->weights);
+	lfq_parse_u8(tb[TCA_LFQ_PREFIX], &settings->prefix);
+	lfq_parse_u8(tb[TCA_LFQ_PREFIX6], &settings->prefix6);
+	lfq_parse_bool(tb[TCA_LFQ_NAT], &settings->nat);
+	if (tb[TCA_LFQ_DSCP])
+		memcpy(settings->dscp, nla_data(tb[TCA_LFQ_DSCP]),
+		       sizeof(settings->dscp));
+	for (code = 0; code < LFQ_DSCPS; code++) {
+		if (settings->dscp[code] && settings->dscp[code] <= MF_LFQ_HEAVIEST)
+			continue;
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LFQ_DSCP],
+				    "lfq: dscp: weights are 1 to 1000");
+		return -ERANGE;
+	}
+	/* A packet has one number: it says who it is of, or what it weighs. */
+	if (settings->weights != TC_LFQ_EQUAL &&
+	    (settings->user == TC_LFQ_CLASS ||
+	     (settings->user == TC_LFQ_MARK && settings->weights == TC_LFQ_BY_DSCP))) {
+		NL_SET_ERR_MSG(extack, "lfq: users by class weigh the same, users by mark do not go by dscp");
+		return -EINVAL;
+	}
+#if !IS_ENABLED(CONFIG_NF_CONNTRACK)
+	if (settings->nat) {
+		NL_SET_ERR_MSG(extack, "lfq: nat: this kernel has no connection tracking");
+		return -EOPNOTSUPP;
+	}
+#endif
+	options->by = settings->user == TC_LFQ_CLASS ? MF_LFQ_MARK : settings->user;
+	options->by_mark = settings->weights != TC_LFQ_EQUAL;
+	return 0;
+}
+
+/* Puts what @opt says in place of what is in @options and @settings. */
 static int lfq_parse(struct nlattr *opt, struct mf_lfq_options *options,
-		     struct mf_sch *common, struct netlink_ext_ack *extack)
+		     struct lfq_settings *settings,
+		     struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_LFQ_MAX + 1];
 	int err = nla_parse_nested(tb, TCA_LFQ_MAX, opt, lfq_policy, extack);
@@ -218,10 +565,11 @@ static int lfq_parse(struct nlattr *opt, struct mf_lfq_options *options,
 	if (!err)
 		err = mf_sch_check(tb, TCA_LFQ_MAX, lfq_bounds, extack);
 	if (!err)
-		err = mf_sch_parse_limit(tb[TCA_LFQ_LIMIT],
-					 tb[TCA_LFQ_LIMIT_BYTES],
-					 &options->limit,
-					 &options->limit_in_bytes, extack);
+		err = lfq_parse_link(tb, settings, extack);
+	if (!err)
+		err = lfq_parse_limit(tb, settings, options, extack);
+	if (!err)
+		err = lfq_parse_users(tb, settings, options, extack);
 	if (err)
 		return err;
 	lfq_parse_u32(tb[TCA_LFQ_USER_LAG], &options->user_lag);
@@ -233,10 +581,8 @@ static int lfq_parse(struct nlattr *opt, struct mf_lfq_options *options,
 	lfq_parse_u64(tb[TCA_LFQ_STEP], &options->step_ns);
 	lfq_parse_u64(tb[TCA_LFQ_TARGET], &options->codel.target_ns);
 	lfq_parse_u64(tb[TCA_LFQ_INTERVAL], &options->codel.interval_ns);
-	if (tb[TCA_LFQ_USER])
-		options->by = nla_get_u8(tb[TCA_LFQ_USER]);
-	if (tb[TCA_LFQ_WEIGHTS])
-		options->by_mark = nla_get_u8(tb[TCA_LFQ_WEIGHTS]) == TC_LFQ_BY_MARK;
+	lfq_parse_bool(tb[TCA_LFQ_ECN], &options->codel.ecn);
+	lfq_parse_bool(tb[TCA_LFQ_SPLIT], &settings->split);
 	if (tb[TCA_LFQ_PACE])
 		options->pace = nla_get_u32(tb[TCA_LFQ_PACE]);
 	if (tb[TCA_LFQ_FLOWS])
@@ -245,15 +591,22 @@ static int lfq_parse(struct nlattr *opt, struct mf_lfq_options *options,
 		options->users = nla_get_u32(tb[TCA_LFQ_USERS]);
 	if (tb[TCA_LFQ_MTU])
 		options->codel.mtu = nla_get_u32(tb[TCA_LFQ_MTU]);
-	if (tb[TCA_LFQ_ECN])
-		options->codel.ecn = nla_get_u8(tb[TCA_LFQ_ECN]);
-	if (tb[TCA_LFQ_PREFIX])
-		common->prefix = nla_get_u32(tb[TCA_LFQ_PREFIX]);
-	if (tb[TCA_LFQ_PREFIX6])
-		common->prefix6 = nla_get_u32(tb[TCA_LFQ_PREFIX6]);
-	if (tb[TCA_LFQ_SPLIT])
-		common->split = nla_get_u8(tb[TCA_LFQ_SPLIT]);
-	return 0;
+	if (tb[TCA_LFQ_MEMLIMIT])
+		settings->memlimit = nla_get_u32(tb[TCA_LFQ_MEMLIMIT]);
+	return lfq_limit_in_time(settings, options, extack);
+}
+
+/* From now on @settings count. */
+static void lfq_apply(struct lfq_sched_data *q,
+		      const struct lfq_settings *settings)
+{
+	if (q->shaper.rate != settings->rate)
+		mf_shaper_set(&q->shaper, settings->rate);
+	q->settings = *settings;
+	q->common.prefix = settings->prefix;
+	q->common.prefix6 = settings->prefix6;
+	q->common.split = settings->split;
+	q->common.nat = settings->nat;
 }
 
 static int lfq_change(struct Qdisc *sch, struct nlattr *opt,
@@ -261,18 +614,14 @@ static int lfq_change(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
 	struct mf_lfq_options options = q->core.options;
-	struct mf_sch common = {
-		.prefix = q->common.prefix,
-		.prefix6 = q->common.prefix6,
-		.split = q->common.split,
-	};
+	struct lfq_settings settings = q->settings;
 	struct mf_lfq_spare *spare;
 	u64 seeds[MF_LFQ_SEEDS];
 	int err;
 
 	if (!opt)
 		return 0;
-	err = lfq_parse(opt, &options, &common, extack);
+	err = lfq_parse(opt, &options, &settings, extack);
 	if (err)
 		return err;
 	spare = mf_alloc(1, sizeof(*spare));
@@ -282,11 +631,14 @@ static int lfq_change(struct Qdisc *sch, struct nlattr *opt,
 	err = mf_lfq_spare_init(spare, &q->core, &options, seeds);
 	if (!err) {
 		sch_tree_lock(sch);
+		lfq_apply(q, &settings);
 		mf_lfq_change(&q->core, &options, spare, ktime_get_ns());
-		q->common.prefix = common.prefix;
-		q->common.prefix6 = common.prefix6;
-		q->common.split = common.split;
+		while (q->memory > settings.memlimit && q->core.backlogged)
+			mf_lfq_push_out(&q->core);
 		mf_sch_settle(&q->common);
+		/* It may be free sooner now. */
+		if (sch->q.qlen && settings.rate)
+			qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.free_ns);
 		sch_tree_unlock(sch);
 		mf_lfq_spare_free(spare);
 	}
@@ -320,17 +672,29 @@ static int lfq_init(struct Qdisc *sch, struct nlattr *opt,
 		.prefix = 32,
 		.by = MF_LFQ_PAIR,
 	};
+	struct lfq_settings settings = {
+		.memlimit = LFQ_MEMLIMIT,
+		.prefix = 32,
+		.prefix6 = LFQ_PREFIX6,
+		.split = true,
+	};
 	u64 seeds[MF_LFQ_SEEDS];
-	int err = 0;
+	int code, err;
 
+	qdisc_watchdog_init(&q->watchdog, sch);
 	mf_sch_init(&q->common, sch);
 	q->common.hosts = true;
-	q->common.prefix = 32;
-	q->common.prefix6 = LFQ_PREFIX6;
-	if (opt)
-		err = lfq_parse(opt, &options, &q->common, extack);
+	for (code = 0; code < LFQ_DSCPS; code++)
+		settings.dscp[code] = 1;
+	if (opt) {
+		err = lfq_parse(opt, &options, &settings, extack);
+		if (err)
+			return err;
+	}
+	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
 	if (err)
 		return err;
+	lfq_apply(q, &settings);
 	get_random_bytes(seeds, sizeof(seeds));
 	return mf_lfq_init(&q->core, &options, lfq_discard, seeds);
 }
@@ -344,6 +708,9 @@ static void lfq_reset(struct Qdisc *sch)
 	while (mf_lfq_dequeue(&q->core, 0, &packet))
 		rtnl_kfree_skbs(packet.handle, packet.handle);
 	mf_lfq_reset(&q->core);
+	qdisc_watchdog_cancel(&q->watchdog);
+	q->shaper.free_ns = 0;
+	q->memory = 0;
 	q->common.pushed_out = 0;
 	q->common.gone_pkts = 0;
 	q->common.gone_bytes = 0;
@@ -355,25 +722,63 @@ static void lfq_destroy(struct Qdisc *sch)
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
 
+	qdisc_watchdog_cancel(&q->watchdog);
+	tcf_block_put(q->block);
 	mf_lfq_free(&q->core);
 	mf_sch_free(&q->common);
+}
+
+static int lfq_dump_limit(struct sk_buff *skb, const struct lfq_sched_data *q)
+{
+	const struct mf_lfq_options *options = &q->core.options;
+
+	if (q->settings.limit_ns)
+		return nla_put_u64_64bit(skb, TCA_LFQ_LIMIT_TIME,
+					 q->settings.limit_ns, TCA_LFQ_PAD);
+	return nla_put_u32(skb, options->limit_in_bytes ? TCA_LFQ_LIMIT_BYTES :
+							  TCA_LFQ_LIMIT,
+			   options->limit);
+}
+
+static int lfq_dump_link(struct sk_buff *skb, const struct lfq_settings *settings)
+{
+	const struct mf_framed *framed = &settings->framed;
+
+	if (nla_put_u64_64bit(skb, TCA_LFQ_BANDWIDTH, settings->rate,
+			      TCA_LFQ_PAD) ||
+	    nla_put_u8(skb, TCA_LFQ_INGRESS, settings->ingress) ||
+	    nla_put_u32(skb, TCA_LFQ_MPU, framed->mpu) ||
+	    nla_put_u8(skb, TCA_LFQ_FRAMING, framed->framing))
+		return -EMSGSIZE;
+	if (framed->adjusted)
+		return nla_put_s32(skb, TCA_LFQ_OVERHEAD, framed->overhead);
+	return nla_put_flag(skb, TCA_LFQ_RAW);
+}
+
+static int lfq_dump_users(struct sk_buff *skb, const struct lfq_settings *settings)
+{
+	if (nla_put_u8(skb, TCA_LFQ_USER, settings->user) ||
+	    nla_put_u8(skb, TCA_LFQ_WEIGHTS, settings->weights) ||
+	    nla_put_u32(skb, TCA_LFQ_PREFIX, settings->prefix) ||
+	    nla_put_u32(skb, TCA_LFQ_PREFIX6, settings->prefix6) ||
+	    nla_put_u8(skb, TCA_LFQ_NAT, settings->nat))
+		return -EMSGSIZE;
+	if (settings->weights != TC_LFQ_BY_DSCP)
+		return 0;
+	return nla_put(skb, TCA_LFQ_DSCP, sizeof(settings->dscp), settings->dscp);
 }
 
 static int lfq_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct lfq_sched_data *q = qdisc_priv(sch);
 	const struct mf_lfq_options *options = &q->core.options;
-	u32 limit = options->limit_in_bytes ? TCA_LFQ_LIMIT_BYTES : TCA_LFQ_LIMIT;
-	u8 weights = options->by_mark ? TC_LFQ_BY_MARK : TC_LFQ_EQUAL;
 	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
 
 	if (!nest)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, limit, options->limit) ||
-	    nla_put_u8(skb, TCA_LFQ_USER, options->by) ||
-	    nla_put_u8(skb, TCA_LFQ_WEIGHTS, weights) ||
-	    nla_put_u32(skb, TCA_LFQ_PREFIX, q->common.prefix) ||
-	    nla_put_u32(skb, TCA_LFQ_PREFIX6, q->common.prefix6) ||
+	if (lfq_dump_limit(skb, q) || lfq_dump_link(skb, &q->settings) ||
+	    lfq_dump_users(skb, &q->settings) ||
+	    nla_put_u32(skb, TCA_LFQ_MEMLIMIT, q->settings.memlimit) ||
 	    nla_put_u32(skb, TCA_LFQ_USER_LAG, options->user_lag) ||
 	    nla_put_u32(skb, TCA_LFQ_FLOW_LAG, options->flow_lag) ||
 	    nla_put_u32(skb, TCA_LFQ_DEBT, options->debt) ||
@@ -394,19 +799,122 @@ static int lfq_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    nla_put_u8(skb, TCA_LFQ_ECN, options->codel.ecn) ||
 	    nla_put_u64_64bit(skb, TCA_LFQ_STEP, options->step_ns,
 			      TCA_LFQ_PAD) ||
-	    nla_put_u8(skb, TCA_LFQ_SPLIT, q->common.split)) {
+	    nla_put_u8(skb, TCA_LFQ_SPLIT, q->settings.split)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
 	return nla_nest_end(skb, nest);
 }
 
+/* Of waits of all packets: the counters may be too large for a quantile. */
+static u32 lfq_waits_us(const u64 *waits, u32 percent)
+{
+	u32 counts[MF_WAITS], shift = 0, counter;
+	u64 sum = 0;
+
+	for (counter = 0; counter < MF_WAITS; counter++)
+		sum += waits[counter];
+	while (sum >> shift > U32_MAX)
+		shift++;
+	for (counter = 0; counter < MF_WAITS; counter++)
+		counts[counter] = waits[counter] >> shift;
+	return div_u64(mf_waits_quantile(counts, percent), NSEC_PER_USEC);
+}
+
+static u32 lfq_user_waits_us(const struct mf_lfq_tally *tally, u32 percent)
+{
+	u32 counts[MF_WAITS], counter;
+
+	for (counter = 0; counter < MF_WAITS; counter++)
+		counts[counter] = tally->waits[counter];
+	return div_u64(mf_waits_quantile(counts, percent), NSEC_PER_USEC);
+}
+
+static u64 lfq_lately(const struct mf_lfq_tally *tally, u32 age)
+{
+	return age - tally->age < 64 ? tally->lately >> (age - tally->age) : 0;
+}
+
+/* Users that sent most lately into @top, TC_LFQ_TOP of them; returns how many. */
+static u32 lfq_top(const struct mf_lfq *core, u32 age, u16 *top)
+{
+	u32 len = 0, user, at;
+	u64 lately;
+
+	for (user = 0; user <= core->newcomers; user++) {
+		if (!core->tallies[user].is_named)
+			continue;
+		lately = lfq_lately(&core->tallies[user], age);
+		if (len == TC_LFQ_TOP &&
+		    lately <= lfq_lately(&core->tallies[top[len - 1]], age))
+			continue;
+		if (len < TC_LFQ_TOP)
+			len++;
+		for (at = len - 1; at && lately > lfq_lately(&core->tallies[top[at - 1]], age); at--)
+			top[at] = top[at - 1];
+		top[at] = user;
+	}
+	return len;
+}
+
+static void lfq_user_stats(const struct lfq_sched_data *q, u16 user,
+			   struct tc_lfq_user_stats *stats)
+{
+	const struct mf_lfq *core = &q->core;
+	const struct mf_standing_set *set;
+	const struct mf_lfq_tally *tally = &core->tallies[user];
+	const struct lfq_name *name = (const struct lfq_name *)tally->name;
+	const struct mf_lfq_user *own = &core->users[user];
+	s64 most = core->user_lag.bytes;
+
+	*stats = (struct tc_lfq_user_stats){
+		.bytes = tally->bytes,
+		.packets = tally->pkts,
+		.drops = tally->drops,
+		.marks = tally->marks,
+		.credit = min(core->clock.bytes - own->tag, most),
+		.backlog = min_t(u64, own->bytes, U32_MAX),
+		.flows = own->flows,
+		.wait_p50_us = lfq_user_waits_us(tally, 50),
+		.wait_p95_us = lfq_user_waits_us(tally, 95),
+		.what = TC_LFQ_NEWCOMERS,
+		.by = q->settings.user,
+	};
+	if (user == core->newcomers)
+		return;
+	set = &core->user_slots.sets[user / MF_WAYS];
+	stats->what = set->shared >> user % MF_WAYS & 1 ? TC_LFQ_SHARED :
+							  TC_LFQ_ONE_USER;
+	memcpy(stats->from, name->ends.from, sizeof(stats->from));
+	memcpy(stats->to, name->ends.to, sizeof(stats->to));
+	stats->source = name->ends.source;
+	stats->destination = name->ends.destination;
+	stats->family = name->ends.family;
+	stats->protocol = name->ends.ip_proto;
+	stats->mark = name->mark;
+}
+
+static u32 lfq_users_known(const struct mf_lfq *core)
+{
+	u32 known = 0, set;
+
+	for (set = 0; set < core->user_slots.sets_len; set++)
+		known += hweight8(core->user_slots.sets[set].held);
+	return known;
+}
+
 static int lfq_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 {
 	const struct lfq_sched_data *q = qdisc_priv(sch);
 	const struct mf_lfq *core = &q->core;
+	struct nlattr *nest = nla_nest_start_noflag(dump->skb, TCA_STATS_APP);
+	u32 age = ktime_get_ns() >> 30, len, at;
+	struct tc_lfq_user_stats user;
 	struct tc_lfq_xstats stats;
+	u16 top[TC_LFQ_TOP];
 
+	if (!nest)
+		return -EMSGSIZE;
 	sch_tree_lock(sch);
 	stats = (struct tc_lfq_xstats){
 		.pushed_out = q->common.pushed_out,
@@ -421,13 +929,75 @@ static int lfq_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 		.flows = core->waiting,
 		.newcomers = core->users[core->newcomers].pkts,
 		.charge = core->scale.now,
+		.table_users = core->newcomers,
+		.table_used = lfq_users_known(core),
+		.memory = q->memory,
+		.wait_p50_us = lfq_waits_us(core->waits, 50),
+		.wait_p95_us = lfq_waits_us(core->waits, 95),
 	};
+	if (nla_put(dump->skb, TCA_LFQ_STATS_TOTAL, sizeof(stats), &stats) ||
+	    nla_put(dump->skb, TCA_LFQ_STATS_WAITS, sizeof(core->waits), core->waits))
+		goto cancel;
+	len = lfq_top(core, age, top);
+	for (at = 0; at < len; at++) {
+		lfq_user_stats(q, top[at], &user);
+		/* The last ones are left out where there is no room. */
+		if (nla_put(dump->skb, TCA_LFQ_STATS_USER, sizeof(user), &user))
+			break;
+	}
 	sch_tree_unlock(sch);
-	return gnet_stats_copy_app(dump, &stats, sizeof(stats));
+	nla_nest_end(dump->skb, nest);
+	return 0;
+cancel:
+	sch_tree_unlock(sch);
+	nla_nest_cancel(dump->skb, nest);
+	return -EMSGSIZE;
 }
+
+/* Classes are only names for filters to give. */
+static struct Qdisc *lfq_leaf(struct Qdisc *sch, unsigned long arg)
+{
+	return NULL;
+}
+
+static unsigned long lfq_find(struct Qdisc *sch, u32 classid)
+{
+	return 0;
+}
+
+static unsigned long lfq_bind(struct Qdisc *sch, unsigned long parent, u32 classid)
+{
+	return 0;
+}
+
+static void lfq_unbind(struct Qdisc *sch, unsigned long class)
+{
+}
+
+static struct tcf_block *lfq_tcf_block(struct Qdisc *sch, unsigned long class,
+				       struct netlink_ext_ack *extack)
+{
+	struct lfq_sched_data *q = qdisc_priv(sch);
+
+	return class ? NULL : q->block;
+}
+
+static void lfq_walk(struct Qdisc *sch, struct qdisc_walker *walker)
+{
+}
+
+static const struct Qdisc_class_ops lfq_class_ops = {
+	.leaf = lfq_leaf,
+	.find = lfq_find,
+	.tcf_block = lfq_tcf_block,
+	.bind_tcf = lfq_bind,
+	.unbind_tcf = lfq_unbind,
+	.walk = lfq_walk,
+};
 
 static struct Qdisc_ops lfq_qdisc_ops __read_mostly = {
 	.id = "lfq",
+	.cl_ops = &lfq_class_ops,
 	.priv_size = sizeof(struct lfq_sched_data),
 	.enqueue = lfq_enqueue,
 	.dequeue = lfq_dequeue,

@@ -25,6 +25,7 @@
 #include "queue.h"
 #include "standing.h"
 #include "tag_ring.h"
+#include "waits.h"
 
 /* No packet is charged more: the longest that IP has. */
 #define MF_LFQ_LONGEST 65535U
@@ -110,6 +111,30 @@ struct mf_lfq_options {
 	u8 by;
 	bool by_mark;
 	bool limit_in_bytes;
+};
+
+/**
+ * struct mf_lfq_tally - what became of the packets of a user, for who looks on
+ * @pkts: that were sent
+ * @bytes: of these
+ * @drops: packets that were dropped or found no room
+ * @marks: packets that were marked
+ * @lately: bytes that were sent; a half is forgotten each 2^30 ns
+ * @age: when that was done last, in units of 2^30 ns
+ * @is_named: @name is that of the user
+ * @name: for the owner of the queue
+ * @waits: how long packets waited; halves of all are forgotten as one is full
+ */
+struct mf_lfq_tally {
+	u64 pkts;
+	u64 bytes;
+	u64 drops;
+	u64 marks;
+	u64 lately;
+	u32 age;
+	bool is_named;
+	u64 name[6];
+	u16 waits[MF_WAITS];
 };
 
 /* Where a flow is: nowhere, in line for going ahead, in the order of its home. */
@@ -271,6 +296,8 @@ struct mf_lfq_counts {
  * @flows: by slot, behind these the ones of users for what finds no slot
  * @bits: by 64 flows
  * @users: by slot, the last one that of all newcomers
+ * @tallies: of these
+ * @waits: of all packets that were sent
  * @newcomer_flows: flows of newcomers with a slot, by a hash of the newcomer
  * @spilled: packets of newcomers without a slot, in the same way
  * @came: of these, that ever came
@@ -294,6 +321,7 @@ struct mf_lfq_counts {
  * @backlogged: users with packets
  * @waiting: flows that wait
  * @turns: packets since one was served that had starved
+ * @served: the user of the packet that was handed out, or is held
  * @round: number of the round
  * @starving: flows starved in the last one
  * @holds: a parent has looked at the next packet: @held, which waits still
@@ -310,6 +338,8 @@ struct mf_lfq {
 	struct mf_lfq_flow *flows;
 	struct mf_lfq_bits *bits;
 	struct mf_lfq_user *users;
+	struct mf_lfq_tally *tallies;
+	u64 waits[MF_WAITS];
 	u16 *newcomer_flows;
 	u32 *spilled;
 	u64 came;
@@ -333,6 +363,7 @@ struct mf_lfq {
 	u32 backlogged;
 	u32 waiting;
 	u32 turns;
+	u16 served;
 	u16 round;
 	bool starving;
 	bool holds;
@@ -410,6 +441,7 @@ static void mf_lfq_clear(struct mf_lfq *lfq)
 	memset(lfq->users, 0, (lfq->newcomers + 1) * sizeof(*lfq->users));
 	for (i = 0; i <= lfq->newcomers; i++)
 		lfq->users[i].spare = MF_NO_ENTRY;
+	memset(lfq->tallies, 0, (lfq->newcomers + 1) * sizeof(*lfq->tallies));
 	memset(lfq->newcomer_flows, 0, MF_LFQ_COUNTERS * sizeof(*lfq->newcomer_flows));
 	memset(lfq->spilled, 0, MF_LFQ_COUNTERS * sizeof(*lfq->spilled));
 	mf_longest_reset(&lfq->longest);
@@ -458,6 +490,7 @@ static void mf_lfq_free(struct mf_lfq *lfq)
 	mf_free(lfq->flows);
 	mf_free(lfq->bits);
 	mf_free(lfq->users);
+	mf_free(lfq->tallies);
 	mf_free(lfq->newcomer_flows);
 	mf_free(lfq->spilled);
 	mf_free(lfq->ahead);
@@ -503,11 +536,12 @@ static int mf_lfq_alloc(struct mf_lfq *lfq, const u64 *seeds)
 	lfq->flows = mf_alloc(mf_lfq_flows(lfq), sizeof(*lfq->flows));
 	lfq->bits = mf_alloc((mf_lfq_flows(lfq) + 63) / 64, sizeof(*lfq->bits));
 	lfq->users = mf_alloc(lfq->newcomers + 1, sizeof(*lfq->users));
+	lfq->tallies = mf_alloc(lfq->newcomers + 1, sizeof(*lfq->tallies));
 	lfq->newcomer_flows = mf_alloc(MF_LFQ_COUNTERS, sizeof(*lfq->newcomer_flows));
 	lfq->spilled = mf_alloc(MF_LFQ_COUNTERS, sizeof(*lfq->spilled));
 	lfq->ahead = mf_alloc(mf_lfq_flows(lfq), sizeof(*lfq->ahead));
-	if (!lfq->flows || !lfq->bits || !lfq->users || !lfq->newcomer_flows ||
-	    !lfq->spilled || !lfq->ahead ||
+	if (!lfq->flows || !lfq->bits || !lfq->users || !lfq->tallies ||
+	    !lfq->newcomer_flows || !lfq->spilled || !lfq->ahead ||
 	    mf_longest_init(&lfq->longest, lfq->newcomers + 1))
 		return -ENOMEM;
 	return mf_lfq_alloc_weights(lfq);
@@ -546,6 +580,7 @@ static void mf_lfq_reset(struct mf_lfq *lfq)
 {
 	lfq->queue.stats = (struct mf_stats){ 0 };
 	lfq->counts = (struct mf_lfq_counts){ 0 };
+	memset(lfq->waits, 0, sizeof(lfq->waits));
 	mf_lfq_clear(lfq);
 }
 
@@ -964,6 +999,7 @@ static u16 mf_lfq_admit(struct mf_lfq *lfq, struct mf_home home)
 		return slot;
 	}
 	user = &lfq->users[slot];
+	lfq->tallies[slot] = (struct mf_lfq_tally){ 0 };
 	/* Beyond the tags of the flows of the user before: to this one they are new. */
 	user->clock.bytes += lfq->flow_lag.bytes +
 			     2 * (s64)MF_LFQ_WINDOW * MF_LFQ_MOST;
@@ -1411,11 +1447,12 @@ static void mf_lfq_settle(struct mf_lfq *lfq, u16 slot, u16 home,
 		mf_lfq_retire(lfq, home);
 }
 
-static void mf_lfq_mark(struct mf_lfq *lfq, struct mf_packet *packet)
+static void mf_lfq_mark(struct mf_lfq *lfq, u16 home, struct mf_packet *packet)
 {
 	if (packet->ecn == MF_CE)
 		return;
 	packet->ecn = MF_CE;
+	lfq->tallies[home].marks++;
 	mf_count_add(&lfq->queue.stats.marked, packet->len);
 }
 
@@ -1426,6 +1463,7 @@ static void mf_lfq_drop(struct mf_lfq *lfq, u16 slot,
 	if (mf_lfq_is_spilled(lfq, slot))
 		mf_lfq_unspill(lfq, packet);
 	lfq->counts.early++;
+	lfq->tallies[lfq->flows[slot].home].drops++;
 	mf_step();
 	mf_queue_discard(&lfq->queue, packet, MF_EARLY);
 }
@@ -1472,7 +1510,7 @@ static bool mf_lfq_deque(struct mf_lfq *lfq, u16 slot, u64 grace_ns,
 		*packet = mf_lfq_take(lfq, flow);
 		*ect_1 = packet->ecn == MF_ECT_1;
 		if (law->ecn && packet->ecn != MF_NOT_ECT) {
-			mf_lfq_mark(lfq, packet);
+			mf_lfq_mark(lfq, flow->home, packet);
 			if (!began)
 				codel->drop_next_ns = mf_codel_following(law,
 									 codel->drop_next_ns,
@@ -1505,6 +1543,30 @@ static void mf_lfq_newcomer_is_served(struct mf_lfq *lfq, u16 slot,
 	mf_lobby_is_served(&lfq->lobby, mf_lfq_home(lfq, packet), lfq->queue.now_ns);
 	if (slot >= lfq->flow_slots_len)
 		mf_lfq_unspill(lfq, packet);
+}
+
+/* @packet of @home is handed out. */
+static inline void mf_lfq_tell(struct mf_lfq *lfq, u16 home,
+			       const struct mf_packet *packet)
+{
+	struct mf_lfq_tally *tally = &lfq->tallies[home];
+	u64 now_ns = lfq->queue.now_ns;
+	u32 wait = mf_waits_of(mf_since(packet->arrival_ns, now_ns));
+	u32 age = now_ns >> 30, counter;
+
+	lfq->served = home;
+	lfq->waits[wait]++;
+	tally->pkts++;
+	tally->bytes += packet->len;
+	if (age != tally->age) {
+		tally->lately = age - tally->age < 64 ?
+			tally->lately >> (age - tally->age) : 0;
+		tally->age = age;
+	}
+	tally->lately += packet->len;
+	if (++tally->waits[wait] == U16_MAX)
+		for (counter = 0; counter < MF_WAITS; counter++)
+			tally->waits[counter] /= 2;
 }
 
 /* A flow was served, and has not starved; one that went ahead has no bits. */
@@ -1553,6 +1615,7 @@ static void mf_lfq_send_only(struct mf_lfq *lfq, u16 slot, enum mf_lfq_turn turn
 		mf_lfq_goes(lfq, home);
 	}
 	mf_lfq_is_busy(lfq, packet->len);
+	mf_lfq_tell(lfq, home, packet);
 	mf_lfq_is_fed(lfq, slot);
 	if (home == lfq->newcomers)
 		mf_lfq_newcomer_is_served(lfq, slot, packet);
@@ -1582,12 +1645,13 @@ static bool mf_lfq_send_first(struct mf_lfq *lfq, u16 slot, enum mf_lfq_turn tur
 	/* RFC 9331, section 4.1: scalable senders are told early. */
 	if (ect_1 && lfq->options.codel.ecn && flow->pkts &&
 	    mf_since(packet->arrival_ns, lfq->queue.now_ns) > lfq->options.step_ns)
-		mf_lfq_mark(lfq, packet);
+		mf_lfq_mark(lfq, home, packet);
 	if (home == lfq->newcomers)
 		mf_lfq_newcomer_is_served(lfq, slot, packet);
 	mf_lfq_is_fed(lfq, slot);
 	mf_lfq_pay(lfq, slot, packet->len, sharing);
 	mf_lfq_is_busy(lfq, packet->len);
+	mf_lfq_tell(lfq, home, packet);
 	mf_lfq_settle(lfq, slot, home, turn);
 	mf_lfq_was_sent(lfq);
 	return true;
@@ -1711,6 +1775,7 @@ static bool mf_lfq_push_out(struct mf_lfq *lfq)
 	if (mf_lfq_is_spilled(lfq, slot))
 		mf_lfq_unspill(lfq, &victim);
 	mf_lfq_shrank(lfq, home, victim.len, 1);
+	lfq->tallies[home].drops++;
 	if (victim.handle == lfq->arriving) {
 		mf_count_add(&lfq->queue.stats.dropped_after, victim.len);
 		return false;
@@ -1769,6 +1834,7 @@ static enum mf_fate mf_lfq_enqueue(struct mf_lfq *lfq, struct mf_packet *packet,
 /* A queue of other options, made before the one that waits is locked. */
 struct mf_lfq_spare {
 	struct mf_lfq lfq;
+	struct mf_lfq old;
 	struct mf_pool pool;
 };
 
@@ -1791,6 +1857,7 @@ static bool mf_lfq_begins_anew(const struct mf_lfq *lfq,
 static void mf_lfq_spare_free(struct mf_lfq_spare *spare)
 {
 	mf_lfq_free(&spare->lfq);
+	mf_lfq_free(&spare->old);
 	mf_pool_free(&spare->pool);
 }
 
@@ -1831,7 +1898,9 @@ static void mf_lfq_hand_over(struct mf_lfq *lfq, struct mf_lfq *other, u64 now_n
 	u64 limit_bytes = other->queue.limit_bytes;
 	u32 limit_pkts = other->queue.limit_pkts;
 	struct mf_packet packet;
+	u64 waits[MF_WAITS];
 
+	memcpy(waits, lfq->waits, sizeof(waits));
 	other->queue.limit_bytes = U64_MAX;
 	other->queue.limit_pkts = U32_MAX;
 	/* Before they came: CoDel drops nothing, and nothing is marked. */
@@ -1841,6 +1910,7 @@ static void mf_lfq_hand_over(struct mf_lfq *lfq, struct mf_lfq *other, u64 now_n
 	other->queue.limit_pkts = limit_pkts;
 	other->queue.stats = stats;
 	other->counts = counts;
+	memcpy(other->waits, waits, sizeof(other->waits));
 }
 
 /**
@@ -1857,11 +1927,10 @@ static void mf_lfq_change(struct mf_lfq *lfq, const struct mf_lfq_options *optio
 			  struct mf_lfq_spare *spare, u64 now_ns)
 {
 	if (spare->lfq.flows) {
-		struct mf_lfq old = *lfq;
-
-		mf_lfq_hand_over(&old, &spare->lfq, now_ns);
+		spare->old = *lfq;
+		mf_lfq_hand_over(&spare->old, &spare->lfq, now_ns);
 		*lfq = spare->lfq;
-		spare->lfq = old;
+		spare->lfq = (struct mf_lfq){ 0 };
 	} else {
 		if (spare->pool.entries)
 			mf_pool_move(&lfq->pool, &spare->pool);

@@ -67,6 +67,7 @@ typedef int64_t s64;
 
 /* In the kernel, what several cores share is the module mayfly_common. */
 #define EXPORT_SYMBOL_GPL(name)
+#define U16_MAX UINT16_MAX
 #define U32_MAX UINT32_MAX
 #define U64_MAX UINT64_MAX
 #define S64_MAX INT64_MAX

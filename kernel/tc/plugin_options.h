@@ -16,41 +16,80 @@ char *sprint_time64(__s64 ns, char *text);
 
 /**
  * enum plugin_kind - how an option is written
- * @PLUGIN_LIMIT: packets or bytes; the attribute for bytes is the next one
+ * @PLUGIN_LIMIT: packets or bytes; the attribute for bytes is the next one; or a
+ *	time, where there is an attribute for it
  * @PLUGIN_FLOWS: a number, 0 too
  * @PLUGIN_SIZE: bytes
  * @PLUGIN_TIME: 1 ms to 10^6 s
  * @PLUGIN_TIME_OR_NEVER: or the word never, which is 0
  * @PLUGIN_DURATION: any time, whose bounds the kernel knows
  * @PLUGIN_NUMBER: a number, whose bounds the kernel knows
+ * @PLUGIN_SIGNED: the same, below 0 too
+ * @PLUGIN_RATE: bit/s, sent as bytes/s; or the word unlimited, which is 0
  * @PLUGIN_SHARE: 0 to 1, as a multiple of 2^-24
  * @PLUGIN_WORD: one of some words
  * @PLUGIN_FLAG: its name, or its name with "no" before it
+ * @PLUGIN_PRESENT: its name alone
+ * @PLUGIN_BARE_WORD: one of some words, without the name
+ * @PLUGIN_KEYWORD: a word that sets other options
+ * @PLUGIN_OWN: read, sent and printed by functions of its own
  */
 enum plugin_kind {
 	PLUGIN_LIMIT, PLUGIN_FLOWS, PLUGIN_SIZE, PLUGIN_TIME,
 	PLUGIN_TIME_OR_NEVER, PLUGIN_DURATION, PLUGIN_NUMBER, PLUGIN_SHARE,
-	PLUGIN_WORD, PLUGIN_FLAG
+	PLUGIN_SIGNED, PLUGIN_RATE, PLUGIN_WORD, PLUGIN_FLAG, PLUGIN_PRESENT,
+	PLUGIN_BARE_WORD, PLUGIN_KEYWORD, PLUGIN_OWN
 };
 
-/* An option; a table of them ends with a NULL name. */
+#define PLUGIN_ATTRIBUTES 64
+
+/* What a keyword sets: @attribute to @number, or by so much more. */
+struct plugin_keyword {
+	const char *word;
+	struct {
+		int attribute;
+		int number;
+		bool more;
+	} sets[4];
+};
+
+/* How an option of a kind of its own is handled. */
+struct plugin_own {
+	int (*read)(const char *who, const char *name, const char *text);
+	void (*put)(struct nlmsghdr *message, int attribute);
+	void (*show)(const char *name, const struct rtattr *attribute);
+};
+
+/**
+ * struct plugin_option - an option; a table of them ends with a NULL name
+ * @name: on the command line and in what is printed
+ * @kind: enum plugin_kind
+ * @attribute: of netlink
+ * @words: of which it is one
+ * @time: PLUGIN_LIMIT: attribute for a time, or 0
+ * @keywords: PLUGIN_KEYWORD: the words, which end with a NULL
+ * @own: PLUGIN_OWN
+ */
 struct plugin_option {
 	const char *name;
 	enum plugin_kind kind;
 	int attribute;
 	const struct plugin_word *words;
+	int time;
+	const struct plugin_keyword *keywords;
+	const struct plugin_own *own;
 };
 
 /* What the command line said; a bit of @given for each attribute. */
 struct plugin_request {
-	__u32 given;
-	__u64 numbers[32];
+	__u64 given;
+	__u64 numbers[PLUGIN_ATTRIBUTES];
 };
 
 static inline void plugin_give(struct plugin_request *request, int attribute,
 			       __u64 number)
 {
-	request->given |= 1U << attribute;
+	request->given |= 1ULL << attribute;
 	request->numbers[attribute] = number;
 }
 
@@ -88,6 +127,60 @@ static inline int plugin_number(const char *who, const char *name,
 	return 0;
 }
 
+static inline int plugin_signed(const char *who, const char *name,
+				const char *text, __u64 *number)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	if (end == text || *end || value < -65536 || value > 65536)
+		return plugin_fail(who, "%s: a whole number, not %s", name, text);
+	*number = value;
+	return 0;
+}
+
+static inline int plugin_rate(const char *who, const char *name,
+			      const char *text, __u64 *rate)
+{
+	*rate = 0;
+	if (!strcmp(text, "unlimited"))
+		return 0;
+	if (*text == '-' || get_rate64(rate, text) || !*rate)
+		return plugin_fail(who, "%s: a rate, as 19mbit, or unlimited, not %s",
+				   name, text);
+	return 0;
+}
+
+/* A limit: packets, bytes, or a time where there is an attribute for it. */
+static inline int plugin_limit(const char *who,
+			       const struct plugin_option *option,
+			       const char *text, struct plugin_request *request)
+{
+	int attribute = option->attribute;
+	size_t len = strlen(text);
+	__u32 number = 0;
+	__s64 ns = 0;
+	int err;
+
+	request->given &= ~(3ULL << attribute);
+	if (option->time)
+		request->given &= ~(1ULL << option->time);
+	if (option->time && len && text[len - 1] == 's') {
+		err = plugin_duration(who, option->name, text, &ns);
+		plugin_give(request, option->time, ns);
+		return err;
+	}
+	if (plugin_is_pkts(text)) {
+		err = plugin_pkts(who, option->name, text, 1, PLUGIN_MAX_PKTS,
+				  &number);
+	} else {
+		err = plugin_bytes(who, option->name, text, &number);
+		attribute++;
+	}
+	plugin_give(request, attribute, number);
+	return err;
+}
+
 static inline int plugin_share(const char *who, const char *name,
 			       const char *text, __u32 *number)
 {
@@ -108,20 +201,22 @@ static inline int plugin_read(const char *who,
 	bool never = option->kind == PLUGIN_TIME_OR_NEVER;
 	int attribute = option->attribute;
 	__u32 number = 0;
+	__u64 wide = 0;
 	__u8 word = 0;
 	__s64 ns = 0;
 	int err;
 
 	switch (option->kind) {
 	case PLUGIN_LIMIT:
-		request->given &= ~(3U << attribute);
-		if (!plugin_is_pkts(text)) {
-			attribute++;
-			err = plugin_bytes(who, option->name, text, &number);
-			break;
-		}
-		err = plugin_pkts(who, option->name, text, 1, PLUGIN_MAX_PKTS,
-				  &number);
+		return plugin_limit(who, option, text, request);
+	case PLUGIN_RATE:
+		err = plugin_rate(who, option->name, text, &wide);
+		break;
+	case PLUGIN_SIGNED:
+		err = plugin_signed(who, option->name, text, &wide);
+		break;
+	case PLUGIN_OWN:
+		err = option->own->read(who, option->name, text);
 		break;
 	case PLUGIN_FLOWS:
 		err = plugin_pkts(who, option->name, text, 0, PLUGIN_MAX_PKTS,
@@ -145,18 +240,90 @@ static inline int plugin_read(const char *who,
 	default:
 		err = plugin_time(who, option->name, text, never, &ns);
 	}
-	plugin_give(request, attribute, number + word + ns);
+	plugin_give(request, attribute, number + word + ns + wide);
 	return err;
+}
+
+static inline const struct plugin_keyword *
+plugin_keyword(const struct plugin_option *option, const char *text)
+{
+	const struct plugin_keyword *keyword = option->keywords;
+
+	while (keyword->word && strcmp(keyword->word, text))
+		keyword++;
+	return keyword->word ? keyword : NULL;
+}
+
+static inline bool plugin_is_word(const struct plugin_option *option,
+				  const char *text)
+{
+	const struct plugin_word *word = option->words;
+
+	while (word->word && strcmp(word->word, text))
+		word++;
+	return word->word;
+}
+
+/* Is @text how @option begins on a command line? */
+static inline bool plugin_begins(const struct plugin_option *option,
+				 const char *text)
+{
+	switch (option->kind) {
+	case PLUGIN_BARE_WORD:
+		return plugin_is_word(option, text);
+	case PLUGIN_KEYWORD:
+		return plugin_keyword(option, text);
+	case PLUGIN_FLAG:
+		return !strcmp(option->name, text) ||
+		       (!strncmp(text, "no", 2) && !strcmp(option->name, text + 2));
+	default:
+		return !strcmp(option->name, text);
+	}
 }
 
 static inline const struct plugin_option *
 plugin_find(const struct plugin_option *options, const char *text)
 {
-	while (options->name && strcmp(options->name, text) &&
-	       (options->kind != PLUGIN_FLAG || strncmp(text, "no", 2) ||
-		strcmp(options->name, text + 2)))
+	while (options->name && !plugin_begins(options, text))
 		options++;
 	return options->name ? options : NULL;
+}
+
+/* Reads an option that is one word; false if a value follows. */
+static inline bool plugin_read_alone(const struct plugin_option *option,
+				     const char *text,
+				     struct plugin_request *request)
+{
+	const struct plugin_keyword *keyword;
+	__u8 number = 0;
+	int at;
+
+	switch (option->kind) {
+	case PLUGIN_FLAG:
+		plugin_give(request, option->attribute,
+			    !strcmp(text, option->name));
+		return true;
+	case PLUGIN_PRESENT:
+		plugin_give(request, option->attribute, 1);
+		return true;
+	case PLUGIN_BARE_WORD:
+		plugin_word("", option->name, text, option->words, &number);
+		plugin_give(request, option->attribute, number);
+		return true;
+	case PLUGIN_KEYWORD:
+		keyword = plugin_keyword(option, text);
+		for (at = 0; keyword->sets[at].attribute; at++) {
+			int attribute = keyword->sets[at].attribute;
+			__u64 before = keyword->sets[at].more ?
+				request->numbers[attribute] : 0;
+
+			plugin_give(request, attribute,
+				    before + keyword->sets[at].number);
+		}
+		return true;
+	default:
+		return false;
+	}
 }
 
 static inline void plugin_put(const struct plugin_option *option,
@@ -166,14 +333,24 @@ static inline void plugin_put(const struct plugin_option *option,
 	int attribute = option->attribute;
 	__u64 number;
 
-	if (option->kind == PLUGIN_LIMIT && request->given & 2U << attribute)
+	if (option->kind == PLUGIN_KEYWORD)
+		return;
+	if (option->time && request->given & 1ULL << option->time)
+		attribute = option->time;
+	else if (option->kind == PLUGIN_LIMIT && request->given & 2ULL << attribute)
 		attribute++;
-	if (!(request->given & 1U << attribute))
+	if (!(request->given & 1ULL << attribute))
 		return;
 	number = request->numbers[attribute];
-	if (option->kind == PLUGIN_WORD || option->kind == PLUGIN_FLAG)
+	if (option->kind == PLUGIN_OWN)
+		option->own->put(message, attribute);
+	else if (option->kind == PLUGIN_PRESENT)
+		addattr_l(message, PLUGIN_MESSAGE_SIZE, attribute, NULL, 0);
+	else if (option->kind == PLUGIN_WORD || option->kind == PLUGIN_FLAG ||
+		 option->kind == PLUGIN_BARE_WORD)
 		addattr8(message, PLUGIN_MESSAGE_SIZE, attribute, number);
-	else if (plugin_is_time(option))
+	else if (plugin_is_time(option) || option->kind == PLUGIN_RATE ||
+		 (option->time && attribute == option->time))
 		addattr_l(message, PLUGIN_MESSAGE_SIZE, attribute, &number,
 			  sizeof(number));
 	else
@@ -198,11 +375,8 @@ static inline int plugin_parse_options(const char *who,
 		if (!option)
 			return plugin_fail(who, "no option %s; tc qdisc add %s help",
 					   *argv, who);
-		if (option->kind == PLUGIN_FLAG) {
-			plugin_give(&request, option->attribute,
-				    !strcmp(*argv, option->name));
+		if (plugin_read_alone(option, *argv, &request))
 			continue;
-		}
 		if (argc < 2)
 			return plugin_fail(who, "%s: without a value; tc qdisc add %s help",
 					   *argv, who);
@@ -221,15 +395,27 @@ static inline void plugin_show_time(const struct plugin_option *option,
 				    const struct rtattr *attribute)
 {
 	char key[32], text[64] = "never";
-	__u64 ns;
+	__u64 ns = plugin_read_u64(attribute);
 
-	memcpy(&ns, RTA_DATA(attribute), sizeof(ns));
-	if (ns || option->kind == PLUGIN_DURATION)
+	if (ns || option->kind != PLUGIN_TIME_OR_NEVER)
 		sprint_time64(ns, text);
 	snprintf(key, sizeof(key), "%s_ns", option->name);
 	print_color_u64(PRINT_JSON, COLOR_NONE, key, NULL, ns);
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", text);
+}
+
+static inline void plugin_show_rate(const struct plugin_option *option,
+				    const struct rtattr *attribute)
+{
+	__u64 rate = plugin_read_u64(attribute);
+	char format[32];
+
+	snprintf(format, sizeof(format), "%s %%s ", option->name);
+	if (rate)
+		tc_print_rate(PRINT_ANY, option->name, format, rate);
+	else
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, format, "unlimited");
 }
 
 static inline void plugin_show(const struct plugin_option *option,
@@ -240,6 +426,12 @@ static inline void plugin_show(const struct plugin_option *option,
 	const char *unit = "";
 	const char *suffix = "";
 
+	if (option->kind == PLUGIN_KEYWORD)
+		return;
+	if (option->time && tb[option->time]) {
+		plugin_show_time(option, tb[option->time]);
+		return;
+	}
 	if (option->kind == PLUGIN_LIMIT) {
 		unit = attribute ? "p" : "b";
 		suffix = attribute ? "" : "_bytes";
@@ -257,6 +449,26 @@ static inline void plugin_show(const struct plugin_option *option,
 		plugin_print_string(option->name, format,
 				    plugin_name(option->words,
 						plugin_u8(attribute)));
+		return;
+	case PLUGIN_BARE_WORD:
+		plugin_print_string(option->name, "%s ",
+				    plugin_name(option->words,
+						plugin_u8(attribute)));
+		return;
+	case PLUGIN_PRESENT:
+		print_color_bool(PRINT_JSON, COLOR_NONE, option->name, NULL, true);
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
+		return;
+	case PLUGIN_OWN:
+		option->own->show(option->name, attribute);
+		return;
+	case PLUGIN_RATE:
+		plugin_show_rate(option, attribute);
+		return;
+	case PLUGIN_SIGNED:
+		snprintf(format, sizeof(format), "%s %%d ", option->name);
+		print_color_int(PRINT_ANY, COLOR_NONE, option->name, format,
+				(int)plugin_u32(attribute));
 		return;
 	case PLUGIN_FLAG:
 		snprintf(key, sizeof(key), "no%s", option->name);
@@ -284,7 +496,7 @@ static inline void plugin_show(const struct plugin_option *option,
 static inline int plugin_print_options(const struct plugin_option *options,
 				       int max, struct rtattr *nest)
 {
-	struct rtattr *tb[32] = { 0 };
+	struct rtattr *tb[PLUGIN_ATTRIBUTES] = { 0 };
 
 	if (!nest)
 		return 0;

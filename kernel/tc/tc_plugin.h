@@ -54,10 +54,20 @@ bool is_json_context(void);
 extern int show_details;
 int print_color_float(enum output_type type, enum color_attr color,
 		      const char *key, const char *format, double value);
+int print_color_int(enum output_type type, enum color_attr color,
+		    const char *key, const char *format, int value);
+void tc_print_rate(enum output_type type, const char *key, const char *format,
+		   unsigned long long rate);
+void open_json_array(enum output_type type, const char *key);
+void close_json_array(enum output_type type, const char *key);
+void open_json_object(const char *key);
+void close_json_object(void);
 int print_color_uint(enum output_type type, enum color_attr color,
 		     const char *key, const char *format, unsigned int value);
 int print_color_u64(enum output_type type, enum color_attr color,
 		    const char *key, const char *format, __u64 value);
+int print_color_s64(enum output_type type, enum color_attr color,
+		    const char *key, const char *format, __s64 value);
 int print_color_string(enum output_type type, enum color_attr color,
 		       const char *key, const char *format, const char *value);
 int print_color_bool(enum output_type type, enum color_attr color,
@@ -90,6 +100,14 @@ static inline void plugin_parse(struct rtattr **tb, int max,
 static inline __u32 plugin_u32(const struct rtattr *attribute)
 {
 	__u32 value;
+
+	memcpy(&value, RTA_DATA(attribute), sizeof(value));
+	return value;
+}
+
+static inline __u64 plugin_read_u64(const struct rtattr *attribute)
+{
+	__u64 value;
 
 	memcpy(&value, RTA_DATA(attribute), sizeof(value));
 	return value;
@@ -179,6 +197,14 @@ static inline void plugin_print_string(const char *key, const char *format,
 				       const char *value)
 {
 	print_color_string(PRINT_ANY, COLOR_NONE, key, format, value);
+}
+
+/* In text a word or nothing, in JSON true or false. */
+static inline void plugin_print_bool_key(const char *key, const char *yes,
+					 bool value)
+{
+	print_color_bool(PRINT_JSON, COLOR_NONE, key, NULL, value);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", value ? yes : "");
 }
 
 /* In text a word or its opposite, in JSON true or false. */

@@ -215,6 +215,16 @@ enum {
 	TCA_LFQ_ECN,		/* u8, 0 or 1 */
 	TCA_LFQ_STEP,		/* u64, ns */
 	TCA_LFQ_SPLIT,		/* u8, 0 or 1 */
+	TCA_LFQ_LIMIT_TIME,	/* u64, ns at the bandwidth; in place of TCA_LFQ_LIMIT */
+	TCA_LFQ_MEMLIMIT,	/* u32, bytes */
+	TCA_LFQ_BANDWIDTH,	/* u64, bytes/s; 0: does not shape */
+	TCA_LFQ_INGRESS,	/* u8, 0 or 1 */
+	TCA_LFQ_OVERHEAD,	/* s32, bytes beside an IP packet */
+	TCA_LFQ_RAW,		/* flag: lengths as they come; in place of TCA_LFQ_OVERHEAD */
+	TCA_LFQ_MPU,		/* u32, bytes */
+	TCA_LFQ_FRAMING,	/* u8, enum tc_lfq_framing */
+	TCA_LFQ_NAT,		/* u8, 0 or 1 */
+	TCA_LFQ_DSCP,		/* u16 for each of 64 code points: its weight */
 	__TCA_LFQ_MAX
 };
 
@@ -228,6 +238,7 @@ enum tc_lfq_user {
 	TC_LFQ_SRC,
 	TC_LFQ_FLOW,
 	TC_LFQ_MARK,
+	TC_LFQ_CLASS,
 	__TC_LFQ_USER_MAX
 };
 
@@ -235,7 +246,64 @@ enum tc_lfq_user {
 enum tc_lfq_weights {
 	TC_LFQ_EQUAL,
 	TC_LFQ_BY_MARK,
+	TC_LFQ_BY_DSCP,
 	__TC_LFQ_WEIGHTS_MAX
+};
+
+/* What the link makes of a packet. */
+enum tc_lfq_framing {
+	TC_LFQ_NOATM,
+	TC_LFQ_ATM,
+	TC_LFQ_PTM,
+	__TC_LFQ_FRAMING_MAX
+};
+
+/* Statistics: attributes in TCA_STATS_APP. */
+enum {
+	TCA_LFQ_STATS_UNSPEC,
+	TCA_LFQ_STATS_TOTAL,	/* struct tc_lfq_xstats */
+	TCA_LFQ_STATS_WAITS,	/* u64 for each counter: packets that waited so long */
+	TCA_LFQ_STATS_USER,	/* struct tc_lfq_user_stats; several */
+	__TCA_LFQ_STATS_MAX
+};
+
+#define TCA_LFQ_STATS_MAX (__TCA_LFQ_STATS_MAX - 1)
+
+/* Counters of waits: the first is of those below 2^14 ns. Counter 1 + 2 k + h begins
+ * at (2 + h) << (k + 13) ns; the last one does not end.
+ */
+#define TC_LFQ_WAITS 42
+
+/* Users that are told of, those with most bytes lately first. */
+#define TC_LFQ_TOP 16
+
+/* One user, since it has a slot. */
+struct tc_lfq_user_stats {
+	__u8 from[16];		/* address of a sender; of IPv4 the first four */
+	__u8 to[16];		/* of the receiver */
+	__u64 bytes;		/* that were sent */
+	__u64 packets;		/* of these */
+	__u64 drops;		/* packets */
+	__u64 marks;		/* packets */
+	__s64 credit;		/* bytes behind the clock; below 0: ahead of it */
+	__u32 backlog;		/* bytes */
+	__u32 flows;		/* that wait now */
+	__u32 wait_p50_us;	/* of the packets that were sent lately */
+	__u32 wait_p95_us;
+	__u32 mark;		/* of the packet that was looked at, or its class */
+	__u16 source;		/* port of the sender */
+	__u16 destination;	/* of the receiver */
+	__u8 family;		/* AF_INET, AF_INET6 or 0 */
+	__u8 protocol;		/* behind IP */
+	__u8 what;		/* enum tc_lfq_user_what */
+	__u8 by;		/* enum tc_lfq_user */
+	__u8 pad[4];
+};
+
+enum tc_lfq_user_what {
+	TC_LFQ_ONE_USER,
+	TC_LFQ_SHARED,		/* several share a slot */
+	TC_LFQ_NEWCOMERS	/* all that have no standing yet */
 };
 
 struct tc_lfq_xstats {
@@ -251,6 +319,12 @@ struct tc_lfq_xstats {
 	__u32 flows;		/* that wait now */
 	__u32 newcomers;	/* packets of new users that wait now */
 	__u32 charge;		/* of a byte, in sixteenths */
+	__u32 table_users;	/* slots of users */
+	__u32 table_used;	/* of these in use */
+	__u32 memory;		/* bytes of packets that wait */
+	__u32 wait_p50_us;	/* of all packets that were sent */
+	__u32 wait_p95_us;
+	__u32 pad;
 };
 
 #endif

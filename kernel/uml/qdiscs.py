@@ -171,7 +171,7 @@ def changes_under_load(row: dict) -> None:
             balanced(link, sent)
         link.change(f"{row['id']} limit 7")
         assert filled(row, balanced(link, sent)["qlen"], 7)
-        link.change(f"{row['id']} limit 5000")
+        link.change(f"{row['id']} limit 5000 {row['all_memory']}")
         link.udp(range(3000), 100)
         assert filled(row, balanced(link, sent + 3000)["qlen"], 3007)
         drained(link)
@@ -231,7 +231,7 @@ def the_backlog_returns_to_zero_below_every_parent(row: dict) -> None:
 
 @check
 def a_hundred_thousand_flows_at_once(row: dict) -> None:
-    link = Link(f"{row['id']} limit 100000")
+    link = Link(f"{row['id']} limit 100000 {row['all_memory']}")
     try:
         link.udp(range(100_001), 60)
         shown = balanced(link, 100_001)

@@ -30,6 +30,8 @@ class Row:
         Key of the number of flows in ``tc -s -j``, of those that wait; empty where there is none.
     all_headers : str
         Options with which it reads most of a packet.
+    all_memory : str
+        Options with which its limit alone bounds what waits.
     splits : bool
         It has the options ``split`` and ``nosplit``.
     size_based : bool
@@ -45,6 +47,7 @@ class Row:
     refused: tuple[tuple[str, str], ...] = ()
     flows: str = ""
     all_headers: str = ""
+    all_memory: str = ""
     splits: bool = True
     size_based: bool = True
     drops_early: bool = False
@@ -197,13 +200,39 @@ KNOWN = (
             ("mtu 1514b", "mtu", 1514),
             ("noecn", "ecn", False),
             ("step 2ms", "step_ns", 2_000_000),
+            ("bandwidth 19mbit", "bandwidth", 2_375_000),
+            ("overhead 18 mpu 64", "overhead", 18),
+            ("overhead -4", "overhead", -4),
+            ("raw", "raw", True),
+            ("docsis", "mpu", 64),
+            ("pppoe-ptm", "atm", "ptm"),
+            ("pppoa-vcmux", "overhead", 10),
+            ("overhead 18 ether-vlan ether-vlan", "overhead", 26),
+            ("ingress", "ingress", True),
+            ("egress", "ingress", False),
+            ("bandwidth 8mbit limit 200ms", "limit_ns", 200_000_000),
+            ("limit 300p bandwidth unlimited", "", "bandwidth unlimited"),
+            ("memlimit 1mb", "memlimit", 1 << 20),
+            ("user class weights equal", "user", "class"),
+            ("user pair weights dscp dscp EF=4,cs1=2,3=7", "dscp", "3=7,CS1=2,EF=4"),
             ("nosplit", "split", False),
         ),
         refused=(
             ("limit 0", "1 to 1048576 packets"),
             ("limit 0b", "0b"),
             ("user host", "not host"),
-            ("weights 5", "equal or mark, not 5"),
+            ("weights 5", "equal or mark or dscp, not 5"),
+            ("bandwidth fast", "as 19mbit, or unlimited, not fast"),
+            ("bandwidth 1kbit", "8 kbit/s to 1 Tbit/s"),
+            ("overhead 257", "-64 to 256"),
+            ("overhead 4 raw", "not both"),
+            ("mpu 300", "0 to 256"),
+            ("limit 200ms", "needs a bandwidth"),
+            ("bandwidth 1mbit limit 101s", "1 ms to 100 s"),
+            ("memlimit 1kb", "262144"),
+            ("user class weights mark", "weigh the same"),
+            ("dscp EF=0", "1 to 1000, not EF=0"),
+            ("dscp XX=3", "code point"),
             ("prefix -1", "whole number, not -1"),
             ("pace 1.5", "0 to 1, not 1.5"),
             ("debt 0b", "0b"),
@@ -213,6 +242,7 @@ KNOWN = (
         ),
         # Those with a queue of their own, not all that wait.
         flows="",
+        all_memory="memlimit 1gb",
         size_based=False,
     ),
     Row(
