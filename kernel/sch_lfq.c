@@ -601,7 +601,7 @@ static void lfq_apply(struct lfq_sched_data *q,
 		      const struct lfq_settings *settings)
 {
 	if (q->shaper.rate != settings->rate)
-		mf_shaper_set(&q->shaper, settings->rate);
+		mf_shaper_set(&q->shaper, settings->rate, ktime_get_ns());
 	q->settings = *settings;
 	q->common.prefix = settings->prefix;
 	q->common.prefix6 = settings->prefix6;
@@ -637,7 +637,7 @@ static int lfq_change(struct Qdisc *sch, struct nlattr *opt,
 			mf_lfq_push_out(&q->core);
 		mf_sch_settle(&q->common);
 		/* It may be free sooner now. */
-		if (sch->q.qlen && settings.rate)
+		if (sch->q.qlen)
 			qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.free_ns);
 		sch_tree_unlock(sch);
 		mf_lfq_spare_free(spare);

@@ -91,17 +91,28 @@ static inline u32 mf_framed_len(const struct mf_framed *framed, u32 len,
 
 /**
  * mf_shaper_set() - another rate, from now on
- * @shaper: the shaper; when it is free stays
+ * @shaper: the shaper
  * @rate: bytes/s, MF_SHAPER_RATE_MIN to MF_SHAPER_RATE_MAX; 0: does not shape
+ * @now_ns: present time
+ *
+ * What is left of the packet in transmission goes at the new rate.
  */
-static inline void mf_shaper_set(struct mf_shaper *shaper, u64 rate)
+static inline void mf_shaper_set(struct mf_shaper *shaper, u64 rate, u64 now_ns)
 {
-	shaper->rate = rate;
-	shaper->per_byte = 0;
+	u64 per_byte = 0, left_ns, bytes = 0;
+
 	if (rate)
-		shaper->per_byte =
-			mf_div64((1000000000ULL << MF_SHAPER_FRACTION) + rate / 2,
-				 rate);
+		per_byte = mf_div64((1000000000ULL << MF_SHAPER_FRACTION) + rate / 2,
+				    rate);
+	if (shaper->rate && shaper->free_ns > now_ns) {
+		left_ns = shaper->free_ns - now_ns;
+		/* No more than the longest packet at the lowest rate: 2^41. */
+		bytes = mf_div64(left_ns << MF_SHAPER_FRACTION, shaper->per_byte);
+	}
+	if (shaper->free_ns > now_ns)
+		shaper->free_ns = now_ns + (bytes * per_byte >> MF_SHAPER_FRACTION);
+	shaper->rate = rate;
+	shaper->per_byte = per_byte;
 }
 
 /**

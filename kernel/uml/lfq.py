@@ -1,0 +1,196 @@
+"""What sch_lfq does beside deciding who is next: its shaper, names of users, filters, weights, memory; `run` measures.
+
+All that is sent between two sleeps waits at once, and in virtual time timers are exact.
+"""
+
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import frames
+import qdiscs
+from frames import DEVICE, FAR, Link, tc
+
+SO_TIMESTAMPNS = 35
+
+
+def root(options: str) -> Link:
+    """The device with lfq at its root."""
+    link = Link("")
+    tc(f"qdisc add dev {DEVICE} root handle 10: lfq {options}")
+    return link
+
+
+def timed(receiver: socket.socket) -> list[tuple[int, bytes]]:
+    """When each waiting frame of IPv4 arrived, ns, and the frame."""
+    found = []
+    while True:
+        try:
+            frame, ancillary, *_ = receiver.recvmsg(70_000, 128)
+        except BlockingIOError:
+            return found
+        if frame[12:14] == b"\x08\x00":
+            seconds, ns = struct.unpack("qq", ancillary[0][2])
+            found.append((seconds * 10**9 + ns, frame))
+
+
+def far_clock() -> socket.socket:
+    receiver = qdiscs.sniffer()
+    receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    receiver.setsockopt(socket.SOL_SOCKET, 33, 1 << 30)  # SO_RCVBUFFORCE
+    return receiver
+
+
+def packet(source: str, target: str, flow: int, length: int, tos: int = 0) -> bytes:
+    """A UDP packet from one host to another, `length` bytes with Ethernet's header."""
+    size = length - frames.ETHERNET - 20
+    ports = struct.pack("!HHHH", 1 + flow, 9, size, 0)
+    return frames.ipv4(17, ports + bytes(size - 8), source, target, tos=tos)
+
+
+def shaped(case: dict) -> dict:
+    """Packets of `lengths` in turn through a shaper: when the first and the last arrived, and the time of one alone."""
+    link = root(case["options"])
+    try:
+        receiver = qdiscs.far(far_clock)
+        lengths = case["lengths"]
+        for number in range(case["packets"]):
+            link.udp([number % 4], lengths[number % len(lengths)])
+        time.sleep(case["seconds"])
+        arrived = timed(receiver)
+        start = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        link.udp([1], lengths[0])
+        time.sleep(1)
+        alone = timed(receiver)
+        receiver.close()
+        return {
+            "arrived": len(arrived),
+            "ns": arrived[-1][0] - arrived[0][0],
+            "alone_ns": alone[0][0] - start,
+            "qlen": link.shown()["qlen"],
+            "backlog": link.shown()["backlog"],
+        }
+    finally:
+        link.close()
+
+
+def changed_under_load(case: dict) -> dict:
+    """Rates one after the other while packets wait: how many arrived in each stretch, and what is left."""
+    link = root(f"bandwidth {case['rates'][0]} noecn interval 4s target 4s")
+    try:
+        receiver = qdiscs.far(far_clock)
+        link.udp((flow % 8 for flow in range(case["packets"])), 1000)
+        counts = []
+        for rate in case["rates"]:
+            tc(f"qdisc change dev {DEVICE} root handle 10: lfq bandwidth {rate}")
+            time.sleep(case["seconds"])
+            counts.append(len(timed(receiver)))
+        shown = link.shown()
+        tc(f"qdisc change dev {DEVICE} root handle 10: lfq bandwidth unlimited")
+        time.sleep(1)
+        counts.append(len(timed(receiver)))
+        receiver.close()
+        return {"counts": counts, "drops": shown["drops"], "qlen": shown["qlen"], "after": link.shown()["qlen"]}
+    finally:
+        link.close()
+
+
+def served(case: dict) -> dict:
+    """Packets of (source, target, dscp) in turn, in `rounds`, so many that they wait: bytes that arrived of each kind,
+    and what tc says.
+    """
+    link = root(case["options"])
+    try:
+        for command in case.get("filters", ()):
+            tc(f"filter add dev {DEVICE} parent 10: {command}")
+        receiver = qdiscs.far(far_clock)
+        for _ in range(case["rounds"]):
+            for source, target, dscp, flow, count in case["packets"]:
+                for _ in range(count):
+                    link.frame(packet(source, target, flow, case.get("length", 1000), dscp << 2))
+            time.sleep(case["seconds"])
+        arrived: dict[str, int] = {}
+        for _, frame in timed(receiver):
+            key = f"{socket.inet_ntoa(frame[26:30])} {socket.inet_ntoa(frame[30:34])} {frame[15] >> 2}"
+            arrived[key] = arrived.get(key, 0) + len(frame)
+        receiver.close()
+        text = tc(f"-s qdisc show dev {DEVICE}")
+        return {"arrived": arrived, "shown": link.shown(), "text": text}
+    finally:
+        link.close()
+
+
+def memory(case: dict) -> dict:
+    """More memory than may be used waits: what tc says then, and after less was allowed."""
+    link = root(f"bandwidth 8kbit limit 100000p memlimit {case['first']}")
+    try:
+        link.udp((flow % 50 for flow in range(case["packets"])), 1500)
+        first = link.shown()
+        tc(f"qdisc change dev {DEVICE} root handle 10: lfq memlimit {case['then']}")
+        then = link.shown()
+        tc(f"qdisc change dev {DEVICE} root handle 10: lfq bandwidth unlimited")
+        time.sleep(1)
+        return {"first": first, "then": then, "last": link.shown()}
+    finally:
+        link.close()
+
+
+def translated(case: dict) -> dict:
+    """Two hosts behind address translation send through the device: whose packets tc says they are, with nat and without."""
+    link = root("bandwidth 1mbit user src")
+    try:
+        frames.ip(f"-n {FAR} addr add {frames.TARGET}/24 dev sink")
+        with open(f"/proc/sys/net/ipv4/conf/{DEVICE}/arp_ignore", "w") as switch:
+            switch.write("0")
+        Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+        for number in (1, 2):
+            frames.ip(f"netns add lan{number}")
+            frames.ip(f"link add lan{number} type veth peer name up netns lan{number}")
+            frames.ip(f"addr add 192.168.{number}.1/24 dev lan{number}")
+            frames.ip(f"link set lan{number} up")
+            frames.ip(f"-n lan{number} addr add 192.168.{number}.2/24 dev up")
+            frames.ip(f"-n lan{number} link set dev up up")
+            frames.ip(f"-n lan{number} route add default via 192.168.{number}.1")
+        for command in case["translate"]:
+            qdiscs.subprocess.run(command, shell=True, check=True)
+        found = {}
+        for option in ("nonat", "nat"):
+            tc(f"qdisc replace dev {DEVICE} root handle 10: lfq bandwidth 1mbit user src {option}")
+            for number in (1, 2):
+                send = (
+                    "import socket,time\n"
+                    "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                    "for i in range(40):\n"
+                    f"    s.sendto(bytes(900), ('{frames.TARGET}', 9)); time.sleep(.02)\n"
+                )
+                qdiscs.subprocess.run(
+                    ["ip", "netns", "exec", f"lan{number}", sys.executable, "-c", send], check=True
+                )
+            time.sleep(1)
+            found[option] = [row["user"] for row in link.shown()["top"]]
+        return found
+    finally:
+        for number in (1, 2):
+            qdiscs.subprocess.run(["ip", "netns", "del", f"lan{number}"])
+        link.close()
+
+
+MEASURES = {
+    "shaped": shaped,
+    "changed_under_load": changed_under_load,
+    "served": served,
+    "memory": memory,
+    "translated": translated,
+}
+
+
+def run(settings: dict) -> dict:
+    """What the measure of ``settings["measure"]`` finds for each of ``settings["cases"]``; what the kernel says."""
+    qdiscs.clear_log()
+    measure = MEASURES[settings["measure"]]
+    found = [measure(case) for case in settings["cases"]]
+    log = qdiscs.NOT_OURS.sub("", qdiscs.kernel_log())
+    return {"found": found, "splats": [line for line in log.splitlines() if qdiscs.SPLAT.search(line)]}
