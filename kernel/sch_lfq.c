@@ -1024,5 +1024,7 @@ static void __exit lfq_module_exit(void)
 module_init(lfq_module_init)
 module_exit(lfq_module_exit)
 MODULE_ALIAS("sch_lfq");
+/* What kernels since 6.8 ask for. */
+MODULE_ALIAS("net-sch-lfq");
 MODULE_DESCRIPTION("Lagged fair queueing");
 MODULE_LICENSE("GPL");

@@ -166,9 +166,7 @@ def translated(case: dict) -> dict:
                     "for i in range(40):\n"
                     f"    s.sendto(bytes(900), ('{frames.TARGET}', 9)); time.sleep(.02)\n"
                 )
-                qdiscs.subprocess.run(
-                    ["ip", "netns", "exec", f"lan{number}", sys.executable, "-c", send], check=True
-                )
+                qdiscs.subprocess.run(["ip", "netns", "exec", f"lan{number}", sys.executable, "-c", send], check=True)
             time.sleep(1)
             found[option] = [row["user"] for row in link.shown()["top"]]
         return found

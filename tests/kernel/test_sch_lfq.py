@@ -162,9 +162,7 @@ def test_a_filter_says_who_a_user_is():
 
 
 def test_a_filter_that_drops_is_obeyed():
-    (found,) = measured(
-        "served", turn("user src", filters=[f"protocol ip u32 match ip src {A}/32 action drop"])
-    )
+    (found,) = measured("served", turn("user src", filters=[f"protocol ip u32 match ip src {A}/32 action drop"]))
     assert {name.split()[0] for name in found["arrived"]} == {B}
     assert found["shown"]["drops"] >= 60 * 40, found["shown"]
 
