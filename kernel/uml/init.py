@@ -37,6 +37,8 @@ def set_up(out: str, folder: str) -> None:
     # Not over /tmp: the checkout may be there.
     for target in ("/dev", "/run"):
         mount("tmpfs", target, "tmpfs")
+    # New namespaces have no tunnels that nobody made.
+    Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("1")
     for name, (major, minor) in DEVICES.items():
         os.mknod(f"/dev/{name}", 0o666 | stat.S_IFCHR, os.makedev(major, minor))
     console = os.open("/dev/console", os.O_RDWR)

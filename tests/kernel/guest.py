@@ -59,6 +59,8 @@ def run(
         out = keep or Path(folder)
         (out / "settings.json").write_text(json.dumps(settings))
         command = [linux, f"mem={memory}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
+        # Nothing that a run did not send: one that wants IPv6 at an interface switches it on, by sysctl.
+        command += ["ipv6.disable_ipv6=1"]
         command += ["con=null", "con0=null,fd:1", "con1=null", *(["time-travel=inf-cpu"] if virtual else [])]
         command += [f"init={sys.executable}"]
         command += ["--", str(UML / "init.py"), str(out), str(UML / module)]

@@ -78,6 +78,8 @@ def run(settings: dict[str, Any], module: str = "") -> dict[str, Any]:
         out = Path(folder)
         (out / "settings.json").write_text(json.dumps(settings))
         command = [str(linux), f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
+        # Nothing that a run did not send: one that wants IPv6 at an interface switches it on, by sysctl.
+        command += ["ipv6.disable_ipv6=1"]
         command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
         command += ["--", str(init), str(out), str(init.with_name(PROGRAM)), _own_modules(Path(folder), linux, module)]
         done = _finished(command)
