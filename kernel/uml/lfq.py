@@ -5,6 +5,7 @@ All that is sent between two sleeps waits at once, and in virtual time timers ar
 
 import socket
 import struct
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -99,9 +100,7 @@ def changed_under_load(case: dict) -> dict:
 
 
 def served(case: dict) -> dict:
-    """Packets of (source, target, dscp) in turn, in `rounds`, so many that they wait: bytes that arrived of each kind,
-    and what tc says.
-    """
+    """Packets of (source, target, dscp, flow, count) in `rounds`, so many that they wait: what arrived, what tc says."""
     link = root(case["options"])
     try:
         for command in case.get("filters", ()):
@@ -139,7 +138,7 @@ def memory(case: dict) -> dict:
 
 
 def translated(case: dict) -> dict:
-    """Two hosts behind address translation send through the device: whose packets tc says they are, with nat and without."""
+    """Two hosts behind address translation send through the device: whose packets they are, with nat and without."""
     link = root("bandwidth 1mbit user src")
     try:
         frames.ip(f"-n {FAR} addr add {frames.TARGET}/24 dev sink")
@@ -155,10 +154,11 @@ def translated(case: dict) -> dict:
             frames.ip(f"-n lan{number} link set dev up up")
             frames.ip(f"-n lan{number} route add default via 192.168.{number}.1")
         for command in case["translate"]:
-            qdiscs.subprocess.run(command, shell=True, check=True)
+            subprocess.run(command, shell=True, check=True)
         found = {}
         for option in ("nonat", "nat"):
-            tc(f"qdisc replace dev {DEVICE} root handle 10: lfq bandwidth 1mbit user src {option}")
+            tc(f"qdisc del dev {DEVICE} root")
+            tc(f"qdisc add dev {DEVICE} root handle 10: lfq bandwidth 1mbit user src {option}")
             for number in (1, 2):
                 send = (
                     "import socket,time\n"
@@ -166,13 +166,13 @@ def translated(case: dict) -> dict:
                     "for i in range(40):\n"
                     f"    s.sendto(bytes(900), ('{frames.TARGET}', 9)); time.sleep(.02)\n"
                 )
-                qdiscs.subprocess.run(["ip", "netns", "exec", f"lan{number}", sys.executable, "-c", send], check=True)
+                subprocess.run(["ip", "netns", "exec", f"lan{number}", sys.executable, "-c", send], check=True)
             time.sleep(1)
             found[option] = [row["user"] for row in link.shown()["top"]]
         return found
     finally:
         for number in (1, 2):
-            qdiscs.subprocess.run(["ip", "netns", "del", f"lan{number}"])
+            subprocess.run(["ip", "netns", "del", f"lan{number}"])
         link.close()
 
 
