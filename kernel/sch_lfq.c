@@ -13,18 +13,35 @@
  *
  * Lagged fair queueing, the [discipline `lfq`](../disciplines/lfq.md): least attained service with a short memory, with a user in front of
  * the flow. Users share the link, and the flows of a user share what it gets. What has sent less than its share goes first, up to a lag.
+ * It shapes by itself, so that one line is enough:
  *
  * ```sh
- * tc qdisc add dev eth0 root lfq
- * tc qdisc change dev eth0 root lfq user dst limit 2000
+ * tc qdisc replace dev eth0 root lfq bandwidth 19mbit docsis nat
+ * tc qdisc change dev eth0 root lfq bandwidth 12mbit
  * tc -s qdisc show dev eth0
+ * ```
+ *
+ * The other direction is shaped where it comes in, with the packets led through an `ifb`: `mayfly qdisc load --both-ways eth0 --down 95mbit --up
+ * 19mbit` does both, or in one line
+ *
+ * ```sh
+ * ip link add ifb4eth0 type ifb && ip link set ifb4eth0 up && tc qdisc add dev eth0 clsact && tc filter add dev eth0 ingress matchall action mirred egress redirect dev ifb4eth0 && tc qdisc replace dev ifb4eth0 root lfq bandwidth 95mbit ingress user dst nat
  * ```
  *
  * | option | meaning | default |
  * |---|---|---|
- * | `limit 10240`, `10240p`, `15mb` | most that waits, packets or bytes; 1 to 1048576 packets | `10240p` |
- * | `user pair`, `triple`, `src`, `dst`, `flow`, `mark` | what a user is: a pair of hosts, the same beside the other pairs of both, one host, a flow, a `fwmark` | `pair` |
- * | `weights equal`, `mark` | what a user weighs: all the same, or the `fwmark` of its first packet, 1 to 1000 | `equal` |
+ * | `bandwidth 19mbit`, `unlimited` | rate to shape to, 8 kbit/s to 1 Tbit/s; somewhat below that of the link, so that packets wait here | `unlimited` |
+ * | `ingress`, `egress` | what is dropped has come over the link already, and counts | `egress` |
+ * | `overhead N`, `raw` | bytes that the link adds to an IP packet, -64 to 256; or lengths as the interface has them | `raw` |
+ * | `mpu N` | least length on the link, 0 to 256 bytes | 0 |
+ * | `noatm`, `atm`, `ptm` | what the link makes of a packet: nothing, cells of 53 bytes for 48, 65 bytes for 64 | `noatm` |
+ * | `ethernet`, `docsis`, `ether-vlan`, `pppoe-ptm`, `bridged-ptm`, `conservative`, `ipoa-`, `bridged-`, `pppoe-` with `vcmux` or `llcsnap`, `pppoa-vcmux`, `pppoa-llc` | `overhead`, `mpu` and framing under the names that [tc-cake(8)](https://man7.org/linux/man-pages/man8/tc-cake.8.html) has for them; `ether-vlan` adds 4 bytes | |
+ * | `limit 10240`, `10240p`, `15mb`, `200ms` | most that waits: packets, bytes on the link, or a time at the bandwidth; 1 to 1048576 packets, 1 ms to 100 s | `10240p` |
+ * | `memlimit 32mb` | most memory of packets that wait, 256 kB to 1 GB | 32 MB |
+ * | `user pair`, `triple`, `src`, `dst`, `flow`, `mark`, `class` | what a user is: a pair of hosts, the same beside the other pairs of both, one host, a flow, a `fwmark`, a class that a `tc filter` or a BPF program gives | `pair` |
+ * | `nat`, `nonat` | hosts and ports as they were before IPv4 address translation, from conntrack | `nonat` |
+ * | `weights equal`, `mark`, `dscp` | what a user weighs: all the same, or the `fwmark` of its first packet, 1 to 1000, or the weight of its DSCP | `equal` |
+ * | `dscp EF=4,CS1=1` | weights of code points, 1 to 1000, for `weights dscp`; the others weigh 1 | |
  * | `prefix N` | leading bits of an IPv4 address that tell hosts apart, 1 to 32 | 32 |
  * | `prefix6 N` | the same of an IPv6 address, 1 to 128 | 64 |
  * | `user_lag`, `flow_lag` | bytes by which a user, and a flow in it, may be behind, up to 4 GB | 360000b, 120000b |
@@ -52,10 +69,26 @@
  * | `ahead`, `fed` | packets that went ahead of all users, and out of turn because they had waited for a round |
  * | `early`, `marked` | packets dropped, and marked, by CoDel and the step |
  * | `pushed_out` | packets that waited and had to make room; in `dropped` too |
+ * | `table_used`, `table_users` | users that are remembered, and slots for them |
+ * | `memory_used` | memory of the packets that wait, bytes |
+ * | `wait_p50_us`, `wait_p95_us` | waits that 50 and 95 % of all packets did not exceed, within a counter |
+ * | `waits` | with `-j`: packets by how long they waited, two counters for each doubling |
+ * | `top` | up to 16 users, those that sent most lately first: bytes and packets sent, drops, marks, what waits, waits of late, credit: bytes by which it is behind its share, below 0 ahead of it. A user that was forgotten begins anew. |
  *
- * All memory is allocated with the queue: 96 bytes a packet of the limit, some 80 a flow, 250 a user, 12 kB for newcomers; 1.1 MB by default. There is
- * no shaper in it: below `htb` or `tbf`, or on the interface that is the bottleneck. Behind NAT the addresses are those after translation. Not there: the
- * simulator's `medium=cell` (an access point schedules airtime itself), a class chosen by `tc filter`, the translation table of conntrack, and a BPF form.
+ * A filter chooses the class of a packet (`tc filter add dev eth0 parent 1: protocol ip u32 match ip src 10.0.0.0/24 flowid 1:5`), with every
+ * classifier that the kernel has; the minor number of the class is the user with `user class`. Actions of filters work with every `user`. The packets
+ * of a tunnel are one flow between its ends.
+ *
+ * A limit in time follows the bandwidth. The shaper's time for a byte is rounded by less than 7 parts in a million up to 100 Gbit/s. A caller that is
+ * late makes up for 20 ms and no more. CAKE's `autorate-ingress` has no counterpart: how fast packets come says what a link can carry only while
+ * somebody else's queue is full, which is what a shaper is there to prevent. `tc qdisc change ... bandwidth` loses no packet and takes effect within the
+ * packet in transmission, for a program that measures the delay of the link.
+ *
+ * All memory but that of the packets is allocated with the queue: 96 bytes a packet of the limit, some 80 a flow, 450 a user, 12 kB for newcomers;
+ * 1.1 MB by default. Not there: the simulator's `medium=cell` (an access point schedules airtime itself).
+ *
+ * Below `mq` every transmit queue has an lfq of its own: a user whose flows are in several of them has as many shares. At the root there is one
+ * queue, and one lock.
  *
  * A packet costs O(1). The end of a round and the look for who starved take a step for each 64 flows, with weights a round one for each user. After the
  * queue stood still for long CoDel may drop many packets in one call, as that of Linux does.
@@ -540,7 +573,8 @@ static int lfq_parse_users(struct nlattr *const *tb,
 	if (settings->weights != TC_LFQ_EQUAL &&
 	    (settings->user == TC_LFQ_CLASS ||
 	     (settings->user == TC_LFQ_MARK && settings->weights == TC_LFQ_BY_DSCP))) {
-		NL_SET_ERR_MSG(extack, "lfq: users by class weigh the same, users by mark do not go by dscp");
+		NL_SET_ERR_MSG(extack,
+			       "lfq: users by class weigh the same, users by mark do not go by dscp");
 		return -EINVAL;
 	}
 #if !IS_ENABLED(CONFIG_NF_CONNTRACK)
@@ -850,8 +884,11 @@ static u32 lfq_top(const struct mf_lfq *core, u32 age, u16 *top)
 			continue;
 		if (len < TC_LFQ_TOP)
 			len++;
-		for (at = len - 1; at && lately > lfq_lately(&core->tallies[top[at - 1]], age); at--)
+		for (at = len - 1; at; at--) {
+			if (lately <= lfq_lately(&core->tallies[top[at - 1]], age))
+				break;
 			top[at] = top[at - 1];
+		}
 		top[at] = user;
 	}
 	return len;

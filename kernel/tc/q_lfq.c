@@ -113,7 +113,8 @@ static int read_dscp(const char *who, const char *name, const char *text)
 		number = weight ? strtol(weight, &end, 10) : 0;
 		if (code < 0 || !weight || end == weight || *end || number < 1 ||
 		    number > WEIGHT_MAX)
-			return plugin_fail(who, "%s: as EF=4,CS1=1, a code point and a weight of 1 to %d, not %s",
+			return plugin_fail(who,
+					   "%s: as EF=4,CS1=1, code points and weights of 1 to %d, not %s",
 					   name, WEIGHT_MAX, text);
 		dscp_weights[code] = number;
 	}
