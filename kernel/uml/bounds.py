@@ -26,7 +26,7 @@ def run(settings: dict) -> list[list[str]]:
         if not answer[0]:
             (shown,) = [one for one in link.shown() if one.kind == kind]
             for row, value in rows:
-                assert int.from_bytes(shown.options[row.number], "little") == value, (kind, row, shown)
+                assert shown.options[row.number] == netlink.number(value, row.size), (kind, row, shown)
             assert not link.delete(1 << 16, netlink.ROOT)[0]
         answers.append(list(answer))
     return answers

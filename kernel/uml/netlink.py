@@ -18,12 +18,12 @@ NESTED = 0x8000
 ROOT = 0xFFFFFFFF
 SOL_NETLINK, CAP_ACK, EXT_ACK = 270, 10, 11
 _ENUM = re.compile(r"enum \{\n(.*?)\n\};", re.DOTALL)
-_SIZE = re.compile(r"u(8|32|64)\b")
+_SIZE = re.compile(r"[su](8|32|64)\b")
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """An option of a queue discipline of ours: its name (``LIMIT``), number and size in bytes, 0 where unsaid."""
+    """An option of a queue discipline of ours: its name (``LIMIT``), number and size in bytes, 0 where it is no number."""
 
     name: str
     number: int
@@ -38,7 +38,7 @@ def attributes() -> dict[str, list[Attribute]]:
         all_alike = text[: block.start()].rstrip().endswith("/* All attributes are u64. */")
         for number, line in enumerate(block[1].splitlines()):
             name = re.match(r"\s*TCA_([A-Z0-9]+)_(\w+)", line)
-            if not name or name[2] in ("UNSPEC", "PAD"):
+            if not name or name[2] in ("UNSPEC", "PAD") or name[2].startswith("STATS_"):
                 continue
             size = _SIZE.search(line)
             width = 8 if all_alike else int(size[1]) // 8 if size else 0

@@ -68,9 +68,12 @@ def drawn_options(rng: random.Random, kind: str) -> bytes:
         row = rng.choice(OURS[kind])
         size = row.size or rng.choice((1, 4, 8))
         number, payload = row.number, netlink.number(drawn_value(rng, size), size)
+        if not row.size and rng.random() < 0.7:
+            # A flag, or an array of numbers.
+            payload = rng.choice((b"", struct.pack("=H", rng.randrange(3)) * 64, rng.randbytes(128)))
         damage = rng.randrange(30)
         if damage == 0:
-            payload = payload[: rng.randrange(len(payload))]
+            payload = payload[: rng.randrange(len(payload) or 1)]
         elif damage == 1:
             payload += rng.randbytes(rng.randrange(1, 40))
         elif damage == 2:

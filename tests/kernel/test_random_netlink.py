@@ -51,8 +51,8 @@ BOUNDS = {
     "lfq": {
         "LIMIT": LIMIT,
         "LIMIT_BYTES": BYTES,
-        "USER": (0, 5, "user: pair, triple, dst, src, flow or mark"),
-        "WEIGHTS": (0, 1, "weights: equal or mark"),
+        "USER": (0, 6, "user: pair, triple, dst, src, flow, mark or class"),
+        "WEIGHTS": (0, 2, "weights: equal, mark or dscp"),
         "PREFIX": (1, 32, "prefix: 1 to 32"),
         "PREFIX6": (1, 128, "prefix6: 1 to 128"),
         "USER_LAG": (0, (1 << 32) - 1, ""),
@@ -70,6 +70,14 @@ BOUNDS = {
         "ECN": (0, 1, "ecn: 0 or 1"),
         "STEP": (1000, 1000 * S, "step: 1 us to 1000 s"),
         "SPLIT": (0, 1, "split: 0 or 1"),
+        "LIMIT_TIME": (MS, 100 * S, "limit: 1 ms to 100 s"),
+        "MEMLIMIT": (1 << 18, 1 << 30, "memlimit: 262144 to 1073741824 bytes"),
+        "BANDWIDTH": (1000, 125 * 10**9, "bandwidth: 8 kbit/s to 1 Tbit/s"),
+        "INGRESS": (0, 1, "ingress: 0 or 1"),
+        "OVERHEAD": (-64, 256, "overhead: -64 to 256 bytes"),
+        "MPU": (0, 256, "mpu: 0 to 256 bytes"),
+        "FRAMING": (0, 2, "noatm, atm or ptm"),
+        "NAT": (0, 1, "nat: 0 or 1"),
     },
     "estmred": {
         "LIMIT_BYTES": (0, 1, "limit: in packets or in bytes"),
@@ -108,11 +116,12 @@ BOUNDS = {
 }
 """Of every option its smallest and largest value, and words of what the kernel says beyond them."""
 
-ALSO_ZERO = {("las", "HALF_LIFE"), ("estmred", "SAMPLING")}
+ALSO_ZERO = {("las", "HALF_LIFE"), ("estmred", "SAMPLING"), ("lfq", "BANDWIDTH")}
 BESIDE = {
     ("estmred", "ABOVE"): (),
     ("estmred", "BELOW"): (("ABOVE", SHARE),),
     ("estmred", "LIMIT"): (("LIMIT_BYTES", 1),),
+    ("lfq", "LIMIT_TIME"): (("BANDWIDTH", 10**6),),
 }
 """Options without which another one is refused for more than its bound."""
 MEMORY = "1024M"
@@ -121,7 +130,8 @@ SECONDS = os.environ.get("MAYFLY_NETLINK_SECONDS", "")
 
 
 def test_every_option_has_a_bound_here():
-    names = {kind: {row.name: row.size for row in rows} for kind, rows in netlink.attributes().items()}
+    # What is no number has its cases in kernel/tdc.
+    names = {kind: {row.name: row.size for row in rows if row.size} for kind, rows in netlink.attributes().items()}
     assert set(names) == {row.id for row in qdiscs.ROWS}
     assert {kind: set(rows) for kind, rows in BOUNDS.items()} == {kind: set(rows) for kind, rows in names.items()}
     assert all(size in (1, 4, 8) for rows in names.values() for size in rows.values())
