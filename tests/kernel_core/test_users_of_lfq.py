@@ -1,6 +1,7 @@
 """The core of LFQ decides about every packet as crates/qdisc does: users, newcomers, full tables, weights."""
 
 import random
+import subprocess
 
 import pytest
 import traces
@@ -98,3 +99,13 @@ def test_drawn_options_and_links(programs, seed):
     shape = {"flows": rng.choice((3, 40, 1000)), "hosts": rng.choice((2, 60, 1000)), "load": rng.choice((0.6, 1.3, 3))}
     text = "\n".join(user_traces.link(seed, 20_000, rate_bps=rng.choice((1e6, 1e8)), **shape)) + "\n"
     compare(programs, "lfq", rng.choice(("3p", "300p", "700000b")), tuple(options.values()), text)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_packet_leaves_once_whatever_changes_and_is_deleted(core, seed):
+    """kernel/test/soak.c; of 10^9 packets docs/kernel/index.md tells."""
+    done = subprocess.run([core.with_name("soak"), "1500000", str(seed)], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    told = dict(zip(done.stdout.split()[::2], map(int, done.stdout.split()[1::2]), strict=True))
+    assert told["sent"] > 1_000_000 and told["dropped"] > 50_000 and told["refused"] > 1000, told
+    assert told["changes"] >= 30 and told["deletions"] == 1, told
