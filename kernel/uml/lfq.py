@@ -122,6 +122,32 @@ def served(case: dict) -> dict:
         link.close()
 
 
+def queues(case: dict) -> dict:
+    """A packet of every flow of each source, again and again, below mq with an lfq in each of its queues: bytes that
+    arrived of each source, and packets that each queue sent.
+    """
+    link = Link("")
+    try:
+        tc(f"qdisc add dev {DEVICE} root handle 1: mq")
+        for number in range(1, 5):
+            tc(f"qdisc add dev {DEVICE} parent 1:{number} handle {10 * number}: lfq {case['options']}")
+        receiver = qdiscs.far(far_clock)
+        for _ in range(case["rounds"]):
+            for source, flows in case["sources"].items():
+                for flow in range(flows):
+                    for _ in range(case["burst"] // flows):
+                        link.frame(packet(source, frames.TARGET, flow, 1000))
+            time.sleep(case["seconds"])
+        arrived: dict[str, int] = {}
+        for _, frame in timed(receiver):
+            key = socket.inet_ntoa(frame[26:30])
+            arrived[key] = arrived.get(key, 0) + len(frame)
+        receiver.close()
+        return {"arrived": arrived, "sent": [link.shown(f"{10 * number}:")["packets"] for number in range(1, 5)]}
+    finally:
+        link.close()
+
+
 def memory(case: dict) -> dict:
     """More memory than may be used waits: what tc says then, and after less was allowed."""
     link = root(f"bandwidth 8kbit limit 100000p memlimit {case['first']}")
@@ -180,6 +206,7 @@ MEASURES = {
     "shaped": shaped,
     "changed_under_load": changed_under_load,
     "served": served,
+    "queues": queues,
     "memory": memory,
     "translated": translated,
 }

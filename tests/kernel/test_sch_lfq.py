@@ -172,6 +172,16 @@ def test_weights_by_dscp():
     assert shares(found) == pytest.approx(3, rel=0.05), found["arrived"]
 
 
+def test_below_mq_who_has_flows_in_several_queues_has_a_share_in_each():
+    """What docs/kernel/index.md says of it: tags are not shared by the queues of a device."""
+    sources = {A: 48, B: 1}
+    case = {"options": "bandwidth 1mbit user src", "sources": sources, "burst": 240, "rounds": 60, "seconds": 0.1}
+    (found,) = measured("queues", case)
+    assert min(found["sent"]) > 0.5 * max(found["sent"]), "flows are in all four queues"
+    # Three queues alone and a half of the fourth.
+    assert shares(found) == pytest.approx(7, rel=0.15), found
+
+
 def test_memory_has_a_bound():
     (found,) = measured("memory", {"first": "4mb", "then": "1mb", "packets": 4000})
     for name, most in (("first", 4 << 20), ("then", 1 << 20)):
