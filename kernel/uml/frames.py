@@ -8,6 +8,7 @@ between two sleeps waits at once.
 
 import json
 import random
+import shlex
 import socket
 import struct
 import subprocess
@@ -22,7 +23,7 @@ SO_SNDBUFFORCE = 32
 
 def tc(command: str, fails: bool = False) -> str:
     """What tc says; where it shall fail, what it says of the error."""
-    done = subprocess.run(["tc", *command.split()], capture_output=True, text=True)
+    done = subprocess.run(["tc", *shlex.split(command)], capture_output=True, text=True)
     if bool(done.returncode) != fails:
         raise AssertionError(f"tc {command}: status {done.returncode}: {done.stderr.strip()}")
     return done.stderr if fails else done.stdout

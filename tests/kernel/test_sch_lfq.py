@@ -161,6 +161,18 @@ def test_a_filter_says_who_a_user_is():
     assert {row["user"] for row in together["shown"]["top"]} - {"newcomers"} == {"class 5"}
 
 
+def test_a_bpf_program_says_who_a_user_is():
+    """Of classic BPF: the sender's address behind Ethernet's header."""
+    program = "4,32 0 0 26,21 0 1 {},6 0 0 4294967295,6 0 0 0"
+    filters = [
+        f"protocol ip prio {number} bpf bytecode '{program.format(10 << 24 | number)}' flowid 10:{number}"
+        for number in (1, 2)
+    ]
+    (found,) = measured("served", turn("user class", filters=filters))
+    assert shares(found) == pytest.approx(1, rel=0.05), found["arrived"]
+    assert {row["user"] for row in found["shown"]["top"]} - {"newcomers"} == {"class 1", "class 2"}
+
+
 def test_a_filter_that_drops_is_obeyed():
     (found,) = measured("served", turn("user src", filters=[f"protocol ip u32 match ip src {A}/32 action drop"]))
     assert {name.split()[0] for name in found["arrived"]} == {B}
