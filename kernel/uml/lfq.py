@@ -26,14 +26,14 @@ def root(options: str) -> Link:
 
 
 def timed(receiver: socket.socket) -> list[tuple[int, bytes]]:
-    """When each waiting frame of IPv4 arrived, ns, and the frame."""
+    """When each waiting frame of IPv4 or IPv6 arrived, ns, and the frame."""
     found = []
     while True:
         try:
             frame, ancillary, *_ = receiver.recvmsg(70_000, 128)
         except BlockingIOError:
             return found
-        if frame[12:14] == b"\x08\x00":
+        if frame[12:14] == b"\x08\x00" or frame[12:14] == b"\x86\xdd" and frame[20] == 17:
             seconds, ns = struct.unpack("qq", ancillary[0][2])
             found.append((seconds * 10**9 + ns, frame))
 
@@ -50,6 +50,25 @@ def packet(source: str, target: str, flow: int, length: int, tos: int = 0) -> by
     size = length - frames.ETHERNET - 20
     ports = struct.pack("!HHHH", 1 + flow, 9, size, 0)
     return frames.ipv4(17, ports + bytes(size - 8), source, target, tos=tos)
+
+
+def frame_of(case: dict, source: str, target: str, flow: int, tos: int) -> tuple[bytes, int]:
+    """What comes after Ethernet's header and its protocol: of IPv6 where the addresses are, in a tunnel where asked."""
+    length = case.get("length", 1000)
+    if ":" in source:
+        datagram = packet("10.0.0.1", "10.0.0.2", flow, length)[20:]
+        head = struct.pack("!IHBB", 6 << 28 | tos << 20, len(datagram), 17, 64)
+        return head + b"".join(socket.inet_pton(socket.AF_INET6, end) for end in (source, target)) + datagram, 0x86DD
+    inner = packet(source, target, flow, length, tos)
+    if case.get("tunnel"):
+        return frames.ipv4(4, inner, source.replace("10.0.", "10.7."), target), 0x0800
+    return inner, 0x0800
+
+
+def source_of(frame: bytes) -> str:
+    if frame[12:14] == b"\x86\xdd":
+        return socket.inet_ntop(socket.AF_INET6, frame[22:38])
+    return socket.inet_ntoa(frame[26:30])
 
 
 def shaped(case: dict) -> dict:
@@ -109,12 +128,11 @@ def served(case: dict) -> dict:
         for _ in range(case["rounds"]):
             for source, target, dscp, flow, count in case["packets"]:
                 for _ in range(count):
-                    link.frame(packet(source, target, flow, case.get("length", 1000), dscp << 2))
+                    link.frame(*frame_of(case, source, target, flow, dscp << 2))
             time.sleep(case["seconds"])
         arrived: dict[str, int] = {}
         for _, frame in timed(receiver):
-            key = f"{socket.inet_ntoa(frame[26:30])} {socket.inet_ntoa(frame[30:34])} {frame[15] >> 2}"
-            arrived[key] = arrived.get(key, 0) + len(frame)
+            arrived[source_of(frame)] = arrived.get(source_of(frame), 0) + len(frame)
         receiver.close()
         text = tc(f"-s qdisc show dev {DEVICE}")
         return {"arrived": arrived, "shown": link.shown(), "text": text}
@@ -140,8 +158,7 @@ def queues(case: dict) -> dict:
             time.sleep(case["seconds"])
         arrived: dict[str, int] = {}
         for _, frame in timed(receiver):
-            key = socket.inet_ntoa(frame[26:30])
-            arrived[key] = arrived.get(key, 0) + len(frame)
+            arrived[source_of(frame)] = arrived.get(source_of(frame), 0) + len(frame)
         receiver.close()
         return {"arrived": arrived, "sent": [link.shown(f"{10 * number}:")["packets"] for number in range(1, 5)]}
     finally:

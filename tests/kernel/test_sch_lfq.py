@@ -93,21 +93,21 @@ A, B, SERVER = "10.0.0.1", "10.0.0.2", "10.9.0.2"
 
 def turn(options: str, **more) -> dict:
     """Ten flows of A and one of B, so many packets that both have some waiting all the time."""
-    packets = [[A, SERVER, more.get("dscp_a", 0), flow, 4] for flow in range(10)]
-    packets += [[B, SERVER, more.get("dscp_b", 0), 77, 40]]
+    first, second, server = more.get("hosts", (A, B, SERVER))
+    packets = [[first, server, more.get("dscp_a", 0), flow, 4] for flow in range(10)]
+    packets += [[second, server, more.get("dscp_b", 0), 77, 40]]
     return {
         "options": f"bandwidth 4mbit {options}",
         "packets": packets,
         "rounds": 60,
         "seconds": 0.1,
-        **{name: value for name, value in more.items() if name in ("filters", "length")},
+        **{name: value for name, value in more.items() if name in ("filters", "length", "tunnel")},
     }
 
 
-def shares(found: dict) -> float:
-    """What A was sent, per byte of B."""
-    sent = {name.split()[0]: size for name, size in found["arrived"].items()}
-    return sent[A] / sent[B]
+def shares(found: dict, first: str = A, second: str = B) -> float:
+    """What the first was sent, per byte of the second."""
+    return found["arrived"][first] / found["arrived"][second]
 
 
 def test_users_share_whatever_their_flows_and_the_names_are_theirs():
@@ -116,13 +116,33 @@ def test_users_share_whatever_their_flows_and_the_names_are_theirs():
     assert shares(found[1]) == pytest.approx(1, rel=0.05)
     assert shares(found[2]) > 3  # one user with eleven flows, of which A has ten
     # All that A offers, which is less than ten of eleven shares.
-    assert sum(size for name, size in found[3]["arrived"].items() if name.startswith(A)) == 2_400_000
+    assert found[3]["arrived"][A] == 2_400_000
     names = [{row["user"] for row in one["shown"]["top"]} - {"newcomers"} for one in found]
     assert names[0] == {f"{A} {SERVER}", f"{B} {SERVER}"}
     assert names[1] == {A, B} and names[2] == {SERVER}
     assert f"{B}:78 {SERVER}:9" in names[3], names[3]
     for one in found:
         assert f"  user: {SERVER}" in one["text"] or A in one["text"], one["text"]
+
+
+def test_hosts_of_ipv6_are_networks_of_64_bits():
+    """By default: a host has as many addresses in its network as it likes."""
+    near = ("2001:db8:0:1::1", "2001:db8:0:1::2", "2001:db8:9::1")
+    far = ("2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:9::1")
+    one, two, apart = measured(
+        "served", turn("user src", hosts=near), turn("user src", hosts=far), turn("user src prefix6 128", hosts=near)
+    )
+    assert {row["user"] for row in one["shown"]["top"]} - {"newcomers"} == {"2001:db8:0:1::"}
+    assert shares(one, *near[:2]) > 3
+    assert {row["user"] for row in two["shown"]["top"]} - {"newcomers"} == {"2001:db8:0:1::", "2001:db8:0:2::"}
+    assert shares(two, *far[:2]) == pytest.approx(1, rel=0.05)
+    assert shares(apart, *near[:2]) == pytest.approx(1, rel=0.05)
+
+
+def test_a_tunnel_is_one_flow_between_its_ends():
+    found, hosts = measured("served", turn("user flow", tunnel=True), turn("user src", tunnel=True))
+    assert shares(found, "10.7.0.1", "10.7.0.2") == pytest.approx(1, rel=0.05), found["arrived"]
+    assert {row["user"] for row in hosts["shown"]["top"]} - {"newcomers"} == {"10.7.0.1", "10.7.0.2"}
 
 
 def test_statistics_of_users_add_up():
@@ -175,7 +195,7 @@ def test_a_bpf_program_says_who_a_user_is():
 
 def test_a_filter_that_drops_is_obeyed():
     (found,) = measured("served", turn("user src", filters=[f"protocol ip u32 match ip src {A}/32 action drop"]))
-    assert {name.split()[0] for name in found["arrived"]} == {B}
+    assert set(found["arrived"]) == {B}
     assert found["shown"]["drops"] >= 60 * 40, found["shown"]
 
 
