@@ -1,5 +1,7 @@
 """A machine of programs that only note how they are called."""
 
+import errno
+
 import pytest
 from fake import Machine
 
@@ -15,6 +17,12 @@ def machine(tmp_path, monkeypatch) -> Machine:
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("TC_LIB_DIR", str(plugins))
     monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr("mayfly.qdisc.journal.FOLDER", tmp_path / "run")
     machine = Machine(folder)
+    monkeypatch.setattr("socket.if_nametoindex", lambda name: machine.interfaces.get(name) or _none(name))
     machine.answer("tc -s -j qdisc show", [])
     return machine
+
+
+def _none(name: str) -> int:
+    raise OSError(errno.ENODEV, "No such device", name)

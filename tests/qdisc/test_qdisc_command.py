@@ -31,6 +31,11 @@ EFD = {
 HTB = {"kind": "htb", "handle": "6d66:", "dev": "eth0", "root": True, "options": {"default": "0x1"}}
 
 
+def told(out: str) -> str:
+    """As one line: it is as wide as the terminal."""
+    return " ".join(out.split())
+
+
 def done(*arguments) -> str:
     ended = mayfly_here("qdisc", *arguments)
     assert (ended.status, ended.err) == (0, "")
@@ -62,14 +67,18 @@ def test_a_dry_run_prints_the_commands_and_needs_nothing(machine, monkeypatch):
 
 
 def test_what_somebody_configured_stays_unless_told(machine):
-    machine.answer("tc -s -j qdisc show", [{"kind": "cake", "handle": "8001:", "dev": "eth0", "root": True}])
-    assert "eth0: has cake 8001: configured; --replace" in refused_here("qdisc", "load", "eth0")
+    machine.answer("tc -s -j qdisc show", [{"kind": "hfsc", "handle": "8001:", "dev": "eth0", "root": True}])
+    said = refused_here("qdisc", "load", "eth0")
+    assert "eth0: has hfsc 8001: configured, which could not be put back; --replace takes its place" in said
     assert machine.calls() == []
-    done("load", "eth0", "--replace")
-    assert "tc qdisc del dev eth0 root" in machine.calls()
+    assert "hfsc 8001: was at eth0: it cannot be recorded, and unload will not put it back" in told(
+        done("load", "eth0", "--replace")
+    )
+    assert any(call.startswith("tc qdisc replace dev eth0 root handle 6d66: efd") for call in machine.calls())
 
 
 def test_a_load_that_fails_midway_leaves_nothing(machine):
+    machine.answer("tc -s -j qdisc show", [HTB], after="root handle 6d66: htb")
     machine.answer("tc qdisc replace dev eth0 parent", status=2, err="Error: Specified qdisc kind is unknown.\n")
     said = refused_here("qdisc", "load", "eth0", "--rate", "10mbit")
     assert "Specified qdisc kind is unknown" in said
@@ -135,9 +144,15 @@ def test_the_bpf_qdisc_is_registered_once_and_told_its_options(machine, monkeypa
     value = "48 117 0 0 0 0 0 0 128 150 152 0 0 0 0 0 100 0 0 0 0 0 0 0"
     assert options == f"bpftool map update name efd_settings key 1 0 0 0 value {value}"
     assert add == "tc qdisc replace dev lo root handle 6d66: bpf_efd"
+    # At another interface too: the registration stays.
+    rows = [{"kind": "bpf_efd", "handle": "6d66:", "dev": name, "root": True} for name in ("lo", "eth9")]
+    machine.answer("tc -s -j qdisc show", rows)
+    machine.answer("tc -s -j qdisc show dev lo", rows[:1])
     machine.answer("bpftool -j struct_ops list", [{"name": "bpf_efd"}])
     done(*arguments)
-    assert len(machine.calls()) == 5
+    dump = "bpftool -j map dump name efd_queues"
+    again = ["tc qdisc del dev lo root", "bpftool map delete name efd_settings key 1 0 0 0", options, add]
+    assert [call for call in machine.calls()[3:] if call != dump] == again
 
 
 def test_a_load_of_the_bpf_qdisc_that_fails_midway_is_undone(machine, monkeypatch, tmp_path):
@@ -147,12 +162,11 @@ def test_a_load_of_the_bpf_qdisc_that_fails_midway_is_undone(machine, monkeypatc
     (tmp_path / "efd.bpf.o").touch()
     arguments = ("load", "lo", "--bpf", "--from", tmp_path)
     refused_here("qdisc", *arguments)
-    gone = "tc qdisc del dev lo root"
-    assert machine.calls()[-2:] == [gone, "bpftool struct_ops unregister name bpf_efd"]
+    assert machine.calls()[-1] == "bpftool struct_ops unregister name bpf_efd"
     # Other interfaces have it: only what is of this one goes.
     machine.answer("bpftool -j struct_ops list", [{"name": "bpf_efd"}])
     refused_here("qdisc", *arguments)
-    assert machine.calls()[-2:] == [gone, "bpftool map delete name efd_settings key 1 0 0 0"]
+    assert machine.calls()[-1] == "bpftool map delete name efd_settings key 1 0 0 0"
 
 
 def test_unload_takes_the_settings_of_the_interface_or_the_last_registration(machine):
@@ -193,6 +207,21 @@ def test_modules_and_plug_ins_go_where_modprobe_and_tc_look(machine, tmp_path):
     assert modules[-2] == "/lib/modules/6.1.0-1-amd64/updates/mayfly" and modules[-1].endswith("sch_efd.ko")
     assert plugins[-2] == str(tmp_path / "tc") and plugins[-1].endswith("q_efd.so")
     assert depmod[-1] == "6.1.0-1-amd64"
+
+
+def test_install_builds_first_when_it_is_told_to(machine, monkeypatch, tmp_path):
+    out = tmp_path / "out"
+    dry = done("install", "--build", "--from", out, "--dry-run").splitlines()
+    assert dry[0].startswith("make -s -C ") and f"OUT={out}" in dry[0]
+    assert dry[1] == f"mayfly qdisc install --from {out}"
+    monkeypatch.setattr(system, "headers", lambda kernel: None)
+    assert "no modules were built there" in refused_here("qdisc", "install", "--build", "--from", out)
+    assert machine.calls()[0].startswith("make -s -C "), "this make builds nothing"
+    for name in ("modules/sch_efd.ko", "tc/q_efd.so"):
+        (out / name).parent.mkdir(parents=True)
+        (out / name).touch()
+    done("install", "--build", "--from", out)
+    assert [call.split()[0] for call in machine.calls()[1:]] == ["make", "install", "install", "depmod"]
 
 
 def test_uninstall_takes_modules_and_plug_ins_away(machine, monkeypatch, tmp_path):
@@ -278,8 +307,8 @@ def test_tc_names_no_interface_when_asked_about_one(machine):
 def test_watching_tells_the_rate_between_readings(machine, capsys, monkeypatch):
     monkeypatch.setattr("mayfly.qdisc.watch.INTERVAL_S", 0.01)
     machine.answer("tc -s -j qdisc show", [EFD])
-    watch("eth0", as_json=True, readings=2)
+    watch("eth0", as_json=True, count=2)
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["qdiscs"][0]["rate_bps"] is None and second["qdiscs"][0]["rate_bps"] == 0.0
-    watch("eth0", readings=2)
+    watch("eth0", count=2)
     assert "bit/s" in capsys.readouterr().out

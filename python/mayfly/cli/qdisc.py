@@ -1,5 +1,6 @@
 """`mayfly qdisc`: disciplines on the interfaces of this machine."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,8 +9,8 @@ import typer
 from mayfly.cli.session import Session
 
 app = typer.Typer(
-    help="Disciplines in this machine's kernel: build, load, show.",
-    epilog="Example:  sudo mayfly qdisc load eth0 --rate 10mbit --discipline efd",
+    help="Disciplines in this machine's kernel: build, load, watch.",
+    epilog="Example:  sudo mayfly qdisc load eth0 --both-ways --down 95mbit --up 19mbit",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -39,16 +40,18 @@ def build(
     _do(build_steps(source, kernel, out, bpf, dry_run), dry_run, as_json, f"built into {out}")
 
 
-@app.command(epilog="Example:  sudo mayfly qdisc install")
-def install(built: Built = HERE, kernel: Kernel = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+@app.command(epilog="Example:  sudo mayfly qdisc install --build")
+def install(
+    built: Built = HERE,
+    kernel: Kernel = None,
+    build_first: Annotated[bool, typer.Option("--build", help="Build it first, as mayfly qdisc build does")] = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> None:
     """Install what was built, where modprobe and tc look."""
-    from mayfly.qdisc.build import install_steps
-    from mayfly.qdisc.system import need_root
+    from mayfly.qdisc.build import install as put
 
-    steps = install_steps(built, kernel)
-    if not dry_run:
-        need_root("mayfly qdisc install")
-    _do(steps, dry_run, as_json, "installed; mayfly qdisc load DEV")
+    _tell(put(built, kernel, build_first, dry_run), dry_run, as_json, ("installed; mayfly qdisc load DEV",))
 
 
 @app.command(epilog="Example:  sudo mayfly qdisc uninstall")
@@ -63,44 +66,80 @@ def uninstall(kernel: Kernel = None, dry_run: DryRun = False, as_json: AsJson = 
     _do(steps, dry_run, as_json, "nothing of ours is left in this kernel")
 
 
-@app.command(epilog="Example:  sudo mayfly qdisc load eth0 --rate 10mbit --discipline efd --buffer 100")
+@app.command(epilog="Example:  sudo mayfly qdisc load eth0 --both-ways --down 95mbit --up 19mbit")
 def load(
     device: Device,
     rate: Annotated[
         str | None, typer.Option(metavar="RATE", help="Shape to it, below the link's own: 10mbit; else not shaped")
     ] = None,
+    both_ways: Annotated[
+        bool, typer.Option("--both-ways", help="Also what arrives, through a device ifb4DEV; with --down and --up")
+    ] = False,
+    down: Annotated[str | None, typer.Option(metavar="RATE", help="Of what arrives at the interface: 95mbit")] = None,
+    up: Annotated[str | None, typer.Option(metavar="RATE", help="Of what the interface sends: 19mbit")] = None,
     discipline: Annotated[
-        str, typer.Option("--discipline", "-d", metavar="ID", help="With options in parentheses: efd(threshold=30kB)")
-    ] = "efd",
-    buffer: Annotated[str, typer.Option(metavar="LIMIT", help="Packets, or bytes: 300, 450kB")] = "300",
+        str | None,
+        typer.Option(
+            "--discipline",
+            "-d",
+            metavar="ID",
+            help="With options in parentheses: efd(threshold=30kB); efd when absent, lfq with --both-ways",
+        ),
+    ] = None,
+    buffer: Annotated[
+        str | None,
+        typer.Option(metavar="LIMIT", help="Packets, bytes or, at a rate, a time: 300, 450kB, 100ms; 300 when absent"),
+    ] = None,
+    overhead: Annotated[
+        str | None, typer.Option(metavar="WORDS", help='What the link adds to packets: 18, docsis, "pppoe-ptm mpu 64"')
+    ] = None,
+    nat: Annotated[
+        bool, typer.Option("--nat/--no-nat", help="With --both-ways: look behind translated addresses (cake, lfq)")
+    ] = True,
+    no_offloads: Annotated[
+        bool, typer.Option("--no-offloads", help="Switch off what makes packets longer than the wire's, by ethtool")
+    ] = False,
     bpf: Annotated[bool, typer.Option("--bpf", help="efd as a BPF qdisc, without a module")] = False,
     built: Built = HERE,
-    replace: Annotated[bool, typer.Option("--replace", help="Also where another discipline was configured")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also where another discipline was configured that unload cannot put back")
+    ] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put a discipline at an interface, below htb when there is a rate."""
-    from mayfly.qdisc.load import Wanted, load_steps, undo_steps
+    """Put a discipline at an interface, in one direction or both.
+
+    With a rate it is shaped. What was there before is written down, and unload puts it back.
+    """
+    from mayfly.qdisc.load import Done, Wanted, load_steps
+    from mayfly.qdisc.load import load as put
     from mayfly.qdisc.system import need_root
 
-    wanted = Wanted(device, discipline, buffer, rate, bpf)
+    wanted = Wanted(device, discipline, buffer, rate, bpf, both_ways, down, up, overhead, nat, not no_offloads)
+    steps = load_steps(wanted, built)  # bad options first, whoever asks
     if not dry_run:
-        load_steps(wanted, built, dry_run=True)  # bad options first, whoever asks
         need_root(f"mayfly qdisc load {device}")
-    steps = load_steps(wanted, built, replace, dry_run)
-    _do(steps, dry_run, as_json, f"{discipline} at {device}; mayfly qdisc show {device}", undo_steps(device, steps))
+    done = Done(steps) if dry_run else put(wanted, built, replace)
+    watched = f"mayfly qdisc {'watch' if both_ways else 'show'} {device}"
+    _tell(done.steps, dry_run, as_json, (*done.said, f"{wanted.label} at {device}; {watched}"))
 
 
 @app.command(epilog="Example:  sudo mayfly qdisc unload eth0")
 def unload(device: Device, dry_run: DryRun = False, as_json: AsJson = False) -> None:
-    """Remove what load put at an interface."""
+    """Leave an interface as it was before load.
+
+    Also after a load or an unload that was killed midway.
+    """
+    from mayfly.qdisc.load import unload as remove
     from mayfly.qdisc.load import unload_steps
     from mayfly.qdisc.system import need_root
 
-    steps = unload_steps(device)
-    if not dry_run:
+    if dry_run:
+        done = unload_steps(device)
+    else:
         need_root(f"mayfly qdisc unload {device}")
-    _do(steps, dry_run, as_json, f"{device} is as the kernel makes it")
+        done = remove(device)
+    _tell(done.steps, dry_run, as_json, done.said)
 
 
 @app.command(epilog="Example:  mayfly qdisc show eth0 --watch")
@@ -126,19 +165,63 @@ def show(
     session.print(qdisc_table(rows) if rows else f"{device or 'no interface'}: no discipline is configured")
 
 
-def _do(steps: list[list[str]], dry_run: bool, as_json: bool, done: str, undo: list[list[str]] | None = None) -> None:
+@app.command(epilog="Example:  mayfly qdisc watch eth0 --every 2s")
+def watch(
+    device: Annotated[str | None, typer.Argument(metavar="[DEV]", help="Interface; all when absent")] = None,
+    readings: Annotated[
+        int | None, typer.Option(metavar="N", help="End after so many; rates need 2; until interrupted when absent")
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Between two readings: 500ms; 1s when absent")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Watch users, waits, drops and tables in both directions.
+
+    A page every second; with --json a line each reading.
+    """
+    Session(as_json, quiet=True)
+    from mayfly.qdisc.watch import watch_page
+
+    watch_page(device, as_json, readings, every)
+
+
+@app.command(epilog="Example:  mayfly qdisc export eth0 --listen 127.0.0.1:9817")
+def export(
+    device: Annotated[str | None, typer.Argument(metavar="[DEV]", help="Interface; all when absent")] = None,
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where Prometheus asks")] = "127.0.0.1:9817",
+    top: Annotated[int, typer.Option(metavar="N", help="Users of a discipline that are told, 0 to 16")] = 16,
+) -> None:
+    """Answer Prometheus with what the disciplines count.
+
+    Until interrupted; needs the extra mayfly[metrics].
+    """
+    session = Session(False, quiet=False)
+    from mayfly.qdisc.export import export as serve
+
+    serve(device, listen, top, session.say)
+
+
+def _do(steps: list[list[str]], dry_run: bool, as_json: bool, done: str) -> None:
     """Runs or shows the commands."""
-    session = Session(as_json, quiet=True)
-    from mayfly.qdisc.steps import perform, shown
+    from mayfly.qdisc.steps import perform
 
     if not dry_run:
-        perform(steps, undo)
+        perform(steps)
+    _tell(steps, dry_run, as_json, (done,))
+
+
+def _tell(steps: list[list[str]], dry_run: bool, as_json: bool, said: Sequence[str]) -> None:
+    """Shows the commands, or says what they did."""
+    session = Session(as_json, quiet=True)
+    from mayfly.qdisc.steps import shown
+
     if as_json:
-        session.print_json({"commands": steps, "done": not dry_run})
+        session.print_json({"commands": steps, "done": not dry_run} | ({} if dry_run else {"said": list(said)}))
     elif dry_run:
         print(shown(steps))  # for a shell: not wrapped
     else:
-        session.print(done)
+        session.print("\n".join(said))
 
 
 def register(root: typer.Typer) -> None:

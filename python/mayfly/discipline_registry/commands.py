@@ -1,5 +1,6 @@
 """How a discipline is switched on at an interface of Linux: the commands of tc, alone or below a shaper."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mayfly.discipline_registry import Discipline, disciplines
@@ -41,7 +42,9 @@ class SwitchOn:
     arriving: tuple[str, ...]
 
 
-def at_interface(tc: str, device: str, words: list[str], rate_bps: int | None) -> list[list[str]]:
+def at_interface(
+    tc: str, device: str, words: list[str], rate_bps: int | None, size_table: Sequence[str] = ()
+) -> list[list[str]]:
     """Commands that put a qdisc at the root of an interface, below htb when there is a rate.
 
     Parameters
@@ -54,6 +57,8 @@ def at_interface(tc: str, device: str, words: list[str], rate_bps: int | None) -
         The qdisc with its options.
     rate_bps : int, optional
         What to shape to, bit/s.
+    size_table : sequence of str
+        Of htb: what the link adds to packets.
 
     Returns
     -------
@@ -69,7 +74,7 @@ def at_interface(tc: str, device: str, words: list[str], rate_bps: int | None) -
         return [[*add, "root", "handle", ROOT, *words]]
     shape = ["htb", "rate", f"{rate_bps}bit", "ceil", f"{rate_bps}bit", "quantum", str(FULL_PACKET_BYTES)]
     return [
-        [*add, "root", "handle", ROOT, "htb", "default", "1"],
+        [*add, "root", "handle", ROOT, *size_table, "htb", "default", "1"],
         [tc, "class", "add", "dev", device, "parent", ROOT, "classid", f"{ROOT}1", *shape],
         [*add, "parent", f"{ROOT}1", "handle", LEAF, *words],
     ]

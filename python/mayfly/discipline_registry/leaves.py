@@ -184,11 +184,15 @@ def _sfq(place: Place, options: Mapping[str, str]) -> str:
     return f"limit {place.limit} divisor {divisor} flows {divisor}"
 
 
+CAKE_AS_LEAF = "unlimited besteffort raw no-split-gso"
+"""cake where something else shapes."""
+
+
 def _cake(place: Place, options: Mapping[str, str]) -> str:
     if not math.isclose(float(options["target"]) * 20, float(options["interval"])):
         raise MayflyError(f"target = {options['target']}: the kernel's cake takes a twentieth of interval")
     memory = place.limit * (1 if place.unit == "bytes" else PACKET_MEMORY_BYTES)
-    return f"unlimited besteffort raw no-split-gso memlimit {memory} rtt {round(float(options['interval']) * 1e6)}us"
+    return f"{CAKE_AS_LEAF} memlimit {memory} rtt {round(float(options['interval']) * 1e6)}us"
 
 
 PACKET_MEMORY_BYTES = 2304

@@ -5,7 +5,7 @@ from pathlib import Path
 from mayfly.discipline_registry.leaves import leaves
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
-from mayfly.qdisc.steps import Steps
+from mayfly.qdisc.steps import Steps, perform
 
 OBJECT = "efd.bpf.o"
 """The BPF qdisc."""
@@ -82,6 +82,44 @@ def install_steps(built: Path, release: str | None) -> Steps:
     steps.append(["install", "-D", "-m", "644", "-t", str(system.plugin_folder()), *map(str, plugins)])
     steps.append([system.program("depmod"), kernel])
     return steps
+
+
+def install(built: Path, release: str | None, build_first: bool = False, dry_run: bool = False) -> Steps:
+    """Installs what was built, or builds and installs it.
+
+    Parameters
+    ----------
+    built : Path
+        Folder of :func:`build_steps`.
+    release : str, optional
+        Of the kernel; the running one when not given.
+    build_first : bool
+        Build it before.
+    dry_run : bool
+        Run nothing. What is to be installed is known only when it is built.
+
+    Returns
+    -------
+    list of list of str
+        Commands that were run, or would be.
+
+    Raises
+    ------
+    MayflyError
+        Something is missing, not root, or a command failed.
+    """
+    first = build_steps(None, release, built, dry_run=dry_run) if build_first else []
+    if build_first and dry_run:
+        kernel = ["--kernel", release] if release else []
+        return [*first, ["mayfly", "qdisc", "install", "--from", str(built), *kernel]]
+    if build_first:
+        system.need_root("mayfly qdisc install --build")
+        perform(first)
+    second = install_steps(built, release)
+    if not dry_run:
+        system.need_root("mayfly qdisc install")
+        perform(second)
+    return [*first, *second]
 
 
 def installed_modules(kernel: str) -> Path:

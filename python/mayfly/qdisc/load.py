@@ -1,26 +1,51 @@
-"""A discipline at an interface: alone, or below htb at a rate; or the BPF qdisc, which shapes by itself."""
+"""A discipline at an interface, for what it sends or for both directions, and what was there before put back.
+
+One direction: the discipline alone, with its own shaper, or below htb at a rate; or the BPF qdisc, which shapes by
+itself. Both directions: the same at the interface and at a device of kind ifb, through which goes what arrives.
+"""
 
 import re
 import struct
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mayfly.discipline_registry import Discipline, parse
-from mayfly.discipline_registry.commands import FULL_PACKET_BYTES, ROOT, at_interface
+from mayfly.discipline_registry.commands import FULL_PACKET_BYTES, at_interface
 from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words, leaves
+from mayfly.discipline_registry.shapers import LinkLayer, Shape, link_layer, shaped_words, shapes_itself
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.build import OBJECT
+from mayfly.qdisc.interface import (
+    OFFLOADS,
+    PREFERENCE,
+    Root,
+    filters,
+    has_hook,
+    ifb_of,
+    is_ifb,
+    offloads_on,
+    root_of,
+)
+from mayfly.qdisc.journal import Journal, forget, index_of, locked, read_journal
+from mayfly.qdisc.kept import command_of
 from mayfly.qdisc.show import read
-from mayfly.qdisc.steps import Steps, output
+from mayfly.qdisc.steps import Steps, output, perform
 from mayfly.text import quantity
 
 BPF = "bpf_efd"
 SETTINGS = "efd_settings"
 """Map of the BPF qdisc with the options of each interface."""
 
+BUFFER_PKTS = 300
+"""Limit of a queue of which nobody says another."""
+
+BUFFER_S = 0.1
+"""Of both directions: what the link sends in it, where that is more."""
+
 _UNREGISTER = ["struct_ops", "unregister", "name", BPF]
-_DEVICE = re.compile(r"[^/\s]{1,15}")
+_DEVICE = re.compile(r"(?!\.{1,2}$)[^/\s]{1,15}")
 
 
 @dataclass(frozen=True)
@@ -31,34 +56,117 @@ class Wanted:
     ----------
     device : str
         Name of the interface.
-    discipline : str
-        Of the registry, with options: ``efd(threshold=30kB)``.
-    buffer : str
-        Its limit: 300, or 450kB.
+    discipline : str, optional
+        Of the registry, with options: ``efd(threshold=30kB)``; ``lfq`` for both directions and ``efd`` for one when
+        not given.
+    buffer : str, optional
+        Its limit: 300, 450kB, or, at a rate, 100ms. 300 packets when not given, for both directions at least what the
+        link sends in 100 ms.
     rate : str, optional
         What to shape to: 10mbit; else the interface's own.
     bpf : bool
         The BPF qdisc in place of a module.
+    both_ways : bool
+        Also for what arrives.
+    down, up : str, optional
+        Rates of both directions: of what arrives at the interface, and of what it sends.
+    overhead : str, optional
+        What the link adds to packets: 18, docsis, or other words of tc-cake(8).
+    nat : bool
+        For both directions, of cake and lfq: look behind translated addresses.
+    offloads : bool
+        Leave them as they are; else those that make packets longer than the wire's are switched off.
     """
 
     device: str
-    discipline: str = "efd"
-    buffer: str = "300"
+    discipline: str | None = None
+    buffer: str | None = None
     rate: str | None = None
     bpf: bool = False
+    both_ways: bool = False
+    down: str | None = None
+    up: str | None = None
+    overhead: str | None = None
+    nat: bool = True
+    offloads: bool = True
 
     def __post_init__(self) -> None:
-        """Refuses what is no name of an interface."""
+        """Refuses what is no name of an interface, and options that do not go together."""
         if not _DEVICE.fullmatch(self.device):
             raise MayflyError(f"device = {quantity.shown(self.device)}: must be the name of an interface, such as eth0")
+        if self.both_ways and (self.down is None or self.up is None):
+            raise MayflyError("--both-ways: needs both rates, such as --down 95mbit --up 19mbit")
+        if self.both_ways and (self.rate is not None or self.bpf):
+            other = "--bpf" if self.bpf else "--rate: --down and --up are the rates"
+            raise MayflyError(f"--both-ways: not with {other}")
+        if not self.both_ways and (self.down is not None or self.up is not None):
+            raise MayflyError("--down and --up: only with --both-ways; --rate shapes what the interface sends")
+        if self.overhead is not None and not self.both_ways and self.rate is None:
+            raise MayflyError("--overhead: only where something shapes: with --rate, or --both-ways")
+
+    @property
+    def label(self) -> str:
+        """The discipline as it is written."""
+        return self.discipline or ("lfq" if self.both_ways else "efd")
 
     def rate_bps(self) -> int | None:
-        """Bit/s to shape to; None for the interface's own."""
+        """Bit/s to shape to in one direction; None for the interface's own."""
         return None if self.rate is None else quantity.rate_bps(self.rate)
 
+    def rates_bps(self) -> dict[str, int]:
+        """Bit/s of both directions, by the keys of ``SIDES``."""
+        rates = {"down": self.down, "up": self.up} if self.both_ways else {}
+        return {side: quantity.rate_bps(rate, f"--{side}") for side, rate in rates.items()}
 
-def load_steps(wanted: Wanted, built: Path, replace: bool = False, dry_run: bool = False) -> Steps:
-    """Commands that put a discipline at the root of an interface.
+    def place(self, rate_bps: int | None) -> Place:
+        """Limit and link of a queue."""
+        if self.buffer is not None:
+            limit, unit = quantity.buffer(self.buffer, rate_bps=rate_bps)
+        elif self.both_ways:
+            limit, unit = max(BUFFER_PKTS, round((rate_bps or 0) * BUFFER_S / 8 / FULL_PACKET_BYTES)), "packets"
+        else:
+            limit, unit = BUFFER_PKTS, "packets"
+        return Place(limit, unit, FULL_PACKET_BYTES, rate_bps or 10**9)
+
+
+@dataclass(frozen=True)
+class Done:
+    """Commands that were run, and what is to be said of it."""
+
+    steps: Steps
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps of a load, in their order.
+
+    Parameters
+    ----------
+    before : list of list of str
+        Modules, and what the BPF qdisc needs.
+    beside : list of list of str
+        Make the device for what arrives.
+    queues : list of list of str
+        The disciplines with their shapers.
+    redirect : list of list of str
+        Lead what arrives to that device; all that is at work before is whole.
+    layout : str
+        What it is without its numbers.
+    ifb : str
+        That device; empty in one direction.
+    """
+
+    before: Steps = field(default_factory=list)
+    beside: Steps = field(default_factory=list)
+    queues: Steps = field(default_factory=list)
+    redirect: Steps = field(default_factory=list)
+    layout: str = ""
+    ifb: str = ""
+
+
+def load_steps(wanted: Wanted, built: Path) -> Steps:
+    """Commands of a load, on a machine that has all it needs and nothing at the interface.
 
     Parameters
     ----------
@@ -66,10 +174,6 @@ def load_steps(wanted: Wanted, built: Path, replace: bool = False, dry_run: bool
         What, where.
     built : Path
         Folder of the BPF qdisc, when that is wanted.
-    replace : bool
-        Also where somebody else configured another one.
-    dry_run : bool
-        As on a machine that has all it needs and nothing at the interface.
 
     Returns
     -------
@@ -78,29 +182,83 @@ def load_steps(wanted: Wanted, built: Path, replace: bool = False, dry_run: bool
     Raises
     ------
     MayflyError
-        A bad option, or something is missing.
+        A bad option.
+
+    Examples
+    --------
+    >>> steps = load_steps(Wanted("eth0", "fq_codel", both_ways=True, down="95mbit", up="19mbit"), Path())
+    >>> steps[-1][-5:]
+    ['mirred', 'egress', 'redirect', 'dev', 'ifb4eth0']
     """
-    discipline, rate_bps = parse(wanted.discipline), wanted.rate_bps()
-    limit, unit = quantity.buffer(wanted.buffer)
-    place = Place(limit, unit, FULL_PACKET_BYTES, rate_bps or 10**9)
-    words = [BPF] if wanted.bpf else leaf_words(discipline, place).split()
-    bpf_steps = _bpf_steps(wanted, discipline, place, built, dry_run) if wanted.bpf else []
-    tc = "tc" if dry_run else system.program("tc")
-    steps = []
-    if not dry_run and not wanted.bpf:
-        _need_module(leaf_of(discipline).module)
-    if not dry_run and _in_the_way(wanted.device, replace):
-        steps.append([tc, "qdisc", "del", "dev", wanted.device, "root"])
-    module = leaf_of(discipline).module
-    if module and not wanted.bpf and (dry_run or not system.loaded(module)):
-        steps.insert(0, ["modprobe" if dry_run else system.program("modprobe"), module])
-    if wanted.bpf:
-        return [*bpf_steps, *steps, *at_interface(tc, wanted.device, words, None)]
-    return [*steps, *at_interface(tc, wanted.device, words, rate_bps)]
+    plan = _planned(wanted, built, dry_run=True)
+    off = [] if wanted.offloads else [_switched("ethtool", wanted.device, OFFLOADS, "off")]
+    return [*plan.before, *off, *plan.beside, *plan.queues, *plan.redirect]
 
 
-def unload_steps(device: str) -> Steps:
-    """Commands that remove what `load` put there.
+def load(wanted: Wanted, built: Path, replace_other: bool = False) -> Done:
+    """Puts a discipline at an interface.
+
+    What is there is written down first, in the folder of :mod:`mayfly.qdisc.journal`: a load that fails is undone, one
+    that was killed is undone by the next `load` or `unload`. A load of the same layout changes the numbers in place.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        What, where.
+    built : Path
+        Folder of the BPF qdisc, when that is wanted.
+    replace_other : bool
+        Also where what somebody configured cannot be put back.
+
+    Returns
+    -------
+    Done
+
+    Raises
+    ------
+    MayflyError
+        A bad option, something is missing or in the way, or a command failed; then all is as before.
+    """
+    device, plan, switch_off = wanted.device, _planned(wanted, built, dry_run=False), tuple[str, ...]()
+    with locked(device) as held:
+        journal, root, said = read_journal(device), root_of(device), list[str]()
+        index = index_of(device) or 0
+        if journal and _in_place(journal, plan, root, index):
+            journal = replace(journal, complete=False, steps=plan.queues)
+            steps = plan.queues
+        else:
+            _refuse_in_the_way(device, plan, root, journal, replace_other)
+            if journal or root.ours:
+                _undo(device, journal, held)
+                if journal and not journal.complete:
+                    said.append(f"{device}: what a load or unload left that was interrupted is undone")
+                root = root_of(device)
+                if journal and journal.root and journal.root.name == root.name:
+                    root = replace(root, kept=journal.root)
+                plan = _planned(wanted, built, dry_run=False)
+            if root.name and root.kept is None:
+                said.append(f"{root.name} was at {device}: it cannot be recorded, and unload will not put it back")
+            hook = bool(plan.ifb) and not has_hook(device)
+            switch_off = () if wanted.offloads else offloads_on(device)
+            redirect = plan.redirect if hook or not plan.ifb else plan.redirect[1:]
+            off: Steps = [_switched(system.program("ethtool"), device, switch_off, "off")] if switch_off else []
+            steps = [*plan.before, *off, *plan.beside, *plan.queues, *redirect]
+            lost = "" if root.kept else root.name
+            journal = Journal(device, index, plan.layout, False, root.kept, lost, plan.ifb, hook, switch_off, steps)
+        journal.write()
+        try:
+            perform(steps, held)
+            replace(journal, complete=True).write()
+        except BaseException:
+            _undo(device, journal, held, quiet=True)
+            raise
+    if root.kept:
+        said.append(f"{root.kept.name} was at {device}: unload puts it back")
+    return Done(steps, tuple(said))
+
+
+def unload_steps(device: str) -> Done:
+    """Commands that leave an interface as it was before `load`, and what else is to be said.
 
     Parameters
     ----------
@@ -109,65 +267,223 @@ def unload_steps(device: str) -> Steps:
 
     Returns
     -------
-    list of list of str
+    Done
 
     Raises
     ------
     MayflyError
         Nothing of ours is there.
     """
-    rows = read(device)
-    root = next((row for row in rows if row.parent == "root"), None)
-    if root is None or root.handle != ROOT:
-        if root is None:
-            raise MayflyError(f"{device}: nothing is there to be removed")
-        there = f"{root.kind} {root.handle}"
-        raise MayflyError(f"{device}: not from mayfly qdisc load: {there} is there; tc qdisc del removes it")
-    steps = [[system.program("tc"), "qdisc", "del", "dev", device, "root"]]
-    if root.kind == BPF and sum(row.kind == BPF for row in read(None)) == 1:
-        steps.append([system.program("bpftool"), *_UNREGISTER])  # its maps go with it
-    elif root.kind == BPF:
-        steps.append([system.program("bpftool"), "map", "delete", "name", SETTINGS, *_key(_index(device))])
-    return steps
+    journal = read_journal(device)
+    if journal is None:
+        journal = _assumed(device)
+    return _undone(device, journal)
 
 
-def undo_steps(device: str, steps: Steps) -> Steps:
-    """What leaves an interface as the kernel makes it, after a load that failed midway.
+def unload(device: str) -> Done:
+    """Leaves an interface as it was before `load`, also before one that was killed midway.
 
     Parameters
     ----------
     device : str
         Name of the interface.
-    steps : list of list of str
-        Those of the load: what they register or set for the interface goes too.
 
     Returns
     -------
-    list of list of str
+    Done
 
-    Examples
-    --------
-    >>> undo_steps("eth0", [["bpftool", "struct_ops", "register", "efd.bpf.o"]])[1]
-    ['bpftool', 'struct_ops', 'unregister', 'name', 'bpf_efd']
+    Raises
+    ------
+    MayflyError
+        Nothing of ours is there, or a command failed: the next call goes on with what is left.
     """
-    undo = [["tc", "qdisc", "del", "dev", device, "root"]]
-    registers = [step for step in steps if step[1:3] == ["struct_ops", "register"]]
-    sets = [step for step in steps if step[1:5] == ["map", "update", "name", SETTINGS]]
-    if registers:
-        undo.append([registers[0][0], *_UNREGISTER])
-    elif sets:
-        undo.append([sets[0][0], "map", "delete", *sets[0][3 : sets[0].index("value")]])
-    return undo
+    with locked(device) as held:
+        return _undo(device, read_journal(device), held)
 
 
-def _in_the_way(device: str, replace: bool) -> bool:
-    """Whether something configured must go first; refuses if it is not ours and nobody said so."""
-    root = next((row for row in read(device) if row.parent == "root"), None)
-    if root is None or root.handle in ("0:", ""):
+def _planned(wanted: Wanted, built: Path, dry_run: bool) -> Plan:
+    """Steps of a load; unless it is a dry run, what they need is there."""
+    discipline, rates = parse(wanted.label), wanted.rates_bps()
+    layer = link_layer(wanted.overhead)
+    tc = "tc" if dry_run else system.program("tc")
+    module = leaf_of(discipline).module
+    if wanted.bpf:
+        place = wanted.place(wanted.rate_bps())
+        before = _bpf_steps(wanted, discipline, place, built, dry_run)
+        return Plan(before, queues=at_interface(tc, wanted.device, [BPF], None), layout=BPF)
+    shapes = {side: Shape(rate, side, wanted.nat, layer) for side, rate in rates.items()}
+    rate_bps = wanted.rate_bps()
+    one = Shape(rate_bps, layer=layer) if rate_bps else None
+    devices = {"down": ifb_of(wanted.device), "up": wanted.device}
+    queues = [
+        step
+        for side, device in (devices if shapes else {"": wanted.device}).items()
+        for step in _queue_steps(tc, device, discipline, wanted, shapes.get(side, one))
+    ]
+    if not dry_run:
+        _need_module(module)
+    before = _load_module(module, dry_run)
+    said = {"both ways": shapes, "shaped": shapes or one, "no offloads": not wanted.offloads}
+    layout = ", ".join((discipline.id, *(word for word, so in said.items() if so)))
+    if not shapes:
+        return Plan(before, queues=queues, layout=layout)
+    ifb, ip = devices["down"], "ip" if dry_run else system.program("ip")
+    beside = [[ip, "link", "add", "name", ifb, "type", "ifb"], [ip, "link", "set", "dev", ifb, "up"]]
+    here = ["dev", wanted.device]
+    first = [tc, "qdisc", "add", *here, "clsact"]
+    lead = ["matchall", "action", "mirred", "egress", "redirect", "dev", ifb]
+    second = [tc, "filter", "add", *here, "ingress", "protocol", "all", "pref", str(PREFERENCE), *lead]
+    # Without numifbs the module makes two devices that nobody asked for.
+    before = [*before, *_load_module("ifb", dry_run, "numifbs=0")]
+    return Plan(before, beside, queues, [first, second], layout, ifb)
+
+
+def _queue_steps(tc: str, device: str, discipline: Discipline, wanted: Wanted, shape: Shape | None) -> Steps:
+    """A discipline at a device: alone, with its own shaper, or below htb."""
+    place = wanted.place(shape.rate_bps if shape else None)
+    if shape is not None and shapes_itself(discipline):
+        return at_interface(tc, device, shaped_words(discipline, place, shape).split(), None)
+    table = (shape.layer if shape else LinkLayer()).size_table()
+    words = leaf_words(discipline, place).split()
+    return at_interface(tc, device, words, shape.rate_bps if shape else None, table)
+
+
+def _load_module(module: str, dry_run: bool, *options: str) -> Steps:
+    """A step that loads a module, if it is not loaded, and the machine has it as one."""
+    if not module or (not dry_run and system.loaded(module)):
+        return []
+    if dry_run:
+        return [["modprobe", module, *options]]
+    try:
+        modprobe = system.program("modprobe")
+        output([modprobe, "--dry-run", module])
+    except MayflyError:
+        return []  # in the kernel itself, if anywhere: what needs it tells
+    return [[modprobe, module, *options]]
+
+
+def _in_place(journal: Journal, plan: Plan, root: Root, index: int) -> bool:
+    """Whether only numbers change: a discipline with its own shaper takes them while packets wait."""
+    kind = plan.layout.split(",")[0]
+    if not (journal.complete and journal.index == index and journal.layout == plan.layout and root.ours):
         return False
-    if root.handle != ROOT and not replace:
-        raise MayflyError(f"{device}: has {root.kind} {root.handle} configured; --replace takes its place")
-    return True
+    if kind not in leaves() or "shaped" not in plan.layout or root.kind != leaves()[kind].kind:
+        return False
+    return shapes_itself(Discipline(kind, {})) and (not plan.ifb or (is_ifb(plan.ifb) and root_of(plan.ifb).ours))
+
+
+def _refuse_in_the_way(device: str, plan: Plan, root: Root, journal: Journal | None, replace_other: bool) -> None:
+    """Refuses where somebody else's would be lost or would be in the way."""
+    if root.name and not root.ours and root.kept is None and not replace_other:
+        raise MayflyError(
+            f"{device}: has {root.name} configured, which could not be put back; --replace takes its place for good"
+        )
+    if not plan.ifb:
+        return
+    if index_of(plan.ifb) is not None and (journal is None or journal.ifb != plan.ifb):
+        known = is_ifb(plan.ifb) and root_of(plan.ifb, try_it=False).ours and root.ours
+        if not known:
+            raise MayflyError(f"{device}: what arrives is to go through {plan.ifb}, and there is one already")
+    if has_hook(device) and filters(device, "ingress")[1]:
+        raise MayflyError(
+            f"{device}: somebody else's filters look at what arrives (tc filter show dev {device} ingress): "
+            "they and the shaper would be in each other's way"
+        )
+
+
+def _assumed(device: str) -> Journal:
+    """What a load without a journal must have done; refuses where none was."""
+    root, ifb = root_of(device, try_it=False), ifb_of(device)
+    if not root.ours:
+        if not root.name:
+            raise MayflyError(f"{device}: nothing is there to be removed")
+        raise MayflyError(f"{device}: not from mayfly qdisc load: {root.name} is there; tc qdisc del removes it")
+    beside = ifb if is_ifb(ifb) and root_of(ifb, try_it=False).ours else ""
+    return Journal(device, index_of(device) or 0, "", ifb=beside, hook=bool(beside))
+
+
+def _undo(device: str, journal: Journal | None, held: int, quiet: bool = False) -> Done:
+    """Runs what is left to be undone, and forgets the journal when all of it went well."""
+    if journal is None:
+        journal = _assumed(device)
+    done, failed = _undone(device, journal), None
+    for step in done.steps:
+        try:
+            output(step, held)
+        except MayflyError as error:
+            # The settings of the BPF qdisc may not be there any more.
+            failed = failed or (error if "map" not in step[1:2] else None)
+    if failed is None:
+        forget(device)
+    elif not quiet:
+        raise failed
+    return done
+
+
+def _undone(device: str, journal: Journal) -> Done:
+    """What is left to be undone, seen from what is there now: nothing of it is done twice."""
+    steps: Steps = []
+    if journal.index == index_of(device):
+        steps += _undo_redirect(device, journal)
+        at_root, said = _undo_root(device, journal)
+        steps += at_root
+        on = offloads_on(device) if journal.offloads else ()
+        again = [name for name in journal.offloads if name not in on]
+        if again:
+            steps.append(_switched(system.program("ethtool"), device, again, "on"))
+    else:
+        said = f"{device} is not what it was when it was loaded"
+    if journal.ifb and is_ifb(journal.ifb):
+        steps.append([system.program("ip"), "link", "del", "dev", journal.ifb])
+    lost = (f"{journal.lost} was there before: it could not be recorded, and is gone",) if journal.lost else ()
+    return Done(steps, (said, *lost))
+
+
+def _undo_redirect(device: str, journal: Journal) -> Steps:
+    """What arrives goes its own way again; a hook that others use now stays."""
+    if not journal.ifb or not has_hook(device):
+        return []
+    tc, here = system.program("tc"), ["dev", device]
+    ours, others = filters(device, "ingress")
+    if journal.hook and not others and not filters(device, "egress")[1]:
+        return [[tc, "qdisc", "del", *here, "clsact"]]
+    return [[tc, "filter", "del", *here, "ingress", "pref", str(PREFERENCE)]] if ours else []
+
+
+def _undo_root(device: str, journal: Journal) -> tuple[Steps, str]:
+    """What was at the root, there again; and how it is now, in words."""
+    root = root_of(device, try_it=False)
+    back = [command_of("put", device, journal.root)] if journal.root else []
+    as_it_was = f"{device} is as it was, with {journal.root.name}" if journal.root else ""
+    delete = [system.program("tc"), "qdisc", "del", "dev", device, "root"]
+    if root.ours:
+        return [*(back or [delete]), *_undo_bpf(device, journal, root)], as_it_was or _AS_MADE.format(device)
+    if root.kernels_own:
+        return [*back, *_undo_bpf(device, journal, root)], as_it_was or _AS_MADE.format(device)
+    if journal.root and root.name == journal.root.name:
+        return _undo_bpf(device, journal, root), as_it_was
+    return _undo_bpf(device, journal, root), f"{device} keeps {root.name}, which came there after mayfly qdisc load"
+
+
+_AS_MADE = "{} is as the kernel makes it"
+
+
+def _undo_bpf(device: str, journal: Journal, root: Root) -> Steps:
+    """The registration of the BPF qdisc goes with the last interface that has it, else the interface's settings go."""
+    registers = any(step[1:3] == ["struct_ops", "register"] for step in journal.steps)
+    sets = any(step[1:5] == ["map", "update", "name", SETTINGS] for step in journal.steps)
+    if not (registers or sets or root.kind == BPF):
+        return []
+    users = sum(row.kind == BPF for row in read(None))
+    last = users == 1 if root.kind == BPF else registers and not users
+    bpftool = system.program("bpftool")
+    if last:
+        return [[bpftool, *_UNREGISTER]]  # its maps go with it
+    return [[bpftool, "map", "delete", "name", SETTINGS, *_key(_index(device))]]
+
+
+def _switched(ethtool: str, device: str, offloads: Sequence[str], way: str) -> list[str]:
+    return [ethtool, "-K", device, *(word for name in offloads for word in (name, way))]
 
 
 def _need_module(module: str) -> None:

@@ -66,11 +66,15 @@ def read(device: str | None) -> list[Row]:
     MayflyError
         There is no such interface, or no tc.
     """
+    rows = [row for row in all_rows(device) if row.kind not in _INTERNAL]
+    return _with_maps(rows) if any(row.kind == "bpf_efd" for row in rows) else rows
+
+
+def all_rows(device: str | None) -> list[Row]:
+    """As :func:`read`, with those that queue nothing, and without maps."""
     command = [system.program("tc"), "-s", "-j", "qdisc", "show", *(["dev", device] if device else [])]
     # Asked about one interface, tc does not say which.
-    rows = [replace(row, device=row.device or device or "") for row in parse(output(command))]
-    rows = [row for row in rows if row.kind not in _INTERNAL]
-    return _with_maps(rows) if any(row.kind == "bpf_efd" for row in rows) else rows
+    return [replace(row, device=row.device or device or "") for row in parse(output(command))]
 
 
 def parse(text: str) -> list[Row]:

@@ -21,37 +21,35 @@ def shown(steps: Steps) -> str:
     return "\n".join(shlex.join(step) for step in steps)
 
 
-def perform(steps: Steps, undo: Steps | None = None) -> None:
+def perform(steps: Steps, held: int | None = None) -> None:
     """Runs commands until one fails.
 
     Parameters
     ----------
     steps : list of list of str
         In order.
-    undo : list of list of str, optional
-        Run after a failure of any step but the first, whatever becomes of them.
+    held : int, optional
+        Descriptor of a lock that each of them inherits: it holds until they have ended, whatever becomes of who ran
+        them.
 
     Raises
     ------
     MayflyError
         One failed: which, and the first line of what it said.
     """
-    for number, step in enumerate(steps):
-        try:
-            output(step)
-        except MayflyError:
-            for command in undo or [] if number else []:
-                subprocess.run(command, capture_output=True)
-            raise
+    for step in steps:
+        output(step, held)
 
 
-def output(command: Sequence[str]) -> str:
+def output(command: Sequence[str], held: int | None = None) -> str:
     """What a command prints.
 
     Parameters
     ----------
     command : sequence of str
         Program and arguments.
+    held : int, optional
+        Descriptor that it inherits.
 
     Returns
     -------
@@ -63,8 +61,9 @@ def output(command: Sequence[str]) -> str:
     MayflyError
         It failed, or is not there.
     """
+    inherited = () if held is None else (held,)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, pass_fds=inherited)
     except OSError as error:
         raise MayflyError(f"{command[0]}: {error.strerror}") from None
     if done.returncode:

@@ -17,6 +17,7 @@ PACKAGES = {
     "cc": "gcc",
     "tc": "iproute2",
     "ip": "iproute2",
+    "ethtool": "ethtool",
     "modprobe": "kmod",
     "depmod": "kmod",
     "bpftool": "bpftool",

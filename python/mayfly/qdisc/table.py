@@ -64,7 +64,12 @@ def qdisc_table(rows: Sequence["Row"], rates_bps: Sequence[float | None] | None 
     return Group(table, *(Text(line) for row in rows if (line := _more(row))))
 
 
+def _hidden(name: str, value: Any) -> bool:
+    """What is for a page, and what htb says of itself."""
+    return name.startswith("direct_") or isinstance(value, list)
+
+
 def _more(row: "Row") -> str:
     """What only this discipline counts, and its options; empty for one that just passes on."""
-    own = ", ".join(f"{name} {value}" for name, value in row.own.items() if not name.startswith("direct_"))
+    own = ", ".join(f"{name} {value}" for name, value in row.own.items() if not _hidden(name, value))
     return f"{row.kind}: {own}; {_options(row.options)}" if own else ""

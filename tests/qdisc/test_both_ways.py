@@ -1,0 +1,212 @@
+"""`mayfly qdisc load --both-ways`: its commands, what it refuses, and what its journal is good for."""
+
+import fcntl
+import json
+import os
+
+import pytest
+from invocation import mayfly_here, refused_here
+
+from mayfly.qdisc import journal
+from mayfly.qdisc.kept import Kept
+
+BOTH = ("load", "eth0", "--both-ways", "--down", "95mbit", "--up", "19mbit")
+OURS = {"kind": "cake", "handle": "6d66:", "dev": "eth0", "root": True}
+HOOK = {"kind": "clsact", "handle": "ffff:", "dev": "eth0", "parent": "ffff:fff1"}
+FILTER = {"protocol": "all", "pref": 28006, "kind": "matchall", "chain": 0}
+IFB = [{"ifname": "ifb4eth0", "linkinfo": {"info_kind": "ifb"}}]
+
+
+def dry(*arguments) -> list[str]:
+    ended = mayfly_here("qdisc", *BOTH, *arguments, "--dry-run")
+    assert (ended.status, ended.err) == (0, "")
+    return ended.out.splitlines()
+
+
+def test_lfq_shapes_both_directions_by_hosts_behind_the_interface():
+    modprobe, ifb, add, up, down_queue, up_queue, hook, lead = dry()
+    assert (modprobe, ifb) == ("modprobe sch_lfq", "modprobe ifb numifbs=0")
+    assert (add, up) == ("ip link add name ifb4eth0 type ifb", "ip link set dev ifb4eth0 up")
+    shaped = "root handle 6d66: lfq bandwidth"
+    # What the link sends in 100 ms, 300 packets at least.
+    words = "tc qdisc replace dev ifb4eth0 %s 95000000bit raw nat ingress limit 784p user dst "
+    assert down_queue.startswith(words % shaped)
+    words = "tc qdisc replace dev eth0 %s 19000000bit raw nat egress limit 300p user src "
+    assert up_queue.startswith(words % shaped)
+    assert hook == "tc qdisc add dev eth0 clsact"
+    redirect = "matchall action mirred egress redirect dev ifb4eth0"
+    assert lead == f"tc filter add dev eth0 ingress protocol all pref 28006 {redirect}"
+
+
+def test_what_is_said_of_users_and_links_is_taken():
+    down, up = dry("-d", "lfq(user=pair)", "--no-nat", "--overhead", "docsis", "--buffer", "50ms")[4:6]
+    assert "lfq bandwidth 95000000bit docsis nonat ingress limit 593750b user pair" in down
+    assert "lfq bandwidth 19000000bit docsis nonat egress limit 118750b user pair" in up
+    down, up = dry("-d", "cake", "--overhead", "overhead 44 mpu 64")[3:5]
+    assert "cake bandwidth 95000000bit besteffort overhead 44 mpu 64 nat ingress" in down and "dual-dsthost" in down
+    assert "cake bandwidth 19000000bit besteffort overhead 44 mpu 64 nat egress" in up and "dual-srchost" in up
+
+
+def test_others_go_below_htb_that_counts_the_link_in_a_size_table():
+    lines = dry("-d", "fq_codel", "--overhead", "pppoe-llcsnap")
+    (root, *_) = (line for line in lines if "dev eth0 root" in line)
+    assert root.endswith("root handle 6d66: stab overhead 26 mpu 0 linklayer atm htb default 1")
+    assert any("dev ifb4eth0 parent 6d66:1 handle 6d67: fq_codel limit 784" in line for line in lines)
+
+
+def test_the_name_of_the_device_beside_is_cut_to_what_linux_takes():
+    ended = mayfly_here("qdisc", "load", "enp0s31f6.1234", *BOTH[2:], "-d", "cake", "--dry-run")
+    assert "ip link add name ifb4enp0s31f6.1 type ifb" in ended.out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["load", "eth0", "--both-ways", "--down", "95mbit"], "--both-ways: needs both rates"),
+        (["load", "eth0", "--down", "95mbit"], "--down and --up: only with --both-ways"),
+        ([*BOTH, "--rate", "5mbit"], "--both-ways: not with --rate"),
+        ([*BOTH, "--bpf"], "--both-ways: not with --bpf"),
+        ([*BOTH[:4], "fast", *BOTH[5:]], "--down = 'fast': must be a rate"),
+        ([*BOTH, "--overhead", "docsys"], "overhead = 'docsys': docsys: must be one of"),
+        ([*BOTH, "--overhead", "overhead 300"], "overhead must be from -64 to 256 bytes"),
+        ([*BOTH, "--overhead", "mpu"], "mpu must be from 0 to 256 bytes"),
+        ([*BOTH, "--overhead", ""], "overhead = '': must be bytes"),
+        ([*BOTH, "-d", "fq_codel", "--overhead", "pppoe-ptm"], "htb counts no ptm; lfq and cake do"),
+        (["load", "eth0", "--overhead", "18"], "--overhead: only where something shapes"),
+        (["load", "..", "--rate", "5mbit"], "device = '..': must be the name of an interface"),
+    ],
+)
+def test_bad_options_are_one_line_and_nothing_is_done(machine, arguments, said):
+    assert said in refused_here("qdisc", *arguments)
+    assert machine.calls() == [] and not journal.FOLDER.exists()
+
+
+def cake_is_there(machine) -> None:
+    """As after a load of cake in both directions."""
+    machine.interfaces["ifb4eth0"] = 3
+    machine.answer("tc -s -j qdisc show dev eth0", [OURS, HOOK])
+    machine.answer("tc -s -j qdisc show dev ifb4eth0", [OURS | {"dev": "ifb4eth0"}])
+    machine.answer("tc -j filter show dev eth0 ingress", [FILTER])
+    machine.answer("ip -j -d link show dev ifb4eth0", IFB)
+
+
+def test_a_load_is_written_down_and_unload_takes_back_what_it_did(machine):
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    (path,) = journal.FOLDER.glob("eth0.*.json")
+    document = json.loads(path.read_text())
+    assert document["complete"] and document["ifb"] == "ifb4eth0" and document["hook"] and document["root"] is None
+    cake_is_there(machine)
+    done = len(machine.calls())
+    ended = mayfly_here("qdisc", "unload", "eth0")
+    assert (ended.status, ended.out) == (0, "eth0 is as the kernel makes it\n")
+    back = ["tc qdisc del dev eth0 clsact", "tc qdisc del dev eth0 root", "ip link del dev ifb4eth0"]
+    assert machine.calls()[done:] == back
+    assert list(journal.FOLDER.glob("*.json")) == []
+
+
+def test_a_load_with_other_rates_changes_them_in_place(machine):
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    cake_is_there(machine)
+    done = len(machine.calls())
+    assert mayfly_here("qdisc", *BOTH[:-1], "9mbit", "-d", "cake").status == 0
+    assert [call.split(" besteffort")[0] for call in machine.calls()[done:]] == [
+        "tc qdisc replace dev ifb4eth0 root handle 6d66: cake bandwidth 95000000bit",
+        "tc qdisc replace dev eth0 root handle 6d66: cake bandwidth 9000000bit",
+    ]
+
+
+def test_a_load_of_another_layout_takes_the_first_one_back_before(machine):
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    cake_is_there(machine)
+    # Gone, once it is taken back.
+    machine.answer("tc -s -j qdisc show dev eth0", [], after="qdisc del dev eth0 root")
+    done = len(machine.calls())
+    ended = mayfly_here("qdisc", "load", "eth0", "--rate", "5mbit", "-d", "fq_codel")
+    assert (ended.status, ended.out) == (0, "fq_codel at eth0; mayfly qdisc show eth0\n")
+    gone, made = machine.calls()[done : done + 3], machine.calls()[done + 3 :]
+    assert gone == ["tc qdisc del dev eth0 clsact", "tc qdisc del dev eth0 root", "ip link del dev ifb4eth0"]
+    assert made[0] == "tc qdisc replace dev eth0 root handle 6d66: htb default 1"
+
+
+def test_a_load_after_one_that_was_interrupted_undoes_it_and_says_so(machine):
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    (path,) = journal.FOLDER.glob("eth0.*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"complete": False}))
+    cake_is_there(machine)
+    machine.answer("tc -s -j qdisc show dev eth0", [], after="qdisc del dev eth0 root")
+    said = " ".join(mayfly_here("qdisc", *BOTH, "-d", "cake").out.split())
+    assert said.startswith("eth0: what a load or unload left that was interrupted is undone cake at eth0")
+
+
+def test_filters_of_others_stay_and_so_does_their_hook(machine):
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    cake_is_there(machine)
+    # Somebody put a filter there after the load.
+    machine.answer("tc -j filter show dev eth0 ingress", [FILTER, {"pref": 1, "kind": "u32"}])
+    done = len(machine.calls())
+    assert mayfly_here("qdisc", "unload", "eth0").status == 0
+    assert machine.calls()[done] == "tc filter del dev eth0 ingress pref 28006"
+    assert "tc qdisc del dev eth0 clsact" not in machine.calls()
+
+
+def test_what_is_in_the_way_is_one_line(machine):
+    machine.interfaces["ifb4eth0"] = 3
+    said = refused_here("qdisc", *BOTH, "-d", "cake")
+    assert "eth0: what arrives is to go through ifb4eth0, and there is one already" in said
+    del machine.interfaces["ifb4eth0"]
+    machine.answer("tc -s -j qdisc show dev eth0", [HOOK])
+    machine.answer("tc -j filter show dev eth0 ingress", [{"pref": 1, "kind": "u32"}])
+    said = refused_here("qdisc", *BOTH, "-d", "cake")
+    assert "eth0: somebody else's filters look at what arrives" in said
+    assert machine.calls() == []
+
+
+def test_a_load_while_another_is_at_work_is_refused(machine, monkeypatch):
+    monkeypatch.setattr(journal, "PATIENCE_S", 0.05)
+    with journal.locked("eth0"):
+        assert "eth0: another mayfly qdisc load or unload is at work there" in refused_here(
+            "qdisc", *BOTH, "-d", "cake"
+        )
+        assert "is at work there" in refused_here("qdisc", "unload", "eth0")
+    assert machine.calls() == []
+
+
+def test_the_commands_of_a_killed_load_have_its_lock(tmp_path, monkeypatch):
+    from mayfly.qdisc.steps import output
+
+    monkeypatch.setattr(journal, "FOLDER", tmp_path)
+    with journal.locked("eth0") as held:
+        there = output(["sh", "-c", f"[ -e /proc/self/fd/{held} ] && echo held"], held)
+        assert there == "held\n"
+        assert output(["sh", "-c", f"[ -e /proc/self/fd/{held} ] || echo free"]) == "free\n"
+    (lock,) = tmp_path.glob("*.lock")
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_journal_of_another_start_of_the_machine_is_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "FOLDER", tmp_path)
+    written = journal.Journal("eth0", 2, "cake", root=Kept("fq_codel", "1:", "0800"), offloads=("rx-gro-hw",))
+    written.write()
+    assert journal.read_journal("eth0") == written
+    (path,) = tmp_path.glob("*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"boot": "another"}))
+    assert journal.read_journal("eth0") is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1}', "null"])
+def test_a_journal_that_is_none_is_one_line(machine, text):
+    with journal.locked("eth0"):
+        path = journal._path("eth0", "json")
+        path.write_text(text)
+    said = refused_here("qdisc", "unload", "eth0")
+    assert f"no journal of mayfly qdisc; rm {path}" in said
+    assert path.read_text() == text
+
+
+def test_a_folder_of_journals_that_others_may_write_is_refused(machine):
+    with journal.locked("eth0"):
+        pass
+    os.chmod(journal.FOLDER, 0o777)
+    assert "others may write it" in refused_here("qdisc", *BOTH, "-d", "cake")
+    assert machine.calls() == []
