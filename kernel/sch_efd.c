@@ -341,5 +341,6 @@ static void __exit efd_module_exit(void)
 module_init(efd_module_init)
 module_exit(efd_module_exit)
 MODULE_ALIAS("sch_efd");
+MODULE_ALIAS("net-sch-efd"); /* what kernels since 6.8 ask for */
 MODULE_DESCRIPTION("Early flow discard");
 MODULE_LICENSE("GPL");

@@ -490,5 +490,6 @@ static void __exit estmred_module_exit(void)
 module_init(estmred_module_init)
 module_exit(estmred_module_exit)
 MODULE_ALIAS("sch_estmred");
+MODULE_ALIAS("net-sch-estmred"); /* what kernels since 6.8 ask for */
 MODULE_DESCRIPTION("RED that estimates what does not respond to drops");
 MODULE_LICENSE("GPL");

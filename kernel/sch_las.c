@@ -357,5 +357,6 @@ static void __exit las_module_exit(void)
 module_init(las_module_init)
 module_exit(las_module_exit)
 MODULE_ALIAS("sch_las");
+MODULE_ALIAS("net-sch-las"); /* what kernels since 6.8 ask for */
 MODULE_DESCRIPTION("Least attained service");
 MODULE_LICENSE("GPL");

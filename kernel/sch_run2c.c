@@ -309,5 +309,6 @@ static void __exit run2c_module_exit(void)
 module_init(run2c_module_init)
 module_exit(run2c_module_exit)
 MODULE_ALIAS("sch_run2c");
+MODULE_ALIAS("net-sch-run2c"); /* what kernels since 6.8 ask for */
 MODULE_DESCRIPTION("Run2C: the first bytes of every flow go first");
 MODULE_LICENSE("GPL");

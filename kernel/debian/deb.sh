@@ -16,7 +16,7 @@ mkdir -p "$source"
   \( -path ./Kbuild -o -path ./Makefile -o -path ./LICENSE -o -path './*.[ch]' -o -path './bpf/*' \) -type f -print0) |
   (cd "$kernel" && xargs -0 cp --parents -t "$source")
 dkms=$source/dkms.conf
-sed "s/@VERSION@/$version/" "$kernel/dkms.conf" >"$dkms"
+sed "s/@VERSION@/$version/g" "$kernel/dkms.conf" >"$dkms"
 number=0
 for module in mayfly_common $(cd "$kernel" && ls sch_*.c | sed 's/\.c$//; /^sch_common$/d'); do
   printf 'BUILT_MODULE_NAME[%d]="%s"\nDEST_MODULE_LOCATION[%d]="/updates"\n' $number "$module" $number >>"$dkms"
@@ -26,7 +26,7 @@ plugins=$tree/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gc
 mkdir -p "$plugins" "$tree/DEBIAN"
 cp "$out"/tc/q_*.so "$plugins"
 for name in control postinst prerm; do
-  sed "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/" "$here/$name" >"$tree/DEBIAN/$name"
+  sed "s/@VERSION@/$version/g; s/@ARCHITECTURE@/$architecture/g" "$here/$name" >"$tree/DEBIAN/$name"
 done
 chmod 755 "$tree/DEBIAN/postinst" "$tree/DEBIAN/prerm"
 dpkg-deb --root-owner-group --build "$tree" "$out/mayfly-qdisc_${version}_$architecture.deb"

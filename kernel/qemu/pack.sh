@@ -1,6 +1,7 @@
 #!/bin/bash
-# pack.sh OUT MODULE...: runs inside the unpacked Debian of root.sh (in.sh ROOT ...): writes an initramfs with Python, ip, tc and
-# what they load, the named modules of its kernel with those they need, and all of /build as it is.
+# pack.sh OUT MODULE...: runs inside the Debian of root.sh or installed.sh (in.sh ROOT ...): writes an initramfs with Python, ip, tc and
+# what they load, the named modules of its kernel with those they need, and all of /build as it is. TOOLS: more programs; FILES: more
+# files and folders.
 set -euo pipefail
 out=$1
 shift
@@ -25,7 +26,7 @@ add() {
     done
   done
 }
-tools=(dash sh ip tc ethtool sysctl dmesg mount kmod modprobe rmmod python3)
+tools=(dash sh ip tc ethtool sysctl dmesg mount kmod modprobe rmmod python3 ${TOOLS:-})
 ! command -v bpftool >/dev/null || tools+=(bpftool)
 for tool in "${tools[@]}"; do add "$(command -v "$tool")"; done
 library=$(echo /usr/lib/python3.*)
@@ -40,11 +41,16 @@ done | sort -u | while read -r file; do
   mkdir -p "$guest$(dirname "$file")"
   case $file in
   *.xz) xz -dc "$file" >"$guest${file%.xz}" ;;
+  *.zst) zstd -qdc "$file" >"$guest${file%.zst}" ;;
   *) cp "$file" "$guest$file" ;;
   esac
 done
 cp /lib/modules/"$version"/modules.{builtin,order} "$guest/lib/modules/$version"
 cp -r /build "$guest/build"
+for file in ${FILES:-}; do
+  mkdir -p "$guest$(dirname "$file")"
+  cp -r "$file" "$guest$file"
+done
 if compgen -G '/build/out/modules/*.ko' >/dev/null; then
   mkdir "$guest/lib/modules/$version/updates"
   cp /build/out/modules/*.ko "$guest/lib/modules/$version/updates"

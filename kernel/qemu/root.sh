@@ -1,17 +1,24 @@
 #!/bin/bash
-# root.sh SUITE CACHE: unpacks Debian's newest kernel of that suite with headers, compilers and tools, once, and prints the folder.
-# SUITE: bookworm (6.1), bookworm-backports (6.12), trixie-backports (the newest; also clang and bpftool for BPF).
+# root.sh SUITE CACHE [FLAVOUR]: unpacks Debian's newest kernel of that suite with headers, compilers and tools, once, and prints the
+# folder. SUITE: bookworm (6.1), bookworm-backports (6.12), trixie-backports (the newest of a release; also clang and bpftool for
+# BPF), unstable (the newest of all). FLAVOUR: cloud, or generic, which has drivers of wireless devices; with the tools of these.
 # Packages are unpacked, not installed: no root needed, nothing of this machine changes. Exit status 77: it cannot be had here,
 # the last line says why. What is in the cache stays; to have a newer kernel delete it there.
 set -euo pipefail
-suite=${1:?usage: root.sh SUITE CACHE} cache=${2:?usage: root.sh SUITE CACHE}
+usage="usage: root.sh SUITE CACHE [FLAVOUR]"
+suite=${1:?$usage} cache=${2:?$usage} flavour=${3:-cloud}
 release=${suite%-backports}
-packages="linux-image-cloud-amd64 linux-headers-cloud-amd64 base-files libc-bin dash bash coreutils sed grep mawk findutils
+case $flavour in
+cloud) kernel=cloud-amd64 more= ;;
+generic) kernel=amd64 more="hostapd wpasupplicant iw" ;;
+*) echo "flavour $flavour: one of cloud, generic" >&2; exit 2 ;;
+esac
+packages="linux-image-$kernel linux-headers-$kernel $more base-files libc-bin dash bash coreutils sed grep mawk findutils
 diffutils tar gzip xz-utils cpio gcc libc6-dev make iproute2 ethtool procps kmod mount util-linux python3"
 case $suite in
-bookworm | bookworm-backports) ;;
+bookworm | bookworm-backports | unstable) ;;
 trixie-backports) packages+=" clang-19 libbpf-dev bpftool" ;;
-*) echo "suite $suite: one of bookworm, bookworm-backports, trixie-backports" >&2; exit 2 ;;
+*) echo "suite $suite: one of bookworm, bookworm-backports, trixie-backports, unstable" >&2; exit 2 ;;
 esac
 
 skip() {
@@ -20,7 +27,7 @@ skip() {
 }
 
 key=$(echo "$suite $packages $(sha256sum <"$0")" | sha256sum | cut -c1-12)
-home=$cache/debian-$suite-$key
+home=$cache/debian-$suite-$flavour-$key
 [ -e "$home/complete" ] && { echo "$home"; exit 0; }
 [ "$(uname -m)" = x86_64 ] || skip "its kernels for amd64 are used, this is $(uname -m)"
 for tool in apt-get apt-cache dpkg-deb tar; do

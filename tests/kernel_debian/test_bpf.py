@@ -26,7 +26,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory) -> dict:
-    return machine.run(SUITE, BUILD, "bpf.py", SETTINGS, tmp_path_factory.mktemp("bpf"))
+    return machine.run(machine.debian(SUITE), BUILD, "bpf.py", SETTINGS, tmp_path_factory.mktemp("bpf"))
 
 
 def test_it_cannot_be_below_htb_and_takes_no_options(result):
