@@ -25,6 +25,7 @@ from queue_counters import Queue
 LEAD_NS = 10**9  # between the set-up and the start of the run
 TFD_TIMER_ABSTIME = 1
 MOST_FILES = 1_000_000
+CHANGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -37,8 +38,13 @@ class Alarm:
         if self.file < 0:
             raise OSError(ctypes.get_errno(), "timerfd_create")
 
+        self.at_ns = 0
+
     def set(self, at_ns: int) -> None:
         """To expire at that time of CLOCK_MONOTONIC."""
+        if at_ns == self.at_ns:
+            return
+        self.at_ns = at_ns
         value = struct.pack("=qqqq", 0, 0, *divmod(at_ns, 10**9))
         if libc.timerfd_settime(self.file, TFD_TIMER_ABSTIME, value, None):
             raise OSError(ctypes.get_errno(), "timerfd_settime")
@@ -67,13 +73,16 @@ class Run:
         self.reverse = Queue("to_r1", 0x10)
         self.listeners = []
         for host in hosts:
+            if host.crowd:
+                continue
             self.enter(host)
             self.listeners.append(listener(settings["window_bytes"]))
         for found in self.listeners:
             self.poll.register(found, select.EPOLLIN)
             self.files[found.fileno()] = found
         self.alarm = Alarm()
-        self.poll.register(self.alarm.file, select.EPOLLIN)
+        # Told once for each time that it is set: nobody reads it.
+        self.poll.register(self.alarm.file, select.EPOLLIN | select.EPOLLET)
         for row in settings["flows"]:
             flow = (Udp if row["udp"] else Tcp)(self, row)
             self.flows.append(flow)
@@ -84,10 +93,12 @@ class Run:
         """Seconds since the start of the run."""
         return self.now_ns * 1e-9
 
-    @property
-    def now_ns(self) -> int:
-        """The same in whole nanoseconds: what is due is told by them, or a rounding error stops the clock."""
-        return time.monotonic_ns() - self.zero_ns
+    def wake(self) -> None:
+        """Reads the clock, which stands still until the next wait.
+
+        In whole nanoseconds: what is due is told by them, or a rounding error stops the clock.
+        """
+        self.now_ns = time.monotonic_ns() - self.zero_ns
 
     def enter(self, host: dumbbell.Host) -> None:
         """Sockets are made at `host` from now on."""
@@ -100,10 +111,13 @@ class Run:
         self.count += 1
         heapq.heappush(self.agenda, (round(instant * 1e9), self.count, action))
 
-    def watch(self, socket, owner) -> None:
-        """Tells `owner` of every change of the socket: what is there is read or sent at once, to the end."""
+    def watch(self, socket, owner, events: int = CHANGES) -> None:
+        """Tells `owner` of every change of the socket: what is there is read or sent at once, to the end.
+
+        With EPOLLIN alone it is told as long as there is something to read.
+        """
         self.files[socket.fileno()] = owner
-        self.poll.register(socket, select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET)
+        self.poll.register(socket, events)
 
     def forget(self, socket) -> None:
         del self.files[socket.fileno()]
@@ -148,6 +162,14 @@ class Run:
         for k in range(1, round(self.settings["duration_s"] / interval * looks) + 1):
             self.at(k * interval / looks, self.sample if k % looks == 0 else self.look)
 
+    def plan_looks_at_rtt(self) -> None:
+        """At the round-trip times of transfers without end, often enough for a mean over time."""
+        endless = [flow for flow, row in zip(self.flows, self.settings["flows"], strict=True) if row.get("endless")]
+        interval = self.settings["rtt_interval_s"]
+        for flow in endless:
+            for k in range(1, round(self.settings["duration_s"] / interval)):
+                self.at(k * interval, flow.look)
+
     def accept(self, listener) -> None:
         while True:
             try:
@@ -160,16 +182,18 @@ class Run:
     def go(self) -> None:
         """Runs to the end of the run."""
         self.zero_ns = time.monotonic_ns() + LEAD_NS
+        self.wake()
         self.at(self.settings["warm_up_s"], self.begin)
         self.plan_samples()
+        self.plan_looks_at_rtt()
         self.at(self.settings["duration_s"], self.stop)
         while not self.stopped:
             self.alarm.set(self.zero_ns + self.agenda[0][0])
-            for file, events in self.poll.poll():
+            ready = self.poll.poll()
+            self.wake()
+            for file, events in ready:
                 owner = self.files.get(file)
-                if file == self.alarm.file:
-                    os.read(file, 8)
-                elif isinstance(owner, socket.socket):
+                if isinstance(owner, socket.socket):
                     self.accept(owner)
                 elif owner is not None:
                     owner.ready(file, events)
@@ -177,7 +201,9 @@ class Run:
                 heapq.heappop(self.agenda)[2]()
 
     def close(self) -> None:
-        """Closes what is open, so that another run can follow."""
+        """Closes what is open, so that another run can follow: transfers that have not ended are reset."""
+        for flow in self.flows:
+            flow.close()
         for found in (self.poll, self.queue.link, self.reverse.link, *self.listeners):
             found.close()
         os.close(self.alarm.file)
@@ -192,9 +218,11 @@ def run(settings: dict) -> dict:
         Path: ``hosts``, ``rate_bps``, ``reverse_rate_bps``, ``delay_s``, ``overhead_bytes``, ``mtu``, ``mss``,
         ``window_bytes`` (0: the kernel's own), ``leaf``, ``reverse_leaf`` (as tc takes them), ``route`` (options of the
         hosts' routes), ``sysctl`` (of the hosts), ``module_parameters``. Run: ``duration_s``, ``warm_up_s``,
-        ``stop_when_idle``, ``sample_interval_s``, ``looks`` (at the queue, per sample), ``watched`` (flows). ``flows``:
-        rows with ``start_s``, ``src``, ``dst`` (numbers of hosts), ``udp``; TCP: ``size_bytes``, ``receiver_opens``,
-        ``congestion``, ``paced``; UDP: ``packets``, ``payload_bytes``, ``gap_s``.
+        ``stop_when_idle``, ``sample_interval_s``, ``looks`` (at the queue, per sample), ``watched`` (flows),
+        ``rtt_interval_s``. ``marks``: by code the mark that it stands for, as routers read it from the DSCP. ``flows``:
+        rows with ``start_s``, ``src``, ``dst`` (numbers of hosts), ``code`` (0: none), ``udp``; TCP: ``size_bytes``,
+        ``endless``, ``receiver_opens``, ``congestion``, ``paced``; UDP: ``packets``, ``payload_bytes``, ``gap_s``,
+        ``traced``.
 
     Returns
     -------

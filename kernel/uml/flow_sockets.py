@@ -11,6 +11,7 @@ SETTLED_S = 5.0  # after its last packet a UDP flow that lost some counts as end
 CHUNK = bytes(1 << 18)
 BUFFER = bytearray(1 << 18)
 SO_RCVBUFFORCE, SO_MAX_PACING_RATE = 33, 47
+NUMBER = struct.Struct("=Q")  # of a datagram of a traced flow, at its beginning
 BUFFER_BYTES = 16 << 20
 INFO_BYTES = 232
 FIELDS = {"rtt": 68, "cwnd": 80, "total_retrans": 100, "segs_out": 136, "segs_in": 140, "delivered_ce": 196}
@@ -30,6 +31,13 @@ def bounded(found: socket.socket, window_bytes: int) -> socket.socket:
     if window_bytes:
         found.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window_bytes)
+    return found
+
+
+def coded(found: socket.socket, code: int) -> socket.socket:
+    """Has the packets of the socket carry a code in their DSCP, which the routers take for the mark it stands for."""
+    if code:
+        found.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, code << 2)
     return found
 
 
@@ -57,6 +65,7 @@ class Tcp:
         self.sender = self.receiver = None
         self.times: dict[str, float] = {}
         self.infos: dict[str, dict] = {}
+        self.rtt_sum_s, self.rtt_looks = 0.0, 0
         self.over = self.gave_up = False
 
     def start(self) -> None:
@@ -68,7 +77,7 @@ class Tcp:
             raise RuntimeError(f"host {host.name} opens more than {LAST_PORT - FIRST_PORT + 1} connections")
         Tcp.ports[number] = port + 1
         self.run.enter(host)
-        connection = bounded(socket.socket(), self.run.settings["window_bytes"])
+        connection = coded(bounded(socket.socket(), self.run.settings["window_bytes"]), self.row["code"])
         connection.setblocking(False)
         connection.bind((host.address, port))
         self.has(connection, opener)
@@ -76,6 +85,7 @@ class Tcp:
         connection.connect_ex((peer.address, LISTEN_PORT))
 
     def accepted(self, connection: socket.socket) -> None:
+        coded(connection, self.row["code"])
         self.has(connection, "src" if self.row["receiver_opens"] else "dst")
 
     def has(self, connection: socket.socket, end: str) -> None:
@@ -92,14 +102,14 @@ class Tcp:
     def ready(self, file: int, events: int) -> None:
         try:
             if self.sender is not None and file == self.sender.fileno():
-                self.send()
+                self.send(events)
             else:
-                self.receive()
+                self.receive(events)
         except OSError:
             self.fail()
 
-    def send(self) -> None:
-        if error := self.sender.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+    def send(self, events: int) -> None:
+        if events & select.EPOLLERR and (error := self.sender.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)):
             raise OSError(error, "")
         # Whole segments at a time: the end of what is handed over may leave in a short one.
         most = len(CHUNK) // self.run.settings["mss"] * self.run.settings["mss"]
@@ -111,7 +121,7 @@ class Tcp:
         except BlockingIOError:
             return
 
-    def receive(self) -> None:
+    def receive(self, events: int) -> None:
         connection = self.receiver
         while "fin_s" not in self.times:
             try:
@@ -124,6 +134,8 @@ class Tcp:
                 self.received += count
                 if self.received == self.row["size_bytes"]:
                     self.times["last_data_s"] = now
+                if count < len(BUFFER) and not events & select.EPOLLRDHUP:
+                    return
             else:
                 self.times["fin_s"] = now
                 connection.shutdown(socket.SHUT_WR)
@@ -150,14 +162,27 @@ class Tcp:
         both = {"sender": self.sender, "receiver": self.receiver}
         return {name: info(connection) for name, connection in both.items() if connection is not None}
 
+    def close(self) -> None:
+        for connection in (self.sender, self.receiver):
+            if connection is not None and connection.fileno() >= 0:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.close()
+
+    def look(self) -> None:
+        """Adds the smoothed round-trip time of now to the mean, of a transfer without end."""
+        if self.sender is not None and not self.over and (rtt_us := info(self.sender)["rtt"]):
+            self.rtt_sum_s += rtt_us * 1e-6
+            self.rtt_looks += 1
+
     def told(self) -> dict:
         """What came of the transfer."""
         infos = self.infos if self.over else self.ends()
-        return {"received_bytes": self.received, "gave_up": self.gave_up, **self.times, **infos}
+        found = {"received_bytes": self.received, "gave_up": self.gave_up, **self.times, **infos}
+        return found | ({"rtt_mean_s": self.rtt_sum_s / self.rtt_looks} if self.rtt_looks else {})
 
 
 class Udp:
-    """So many packets of one length at a constant rate."""
+    """So many packets of one length at a constant rate; of a traced flow, when each was sent and when it came."""
 
     port = 20_000
 
@@ -167,6 +192,9 @@ class Udp:
         self.sent = self.arrived = self.received = 0
         self.times: dict[str, float] = {}
         self.sockets = []
+        self.payload = bytearray(row["payload_bytes"])
+        self.sent_s: list[float] = []
+        self.received_s: list[float | None] = []
 
     def start(self) -> None:
         ends = [self.run.hosts[self.row[end]] for end in ("src", "dst")]
@@ -174,16 +202,20 @@ class Udp:
         Udp.port = Udp.port + 1 if Udp.port < LAST_PORT else 20_001
         for host, other in (ends, ends[::-1]):
             self.run.enter(host)
-            one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            one = coded(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), self.row["code"])
             one.setblocking(False)
             one.bind((host.address, Udp.port))
             one.connect((other.address, Udp.port))
             self.sockets.append(one)
-        self.run.watch(self.sockets[1], self)
+        self.run.watch(self.sockets[1], self, select.EPOLLIN)
         self.send()
 
     def send(self) -> None:
-        self.sockets[0].send(memoryview(CHUNK)[: self.row["payload_bytes"]])
+        if self.row["traced"]:
+            NUMBER.pack_into(self.payload, 0, self.sent)
+            self.sent_s.append(self.run.now)
+            self.received_s.append(None)
+        self.sockets[0].send(self.payload)
         self.left -= 1
         self.sent += 1
         if self.left:
@@ -193,23 +225,25 @@ class Udp:
 
     def settle(self) -> None:
         """What has not arrived by now was dropped."""
-        if not self.left:
-            self.run.has_ended()
-            self.left = -1
+        self.left = -1
+        self.run.forget(self.sockets[1])
+        self.sockets[0].close()
+        self.run.has_ended()
+
+    def close(self) -> None:
+        for one in self.sockets:
+            one.close()
 
     def ready(self, file: int, events: int) -> None:
-        while events & select.EPOLLIN:
-            try:
-                count = self.sockets[1].recv_into(BUFFER)
-            except BlockingIOError:
-                return
-            now = self.run.now
-            self.arrived += 1
-            self.received += count
-            self.times.setdefault("first_data_s", now)
-            self.times["last_data_s"] = now
+        self.received += self.sockets[1].recv_into(BUFFER)
+        self.arrived += 1
+        self.times.setdefault("first_data_s", self.run.now)
+        self.times["last_data_s"] = self.run.now
+        if self.row["traced"]:
+            self.received_s[NUMBER.unpack_from(BUFFER)[0]] = self.run.now
 
     def told(self) -> dict:
         """What came of the packets."""
         settled = self.left < 0 or (self.left == 0 and self.arrived == self.sent)
-        return {"sent": self.sent, "arrived": self.arrived, "settled": settled, **self.times}
+        found = {"sent": self.sent, "arrived": self.arrived, "settled": settled, **self.times}
+        return found | ({"sent_s": self.sent_s, "received_s": self.received_s} if self.row["traced"] else {})

@@ -4,8 +4,8 @@ import socket
 import struct
 
 NETLINK_ROUTE = 0
-RTM_GETQDISC, NLMSG_DONE = 38, 3
-NLM_F_REQUEST, NLM_F_DUMP = 0x1, 0x300
+RTM_NEWQDISC, RTM_GETQDISC, NLMSG_ERROR = 36, 38, 2
+NLM_F_REQUEST, NLM_F_ECHO = 0x1, 0x8
 TCA_STATS2, TCA_STATS_BASIC, TCA_STATS_QUEUE = 7, 1, 3  # linux/rtnetlink.h, linux/gen_stats.h
 HEADER, TCMSG = struct.Struct("=IHHII"), struct.Struct("=BBHiIII")
 NESTED = 0x3FFF  # without the flags of an attribute's type
@@ -31,24 +31,15 @@ class Queue:
 
     def look(self) -> dict[str, int]:
         """`packets` and `bytes` that left, `backlog_packets`, `backlog_bytes` and `drops` now."""
-        body = TCMSG.pack(0, 0, 0, self.index, 0, 0, 0)
-        self.link.send(HEADER.pack(16 + len(body), RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + body)
-        counters, done = None, False
-        while not done:
-            data, at = self.link.recv(1 << 20), 0
-            while at < len(data):
-                length, kind, _, _, _ = HEADER.unpack_from(data, at)
-                done |= kind == NLMSG_DONE
-                if kind != NLMSG_DONE:
-                    counters = self._counters(data[at + 16 : at + length]) or counters
-                at += (length + 3) & ~3
-        return counters
-
-    def _counters(self, message: bytes) -> dict[str, int] | None:
-        _, _, _, index, handle, _, _ = TCMSG.unpack_from(message)
-        if (index, handle) != (self.index, self.handle):
-            return None
-        stats = attributes(attributes(message[TCMSG.size :])[TCA_STATS2])
+        body = TCMSG.pack(0, 0, 0, self.index, self.handle, 0, 0)
+        # Of one qdisc, with its echo as the answer: a dump would be of all devices.
+        self.link.send(HEADER.pack(16 + len(body), RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ECHO, 1, 0) + body)
+        data = self.link.recv(1 << 16)
+        length, kind, _, _, _ = HEADER.unpack_from(data)
+        if kind != RTM_NEWQDISC:
+            code = -struct.unpack_from("=i", data, 16)[0] if kind == NLMSG_ERROR else 0
+            raise OSError(code, f"qdisc {self.handle >> 16:x}: is not told")
+        stats = attributes(attributes(data[16 + TCMSG.size : length])[TCA_STATS2])
         sent_bytes, packets = struct.unpack_from("=QI", stats[TCA_STATS_BASIC])
         waiting, backlog, drops = struct.unpack_from("=III", stats[TCA_STATS_QUEUE])
         found = {"packets": packets, "bytes": sent_bytes, "drops": drops}

@@ -35,6 +35,17 @@ def test_options_become_words_of_tc_in_its_units(written, words):
     assert leaf_words(parse(written), PACKETS) == words
 
 
+def test_a_shaper_of_its_own_counts_what_the_link_adds_to_a_packet():
+    # Ethernet's 14 bytes and 20 of the link, on 5 Mbit/s.
+    place = Place(300, "packets", 1500, 5 * 10**6, 20, shapes=True)
+    for name in ("cake", "lfq"):
+        words = leaf_words(parse(name), place)
+        assert words.startswith(f"{name} bandwidth 5000000bit overhead 34 mpu 0 noatm ")
+        assert not {"unlimited", "raw"} & set(words.split())
+        assert "bandwidth" not in leaf_words(parse(name), PACKETS)
+    assert [name for name, leaf in leaves().items() if leaf.shapes] == ["cake", "lfq"]
+
+
 def test_thresholds_of_red_in_packets_become_bytes_of_full_packets():
     # A quarter of the limit and three times that, as the discipline has it.
     words = leaf_words(parse("red"), PACKETS)

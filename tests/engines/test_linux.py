@@ -1,5 +1,7 @@
 """Runs of the kernel: what is refused, and tables that are those of the simulator."""
 
+import os
+
 import polars as pl
 import pytest
 
@@ -8,12 +10,13 @@ from mayfly.discipline_registry import parse
 from mayfly.engines import engine, guest, linux
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of
+from mayfly.simulate.alone import PathsAlone
 from mayfly.workload.lists import flow_list
 
 COUNTERS = {"packets": 50, "bytes": 70_000, "drops": 3, "backlog_packets": 1, "backlog_bytes": 1500}
 
 
-def told(settings: dict, module: str = "") -> dict:
+def told(settings: dict, module: str = "", program: str = "") -> dict:
     """A run as a guest might tell of it: every transfer takes a tenth of a second."""
     flows = []
     for row in settings["flows"]:
@@ -79,8 +82,6 @@ def test_records_tell_what_came_of_each_flow(kernel):
 
 def test_hosts_of_either_side_are_those_of_the_flows():
     scenario = load_scenario("wired", {"network.exit_rate": "20mbit", "network.exit_delay": "3ms"})
-    from mayfly.workload.lists import flow_list
-
     settings = linux.guest_settings(scenario, parse("fifo"), flow_list(FLOWS, mss=1460))
     sides = [(host["side"], host["out_bps"], host["delay_s"]) for host in settings["hosts"]]
     assert sides == [("left", 10**8, 0.001)] * 2 + [("right", 2 * 10**7, 0.003)] * 2
@@ -119,10 +120,93 @@ def test_losses_of_the_link_are_refused():
         mayfly.compare(lossy, "fifo", engine=engine("linux"))
 
 
-def test_marks_are_refused():
-    marked = load_scenario("wired", {"mark_of": {"gold": 3}})
-    with pytest.raises(MayflyError, match=r"mark_of.gold: --engine linux marks no packets"):
-        mayfly.compare(marked, "fifo", engine=engine("linux"))
-    flows = flow_list(pl.DataFrame({"start_s": [0.0], "size_packets": [10], "mark": [3]}), source="list")
-    with pytest.raises(MayflyError, match="mark: --engine linux has no marks of packets"):
-        linux.refuse_flows(flows)
+def flows_of(**columns) -> pl.DataFrame:
+    count = len(next(iter(columns.values())))
+    return flow_list(pl.DataFrame({"start_s": [0.1 * k for k in range(count)]} | columns), source="list")
+
+
+def settings_of(flows: pl.DataFrame, **changes) -> dict:
+    scenario = load_scenario("wired", {"tcp.preset": "linux", "duration": "2s"} | changes)
+    linux.refuse_flows(scenario, flows)
+    return linux.guest_settings(scenario, parse("fifo"), flows)
+
+
+def test_marks_are_codes_that_routers_know():
+    flows = flows_of(size_packets=[10, 10, 10], mark=[7, None, 300], group=["a", "b", "c"])
+    settings = settings_of(flows, mark_of={"b": 7})
+    assert settings["marks"] == {"1": 7, "2": 300} and [row["code"] for row in settings["flows"]] == [1, 1, 2]
+    assert settings["sysctl"]["net.ipv4.tcp_reflect_tos"] == "1"
+    plain = settings_of(flows.drop("mark"))
+    assert plain["marks"] == {} and {row["code"] for row in plain["flows"]} == {0}
+    many = flows_of(size_packets=[1] * 64, mark=list(range(1, 65)))
+    with pytest.raises(MayflyError, match="mark: 64 marks: must be at most 63 with --engine linux"):
+        settings_of(many)
+
+
+def test_many_hosts_of_udp_share_a_namespace():
+    count = linux.MOST_HOSTS + 10
+    senders = [*range(count), 3]
+    flows = flows_of(
+        src=senders,
+        dst=[0] * (count + 1),
+        size_bytes=[1000] * (count + 1),
+        protocol=["udp"] * count + ["tcp"],
+        packet_bytes=[1028] * count + [None],
+        rate_bps=[1e6] * count + [None],
+    )
+    hosts = settings_of(flows)["hosts"]
+    left = [host for host in hosts if host["side"] == "left"]
+    assert len(left) == count and sum(not host["crowd"] for host in left) == 1
+    crowd = [host["number"] for host in left if host["crowd"]]
+    assert sorted(crowd) == list(range(count - 1))
+    assert [host["crowd"] for host in hosts if host["side"] == "right"] == [False]
+    tcp = flows.with_columns(protocol=pl.lit("tcp"), packet_bytes=None, rate_bps=None)
+    with pytest.raises(MayflyError, match="src: 260 hosts with TCP: must be at most 250 at a side"):
+        settings_of(tcp)
+
+
+def test_a_host_has_the_round_trip_time_of_its_flows():
+    flows = flows_of(src=[0, 1, 2], size_packets=[10] * 3, rtt_s=[0.01, 0.2, None])
+    left = [host["delay_s"] for host in settings_of(flows)["hosts"] if host["side"] == "left"]
+    # Half of it, less 1 ms of the link and 1 ms of the other end; the scenario's own 1 ms.
+    assert left == pytest.approx([0.003, 0.098, 0.001])
+    with pytest.raises(MayflyError, match="rtt_s: flows of one host must have one round-trip time"):
+        settings_of(flows.with_columns(src=pl.lit("1")))
+    with pytest.raises(MayflyError, match=r"rtt_s = 0\.001: must be at least 4 ms, that of the other links"):
+        settings_of(flows.with_columns(rtt_s=0.001))
+
+
+def test_a_traced_datagram_waits_for_what_is_not_the_links(monkeypatch):
+    flows = flows_of(
+        protocol=["udp"], size_bytes=[3 * 972], packet_bytes=[1000], rate_bps=[1e6], group=["call"]
+    )  # fmt: skip
+    scenario = load_scenario("wired", {"tcp.preset": "linux", "duration": "2s", "trace": ["call"]})
+    # 1000 bytes on 100, 10 and 100 Mbit/s, and 1 ms three times; the second one waits 2 ms, the third is lost.
+    links_s = 0.003 + 8000 * (1e-8 + 1e-7 + 1e-8)
+
+    def heard(settings, module="", program=""):
+        found = told(settings)
+        found["flows"][0] |= {"sent_s": [0.0, 0.008, 0.016], "received_s": [links_s, 0.008 + links_s + 0.002, None]}
+        return found
+
+    monkeypatch.setattr(guest, "run", heard)
+    run, _ = linux.run_one(scenario, parse("fifo"), flows, 0, PathsAlone())
+    waits = (run.packets["departed_s"] - run.packets["queued_s"]).to_list()
+    assert waits == [pytest.approx(0, abs=1e-9), pytest.approx(0.002), None]
+    assert run.packets["received_s"].null_count() == 1 and run.packets["flow_id"].unique().to_list() == [0]
+    mixed = flows_of(size_packets=[10], group=["call"])
+    with pytest.raises(MayflyError, match="trace = call: --engine linux traces flows of UDP only"):
+        linux.refuse_flows(scenario, mixed)
+
+
+def test_a_kernel_that_looks_for_errors_is_not_the_one_that_scenarios_run_in(monkeypatch, tmp_path):
+    monkeypatch.setenv("MAYFLY_KERNEL_CACHE", str(tmp_path))
+    for name, config in (("uml-a", "CONFIG_NET=y\n"), ("uml-b", "CONFIG_NET=y\nCONFIG_KASAN=y\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config").write_text(config)
+        (tmp_path / name / "linux").write_text("")
+    os.utime(tmp_path / "uml-a" / "linux", (1, 1))
+    assert guest.kernel() == tmp_path / "uml-a" / "linux"
+    (tmp_path / "uml-a" / "linux").unlink()
+    with pytest.raises(MayflyError, match="no test kernel"):
+        guest.kernel()

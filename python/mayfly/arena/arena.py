@@ -3,16 +3,18 @@
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mayfly.arena import in_kernel
 from mayfly.arena.bounds import BoundTrial, has_bound, is_bounded
 from mayfly.arena.experiments import EXPERIMENTS
 from mayfly.arena.goals import Outcome, outcomes
 from mayfly.arena.rows import ROWS, TIE, Row
 from mayfly.arena.trial import BY_ID, Trial
 from mayfly.arena.verdicts import Place, Values, pairs, places
+from mayfly.discipline_registry.leaves import leaf_of
 from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress, named
@@ -31,6 +33,13 @@ QUICK = ("fifo", "pie", "fq_codel", "cake", "efd", "lfq")
 """The same of ``--quick``."""
 
 SEEDS, QUICK_SEEDS = 8, 4
+
+ENGINES = ("simulator", "linux")
+
+
+def usual(engine: str, quick: bool) -> tuple[str, ...]:
+    """Disciplines of a board where nobody names others."""
+    return QUICK if quick else in_kernel.IN_KERNEL if engine == "linux" else DEPLOYABLE
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,6 +69,14 @@ class Arena(Result):
         Figures of ``pri(X)`` (:mod:`mayfly.arena.bounds`) by row, reference X and seed.
     later : dict of float
         By reference: share of transfers that ended later under ``pri(X)`` than under X.
+    engine : str
+        ``simulator``, or ``linux``.
+    kernel : str
+        Version of the kernel of ``linux``.
+    absent : dict of str
+        Experiments that the engine cannot run, with the reason.
+    beside : Arena, optional
+        Of ``linux``: the same runs in the simulator.
     """
 
     rows: list[Row]
@@ -75,13 +92,22 @@ class Arena(Result):
     ran: int
     bounds: dict[str, dict[str, Values]] = field(default_factory=dict)
     later: dict[str, float] = field(default_factory=dict)
+    engine: str = "simulator"
+    kernel: str = ""
+    absent: dict[str, str] = field(default_factory=dict)
+    beside: "Arena | None" = None
 
     def options(self) -> str:
         """What its command was given of ``--quick``, ``--seeds`` and ``--bounds``, each with a space behind."""
         usual = QUICK_SEEDS if self.quick else SEEDS
         seeds = "" if len(self.seeds) == usual else f"--seeds {len(self.seeds)} "
         bounds = f"--bounds {shlex.quote(','.join(self.later))} " if self.later else ""
-        return ("--quick " if self.quick else "") + seeds + bounds
+        engine = "" if self.engine == "simulator" else f"--engine {self.engine} "
+        return engine + ("--quick " if self.quick else "") + seeds + bounds
+
+    def usual(self) -> tuple[str, ...]:
+        """Disciplines of its command where nobody names others."""
+        return usual(self.engine, self.quick)
 
     def goals(self) -> list[Outcome]:
         """What the best discipline reaches of what it is to reach, see :mod:`mayfly.arena.goals`."""
@@ -111,7 +137,8 @@ class Arena(Result):
             ``experiment`` and ``places`` by discipline with ``mean``, ``ci95``, ``verdict``, ``by`` and ``values`` by
             seed; ``counts``, ``pairs``, ``goals`` (:class:`mayfly.arena.goals.Outcome`), ``experiments`` (what each
             is), ``bounds`` (by row and reference, by seed), ``later``, ``failed``, ``cpu_s``, ``process_s``,
-            ``peak_bytes``, ``sentences``.
+            ``peak_bytes``, ``sentences``; ``engine``; of ``linux`` ``kernel``, ``absent`` (experiments with the reason)
+            and ``simulator``, the same document of the runs in the simulator.
         """
         return {
             "schema": SCHEMA,
@@ -145,7 +172,14 @@ class Arena(Result):
             "process_s": self.process_s,
             "peak_bytes": self.peak_bytes,
             "sentences": self.sentences(),
+            "engine": self.engine,
+            **self._of_kernel(),
         }
+
+    def _of_kernel(self) -> dict[str, Any]:
+        if self.beside is None:
+            return {}
+        return {"kernel": self.kernel, "absent": self.absent, "simulator": self.beside.document()}
 
     def sentences(self) -> list[str]:
         """Who leads or ties in most rows, where it trails most, who dominates whom, and what it cost."""
@@ -200,12 +234,13 @@ class Arena(Result):
         MayflyError
             It cannot be written.
         """
+        from mayfly.arena import kernel_page
         from mayfly.arena.markdown import page_text, written
 
-        usual = QUICK if self.quick else DEPLOYABLE
         asked = ",".join(self.disciplines)
-        own = "" if asked == ",".join(usual) else f"--disciplines {shlex.quote(asked)} "
-        return written(path, page_text(self, own + self.options()))
+        own = "" if asked == ",".join(self.usual()) else f"--disciplines {shlex.quote(asked)} "
+        make = page_text if self.engine == "simulator" else kernel_page.page_text
+        return written(path, make(self, own + self.options()) + kernel_page.kept(path))
 
 
 def arena(
@@ -216,6 +251,7 @@ def arena(
     quick: bool = False,
     seeds: int | None = None,
     bounds: str | Sequence[str] = (),
+    engine: str = "simulator",
     make_workers: Callable[[], Workers] = Local,
     progress: Progress | None = None,
 ) -> Arena:
@@ -235,6 +271,8 @@ def arena(
         Runs of each, seeds from 1; `SEEDS` when not given, `QUICK_SEEDS` with ``quick``.
     bounds : str or sequence of str
         References of ``pri(X)``, what a clairvoyant could have (:mod:`mayfly.arena.bounds`), where transfers are drawn.
+    engine : {"simulator", "linux"}
+        ``linux``: TCP and disciplines of a kernel in virtual time, and the simulator beside it.
     make_workers : callable
         Who runs them.
     progress : callable, optional
@@ -249,7 +287,11 @@ def arena(
     MayflyError
         An unknown experiment or discipline, or the folder cannot be written.
     """
-    chosen = named(disciplines if disciplines is not None else QUICK if quick else DEPLOYABLE)
+    if engine not in ENGINES:
+        raise MayflyError(f"engine = {engine}: must be one of {', '.join(ENGINES)}")
+    if engine == "linux" and bounds:
+        raise MayflyError("bounds: must stand without --engine linux, which knows no clairvoyant")
+    chosen = named(disciplines if disciplines is not None else usual(engine, quick))
     labels = [discipline.label for discipline in chosen]
     count = seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS
     if not 1 <= count <= 1000:
@@ -261,13 +303,36 @@ def arena(
     if quick:
         names = [name for name in names if BY_ID[name].quick_s > 0]
     numbers = list(range(1, count + 1))
-    trials = [Trial(name, label, seed, quick) for seed in numbers for name in names for label in labels]
+    gone: dict[str, str] = {}
+    kinds: list[type[Trial]] = [Trial]
+    if engine == "linux":
+        for discipline in chosen:
+            leaf_of(discipline)
+        gone = in_kernel.absent(names, quick)
+        names = [name for name in names if name not in gone]
+        kinds.append(in_kernel.KernelTrial)
+    trials = [
+        kind(name, label, seed, quick) for kind in kinds for seed in numbers for name in names for label in labels
+    ]
     references = [discipline.label for discipline in named(bounds)] if bounds else []
     second = [name for name in names if has_bound(name)]
     trials += [BoundTrial(name, label, seed, quick) for seed in numbers for name in second for label in references]
     every, ran = _results(Store(folder, create=True), trials, make_workers, progress)
-    results = {trial: result for trial, result in every.items() if not isinstance(trial, BoundTrial)}
     clairvoyant = {trial: result for trial, result in every.items() if isinstance(trial, BoundTrial)}
+    found_bounds, found_later = _bounds(clairvoyant)
+    here = {trial: result for trial, result in every.items() if type(trial) is Trial}
+    board = _judged(labels, numbers, quick, here | clairvoyant, ran)
+    if engine == "linux":
+        there = {trial: result for trial, result in every.items() if isinstance(trial, in_kernel.KernelTrial)}
+        own = _judged(labels, numbers, quick, there, ran)
+        return replace(own, engine=engine, kernel=in_kernel.release(), absent=gone, beside=board)
+    kept_bounds = {row: own for row, own in found_bounds.items() if row in board.board}
+    return replace(board, bounds=kept_bounds, later=found_later)
+
+
+def _judged(labels: list[str], numbers: list[int], quick: bool, every: Mapping[Any, dict[str, Any]], ran: int) -> Arena:
+    """The board of the runs of one engine; the bounds of some count for failures and costs."""
+    results = {trial: result for trial, result in every.items() if not isinstance(trial, BoundTrial)}
     values: dict[str, dict[str, dict[int, float]]] = {}
     for row in ROWS:
         own: dict[str, dict[int, float]] = {label: {} for label in labels}
@@ -276,7 +341,6 @@ def arena(
                 own[trial.label][trial.seed] = float(result[row.figure])
         if any(own.values()):
             values[row.id] = own
-    found_bounds, found_later = _bounds(clairvoyant)
     failed = [
         {"experiment": trial.experiment, "discipline": trial.label, "seed": trial.seed, "error": result["error"]}
         for trial, result in every.items()
@@ -287,9 +351,7 @@ def arena(
     cpu_s, process_s = (sum(one.get(name) or 0.0 for one in every.values()) for name in ("cpu_s", "process_s"))
     peak_bytes = max((one.get("peak_bytes") or 0.0 for one in every.values()), default=0.0)
     kept: dict[str, dict[str, Values]] = {name: dict(own) for name, own in values.items()}
-    kept_bounds = {row: own for row, own in found_bounds.items() if row in board}
-    costs = (cpu_s, process_s, peak_bytes, ran)
-    return Arena(rows, labels, numbers, quick, board, kept, failed, *costs, kept_bounds, found_later)
+    return Arena(rows, labels, numbers, quick, board, kept, failed, cpu_s, process_s, peak_bytes, ran)
 
 
 def _bounds(

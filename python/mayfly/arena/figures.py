@@ -39,7 +39,9 @@ def transfers(run: RunResult, scenario: Scenario) -> Figures:
     tcp = run.records.filter((pl.col("protocol") == "tcp") & (pl.col("size_bytes") < 2**40))
     end_s = 1e-9 * run.counters["end_ns"]
     tcp = tcp.with_columns(took_s=pl.coalesce("response_time_s", pl.lit(end_s) - pl.col("start_s")))
-    found: Figures = {"memory_bytes": float(run.counters["flow_table_bytes"])}
+    found: Figures = {}
+    if (table_bytes := run.counters["flow_table_bytes"]) is not None:
+        found["memory_bytes"] = float(table_bytes)
     for name, (least, most) in SIZES.items():
         own = tcp.filter(pl.col("size_packets").is_between(least, most))["took_s"].to_numpy()
         if own.size:

@@ -40,9 +40,9 @@ mayfly arena {options}--page docs/arena.md
 Made on {date}: {seeds} seeds, {cost}.
 `--quick` runs a part of it in some minutes. What has run is kept in the folder `--out` and does not run again, so that
 a board that was interrupted goes on, and another discipline costs its own runs only. How much each default of `lfq`
-matters is [a page of its own](arena-sensitivity.md). `--bounds fq_codel,cake` adds what a clairvoyant could have, where
-the times of transfers are told. `--disciplines` takes any of the registry, `dqfq` and `passport` among them: simpler
-rivals that no system has.
+matters is [a page of its own](arena-sensitivity.md), and so is [the board of the Linux kernel](arena-kernel.md).
+`--bounds fq_codel,cake` adds what a clairvoyant could have, where the times of transfers are told. `--disciplines`
+takes any of the registry, `dqfq` and `passport` among them: simpler rivals that no system has.
 """
 
 _HOW = """\
@@ -76,16 +76,31 @@ def page_text(result: "Arena", options: str = "") -> str:
     -------
     str
     """
-    first = leader(result)
     head = _HEAD.format(
         options=options, date=datetime.date.today().isoformat(), seeds=len(result.seeds), cost=cost_text(result)
     )
-    behind = [row for row in ordered_rows(result) if result.board[row.id][first].verdict == "trails"]
+    parts = [head, *trailing(result)]
+    if result.goals():
+        goals = goals_table(result)
+        parts += [f"\n## {goals.title}\n", markdown(goals, code=False), *(f"\n{note}" for note in goals.notes)]
+    parts += ["\n## The board\n", markdown(board_table(result), code=False), f"\n{board_table(result).notes[0]}\n"]
+    if result.bounds:
+        bounds = bounds_table(result)
+        parts += [f"## {bounds.title}\n", markdown(bounds, code=False), f"\n{bounds.notes[0]}\n"]
+    parts += ["## Pair by pair\n", f"{pairs_table(result).notes[0]}\n", markdown(pairs_table(result)), ""]
+    parts.append(_HOW.format(tie=100 * TIE))
+    parts += ["## The experiments\n", experiments_table(result), ""]
+    return "\n".join(parts)
+
+
+def trailing(result: "Arena") -> list[str]:
+    """The section that says where the best discipline trails, and why."""
+    first = leader(result)
     parts = [
-        head,
         f"## Where {first} trails\n",
         *(f"{sentence[:1].upper()}{sentence[1:]}.\n" for sentence in result.sentences()[:-1]),
     ]
+    behind = [row for row in ordered_rows(result) if result.board[row.id][first].verdict == "trails"]
     if behind:
         lines = []
         for row in behind:
@@ -96,19 +111,14 @@ def page_text(result: "Arena", options: str = "") -> str:
             lines.append((row.title, *figures, worse_text(own[first].by), why))
         heads = ("row", first, "best", "its figure", "by", "why")
         parts.append(markdown(Table("", heads, tuple(lines)), code=False))
-    if result.goals():
-        goals = goals_table(result)
-        parts += [f"\n## {goals.title}\n", markdown(goals, code=False), *(f"\n{note}" for note in goals.notes)]
-    parts += ["\n## The board\n", markdown(board_table(result), code=False), f"\n{board_table(result).notes[0]}\n"]
-    if result.bounds:
-        bounds = bounds_table(result)
-        parts += [f"## {bounds.title}\n", markdown(bounds, code=False), f"\n{bounds.notes[0]}\n"]
-    parts += ["## Pair by pair\n", f"{pairs_table(result).notes[0]}\n", markdown(pairs_table(result)), ""]
-    parts.append(_HOW.format(tie=100 * TIE))
+    return parts
+
+
+def experiments_table(result: "Arena") -> str:
+    """What each experiment is, as Markdown."""
     names = dict.fromkeys(row.experiment for row in result.rows)
     experiments = tuple((name, BY_ID[name].says, f"`{BY_ID[name].scenario}`") for name in names)
-    parts += ["## The experiments\n", markdown(Table("", ("experiment", "what it is", "scenario"), experiments)), ""]
-    return "\n".join(parts)
+    return markdown(Table("", ("experiment", "what it is", "scenario"), experiments))
 
 
 def written(path: str | os.PathLike[str], text: str) -> Path:

@@ -42,9 +42,10 @@ def write(result: "Arena", folder: str | os.PathLike[str]) -> dict[str, str]:
         The folder cannot be written.
     """
     told = result.sentences()
+    where = "" if result.engine == "simulator" else f" in Linux {result.kernel}"
     figures = [figure for figure in (heat_figure(result), pareto_figure(result)) if figure is not None]
     body = [
-        f"<h1>The arena{' (quick)' if result.quick else ''}</h1>",
+        f"<h1>The arena{where}{' (quick)' if result.quick else ''}</h1>",
         page.answer(told[:1], told[1:], more="Where it trails, whom it dominates, what it cost"),
         *(page.place_of(figure, leads=not place) for place, figure in enumerate(figures)),
         *map(html, (*result.tables(), _experiments(result))),

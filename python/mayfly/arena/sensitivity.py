@@ -264,6 +264,7 @@ def board(
     quick: bool = False,
     seeds: int | None = None,
     bounds: str | Sequence[str] = (),
+    engine: str = "simulator",
     make_workers: Callable[[], Workers] = Local,
     progress: Progress | None = None,
 ) -> Arena | Sensitivity:
@@ -271,8 +272,8 @@ def board(
 
     Parameters
     ----------
-    folder, disciplines, experiments, quick, seeds, bounds, make_workers, progress
-        As :func:`mayfly.arena.arena.arena` has them; ``bounds`` without ``varied`` only.
+    folder, disciplines, experiments, quick, seeds, bounds, engine, make_workers, progress
+        As :func:`mayfly.arena.arena.arena` has them; ``bounds`` and ``engine`` without ``varied`` only.
     varied : str, optional
         Id of a discipline; in place of ``disciplines``.
 
@@ -293,11 +294,12 @@ def board(
             quick=quick,
             seeds=seeds,
             bounds=bounds,
+            engine=engine,
             make_workers=make_workers,
             progress=progress,
         )
-    if disciplines is not None or bounds:
-        beside = "disciplines" if disciplines is not None else "bounds"
+    given = {"disciplines": disciplines is not None, "bounds": bool(bounds), "engine": engine != "simulator"}
+    if beside := next((name for name, stands in given.items() if stands), None):
         raise MayflyError(f"sensitivity = {varied}: must stand without {beside}")
     return sensitivity(
         folder, varied, experiments, quick=quick, seeds=seeds, make_workers=make_workers, progress=progress

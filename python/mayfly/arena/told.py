@@ -77,9 +77,10 @@ def sentences(result: "Arena") -> list[str]:
 
 
 def cost_text(result: "Arena") -> str:
-    """Processor time, in all and in the simulator, and the memory of the largest process."""
+    """Processor time, in all and in what runs the scenarios, and the memory of the largest process."""
+    where = "the simulator" if result.engine == "simulator" else "guests"
     return (
-        f"{result.process_s:,.0f} s of processor time, {result.cpu_s:,.0f} s of it in the simulator, "
+        f"{result.process_s:,.0f} s of processor time, {result.cpu_s:,.0f} s of it in {where}, "
         f"{bytes_text(result.peak_bytes)} in the largest process"
     )
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import resource
-import time
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
@@ -74,13 +73,17 @@ class Trial:
         """Address of the result by all that decides it, the build of the simulator included."""
         content = {
             "arena": 3,
-            "native": _build(),
+            **self.engine(),
             "experiment": self.experiment,
             "scenario": self.loaded().model_dump(mode="json", exclude={"name", "title", "disciplines"}),
             "discipline": self.discipline,
             "seed": self.seed,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
+
+    def engine(self) -> dict[str, Any]:
+        """What runs it, as far as results depend on it."""
+        return {"native": _build()}
 
     def run(self, key: str) -> tuple[dict[str, Any], pl.DataFrame | None]:
         """Runs it; a refusal is a row too.
@@ -99,7 +102,7 @@ class Trial:
         """
         row: dict[str, Any] = {"key": key, "status": "done", "error": None, "discipline": self.label}
         row |= {"variant": self.discipline, "seed": self.seed, "field.experiment": self.experiment}
-        began_s = time.process_time()
+        began_s = _processor_s()
         try:
             scenario = self.loaded()
             flows = _flows(self.experiment, self.seed, self.quick)
@@ -109,8 +112,8 @@ class Trial:
             return row | {"status": "failed", "error": str(error) or type(error).__name__}, None
         kept = {name: value for name, value in found.items() if math.isfinite(value)}
         cost = {
-            "cpu_s": float(result.counters["cpu_s"]) + more.pop("before_s", 0.0),
-            "process_s": time.process_time() - began_s,
+            "cpu_s": more.pop("before_s", 0.0) + more.pop("cpu_s", float(result.counters["cpu_s"] or 0)),
+            "process_s": _processor_s() - began_s,
             "peak_bytes": 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
         }
         return row | cost | kept | more, None
@@ -128,7 +131,8 @@ class Trial:
         -------
         result : RunResult
         more : dict of float
-            ``before_s``, processor time of runs that it needed before.
+            ``before_s``, processor time of runs that it needed before; ``cpu_s`` of the run where its counters have
+            none.
         """
         return run_one(scenario, named([self.discipline])[0], flows), {}
 
@@ -147,6 +151,12 @@ def _loaded(experiment: str, seed: int, quick: bool) -> Scenario:
 def _flows(experiment: str, seed: int, quick: bool) -> pl.DataFrame:
     """The workload that all disciplines meet."""
     return workload(_loaded(experiment, seed, quick))
+
+
+def _processor_s() -> float:
+    """Processor time of this process so far, and of those that it has started and that ended."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(used.ru_utime + used.ru_stime for used in both)
 
 
 @cache

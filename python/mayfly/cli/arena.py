@@ -29,6 +29,10 @@ def arena(
         str | None,
         typer.Option(metavar="IDS", help="Also what a clairvoyant could have who serves in the order these finish"),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="ENGINE", help="simulator; linux: TCP and disciplines of a kernel, the simulator beside"),
+    ] = "simulator",
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Also the board as a page of Markdown")] = None,
     assets: Assets = "inline",
     as_json: AsJson = False,
@@ -49,6 +53,7 @@ def arena(
             quick=quick,
             seeds=seeds,
             bounds=bounds or (),
+            engine=engine,
             make_workers=make_workers,
             progress=progress,
         )

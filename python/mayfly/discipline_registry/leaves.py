@@ -18,12 +18,17 @@ Words = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a leaf goes: its limit in ``packets`` or ``bytes``, a full packet, the link."""
+    """Where a leaf goes: its limit in ``packets`` or ``bytes``, a full packet, the link and what it adds to a frame.
+
+    It `shapes` to the rate of the link where nothing else does; only a leaf that can.
+    """
 
     limit: int
     unit: str
     full_packet_bytes: int
     rate_bps: int
+    overhead_bytes: int = 0
+    shapes: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ class Leaf:
         What the kernel's discipline does differently; empty when nothing but the fixed options is known.
     module : str
         Name of our kernel module; empty for what Linux has.
+    shapes : bool
+        Whether it can do without htb above it: it has a shaper of its own.
     """
 
     kind: str
@@ -58,6 +65,7 @@ class Leaf:
     in_bytes: str = ""
     differs: str = ""
     module: str = ""
+    shapes: bool = False
 
 
 def _time(name: str) -> Words:
@@ -192,8 +200,16 @@ def _cake(place: Place, options: Mapping[str, str]) -> str:
     if not math.isclose(float(options["target"]) * 20, float(options["interval"])):
         raise MayflyError(f"target = {options['target']}: the kernel's cake takes a twentieth of interval")
     memory = place.limit * (1 if place.unit == "bytes" else PACKET_MEMORY_BYTES)
-    return f"{CAKE_AS_LEAF} memlimit {memory} rtt {round(float(options['interval']) * 1e6)}us"
+    begin = f"{_bandwidth(place)} besteffort no-split-gso" if place.shapes else CAKE_AS_LEAF
+    return f"{begin} memlimit {memory} rtt {round(float(options['interval']) * 1e6)}us"
 
+
+def _bandwidth(place: Place) -> str:
+    """A shaper that counts lengths as the link does; overhead is what is beyond a packet of IP."""
+    return f"bandwidth {place.rate_bps}bit overhead {ETHERNET_BYTES + place.overhead_bytes} mpu 0 noatm"
+
+
+ETHERNET_BYTES = 14
 
 PACKET_MEMORY_BYTES = 2304
 """Memory of a packet of 1500 bytes in Linux 6.1 (``skb->truesize``), which cake's limit counts."""
@@ -202,6 +218,10 @@ PACKET_MEMORY_BYTES = 2304
 def _ours(place: Place, options: Mapping[str, str]) -> str:
     """A limit as our plug-ins take it."""
     return f"limit {place.limit}{'p' if place.unit == 'packets' else 'b'}"
+
+
+def _lfq(place: Place, options: Mapping[str, str]) -> str:
+    return f"{_bandwidth(place)} {_ours(place, options)}" if place.shapes else _ours(place, options)
 
 
 def _efd(count: str) -> Leaf:
@@ -359,6 +379,7 @@ LEAVES: dict[str, Leaf] = {
         ("target", "interval"),
         in_bytes="cake",
         differs="its limit counts the memory of packets",
+        shapes=True,
     ),
     "estmred": Leaf(
         "estmred",
@@ -380,9 +401,10 @@ LEAVES: dict[str, Leaf] = {
             "ecn": _switch("ecn", "noecn"),
         },
         {"medium": "wire", "quantum": 30_000},
-        _ours,
+        _lfq,
         in_bytes="lfq",
         module="sch_lfq",
+        shapes=True,
     ),
     "efd": _efd("bytes"),
     "pefd": _efd("packets"),

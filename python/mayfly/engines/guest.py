@@ -38,7 +38,7 @@ def cached() -> Path:
 
 
 def kernel() -> Path:
-    """The test kernel: of those in the cache the newest.
+    """The test kernel: of those in the cache the newest, without the checks that make one slow.
 
     Raises
     ------
@@ -46,14 +46,20 @@ def kernel() -> Path:
         None is built.
     """
     cache = cached()
-    built = sorted(cache.glob("uml-*/linux"), key=lambda path: path.stat().st_mtime)
+    built = sorted(filter(_is_plain, cache.glob("uml-*/linux")), key=lambda path: path.stat().st_mtime)
     if not built:
         script = sources() / "uml" / "build.sh"
         raise MayflyError(f"no test kernel in {cache}: build it once, 6 minutes of CPU: {script} {cache}")
     return built[-1]
 
 
-def run(settings: dict[str, Any], module: str = "") -> dict[str, Any]:
+def _is_plain(linux: Path) -> bool:
+    """Whether it was built without `config.kasan`, with which a run takes six times as long."""
+    config = linux.with_name("config")
+    return not config.exists() or "CONFIG_KASAN=y" not in config.read_text().splitlines()
+
+
+def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM) -> Any:
     """Runs a flow list in the kernel.
 
     Parameters
@@ -61,11 +67,14 @@ def run(settings: dict[str, Any], module: str = "") -> dict[str, Any]:
     settings : dict
         As ``kernel/uml/flow_list.py`` takes them.
     module : str
-        That of our kernel modules which is needed, such as ``sch_efd``; built before its first run.
+        Those of our kernel modules which are needed, such as ``sch_efd``, with spaces between; built before the first
+        run.
+    program : str
+        Another one beside it, and its settings.
 
     Returns
     -------
-    dict
+    dict or list
         As it returns them.
 
     Raises
@@ -81,7 +90,7 @@ def run(settings: dict[str, Any], module: str = "") -> dict[str, Any]:
         # Nothing that a run did not send: one that wants IPv6 at an interface switches it on, by sysctl.
         command += ["ipv6.disable_ipv6=1"]
         command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
-        command += ["--", str(init), str(out), str(init.with_name(PROGRAM)), _own_modules(Path(folder), linux, module)]
+        command += ["--", str(init), str(out), str(init.with_name(program)), _own_modules(Path(folder), linux, module)]
         done = _finished(command)
         failure, result = out / "failure.txt", out / "result.json"
         if failure.exists():
@@ -89,8 +98,7 @@ def run(settings: dict[str, Any], module: str = "") -> dict[str, Any]:
         if not result.exists():
             last = (done.strip().splitlines() or ["it said nothing"])[-1]
             raise MayflyError(f"the guest left no result: {last}")
-        told: dict[str, Any] = json.loads(result.read_text())
-        return told
+        return json.loads(result.read_text())
 
 
 def _own_modules(folder: Path, linux: Path, module: str) -> str:
@@ -99,7 +107,7 @@ def _own_modules(folder: Path, linux: Path, module: str) -> str:
         return "-"
     own = folder / "modules"
     shutil.copytree(modules.built(sources(), linux, cached()), own)
-    (own / "load").write_text(f"{modules.COMMON}\n{module}")
+    (own / "load").write_text(f"{modules.COMMON} {module}")
     return str(own)
 
 

@@ -13,6 +13,25 @@ COMMON = "mayfly_common"
 """Module that all of ours need."""
 
 
+def home_of(sources: Path, kernel: Path, cache: Path) -> Path:
+    """Folder in which the modules of these sources for this kernel are, or will be.
+
+    Parameters
+    ----------
+    sources, kernel, cache : Path
+        As :func:`built` has them.
+
+    Returns
+    -------
+    Path
+    """
+    digest = hashlib.sha256(kernel.parent.name.encode())
+    for path in sorted(sources.rglob("*")):
+        if path.suffix in (".c", ".h") or path.name in ("Kbuild", "Makefile"):
+            digest.update(str(path.relative_to(sources)).encode() + b"\0" + path.read_bytes())
+    return cache / f"modules-{digest.hexdigest()[:12]}"
+
+
 def built(sources: Path, kernel: Path, cache: Path) -> Path:
     """Folder with the modules (``sch_efd.ko``) and plug-ins (``q_efd.so``), built if they are not in the cache.
 
@@ -34,11 +53,7 @@ def built(sources: Path, kernel: Path, cache: Path) -> Path:
     MayflyError
         The build failed: the first error.
     """
-    digest = hashlib.sha256(kernel.parent.name.encode())
-    for path in sorted(sources.rglob("*")):
-        if path.suffix in (".c", ".h") or path.name in ("Kbuild", "Makefile"):
-            digest.update(str(path.relative_to(sources)).encode() + b"\0" + path.read_bytes())
-    home = cache / f"modules-{digest.hexdigest()[:12]}"
+    home = home_of(sources, kernel, cache)
     with open(f"{home}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not home.exists():

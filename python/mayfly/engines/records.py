@@ -54,6 +54,7 @@ def _tcp(row: dict[str, Any], told: dict[str, Any], fin: bool) -> dict[str, Any]
         "first_data_s": told.get("first_data_s"),
         "first_sent_s": row["start_s"] if opens else None,
         "last_data_s": told.get("last_data_s"),
+        "rtt_mean_s": told.get("rtt_mean_s"),
     }
 
 
