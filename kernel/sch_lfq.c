@@ -230,11 +230,9 @@ static enum mf_fate lfq_take(struct Qdisc *sch, struct mf_packet *packet,
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = packet->handle;
-	u32 memory = skb->truesize;
 	enum mf_fate fate;
+	u32 memory;
 
-	if (unlikely(memory > q->settings.memlimit))
-		return MF_FULL;
 	packet->len = lfq_framed(q, skb);
 	if (q->settings.user == TC_LFQ_CLASS)
 		packet->mark = q->class;
@@ -244,6 +242,10 @@ static enum mf_fate lfq_take(struct Qdisc *sch, struct mf_packet *packet,
 	if (q->core.options.codel.ecn && packet->ecn != MF_NOT_ECT &&
 	    skb_try_make_writable(skb, skb_network_offset(skb) + sizeof(struct iphdr)))
 		packet->ecn = MF_NOT_ECT;
+	/* A header of its own may have taken more. */
+	memory = skb->truesize;
+	if (unlikely(memory > q->settings.memlimit))
+		return MF_FULL;
 	if (!sch->q.qlen)
 		mf_shaper_wakes(&q->shaper, now_ns);
 	q->core.queue.now_ns = now_ns;

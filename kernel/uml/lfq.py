@@ -8,6 +8,8 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -180,15 +182,26 @@ def memory(case: dict) -> dict:
         link.close()
 
 
-def translated(case: dict) -> dict:
-    """Two hosts behind address translation send through the device: whose packets they are, with nat and without."""
-    link = root("bandwidth 1mbit user src")
+SEND = """
+import socket, time
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, {tos})
+for _ in range({packets}):
+    sender.sendto(bytes(900), ("{target}", 9))
+    time.sleep({gap_s})
+"""
+
+
+@contextmanager
+def router(hosts: int) -> Iterator[Link]:
+    """The device leads out of a router; behind it each host is in a network and a namespace of its own, lan1 and so on."""
+    link = Link("")
     try:
         frames.ip(f"-n {FAR} addr add {frames.TARGET}/24 dev sink")
         with open(f"/proc/sys/net/ipv4/conf/{DEVICE}/arp_ignore", "w") as switch:
             switch.write("0")
         Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
-        for number in (1, 2):
+        for number in range(1, hosts + 1):
             frames.ip(f"netns add lan{number}")
             frames.ip(f"link add lan{number} type veth peer name up netns lan{number}")
             frames.ip(f"addr add 192.168.{number}.1/24 dev lan{number}")
@@ -196,27 +209,44 @@ def translated(case: dict) -> dict:
             frames.ip(f"-n lan{number} addr add 192.168.{number}.2/24 dev up")
             frames.ip(f"-n lan{number} link set dev up up")
             frames.ip(f"-n lan{number} route add default via 192.168.{number}.1")
+        yield link
+    finally:
+        for number in range(1, hosts + 1):
+            subprocess.run(["ip", "netns", "del", f"lan{number}"])
+        link.close()
+
+
+def from_lan(number: int, packets: int, gap_s: float, tos: int = 0) -> None:
+    """Datagrams of 900 bytes from a host behind the router to the far end."""
+    code = SEND.format(packets=packets, gap_s=gap_s, tos=tos, target=frames.TARGET)
+    subprocess.run(["ip", "netns", "exec", f"lan{number}", sys.executable, "-c", code], check=True)
+
+
+def forwarded(case: dict) -> dict:
+    """Packets with ECT(0) that a router forwards: what tc says while they wait and when they are through."""
+    with router(1) as link:
+        tc(f"qdisc add dev {DEVICE} root handle 10: lfq {case['options']}")
+        from_lan(1, case["packets"], case["gap_s"], tos=2)
+        waiting = link.shown()
+        time.sleep(case["seconds"])
+        return {"waiting": waiting, "through": link.shown()}
+
+
+def translated(case: dict) -> dict:
+    """Two hosts behind address translation send through the device: whose packets they are, with nat and without."""
+    with router(2) as link:
         for command in case["translate"]:
             subprocess.run(command, shell=True, check=True)
         found = {}
         for option in ("nonat", "nat"):
-            tc(f"qdisc del dev {DEVICE} root")
+            if found:
+                tc(f"qdisc del dev {DEVICE} root")
             tc(f"qdisc add dev {DEVICE} root handle 10: lfq bandwidth 1mbit user src {option}")
             for number in (1, 2):
-                send = (
-                    "import socket,time\n"
-                    "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-                    "for i in range(40):\n"
-                    f"    s.sendto(bytes(900), ('{frames.TARGET}', 9)); time.sleep(.02)\n"
-                )
-                subprocess.run(["ip", "netns", "exec", f"lan{number}", sys.executable, "-c", send], check=True)
+                from_lan(number, 40, 0.02)
             time.sleep(1)
             found[option] = [row["user"] for row in link.shown()["top"]]
         return found
-    finally:
-        for number in (1, 2):
-            subprocess.run(["ip", "netns", "del", f"lan{number}"])
-        link.close()
 
 
 MEASURES = {
@@ -225,6 +255,7 @@ MEASURES = {
     "served": served,
     "queues": queues,
     "memory": memory,
+    "forwarded": forwarded,
     "translated": translated,
 }
 

@@ -224,6 +224,14 @@ def test_memory_has_a_bound():
     assert found["last"]["memory_used"] == found["last"]["qlen"] == found["last"]["backlog"] == 0
 
 
+def test_memory_of_packets_that_are_forwarded_and_marked_is_given_back():
+    (found,) = measured("forwarded", {"options": "bandwidth 1mbit", "packets": 500, "gap_s": 0.001, "seconds": 10})
+    waiting, through = found["waiting"], found["through"]
+    assert waiting["qlen"] > 100 and waiting["memory_used"] > 1000 * waiting["qlen"], waiting
+    assert through["packets"] + through["drops"] >= 500 and through["marked"] > 5, through
+    assert through["qlen"] == through["backlog"] == through["memory_used"] == 0, through
+
+
 def test_hosts_behind_address_translation_are_users_of_their_own():
     translate = ["iptables -t nat -A POSTROUTING -o dut -j MASQUERADE"]
     (found,) = measured("translated", {"translate": translate})
