@@ -109,3 +109,10 @@ def test_every_packet_leaves_once_whatever_changes_and_is_deleted(core, seed):
     told = dict(zip(done.stdout.split()[::2], map(int, done.stdout.split()[1::2]), strict=True))
     assert told["sent"] > 1_000_000 and told["dropped"] > 50_000 and told["refused"] > 1000, told
     assert told["changes"] >= 30 and told["deletions"] == 1, told
+
+
+@pytest.mark.parametrize("user", ["pair", "src", "dst", "triple", "flow"])
+@pytest.mark.parametrize("rate_bps", [1e6, 4e6])
+def test_a_recorded_office(programs, user, rate_bps):
+    found = told(compare(programs, "lfq", "400p", (f"user={user}", "users=16"), text_of(traces.recorded, rate_bps)))
+    assert found["came"] > 50_000 and found["early"] + found["pushed_out"] > 1000, found

@@ -118,7 +118,8 @@ def recorded(rate_bps: float, path: Path = OFFICE) -> Iterator[str]:
             first.setdefault(flow, sequence)
             first.setdefault(flow ^ 1, number)
             progress = (sequence - first[flow] if kind == "d" else number - first[flow ^ 1]) % (1 << 32)
-        yield f"+ {time - start} {flow} {handle} {progress} {length} {kind} {(0, 2, 1, 3)[frame[15] & 3]}"
+        hosts = " ".join(str(int.from_bytes(end[0], "big")) for end in ends)
+        yield f"+ {time - start} {flow} {handle} {progress} {length} {kind} {(0, 2, 1, 3)[frame[15] & 3]} {hosts} 0"
         handle += 1
 
 
