@@ -81,8 +81,9 @@
  *
  * A limit in time follows the bandwidth. The shaper's time for a byte is rounded by less than 7 parts in a million up to 100 Gbit/s. A caller that is
  * late makes up for 20 ms and no more. CAKE's `autorate-ingress` has no counterpart: how fast packets come says what a link can carry only while
- * somebody else's queue is full, which is what a shaper is there to prevent. `tc qdisc change ... bandwidth` loses no packet and takes effect within the
- * packet in transmission, for a program that measures the delay of the link.
+ * somebody else's queue is full, which is what a shaper is there to prevent. `tc qdisc change ... bandwidth` loses no packet but with a limit in time, and
+ * takes effect within the packet in transmission, for a program that measures the delay of the link. With `ingress` what is dropped takes its time too, but a
+ * packet goes one and a half times its own time after the one before whatever was dropped: no flood stops the link.
  *
  * All memory but that of the packets is allocated with the queue: 96 bytes a packet of the limit, some 80 a flow, 450 a user, 12 kB for newcomers;
  * 1.1 MB by default. Not there: the simulator's `medium=cell` (an access point schedules airtime itself).
@@ -93,9 +94,9 @@
  * A packet costs O(1). The end of a round and the look for who starved take a step for each 64 flows, with weights a round one for each user. After the
  * queue stood still for long CoDel may drop many packets in one call, as that of Linux does.
  *
- * `change` works with packets waiting: those that exceed a lower limit are dropped as when the buffer is full. Another `user`, `weights`, `user_lag`,
- * `flow_lag`, `flows` or `users` begins anew: users and flows are forgotten, and what waits is queued again in the order it would have left. What a
- * parent that shapes has looked at goes next, whatever comes before it has gone.
+ * `change` works with packets waiting: those that exceed a lower limit are dropped as when the buffer is full. Another `user`, `weights`, `dscp`, `user_lag`,
+ * `flow_lag`, `flows` or `users` begins anew: users and flows are forgotten, and what waits is queued again in the order it would have left, with the
+ * mark or weight that it came with. With other options what a parent that shapes has looked at goes next, whatever comes before it has gone.
  */
 
 #include <linux/module.h>
@@ -187,7 +188,7 @@ static void lfq_discard(struct mf_queue *queue, const struct mf_packet *victim,
 
 	q->memory -= skb->truesize;
 	if (q->settings.ingress)
-		mf_shaper_is_used(&q->shaper, victim->len, queue->now_ns);
+		mf_shaper_is_wasted(&q->shaper, victim->len, queue->now_ns);
 	if (reason == MF_EARLY)
 		mf_sch_early(&q->common, victim);
 	else
@@ -199,9 +200,12 @@ static u32 lfq_framed(const struct lfq_sched_data *q, const struct sk_buff *skb)
 {
 	const struct mf_framed *framed = &q->settings.framed;
 	u32 header = skb_network_offset(skb), len = qdisc_pkt_len(skb);
-	u32 pkts = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+	u32 pkts = 1;
 
-	/* Its packets are taken for equally long. */
+	/* Its packets are taken for equally long; guests do not say how many. */
+	if (skb_is_gso(skb))
+		pkts = skb_shinfo(skb)->gso_segs ?:
+			DIV_ROUND_UP(skb->len, skb_shinfo(skb)->gso_size);
 	if (pkts > 1)
 		return mf_framed_len(framed, len / pkts, header) * pkts;
 	return mf_framed_len(framed, len, header);
@@ -256,7 +260,7 @@ static enum mf_fate lfq_take(struct Qdisc *sch, struct mf_packet *packet,
 	if (fate == MF_QUEUED)
 		q->memory += memory;
 	else if (q->settings.ingress)
-		mf_shaper_is_used(&q->shaper, packet->len, now_ns);
+		mf_shaper_is_wasted(&q->shaper, packet->len, now_ns);
 	return fate;
 }
 
@@ -314,7 +318,8 @@ static bool lfq_may_send(struct Qdisc *sch, u64 now_ns)
 		return true;
 	if (sch->q.qlen) {
 		qdisc_qstats_overlimit(sch);
-		qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.free_ns);
+		qdisc_watchdog_schedule_ns(&q->watchdog,
+					   mf_shaper_next_ns(&q->shaper));
 	}
 	return false;
 }
@@ -341,10 +346,16 @@ static struct sk_buff *lfq_dequeue(struct Qdisc *sch)
 	struct mf_packet packet;
 	struct sk_buff *skb;
 
-	if (!lfq_may_send(sch, now_ns))
+	/* What a parent has been shown goes. */
+	if (!was_held && !lfq_may_send(sch, now_ns))
 		return NULL;
 	if (!mf_lfq_dequeue(&q->core, now_ns, &packet))
 		return NULL;
+	/* While the packet still counts: parents that hear of an empty child forget
+	 * it, and then once more.
+	 */
+	if (q->common.gone_pkts)
+		mf_sch_settle(&q->common);
 	if (!was_held)
 		lfq_name(q, &packet);
 	mf_shaper_is_used(&q->shaper, packet.len, now_ns);
@@ -352,9 +363,6 @@ static struct sk_buff *lfq_dequeue(struct Qdisc *sch)
 	q->memory -= skb->truesize;
 	if (packet.ecn == MF_CE)
 		INET_ECN_set_ce(skb);
-	/* Parents that hear of an empty child forget it, and then once more. */
-	if (q->common.gone_pkts && sch->q.qlen)
-		mf_sch_settle(&q->common);
 	return skb;
 }
 
@@ -365,12 +373,12 @@ static struct sk_buff *lfq_peek(struct Qdisc *sch)
 	u64 now_ns = ktime_get_ns();
 	const struct mf_packet *packet;
 
-	if (!lfq_may_send(sch, now_ns))
+	if (!was_held && !lfq_may_send(sch, now_ns))
 		return NULL;
 	packet = mf_lfq_peek(&q->core, now_ns);
 	if (packet && !was_held)
 		lfq_name(q, packet);
-	if (q->common.gone_pkts && sch->q.qlen)
+	if (q->common.gone_pkts)
 		mf_sch_settle(&q->common);
 	return packet ? packet->handle : NULL;
 }
@@ -558,8 +566,10 @@ static int lfq_parse_users(struct nlattr *const *tb,
 
 	lfq_parse_u8(tb[TCA_LFQ_USER], &settings->user);
 	lfq_parse_u8(tb[TCA_LFQ_WEIGHTS], &settings->weights);
-	lfq_parse_u8(tb[TCA_LFQ_PREFIX], &settings->prefix);
-	lfq_parse_u8(tb[TCA_LFQ_PREFIX6], &settings->prefix6);
+	if (tb[TCA_LFQ_PREFIX])
+		settings->prefix = nla_get_u32(tb[TCA_LFQ_PREFIX]);
+	if (tb[TCA_LFQ_PREFIX6])
+		settings->prefix6 = nla_get_u32(tb[TCA_LFQ_PREFIX6]);
 	lfq_parse_bool(tb[TCA_LFQ_NAT], &settings->nat);
 	if (tb[TCA_LFQ_DSCP])
 		memcpy(settings->dscp, nla_data(tb[TCA_LFQ_DSCP]),
@@ -660,6 +670,11 @@ static int lfq_change(struct Qdisc *sch, struct nlattr *opt,
 	err = lfq_parse(opt, &options, &settings, extack);
 	if (err)
 		return err;
+	/* The numbers on packets mean something else: users are others. */
+	if (settings.user != q->settings.user ||
+	    settings.weights != q->settings.weights ||
+	    memcmp(settings.dscp, q->settings.dscp, sizeof(settings.dscp)))
+		options.marks++;
 	spare = mf_alloc(1, sizeof(*spare));
 	if (!spare)
 		return -ENOMEM;
@@ -674,7 +689,8 @@ static int lfq_change(struct Qdisc *sch, struct nlattr *opt,
 		mf_sch_settle(&q->common);
 		/* It may be free sooner now. */
 		if (sch->q.qlen)
-			qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.free_ns);
+			qdisc_watchdog_schedule_ns(&q->watchdog,
+						   mf_shaper_next_ns(&q->shaper));
 		sch_tree_unlock(sch);
 		mf_lfq_spare_free(spare);
 	}
@@ -947,7 +963,7 @@ static int lfq_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 	const struct lfq_sched_data *q = qdisc_priv(sch);
 	const struct mf_lfq *core = &q->core;
 	struct nlattr *nest = nla_nest_start_noflag(dump->skb, TCA_STATS_APP);
-	u32 age = ktime_get_ns() >> 30, len, at;
+	u32 age, len, at;
 	struct tc_lfq_user_stats user;
 	struct tc_lfq_xstats stats;
 	u16 top[TC_LFQ_TOP];
@@ -955,6 +971,7 @@ static int lfq_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 	if (!nest)
 		return -EMSGSIZE;
 	sch_tree_lock(sch);
+	age = ktime_get_ns() >> 30;
 	stats = (struct tc_lfq_xstats){
 		.pushed_out = q->common.pushed_out,
 		.early = core->counts.early,

@@ -91,6 +91,7 @@ enum mf_lfq_by {
  * @users: slots, MF_LFQ_USERS_MIN to MF_LFQ_USERS_MAX
  * @prefix: leading bits of the 32 of a host that tell hosts apart, 1 to 32
  * @by: enum mf_lfq_by
+ * @marks: another number where marks mean something else
  * @by_mark: a user weighs the mark of its packets
  * @limit_in_bytes: the limit is in bytes, else in packets
  */
@@ -107,6 +108,7 @@ struct mf_lfq_options {
 	u32 pace;
 	u32 flows;
 	u32 users;
+	u32 marks;
 	u8 prefix;
 	u8 by;
 	bool by_mark;
@@ -1845,6 +1847,7 @@ static bool mf_lfq_begins_anew(const struct mf_lfq *lfq,
 	const struct mf_lfq_options *own = &lfq->options;
 
 	return options->by != own->by || options->by_mark != own->by_mark ||
+	       options->marks != own->marks ||
 	       options->prefix != own->prefix || options->flows != own->flows ||
 	       options->users != own->users || options->user_lag != own->user_lag ||
 	       options->flow_lag != own->flow_lag;

@@ -5,6 +5,8 @@
  *
  * Principle: a clock says when the link is free again; a packet is let go then and
  * moves the clock on by what it takes. No tokens are saved while nothing waits.
+ * What was dropped may move the clock too, but not stop the link: a packet goes one
+ * and a half times its time after the one before, whatever was dropped since.
  * Cost per packet: O(1), no division.
  */
 #ifndef MAYFLY_SHAPER_H
@@ -23,6 +25,8 @@
  * that stood still.
  */
 #define MF_SHAPER_LATE_NS 20000000ULL
+/* How far ahead what was dropped may move the clock, ns. */
+#define MF_SHAPER_WASTE_NS 20000000ULL
 
 /**
  * enum mf_framing - what the link makes of a packet
@@ -51,12 +55,14 @@ struct mf_framed {
  * @rate: bytes/s; 0: does not shape
  * @per_byte: ns for a byte, times 2^MF_SHAPER_FRACTION
  * @free_ns: when the link is free
- * @fraction: of a ns behind it
+ * @latest_ns: when a packet may go, whatever was dropped since the last one
+ * @fraction: of a ns behind @free_ns
  */
 struct mf_shaper {
 	u64 rate;
 	u64 per_byte;
 	u64 free_ns;
+	u64 latest_ns;
 	u32 fraction;
 };
 
@@ -106,11 +112,14 @@ static inline void mf_shaper_set(struct mf_shaper *shaper, u64 rate, u64 now_ns)
 				    rate);
 	if (shaper->rate && shaper->free_ns > now_ns) {
 		left_ns = shaper->free_ns - now_ns;
-		/* No more than the longest packet at the lowest rate: 2^41. */
+		/* The longest packet at the lowest rate at most: 2^41. */
 		bytes = mf_div64(left_ns << MF_SHAPER_FRACTION, shaper->per_byte);
 	}
-	if (shaper->free_ns > now_ns)
+	if (!shaper->rate || shaper->free_ns > now_ns) {
 		shaper->free_ns = now_ns + (bytes * per_byte >> MF_SHAPER_FRACTION);
+		shaper->fraction = 0;
+	}
+	shaper->latest_ns = shaper->free_ns;
 	shaper->rate = rate;
 	shaper->per_byte = per_byte;
 }
@@ -122,7 +131,15 @@ static inline void mf_shaper_set(struct mf_shaper *shaper, u64 rate, u64 now_ns)
  */
 static inline bool mf_shaper_is_free(const struct mf_shaper *shaper, u64 now_ns)
 {
-	return !shaper->rate || shaper->free_ns <= now_ns;
+	return !shaper->rate || shaper->free_ns <= now_ns ||
+	       shaper->latest_ns <= now_ns;
+}
+
+/* When a packet may go. */
+static inline u64 mf_shaper_next_ns(const struct mf_shaper *shaper)
+{
+	return shaper->free_ns < shaper->latest_ns ? shaper->free_ns :
+						     shaper->latest_ns;
 }
 
 /**
@@ -138,8 +155,21 @@ static inline void mf_shaper_wakes(struct mf_shaper *shaper, u64 now_ns)
 	}
 }
 
+/* The time that @bytes take, in fractions of a ns: 2^40 times 2^21, it fits. */
+static inline u64 mf_shaper_time(const struct mf_shaper *shaper, u32 bytes)
+{
+	return bytes * shaper->per_byte;
+}
+
+static inline void mf_shaper_move(struct mf_shaper *shaper, u64 time)
+{
+	time += shaper->fraction;
+	shaper->free_ns += time >> MF_SHAPER_FRACTION;
+	shaper->fraction = time & ((1U << MF_SHAPER_FRACTION) - 1);
+}
+
 /**
- * mf_shaper_is_used() - a packet goes, or takes its time as if it did
+ * mf_shaper_is_used() - a packet goes
  * @shaper: the shaper
  * @bytes: on the link, up to 53 / 48 of MF_SHAPER_LONGEST
  * @now_ns: present time
@@ -147,16 +177,29 @@ static inline void mf_shaper_wakes(struct mf_shaper *shaper, u64 now_ns)
 static inline void mf_shaper_is_used(struct mf_shaper *shaper, u32 bytes,
 				     u64 now_ns)
 {
-	u64 time;
+	u64 time = mf_shaper_time(shaper, bytes);
 
 	if (!shaper->rate)
 		return;
 	if (now_ns > MF_SHAPER_LATE_NS)
 		mf_shaper_wakes(shaper, now_ns - MF_SHAPER_LATE_NS);
-	/* 2^40 times 2^21: it fits. */
-	time = bytes * shaper->per_byte + shaper->fraction;
-	shaper->free_ns += time >> MF_SHAPER_FRACTION;
-	shaper->fraction = time & ((1U << MF_SHAPER_FRACTION) - 1);
+	mf_shaper_move(shaper, time);
+	time >>= MF_SHAPER_FRACTION;
+	/* Behind the clock, whose fraction was cut off, where it takes less than a ns. */
+	shaper->latest_ns = now_ns + time + time / 2 + 2;
+}
+
+/**
+ * mf_shaper_is_wasted() - a packet is dropped that has come over the link already
+ * @shaper: the shaper
+ * @bytes: on the link
+ * @now_ns: present time
+ */
+static inline void mf_shaper_is_wasted(struct mf_shaper *shaper, u32 bytes,
+				       u64 now_ns)
+{
+	if (shaper->rate && shaper->free_ns < now_ns + MF_SHAPER_WASTE_NS)
+		mf_shaper_move(shaper, mf_shaper_time(shaper, bytes));
 }
 
 #endif

@@ -33,17 +33,20 @@ static const struct plugin_word framings[] = {
 	{ 0 }
 };
 
-/* What links add to an IP packet, under the names that cake has for them. */
+/* What links add to an IP packet, under the names that cake has for them, and as it
+ * does: beside what was said before, but for the first.
+ */
 #define LINK(word, overhead, framing) \
-	{ word, { { TCA_LFQ_OVERHEAD, overhead, false }, \
+	{ word, { { TCA_LFQ_OVERHEAD, overhead, true }, \
 		  { TCA_LFQ_FRAMING, framing, false } } }
 #define LINK_MPU(word, overhead, mpu) \
-	{ word, { { TCA_LFQ_OVERHEAD, overhead, false }, \
+	{ word, { { TCA_LFQ_OVERHEAD, overhead, true }, \
 		  { TCA_LFQ_FRAMING, TC_LFQ_NOATM, false }, \
 		  { TCA_LFQ_MPU, mpu, false } } }
 
 static const struct plugin_keyword links[] = {
-	LINK("conservative", 48, TC_LFQ_ATM),
+	{ "conservative", { { TCA_LFQ_OVERHEAD, 48, false },
+			    { TCA_LFQ_FRAMING, TC_LFQ_ATM, false } } },
 	LINK("ipoa-vcmux", 8, TC_LFQ_ATM),
 	LINK("ipoa-llcsnap", 16, TC_LFQ_ATM),
 	LINK("bridged-vcmux", 24, TC_LFQ_ATM),
@@ -97,14 +100,14 @@ static int code_point(const char *text)
 /* As EF=4,CS1=1,0x2d=2; the others weigh one. */
 static int read_dscp(const char *who, const char *name, const char *text)
 {
-	char copy[512], *rest = copy, *word, *weight, *end;
+	char copy[1024], *rest = copy, *word, *weight, *end;
 	long number;
 	int code;
 
 	for (code = 0; code < DSCPS; code++)
 		dscp_weights[code] = 1;
 	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
-		return plugin_fail(who, "%s: up to 511 characters", name);
+		return plugin_fail(who, "%s: up to 1023 characters", name);
 	while ((word = strsep(&rest, ","))) {
 		weight = strchr(word, '=');
 		if (weight)
@@ -129,7 +132,7 @@ static void put_dscp(struct nlmsghdr *message, int attribute)
 
 static void show_dscp(const char *name, const struct rtattr *attribute)
 {
-	const __u16 *weights = RTA_DATA(attribute);
+	const __u16 *shown = RTA_DATA(attribute);
 	char text[1024] = "", code_name[8];
 	size_t at, len = 0;
 	int code;
@@ -137,7 +140,7 @@ static void show_dscp(const char *name, const struct rtattr *attribute)
 	if (RTA_PAYLOAD(attribute) < sizeof(dscp_weights))
 		return;
 	for (code = 0; code < DSCPS; code++) {
-		if (weights[code] == 1)
+		if (shown[code] == 1)
 			continue;
 		snprintf(code_name, sizeof(code_name), "%d", code);
 		for (at = 0; at < CODE_POINTS; at++)
@@ -145,7 +148,7 @@ static void show_dscp(const char *name, const struct rtattr *attribute)
 				snprintf(code_name, sizeof(code_name), "%s",
 					 code_points[at].name);
 		len += snprintf(text + len, sizeof(text) - len, "%s%s=%u",
-				len ? "," : "", code_name, weights[code]);
+				len ? "," : "", code_name, shown[code]);
 	}
 	if (!len)
 		snprintf(text, sizeof(text), "CS0=1");
@@ -289,7 +292,8 @@ static void end_name(const struct tc_lfq_user_stats *user, const __u8 *address,
 		snprintf(text, size, "other");
 		return;
 	}
-	inet_ntop(user->family, address, text, size);
+	if (!inet_ntop(user->family, address, text, size))
+		snprintf(text, size, "other");
 	len = strlen(text);
 	if (port)
 		snprintf(text + len, size - len, "%c%u",

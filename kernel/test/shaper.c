@@ -6,7 +6,8 @@
  *	shaper OVERHEAD|raw MPU FRAMING LATE_NS <TRACE
  *
  * A line of the trace is a packet: time in ns, length, bytes in front of the IP
- * header, and the rate in bytes/s from then on, 0 for none. Whoever calls is LATE_NS
+ * header, the rate in bytes/s from then on, 0 for none, and how many like it were
+ * dropped before it, which count. Whoever calls is LATE_NS
  * late where the packet has to wait.
  */
 #include <inttypes.h>
@@ -19,7 +20,7 @@ int main(int argc, char **argv)
 	struct mf_shaper shaper = { 0 };
 	u64 now_ns = 0, time_ns, rate, late_ns;
 	struct mf_framed framed = { 0 };
-	u32 len, header, on_link;
+	u32 len, header, on_link, wasted;
 
 	if (argc != 5) {
 		fputs("usage: shaper OVERHEAD|raw MPU FRAMING LATE_NS <TRACE\n", stderr);
@@ -30,8 +31,8 @@ int main(int argc, char **argv)
 	framed.mpu = atoi(argv[2]);
 	framed.framing = atoi(argv[3]);
 	late_ns = strtoull(argv[4], NULL, 10);
-	while (scanf("%" SCNu64 "%" SCNu32 "%" SCNu32 "%" SCNu64, &time_ns, &len,
-		     &header, &rate) == 4) {
+	while (scanf("%" SCNu64 "%" SCNu32 "%" SCNu32 "%" SCNu64 "%" SCNu32, &time_ns,
+		     &len, &header, &rate, &wasted) == 5) {
 		bool waits = time_ns < now_ns;
 
 		if (rate != shaper.rate)
@@ -40,9 +41,11 @@ int main(int argc, char **argv)
 			now_ns = time_ns;
 			mf_shaper_wakes(&shaper, now_ns);
 		}
-		if (!mf_shaper_is_free(&shaper, now_ns))
-			now_ns = shaper.free_ns + late_ns;
 		on_link = mf_framed_len(&framed, len, header);
+		while (wasted--)
+			mf_shaper_is_wasted(&shaper, on_link, now_ns);
+		if (!mf_shaper_is_free(&shaper, now_ns))
+			now_ns = mf_shaper_next_ns(&shaper) + late_ns;
 		mf_shaper_is_used(&shaper, on_link, now_ns);
 		printf("%" PRIu64 " %" PRIu32 "\n", now_ns, on_link);
 	}

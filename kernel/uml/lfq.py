@@ -99,6 +99,26 @@ def shaped(case: dict) -> dict:
         link.close()
 
 
+def flooded(case: dict) -> dict:
+    """Packets in bursts of a fixed rate for so many seconds, then one a ms: how many arrived in each second."""
+    link = root(case["options"])
+    try:
+        receiver = qdiscs.far(far_clock)
+        begin = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        for _ in range(round(case["seconds"] * 100)):
+            link.udp((flow % 50 for flow in range(case["burst"])), 1000)
+            time.sleep(0.01)
+        for _ in range(2000):
+            link.udp([7], 100)
+            time.sleep(0.001)
+        time.sleep(1)
+        seconds = [(at - begin) // 10**9 for at, _ in timed(receiver)]
+        receiver.close()
+        return {"counts": [seconds.count(second) for second in range(int(case["seconds"]) + 4)], "shown": link.shown()}
+    finally:
+        link.close()
+
+
 def changed_under_load(case: dict) -> dict:
     """Rates one after the other while packets wait: how many arrived in each stretch, and what is left."""
     link = root(f"bandwidth {case['rates'][0]} noecn interval 4s target 4s")
@@ -251,6 +271,7 @@ def translated(case: dict) -> dict:
 
 MEASURES = {
     "shaped": shaped,
+    "flooded": flooded,
     "changed_under_load": changed_under_load,
     "served": served,
     "queues": queues,

@@ -88,6 +88,17 @@ def test_another_rate_counts_at_once_and_loses_nothing():
     assert sum(found["counts"]) == 8000, found
 
 
+def test_a_flood_does_not_stop_a_link_whose_drops_count():
+    """Twice the rate for 5 s with `ingress`: two thirds of the rate go on, and all of it at once when it is over."""
+    case = {"options": "bandwidth 8mbit ingress limit 1000p", "seconds": 5, "burst": 20}
+    (found,) = measured("flooded", case)
+    # 1000 packets of 1000 bytes a second fit.
+    assert all(0.6 * 1000 <= count <= 1010 for count in found["counts"][:5]), found
+    assert found["shown"]["qlen"] == 0 and found["shown"]["drops"] > 2000, found
+    # A packet a ms of 100 bytes for 2 s, each sent as it comes once the backlog is through.
+    assert sum(found["counts"][5:]) >= 2000, found
+
+
 A, B, SERVER = "10.0.0.1", "10.0.0.2", "10.9.0.2"
 
 

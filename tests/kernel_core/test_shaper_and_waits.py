@@ -15,8 +15,8 @@ FRAMINGS = {"noatm": 0, "atm": 1, "ptm": 2}
 
 
 def shaper(core, trace, overhead="raw", mpu=0, framing="noatm", late_ns=0) -> list[tuple[int, int]]:
-    """When each packet of (time, length, header, rate) goes, ns, and its length on the link."""
-    text = "\n".join(" ".join(map(str, packet)) for packet in trace)
+    """When each packet of (time, length, header, rate, dropped before it) goes, ns, and its length on the link."""
+    text = "\n".join(" ".join(map(str, (*packet, 0)[:5])) for packet in trace)
     command = [core.with_name("shaper"), str(overhead), str(mpu), str(FRAMINGS[framing]), str(late_ns)]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -72,6 +72,31 @@ def test_another_rate_counts_for_what_is_left_of_a_packet(core):
     # A quarter of it went in the first second's quarter; what is left takes 750 us at the new rate.
     assert shaper(core, trace)[1][0] == 250_000_000 + 750_000
     assert shaper(core, [(0, 1000, 0, 1000), (1, 1000, 0, 0)])[1][0] == 1
+
+
+def test_what_is_dropped_counts_and_stops_nothing(core):
+    """A packet of 1000 bytes takes a ms; as many are dropped as go, twice and a hundred times as many."""
+    rate, packets = 10**6, 1000
+    times = {}
+    for wasted in (0, 1, 2, 100):
+        sent = [time for time, _ in shaper(core, [(0, 1000, 0, rate, wasted)] * packets)]
+        times[wasted] = sent[-1] / (packets - 1)
+        # Never later than one and a half times its own time after the one before, never two at once.
+        assert all(10**6 <= late - early <= 1_500_002 for early, late in itertools.pairwise(sent)), wasted
+    assert times[0] == 10**6
+    assert times[1] == times[2] == times[100] == pytest.approx(1.5e6, rel=0.01), times
+    # One for each four: their time is that of five.
+    trace = [(0, 1000, 0, rate, int(number % 4 == 0)) for number in range(packets)]
+    assert shaper(core, trace)[-1][0] == pytest.approx(1.25e6 * packets, rel=0.01)
+    # After a flood there are 20 ms to make up for, and no more.
+    flood = [(0, 1000, 0, rate, 100)] * 100
+    after = [time for time, _ in shaper(core, flood + [(0, 1000, 0, rate)] * 100)]
+    assert after[-1] - after[99] <= 100 * 10**6 + 21 * 10**6
+
+
+def test_a_rate_after_none_begins_now(core):
+    trace = [(0, 1000, 0, 10**6), (10**9, 1000, 0, 0), *[(2 * 10**9, 1000, 0, 10**6)] * 5]
+    assert [time for time, _ in shaper(core, trace)][2:] == [2 * 10**9 + number * 10**6 for number in range(5)]
 
 
 def test_lengths_on_the_link(core):
