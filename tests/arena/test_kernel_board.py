@@ -1,16 +1,17 @@
 """The board of the kernel: what runs, what does not, what the simulator says otherwise; no guest is started."""
 
 import json
+import shutil
 
 import pytest
 from invocation import refused_here
 
-from mayfly.arena import in_kernel, kernel_page
+from mayfly.arena import in_kernel, kernel_page, trial
 from mayfly.arena.arena import arena
 from mayfly.arena.experiments import EXPERIMENTS
 from mayfly.arena.trial import Trial
 from mayfly.discipline_registry import parse
-from mayfly.engines import linux
+from mayfly.engines import guest, linux
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import named, run_one
 
@@ -107,9 +108,33 @@ def test_results_of_a_kernel_are_those_of_its_build_its_modules_and_the_words_of
     assert all(one != other for one, other in zip(first, keys(), strict=True))
 
 
+def test_results_of_a_kernel_are_those_of_its_guest_programs_and_of_the_simulator(monkeypatch, tmp_path):
+    """Before: another program in the guest, and other times alone, were answered from the store."""
+    monkeypatch.setattr(in_kernel, "_built", lambda: KERNEL)
+    uml = tmp_path / "kernel" / "uml"
+    shutil.copytree(guest.sources() / "uml", uml)
+    monkeypatch.setattr(guest, "sources", lambda: tmp_path / "kernel")
+
+    def key():
+        in_kernel._programs.cache_clear()
+        return in_kernel.KernelTrial("spaced", "fifo", 1, True).key
+
+    seen = [key()]
+    (uml / "random_netlink.py").write_text("# no run of the arena has it\n")
+    assert key() == seen[0]
+    for name in ("init.py", "flow_list.py", "dumbbell.py", "flow_sockets.py", "queue_counters.py", "modules.py"):
+        path = uml / name
+        path.write_text(path.read_text() + "\n# other\n")
+        seen.append(key())
+    monkeypatch.setattr(trial, "_build", lambda: "another build")
+    seen.append(key())
+    assert len({*seen}) == len(seen)
+    in_kernel._programs.cache_clear()
+
+
 def test_a_buffer_in_bytes_is_as_many_full_packets():
-    trial = in_kernel.KernelTrial("rate-50", "fq_codel", 1, True)
-    here, there = Trial("rate-50", "fq_codel", 1, True).loaded(), trial.loaded()
+    there = in_kernel.KernelTrial("rate-50", "fq_codel", 1, True)
+    here, there = Trial("rate-50", "fq_codel", 1, True).loaded(), there.loaded()
     limit, unit = here.network.buffer
     assert unit == "bytes" and there.network.buffer == (limit // 1500, "packets")
     assert linux.leaves_of(there, parse("fq_codel"))["leaf"].startswith("fq_codel limit 275")

@@ -1,9 +1,11 @@
 """Runs of the arena in the Linux kernel, and what of the arena it cannot run."""
 
+import hashlib
 import resource
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,9 +19,6 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.run import RunResult, named, workload
-
-VERSION = 1
-"""Of what the engine does with a scenario: another one makes all results of the kernel run anew."""
 
 IN_KERNEL = ("fifo", "pie", "codel", "fq_codel", "fq_pie", "cake", "sfq", "red", "efd", "las", "run2c", "lfq")
 """Disciplines of the board of the kernel where nobody names others."""
@@ -40,10 +39,16 @@ class KernelTrial(Trial):
         return scenario.model_copy(update={"network": network.model_copy(update={"buffer": packets})})
 
     def engine(self) -> dict[str, Any]:
-        """The test kernel, our modules where they are needed, and the discipline in the words of ``tc``."""
+        """What runs it, as far as results depend on it.
+
+        The test kernel, our modules where they are needed, the discipline in the words of ``tc``, and the programs of
+        both sides; the build of the simulator, whose times alone slowdowns are counted from.
+        """
         discipline, (kernel, modules) = parse(self.discipline), _built()
         return {
-            "engine": f"linux {VERSION}",
+            **super().engine(),
+            "engine": "linux",
+            "programs": _programs(guest.sources() / "uml"),
             "kernel": kernel,
             "modules": modules if leaf_of(discipline).module else "",
             "leaves": linux.leaves_of(self.loaded(), discipline),
@@ -66,6 +71,15 @@ def _built() -> tuple[str, str]:
     """Names of the folders of the test kernel and of our modules for it."""
     kernel = guest.kernel()
     return kernel.parent.name, home_of(guest.sources(), kernel, guest.cached()).name
+
+
+@cache
+def _programs(folder: Path) -> str:
+    """Digest of what sets a guest up, of what runs in it, and of what reads its results."""
+    digest = hashlib.sha256()
+    for path in (*guest.programs(folder), *sorted(Path(linux.__file__).parent.glob("*.py"))):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def release() -> str:

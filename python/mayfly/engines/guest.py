@@ -1,5 +1,6 @@
 """Runs in a guest: User Mode Linux in virtual time, from a checkout and with a kernel built before (``kernel/uml``)."""
 
+import ast
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ MEMORY = "1500M"
 """Of the guest; taken from the host as it is used."""
 
 PROGRAM = "flow_list.py"
+INIT = "init.py"
 
 
 def sources() -> Path:
@@ -30,6 +32,35 @@ def sources() -> Path:
     if not (found / "uml" / PROGRAM).is_file():
         raise MayflyError("no kernel sources beside the package: --engine linux needs a checkout of Mayfly")
     return found
+
+
+def programs(folder: Path, *names: str) -> list[Path]:
+    """What a guest runs: programs and what they import from the folder that they are in.
+
+    Parameters
+    ----------
+    folder : Path
+        ``kernel/uml``.
+    *names : str
+        Of programs; what a flow list needs when not given.
+
+    Returns
+    -------
+    list of Path
+        In the order of their names.
+    """
+    found, left = set[Path](), [folder / name for name in names or (INIT, PROGRAM)]
+    while left:
+        path = left.pop()
+        if path in found or not path.is_file():
+            continue
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                left += [folder / f"{alias.name}.py" for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                left.append(folder / f"{node.module}.py")
+    return sorted(found)
 
 
 def cached() -> Path:
@@ -82,7 +113,7 @@ def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM) -> A
     MayflyError
         No kernel, or the guest failed: the last line of what it said.
     """
-    init, linux = sources() / "uml" / "init.py", kernel()
+    init, linux = sources() / "uml" / INIT, kernel()
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         (out / "settings.json").write_text(json.dumps(settings))
