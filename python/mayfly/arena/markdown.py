@@ -108,7 +108,7 @@ def trailing(result: "Arena") -> list[str]:
             best = best_of(row, own)
             figures = (value_text(row, own[first].mean), best, value_text(row, own[best].mean))
             why = REASONS.get(first, {}).get(row.id, "not known")
-            lines.append((row.title, *figures, worse_text(own[first].by), why))
+            lines.append((row.title, *figures, worse_text(row, own[first].by, own[best].mean), why))
         heads = ("row", first, "best", "its figure", "by", "why")
         parts.append(markdown(Table("", heads, tuple(lines)), code=False))
     return parts

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from mayfly.arena.goals import RIVALS
 from mayfly.arena.rows import Row
-from mayfly.arena.verdicts import best_of
+from mayfly.arena.verdicts import badness, best_of
 from mayfly.show.table import Cell, Table
 from mayfly.show.table import Row as Line
 from mayfly.text.readable import MISSING, bytes_text, digits, share_text, time_text
@@ -59,7 +59,7 @@ def sentences(result: "Arena") -> list[str]:
         best = best_of(row, result.board[row.id])
         told.append(
             f'it trails most in "{row.title}": {value_text(row, result.board[row.id][first].mean)} beside '
-            f"{value_text(row, result.board[row.id][best].mean)} of {best} ({worse_text(by)})"
+            f"{value_text(row, result.board[row.id][best].mean)} of {best} ({worse_text(row, by, result.board[row.id][best].mean)})"
         )
     dominated = [pair["other"] for pair in result.pairs() if pair["one"] == first and pair["dominates"]]
     told.append(
@@ -85,8 +85,18 @@ def cost_text(result: "Arena") -> str:
     )
 
 
-def worse_text(by: float) -> str:
-    """How much worse, as a factor from twice on."""
+def worse_text(row: Row, by: float, best: float) -> str:
+    """How much worse than the best figure, as a factor from twice on; in the unit where the best is within the tie of 0.
+
+    Examples
+    --------
+    >>> from mayfly.arena.rows import Row
+    >>> stall = Row("stall", "longest stall", "load", "stall_s", "s", tie=0.2)
+    >>> worse_text(stall, 3.0, 0.1), worse_text(stall, 3.0, 0.25), worse_text(stall, 0.5, 1.0)
+    ('600 ms more', '4.00 times', '50.0 % worse')
+    """
+    if abs(badness(row, best)) < row.tie:
+        return f"{value_text(row, by * row.tie)} {'more' if row.better == 'lower' else 'worse'}"
     return f"{digits(1 + by)} times" if by >= 1 else f"{share_text(by)} worse"
 
 
