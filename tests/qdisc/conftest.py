@@ -1,6 +1,7 @@
 """A machine of programs that only note how they are called."""
 
 import errno
+import os
 
 import pytest
 from fake import Machine
@@ -17,6 +18,9 @@ def machine(tmp_path, monkeypatch) -> Machine:
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("TC_LIB_DIR", str(plugins))
     monkeypatch.setattr("os.geteuid", lambda: 0)
+    # Files of the tests are those of who runs them, by sudo as it were.
+    monkeypatch.setenv("SUDO_UID", str(os.getuid()))
+    monkeypatch.setenv("SUDO_GID", str(os.getgid()))
     monkeypatch.setattr("mayfly.qdisc.journal.FOLDER", tmp_path / "run")
     machine = Machine(folder)
     monkeypatch.setattr("socket.if_nametoindex", lambda name: machine.interfaces.get(name) or _none(name))

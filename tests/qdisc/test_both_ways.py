@@ -3,12 +3,13 @@
 import fcntl
 import json
 import os
+import subprocess
 
 import pytest
 from invocation import mayfly_here, refused_here
 
 from mayfly.qdisc import journal
-from mayfly.qdisc.kept import Kept
+from mayfly.qdisc.kept import Kept, to_put_back
 
 BOTH = ("load", "eth0", "--both-ways", "--down", "95mbit", "--up", "19mbit")
 OURS = {"kind": "cake", "handle": "6d66:", "dev": "eth0", "root": True}
@@ -54,9 +55,14 @@ def test_others_go_below_htb_that_counts_the_link_in_a_size_table():
     assert any("dev ifb4eth0 parent 6d66:1 handle 6d67: fq_codel limit 784" in line for line in lines)
 
 
-def test_the_name_of_the_device_beside_is_cut_to_what_linux_takes():
-    ended = mayfly_here("qdisc", "load", "enp0s31f6.1234", *BOTH[2:], "-d", "cake", "--dry-run")
-    assert "ip link add name ifb4enp0s31f6.1 type ifb" in ended.out.splitlines()
+def test_the_name_of_the_device_beside_is_cut_to_what_linux_takes_and_is_its_own():
+    """Before: VLANs 100 and 101 of an interface with a long name had one device."""
+    names = set()
+    for vlan in ("100", "101"):
+        ended = mayfly_here("qdisc", "load", f"enp0s31f6.{vlan}", *BOTH[2:], "-d", "cake", "--dry-run")
+        (add,) = (line for line in ended.out.splitlines() if " add name " in line)
+        names.add(add.removeprefix("ip link add name ").removesuffix(" type ifb"))
+    assert len(names) == 2 and all(len(name) == 15 and name.startswith("ifb4enp0s3") for name in names)
 
 
 @pytest.mark.parametrize(
@@ -70,15 +76,28 @@ def test_the_name_of_the_device_beside_is_cut_to_what_linux_takes():
         ([*BOTH, "--overhead", "docsys"], "overhead = 'docsys': docsys: must be one of"),
         ([*BOTH, "--overhead", "overhead 300"], "overhead must be from -64 to 256 bytes"),
         ([*BOTH, "--overhead", "mpu"], "mpu must be from 0 to 256 bytes"),
+        ([*BOTH, "--overhead=--5"], "overhead = '--5': --5: must be one of"),
+        ([*BOTH, "--overhead", "²"], "overhead = '²': ²: must be one of"),
+        ([*BOTH, "--overhead", "overhead --5"], "overhead must be from -64 to 256 bytes"),
         ([*BOTH, "--overhead", ""], "overhead = '': must be bytes"),
         ([*BOTH, "-d", "fq_codel", "--overhead", "pppoe-ptm"], "htb counts no ptm; lfq and cake do"),
         (["load", "eth0", "--overhead", "18"], "--overhead: only where something shapes"),
+        (["load", "eth0", "--bpf", "--rate", "5mbit", "--overhead", "18"], "--overhead: not with --bpf"),
         (["load", "..", "--rate", "5mbit"], "device = '..': must be the name of an interface"),
     ],
 )
 def test_bad_options_are_one_line_and_nothing_is_done(machine, arguments, said):
     assert said in refused_here("qdisc", *arguments)
     assert machine.calls() == [] and not journal.FOLDER.exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+@pytest.mark.parametrize("device", ["../x", "..", "a b", ""])
+def test_unload_wants_the_name_of_an_interface_too(machine, tmp_path, device, more):
+    """Before: `unload ../x` made a lock outside of the folder of journals."""
+    said = refused_here("qdisc", "unload", device, *more)
+    assert f"device = '{device}': must be the name of an interface" in said
+    assert machine.calls() == [] and not journal.FOLDER.exists() and not list(tmp_path.glob("x.*"))
 
 
 def cake_is_there(machine) -> None:
@@ -138,6 +157,89 @@ def test_a_load_after_one_that_was_interrupted_undoes_it_and_says_so(machine):
     assert said.startswith("eth0: what a load or unload left that was interrupted is undone cake at eth0")
 
 
+def test_numbers_that_are_refused_in_place_leave_the_first_load_at_work(machine):
+    """Before: a rate that the kernel refused took the working shaper away."""
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    cake_is_there(machine)
+    (path,) = journal.FOLDER.glob("eth0.*.json")
+    written, done = path.read_text(), len(machine.calls())
+    machine.answer(
+        "tc qdisc replace dev eth0 root handle 6d66: cake bandwidth 9000000bit", status=2, err="Error: no.\n"
+    )
+    said = " ".join(refused_here("qdisc", *BOTH[:-1], "9mbit", "-d", "cake", "--down", "50mbit").split())
+    assert said.endswith("Error: no; eth0 is as the load before has left it")
+    assert [call.split(" besteffort")[0] for call in machine.calls()[done:]] == [
+        "tc qdisc replace dev ifb4eth0 root handle 6d66: cake bandwidth 50000000bit",
+        "tc qdisc replace dev eth0 root handle 6d66: cake bandwidth 9000000bit",
+        "tc qdisc replace dev ifb4eth0 root handle 6d66: cake bandwidth 95000000bit",
+        "tc qdisc replace dev eth0 root handle 6d66: cake bandwidth 19000000bit",
+    ]
+    assert path.read_text() == written
+    # The first one is refused now too: then it is undone, and that is said.
+    machine.answer("tc qdisc replace dev eth0", status=2, err="Error: no.\n")
+    done = len(machine.calls())
+    said = " ".join(refused_here("qdisc", *BOTH[:-1], "9mbit", "-d", "cake").split())
+    assert said.endswith("Error: no; the load that was at eth0 before is undone too")
+    assert machine.calls()[-1] == "ip link del dev ifb4eth0" and not path.exists()
+
+
+def test_a_load_that_fails_over_another_says_that_both_are_gone_and_what_is_left(machine):
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    cake_is_there(machine)
+    machine.answer("tc -s -j qdisc show dev eth0", [], after="qdisc del dev eth0 root")
+    machine.answer("tc -s -j qdisc show dev eth0", [OURS], after="root handle 6d66: htb")
+    machine.answer("tc class add", status=2, err="Error: no class.\n")
+    load = ("load", "eth0", "--rate", "5mbit", "-d", "fq_codel")
+    said = " ".join(refused_here("qdisc", *load).split())
+    assert said.endswith("Error: no class; the load that was at eth0 before is undone too")
+
+
+def test_a_load_that_fails_and_cannot_be_undone_says_so(machine):
+    machine.answer("tc -s -j qdisc show dev eth0", [OURS], after="root handle 6d66: htb")
+    machine.answer("tc class add", status=2, err="Error: no class.\n")
+    machine.answer("tc qdisc del dev eth0 root", status=2, err="Error: busy.\n")
+    said = " ".join(refused_here("qdisc", "load", "eth0", "--rate", "5mbit", "-d", "fq_codel").split())
+    assert "Error: no class; not all could be undone: " in said
+    assert said.endswith("tc qdisc del dev eth0 root: Error: busy.; mayfly qdisc unload eth0")
+    (path,) = journal.FOLDER.glob("eth0.*.json")
+    assert json.loads(path.read_text())["complete"] is False
+
+
+@pytest.mark.parametrize("overhead", [("--overhead", "18"), ()])
+def test_another_link_layer_is_another_layout(machine, overhead):
+    """Before: the cells of ATM and the least packet stayed, as the kernel keeps what is not said."""
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake", "--overhead", "pppoe-llcsnap").status == 0
+    cake_is_there(machine)
+    machine.answer("tc -s -j qdisc show dev eth0", [], after="qdisc del dev eth0 root")
+    done = len(machine.calls())
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake", *overhead).status == 0
+    assert "tc qdisc del dev eth0 root" in machine.calls()[done:]
+    machine.answer("tc -s -j qdisc show dev eth0", [OURS, HOOK], after="qdisc del dev eth0 root")
+    done = len(machine.calls())
+    assert mayfly_here("qdisc", *BOTH[:-1], "9mbit", "-d", "cake", *overhead).status == 0
+    assert [call.split()[1:3] for call in machine.calls()[done:]] == [["qdisc", "replace"]] * 2
+
+
+def test_what_arrives_is_led_again_where_somebody_took_the_filter_away(machine):
+    """Before: such a load changed the numbers in place, and what arrives was shaped no more."""
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    cake_is_there(machine)
+    machine.answer("tc -s -j qdisc show dev eth0", [OURS])
+    machine.answer("tc -j filter show dev eth0 ingress", [])
+    machine.answer("tc -s -j qdisc show dev eth0", [], after="qdisc del dev eth0 root")
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    assert machine.calls()[-1].endswith("matchall action mirred egress redirect dev ifb4eth0")
+
+
+def test_an_unload_that_ends_midway_leaves_a_journal_of_what_is_not_whole(machine):
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
+    cake_is_there(machine)
+    machine.answer("tc qdisc del dev eth0 root", status=2, err="Error: no.\n")
+    assert "Error: no." in refused_here("qdisc", "unload", "eth0")
+    (path,) = journal.FOLDER.glob("eth0.*.json")
+    assert json.loads(path.read_text())["complete"] is False
+
+
 def test_filters_of_others_stay_and_so_does_their_hook(machine):
     assert mayfly_here("qdisc", *BOTH, "-d", "cake").status == 0
     cake_is_there(machine)
@@ -159,6 +261,22 @@ def test_what_is_in_the_way_is_one_line(machine):
     said = refused_here("qdisc", *BOTH, "-d", "cake")
     assert "eth0: somebody else's filters look at what arrives" in said
     assert machine.calls() == []
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_the_device_of_another_interface_stays(machine, written):
+    """Before: a load in one direction was enough to take a device of ours for that of this interface."""
+    assert mayfly_here("qdisc", "load", "eth0", "-d", "cake", "--rate", "5mbit").status == 0
+    cake_is_there(machine)
+    machine.answer("tc -j filter show dev eth0 ingress", [])
+    if not written:
+        journal.forget("eth0")
+    done = len(machine.calls())
+    said = refused_here("qdisc", *BOTH, "-d", "cake")
+    assert "eth0: what arrives is to go through ifb4eth0, and there is one already" in said
+    assert machine.calls()[done:] == []
+    assert mayfly_here("qdisc", "unload", "eth0").status == 0
+    assert machine.calls()[done:] == ["tc qdisc del dev eth0 root"]
 
 
 def test_a_load_while_another_is_at_work_is_refused(machine, monkeypatch):
@@ -194,6 +312,28 @@ def test_a_journal_of_another_start_of_the_machine_is_none(tmp_path, monkeypatch
     assert journal.read_journal("eth0") is None
 
 
+def test_netem_is_not_put_back_as_it_does_not_tell_its_distribution(monkeypatch):
+    """Before: it was tried, told the same, and came back with another distribution of delays."""
+    tried = []
+    done = subprocess.CompletedProcess([], 0, stdout="0800\n")
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: tried.append(command) or done)
+    assert to_put_back(Kept("netem", "8001:", "0800")) is None and tried == []
+    assert to_put_back(Kept("fq_codel", "8001:", "0800")) == Kept("fq_codel", "8001:", "0800") and len(tried) == 1
+
+
+def test_journals_of_namespaces_that_have_a_number_one_after_the_other_are_two(tmp_path, monkeypatch):
+    """Before: the number of a namespace that was gone, and with it its journal, were taken for those of a new one."""
+    monkeypatch.setattr(journal, "FOLDER", tmp_path)
+    assert journal._path("eth0", "json") == journal._path("eth0", "json")
+    told = journal._cookie()
+    assert told is None or told > 0
+    paths = []
+    for cookie in (7, 8, None):
+        monkeypatch.setattr(journal, "_cookie", lambda cookie=cookie: cookie)
+        paths.append(journal._path("eth0", "json"))
+    assert len(set(paths)) == 3
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1}', "null"])
 def test_a_journal_that_is_none_is_one_line(machine, text):
     with journal.locked("eth0"):
@@ -202,6 +342,15 @@ def test_a_journal_that_is_none_is_one_line(machine, text):
     said = refused_here("qdisc", "unload", "eth0")
     assert f"no journal of mayfly qdisc; rm {path}" in said
     assert path.read_text() == text
+
+
+def test_a_journal_that_cannot_be_read_is_not_called_none(machine):
+    """Before: who may not read it was told to remove it."""
+    with journal.locked("eth0"):
+        path = journal._path("eth0", "json")
+        path.mkdir()
+    said = refused_here("qdisc", "unload", "eth0", "--dry-run")
+    assert f"{path}: cannot be read: Is a directory" in said and "rm " not in said
 
 
 def test_a_folder_of_journals_that_others_may_write_is_refused(machine):

@@ -91,15 +91,11 @@ def test_users_are_bounded(document):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--listen", "9817"], "--listen = '9817': must be host and port"),
-        (["--listen", "127.0.0.1:70000"], "--listen = '127.0.0.1:70000': must be host and port"),
-        (["--listen", "127.0.0.1:0"], "must be host and port"),
         (["--listen", "no.such.host.invalid:9817"], "--listen = no.such.host.invalid:9817: "),
         (["--listen", "192.0.2.1:9817"], "--listen = 192.0.2.1:9817: "),
-        (["--top", "17"], "--top = 17: must be from 0 to 16"),
     ],
 )
-def test_bad_addresses_are_one_line(machine, arguments, said):
+def test_addresses_that_cannot_be_had_are_one_line(machine, arguments, said):
     assert said in refused_here("qdisc", "export", *arguments)
 
 

@@ -18,6 +18,7 @@ from invocation import COMMAND, heed_interrupts, mayfly_here, refused_here
 from rich.console import Console
 
 from mayfly.qdisc.changes import Change, changes
+from mayfly.qdisc.export import _shaped_bytes_per_s
 from mayfly.qdisc.page import page
 from mayfly.qdisc.show import Row, parse
 
@@ -86,6 +87,32 @@ def test_a_queue_that_was_made_anew_has_no_rates(found):
     assert first.rate_bps is None and sum(packets for _, packets in first.waits) == row.sent_pkts
 
 
+def test_any_count_that_shrank_tells_of_a_queue_that_was_made_anew(found):
+    """Before: one that had sent more by the second reading had bins below zero, and no page."""
+    row = found[0].row
+    full = max(row.own["waits"], key=lambda wait: wait["packets"])
+    others = [
+        wait | ({"packets": full["packets"] + 1} if wait is full else {"packets": 0}) for wait in row.own["waits"]
+    ]
+    before = replace(row, sent_bytes=1, sent_pkts=1, drops_pkts=0, own=row.own | {"waits": others, "top": []})
+    (change,) = changes([before], [row], 1.0)
+    assert change.drops_pkts is None and change.rate_bps is None
+    assert sum(packets for _, packets in change.waits) == row.sent_pkts
+    assert "half of the packets" in drawn([change], 80)
+
+
+def test_any_count_that_shrank_tells_of_a_user_that_came_again(found):
+    """Before: 20 drops of one that had sent 20 packets more before were all of nothing."""
+    row = found[0].row
+    user = row.own["top"][0]
+    then, now = (user | counts for counts in ({"packets": 60, "drops": 0}, {"packets": 40, "drops": 20}))
+    pair = [replace(row, own=row.own | {"top": [one | {"bytes": 9}]}) for one in (then, now)]
+    (change,) = changes(*([one] for one in pair), 1.0)
+    (told,) = change.users
+    assert (told.rate_bps, told.sent_pkts, told.drops_pkts, told.marks_pkts) == (None,) * 4
+    assert not any("lost" in sentence for sentence in change.suspects())
+
+
 def test_a_page_has_both_directions_users_waits_and_the_attacker(found):
     wide = drawn(found, 120)
     assert "eth0 up: lfq" in wide and "eth0 down (ifb4eth0): lfq" in wide
@@ -97,12 +124,42 @@ def test_a_page_has_both_directions_users_waits_and_the_attacker(found):
     assert "no room for:" in narrow and "10.0.1.66" in narrow
 
 
+def test_below_mq_the_users_of_each_queue_are_shown(found):
+    """Before: of several children only the last one's users, waits and suspects."""
+    up, down = found
+    mq = Change(Row("eth0", "mq", "1:", "root", {}, 0, 0, 0, 0, 0), 2e6, 5, 0)
+    children = [
+        replace(change, row=replace(change.row, device="eth0", parent=f"1:{number}", handle=f"{number}:"))
+        for number, change in enumerate((up, down), 2)
+    ]
+    idle = Change(Row("eth0", "fq_codel", "9:", "1:9", {}, 0, 0, 0, 0, 0, {"new_flows_len": 0}))
+    text = drawn([mq, *children, idle], 120)
+    assert text.startswith("eth0: mq, lfq, fq_codel\n  sends 2.00 Mbit/s, 40.0 % of 5.00 Mbit/s;")
+    first, _, second = text.partition("  lfq 3: at 1:3: ")
+    assert "  lfq 2: at 1:2: 1.00 Mbit/s" in first
+    assert "fq_codel 9:" not in text, "it tells nothing"
+    for part, change in ((first, up), (second, down)):
+        assert part.count("half of the packets") == 1
+        assert all(user.name in part for user in change.users)
+    assert "10.0.1.66: lost 83 %" in first and "far more" not in second
+
+
 def test_of_cake_the_page_has_what_it_tells():
     documents = json.loads(RECORDED.with_name("cake.json").read_text(encoding="utf-8"))
     up, down = changes(*(parse(json.dumps(document)) for document in documents), INTERVAL_S)
     assert up.rate_bps == pytest.approx(1e6, rel=0.01) and up.drops_pkts == 379 and up.users == ()
     text = drawn([up, down], 80)
     assert "100.2 % of 1.00 Mbit/s" in text and "waited of late: 77.6 ms in the mean, 1.59 s peak" in text
+
+
+def test_a_bandwidth_of_what_does_not_shape_is_no_shaper():
+    """Before: estmred, which is told the link's rate in bit/s, was shown as a shaper of eight times that."""
+    row = Row("eth0", "estmred", "1:", "root", {"bandwidth": 10_000_000}, 0, 0, 0, 0, 0)
+    assert " of " not in drawn(changes([row], [replace(row, sent_bytes=125)], 1.0), 80).partition("wait;")[0]
+    # Without its client: what the endpoint says comes from the same place.
+    assert _shaped_bytes_per_s(row) is None
+    assert _shaped_bytes_per_s(replace(row, kind="cake")) == 10_000_000
+    assert _shaped_bytes_per_s(replace(row, kind="cake", options={"bandwidth": "unlimited"})) is None
 
 
 def test_json_is_a_line_for_each_reading(machine, documents):

@@ -23,8 +23,8 @@ _HEAD = """\
 
 The wired rows of [the arena](arena.md), with the gaming and overload suite, through TCP and queue disciplines of a real
 kernel: Linux {kernel} as User Mode Linux in virtual time ([](kernel/engine.md)). Rows, ties and verdicts are those of
-the arena, and so are the workloads: each seed draws the same transfers in both engines. `cake`, and `lfq` where its
-module has one, shape by themselves; the others are leaves of htb.
+the arena, and so are the workloads: each seed draws the same transfers in both engines. `cake` and `lfq` shape by
+themselves; the others are leaves of htb.
 
 ```sh
 mayfly arena {options}--page docs/arena-kernel.md

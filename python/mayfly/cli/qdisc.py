@@ -88,7 +88,11 @@ def load(
     ] = None,
     buffer: Annotated[
         str | None,
-        typer.Option(metavar="LIMIT", help="Packets, bytes or, at a rate, a time: 300, 450kB, 100ms; 300 when absent"),
+        typer.Option(
+            metavar="LIMIT",
+            help="Packets, bytes or, at a rate, a time: 300, 450kB, 100ms; 300 when absent, with --both-ways at least "
+            "100ms of the rate",
+        ),
     ] = None,
     overhead: Annotated[
         str | None, typer.Option(metavar="WORDS", help='What the link adds to packets: 18, docsis, "pppoe-ptm mpu 64"')

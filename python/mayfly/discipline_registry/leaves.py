@@ -366,14 +366,7 @@ LEAVES: dict[str, Leaf] = {
     ),
     "cake": Leaf(
         "cake",
-        {
-            "isolation": {
-                "triple": "triple-isolate",
-                "src": "dual-srchost",
-                "dst": "dual-dsthost",
-                "flow": "flows",
-            }.__getitem__
-        },
+        {"isolation": _ISOLATION.__getitem__},
         {"quantum": 1514},
         _cake,
         ("target", "interval"),

@@ -1,5 +1,6 @@
 """Disciplines that shape by themselves, and what a link adds to a packet, in the words of tc."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,7 @@ from mayfly.text.quantity import shown
 OVERHEAD_BOUNDS = (-64, 256)
 MPU_BOUNDS = (0, 256)
 
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
 _CELLS = ("noatm", "atm", "ptm")
 _KEYWORDS: Mapping[str, tuple[int, int, str]] = {
     "conservative": (48, 0, "atm"),
@@ -108,7 +110,7 @@ def link_layer(text: str | None) -> LinkLayer:
     if text is None:
         return LinkLayer()
     words = text.split()
-    if len(words) == 1 and words[0].lstrip("-").isdigit():
+    if len(words) == 1 and _WHOLE.fullmatch(words[0]):
         words = ["overhead", *words]
     if not words:
         raise MayflyError(f"overhead = {shown(text)}: must be bytes, or words of tc-cake(8) such as docsis")
@@ -136,7 +138,7 @@ def link_layer(text: str | None) -> LinkLayer:
 
 def _whole(text: str, name: str, digits: str, bounds: tuple[int, int]) -> int:
     low, high = bounds
-    if not digits.lstrip("-").isdigit() or not low <= int(digits) <= high:
+    if not _WHOLE.fullmatch(digits) or not low <= int(digits) <= high:
         raise MayflyError(f"overhead = {shown(text)}: {name} must be from {low} to {high} bytes")
     return int(digits)
 

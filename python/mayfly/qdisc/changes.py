@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mayfly.discipline_registry import Discipline
+from mayfly.discipline_registry.shapers import shapes_itself
 from mayfly.qdisc.show import Row, rate_bps
 
 FEWEST_PKTS = 20
@@ -168,7 +170,7 @@ def _key(row: Row) -> tuple[str, str, str, str]:
 
 
 def _change(before: Row | None, row: Row, interval_s: float) -> Change:
-    if before is not None and (row.sent_pkts < before.sent_pkts or row.drops_pkts < before.drops_pkts):
+    if before is not None and _shrank(before, row):
         before = None  # made anew meanwhile
     then = before.own if before else {}
     earlier = {wait.get("below_us"): wait["packets"] for wait in then.get("waits", ())}
@@ -194,10 +196,20 @@ def _change(before: Row | None, row: Row, interval_s: float) -> Change:
     )
 
 
+def _shrank(before: Row, now: Row) -> bool:
+    """Whether any count of what happened is less than it was: then all of them began anew."""
+    totals = ("sent_bytes", "sent_pkts", "drops_pkts")
+    pairs = [(getattr(before, name), getattr(now, name)) for name in totals] + [(marks(before), marks(now))]
+    bins = {wait.get("below_us"): wait["packets"] for wait in now.own.get("waits", ())}
+    pairs += [(wait["packets"], bins.get(wait.get("below_us"), 0)) for wait in before.own.get("waits", ())]
+    return any(later < earlier for earlier, later in pairs)
+
+
 def _user(before: Mapping[str, Any] | None, now: Mapping[str, Any], interval_s: float) -> User:
-    if before is not None and now["bytes"] < before["bytes"]:
-        before = None  # forgotten meanwhile, and come again
-    grown = {name: now[name] - before[name] for name in ("bytes", "packets", "drops", "marks")} if before else {}
+    names = ("bytes", "packets", "drops", "marks")
+    grown = {name: now[name] - before[name] for name in names} if before else {}
+    if any(more < 0 for more in grown.values()):
+        grown = {}  # forgotten meanwhile, and come again
     return User(
         now["user"],
         grown["bytes"] * 8 / interval_s if grown and interval_s > 0 else None,
@@ -211,6 +223,21 @@ def _user(before: Mapping[str, Any] | None, now: Mapping[str, Any], interval_s: 
         now["credit"],
         bool(now["shared"]),
     )
+
+
+def shaped_bps(row: Row) -> float | None:
+    """Bit/s of a discipline's own shaper; None where it has none.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> row = Row("eth0", "lfq", "1:", "root", {"bandwidth": 125_000}, 0, 0, 0, 0, 0)
+    >>> shaped_bps(row), shaped_bps(replace(row, kind="estmred"))
+    (1000000.0, None)
+    """
+    rate = row.options.get("bandwidth")  # of a shaper tc tells bytes/s
+    shapes = shapes_itself(Discipline(row.kind, {}))
+    return 8.0 * rate if shapes and isinstance(rate, int | float) and not isinstance(rate, bool) else None
 
 
 def marks(row: Row) -> int:

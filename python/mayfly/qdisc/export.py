@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
-from mayfly.qdisc.changes import marks
+from mayfly.qdisc.changes import marks, shaped_bps
 from mayfly.qdisc.show import Row, read
 from mayfly.text.quantity import shown
 
@@ -42,7 +42,7 @@ _COUNTERS: dict[str, tuple[str, Value]] = {
 _GAUGES: dict[str, tuple[str, Value]] = {
     "backlog_bytes": ("Bytes that wait", lambda row: row.backlog_bytes),
     "backlog_packets": ("Packets that wait", lambda row: row.backlog_pkts),
-    "shaped_bytes_per_second": ("Rate of the discipline's own shaper", lambda row: _bandwidth(row)),
+    "shaped_bytes_per_second": ("Rate of the discipline's own shaper", lambda row: _shaped_bytes_per_s(row)),
     "waiting_users": ("Users with packets that wait", lambda row: row.own.get("users")),
     "waiting_flows": ("Flows with packets that wait", lambda row: row.own.get("flows")),
     "newcomer_packets": ("Packets of new users that wait", lambda row: row.own.get("newcomers")),
@@ -62,9 +62,9 @@ _OF_USERS: dict[str, tuple[str, str, float]] = {
 }
 
 
-def _bandwidth(row: Row) -> float | None:
-    rate = row.options.get("bandwidth")
-    return rate if isinstance(rate, int | float) and not isinstance(rate, bool) else None
+def _shaped_bytes_per_s(row: Row) -> float | None:
+    rate_bps = shaped_bps(row)
+    return None if rate_bps is None else rate_bps / 8
 
 
 def address_of(listen: str) -> tuple[str, int]:

@@ -1,5 +1,6 @@
 """What is at an interface now, of what a load may change: root, hook for what arrives, offloads, device beside it."""
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ PREFERENCE = 0x6D66
 """Of our filter, by which it is known."""
 
 LONGEST_NAME = 15
+_DIGEST_DIGITS = 5
 HOOKS = ("clsact", "ingress")
 
 OFFLOADS = (
@@ -31,12 +33,18 @@ _ON = re.compile(r"^\s*([\w-]+): on$", re.MULTILINE)
 def ifb_of(device: str) -> str:
     """Name of the device through which goes what arrives: as sqm-scripts has it.
 
+    Where that is too long, a digest tells it from those of other interfaces that begin alike.
+
     Examples
     --------
-    >>> ifb_of("eth0"), ifb_of("enp0s31f6.1234")
-    ('ifb4eth0', 'ifb4enp0s31f6.1')
+    >>> ifb_of("eth0"), ifb_of("enp0s31f6.100"), ifb_of("enp0s31f6.101")
+    ('ifb4eth0', 'ifb4enp0s333c3e', 'ifb4enp0s32b029')
     """
-    return f"ifb4{device}"[:LONGEST_NAME]
+    name = f"ifb4{device}"
+    if len(name) <= LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(device.encode()).hexdigest()[:_DIGEST_DIGITS]
+    return name[: LONGEST_NAME - _DIGEST_DIGITS] + digest
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ PATIENCE_S = 2.0
 """A command of a load that was killed may still be at work: it has the lock until it ends."""
 
 _VERSION = 1
+_SO_NETNS_COOKIE = 71
+"""Linux, include/uapi/asm-generic/socket.h."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def read_journal(device: str) -> Journal | None:
     Raises
     ------
     MayflyError
-        It cannot be read.
+        It cannot be read, or is none.
     """
     path = _path(device, "json")
     try:
@@ -110,7 +113,9 @@ def read_journal(device: str) -> Journal | None:
         return Journal(root=Kept(**root) if root else None, offloads=offloads, **document)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except OSError as error:
+        raise MayflyError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise MayflyError(f"{path}: no journal of mayfly qdisc; rm {path}, if nothing of it is at {device}") from None
 
 
@@ -167,12 +172,22 @@ def index_of(device: str) -> int | None:
 
 
 def _path(device: str, kind: str) -> Path:
-    """Names are those of one network namespace."""
+    """Names are those of one network namespace; the number of one that is gone may be that of another later."""
     try:
-        namespace = os.stat("/proc/self/ns/net").st_ino
+        namespace = str(os.stat("/proc/self/ns/net").st_ino)
     except OSError:
-        namespace = 0
-    return FOLDER / f"{device}.{namespace}.{kind}"
+        namespace = "0"
+    cookie = _cookie()
+    return FOLDER / f"{device}.{namespace}{'' if cookie is None else f'-{cookie}'}.{kind}"
+
+
+def _cookie() -> int | None:
+    """Of the network namespace, which no other has until the machine starts again; None before Linux 5.14."""
+    try:
+        with socket.socket(socket.AF_UNIX) as any_socket:
+            return int.from_bytes(any_socket.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, 8), sys.byteorder)
+    except OSError:
+        return None
 
 
 def _boot() -> str:

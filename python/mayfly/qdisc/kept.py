@@ -30,11 +30,14 @@ _MESSAGE = struct.Struct("=BxxxiIII")
 _EXT_ACK, _SOL_NETLINK, _ACK_TLVS, _SAID = 11, 270, 0x200, 1
 
 WITHOUT_CLASSES = {
-    "bfifo", "cake", "choke", "codel", "dualpi2", "fq", "fq_codel", "fq_pie", "gred", "hhf", "netem", "pfifo",
+    "bfifo", "cake", "choke", "codel", "dualpi2", "fq", "fq_codel", "fq_pie", "gred", "hhf", "pfifo",
     "pfifo_fast", "pfifo_head_drop", "pie", "prio", "red", "sfb", "sfq", "tbf",
     "efd", "estmred", "las", "lfq", "run2c",
 }  # fmt: skip
-"""Kinds that are their options and nothing else: nobody adds classes to them."""
+"""Kinds that are their options and nothing else: nobody adds classes to them.
+
+Not netem, which does not tell its table of delays: it would come back with another distribution, and tell the same.
+"""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ One direction: the discipline alone, with its own shaper, or below htb at a rate
 itself. Both directions: the same at the interface and at a device of kind ifb, through which goes what arrives.
 """
 
-import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -45,7 +44,6 @@ BUFFER_S = 0.1
 """Of both directions: what the link sends in it, where that is more."""
 
 _UNREGISTER = ["struct_ops", "unregister", "name", BPF]
-_DEVICE = re.compile(r"(?!\.{1,2}$)[^/\s]{1,15}")
 
 
 @dataclass(frozen=True)
@@ -92,8 +90,7 @@ class Wanted:
 
     def __post_init__(self) -> None:
         """Refuses what is no name of an interface, and options that do not go together."""
-        if not _DEVICE.fullmatch(self.device):
-            raise MayflyError(f"device = {quantity.shown(self.device)}: must be the name of an interface, such as eth0")
+        system.checked_device(self.device)
         if self.both_ways and (self.down is None or self.up is None):
             raise MayflyError("--both-ways: needs both rates, such as --down 95mbit --up 19mbit")
         if self.both_ways and (self.rate is not None or self.bpf):
@@ -101,6 +98,8 @@ class Wanted:
             raise MayflyError(f"--both-ways: not with {other}")
         if not self.both_ways and (self.down is not None or self.up is not None):
             raise MayflyError("--down and --up: only with --both-ways; --rate shapes what the interface sends")
+        if self.overhead is not None and self.bpf:
+            raise MayflyError("--overhead: not with --bpf, which counts packets as Linux does")
         if self.overhead is not None and not self.both_ways and self.rate is None:
             raise MayflyError("--overhead: only where something shapes: with --rate, or --both-ways")
 
@@ -199,7 +198,8 @@ def load(wanted: Wanted, built: Path, replace_other: bool = False) -> Done:
     """Puts a discipline at an interface.
 
     What is there is written down first, in the folder of :mod:`mayfly.qdisc.journal`: a load that fails is undone, one
-    that was killed is undone by the next `load` or `unload`. A load of the same layout changes the numbers in place.
+    that was killed is undone by the next `load` or `unload`. A load of the same layout changes the numbers in place,
+    and back where that fails. Another one undoes the first load before it begins: where it fails, both are gone.
 
     Parameters
     ----------
@@ -217,17 +217,22 @@ def load(wanted: Wanted, built: Path, replace_other: bool = False) -> Done:
     Raises
     ------
     MayflyError
-        A bad option, something is missing or in the way, or a command failed; then all is as before.
+        A bad option, something is missing or in the way: then nothing was changed. Or a command failed: then all is as
+        before this load, or, of another layout, before the first one; it is said which, and what could not be undone.
     """
     device, plan, switch_off = wanted.device, _planned(wanted, built, dry_run=False), tuple[str, ...]()
+    first: Journal | None = None
+    taken_back = False
     with locked(device) as held:
         journal, root, said = read_journal(device), root_of(device), list[str]()
         index = index_of(device) or 0
-        if journal and _in_place(journal, plan, root, index):
+        if journal and _in_place(device, journal, plan, root, index):
+            first = journal
             journal = replace(journal, complete=False, steps=plan.queues)
             steps = plan.queues
         else:
             _refuse_in_the_way(device, plan, root, journal, replace_other)
+            taken_back = root.ours and (journal is None or journal.complete)
             if journal or root.ours:
                 _undo(device, journal, held)
                 if journal and not journal.complete:
@@ -249,8 +254,10 @@ def load(wanted: Wanted, built: Path, replace_other: bool = False) -> Done:
         try:
             perform(steps, held)
             replace(journal, complete=True).write()
-        except BaseException:
-            _undo(device, journal, held, quiet=True)
+        except BaseException as error:
+            now = _after_failure(device, journal, first, held, taken_back)
+            if isinstance(error, MayflyError):
+                raise MayflyError("; ".join((str(error).rstrip("."), *now)) if now else str(error)) from None
             raise
     if root.kept:
         said.append(f"{root.kept.name} was at {device}: unload puts it back")
@@ -272,9 +279,9 @@ def unload_steps(device: str) -> Done:
     Raises
     ------
     MayflyError
-        Nothing of ours is there.
+        No name of an interface, or nothing of ours is there.
     """
-    journal = read_journal(device)
+    journal = read_journal(system.checked_device(device))
     if journal is None:
         journal = _assumed(device)
     return _undone(device, journal)
@@ -295,9 +302,9 @@ def unload(device: str) -> Done:
     Raises
     ------
     MayflyError
-        Nothing of ours is there, or a command failed: the next call goes on with what is left.
+        No name of an interface, nothing of ours is there, or a command failed: the next call goes on with what is left.
     """
-    with locked(device) as held:
+    with locked(system.checked_device(device)) as held:
         return _undo(device, read_journal(device), held)
 
 
@@ -324,7 +331,9 @@ def _planned(wanted: Wanted, built: Path, dry_run: bool) -> Plan:
         _need_module(module)
     before = _load_module(module, dry_run)
     said = {"both ways": shapes, "shaped": shapes or one, "no offloads": not wanted.offloads}
-    layout = ", ".join((discipline.id, *(word for word, so in said.items() if so)))
+    # Of the link layer too: lfq and cake keep what is not said again.
+    link = [f"link layer {' '.join(layer.words)}"] if layer.words else []
+    layout = ", ".join((discipline.id, *(word for word, so in said.items() if so), *link))
     if not shapes:
         return Plan(before, queues=queues, layout=layout)
     ifb, ip = devices["down"], "ip" if dry_run else system.program("ip")
@@ -362,14 +371,14 @@ def _load_module(module: str, dry_run: bool, *options: str) -> Steps:
     return [[modprobe, module, *options]]
 
 
-def _in_place(journal: Journal, plan: Plan, root: Root, index: int) -> bool:
+def _in_place(device: str, journal: Journal, plan: Plan, root: Root, index: int) -> bool:
     """Whether only numbers change: a discipline with its own shaper takes them while packets wait."""
     kind = plan.layout.split(",")[0]
     if not (journal.complete and journal.index == index and journal.layout == plan.layout and root.ours):
         return False
     if kind not in leaves() or "shaped" not in plan.layout or root.kind != leaves()[kind].kind:
         return False
-    return shapes_itself(Discipline(kind, {})) and (not plan.ifb or (is_ifb(plan.ifb) and root_of(plan.ifb).ours))
+    return shapes_itself(Discipline(kind, {})) and (not plan.ifb or _leads_to(device, plan.ifb))
 
 
 def _refuse_in_the_way(device: str, plan: Plan, root: Root, journal: Journal | None, replace_other: bool) -> None:
@@ -380,15 +389,19 @@ def _refuse_in_the_way(device: str, plan: Plan, root: Root, journal: Journal | N
         )
     if not plan.ifb:
         return
-    if index_of(plan.ifb) is not None and (journal is None or journal.ifb != plan.ifb):
-        known = is_ifb(plan.ifb) and root_of(plan.ifb, try_it=False).ours and root.ours
-        if not known:
-            raise MayflyError(f"{device}: what arrives is to go through {plan.ifb}, and there is one already")
+    known = (journal is not None and journal.ifb == plan.ifb) or (root.ours and _leads_to(device, plan.ifb))
+    if index_of(plan.ifb) is not None and not known:
+        raise MayflyError(f"{device}: what arrives is to go through {plan.ifb}, and there is one already")
     if has_hook(device) and filters(device, "ingress")[1]:
         raise MayflyError(
             f"{device}: somebody else's filters look at what arrives (tc filter show dev {device} ingress): "
             "they and the shaper would be in each other's way"
         )
+
+
+def _leads_to(device: str, ifb: str) -> bool:
+    """Whether what arrives at an interface goes through that device, and both are of a load."""
+    return is_ifb(ifb) and root_of(ifb, try_it=False).ours and filters(device, "ingress")[0]
 
 
 def _assumed(device: str) -> Journal:
@@ -398,14 +411,41 @@ def _assumed(device: str) -> Journal:
         if not root.name:
             raise MayflyError(f"{device}: nothing is there to be removed")
         raise MayflyError(f"{device}: not from mayfly qdisc load: {root.name} is there; tc qdisc del removes it")
-    beside = ifb if is_ifb(ifb) and root_of(ifb, try_it=False).ours else ""
+    beside = ifb if _leads_to(device, ifb) else ""
     return Journal(device, index_of(device) or 0, "", ifb=beside, hook=bool(beside))
 
 
-def _undo(device: str, journal: Journal | None, held: int, quiet: bool = False) -> Done:
+def _after_failure(device: str, journal: Journal, first: Journal | None, held: int, taken_back: bool) -> list[str]:
+    """Leaves nothing of a load that failed; what else is to be said of it.
+
+    Numbers that were changed in place are changed back; where that fails too, the first load is undone.
+    """
+    said = []
+    if first is not None:
+        try:
+            perform([step for step in first.steps if step[1:3] == ["qdisc", "replace"]], held)
+            first.write()
+        except MayflyError:
+            taken_back = True
+        else:
+            return [f"{device} is as the load before has left it"]
+    if taken_back:
+        said.append(f"the load that was at {device} before is undone too")
+    try:
+        _undo(device, journal, held)
+    except MayflyError as error:
+        said.append(f"not all could be undone: {error}; mayfly qdisc unload {device}")
+    return said
+
+
+def _undo(device: str, journal: Journal | None, held: int) -> Done:
     """Runs what is left to be undone, and forgets the journal when all of it went well."""
     if journal is None:
         journal = _assumed(device)
+    elif journal.complete:
+        # What ends this before its end leaves a journal of what is not whole any more.
+        journal = replace(journal, complete=False)
+        journal.write()
     done, failed = _undone(device, journal), None
     for step in done.steps:
         try:
@@ -415,7 +455,7 @@ def _undo(device: str, journal: Journal | None, held: int, quiet: bool = False) 
             failed = failed or (error if "map" not in step[1:2] else None)
     if failed is None:
         forget(device)
-    elif not quiet:
+    else:
         raise failed
     return done
 

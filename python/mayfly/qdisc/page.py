@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from mayfly.qdisc.changes import Change
+from mayfly.qdisc.changes import Change, shaped_bps
 from mayfly.qdisc.interface import ifb_of
 from mayfly.show.terminal import HidingTable, empty_table
 from mayfly.text.readable import MISSING, bytes_text, count_text, rate_text, share_text, time_text
@@ -27,8 +27,9 @@ def page(found: Sequence[Change], device: str | None = None) -> Group:
     Returns
     -------
     rich.console.Group
-        A block for each device: rate, what waits, drops and marks, how long packets waited, the table of its users, who
-        takes far more than a share. A narrow terminal gets fewer columns of users.
+        A block for each device: rate, what waits, drops and marks, and for each of its disciplines that tells them how
+        long packets waited, the table of users, who takes far more than a share. A narrow terminal gets fewer
+        columns of users.
     """
     devices = list(dict.fromkeys(change.row.device for change in found))
     if not devices:
@@ -39,35 +40,43 @@ def page(found: Sequence[Change], device: str | None = None) -> Group:
 
 def _block(found: Sequence[Change], devices: Sequence[str]) -> Iterable[RenderableType]:
     root = next((change for change in found if change.row.parent == "root"), found[0])
-    inner = next((change for change in reversed(found) if change.row.own), root)
-    yield Text(_title(root, inner, devices), style="bold")
+    # Below mq, and in classes, each has users of its own.
+    inner = [change for change in found if change.row.own] or [root]
+    told = [change for change in inner if change is not root] or [root]
+    yield Text(_title(root, told, devices), style="bold")
     row = root.row
     waiting = f"{bytes_text(row.backlog_bytes)} in {count_text(row.backlog_pkts)} packets"
+    shaped = [rate for change in told if (rate := shaped_bps(change.row))]
+    marked = [change.marks_pkts for change in told if change.marks_pkts is not None]
     yield Text(
-        f"  sends {_of(root.rate_bps, _bandwidth_bps(inner))}; {waiting} wait; "
-        f"dropped {_number(root.drops_pkts)}, marked {_number(inner.marks_pkts)}"
+        f"  sends {_of(root.rate_bps, sum(shaped))}; {waiting} wait; "
+        f"dropped {_number(root.drops_pkts)}, marked {_number(sum(marked) if marked else None)}"
     )
-    for line in (*_waits(inner), _tins(inner), _slots(inner)):
-        if line:
-            yield Text(f"  {line}")
-    for sentence in inner.suspects():
-        yield Text(f"  far more than a share: {sentence}", style="bold red")
-    if inner.users:
-        yield _users(inner)
+    for change in told:
+        lines = list(_within(change))
+        if lines and len(told) > 1:
+            yield Text(f"  {change.row.kind} {change.row.handle} at {change.row.parent}: {rate_text(change.rate_bps)}")
+        yield from lines
     yield Text()
 
 
-def _title(root: Change, inner: Change, devices: Sequence[str]) -> str:
+def _within(change: Change) -> Iterable[RenderableType]:
+    """Waits, tables, suspects and users of one discipline."""
+    for line in (*_waits(change), _tins(change), _slots(change)):
+        if line:
+            yield Text(f"  {line}")
+    for sentence in change.suspects():
+        yield Text(f"  far more than a share: {sentence}", style="bold red")
+    if change.users:
+        yield _users(change)
+
+
+def _title(root: Change, told: Sequence[Change], devices: Sequence[str]) -> str:
     device = root.row.device
     of = next((other for other in devices if other != device and ifb_of(other) == device), "")
     where = f"{of} down ({device})" if of else f"{device} up" if ifb_of(device) in devices else device
-    kinds = dict.fromkeys((root.row.kind, inner.row.kind))
+    kinds = dict.fromkeys((root.row.kind, *(change.row.kind for change in told)))
     return f"{where}: {', '.join(kinds)}"
-
-
-def _bandwidth_bps(change: Change) -> float | None:
-    rate = change.row.options.get("bandwidth")
-    return 8 * rate if isinstance(rate, int | float) and not isinstance(rate, bool) else None
 
 
 def _of(rate_bps: float | None, most_bps: float | None) -> str:

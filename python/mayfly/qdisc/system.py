@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mayfly.errors import MayflyError
 from mayfly.qdisc.steps import output
+from mayfly.text.quantity import shown
 
 SOURCES = "/usr/src"
 """Folder in which packages lay sources of modules down: ``mayfly-*``."""
@@ -25,6 +26,7 @@ PACKAGES = {
 """Debian packages of programs."""
 
 _RELEASE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+~-]{0,63}")
+_DEVICE = re.compile(r"(?!\.{1,2}$)[^/\s]{1,15}")
 _LIBRARY = re.compile(rb"(/[\w./+-]*/tc)/?\0")
 _OLDEST_CLANG = 19
 _CLANG = (*(f"clang-{version}" for version in range(_OLDEST_CLANG, 26)), "clang")
@@ -120,6 +122,28 @@ def checked_kernel(release: str | None) -> str:
             f"--kernel {release}: must be a release as uname -r says it: letters, digits and . _ + - ~ alone"
         )
     return release or running_kernel()
+
+
+def checked_device(device: str) -> str:
+    """Name of an interface.
+
+    Parameters
+    ----------
+    device : str
+        It becomes part of paths.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    MayflyError
+        No interface has such a name.
+    """
+    if not _DEVICE.fullmatch(device):
+        raise MayflyError(f"device = {shown(device)}: must be the name of an interface, such as eth0")
+    return device
 
 
 def running_kernel() -> str:
