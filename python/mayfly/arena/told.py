@@ -57,9 +57,10 @@ def sentences(result: "Arena") -> list[str]:
     if behind:
         by, row = max(behind, key=lambda pair: pair[0])
         best = best_of(row, result.board[row.id])
+        mean = result.board[row.id][best].mean
         told.append(
             f'it trails most in "{row.title}": {value_text(row, result.board[row.id][first].mean)} beside '
-            f"{value_text(row, result.board[row.id][best].mean)} of {best} ({worse_text(row, by, result.board[row.id][best].mean)})"
+            f"{value_text(row, mean)} of {best} ({worse_text(row, by, mean)})"
         )
     dominated = [pair["other"] for pair in result.pairs() if pair["one"] == first and pair["dominates"]]
     told.append(
@@ -86,7 +87,7 @@ def cost_text(result: "Arena") -> str:
 
 
 def worse_text(row: Row, by: float, best: float) -> str:
-    """How much worse than the best figure, as a factor from twice on; in the unit where the best is within the tie of 0.
+    """How much worse than the best figure, as a factor from twice on; in the unit where the best is within a tie of 0.
 
     Examples
     --------
