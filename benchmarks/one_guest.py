@@ -208,7 +208,7 @@ def page_part(judged: Mapping[str, Mapping[str, Place]], seeds: int, cpu_s: floa
         why = WHY.get(row.id) or REASONS.get(OURS, {}).get(row.id)
         lines.append(
             f'\n- It trails in "{row.title}": {value_text(row, own[OURS].mean)} beside '
-            f"{value_text(row, own[best].mean)} of {best} ({worse_text(own[OURS].by)}){f': {why}' if why else ''}."
+            f"{value_text(row, own[best].mean)} of {best} ({worse_text(row, own[OURS].by, own[best].mean)}){f': {why}' if why else ''}."
         )
     lines += [
         "",

@@ -37,11 +37,14 @@ def test_a_ping_waits_no_longer_than_under_fair_queues_whoever_sends_it():
         assert found["fifo"] > 0.05
 
 
-@pytest.mark.parametrize(("case", "others"), [("new-addresses", 1.8), ("new-ports", 1.1)])
-def test_an_attacker_has_a_share_and_nobody_suffers(case, others):
+@pytest.mark.parametrize(
+    ("case", "others", "figure"), [("new-addresses", 1.8, "slowdown_p50"), ("new-ports", 1.1, "slowdown_p95")]
+)
+def test_an_attacker_has_a_share_and_nobody_suffers(case, others, figure):
+    """With new addresses half of the short ones: of 20 s those of the first, when all are newcomers, are above 5 %."""
     found = short(case, 20.0)
     assert found["lfq"]["attacker"] < 1.1 and found["lfq"]["long"] > 0.95, found
-    assert found["lfq"]["slowdown_p95"] < found["fq_codel"]["slowdown_p95"] < found["fifo"]["slowdown_p95"], found
+    assert found["lfq"][figure] < 0.7 * found["fq_codel"][figure] < found["fifo"][figure], found
     assert min(row["attacker"] for name, row in found.items() if name != "lfq") > others, found
 
 
