@@ -206,9 +206,10 @@ def page_part(judged: Mapping[str, Mapping[str, Place]], seeds: int, cpu_s: floa
         own = judged[row.id]
         best = best_of(row, own)
         why = WHY.get(row.id) or REASONS.get(OURS, {}).get(row.id)
+        mean, by = own[best].mean, worse_text(row, own[OURS].by, own[best].mean)
         lines.append(
             f'\n- It trails in "{row.title}": {value_text(row, own[OURS].mean)} beside '
-            f"{value_text(row, own[best].mean)} of {best} ({worse_text(row, own[OURS].by, own[best].mean)}){f': {why}' if why else ''}."
+            f"{value_text(row, mean)} of {best} ({by}){f': {why}' if why else ''}."
         )
     lines += [
         "",
