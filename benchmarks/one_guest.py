@@ -36,6 +36,7 @@ from mayfly.discipline_registry import parse
 from mayfly.engines import linux
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import RunResult, workload
+from mayfly.text.files import complete
 
 TITLES = {"fifo": "pfifo", "fq_codel": "fq_codel", "cake": "cake", "lfq": "lfq"}
 OURS = "lfq"
@@ -237,9 +238,10 @@ def main(
     page: Annotated[Path | None, typer.Option("--write", help="Page whose table is replaced")] = None,
 ) -> None:
     """Measure the four on the same traffic."""
-    chosen = [case.id for case in CASES if not cases or case.id in cases.split(",")]
-    if not chosen:
-        sys.exit(f"cases = {cases}: must be some of {', '.join(case.id for case in CASES)}")
+    known = [case.id for case in CASES]
+    chosen = cases.split(",") if cases else known
+    if set(chosen) - set(known):
+        sys.exit(f"cases = {cases}: must be some of {', '.join(known)}")
     jobs = [(name, seed) for seed in range(1, seeds + 1) for name in chosen]
     found, cpu_s = {}, 0.0
     with ProcessPoolExecutor(workers, max_tasks_per_child=1) as pool:
@@ -256,7 +258,8 @@ def main(
             cpu_s += spent_s
             if kept:
                 kept.mkdir(parents=True, exist_ok=True)
-                (kept / f"{job[0]}-{job[1]}.json").write_text(json.dumps([found[job], spent_s]))
+                with complete(kept / f"{job[0]}-{job[1]}.json") as partial:
+                    partial.write_text(json.dumps([found[job], spent_s]))
     if as_json:
         print(json.dumps([{"case": name, "seed": seed, **own} for (name, seed), own in found.items()], indent=1))
         return

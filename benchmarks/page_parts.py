@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+from mayfly.text.files import complete
+
 
 def put(page: Path, name: str, part: str) -> None:
     """Puts a part into its place; at the end of a page that has none.
@@ -22,4 +24,5 @@ def put(page: Path, name: str, part: str) -> None:
     if begin not in whole:
         whole = f"{whole.rstrip()}\n\n{begin}\n{end}\n"
     before, rest = whole.split(begin)
-    page.write_text(f"{before}{begin}\n\n{part}\n\n{end}{rest.split(end)[1]}", encoding="utf-8")
+    with complete(page) as partial:
+        partial.write_text(f"{before}{begin}\n\n{part}\n\n{end}{rest.split(end)[1]}", encoding="utf-8")

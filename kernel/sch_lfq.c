@@ -111,7 +111,6 @@
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 
-#define LFQ_LIMIT_PKTS 10240
 #define LFQ_PREFIX6 64
 #define LFQ_MEMLIMIT (32U << 20)
 #define LFQ_MEMLIMIT_MIN (256U << 10)
@@ -702,28 +701,8 @@ static int lfq_init(struct Qdisc *sch, struct nlattr *opt,
 		    struct netlink_ext_ack *extack)
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
-	struct mf_lfq_options options = {
-		.limit = LFQ_LIMIT_PKTS,
-		.user_lag = 360000,
-		.flow_lag = 120000,
-		.debt = 15000,
-		.probation_ns = 100ULL * NSEC_PER_MSEC,
-		.lag_time_ns = 500ULL * NSEC_PER_MSEC,
-		.patience_ns = 50ULL * NSEC_PER_MSEC,
-		.step_ns = NSEC_PER_MSEC,
-		.codel = {
-			.target_ns = 5ULL * NSEC_PER_MSEC,
-			.interval_ns = 100ULL * NSEC_PER_MSEC,
-			.mtu = 1,
-			.ecn = true,
-		},
-		.pace = (2U << MF_LFQ_FRACTION) / 5,
-		.flows = 864,
-		.users = 144,
-		/* Prefixes are taken before the core sees an address. */
-		.prefix = 32,
-		.by = MF_LFQ_PAIR,
-	};
+	/* Prefixes are taken before the core sees an address: it has them whole. */
+	struct mf_lfq_options options = mf_lfq_defaults();
 	struct lfq_settings settings = {
 		.memlimit = LFQ_MEMLIMIT,
 		.prefix = 32,
@@ -968,6 +947,7 @@ static int lfq_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 	struct tc_lfq_xstats stats;
 	u16 top[TC_LFQ_TOP];
 
+	BUILD_BUG_ON(TC_LFQ_WAITS != MF_WAITS);
 	if (!nest)
 		return -EMSGSIZE;
 	sch_tree_lock(sch);

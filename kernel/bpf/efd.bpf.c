@@ -29,6 +29,9 @@
 #include "efd.h"
 #include "packet.bpf.h"
 
+#define NS_PER_S 1000000000ULL
+/* How late a timer may be without loss of rate; less than what a packet takes. */
+#define SLACK_NS 1000000ULL
 #define FOREVER (2 * EFD_LIMIT_PKTS_MAX) /* packets, more than wait anywhere */
 
 #define node_of(link) \

@@ -23,6 +23,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "../core/lfq_defaults.h"
 #include "core.bpf.h"
 #include "lfq.h"
 #include "packet.bpf.h"
@@ -134,13 +135,13 @@ struct {
 } lfq_flows SEC(".maps");
 
 static const struct lfq_settings defaults = {
-	.user_lag = 360000,
-	.flow_lag = 120000,
-	.debt = 15000,
-	.probation_ns = 100000000,
-	.target_ns = 5000000,
-	.interval_ns = 100000000,
-	.limit_pkts = 10240,
+	.user_lag = MF_LFQ_USER_LAG,
+	.flow_lag = MF_LFQ_FLOW_LAG,
+	.debt = MF_LFQ_DEBT,
+	.probation_ns = MF_LFQ_PROBATION_NS,
+	.target_ns = MF_LFQ_TARGET_NS,
+	.interval_ns = MF_LFQ_INTERVAL_NS,
+	.limit_pkts = MF_LFQ_LIMIT_PKTS,
 };
 
 static struct queue *queue_of(struct Qdisc *sch)
@@ -722,7 +723,7 @@ struct sk_buff *BPF_PROG(lfq_dequeue, struct Qdisc *sch)
 	if (rate != queue->shaper.rate)
 		mf_shaper_set(&queue->shaper, rate, now_ns);
 	if (!mf_shaper_is_free(&queue->shaper, now_ns)) {
-		bpf_qdisc_watchdog_schedule(sch, queue->shaper.free_ns, 0);
+		bpf_qdisc_watchdog_schedule(sch, mf_shaper_next_ns(&queue->shaper), 0);
 		return NULL;
 	}
 	bpf_for(left, 0, STEPS) {

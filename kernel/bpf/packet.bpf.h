@@ -8,9 +8,6 @@
 #define IP_FRAGMENT 0x3fff /* more fragments, or not the first */
 #define NET_XMIT_SUCCESS 0
 #define NET_XMIT_DROP 1
-#define NS_PER_S 1000000000ULL
-/* How late a timer may be without loss of rate; less than what a packet takes. */
-#define SLACK_NS 1000000ULL
 
 #define __contains(name, node) \
 	__attribute__((btf_decl_tag("contains:" #name ":" #node)))

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "../core/waits.h"
 #include "../uapi/pkt_sch_mayfly.h"
 #include "plugin_options.h"
 
@@ -256,9 +257,7 @@ static int print(const struct qdisc_util *util, FILE *file, struct rtattr *nest)
 /* The least wait, us, that goes to a counter. */
 static __u64 waits_from_us(int counter)
 {
-	if (!counter)
-		return 0;
-	return ((2ULL + (counter - 1) % 2) << ((counter - 1) / 2 + 13)) / 1000;
+	return mf_waits_from_ns(counter) / 1000;
 }
 
 static void print_waits(const struct rtattr *attribute)

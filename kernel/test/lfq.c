@@ -76,21 +76,7 @@ static void read_options(const struct setup *setup, struct mf_lfq_options *optio
 
 static void *make(const struct setup *setup)
 {
-	struct mf_lfq_options options = {
-		.user_lag = 360000,
-		.flow_lag = 120000,
-		.debt = 15000,
-		.probation_ns = 100000000,
-		.lag_time_ns = 500000000,
-		.patience_ns = 50000000,
-		.step_ns = 1000000,
-		.codel = { .target_ns = 5000000, .interval_ns = 100000000, .mtu = 1, .ecn = true },
-		.pace = 0.4 * (1 << MF_LFQ_FRACTION),
-		.flows = 864,
-		.users = 144,
-		.prefix = 32,
-		.by = MF_LFQ_PAIR,
-	};
+	struct mf_lfq_options options = mf_lfq_defaults();
 	struct mf_lfq *lfq = malloc(sizeof(*lfq));
 
 	read_options(setup, &options);

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from mayfly.discipline_registry import Discipline
-from mayfly.discipline_registry.leaves import CAKE_AS_LEAF, Place, leaf_words
+from mayfly.discipline_registry.leaves import CAKE_AS_LEAF, Place, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
 from mayfly.text.nearest import hint
 from mayfly.text.quantity import shown
@@ -30,7 +30,14 @@ _KEYWORDS: Mapping[str, tuple[int, int, str]] = {
     "docsis": (18, 64, "noatm"),
     "ethernet": (38, 84, "noatm"),
 }
-"""Overhead, least packet (bytes) and cells of links, as tc-cake(8) names them; that of ``ether-vlan`` is added."""
+"""Overhead, least packet (bytes; 0: not said) and cells of links, as tc-cake(8) names them.
+
+As cake and lfq have it, overheads add up, with that of ``ether-vlan`` too.
+"""
+
+_WHOLE_KEYWORD = "conservative"
+"""Whatever was said before, its overhead is all."""
+
 
 _VLAN_BYTES = 4
 _MAC_HEADER_BYTES = 14
@@ -104,6 +111,8 @@ def link_layer(text: str | None) -> LinkLayer:
     --------
     >>> link_layer("18").words, link_layer("docsis").mpu_bytes
     (('overhead', '18'), 64)
+    >>> link_layer("ether-vlan docsis").overhead_bytes, link_layer("ether-vlan conservative").overhead_bytes
+    (22, 48)
     >>> link_layer("pppoe-llcsnap ether-vlan").size_table()
     ['stab', 'overhead', '30', 'mpu', '0', 'linklayer', 'atm']
     """
@@ -129,7 +138,9 @@ def link_layer(text: str | None) -> LinkLayer:
             layer = replace(layer, overhead_bytes=layer.overhead_bytes + _VLAN_BYTES, raw=False)
         elif word in _KEYWORDS:
             overhead, mpu, cells = _KEYWORDS[word]
-            layer = replace(layer, overhead_bytes=overhead, mpu_bytes=mpu, cells=cells, raw=False)
+            added = 0 if word == _WHOLE_KEYWORD else layer.overhead_bytes
+            mpu = mpu or layer.mpu_bytes
+            layer = replace(layer, overhead_bytes=added + overhead, mpu_bytes=mpu, cells=cells, raw=False)
         else:
             known = ("overhead", "mpu", *_CELLS, "raw", "ether-vlan", *_KEYWORDS)
             raise MayflyError(f"overhead = {shown(text)}: {word}: must be one of {', '.join(known)}{hint(word, known)}")
@@ -174,7 +185,7 @@ def shapes_itself(discipline: Discipline) -> bool:
     >>> [shapes_itself(parse(id)) for id in ("lfq", "cake", "fq_codel")]
     [True, True, False]
     """
-    return discipline.id in _BY_HOST
+    return discipline.id in leaves() and leaf_of(discipline).shapes
 
 
 def shaped_words(discipline: Discipline, place: Place, shape: Shape) -> str:
