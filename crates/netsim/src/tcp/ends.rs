@@ -3,6 +3,7 @@
 use units::Time;
 
 use crate::out::records::FlowRecord;
+use crate::tcp::linux;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::sender::Sender;
@@ -16,6 +17,8 @@ use crate::wire::net::Net;
 pub(crate) enum SendingEnd {
     /// As RFC 5681 and its companions say.
     Rfc(Sender),
+    /// As Linux does.
+    Linux(Box<linux::Sender>),
 }
 
 /// The end that receives the data.
@@ -23,6 +26,8 @@ pub(crate) enum SendingEnd {
 pub(crate) enum ReceivingEnd {
     /// As RFC 5681 and its companions say.
     Rfc(Receiver),
+    /// As Linux does.
+    Linux(Box<linux::Receiver>),
 }
 
 /// Calls `$call` of whatever form an end has.
@@ -30,6 +35,7 @@ macro_rules! each {
     ($end:expr, $kind:ident, $name:ident => $call:expr) => {
         match $end {
             $kind::Rfc($name) => $call,
+            $kind::Linux($name) => $call,
         }
     };
 }
@@ -37,7 +43,11 @@ macro_rules! each {
 impl SendingEnd {
     /// Memory for connections with settings `tcp`.
     pub(crate) fn idle(tcp: &Tcp) -> SendingEnd {
-        SendingEnd::Rfc(Sender::idle(tcp))
+        if tcp.recovery.is_linux() {
+            SendingEnd::Linux(Box::new(linux::Sender::idle(tcp)))
+        } else {
+            SendingEnd::Rfc(Sender::idle(tcp))
+        }
     }
 
     /// Begins another connection in the same memory.
@@ -60,19 +70,26 @@ impl SendingEnd {
 
     /// Takes what the handshake told the receiver at the same host: round-trip time, a lost SYN; and begins its window.
     pub(crate) fn begin_beside(&mut self, other: &ReceivingEnd, opened: bool, shape: &Shape, tcp: &Tcp, net: &Net) {
-        each!(self, SendingEnd, sender => {
-            sender.rtt = *other.rtt();
-            sender.syn_lost = other.syn_lost();
-            if opened && other.syn_lost() {
-                sender.rtt.after_lost_syn(tcp);
+        match (self, other) {
+            (SendingEnd::Linux(sender), ReceivingEnd::Linux(receiver)) => sender.begin_beside(receiver, shape, tcp, net),
+            (SendingEnd::Rfc(sender), other) => {
+                sender.rtt = *other.rtt();
+                sender.syn_lost = other.syn_lost();
+                if opened && other.syn_lost() {
+                    sender.rtt.after_lost_syn(tcp);
+                }
+                sender.begin_window(shape, tcp, net);
             }
-            sender.begin_window(shape, tcp, net);
-        })
+            (SendingEnd::Linux(_), ReceivingEnd::Rfc(_)) => unreachable!("both ends have the settings of one connection"),
+        }
     }
 
     /// The application has more to send after `idle`.
-    pub(crate) fn on_more(&mut self, idle: Time, tcp: &Tcp) {
-        each!(self, SendingEnd, sender => sender.on_more(idle, tcp))
+    pub(crate) fn on_more(&mut self, idle: Time, tcp: &Tcp, net: &Net) {
+        match self {
+            SendingEnd::Rfc(sender) => sender.on_more(idle, tcp),
+            SendingEnd::Linux(sender) => sender.on_more(idle, tcp, net),
+        }
     }
 
     /// Whether everything up to the last segment is acknowledged.
@@ -134,19 +151,29 @@ impl SendingEnd {
     /// The sender of a connection whose settings ask for the RFCs'.
     #[cfg(test)]
     pub(crate) fn rfc(&self) -> &Sender {
-        each!(self, SendingEnd, sender => sender)
+        match self {
+            SendingEnd::Rfc(sender) => sender,
+            SendingEnd::Linux(_) => panic!("a sender of Linux"),
+        }
     }
 }
 
 impl ReceivingEnd {
     /// Memory for connections with settings `tcp`.
     pub(crate) fn idle(tcp: &Tcp) -> ReceivingEnd {
-        ReceivingEnd::Rfc(Receiver::idle(tcp))
+        if tcp.recovery.is_linux() {
+            ReceivingEnd::Linux(Box::new(linux::Receiver::idle(tcp)))
+        } else {
+            ReceivingEnd::Rfc(Receiver::idle(tcp))
+        }
     }
 
     /// Begins another connection in the same memory.
-    pub(crate) fn restart(&mut self, tcp: &Tcp) {
-        each!(self, ReceivingEnd, receiver => receiver.restart(tcp))
+    pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
+        match self {
+            ReceivingEnd::Rfc(receiver) => receiver.restart(tcp),
+            ReceivingEnd::Linux(receiver) => receiver.restart(tcp, clock_phase),
+        }
     }
 
     /// Sends the SYN, as the end that opens.
@@ -203,7 +230,10 @@ impl ReceivingEnd {
 
     /// What the handshake told of the round-trip time.
     pub(crate) fn rtt(&self) -> &Rtt {
-        each!(self, ReceivingEnd, receiver => &receiver.rtt)
+        match self {
+            ReceivingEnd::Rfc(receiver) => &receiver.rtt,
+            ReceivingEnd::Linux(receiver) => receiver.rtt(),
+        }
     }
 
     /// A SYN or its answer was lost, as this end can tell.

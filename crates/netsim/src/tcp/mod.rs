@@ -7,6 +7,7 @@ mod blocks;
 mod control;
 mod ends;
 mod hystart;
+mod linux;
 mod pacing;
 mod rate;
 mod receiver;
@@ -192,7 +193,7 @@ impl Connection {
             receiver_opens: spec.receiver_opens,
         };
         self.sender.restart(tcp, history.clock_phase, history.syn_lost);
-        self.receiver.restart(tcp);
+        self.receiver.restart(tcp, history.clock_phase);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);
         } else {

@@ -88,7 +88,7 @@ impl Scripted {
             (shape.out, shape.back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
             shape.receiver_opens = spec.receiver_opens;
             connection.sender.restart(tcp, history.clock_phase, half == 0 && history.syn_lost);
-            connection.receiver.restart(tcp);
+            connection.receiver.restart(tcp, history.clock_phase);
             connection
         });
         let mut scripted = Scripted {
@@ -261,7 +261,7 @@ impl Scripted {
         }
         let idle = scene.net.now - self.sent_at[half];
         let own = &mut self.halves[half];
-        own.sender.on_more(idle, tcp);
+        own.sender.on_more(idle, tcp, scene.net);
         let (shape, segments) = (&mut own.shape, train.bytes.div_ceil(tcp.mss.into()) as u32);
         shape.first = shape.end + 1;
         shape.before += shape.train_bytes;
