@@ -21,7 +21,7 @@ import termios
 import time
 from pathlib import Path
 
-from dumbbell import add_namespace, enter, handle_of, shell, switch_offloads_off
+from dumbbell import add_namespace, enter, shell, switch_offloads_off
 
 ETH_P_IP, ETHERNET, IP_HEADER, TCP_HEADER, TIMESTAMPS = 0x0800, 14, 20, 20, 12
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
@@ -225,7 +225,8 @@ class Flow:
                 Path(f"/proc/sys/{key.replace('.', '/')}").write_text(str(value))
         enter("server")
         self.listener = socket.socket()
-        self.listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
+        if not pattern["tuned"]:
+            self.listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
         self.listener.bind(("", self.port))
         self.listener.listen(1)
         self.listener.setblocking(False)
@@ -436,7 +437,7 @@ def run(settings: dict) -> dict:
     ----------
     settings : dict
         ``rate_bps``, ``delay_s`` (one way), ``mtu``; ``patterns``, each with ``id``, ``congestion`` (Linux's name),
-        ``sack``, ``timestamps``, ``ecn``, ``segments`` (of payload), ``limit_s``, ``impairments``; where given
+        ``sack``, ``timestamps``, ``ecn``, ``tuned`` (the kernel chooses the receiver's buffer), ``segments`` (of payload), ``limit_s``, ``impairments``; where given
         ``short_by`` (bytes less in the last segment), ``phase_s`` (start against the ticks of the clock), ``sysctl``.
         An impairment has ``direction`` (``data`` or ``ack``), what it does (``do``: ``drop``, ``mark``, ``delay``
         with ``by_s``, ``hold``), and whom it meets: ``segment`` (from 1; 0 is the SYN) and ``transmission`` (from 1),
@@ -451,8 +452,6 @@ def run(settings: dict) -> dict:
         acknowledgement numbers are bytes of payload before, timestamps are since the first of that end, times
         nanoseconds since the SYN.
     """
-    for name in HOSTS:
-        handle_of.cache_clear()
     shared = Run(settings)
     rows = [Flow(shared, pattern, number).go() for number, pattern in enumerate(settings["patterns"])]
     return {

@@ -22,11 +22,12 @@ CONGESTION = ("cubic", "reno", "bbr")
 
 @dataclass(frozen=True)
 class Options:
-    """What the hosts of a flow negotiate."""
+    """What the hosts of a flow negotiate, and whether the receiver's buffer is tuned by the kernel, or fixed and large."""
 
     sack: bool = True
     timestamps: bool = True
     ecn: bool = False
+    tuned: bool = False
 
     @property
     def name(self) -> str:
@@ -37,6 +38,7 @@ class Options:
 BASE = Options()
 OPTIONS = (BASE, Options(sack=False), Options(timestamps=False), Options(sack=False, timestamps=False))
 WITH_ECN = Options(ecn=True)
+TUNED = Options(tuned=True)
 
 Impairment = dict[str, Any]
 
@@ -272,6 +274,7 @@ def patterns() -> list[Pattern]:
                 if options == BASE or number % SOME == 0:
                     found.append(_with(pattern, congestion, options))
         found += [_with(pattern, congestion, WITH_ECN) for pattern in (*marks(), *base[::10])]
+        found += [_with(pattern, congestion, TUNED) for pattern in base[2::SOME]]
     return found
 
 

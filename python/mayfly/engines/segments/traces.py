@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,9 @@ class Trace:
     link : dict
         ``rate_bps``, ``delay_s``, ``mtu``.
     kernel : str
-        Release, and ticks a second.
+        Release.
+    hz : int
+        Ticks a second, at which most timers of the kernel fire.
     mss, size_bytes : int
         Payload of a full segment and of the flow.
     finished : bool
@@ -86,6 +89,7 @@ class Trace:
     pattern: dict[str, Any]
     link: dict[str, Any]
     kernel: str
+    hz: int
     mss: int
     size_bytes: int
     finished: bool
@@ -126,6 +130,7 @@ def recorded(patterns: Sequence[Pattern]) -> Iterator[dict[str, Any]]:
                 "pattern": row,
                 "link": link,
                 "kernel": told["kernel"],
+                "hz": _ticks(guest.kernel()),
                 "mss": seen["mss"],
                 "size_bytes": seen["bytes"],
                 "finished": seen["finished"],
@@ -134,6 +139,14 @@ def recorded(patterns: Sequence[Pattern]) -> Iterator[dict[str, Any]]:
                 "state_columns": told["info"],
                 "states": seen["info"],
             }
+
+
+def _ticks(linux: Path) -> int:
+    """HZ of a test kernel."""
+    found = re.search(r"^CONFIG_HZ=(\d+)$", linux.with_name("config").read_text(), re.MULTILINE)
+    if found is None:
+        raise MayflyError(f"{linux.with_name('config')}: has no CONFIG_HZ")
+    return int(found[1])
 
 
 def opened(path: Path, mode: str) -> TextIO:
@@ -173,5 +186,6 @@ def _trace(row: dict[str, Any]) -> Trace:
         fields = dict(zip(row["packet_columns"], values, strict=True))
         packets.append(Packet(**{**fields, "sack": tuple(fields["sack"])}))
     states = tuple(dict(zip(row["state_columns"], values, strict=True)) for values in row["states"])
-    same = ("pattern", "link", "kernel", "mss", "size_bytes", "finished")
+    row.setdefault("hz", 100)
+    same = ("pattern", "link", "kernel", "hz", "mss", "size_bytes", "finished")
     return Trace(**{name: row[name] for name in same}, packets=tuple(packets), states=states)
