@@ -46,6 +46,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             limit: Limit::Packets(299),
             reverse_limit: Limit::Packets(299),
             loss: 0.0,
+            impairments: Vec::new(),
             symmetric: false,
             discipline: (discipline.to_owned(), vec![]),
             reverse_discipline: ("fifo".to_owned(), vec![]),

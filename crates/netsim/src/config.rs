@@ -125,6 +125,10 @@ impl Run {
         self.bursts.check(flows)?;
         probes::check(&self.probes, flows)?;
         if let Some(wlan) = &self.wlan {
+            if !network.impairments.is_empty() {
+                let count = network.impairments.len().to_string();
+                return Err(ConfigError::Value("network.impairments", count, "none with a wireless cell"));
+            }
             if self.graph.is_some() {
                 return Err(ConfigError::Graph("a wireless cell: must be without other links".into()));
             }

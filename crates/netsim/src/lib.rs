@@ -43,4 +43,5 @@ pub use script::{Part, Scripts, Train, TrainRecord};
 pub use sim::{Alone, Control, alone, run, run_recorded};
 pub use tcp::settings::{OwnTransport, Tcp};
 pub use udp::{Burst, Bursts};
+pub use wire::impairments::{Effect, Impairment, Way, Whom};
 pub use wlan::Wlan;

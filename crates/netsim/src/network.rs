@@ -3,6 +3,8 @@
 use qdisc::Limit;
 use units::{BitRate, Time};
 
+use crate::wire::impairments::Impairment;
+
 /// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
 /// each direction (Chen 2012, Fig. 4.1).
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub struct Network {
     pub reverse_limit: Limit,
     /// Probability that the bottleneck loses a packet with data after its queue, either direction.
     pub loss: f64,
+    /// What the bottleneck does to packets that are named one by one, behind its queues.
+    pub impairments: Vec<Impairment>,
     /// Neither side differs from the other but in its name, so that a flow list whose directions are turned round gives
     /// the same run turned round: hosts of both sides are numbered together, the delay that a round-trip time of a
     /// flow's own takes is that of the sender of the data, and both queues and both losses draw the same random numbers.

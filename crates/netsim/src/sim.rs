@@ -27,6 +27,7 @@ use crate::tcp::settings::Tcp;
 use crate::tcp::{Connection, History, Life};
 use crate::udp::{Bursts, Source};
 use crate::wire::handle::{Handle, Owner};
+use crate::wire::impairments::{Fate, Impairments};
 use crate::wire::net::Net;
 use crate::wire::pipe::End;
 use crate::wire::port::{Onward, Port};
@@ -101,6 +102,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.network.discipline = ("fifo".to_owned(), Vec::new());
     single.network.reverse_discipline = ("fifo".to_owned(), Vec::new());
     single.network.loss = 0.0;
+    single.network.impairments = Vec::new();
     single.sample_interval = Time::ZERO;
     single.watched = Vec::new();
     single.counting = Counting::default();
@@ -200,6 +202,8 @@ struct Sim<'a> {
     /// Waiting times in the reverse queue since the end of the warm-up.
     reverse_waits: QueueDelay,
     subflows: Subflows,
+    /// Of the bottleneck, both ways.
+    impairments: Option<Box<Impairments>>,
     /// Number of the event after which the books are looked at next; in debug builds only.
     next_audit: u64,
     out: Output,
@@ -294,7 +298,7 @@ impl<'a> Sim<'a> {
         if !busy && !self.ports[port].queue.dropped().is_empty() {
             self.on_drops(port);
         }
-        let Some((packet, at)) = sent else {
+        let Some((mut packet, at)) = sent else {
             return;
         };
         self.on_departure(&packet, port);
@@ -307,9 +311,25 @@ impl<'a> Sim<'a> {
             }
             return self.lose(&packet);
         }
-        match onward {
-            Onward::Lane(lane) => self.net.relay(lane, packet, at),
-            Onward::Host | Onward::Air => self.net.forward(live.exit(&packet), packet, at),
+        let exit = live.exit(&packet);
+        match (onward, self.impaired(port, &mut packet, at)) {
+            (_, Fate::Dropped) => {
+                self.ports[port].loss.lost += 1;
+                self.lose(&packet);
+            }
+            (Onward::Lane(lane), Fate::Passed) => self.net.relay(lane, packet, at),
+            (Onward::Lane(lane), Fate::Late(at)) => self.net.relay(lane, packet, at),
+            (Onward::Host | Onward::Air, Fate::Passed) => self.net.forward(exit, packet, at),
+            (Onward::Host | Onward::Air, Fate::Late(at)) => self.net.forward_late(exit, packet, at),
+        }
+    }
+
+    /// What the link behind `port` does to a packet that would come at `at`.
+    #[inline]
+    fn impaired(&mut self, port: usize, packet: &mut Packet, at: Time) -> Fate {
+        match &mut self.impairments {
+            Some(link) if self.watched.contains(&port) || self.reverse.contains(&port) => link.meet(packet, at),
+            _ => Fate::Passed,
         }
     }
 

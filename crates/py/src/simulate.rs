@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use netsim::{
-    Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, OwnTransport, Probe, Recording, Run, Scripts, Side,
-    Tcp,
+    Burst, Bursts, ConfigError, Counting, End, FlowSpec, Impairment, Network, OwnTransport, Probe, Recording, Run,
+    Scripts, Side, Tcp,
 };
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -69,6 +69,7 @@ struct Settings {
     limit: Limit,
     reverse_limit: Limit,
     loss: f64,
+    impairments: Vec<Impairment>,
     /// Whether both sides of the dumbbell are alike.
     symmetric: bool,
     discipline: Discipline,
@@ -216,6 +217,7 @@ impl Settings {
                 limit: self.limit,
                 reverse_limit: self.reverse_limit,
                 loss: self.loss,
+                impairments: self.impairments,
                 symmetric: self.symmetric,
                 discipline: self.discipline,
                 reverse_discipline: self.reverse_discipline,

@@ -74,6 +74,8 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError(f"network.topology = {network.topology}: --engine linux has dumbbells only")
     if network.loss:
         raise MayflyError(f"network.loss = {network.loss}: must be 0 with --engine linux")
+    if network.impairment:
+        raise MayflyError("network.impairment: must be absent with --engine linux")
     if scenario.subflows:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
     if scenario.probes.any:

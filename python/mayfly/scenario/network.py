@@ -8,13 +8,24 @@ from pydantic import Field, model_validator
 
 from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole, as_written
+from mayfly.scenario.impairments import Impairment
 from mayfly.scenario.wlan import Wlan
 from mayfly.text import quantity
 
 MOST_ROUTERS = 1000
 MOST_HOSTS = 1_000_000
 
-OF_THE_LINK = ("rate", "reverse_rate", "delay", "loss", "exit_rate", "exit_rate_up", "exit_delay", "watched")
+OF_THE_LINK = (
+    "rate",
+    "reverse_rate",
+    "delay",
+    "loss",
+    "exit_rate",
+    "exit_rate_up",
+    "exit_delay",
+    "watched",
+    "impairment",
+)
 """Fields of the bottleneck link and the receivers' side, which a cell has none of."""
 
 
@@ -97,6 +108,7 @@ class Network(Section):
         "Hosts are numbered together, the sender of the data has the delay of an RTT of the flow's own, both queues "
         "draw the same random numbers",
     )
+    impairment: tuple[Impairment, ...] = ()
     link: tuple[Link, ...] = ()
     hosts: tuple[HostGroup, ...] = ()
     wlan: Wlan | None = Field(

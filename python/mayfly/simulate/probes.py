@@ -150,7 +150,7 @@ def idle_rtt_s(settings: dict[str, Any], native_flows: dict[str, Any]) -> float 
     float or None
         Seconds; None when none came back before the end of the run.
     """
-    quiet = {"probes": [0], "echoes": [0], "watched": [], "traced": [], "warm_up_ns": 0, "loss": 0.0}
+    quiet = {"probes": [0], "echoes": [0], "watched": [], "traced": [], "warm_up_ns": 0, "loss": 0.0, "impairments": []}
     quiet |= {"discipline": ("fifo", []), "reverse_discipline": ("fifo", []), "sample_interval_ns": 0}
     quiet |= {"stop_when_idle": True, "subflows": False, "trace_drops": False}
     found = _native.run(json.dumps(settings | quiet), native_flows, _native.Control(), None)

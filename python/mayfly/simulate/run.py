@@ -180,6 +180,7 @@ def native_settings(
             reverse_unit: reverse_limit - in_transmission * (1 if reverse_unit == "packets" else full_packet)
         },
         "loss": network.loss,
+        "impairments": [impairment.native for impairment in network.impairment],
         "symmetric": network.symmetric,
         "discipline": discipline.native,
         "reverse_discipline": reverse.native,

@@ -3,8 +3,8 @@
 //! Format: pcap with nanoseconds, Ethernet, IPv4; a packet is cut after its headers, its lengths tell the rest. Segment
 //! numbers become bytes: the SYN has the initial number, payload comes behind it. What a packet of the simulator does
 //! not say, because its ends know it, is kept per flow: what either end has heard and acknowledged. An MSS option is on
-//! every SYN, timestamps (RFC 7323) where the run has them, in milliseconds; SACK blocks and the window scale are left
-//! out. Cost: nothing while no run is recorded, else O(1) per packet and a fixed state per flow.
+//! every SYN, timestamps (RFC 7323) where the run has them, in milliseconds, and SACK blocks (RFC 2018) but in scripted
+//! connections; the window scale is left out. Cost: nothing while no run is recorded, else O(1) per packet and a fixed state per flow.
 
 use std::fmt;
 use std::io::{BufWriter, Write};
@@ -92,6 +92,8 @@ struct Format {
     window: u16,
     timestamps: bool,
     fin_on_data: bool,
+    /// Payload of a full segment.
+    payload: u32,
 }
 
 impl Format {
@@ -103,6 +105,7 @@ impl Format {
             window: (u64::from(tcp.receiver_window) * u64::from(tcp.mss)).min(WIDEST_WINDOW) as u16,
             timestamps: tcp.timestamps,
             fin_on_data: tcp.fin_on_data,
+            payload: tcp.mss,
         }
     }
 }
@@ -295,6 +298,13 @@ impl Tape {
             }
         }
         let number = |end: usize, relative: u64| initial(flow, end).wrapping_add(relative as u32);
+        let blocks = options.filter(|_| from == 1 && self.sizes[flow] < u64::MAX).map_or(&[][..], |one| one.blocks());
+        if !blocks.is_empty() {
+            more.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
+            for edge in blocks.iter().flat_map(|&(left, right)| [left, right]) {
+                more.extend(number(0, self.edge(flow, edge)).to_be_bytes());
+            }
+        }
         let ack = if flags & ACK != 0 { number(1 - from, ack) } else { 0 };
         let mut header = Vec::with_capacity(60);
         header.extend(ends[0].port.to_be_bytes());
@@ -306,6 +316,14 @@ impl Tape {
         header.extend([0; 4]);
         header.extend(more);
         header
+    }
+
+    /// Sequence number at which a segment begins, in bytes from the initial one on.
+    fn edge(&self, flow: usize, segment: u32) -> u64 {
+        let (format, size) = (self.formats[flow], self.sizes[flow]);
+        let before = u64::from(segment.saturating_sub(1)) * u64::from(format.payload);
+        let fin_is_behind = format.fin_on_data || before >= size + u64::from(format.payload);
+        1 + if before < size || !fin_is_behind { before.min(size) } else { size + 1 }
     }
 
     fn write(&mut self, bytes: &[u8]) {

@@ -25,6 +25,7 @@ use crate::places::{Form, Places};
 use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::tcp::settings::Tcp;
+use crate::wire::impairments::Impairments;
 use crate::wire::loss::Loss;
 use crate::wire::net::Net;
 use crate::wire::pipe::{End, Lane};
@@ -122,6 +123,7 @@ impl<'a> Sim<'a> {
             tally: Tally::of(&run.counting),
             probes: Probes::of(&run.probes, flows.len()),
             reverse_waits: QueueDelay::default(),
+            impairments: Impairments::of(&run.network.impairments),
             next_audit: 1,
             subflows: if run.subflows {
                 Subflows::of(flows.iter().map(|flow| run.transport(flow.transport).headers()), run.trace_limit)

@@ -26,6 +26,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
             limit,
             reverse_limit: limit,
             loss: 0.0,
+            impairments: Vec::new(),
             symmetric: false,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),

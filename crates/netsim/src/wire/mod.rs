@@ -1,6 +1,7 @@
 //! What lies between the hosts: ports with their queues, pipes with their delays, losses.
 
 pub(crate) mod handle;
+pub(crate) mod impairments;
 pub(crate) mod loss;
 pub(crate) mod net;
 pub(crate) mod pipe;

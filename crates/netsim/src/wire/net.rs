@@ -85,6 +85,14 @@ impl Net {
         self.enter(pipe, packet, at);
     }
 
+    /// As [`Net::forward`], of a packet that neither waits for those before it nor holds up those behind it.
+    pub(crate) fn forward_late(&mut self, pipe: usize, packet: Packet, at: Time) {
+        self.hops += 2;
+        let pipe = &self.pipes[pipe];
+        let key = self.events.key(pipe.beside(packet.len, at), Kind::Lane, pipe.lane);
+        self.lanes[pipe.lane].push(key, at, packet, &mut self.events);
+    }
+
     /// Passes a packet that leaves a port on to the router at the end of `lane`.
     #[inline]
     pub(crate) fn relay(&mut self, lane: usize, packet: Packet, at: Time) {

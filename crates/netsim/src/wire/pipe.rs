@@ -93,6 +93,11 @@ impl Pipe {
         self.free_at += self.serial.time(len);
         (self.free_at + self.delay, self.busy_since)
     }
+
+    /// Arrival of a packet that takes its time beside all others.
+    pub(crate) fn beside(&self, len: u32, at: Time) -> Time {
+        at + self.serial.time(len) + self.delay
+    }
 }
 
 /// A packet under way. The smaller one arrives first.

@@ -34,6 +34,7 @@ pub fn wired(discipline: &str) -> Run {
             limit: Limit::Packets(300),
             reverse_limit: Limit::Packets(300),
             loss: 0.0,
+            impairments: Vec::new(),
             symmetric: false,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),

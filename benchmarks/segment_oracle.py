@@ -1,0 +1,95 @@
+"""Linux, segment by segment: what the kernel and the simulator send on the same losses, delays and marks.
+
+``record TRACES`` leads the patterns through the guest, ``compare TRACES`` through the simulator of the checkout whose
+Python runs this, ``show TRACES PATTERN`` prints what the kernel did.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mayfly.engines.segments import compared, shown, traces
+from mayfly.engines.segments.patterns import patterns
+from mayfly.errors import MayflyError
+from mayfly.scenario.overrides import merged
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def record(
+    path: Annotated[Path, typer.Argument(help="File of traces that is written; compressed with .gz")],
+    only: Annotated[str, typer.Option(help="Patterns whose id this regular expression finds")] = "",
+) -> None:
+    """Lead the patterns through the kernel."""
+    chosen = [pattern for pattern in patterns() if re.search(only, pattern.id)]
+    part = path.with_name(f"part-{path.name}")
+    with traces.opened(part, "w") as file:
+        for row in traces.recorded(chosen):
+            file.write(json.dumps(row, separators=(",", ":")) + "\n")
+    os.replace(part, path)
+    print(f"{len(chosen)} patterns in {path}")
+
+
+@app.command()
+def show(
+    path: Annotated[Path, typer.Argument(help="File of traces")],
+    only: Annotated[str, typer.Argument(help="Patterns whose id this regular expression finds")],
+    states: Annotated[bool, typer.Option(help="The sender's tcp_info between the packets")] = True,
+) -> None:
+    """Print traces of the kernel."""
+    for trace in traces.read(path):
+        if re.search(only, trace.id):
+            print("\n".join(shown.lines(trace, states)))
+
+
+@app.command()
+def compare(
+    path: Annotated[Path, typer.Argument(help="File of traces")],
+    only: Annotated[str, typer.Option(help="Patterns whose id this regular expression finds")] = "",
+    shows: Annotated[int, typer.Option("--show", help="So many patterns that differ, side by side")] = 0,
+    listed: Annotated[bool, typer.Option("--list", help="Every pattern that differs, a line each")] = False,
+    changes: Annotated[list[str], typer.Option("--set", help="Setting of the transport: tcp.FIELD=VALUE")] = [],  # noqa: B006
+    spread: Annotated[int, typer.Option(help="Events shown behind the first difference")] = 24,
+) -> None:
+    """Lead the patterns through the simulator, and tell where it differs from the kernel."""
+    fields = {name.removeprefix("tcp."): value for name, value in merged(changes, {}).items()}
+    chosen = (trace for trace in traces.read(path) if re.search(only, trace.id))
+    found = [compared.compared(trace, fields) for trace in chosen]
+    print(rates(found))
+    differing = [one for one in found if not one.in_time]
+    for one in differing if listed else ():
+        print(f"{one.trace.id}: {one.kind()}, worst time {one.worst_ns / 1e6:.3f} ms")
+    for one in differing[:shows]:
+        print("\n" + "\n".join(compared.side_by_side(one, behind=spread)))
+
+
+def rates(found: Iterable[compared.Comparison]) -> str:
+    """Patterns, those equal in order, and of those the ones in time: by congestion control, options and clause."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for one in found:
+        pattern = one.trace.pattern
+        group = one.trace.id.rsplit("/", 1)[0]
+        for row in (group, pattern["congestion"], "all"):
+            counts[row, "patterns"] += 1
+            counts[row, "equal"] += one.equal
+            counts[row, "in time"] += one.in_time
+    rows = dict.fromkeys(sorted({row for row, _ in counts}))
+    lines = [f"{'':<48} patterns  equal  in time"]
+    lines += [
+        f"{row:<48} {counts[row, 'patterns']:>8} {counts[row, 'equal']:>6} {counts[row, 'in time']:>8}" for row in rows
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    try:
+        app()
+    except MayflyError as error:
+        raise SystemExit(f"segment_oracle: {error}") from None
