@@ -5,6 +5,7 @@
 
 mod blocks;
 mod control;
+pub mod endpoint;
 mod hystart;
 mod pacing;
 mod rate;

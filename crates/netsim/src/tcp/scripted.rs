@@ -267,9 +267,7 @@ impl Scripted {
         }
         let idle = scene.net.now - self.sent_at[half];
         let own = &mut self.halves[half];
-        if tcp.restart_after_idle && idle > own.sender.rtt.timeout(tcp) {
-            own.sender.control.cwnd = own.sender.control.cwnd.min(f64::from(tcp.initial_window));
-        }
+        own.sender.on_idle_end(idle, tcp);
         let (shape, segments) = (&mut own.shape, train.bytes.div_ceil(tcp.mss.into()) as u32);
         shape.first = shape.end + 1;
         shape.before += shape.train_bytes;

@@ -3,6 +3,7 @@
 
 mod model;
 mod pacing;
+mod state;
 
 use qdisc::Ecn;
 use units::{Direction, Time};
@@ -368,6 +369,13 @@ impl Sender {
         }
         if self.nxt > shape.last {
             self.note_idle();
+        }
+    }
+
+    /// Data comes after `idle`, in which nothing was sent (RFC 5681, 4.1).
+    pub(super) fn on_idle_end(&mut self, idle: Time, tcp: &Tcp) {
+        if tcp.restart_after_idle && idle > self.rtt.timeout(tcp) {
+            self.control.cwnd = self.control.cwnd.min(f64::from(tcp.initial_window));
         }
     }
 
