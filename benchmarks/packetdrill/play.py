@@ -13,7 +13,7 @@ compared (`Backend.unchecked`).
 import contextlib
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from packetdrill.script import Call, Code, Command, Event, Option, Packet, Script
@@ -114,7 +114,7 @@ class FaultError(Exception):
 def described(packet: Packet | Sent) -> str:
     """A segment in the language of scripts."""
     parts = [f"[{packet.ecn}]"] if packet.ecn not in (None, "noecn") else []
-    parts.append(packet.flags + (str(packet.ace) if packet.ace is not None else ""))
+    parts.append(packet.flags + (str(packet.ace) if isinstance(packet, Packet) and packet.ace is not None else ""))
     parts.append(f"{packet.seq}:{packet.seq + packet.length}({packet.length})")
     if packet.ack is not None:
         parts.append(f"ack {packet.ack}")
@@ -238,27 +238,30 @@ class Player:
             if part is None:
                 came = "nothing more" if parts else "nothing"
                 raise FaultError("no packet", self.at(described(packet), start_us, end_us, never), came)
-            if parts and (part.seq != parts[-1].seq + parts[-1].length or part.ack != parts[-1].ack):
+            if parts and not self.belongs(part, parts, packet):
                 came = f"{self.sent(parts)}, then {part}"
                 raise FaultError("packet", self.at(described(packet), start_us, end_us, never), came)
             parts.append(part)
         self.compare(packet, parts, start_us, end_us, never)
 
+    def belongs(self, part: Sent, parts: list[Sent], packet: Packet) -> bool:
+        """Whether a segment goes on from those before it: all are alike, and only the last may be shorter."""
+        before = parts[-1]
+        alike = (part.seq, part.ack) == (before.seq + before.length, before.ack)
+        fills = sum(p.length for p in parts) + part.length >= packet.length
+        return alike and (fills or part.length == before.length)
+
     def compare(self, packet: Packet, parts: list[Sent], start_us: float, end_us: float, never: bool) -> None:
         first, last = parts[0], parts[-1]
-        length = sum(part.length for part in parts)
-        came = Sent(
-            time_us=last.time_us,
-            flags="".join(sorted({flag for part in parts for flag in part.flags}, key="SFRPEWAU.".index)),
-            ace=first.ace,
+        # As packetdrill puts them together: all of the last one, but the number and CWR of the first.
+        flags = last.flags.replace("W", "") + ("W" if "W" in first.flags else "")
+        came = replace(
+            last,
+            flags="".join(sorted(flags, key="SFRPEWAU.".index)),
             seq=first.seq,
-            length=length,
-            ack=first.ack,
-            window=first.window,
-            options=first.options,
-            ecn=first.ecn,
+            length=sum(part.length for part in parts),
         )
-        wrong = self.differences(packet, came, first)
+        wrong = self.differences(packet, came)
         if wrong:
             where = self.at(described(packet), start_us, end_us, never)
             raise FaultError("packet", where, f"{self.sent(parts)}, other {', '.join(wrong)}")
@@ -267,7 +270,7 @@ class Player:
         if not never and (early or last.time_us > end_us + tolerance):
             raise FaultError("time", self.at(described(packet), start_us, end_us, never), self.sent(parts))
 
-    def differences(self, packet: Packet, came: Sent, first: Sent) -> list[str]:
+    def differences(self, packet: Packet, came: Sent) -> list[str]:
         """Names of the fields that are not as expected."""
         aside = {"P"} if "psh" in self.backend.unchecked else set()
         if packet.ace is not None:
@@ -287,10 +290,10 @@ class Player:
         }
         wrong = [name for name, differs in found.items() if differs]
         expected = packet.option("TS")
-        if expected and first.stamp is not None and first.ticks is not None:
-            self.stamps[expected[0]] = first.stamp
-            self.first_stamps = self.first_stamps or (expected[0], first.ticks)
-            off = abs(first.ticks - self.first_stamps[1] + self.first_stamps[0] - expected[0]) * self.tick_us
+        if expected and came.stamp is not None and came.ticks is not None:
+            self.stamps[expected[0]] = came.stamp
+            self.first_stamps = self.first_stamps or (expected[0], came.ticks)
+            off = abs(came.ticks - self.first_stamps[1] + self.first_stamps[0] - expected[0]) * self.tick_us
             if off > max(self.tolerance_us, TOLERANCE_SHARE * self.backend.now_us()):
                 wrong.append("TSval")
         return wrong
