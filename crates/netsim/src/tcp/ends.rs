@@ -104,6 +104,19 @@ impl SendingEnd {
         each!(self, SendingEnd, sender => sender.una)
     }
 
+    /// One above the highest number sent.
+    pub(crate) fn max(&self) -> u32 {
+        match self {
+            SendingEnd::Rfc(sender) => sender.max,
+            SendingEnd::Linux(sender) => sender.nxt(),
+        }
+    }
+
+    /// What it knows, by the names of `struct tcp_info` without `tcpi_`; times in microseconds.
+    pub(crate) fn state(&self, tcp: &Tcp) -> Vec<(&'static str, f64)> {
+        each!(self, SendingEnd, sender => sender.state(tcp))
+    }
+
     /// Segments sent.
     #[inline]
     pub(crate) fn sent(&self) -> u64 {
@@ -213,6 +226,11 @@ impl ReceivingEnd {
         net: &mut Net,
     ) {
         each!(self, ReceivingEnd, receiver => receiver.on_segment(handle, options, marked, shape, tcp, net))
+    }
+
+    /// Takes the timestamp of segment `seq`, whose options are in `net`.
+    pub(crate) fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
+        each!(self, ReceivingEnd, receiver => receiver.on_stamp(seq, options, net))
     }
 
     /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod control;
+pub mod endpoint;
 mod ends;
 mod hystart;
 mod linux;

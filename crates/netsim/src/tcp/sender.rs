@@ -3,6 +3,7 @@
 
 mod model;
 mod pacing;
+mod state;
 
 use qdisc::Ecn;
 use units::{Direction, Time};

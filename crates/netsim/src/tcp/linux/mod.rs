@@ -24,6 +24,7 @@ mod receiver;
 mod recovery;
 mod rtt;
 mod sender;
+mod state;
 mod timers;
 mod undo;
 

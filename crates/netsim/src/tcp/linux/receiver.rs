@@ -492,7 +492,7 @@ impl Receiver {
 
     /// Keeps the timestamp to echo: of the earliest segment not yet acknowledged (RFC 7323, 4.3); and takes the round-trip
     /// time that the echo in data tells.
-    fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
+    pub(crate) fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
         if let Some(options) = net.options.of(options)
             && seq <= self.acknowledged
             && options.stamp >= self.stamp

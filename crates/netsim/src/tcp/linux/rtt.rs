@@ -78,6 +78,11 @@ impl Estimator {
         f64::from(self.srtt_us) / 8e6
     }
 
+    /// Four times the mean deviation, microseconds.
+    pub(super) fn deviation_us(&self) -> u32 {
+        self.mdev_us
+    }
+
     /// The least time of the last five minutes, microseconds; the largest number before the first sample.
     #[inline]
     pub(super) fn least_us(&self) -> u32 {
