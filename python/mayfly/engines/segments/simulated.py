@@ -4,7 +4,6 @@ import struct
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,14 @@ import polars as pl
 from mayfly.discipline_registry import parse
 from mayfly.engines.segments.traces import Trace
 from mayfly.scenario.scenario import Scenario, scenario_of
-from mayfly.scenario.transport import Tcp
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import run_one
 from mayfly.workload.lists import flow_list
 
 FAST_BPS = 400_000_000_000
 """Of the links that shall take no time."""
+TICK_S = 0.01
+"""A jiffy of the guest's kernel (HZ = 100)."""
 QUEUE_PACKETS = 100_000
 RULES = {"cubic": "cubic", "reno": "aimd", "bbr": "bbr"}
 """Congestion controls of Linux by their names here."""
@@ -48,12 +48,6 @@ class Event:
     what: tuple[Any, ...]
 
 
-@cache
-def _known(field: str) -> bool:
-    """Whether the transport of this checkout has a field."""
-    return field in Tcp.model_fields
-
-
 def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scenario:
     """The scenario of a pattern.
 
@@ -77,13 +71,14 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
         "timestamps": pattern["timestamps"],
         "ecn": pattern["ecn"],
         "fin": False,
+        "tick": TICK_S,
     }
     if not pattern.get("tuned"):
         # As long as the kernel's window grows it acknowledges every segment at once (tcp_grow_window), and the guest's
         # fixed buffer lets it grow for longer than a flow lasts.
         tcp["delayed_ack"] = 0
     if not pattern["sack"]:
-        tcp |= {"sack": False} if _known("sack") else {"recovery": "newreno"}
+        tcp["recovery"] = "linux-without-sack"
     network = {
         "rate": link["rate_bps"],
         "reverse_rate": FAST_BPS,
