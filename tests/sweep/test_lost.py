@@ -101,8 +101,11 @@ def test_a_worker_of_a_cluster_that_takes_more_than_its_share_is_a_failure(tmp_p
     monkeypatch.setattr("mayfly.limits.limits.memory_bytes", 1_000_000_000)
     monkeypatch.setattr("mayfly.limits.limits.asked_bytes", 1_000_000_000)
     how = {"n_workers": 2, "threads_per_worker": threads, "processes": True, "dashboard_address": None}
+    # A local cluster gives up a worker that is not back after 15 s; here each one dies again and again.
+    dask = pytest.importorskip("dask", reason="dask is not installed")
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
     # Dask itself has no limit here.
-    with distributed.LocalCluster(**how, memory_limit=0) as cluster:
+    with patient, distributed.LocalCluster(**how, memory_limit=0) as cluster:
         make_workers = workers(cluster="dask://" + cluster.scheduler_address.removeprefix("tcp://"))
         done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "out", make_workers=make_workers)
         assert done.ran == 8 and all(row["status"] == "done" for row in done.rows)
@@ -110,6 +113,30 @@ def test_a_worker_of_a_cluster_that_takes_more_than_its_share_is_a_failure(tmp_p
         done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "more", make_workers=make_workers)
     assert done.ran == 8
     assert all("workers of a machine together have 1 GB" in row["error"] for row in done.rows)
+
+
+@pytest.mark.slow
+def test_a_cluster_without_workers_is_given_up(tmp_path, monkeypatch):
+    """Its workers and who would start them anew are dead: the sweep ends and says so."""
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    monkeypatch.setattr("mayfly.sweep.workers.WITHOUT_WORKERS_S", 2)
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**how) as cluster:
+
+        class Losing(Dask):
+            """The cluster is shut down to no worker when the first job is handed out."""
+
+            def submit(self, job, key):
+                super().submit(job, key)
+                if not getattr(self, "lost", False):
+                    self.lost = True
+                    cluster.scale(0)
+
+        address = "dask://" + cluster.scheduler_address.removeprefix("tcp://")
+        plan = load_plan(grid(tmp_path, seeds=1, duration="600s"))
+        done = sweep(plan, tmp_path / "out", make_workers=lambda: Losing(address))
+    failed = [row for row in done.rows if row["status"] == "failed"]
+    assert failed and all("no worker of the cluster is left" in row["error"] for row in failed)
 
 
 def test_two_at_once_in_one_folder_are_refused(tmp_path):

@@ -72,9 +72,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "max_rto": "120s",
         "delayed_ack": "40ms",
         "quick_acks": 16,
-        "recovery": "linux",
-        # A jiffy of HZ=250, as Debian and others have it.
-        "tick": "4ms",
+        "recovery": "sack",
         "timestamps": True,
         "rto_rule": "linux",
         "congestion": "cubic",

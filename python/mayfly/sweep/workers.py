@@ -6,6 +6,7 @@ import multiprocessing.connection
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -19,6 +20,8 @@ from mayfly.sweep.job import Done
 AHEAD = 2
 """Jobs handed out for each worker: the one that runs, and one that waits."""
 
+WITHOUT_WORKERS_S = 60
+"""For how long a sweep waits while its cluster has no worker."""
 LOST = "the worker that ran it died, and a second one too; out of memory?"
 
 
@@ -294,9 +297,17 @@ class Dask:
         self._results = as_completed(loop=self._client.loop)
         self._jobs: dict[Hashable, tuple[Job, str]] = {}
         self._addresses: tuple[str, ...] = ()
+        self._seen_s = time.monotonic()
+
+    def _threads(self) -> dict[str, int]:
+        """Threads of the workers that are there, by address."""
+        threads = self._client.nthreads()
+        if threads:
+            self._seen_s = time.monotonic()
+        return threads
 
     def room(self) -> bool:
-        threads = self._client.nthreads()
+        threads = self._threads()
         self._addresses = tuple(threads)
         return len(self._jobs) < AHEAD * (sum(threads.values()) or 1)
 
@@ -316,6 +327,14 @@ class Dask:
     def wait(self) -> Iterator[tuple[str, Done]]:
         from distributed import KilledWorker
 
+        end = time.monotonic() + 0.5
+        while not self._results.has_ready():
+            if time.monotonic() > end:
+                # Workers that died come back after some seconds, unless who started them has given them up.
+                if not self._threads() and time.monotonic() - self._seen_s > WITHOUT_WORKERS_S:
+                    yield from self._given_up()
+                return
+            time.sleep(0.01)
         future = next(self._results)
         job, key = self._jobs.pop(future.key)
         try:
@@ -327,6 +346,14 @@ class Dask:
             found = _lost(job, key, f"{type(error).__name__}: {error}")
         future.release()
         yield key, found
+
+    def _given_up(self) -> Iterator[tuple[str, Done]]:
+        """Nobody is left who could run what is handed out."""
+        jobs = list(self._jobs.values())
+        self._jobs.clear()
+        self._results.clear()
+        for job, key in jobs:
+            yield key, _lost(job, key, f"no worker of the cluster is left, for {WITHOUT_WORKERS_S} s; {_lost_there()}")
 
     def close(self) -> None:
         with contextlib.suppress(Exception):

@@ -71,6 +71,7 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
         "timestamps": pattern["timestamps"],
         "ecn": pattern["ecn"],
         "fin": False,
+        "recovery": "linux",
         "tick": TICK_S,
     }
     if not pattern.get("tuned"):
