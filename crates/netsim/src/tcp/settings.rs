@@ -207,7 +207,7 @@ impl Tcp {
                 return Err(ConfigError::Value(name, value.to_string(), bound));
             }
         }
-        if self.congestion.traits().needs_sack && !self.recovery.is_selective() {
+        if self.congestion.traits().needs_sack && !self.recovery.is_selective() && !self.recovery.is_linux() {
             let word = self.congestion.word().into();
             return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack or linux"));
         }
