@@ -75,7 +75,17 @@ fn ecn(number: u8) -> EcnMode {
 }
 
 fn rule(number: u8) -> Congestion {
-    [Congestion::Aimd, Congestion::Iiad, Congestion::Sqrt, Congestion::Cubic, Congestion::Bbr][usize::from(number) % 5]
+    const RULES: [Congestion; 8] = [
+        Congestion::Aimd,
+        Congestion::Iiad,
+        Congestion::Sqrt,
+        Congestion::Cubic,
+        Congestion::Bbr,
+        Congestion::Dctcp,
+        Congestion::Prague,
+        Congestion::Bbr3,
+    ];
+    RULES[usize::from(number) % RULES.len()]
 }
 
 fuzz_target!(|given: Given| {

@@ -54,13 +54,13 @@ class OwnTransport(Section):
     limited_transmit: bool = Field(True, description="RFC 3042")
     congestion: Rule = Field(
         "aimd",
-        description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), DCTCP (RFC 8257), Prague with ecn = l4s, "
-        "or BBR v1, which needs recovery = sack",
+        description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), DCTCP (RFC 8257), Prague (ecn = l4s), "
+        "or BBR, version 1 and 3, which need recovery = sack",
     )
     ecn: Ecn = Field(
         "off",
-        description="marks: classic (RFC 3168), the feedback of dctcp (RFC 8257), accurate counts (RFC 9768), or those with "
-        "ECT(1): l4s (RFC 9331); true is classic, false off",
+        description="marks: classic (RFC 3168), with the feedback of dctcp (RFC 8257), with accurate counts (RFC 9768), "
+        "or l4s: those with ECT(1) (RFC 9331); true is classic, false off",
     )
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
     hystart: bool = Field(False, description="slow start ends when the queue begins to fill (Ha and Rhee 2011)")

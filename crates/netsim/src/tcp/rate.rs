@@ -151,6 +151,11 @@ impl Rate {
         *self.departure(seq) = departure;
     }
 
+    /// Whether `seq`, sent and not yet acknowledged, is known to have arrived.
+    pub(crate) fn has_arrived(&self, seq: u32) -> bool {
+        self.departures[seq as usize & (self.departures.len() - 1)].arrived
+    }
+
     /// Segment `seq` is found to be lost.
     pub(crate) fn lose(&mut self, seq: u32) -> Loss {
         self.lost += 1;

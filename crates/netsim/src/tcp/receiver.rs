@@ -46,7 +46,7 @@ pub(crate) struct Receiver {
     /// (RFC 8257, 3.2: DCTCP.CE).
     echo: bool,
     /// Marked segments that have come in (RFC 9768, 3.2.1: r.cep).
-    marks: u32,
+    pub(super) marks: u32,
     /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
     probed: Option<Time>,
     /// A SYN or its answer was lost, as this end can tell.

@@ -250,6 +250,10 @@ impl Sender {
     /// reduced once for all that was in flight, and not again while a loss in the same window is being repaired
     /// (RFC 3168, 6.1.2; RFC 8257, 3.3).
     pub(super) fn on_marks(&mut self, ack: u32, acked: u32, marked: u32, tcp: &Tcp, net: &Net) {
+        if self.una == 0 {
+            // The answer to the SYN is none of a window.
+            return;
+        }
         let (traits, rtt_s) = (self.control.rule.traits(), self.rtt.smoothed_s(tcp));
         let counts = tcp.counts_marks();
         if counts {
@@ -356,7 +360,7 @@ impl Sender {
         }
         self.recovering = false;
         self.control.on_timeout();
-        self.model_timed_out();
+        self.model_timed_out(net.now);
         self.rtt.back_off(tcp);
         self.forget_timed(tcp);
         self.nxt = self.una;

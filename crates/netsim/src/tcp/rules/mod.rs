@@ -6,6 +6,7 @@
 
 mod aimd;
 mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 mod iiad;
@@ -146,4 +147,6 @@ rules! {
     Prague, "prague", prague::Prague;
     /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); needs `recovery = sack`, and is paced.
     Bbr, "bbr", bbr::FollowsModel;
+    /// BBR, version 3 (draft-ietf-ccwg-bbr); needs `recovery = sack`, and is paced.
+    Bbr3, "bbr3", bbr3::FollowsModel3;
 }

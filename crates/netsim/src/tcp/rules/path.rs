@@ -86,6 +86,18 @@ impl Model {
         }
     }
 
+    /// The retransmission timer went off: all from `una` to before `max` that is not known to have arrived is lost.
+    pub(in crate::tcp) fn timed_out(&mut self, una: u32, max: u32, now: Time) {
+        for seq in self.judged_below.max(una)..max {
+            if !self.rate.has_arrived(seq) {
+                let loss = self.rate.lose(seq);
+                self.path.on_loss(&loss, now);
+            }
+        }
+        self.judged_below = self.judged_below.max(max);
+        self.path.on_timeout(0);
+    }
+
     /// Tells the model of the holes that the scoreboard has come to take for lost, of those from `una` on: how many.
     pub(in crate::tcp) fn newly_lost(&mut self, board: &Scoreboard, una: u32, now: Time) -> u32 {
         let from = self.judged_below.max(una);

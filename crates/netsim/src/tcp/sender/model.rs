@@ -53,9 +53,9 @@ impl Sender {
     }
 
     /// The retransmission timer went off.
-    pub(in crate::tcp) fn model_timed_out(&mut self) {
+    pub(in crate::tcp) fn model_timed_out(&mut self, now: Time) {
         if let Some(model) = &mut self.model {
-            model.path.on_timeout(0);
+            model.timed_out(self.una, self.max, now);
         }
     }
 
