@@ -242,7 +242,6 @@ fn bbr3_answers_to_marks() {
         let (rates, out) = window(&run, &list, 20, 60);
         (rates, out.records[0].queue_delay.mean_s() * 1e3, out.records[0].drops)
     });
-    eprintln!("{found:?}");
     let [(rates, wait_ms, drops), (_, unmarked_ms, _)] = &found;
     assert!(rates[0] + rates[1] > 0.9 * capacity(50) && *drops == 0, "{found:?}");
     assert!(*wait_ms < 10.0 && *unmarked_ms > 20.0, "{found:?}");

@@ -59,8 +59,8 @@ class OwnTransport(Section):
     )
     ecn: Ecn = Field(
         "off",
-        description="marks: classic (RFC 3168), with the feedback of dctcp (RFC 8257), with accurate counts (RFC 9768), "
-        "or l4s: those with ECT(1) (RFC 9331); true is classic, false off",
+        description="marks: classic (RFC 3168), with the feedback of dctcp (RFC 8257), accurate: counted (RFC 9768), or "
+        "l4s: counted, with ECT(1) (RFC 9331); true is classic, false off",
     )
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
     hystart: bool = Field(False, description="slow start ends when the queue begins to fill (Ha and Rhee 2011)")

@@ -159,6 +159,8 @@ pub(crate) struct Bbr3 {
     extra_acked_interval_start: Time,
     prior_cwnd: f64,
     recovering: bool,
+    /// What an undo brings back is saved.
+    saved: bool,
     undo_state: Option<State>,
     undo_bw_shortterm: f64,
     undo_inflight_shortterm: f64,
@@ -231,25 +233,22 @@ impl PathModel for Bbr3 {
         }
     }
 
-    /// `OnEnterFastRecovery` (5.6.4.4). The losses that set it off have been noted, with the state before.
+    /// `OnEnterFastRecovery` (5.6.4.4). The losses that set it off have been noted.
     fn on_recovery(&mut self, _: u32, _: u64) {
-        self.save_cwnd();
-        if !self.is_loss_in_round {
-            self.save_state_upon_loss();
-        }
+        self.begin_episode();
         self.recovering = true;
     }
 
     /// `RestoreCwnd` (5.6.4.4), within the bounds of the model.
     fn on_recovered(&mut self) {
-        self.recovering = false;
+        (self.recovering, self.saved) = (false, false);
         self.restore_cwnd();
         self.bound_cwnd();
     }
 
     /// `HandleSpuriousLossDetection` (5.5.11.2).
     fn on_undo(&mut self, _: Time) {
-        self.recovering = false;
+        (self.recovering, self.saved) = (false, false);
         self.restore_cwnd();
         self.is_loss_in_round = false;
         self.reset_full_bw();
@@ -274,10 +273,7 @@ impl PathModel for Bbr3 {
 
     /// `OnEnterRTO` (5.6.4.4).
     fn on_timeout(&mut self, in_flight: u32) {
-        self.save_cwnd();
-        if !self.is_loss_in_round {
-            self.save_state_upon_loss();
-        }
+        self.begin_episode();
         self.recovering = true;
         self.cwnd = f64::from(in_flight) + 1.0;
     }
@@ -356,6 +352,7 @@ impl Bbr3 {
             extra_acked_interval_start: now,
             prior_cwnd: 0.0,
             recovering: false,
+            saved: false,
             undo_state: None,
             undo_bw_shortterm: 0.0,
             undo_inflight_shortterm: 0.0,
@@ -597,23 +594,18 @@ impl Bbr3 {
         if !self.full_bw_reached || self.adapt_long_term_model(rs, now) {
             return;
         }
-        match self.state {
-            State::Down | State::Cruise => {
-                if !self.is_time_to_probe_bw(rs, now) && self.state == State::Down && self.is_time_to_cruise(rs) {
-                    self.state = State::Cruise;
-                }
-            }
-            State::Refill if self.round_start => {
-                self.is_bw_probe_sample = true;
-                self.start_up(rs);
-            }
-            State::Up => {
-                if self.is_time_to_go_down(rs) {
-                    self.prev_probe_too_high = false;
-                    self.start_down(rs.delivered, now);
-                }
-            }
-            _ => {}
+        let state = self.state;
+        if matches!(state, State::Down | State::Cruise) && self.is_time_to_probe_bw(rs, now) {
+            return;
+        }
+        if state == State::Down && self.is_time_to_cruise(rs) {
+            self.state = State::Cruise;
+        } else if state == State::Refill && self.round_start {
+            self.is_bw_probe_sample = true;
+            self.start_up(rs);
+        } else if state == State::Up && self.is_time_to_go_down(rs) {
+            self.prev_probe_too_high = false;
+            self.start_down(rs.delivered, now);
         }
     }
 
@@ -861,13 +853,20 @@ impl Bbr3 {
     fn note_loss(&mut self, delivered: u64) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = delivered;
-            self.save_cwnd();
-            self.save_state_upon_loss();
         }
+        self.begin_episode();
         self.is_loss_in_round = true;
     }
 
-    fn save_state_upon_loss(&mut self) {
+    /// `SaveCwnd` and `SaveStateUponLoss` (5.5.11.1), once per loss recovery: with the first loss that sets it off, before the
+    /// model answers to that.
+    fn begin_episode(&mut self) {
+        if self.recovering || !self.saved {
+            self.save_cwnd();
+        }
+        if std::mem::replace(&mut self.saved, true) {
+            return;
+        }
         self.undo_state = None;
         self.undo_bw_shortterm = self.bw_shortterm;
         self.undo_inflight_shortterm = self.inflight_shortterm;
@@ -1089,9 +1088,9 @@ mod tests {
         (bench.model.inflight_longterm, bench.model.cwnd) = (100.0, 100.0);
         bench.round(plain());
         let mut bounds = vec![bench.model.inflight_longterm];
-        for _ in 0..4 {
+        for growing in [2000.0, 3000.0, 4500.0, 7000.0] {
             let acked = bench.model.cwnd as u32;
-            let full = Sample { window_limited: true, acked, rate: Some(3000.0), ..plain() };
+            let full = Sample { window_limited: true, acked, rate: Some(growing), ..plain() };
             assert_eq!(bench.round(full), State::Up);
             bounds.push(bench.model.inflight_longterm);
         }
@@ -1135,9 +1134,9 @@ mod tests {
     fn losses_outside_probes_lower_the_short_term_bounds_by_three_tenths_per_round_at_most() {
         let mut bench = Bench::steady();
         bench.until(State::Cruise, Sample { prior_in_flight: 80, ..plain() });
-        let before = bench.model.cwnd;
         let slow = Sample { rate: Some(500.0), acked: 40, prior_in_flight: 80, ..plain() };
         bench.round(slow);
+        let before = bench.model.cwnd;
         for rounds in 1..=3 {
             bench.lose(1, 100);
             // The round of the loss ends with what is sent after it.
@@ -1156,15 +1155,13 @@ mod tests {
     }
 
     #[test]
-    fn two_cycles_forget_the_bandwidth() {
+    fn what_the_cycle_before_last_delivered_is_forgotten() {
         let mut bench = Bench::steady();
         let slow = Sample { rate: Some(100.0), prior_in_flight: 5, in_flight: 5, sent_in_flight: 5, ..plain() };
-        for cycle in 0..2 {
-            bench.until(State::Up, slow);
-            assert_eq!(bench.model.max_bw(), LINK, "cycle {cycle}");
-            bench.until(State::Down, slow);
-            bench.round(slow);
-        }
+        bench.until(State::Up, slow);
+        bench.until(State::Down, slow);
+        assert_eq!(bench.model.max_bw(), LINK, "of the cycle before");
+        bench.round(slow);
         assert_eq!(bench.model.max_bw(), 100.0);
     }
 
