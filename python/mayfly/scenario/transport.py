@@ -59,7 +59,7 @@ class OwnTransport(Section):
     )
     ecn: Ecn = Field(
         "off",
-        description="marks: classic (RFC 3168), with the feedback of dctcp (RFC 8257), accurate: counted (RFC 9768), or "
+        description="marks: classic (RFC 3168), as in dctcp (RFC 8257), accurate: counted (RFC 9768), or "
         "l4s: counted, with ECT(1) (RFC 9331); true is classic, false off",
     )
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
