@@ -9,7 +9,7 @@ mod dumbbell;
 use arbitrary::Arbitrary;
 use dumbbell::{rate, wired};
 use libfuzzer_sys::fuzz_target;
-use netsim::tcp::settings::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Control, FlowSpec, OwnTransport, run};
 use qdisc::{Limit, disciplines};
 use units::Time;
@@ -29,6 +29,7 @@ struct Given {
     times: [u8; 4],
     congestion: u8,
     recovery: u8,
+    ecn: u8,
     own: Vec<Own>,
     retries: Option<u8>,
     duration: u16,
@@ -56,6 +57,7 @@ struct Flow {
 struct Own {
     congestion: u8,
     recovery: u8,
+    ecn: u8,
     windows: [u8; 3],
     flags: u8,
 }
@@ -68,8 +70,22 @@ fn recovery(number: u8) -> Recovery {
     [Recovery::Reno, Recovery::NewReno, Recovery::Sack][usize::from(number) % 3]
 }
 
+fn ecn(number: u8) -> EcnMode {
+    [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accurate, EcnMode::L4s][usize::from(number) % 5]
+}
+
 fn rule(number: u8) -> Congestion {
-    [Congestion::Aimd, Congestion::Iiad, Congestion::Sqrt, Congestion::Cubic, Congestion::Bbr][usize::from(number) % 5]
+    const RULES: [Congestion; 8] = [
+        Congestion::Aimd,
+        Congestion::Iiad,
+        Congestion::Sqrt,
+        Congestion::Cubic,
+        Congestion::Bbr,
+        Congestion::Dctcp,
+        Congestion::Prague,
+        Congestion::Bbr3,
+    ];
+    RULES[usize::from(number) % RULES.len()]
 }
 
 fuzz_target!(|given: Given| {
@@ -103,7 +119,8 @@ fuzz_target!(|given: Given| {
     tcp.tick = Time(1 << (given.times[2] % 30));
     tcp.quick_acks = u32::from(given.times[3]);
     (tcp.fin, tcp.fin_on_data, tcp.handshake_ack) = (flag(0), flag(1), flag(2));
-    (tcp.limited_transmit, tcp.ecn, tcp.byte_counting, tcp.hystart) = (flag(3), flag(4), flag(5), flag(6));
+    (tcp.limited_transmit, tcp.byte_counting, tcp.hystart) = (flag(3), flag(5), flag(6));
+    tcp.ecn = ecn(given.ecn);
     (tcp.lax_duplicates, tcp.impatient, tcp.time_repeated_syn, tcp.timestamps) = (flag(7), flag(8), flag(9), flag(10));
     (tcp.syn_loss_lowers_ssthresh, tcp.recycled_senders, tcp.pacing) = (flag(11), flag(12), flag(13));
     tcp.loss_window = if flag(14) { LossWindow::Cwnd } else { LossWindow::Flight };
@@ -122,7 +139,8 @@ fuzz_target!(|given: Given| {
         tcp.initial_window = u32::from(own.windows[0] % 20) + 1;
         tcp.receiver_window = u32::from(own.windows[1]) + 1;
         let flag = |place: u32| own.flags >> place & 1 == 1;
-        (tcp.fin, tcp.ecn, tcp.timestamps, tcp.recycled_senders) = (flag(0), flag(1), flag(2), flag(3));
+        (tcp.fin, tcp.timestamps, tcp.recycled_senders) = (flag(0), flag(2), flag(3));
+        tcp.ecn = ecn(own.ecn);
         (tcp.pacing, tcp.byte_counting, tcp.hystart) = (flag(4), flag(5), flag(6));
         plan.transports.push(OwnTransport { name: "own".into(), tcp });
     }

@@ -46,10 +46,17 @@ def test_flows_may_have_a_rule_and_pacing_of_their_own_and_nothing_else():
     tcp = Tcp(preset="linux", congestion_of={"bulk": "aimd"})
     own = own_transport("transports.fast", merged(tcp, OwnTransport(congestion="bbr", pacing=True)), tcp)
     assert (own.congestion, own.paced) == ("bbr", True)
-    with pytest.raises(MayflyError, match=r"^transports.fast.ecn = true: must be as in \[tcp\], false, with --engine"):
+    with pytest.raises(MayflyError, match=r"^transports.fast.ecn = classic: must be as in \[tcp\], off, with --engine"):
         own_transport("transports.fast", merged(tcp, OwnTransport(ecn=True)), tcp)
     with pytest.raises(MayflyError, match=r"^transports.fast.congestion = iiad: the kernel has aimd, cubic, bbr$"):
         own_transport("transports.fast", merged(tcp, OwnTransport(congestion="iiad")), tcp)
+
+
+def test_feedback_of_marks_that_the_kernel_has_not_is_refused():
+    assert transport_of(Tcp(ecn=True)).sysctl["net.ipv4.tcp_ecn"] == "1"
+    for word in ("dctcp", "accurate", "l4s"):
+        with pytest.raises(MayflyError, match=rf"^tcp.ecn = {word}: the kernel has off, classic$"):
+            transport_of(Tcp(ecn=word))
 
 
 def test_every_field_is_set_or_told_of():

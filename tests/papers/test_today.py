@@ -66,7 +66,7 @@ def test_every_run_has_five_replications_and_the_rivals() -> None:
     for transport in ("cubic", "bbr", "ecn"):
         assert {"efd", "las", *RIVALS} <= set(OF[f"{transport}-8"].disciplines)
         assert OF[f"{transport}-8"].loaded().tcp.initial_window == 10
-    assert OF["bbr-8"].loaded().tcp.congestion == "bbr" and OF["ecn-8"].loaded().tcp.ecn
+    assert OF["bbr-8"].loaded().tcp.congestion == "bbr" and OF["ecn-8"].loaded().tcp.ecn == "classic"
 
 
 def test_response_times_by_size_and_state() -> None:

@@ -12,7 +12,7 @@ import pytest
 from mayfly import _native
 from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import scenario_of
-from mayfly.scenario.transport import RULES, OwnTransport, Tcp
+from mayfly.scenario.transport import ECN, RULES, OwnTransport, Tcp
 from mayfly.simulate import columns
 from mayfly.simulate.run import native_settings
 from mayfly.simulate.transports import native
@@ -74,7 +74,7 @@ def words_of(schema, name):
 def test_words_are_those_of_the_section(schema):
     fields = {name: field.annotation for name, field in Tcp.model_fields.items() if name not in PYTHON_ONLY}
     literal = {name: set(get_args(kind)) for name, kind in fields.items() if "Literal" in str(kind)}
-    assert len(literal) == 6
+    assert len(literal) == 7
     assert literal == {name: words_of(schema, name) for name in schema["properties"] if words_of(schema, name)}
 
 
@@ -83,6 +83,14 @@ def test_rules_of_the_congestion_window_are_those_of_the_native_module_in_its_or
     assert Tcp().congestion == "aimd" and [Tcp(congestion=rule, recovery="sack").congestion for rule in RULES] == [
         *RULES
     ]
+
+
+def test_ecn_may_be_given_as_the_switch_it_was():
+    assert (Tcp(ecn=True).ecn, Tcp(ecn=False).ecn, Tcp().ecn) == ("classic", "off", "off")
+    assert [Tcp(ecn=word).ecn for word in ECN] == ["off", "classic", "dctcp", "accurate", "l4s"]
+    for bad in (1, "yes", "ect1", None):
+        with pytest.raises(ValueError, match="Input should be 'off', 'classic', 'dctcp', 'accurate' or 'l4s'"):
+            Tcp(ecn=bad)
 
 
 def test_every_setting_is_in_the_reference(monkeypatch):

@@ -172,7 +172,7 @@ def test_the_kernel_has_rules_of_sockets_and_refuses_other_differences(monkeypat
     of = {"fast": ("bbr", True), "reno": ("reno", False), None: ("cubic", False)}
     assert [(row["congestion"], row["paced"]) for row in rows] == [of[name] for name in flows["transport"]]
     other = scenario(fast={"congestion": "bbr", "ecn": True}, reno={"congestion": "aimd"})
-    with pytest.raises(MayflyError, match=r"^transports\.fast\.ecn = true: must be as in \[tcp\], false, "):
+    with pytest.raises(MayflyError, match=r"^transports\.fast\.ecn = classic: must be as in \[tcp\], off, "):
         mayfly.compare(other, "fifo", flows, engine=engine("linux"))
 
 

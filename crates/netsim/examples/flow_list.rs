@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use netsim::tcp::settings::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
 use units::{BitRate, Time};
@@ -68,7 +68,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             close_acks: 0,
             handshake_ack: false,
             limited_transmit: true,
-            ecn: false,
+            ecn: EcnMode::Off,
             hystart: false,
             byte_counting: false,
             congestion: Congestion::Aimd,

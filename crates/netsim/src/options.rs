@@ -1,4 +1,5 @@
-//! Options of the segments under way: selective acknowledgements (RFC 2018), timestamps (RFC 7323).
+//! Options of the segments under way: selective acknowledgements (RFC 2018), timestamps (RFC 7323), counts of marks
+//! (RFC 9768).
 //!
 //! Principle: a packet is copied often and most carry none, so it has an index into a slab. Who takes the packet
 //! from the network gives the place back: the host it reaches, the queue that drops it, or the port that finds
@@ -28,6 +29,10 @@ pub(crate) struct SegmentOptions {
     pub(crate) stamp: Time,
     /// TSecr: the TSval the receiver answers.
     pub(crate) echoed: Time,
+    /// Marked segments that have come in, in all (RFC 9768, 3.2: the counter behind the ACE field).
+    pub(crate) marks: u32,
+    /// ECE of an acknowledgement that rides on data (RFC 8257, 3.2).
+    pub(crate) echo: bool,
 }
 
 impl SegmentOptions {

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use cell::{CHAIN, NS3, STANDARD, cell, run_of};
 use dumbbell::{ms, rate, wired};
-use netsim::tcp::settings::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::wlan::{AfterFailure, Aggregation, Category, Placement, Rules};
 use netsim::{
     Account, Books, Burst, Control, Counting, FlowSpec, Graph, Hosts, Interface, Link, Output, OwnTransport, Probe,
@@ -80,6 +80,8 @@ fn limit(draws: &mut Draws) -> Limit {
     }
 }
 
+const ECN: [EcnMode; 5] = [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accurate, EcnMode::L4s];
+
 fn transport(draws: &mut Draws) -> Tcp {
     let plain = wired("fifo").tcp;
     let congestion = draws.pick(&[
@@ -89,6 +91,9 @@ fn transport(draws: &mut Draws) -> Tcp {
         Congestion::Cubic,
         Congestion::Cubic,
         Congestion::Bbr,
+        Congestion::Bbr3,
+        Congestion::Dctcp,
+        Congestion::Prague,
     ]);
     let recovery = draws.pick(&[Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
     let fin_on_data = draws.chance(0.2);
@@ -105,7 +110,7 @@ fn transport(draws: &mut Draws) -> Tcp {
         close_acks: if fin_on_data { 2 } else { 0 },
         handshake_ack: draws.chance(0.5),
         limited_transmit: draws.chance(0.5),
-        ecn: draws.chance(0.5),
+        ecn: if congestion == Congestion::Prague { EcnMode::L4s } else { draws.pick(&ECN) },
         hystart: draws.chance(0.5),
         byte_counting: draws.chance(0.3),
         congestion,
@@ -119,7 +124,7 @@ fn transport(draws: &mut Draws) -> Tcp {
         time_repeated_syn: draws.chance(0.5),
         syn_loss_lowers_ssthresh: draws.chance(0.5),
         recycled_senders: draws.chance(0.3),
-        recovery: if congestion == Congestion::Bbr { Recovery::Sack } else { recovery },
+        recovery: if matches!(congestion, Congestion::Bbr | Congestion::Bbr3) { Recovery::Sack } else { recovery },
         timestamps: draws.chance(0.5),
         rto_rule: draws.pick(&[RtoRule::Linux, RtoRule::Rfc6298]),
         pacing: draws.chance(0.3),

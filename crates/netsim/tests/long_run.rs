@@ -90,25 +90,25 @@ impl Fluid {
             blind -= if sent < packets { 0.0 } else { STEP };
             self.window = match self.rule {
                 Congestion::Aimd => self.window + STEP,
-                Congestion::Bbr => unreachable!("follows its path, not a rule"),
                 Congestion::Iiad => self.window + STEP / self.window,
                 Congestion::Sqrt => self.window + STEP / self.window.sqrt(),
                 Congestion::Cubic => {
                     reno += STEP * if reno < self.peak { 3.0 * 0.3 / 1.7 } else { 1.0 };
                     (0.4 * (rounds * RTT.as_secs_f64() - plateau).powi(3) + self.peak).max(reno)
                 }
+                _ => unreachable!("answers to its path or to marks, not to losses alone"),
             };
             sent += self.window * STEP;
         }
         self.window = match self.rule {
             Congestion::Aimd => self.window / 2.0,
-            Congestion::Bbr => unreachable!("follows its path, not a rule"),
             Congestion::Iiad => self.window - 2.0 / 3.0,
             Congestion::Sqrt => self.window - self.window.sqrt() * (2.0 / 3.0),
             Congestion::Cubic => {
                 self.peak = if self.window < self.peak { self.window * 0.85 } else { self.window };
                 self.window * 0.7
             }
+            _ => unreachable!("answers to its path or to marks, not to losses alone"),
         }
         .max(2.0);
         (rounds + self.blind, sent)

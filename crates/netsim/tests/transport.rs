@@ -5,11 +5,13 @@ mod dumbbell;
 
 use dumbbell::{go, ms, rate, transfer, wired};
 use netsim::FlowSpec;
-use netsim::tcp::settings::{Congestion, Recovery, RtoRule};
+use netsim::tcp::settings::{Congestion, EcnMode, Recovery, RtoRule};
 use units::Time;
 
 const RECOVERIES: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
-const RULES: [Congestion; 4] = [Congestion::Aimd, Congestion::Iiad, Congestion::Sqrt, Congestion::Cubic];
+const ECN: [EcnMode; 4] = [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accurate];
+const RULES: [Congestion; 5] =
+    [Congestion::Aimd, Congestion::Iiad, Congestion::Sqrt, Congestion::Cubic, Congestion::Dctcp];
 
 #[test]
 fn all_data_arrives_whatever_the_transport() {
@@ -28,7 +30,7 @@ fn all_data_arrives_whatever_the_transport() {
                 let tcp = &mut run.tcp;
                 (tcp.recovery, tcp.congestion) = (recovery, congestion);
                 (tcp.timestamps, tcp.pacing) = (options & 1 != 0, options & 2 != 0);
-                (tcp.ecn, tcp.fin) = (options & 4 != 0, options & 8 == 0);
+                (tcp.ecn, tcp.fin) = (ECN[options / 4], options & 8 == 0);
                 tcp.rto_rule = if options & 1 != 0 { RtoRule::Linux } else { RtoRule::Rfc6298 };
                 (tcp.min_rto, tcp.initial_window) = (ms(200), 10);
                 run.network.loss = 0.03;

@@ -3,7 +3,7 @@
 mod dumbbell;
 
 use dumbbell::{go, ms, rate, wired};
-use netsim::tcp::settings::{Congestion, Recovery};
+use netsim::tcp::settings::{Congestion, EcnMode, Recovery};
 use netsim::{FlowSpec, OwnTransport, Run, Tcp};
 use units::Time;
 
@@ -45,7 +45,9 @@ fn outcome(run: &Run, flows: &[FlowSpec]) -> String {
 /// the same to the last bit, recycled senders and coarse clocks included.
 #[test]
 fn transports_of_equal_settings_are_one_transport() {
-    for (congestion, ecn) in [(Congestion::Aimd, false), (Congestion::Cubic, true), (Congestion::Bbr, false)] {
+    for (congestion, ecn) in
+        [(Congestion::Aimd, EcnMode::Off), (Congestion::Cubic, EcnMode::Classic), (Congestion::Bbr, EcnMode::Off)]
+    {
         let mut run = network();
         (run.tcp.congestion, run.tcp.recovery, run.tcp.ecn) = (congestion, Recovery::Sack, ecn);
         (run.tcp.tick, run.tcp.fin, run.tcp.recycled_senders) = (ms(10), false, true);

@@ -7,6 +7,9 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.presets import TIMESTAMPS_BYTES
 from mayfly.scenario.transport import OwnTransport, Tcp
 
+ECN = {"off": "0", "classic": "1"}
+"""``net.ipv4.tcp_ecn`` by ``tcp.ecn``."""
+
 ALGORITHMS = {"aimd": "reno", "cubic": "cubic", "bbr": "bbr"}
 """Linux's names of the rules of the congestion window."""
 
@@ -126,7 +129,7 @@ def transport_of(tcp: Tcp) -> Transport:
         "net.ipv4.tcp_timestamps": "1" if tcp.timestamps else "0",
         # A window that needs no scale is not rounded by it.
         "net.ipv4.tcp_window_scaling": "0" if window_bytes <= LARGEST_UNSCALED_BYTES else "1",
-        "net.ipv4.tcp_ecn": "1" if tcp.ecn else "0",
+        "net.ipv4.tcp_ecn": _ecn(tcp),
         "net.ipv4.tcp_syn_retries": str(_syn_retries(tcp)),
         "net.ipv4.tcp_synack_retries": str(_syn_retries(tcp)),
     }
@@ -188,6 +191,12 @@ def _algorithm(rule: str, name: str) -> str:
     if rule not in ALGORITHMS:
         raise MayflyError(f"{name} = {rule}: the kernel has {', '.join(ALGORITHMS)}")
     return ALGORITHMS[rule]
+
+
+def _ecn(tcp: Tcp) -> str:
+    if tcp.ecn not in ECN:
+        raise MayflyError(f"tcp.ecn = {tcp.ecn}: the kernel has {', '.join(ECN)}")
+    return ECN[tcp.ecn]
 
 
 def _syn_retries(tcp: Tcp) -> int:

@@ -78,7 +78,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "congestion": "cubic",
         "hystart": True,
         "byte_counting": True,
-        "ecn": False,
+        "ecn": "off",
         "syn_retries": 6,
         "retries": 15,
     },

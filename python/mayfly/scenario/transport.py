@@ -4,22 +4,32 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from mayfly import _native
 from mayfly.fields import Seconds, Section, Whole, as_written
 from mayfly.scenario import presets
 
-RULES: tuple[str, ...] = tuple(
-    rule["const"] for rule in json.loads(_native.transport_schema())["$defs"]["Congestion"]["oneOf"]
-)
+
+def _words(name: str) -> tuple[str, ...]:
+    """Words of a setting, in the order of the native module."""
+    return tuple(word["const"] for word in json.loads(_native.transport_schema())["$defs"][name]["oneOf"])
+
+
+RULES: tuple[str, ...] = _words("Congestion")
 """Rules of the congestion window, in the order of ``crates/netsim/src/tcp/rules/mod.rs``."""
+
+ECN: tuple[str, ...] = _words("EcnMode")
+"""Kinds of explicit congestion notification, in the order of ``crates/netsim/src/tcp/settings.rs``."""
+
 
 if TYPE_CHECKING:
     Rule = str
+    Ecn = str
 else:
     # One of words that only the native module knows.
     Rule = Literal[RULES]
+    Ecn = Literal[ECN]
 
 
 class OwnTransport(Section):
@@ -44,9 +54,14 @@ class OwnTransport(Section):
     limited_transmit: bool = Field(True, description="RFC 3042")
     congestion: Rule = Field(
         "aimd",
-        description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), or BBR v1, which needs recovery = sack",
+        description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), DCTCP (RFC 8257), Prague (ecn = l4s), "
+        "or BBR, version 1 and 3, which need recovery = sack",
     )
-    ecn: bool = Field(False, description="RFC 3168: data is ECT(0), a mark halves the window")
+    ecn: Ecn = Field(
+        "off",
+        description="marks: classic (RFC 3168), as in dctcp (RFC 8257), accurate: counted (RFC 9768), or "
+        "l4s: counted, with ECT(1) (RFC 9331); true is classic, false off",
+    )
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
     hystart: bool = Field(False, description="slow start ends when the queue begins to fill (Ha and Rhee 2011)")
     lax_duplicates: bool = Field(False, description="limited transmit and delayed ACK take duplicates as ns-2 does")
@@ -93,6 +108,12 @@ class OwnTransport(Section):
     @classmethod
     def _fill_in_preset(cls, given: Any) -> Any:
         return presets.filled_in(given) if isinstance(given, dict) else given
+
+    @field_validator("ecn", mode="before")
+    @classmethod
+    def _was_a_switch(cls, given: object) -> object:
+        """Before there were kinds it was a switch, and in scenarios it may still be."""
+        return ("classic" if given else "off") if isinstance(given, bool) else given
 
     @property
     def headers_bytes(self) -> int:

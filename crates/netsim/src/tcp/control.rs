@@ -53,6 +53,11 @@ impl Control {
         self.rule.reduced(window)
     }
 
+    /// What marks leave of `window`, if they take anything now. Moves neither window nor threshold.
+    pub(crate) fn marked(&mut self, window: f64, now: Time, rtt_s: f64, tcp: &Tcp) -> Option<f64> {
+        self.rule.marked(window, Moment { now, rtt_s, hystart: tcp.hystart })
+    }
+
     /// Slow-start threshold for a window reduced to `window`: at least two segments (RFC 5681, Eq. 4), and whole
     /// ones where halving is meant to leave whole ones.
     pub(crate) fn threshold(&self, window: f64) -> f64 {

@@ -312,11 +312,11 @@ impl Endpoint {
 
     /// Lets the sender act; data carries the acknowledgement that may have been due.
     fn send(&mut self, act: impl FnOnce(&mut Connection, &Tcp, &mut Net)) {
-        self.sends.shape.riding = self.receives.receiver.riding();
+        self.sends.shape.riding = self.receives.receiver.riding(&self.tcp);
         act(&mut self.sends, &self.tcp, &mut self.net);
         if !self.net.outbox.is_empty() {
             self.sent_at = self.net.now;
-            self.receives.receiver.on_ride();
+            self.receives.receiver.on_ride(&self.tcp);
         }
         self.collect();
     }
@@ -340,7 +340,7 @@ impl Endpoint {
             _ => Role::Data,
         };
         let number = if role == Role::Ack { self.sends.sender.max() } else { handle.number };
-        let echoed = self.receives.receiver.riding().map_or(Time::ZERO, |(_, stamp)| stamp);
+        let echoed = self.receives.receiver.riding(&self.tcp).map_or(Time::ZERO, |riding| riding.stamp);
         let options = self.net.options.of(packet.options);
         Outgoing {
             time: self.net.now,

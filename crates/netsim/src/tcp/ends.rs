@@ -8,7 +8,7 @@ use crate::tcp::receiver::Receiver;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::sender::Sender;
 use crate::tcp::settings::Tcp;
-use crate::tcp::{Life, Shape};
+use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::Handle;
 use crate::wire::net::Net;
 
@@ -206,13 +206,19 @@ impl ReceivingEnd {
     }
 
     /// What data to the sender may acknowledge now: the next number expected, and the timestamp to echo.
-    pub(crate) fn riding(&self) -> Option<(u32, Time)> {
-        each!(self, ReceivingEnd, receiver => receiver.riding())
+    pub(crate) fn riding(&self, tcp: &Tcp) -> Option<Riding> {
+        match self {
+            ReceivingEnd::Rfc(receiver) => receiver.riding(tcp),
+            ReceivingEnd::Linux(receiver) => receiver.riding(),
+        }
     }
 
     /// Data that was sent now carries the acknowledgement that may have been due; not its echo of a mark.
-    pub(crate) fn on_ride(&mut self) {
-        each!(self, ReceivingEnd, receiver => receiver.on_ride())
+    pub(crate) fn on_ride(&mut self, tcp: &Tcp) {
+        match self {
+            ReceivingEnd::Rfc(receiver) => receiver.on_ride(tcp),
+            ReceivingEnd::Linux(receiver) => receiver.on_ride(),
+        }
     }
 
     #[inline]

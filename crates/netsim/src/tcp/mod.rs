@@ -33,6 +33,19 @@ use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
 use ends::{ReceivingEnd, SendingEnd};
 
+/// An acknowledgement that rides on data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Riding {
+    /// The next number expected.
+    ack: u32,
+    /// Timestamp to echo.
+    stamp: Time,
+    /// Marked segments that have come in.
+    marks: u32,
+    /// The last of them was marked: with [`EcnMode::Dctcp`](settings::EcnMode::Dctcp) only.
+    echo: bool,
+}
+
 /// Constants of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
@@ -54,8 +67,8 @@ pub(crate) struct Shape {
     size_bytes: u64,
     /// Data travels from the receiver of the flow to its sender: the second half of a scripted connection.
     turned: bool,
-    /// Acknowledgement that data segments carry, and the timestamp it echoes.
-    riding: Option<(u32, Time)>,
+    /// Acknowledgement that data segments carry.
+    riding: Option<Riding>,
     /// The payload before it, bytes.
     riding_bytes: u64,
     /// Access pipe of the sender.

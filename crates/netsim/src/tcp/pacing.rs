@@ -7,6 +7,9 @@
 
 use units::Time;
 
+/// Windows per round trip in congestion avoidance.
+pub(crate) const AVOIDANCE: f64 = 1.2;
+
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {

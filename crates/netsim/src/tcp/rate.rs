@@ -2,9 +2,10 @@
 //!
 //! Principle: a segment carries away how much had been delivered when it left, and when; the difference at its own
 //! delivery, over the longer of the time it took to send that much and to acknowledge it, is a rate that neither a burst
-//! of data nor one of acknowledgements can raise above that of the bottleneck. Memory: 40 bytes per segment of the
-//! largest flight. Cost: O(1) per segment sent and per segment delivered. Source:
-//! draft-cheng-iccrg-delivery-rate-estimation-00, section 3.
+//! of data nor one of acknowledgements can raise above that of the bottleneck. It also carries away what was lost and marked
+//! until then and what was in flight, which says how much of its flight the path did not take. Memory: 64 bytes per segment
+//! of the largest flight. Cost: O(1) per segment sent and per segment delivered. Source:
+//! draft-cheng-iccrg-delivery-rate-estimation-00, section 3; draft-ietf-ccwg-bbr, 4.1.
 
 use units::Time;
 
@@ -16,6 +17,11 @@ struct Departure {
     first_sent: Time,
     delivered: u64,
     delivered_at: Time,
+    /// Segments found to be lost, and told to be marked, when it left.
+    lost: u64,
+    marked: u64,
+    /// Segments in flight with it.
+    in_flight: u32,
     app_limited: bool,
     repeated: bool,
     /// It is known to have arrived: one that is sent again nevertheless does not count twice.
@@ -27,6 +33,9 @@ const NEVER_SENT: Departure = Departure {
     first_sent: Time::ZERO,
     delivered: 0,
     delivered_at: Time::ZERO,
+    lost: 0,
+    marked: 0,
+    in_flight: 0,
     app_limited: false,
     repeated: false,
     arrived: false,
@@ -49,10 +58,32 @@ pub(crate) struct Sample {
     pub(crate) acked: u32,
     /// Segments found to be lost by it.
     pub(crate) lost: u32,
+    /// Marked segments that it tells of.
+    pub(crate) marked: u32,
+    /// Of the newest segment now delivered: what was in flight with it when it left, and the segments found to be lost and
+    /// told to be marked since.
+    pub(crate) sent_in_flight: u32,
+    pub(crate) lost_since: u64,
+    pub(crate) marked_since: u64,
+    /// The window has held the sender back in the last round trip.
+    pub(crate) window_limited: bool,
     /// Segments in flight before.
     pub(crate) prior_in_flight: u32,
     /// Segments in flight after.
     pub(crate) in_flight: u32,
+}
+
+/// A segment that is found to be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// Segments in flight with it when it left.
+    pub(crate) sent_in_flight: u32,
+    /// Segments found to be lost since it left, with it.
+    pub(crate) lost_since: u64,
+    /// The sender had nothing to send when it left.
+    pub(crate) app_limited: bool,
+    /// Segments delivered since the connection began.
+    pub(crate) delivered: u64,
 }
 
 /// Departures of the segments in flight, and the sample under way.
@@ -61,6 +92,8 @@ pub(crate) struct Rate {
     /// Ring by sequence number, grown to the largest flight.
     departures: Vec<Departure>,
     delivered: u64,
+    lost: u64,
+    marked: u64,
     delivered_at: Time,
     first_sent: Time,
     /// Until so much is delivered the sender counts as limited by its application.
@@ -77,6 +110,8 @@ impl Rate {
         Rate {
             departures: vec![NEVER_SENT; 64],
             delivered: 0,
+            lost: 0,
+            marked: 0,
             delivered_at: Time::ZERO,
             first_sent: Time::ZERO,
             app_limited_until: 0,
@@ -105,11 +140,27 @@ impl Rate {
             first_sent: self.first_sent,
             delivered: self.delivered,
             delivered_at: self.delivered_at,
+            lost: self.lost,
+            marked: self.marked,
+            // One that is sent again stands among those in flight already, but for the first of a recovery.
+            in_flight: in_flight.max(1) + u32::from(!repeated && in_flight > 0),
             app_limited: self.is_app_limited(),
             repeated,
             arrived: repeated && self.departure(seq).arrived,
         };
         *self.departure(seq) = departure;
+    }
+
+    /// Whether `seq`, sent and not yet acknowledged, is known to have arrived.
+    pub(crate) fn has_arrived(&self, seq: u32) -> bool {
+        self.departures[seq as usize & (self.departures.len() - 1)].arrived
+    }
+
+    /// Segment `seq` is found to be lost.
+    pub(crate) fn lose(&mut self, seq: u32) -> Loss {
+        self.lost += 1;
+        let Departure { lost, in_flight, app_limited, .. } = *self.departure(seq);
+        Loss { sent_in_flight: in_flight, lost_since: self.lost - lost, app_limited, delivered: self.delivered }
     }
 
     /// Segments delivered by the acknowledgement being read.
@@ -160,8 +211,15 @@ impl Rate {
         }
     }
 
-    /// The acknowledgement is read: its sample, with `lost` segments newly lost; `None` when it delivered nothing.
-    pub(crate) fn sample(&mut self, lost: u32, prior_in_flight: u32, in_flight: u32) -> Option<Sample> {
+    /// The acknowledgement is read: its sample, with `lost` segments newly lost and `marked` ones told; `None` when it
+    /// delivered nothing.
+    pub(crate) fn sample(
+        &mut self,
+        (lost, marked): (u32, u32),
+        (prior_in_flight, in_flight): (u32, u32),
+        window_limited: bool,
+    ) -> Option<Sample> {
+        self.marked += u64::from(marked);
         let newest = self.newest.take()?;
         let rtt = self.rtt.take();
         self.shortest = self.shortest.min(rtt.unwrap_or(Time::NEVER));
@@ -177,6 +235,11 @@ impl Rate {
             rtt,
             acked: std::mem::take(&mut self.acked),
             lost,
+            marked,
+            sent_in_flight: newest.in_flight,
+            lost_since: self.lost - newest.lost,
+            marked_since: self.marked - newest.marked,
+            window_limited,
             prior_in_flight,
             in_flight,
         })
@@ -203,7 +266,7 @@ mod tests {
         for seq in 0..5 {
             rate.deliver(seq, ms(100 + u64::from(seq)));
             rate.on_send(10 + seq, seq + 1, 9, false, ms(100 + u64::from(seq)));
-            rates.push(rate.sample(0, 10, 9).expect("delivers").rate.expect("long enough"));
+            rates.push(rate.sample((0, 0), (10, 9), false).expect("delivers").rate.expect("long enough"));
         }
         // 1 in 100 ms, 2 in 101 ms, ...
         for (index, rate) in rates.iter().enumerate() {
@@ -213,12 +276,12 @@ mod tests {
         for seq in 5..10 {
             rate.deliver(seq, ms(109));
         }
-        let sample = rate.sample(0, 10, 5).expect("delivers");
+        let sample = rate.sample((0, 0), (10, 5), false).expect("delivers");
         assert_eq!((sample.acked, sample.delivered, sample.rtt), (5, 10, Some(ms(109))));
         assert!((sample.rate.expect("long enough") - 10.0 / 0.109).abs() < 1e-9);
         // Segment 10 left when one was delivered, at 100 ms, and closes a sample of ten deliveries in 100 ms.
         rate.deliver(10, ms(200));
-        let sample = rate.sample(0, 5, 4).expect("delivers");
+        let sample = rate.sample((0, 0), (5, 4), false).expect("delivers");
         assert_eq!((sample.prior_delivered, sample.delivered), (1, 11));
         assert!((sample.rate.expect("long enough") - 100.0).abs() < 1e-9);
     }
@@ -232,10 +295,10 @@ mod tests {
         rate.on_send(3, 0, 999, true, ms(50));
         rate.deliver(3, ms(100));
         rate.deliver(3, ms(100));
-        assert_eq!(rate.sample(0, 1000, 999).expect("delivers").rtt, None);
+        assert_eq!(rate.sample((0, 0), (1000, 999), false).expect("delivers").rtt, None);
         rate.deliver(999, ms(101));
-        assert_eq!(rate.sample(0, 1000, 999).expect("delivers").rtt, Some(Time(101_000_000 - 999)));
-        assert_eq!(rate.sample(0, 1000, 999), None);
+        assert_eq!(rate.sample((0, 0), (1000, 999), false).expect("delivers").rtt, Some(Time(101_000_000 - 999)));
+        assert_eq!(rate.sample((0, 0), (1000, 999), false), None);
     }
 
     #[test]
@@ -245,11 +308,11 @@ mod tests {
         rate.on_idle(1);
         rate.on_send(1, 0, 1, false, ms(1));
         rate.deliver(0, ms(100));
-        assert!(!rate.sample(0, 2, 1).expect("delivers").app_limited);
+        assert!(!rate.sample((0, 0), (2, 1), false).expect("delivers").app_limited);
         rate.on_send(2, 1, 1, false, ms(100));
         rate.deliver(1, ms(101));
-        assert!(rate.sample(0, 2, 1).expect("delivers").app_limited);
+        assert!(rate.sample((0, 0), (2, 1), false).expect("delivers").app_limited);
         rate.deliver(2, ms(200));
-        assert!(!rate.sample(0, 1, 0).expect("delivers").app_limited);
+        assert!(!rate.sample((0, 0), (1, 0), false).expect("delivers").app_limited);
     }
 }

@@ -9,8 +9,8 @@ use crate::options::{MOST_BLOCKS, SegmentOptions};
 use crate::tcp::blocks::Blocks;
 use crate::tcp::ring::Ring;
 use crate::tcp::rtt::Rtt;
-use crate::tcp::settings::{Recovery, Tcp};
-use crate::tcp::{Life, Shape};
+use crate::tcp::settings::{ACCURATE, EcnMode, Recovery, Tcp};
+use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
@@ -42,8 +42,11 @@ pub(crate) struct Receiver {
     pending: Pending,
     repeats: u32,
     pub(super) rtt: Rtt,
-    /// A mark was seen and the sender has not yet answered with CWR (RFC 3168, 6.1.3).
+    /// A mark was seen and the sender has not yet answered with CWR (RFC 3168, 6.1.3); or the last segment was marked
+    /// (RFC 8257, 3.2: DCTCP.CE).
     echo: bool,
+    /// Marked segments that have come in (RFC 9768, 3.2.1: r.cep).
+    pub(super) marks: u32,
     /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
     probed: Option<Time>,
     /// A SYN or its answer was lost, as this end can tell.
@@ -76,6 +79,7 @@ impl Receiver {
             repeats: 0,
             rtt: Rtt::unknown(tcp, Time::ZERO),
             echo: false,
+            marks: 0,
             probed: None,
             syn_lost: false,
             gave_up: false,
@@ -102,15 +106,16 @@ impl Receiver {
         (self.next, self.beyond) = (1, 1);
     }
 
-    /// What data to the sender may acknowledge now: the next number expected, and the timestamp to echo.
-    pub(super) fn riding(&self) -> Option<(u32, Time)> {
-        (self.next > 0).then_some((self.next, self.stamp))
+    /// What data to the sender may acknowledge now.
+    pub(super) fn riding(&self, tcp: &Tcp) -> Option<Riding> {
+        let echo = self.echo && tcp.ecn == EcnMode::Dctcp;
+        (self.next > 0).then_some(Riding { ack: self.next, stamp: self.stamp, marks: self.marks, echo })
     }
 
-    /// Data that was sent now carries the acknowledgement that may have been due; not its echo of a mark.
-    pub(super) fn on_ride(&mut self) {
+    /// Data that was sent now carries the acknowledgement that may have been due; not the echo of RFC 3168.
+    pub(super) fn on_ride(&mut self, tcp: &Tcp) {
         self.acknowledged = self.next;
-        if self.pending == Pending::Nothing && !self.echo {
+        if self.pending == Pending::Nothing && !(self.echo && tcp.ecn == EcnMode::Classic) {
             self.deadline = Time::NEVER;
         }
     }
@@ -137,8 +142,14 @@ impl Receiver {
         if tcp.timestamps {
             self.on_stamp(seq, options, net);
         }
-        // A segment may bring CWR for an earlier mark and a mark of its own.
-        self.echo = self.echo && !handle.echo || marked;
+        let turns = match tcp.ecn {
+            EcnMode::Off | EcnMode::Classic => {
+                // A segment may bring CWR for an earlier mark and a mark of its own.
+                self.echo = self.echo && !handle.echo || marked;
+                false
+            }
+            _ => self.on_ecn(marked, shape, tcp, net),
+        };
         if seq > 0 && seq <= shape.data && self.first_data == Time::NEVER {
             self.first_data = net.now;
         }
@@ -165,12 +176,28 @@ impl Receiver {
         // Delay the acknowledgement of one segment in order; a second one, a gap, the SYN and the FIN
         // are answered at once (RFC 5681, 4.2).
         let in_order = seq == before || tcp.lax_duplicates && self.next == seq + 1;
-        let delayed = in_order && !fills_gap && seq > 0 && !closes && tcp.delayed_ack > Time::ZERO;
+        let delayed = in_order && !fills_gap && seq > 0 && !closes && !turns && tcp.delayed_ack > Time::ZERO;
         if delayed && self.deadline == Time::NEVER && self.next > tcp.quick_acks.saturating_add(1) {
             self.arm(net.now + tcp.delayed_ack, shape, net);
             return;
         }
         self.acknowledge(shape, tcp, net);
+    }
+
+    /// Counts a mark, or the end of marks: whether the acknowledgement must not wait.
+    ///
+    /// DCTCP's flag speaks for all that an acknowledgement covers: what waits for one is acknowledged with the old flag
+    /// before it turns, and the segment that turns it at once, as Linux does (RFC 8257, 3.2). With counts only the first
+    /// mark of several hurries; every second segment has its acknowledgement, so that none tells of more than two marks
+    /// (RFC 9768, 3.2.2.5.1).
+    fn on_ecn(&mut self, marked: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
+        self.marks += u32::from(marked);
+        let turns = marked != self.echo;
+        if turns && tcp.ecn == EcnMode::Dctcp && self.deadline != Time::NEVER && self.pending == Pending::Nothing {
+            self.acknowledge(shape, tcp, net);
+        }
+        self.echo = marked;
+        turns && (marked || tcp.ecn == EcnMode::Dctcp)
     }
 
     /// All has come, with the FIN: the acknowledgement says so from now on.
@@ -212,21 +239,25 @@ impl Receiver {
             Mark::Plain
         };
         let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
-        ack.handle |= if self.echo { ECHO } else { 0 };
+        ack.handle |= if self.echo && !tcp.ecn.counts() { ECHO } else { 0 };
         let blocks = self.held > 0 && tcp.recovery == Recovery::Sack;
-        if blocks || tcp.timestamps {
+        if blocks || tcp.timestamps || tcp.ecn.counts() {
             self.add_options(blocks, &mut ack, tcp, net);
         }
         self.acknowledged = self.next;
         net.send(shape.back, ack);
     }
 
-    /// Timestamp and SACK blocks on an acknowledgement, both aligned to words; a timestamp leaves room for three
-    /// blocks (RFC 2018, 3).
+    /// Timestamp, counts of marks and SACK blocks on an acknowledgement, all aligned to words; each of the first two
+    /// takes the room of a block (RFC 2018, 3).
     fn add_options(&self, blocks: bool, ack: &mut Packet, tcp: &Tcp, net: &mut Net) {
         let mut options = SegmentOptions::echoing(self.stamp);
+        options.marks = self.marks;
+        if tcp.ecn.counts() {
+            ack.len += ACCURATE;
+        }
         if blocks {
-            let room = MOST_BLOCKS - usize::from(tcp.timestamps);
+            let room = MOST_BLOCKS - usize::from(tcp.timestamps) - usize::from(tcp.ecn.counts());
             ack.len += 4 + 8 * self.blocks.report(room, &mut options);
         }
         ack.options = net.options.keep(options);

@@ -106,6 +106,13 @@ impl Scoreboard {
         self.count > 0 && self.sacked.holds(seq)
     }
 
+    /// Segments from `una` to before `ack` that are not SACKed.
+    #[inline]
+    pub(crate) fn missing(&self, una: u32, ack: u32) -> u32 {
+        let span = ack.saturating_sub(una);
+        if self.count == 0 { span } else { (una..una + span).filter(|&seq| !self.sacked.holds(seq)).count() as u32 }
+    }
+
     /// `IsLost()` of the first segment that is not acknowledged.
     #[inline]
     pub(crate) fn is_first_lost(&self, una: u32) -> bool {

@@ -127,10 +127,11 @@ impl Scripted {
     ) -> Life {
         let tcp = scene.tcp;
         if at_receiver {
-            let riding = scene.net.options.of(options).map_or(0, |options| options.ack);
+            let (riding, echo) =
+                scene.net.options.of(options).map_or((0, false), |options| (options.ack, options.echo));
             if riding > self.halves[1 - half].sender.una() {
                 // An acknowledgement that rides on data is none of the duplicates that tell of a loss (RFC 5681, 2).
-                let ack = Handle { number: riding, mark: Mark::Plain, echo: false, ..handle };
+                let ack = Handle { number: riding, mark: Mark::Plain, echo, ..handle };
                 self.send(1 - half, scene, |half, net| half.sender.on_ack(ack, options, &half.shape, tcp, net));
             }
             let half = &mut self.halves[half];
@@ -175,7 +176,7 @@ impl Scripted {
 
     /// Lets the sender of `half` act, with the acknowledgement its data is to carry.
     fn send(&mut self, half: usize, scene: &mut Scene, act: impl FnOnce(&mut Connection, &mut Net)) {
-        let riding = self.halves[1 - half].receiver.riding();
+        let riding = self.halves[1 - half].receiver.riding(scene.tcp);
         let riding_bytes = self.halves[1 - half].delivered_bytes(scene.tcp);
         let own = &mut self.halves[half];
         (own.shape.riding, own.shape.riding_bytes) = (riding, riding_bytes);
@@ -183,7 +184,7 @@ impl Scripted {
         act(own, scene.net);
         if own.sender.sent() > before {
             self.sent_at[half] = scene.net.now;
-            self.halves[1 - half].receiver.on_ride();
+            self.halves[1 - half].receiver.on_ride(scene.tcp);
         }
     }
 

@@ -5,7 +5,6 @@ mod model;
 mod pacing;
 mod state;
 
-use qdisc::Ecn;
 use units::{Direction, Time};
 
 use crate::event::Kind;
@@ -15,10 +14,11 @@ use crate::tcp::control::Control;
 use crate::tcp::hystart::HyStart;
 use crate::tcp::pacing::Pacer;
 use crate::tcp::rtt::Rtt;
+use crate::tcp::rules::Feedback;
 use crate::tcp::rules::path::Model;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::settings::{BackoffEnd, Recovery, RecoveryExit, Tcp};
-use crate::tcp::{Life, Shape};
+use crate::tcp::settings::{BackoffEnd, EcnMode, Recovery, RecoveryExit, Tcp};
+use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
@@ -47,6 +47,10 @@ pub(crate) struct Sender {
     pub(super) partial_seen: bool,
     /// `max` when the window was last halved for a mark: what is below was sent before (RFC 3168, 6.1.2).
     pub(super) marked_below: u32,
+    /// The window before that.
+    pub(super) unmarked: f64,
+    /// Marked segments that acknowledgements have told of (RFC 9768, 3.2.1: s.cep).
+    pub(super) marks: u32,
     /// The next data sent for the first time tells the receiver that the window was reduced, for
     /// whatever reason.
     pub(super) owes_cwr: bool,
@@ -104,6 +108,8 @@ impl Sender {
             board: Scoreboard::none(),
             partial_seen: false,
             marked_below: 0,
+            unmarked: 0.0,
+            marks: 0,
             owes_cwr: false,
             syn_lost: false,
             timed: None,
@@ -149,22 +155,26 @@ impl Sender {
     pub(super) fn on_more(&mut self, idle: Time, tcp: &Tcp) {
         if tcp.restart_after_idle && idle > self.rtt.timeout(tcp) {
             self.control.cwnd = self.control.cwnd.min(f64::from(tcp.initial_window));
+            self.control.rule.on_restart();
         }
     }
 
     #[inline]
     pub(crate) fn on_ack(&mut self, handle: Handle, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let ack = handle.number;
-        if handle.echo {
-            self.on_echo(ack, tcp);
-        }
+        let marked = if tcp.ecn.is_on() { self.told_marks(ack, handle.echo, options, tcp, net) } else { 0 };
         if tcp.recovery == Recovery::Sack {
-            self.on_sack(ack, options, handle.echo, shape, tcp, net);
-        } else if ack > self.una {
+            self.on_sack(ack, options, marked, shape, tcp, net);
+            return;
+        }
+        if tcp.ecn.is_on() {
+            self.on_marks(ack, ack.saturating_sub(self.una), marked, tcp, net);
+        }
+        if ack > self.una {
             if self.is_partial(ack, tcp) {
                 self.on_partial_ack(ack, options, shape, tcp, net);
             } else {
-                self.on_new_ack(ack, options, handle.echo, shape, tcp, net);
+                self.on_new_ack(ack, options, marked, shape, tcp, net);
             }
         } else if ack == self.una && self.max > self.una && ack > 0 {
             self.on_dup_ack(shape, tcp, net);
@@ -172,7 +182,7 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn on_new_ack(&mut self, ack: u32, options: u32, echo: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(super) fn on_new_ack(&mut self, ack: u32, options: u32, marked: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let recovered = self.recovering;
         if recovered {
             self.leave_recovery(ack, tcp);
@@ -194,10 +204,10 @@ impl Sender {
         }
         if ack == 1 {
             self.on_established(shape, tcp, net);
-        } else if !(echo || repaired || recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
-            // An acknowledgement with ECE does not open the window (RFC 3168, 6.1.2).
+        } else if !(acked <= marked || repaired || recovered && tcp.recovery_exit == RecoveryExit::Deflate) {
+            // What was marked does not open the window (RFC 3168, 6.1.2).
             self.leave_slow_start_early(net);
-            self.control.on_ack(acked, net.now, self.rtt.smoothed_s(tcp), tcp);
+            self.control.on_ack(acked - marked, net.now, self.rtt.smoothed_s(tcp), tcp);
         }
         self.acks += 1;
         self.cwnd_sum += self.control.cwnd;
@@ -227,16 +237,45 @@ impl Sender {
         self.rtt_samples += 1;
     }
 
-    /// The receiver saw a mark: the window is halved once for all that was in flight, and not again while
-    /// a loss in the same window is being repaired (RFC 3168, 6.1.2).
-    fn on_echo(&mut self, ack: u32, tcp: &Tcp) {
-        let deaf = !self.control.rule.traits().hears_marks;
-        if ack <= self.marked_below || self.recovering || ack <= self.recover || deaf {
+    /// Marked segments that an acknowledgement tells of: those it counts beyond the ones before, or all that it
+    /// acknowledges if it has the flag.
+    fn told_marks(&mut self, ack: u32, echo: bool, options: u32, tcp: &Tcp, net: &mut Net) -> u32 {
+        if !tcp.ecn.counts() {
+            return if echo { ack.saturating_sub(self.una).max(1) } else { 0 };
+        }
+        let told = net.options.of(options).map_or(0, |options| options.marks);
+        let fresh = told.saturating_sub(self.marks);
+        self.marks += fresh;
+        fresh
+    }
+
+    /// An acknowledgement up to `ack`, of `acked` segments that had not been, tells of `marked` ones. The window is
+    /// reduced once for all that was in flight, and not again while a loss in the same window is being repaired
+    /// (RFC 3168, 6.1.2; RFC 8257, 3.3).
+    pub(super) fn on_marks(&mut self, ack: u32, acked: u32, marked: u32, tcp: &Tcp, net: &Net) {
+        if self.una == 0 {
+            // The answer to the SYN is none of a window.
             return;
         }
-        self.marked_below = self.max;
-        self.owes_cwr = true;
-        let window = self.control.reduced(self.loss_window(tcp));
+        let (traits, rtt_s) = (self.control.rule.traits(), self.rtt.smoothed_s(tcp));
+        let counts = tcp.counts_marks();
+        if counts {
+            let una = self.una.max(ack);
+            self.control.rule.on_feedback(&Feedback { acked, marked, una, max: self.max, now: net.now, rtt_s });
+        }
+        let past = ack <= self.marked_below || self.recovering || ack <= self.recover;
+        if marked == 0 || past || !traits.hears_marks {
+            return;
+        }
+        if self.model.is_some() {
+            // It has the marks with its sample.
+            (self.marked_below, self.owes_cwr) = (self.max, tcp.ecn == EcnMode::Classic);
+            return;
+        }
+        let before = if counts { self.control.cwnd } else { self.loss_window(tcp) };
+        let Some(window) = self.control.marked(before, net.now, rtt_s, tcp) else { return };
+        (self.marked_below, self.unmarked) = (self.max, before);
+        self.owes_cwr = tcp.ecn == EcnMode::Classic;
         self.control.ssthresh = self.control.threshold(window);
         self.control.cwnd = self.control.ssthresh;
     }
@@ -267,7 +306,7 @@ impl Sender {
 
     /// The window of a connection that begins, with what the handshake told.
     pub(super) fn begin_window(&mut self, shape: &Shape, tcp: &Tcp, net: &Net) {
-        self.hystart = tcp.hystart.then(|| Box::new(HyStart::from(1)));
+        self.hystart = (tcp.hystart && !tcp.counts_marks()).then(|| Box::new(HyStart::from(1)));
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
         self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
         if let Some(make) = self.control.rule.traits().model {
@@ -307,7 +346,7 @@ impl Sender {
         if let Some(hystart) = &mut self.hystart {
             hystart.on_loss(self.max);
         }
-        self.owes_cwr = tcp.ecn;
+        self.owes_cwr = tcp.ecn == EcnMode::Classic;
         self.partial_seen = false;
         self.inflation = 0;
         self.board.clear();
@@ -324,7 +363,7 @@ impl Sender {
         }
         self.recovering = false;
         self.control.on_timeout();
-        self.model_timed_out();
+        self.model_timed_out(net.now);
         self.rtt.back_off(tcp);
         self.forget_timed(tcp);
         self.nxt = self.una;
@@ -381,6 +420,7 @@ impl Sender {
             self.arm(shape, tcp, net);
         }
         let mut segment = shape.segment(seq, self.una, tcp);
+        let never_sent = self.max;
         if seq < self.max {
             self.retransmits += 1;
             if self.timed.is_some_and(|(timed, _)| timed == seq) {
@@ -391,19 +431,23 @@ impl Sender {
             if let Some(hystart) = &mut self.hystart {
                 hystart.on_send(seq, net.now);
             }
-            // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5).
-            if tcp.ecn && seq > 0 && seq <= shape.data {
-                segment.ecn = Ecn::Ect0;
-                segment.handle |= if std::mem::take(&mut self.owes_cwr) { ECHO } else { 0 };
+            if seq > 0 && seq <= shape.data && std::mem::take(&mut self.owes_cwr) {
+                segment.handle |= ECHO;
             }
             if self.timed.is_none() {
                 self.timed = Some((seq, net.now));
             }
         }
+        // Neither control segments nor, with RFC 3168, retransmissions are ECT (6.1.1 and 6.1.5); Linux sends them as such
+        // with the feedback of DCTCP and AccECN.
+        if tcp.ecn.is_on() && seq > 0 && seq <= shape.data && (seq >= never_sent || tcp.ecn != EcnMode::Classic) {
+            segment.ecn = tcp.ecn.codepoint();
+        }
         if tcp.timestamps || shape.riding.is_some() {
             let mut options = SegmentOptions::stamped(net.now);
-            if let Some((ack, stamp)) = shape.riding {
+            if let Some(Riding { ack, stamp, marks, echo }) = shape.riding {
                 (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
+                (options.marks, options.echo) = (marks, echo);
             }
             segment.options = net.options.keep(options);
         }
@@ -449,7 +493,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tcp::settings::{Congestion, LossWindow, RtoRule};
+    use crate::tcp::settings::{Congestion, EcnMode, LossWindow, RtoRule};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
@@ -483,7 +527,7 @@ pub(crate) mod tests {
             close_acks: 0,
             handshake_ack: true,
             limited_transmit: true,
-            ecn: false,
+            ecn: EcnMode::Off,
             hystart: false,
             byte_counting: false,
             congestion: Congestion::Aimd,

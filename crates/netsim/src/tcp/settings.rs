@@ -1,5 +1,6 @@
 //! Settings of the transport.
 
+use qdisc::Ecn;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Time;
@@ -80,6 +81,52 @@ pub enum RtoRule {
     Linux,
 }
 
+/// Explicit congestion notification: which data may be marked, and what acknowledgements tell of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnMode {
+    /// Nothing may be marked.
+    Off,
+    /// RFC 3168: data is ECT(0), one mark per round trip is told.
+    Classic,
+    /// RFC 8257: data is ECT(0), the flag of an acknowledgement says whether what it acknowledges was marked.
+    Dctcp,
+    /// AccECN (RFC 9768): data is ECT(0), acknowledgements count the marks.
+    Accurate,
+    /// L4S (RFC 9331): AccECN with ECT(1).
+    L4s,
+}
+
+impl EcnMode {
+    /// Whether data may be marked.
+    #[inline]
+    pub(crate) fn is_on(self) -> bool {
+        self != EcnMode::Off
+    }
+
+    /// Whether acknowledgements carry the count of marks.
+    #[inline]
+    pub(crate) fn counts(self) -> bool {
+        matches!(self, EcnMode::Accurate | EcnMode::L4s)
+    }
+
+    /// Whether acknowledgements tell the share of segments that were marked.
+    #[inline]
+    pub(crate) fn tells_share(self) -> bool {
+        self.counts() || self == EcnMode::Dctcp
+    }
+
+    /// What data is sent as.
+    #[inline]
+    pub(crate) fn codepoint(self) -> Ecn {
+        match self {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::L4s => Ecn::Ect1,
+            EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accurate => Ecn::Ect0,
+        }
+    }
+}
+
 /// TCP (RFC 5681, 6582, 6675, 6298, 3042). Windows are in segments of `mss` payload bytes.
 ///
 /// Every setting is spelled here and in the section `[tcp]` of a scenario; a test holds the two to each other by the schema
@@ -122,9 +169,9 @@ pub struct Tcp {
     pub limited_transmit: bool,
     /// Growth and reduction of the congestion window.
     pub congestion: Congestion,
-    /// Explicit congestion notification (RFC 3168): data is sent as ECT(0), and a mark halves the window
-    /// as a loss would.
-    pub ecn: bool,
+    /// Explicit congestion notification: what may be marked, and how marks come back. A rule that does not count them
+    /// takes the marks of a round trip for a loss (RFC 3168, 6.1.2).
+    pub ecn: EcnMode,
     /// Slow start ends when the queue begins to fill: HyStart (Ha and Rhee 2011).
     pub hystart: bool,
     /// The window grows by segments acknowledged, not by acknowledgements (RFC 3465).
@@ -211,6 +258,9 @@ impl Tcp {
             let word = self.congestion.word().into();
             return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack or linux"));
         }
+        if self.recovery.is_linux() && !matches!(self.ecn, EcnMode::Off | EcnMode::Classic) {
+            return Err(ConfigError::Value("tcp.ecn", format!("{:?}", self.ecn).to_lowercase(), "off or classic with tcp.recovery = linux"));
+        }
         if self.recovery.is_linux() && self.tick < Time::from_millis(1) {
             let value = self.tick.0.to_string();
             return Err(ConfigError::Value("tcp.tick_ns", value, "at least 1 ms, a jiffy, with tcp.recovery = linux"));
@@ -219,6 +269,11 @@ impl Tcp {
         if self.recovery.is_linux() && !known {
             let word = self.congestion.word().into();
             return Err(ConfigError::Value("tcp.congestion", word, "aimd, cubic or bbr with tcp.recovery = linux"));
+        }
+        if let Some((modes, bound)) = self.congestion.traits().needs_ecn
+            && !modes.contains(&self.ecn)
+        {
+            return Err(ConfigError::Value("tcp.congestion", self.congestion.word().into(), bound));
         }
         Ok(())
     }
@@ -229,12 +284,22 @@ impl Tcp {
         self.header + if self.timestamps { TIMESTAMPS } else { 0 }
     }
 
+    /// Whether the rule counts marks, and is told of them.
+    #[inline]
+    pub(crate) fn counts_marks(&self) -> bool {
+        self.ecn.tells_share() && self.congestion.traits().counts
+    }
+
     /// Whether segments leave one by one at a rate.
     #[inline]
     pub(crate) fn is_paced(&self) -> bool {
         self.pacing || self.congestion.traits().paced
     }
 }
+
+/// AccECN option with two counters of three bytes, which bulk data changes all the time: that of its own code point and
+/// that of marks (RFC 9768, 3.2.3), bytes.
+pub(crate) const ACCURATE: u32 = 8;
 
 /// Timestamps option, aligned to words (RFC 7323, appendix A), bytes.
 const TIMESTAMPS: u32 = 12;

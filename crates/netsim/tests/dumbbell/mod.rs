@@ -1,7 +1,7 @@
 //! The dumbbell of Chen 2012, 4.4, with the transport of the RFCs, and the flows the tests run on it.
 #![allow(dead_code)]
 
-use netsim::tcp::settings::{BackoffEnd, Congestion, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, disciplines};
 use units::{BitRate, Stream, Time};
@@ -56,7 +56,7 @@ pub fn wired(discipline: &str) -> Run {
             close_acks: 0,
             handshake_ack: true,
             limited_transmit: true,
-            ecn: false,
+            ecn: EcnMode::Off,
             hystart: false,
             byte_counting: false,
             congestion: Congestion::Aimd,

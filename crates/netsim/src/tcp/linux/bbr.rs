@@ -43,6 +43,12 @@ impl Model {
                 rtt: sample.rtt_us.map(|us| Time(u64::from(us) * 1000)),
                 acked: sample.acked,
                 lost: sample.losses,
+                // What models ask for that listen to losses and marks: none of those runs on this sender.
+                marked: 0,
+                sent_in_flight: 0,
+                lost_since: 0,
+                marked_since: 0,
+                window_limited: false,
                 prior_in_flight: sample.prior_in_flight,
                 in_flight,
             },
@@ -72,15 +78,15 @@ impl Model {
         }
     }
 
-    pub(super) fn on_timeout(&mut self) {
+    pub(super) fn on_timeout(&mut self, in_flight: u32) {
         if let Some(path) = &mut self.path {
-            path.on_timeout();
+            path.on_timeout(in_flight);
         }
     }
 
-    pub(super) fn on_restart(&mut self) {
+    pub(super) fn on_restart(&mut self, now: Time) {
         if let Some(path) = &mut self.path {
-            path.on_restart();
+            path.on_restart(now);
         }
     }
 }

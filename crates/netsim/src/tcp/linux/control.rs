@@ -75,9 +75,9 @@ impl Controller {
         }
     }
 
-    pub(super) fn on_timeout(&mut self) {
+    pub(super) fn on_timeout(&mut self, in_flight: u32) {
         if let Controller::Model(model) = self {
-            model.on_timeout();
+            model.on_timeout(in_flight);
         }
     }
 
@@ -89,9 +89,9 @@ impl Controller {
     }
 
     /// The sender goes on after its application had nothing to send.
-    pub(super) fn on_restart(&mut self) {
+    pub(super) fn on_restart(&mut self, now: Time) {
         if let Controller::Model(model) = self {
-            model.on_restart();
+            model.on_restart(now);
         }
     }
 

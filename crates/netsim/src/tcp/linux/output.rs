@@ -8,7 +8,7 @@ use super::sender::{Sender, State};
 use super::timers::Pending;
 use crate::event::Kind;
 use crate::options::SegmentOptions;
-use crate::tcp::Shape;
+use crate::tcp::{Riding, Shape};
 use crate::tcp::settings::Tcp;
 use crate::wire::handle::ECHO;
 use crate::wire::net::Net;
@@ -47,7 +47,7 @@ impl Sender {
             let idle = self.clock.jiffies(net.now) - self.last_sent;
             self.controller.on_start(idle, self.clock.jiffies(net.now));
             if self.rate.app_limited != 0 {
-                self.controller.on_restart();
+                self.controller.on_restart(net.now);
             }
         }
         self.last_sent = self.clock.jiffies(net.now);
@@ -88,13 +88,13 @@ impl Sender {
         self.queue.departs(seq, at);
         let mut segment = shape.segment(seq, self.una, tcp);
         // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5).
-        if fresh && tcp.ecn && seq > 0 && seq <= shape.data {
+        if fresh && tcp.ecn.is_on() && seq > 0 && seq <= shape.data {
             segment.ecn = Ecn::Ect0;
             segment.handle |= if std::mem::take(&mut self.owes_cwr) { ECHO } else { 0 };
         }
         if tcp.timestamps || shape.riding.is_some() {
             let mut options = SegmentOptions::stamped(net.now);
-            if let Some((ack, stamp)) = shape.riding {
+            if let Some(Riding { ack, stamp, .. }) = shape.riding {
                 (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
             }
             segment.options = net.options.keep(options);

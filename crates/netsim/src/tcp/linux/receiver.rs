@@ -17,7 +17,7 @@ use crate::options::{Block, MOST_BLOCKS, SegmentOptions};
 use crate::tcp::ring::Ring;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::settings::Tcp;
-use crate::tcp::{Life, Shape};
+use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
@@ -106,7 +106,6 @@ pub(crate) struct Receiver {
     rtt: Rtt,
     /// A mark was seen and the sender has not yet answered with CWR (RFC 3168, 6.1.3).
     echo: bool,
-    seen_ect: bool,
     /// When the SYN or SYN-ACK was sent whose answer gives the round-trip time.
     probed: Option<Time>,
     /// A SYN or its answer was lost, as this end can tell.
@@ -161,7 +160,6 @@ impl Receiver {
             repeats: 0,
             rtt: Rtt::unknown(tcp, Time::ZERO),
             echo: false,
-            seen_ect: false,
             probed: None,
             syn_lost: false,
             gave_up: false,
@@ -187,8 +185,8 @@ impl Receiver {
     }
 
     /// What data to the sender may acknowledge now: the next number expected, and the timestamp to echo.
-    pub(crate) fn riding(&self) -> Option<(u32, Time)> {
-        (self.next > 0).then_some((self.next, self.stamp))
+    pub(crate) fn riding(&self) -> Option<Riding> {
+        (self.next > 0).then_some(Riding { ack: self.next, stamp: self.stamp, marks: 0, echo: false })
     }
 
     /// Data that was sent now carries the acknowledgement that may have been due; not its echo of a mark.
@@ -244,7 +242,7 @@ impl Receiver {
         } else if seq == self.next {
             self.in_order(seq, marked, shape, tcp, net);
         } else {
-            self.note_mark(marked, tcp);
+            self.note_mark(marked);
             self.due = true;
             self.out_of_order(seq, shape, tcp, net);
         }
@@ -305,7 +303,7 @@ impl Receiver {
         }
         self.last_data = now;
         self.short |= seq == shape.end && shape.tail < tcp.mss;
-        self.note_mark(marked, tcp);
+        self.note_mark(marked);
         if self.held > 0 {
             while self.held > 0 && self.above_gap.take(self.next) {
                 self.next += 1;
@@ -356,12 +354,11 @@ impl Receiver {
     }
 
     /// A mark, or data that can carry none among data that can (RFC 3168; `__tcp_ecn_check_ce`).
-    fn note_mark(&mut self, marked: bool, tcp: &Tcp) {
+    fn note_mark(&mut self, marked: bool) {
         if marked && !self.echo {
             self.enter_quick(QUICK_AFTER_MARK);
             self.echo = true;
         }
-        self.seen_ect |= tcp.ecn;
     }
 
     fn enter_quick(&mut self, most: u32) {

@@ -216,7 +216,7 @@ impl Sender {
         (self.prr_delivered, self.prr_out) = (0, 0);
         let in_flight = self.in_flight();
         self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh, in_flight, net.now);
-        self.owes_cwr = tcp.ecn;
+        self.owes_cwr = tcp.ecn.is_on();
     }
 
     /// Proportional rate reduction (RFC 6937, 3): the window follows what arrives.
@@ -330,7 +330,7 @@ impl Sender {
         self.state = State::Loss;
         self.high_seq = self.nxt;
         self.tlp_high_seq = None;
-        self.owes_cwr = tcp.ecn;
+        self.owes_cwr = tcp.ecn.is_on();
         self.frto = new_recovery || self.attempts > 0;
     }
 

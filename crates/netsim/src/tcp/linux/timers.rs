@@ -159,7 +159,8 @@ impl Sender {
             self.syn_lost = true;
         }
         self.enter_loss(tcp, net);
-        self.controller.on_timeout();
+        let in_flight = self.in_flight();
+        self.controller.on_timeout(in_flight);
         self.attempts += 1;
         self.retransmit(self.una, shape, tcp, net);
         self.count_retransmission(self.una);

@@ -6,15 +6,15 @@ mod sack;
 
 use crate::tcp::Shape;
 use crate::tcp::sender::Sender;
-use crate::tcp::settings::{LossWindow, Recovery, RecoveryExit, Tcp};
+use crate::tcp::settings::{EcnMode, LossWindow, Recovery, RecoveryExit, Tcp};
 use crate::wire::net::Net;
 
 /// Duplicate acknowledgements that mean a loss.
 pub(crate) const DUP_THRESH: u32 = 3;
 
 impl Sender {
-    /// Fast retransmit has found a loss: the window shrinks, unless a mark has halved it for this window already
-    /// (RFC 3168, 6.1.2), and the first segment not acknowledged is sent again.
+    /// Fast retransmit has found a loss: the window shrinks, unless a mark has reduced it for this window already as a loss
+    /// would (RFC 3168, 6.1.2), and the first segment not acknowledged is sent again.
     fn enter_recovery(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         if tcp.recovery != Recovery::Reno {
             self.recover = self.max;
@@ -23,12 +23,12 @@ impl Sender {
         if let Some(hystart) = &mut self.hystart {
             hystart.on_loss(self.max);
         }
-        self.owes_cwr = tcp.ecn;
+        self.owes_cwr = tcp.ecn == EcnMode::Classic;
         self.timed = None;
         self.arm(shape, tcp, net);
         if self.model.is_some() {
             self.model_recovers();
-        } else if self.una >= self.marked_below {
+        } else if self.una >= self.marked_below || tcp.counts_marks() {
             let window = self.control.reduced(self.loss_window(tcp));
             self.control.ssthresh = self.control.threshold(window);
             self.control.cwnd = match tcp.recovery_exit {
@@ -44,6 +44,7 @@ impl Sender {
         self.inflation = 0;
         self.recovering = false;
         self.board.end_recovery();
+        self.control.rule.on_recovered();
         if self.model.is_some() {
             self.model_recovered();
         } else if tcp.recovery_exit == RecoveryExit::Deflate {
@@ -60,6 +61,10 @@ impl Sender {
 
     /// What a loss leaves a part of, segments.
     pub(super) fn loss_window(&self, tcp: &Tcp) -> f64 {
+        if tcp.counts_marks() {
+            // What a mark in the same window took off does not come on top (RFC 8257, 3.5; Prague, 2.4.5).
+            return if self.una < self.marked_below { self.unmarked } else { self.control.cwnd };
+        }
         let cwnd = self.control.cwnd + f64::from(self.inflation);
         match tcp.loss_window {
             LossWindow::Flight => {

@@ -12,24 +12,29 @@ use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;
 
 impl Sender {
-    /// An acknowledgement up to `ack`, with ECE or not, whose SACK blocks are in `net`.
+    /// An acknowledgement up to `ack` that tells of `marked` segments, whose SACK blocks are in `net`.
     #[inline]
     pub(in crate::tcp) fn on_sack(
         &mut self,
         ack: u32,
         options: u32,
-        echo: bool,
+        marked: u32,
         shape: &Shape,
         tcp: &Tcp,
         net: &mut Net,
     ) {
-        let fresh = if self.model.is_some() { self.learn(ack, options, net) } else { self.update(options, net) };
+        let fresh =
+            if self.model.is_some() { self.learn(ack, options, marked, net) } else { self.update(options, net) };
+        if tcp.ecn.is_on() {
+            let acked = self.board.missing(self.una, ack) + fresh;
+            self.on_marks(ack, acked, marked, tcp, net);
+        }
         if ack > self.una {
             if self.recovering && ack < self.recover {
                 self.on_partial_sack(ack, options, shape, tcp, net);
                 return;
             }
-            self.on_new_ack(ack, options, echo, shape, tcp, net);
+            self.on_new_ack(ack, options, marked, shape, tcp, net);
         }
         if self.recovering {
             self.fill_pipe(shape, tcp, net);

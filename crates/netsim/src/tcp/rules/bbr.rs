@@ -134,7 +134,7 @@ impl PathModel for Bbr {
     }
 
     /// The sender goes on after its application paused: at the rate of the path, not above (4.3.4.4).
-    fn on_restart(&mut self) {
+    fn on_restart(&mut self, _: Time) {
         self.restarted = true;
         if self.state == State::ProbeBw && self.bandwidth() > 0.0 {
             self.pacing_rate = self.bandwidth();
@@ -158,7 +158,7 @@ impl PathModel for Bbr {
     }
 
     /// The retransmission timer went off: one segment until the path answers (4.2.3.4).
-    fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _: u32) {
         self.save_window();
         self.recovering = true;
         self.conserving = false;

@@ -6,16 +6,20 @@
 
 mod aimd;
 mod bbr;
+mod bbr3;
 mod cubic;
+mod dctcp;
 mod iiad;
+mod marks;
 pub(crate) mod path;
+mod prague;
 mod rule;
 mod sqrt;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use rule::Moment;
+pub(crate) use rule::{Feedback, Moment};
 use rule::{Rule, Traits};
 
 /// Declares the rules: the words of the settings, and what runs behind each.
@@ -82,10 +86,46 @@ macro_rules! rules {
                 }
             }
 
+            /// As [`Rule::marked`].
+            pub(crate) fn marked(&mut self, window: f64, at: Moment) -> Option<f64> {
+                match self {
+                    $(State::$name(rule) => rule.marked(window, at),)+
+                }
+            }
+
+            /// As [`Rule::on_feedback`].
+            pub(crate) fn on_feedback(&mut self, feedback: &Feedback) {
+                match self {
+                    $(State::$name(rule) => rule.on_feedback(feedback),)+
+                }
+            }
+
             /// As [`Rule::on_timeout`].
             pub(crate) fn on_timeout(&mut self) {
                 match self {
                     $(State::$name(rule) => rule.on_timeout(),)+
+                }
+            }
+
+            /// As [`Rule::on_recovered`].
+            pub(crate) fn on_recovered(&mut self) {
+                match self {
+                    $(State::$name(rule) => rule.on_recovered(),)+
+                }
+            }
+
+            /// As [`Rule::on_undo`].
+            #[allow(dead_code, reason = "for senders that find a reduction to be without need")]
+            pub(crate) fn on_undo(&mut self) {
+                match self {
+                    $(State::$name(rule) => rule.on_undo(),)+
+                }
+            }
+
+            /// As [`Rule::on_restart`].
+            pub(crate) fn on_restart(&mut self) {
+                match self {
+                    $(State::$name(rule) => rule.on_restart(),)+
                 }
             }
         }
@@ -101,6 +141,12 @@ rules! {
     Sqrt, "sqrt", sqrt::Sqrt;
     /// CUBIC (RFC 9438).
     Cubic, "cubic", cubic::Cubic;
+    /// DCTCP (RFC 8257): Reno without a count of marks.
+    Dctcp, "dctcp", dctcp::Dctcp;
+    /// Prague (draft-briscoe-iccrg-prague-congestion-control); needs `ecn = l4s`, or is Reno, and is paced.
+    Prague, "prague", prague::Prague;
     /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); needs `recovery = sack`, and is paced.
     Bbr, "bbr", bbr::FollowsModel;
+    /// BBR, version 3 (draft-ietf-ccwg-bbr); needs `recovery = sack`, and is paced.
+    Bbr3, "bbr3", bbr3::FollowsModel3;
 }

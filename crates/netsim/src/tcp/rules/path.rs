@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use crate::tcp::rate::{Rate, Sample};
+use crate::tcp::rate::{Loss, Rate, Sample};
 use crate::tcp::scoreboard::Scoreboard;
 
 /// The start of a connection.
@@ -25,11 +25,14 @@ pub(crate) trait PathModel: std::fmt::Debug + Send {
     /// Segments per second: the pace.
     fn pacing_rate(&self) -> f64;
 
-    /// Takes an acknowledgement and sets pace and window.
+    /// Takes an acknowledgement and sets pace and window. What it finds to be lost has gone to [`PathModel::on_loss`].
     fn on_ack(&mut self, sample: &Sample, now: Time);
 
+    /// A segment is found to be lost.
+    fn on_loss(&mut self, _: &Loss, _: Time) {}
+
     /// The sender goes on after its application paused.
-    fn on_restart(&mut self);
+    fn on_restart(&mut self, now: Time);
 
     /// Loss recovery begins with `in_flight` segments under way, when `delivered` have been.
     fn on_recovery(&mut self, in_flight: u32, delivered: u64);
@@ -37,8 +40,12 @@ pub(crate) trait PathModel: std::fmt::Debug + Send {
     /// Loss recovery is over.
     fn on_recovered(&mut self);
 
-    /// The retransmission timer went off.
-    fn on_timeout(&mut self);
+    /// The loss recovery that ended, or is under way, was without need: nothing was lost.
+    #[allow(dead_code, reason = "for senders that find a reduction to be without need")]
+    fn on_undo(&mut self, _: Time) {}
+
+    /// The retransmission timer went off with `in_flight` segments under way.
+    fn on_timeout(&mut self, in_flight: u32);
 
     /// Whether the window is kept small for a time, so that rates say nothing of the path.
     fn is_probing_rtt(&self) -> bool;
@@ -54,6 +61,8 @@ pub(crate) struct Model {
     pub(in crate::tcp) path: Box<dyn PathModel>,
     /// Below this number it is known what was lost.
     judged_below: u32,
+    /// While something below this number is not acknowledged, the window has held the sender back in the last round trip.
+    pub(in crate::tcp) full_below: u32,
 }
 
 impl Model {
@@ -69,14 +78,33 @@ impl Model {
             rate: Rate::unknown(),
             path: make(Begin { initial_window, srtt_s, now, draw: draw(flow, now) }),
             judged_below: 1,
+            full_below: 0,
         }
     }
 
-    /// Holes that the scoreboard has come to take for lost, of those from `una` on.
-    pub(in crate::tcp) fn newly_lost(&mut self, board: &Scoreboard, una: u32) -> u32 {
+    /// The retransmission timer went off: all from `una` to before `max` that is not known to have arrived is lost.
+    pub(in crate::tcp) fn timed_out(&mut self, una: u32, max: u32, now: Time) {
+        for seq in self.judged_below.max(una)..max {
+            if !self.rate.has_arrived(seq) {
+                let loss = self.rate.lose(seq);
+                self.path.on_loss(&loss, now);
+            }
+        }
+        self.judged_below = self.judged_below.max(max);
+        self.path.on_timeout(0);
+    }
+
+    /// Tells the model of the holes that the scoreboard has come to take for lost, of those from `una` on: how many.
+    pub(in crate::tcp) fn newly_lost(&mut self, board: &Scoreboard, una: u32, now: Time) -> u32 {
         let from = self.judged_below.max(una);
         self.judged_below = from.max(board.lost_below());
-        (from..self.judged_below).filter(|&seq| !board.is_sacked(seq)).count() as u32
+        let mut lost = 0;
+        for seq in (from..self.judged_below).filter(|&seq| !board.is_sacked(seq)) {
+            let loss = self.rate.lose(seq);
+            self.path.on_loss(&loss, now);
+            lost += 1;
+        }
+        lost
     }
 }
 

@@ -3,6 +3,8 @@
 use units::Time;
 
 use super::path::{Begin, PathModel};
+use crate::tcp::pacing::AVOIDANCE;
+use crate::tcp::settings::EcnMode;
 
 /// How a congestion window grows and shrinks.
 pub(crate) trait Rule: Copy {
@@ -15,11 +17,44 @@ pub(crate) trait Rule: Copy {
     /// The window `cwnd` after the acknowledgement of one more segment in congestion avoidance.
     fn grown(&mut self, cwnd: f64, at: Moment) -> f64;
 
-    /// What a reduction leaves of `window`.
+    /// What a reduction for a loss leaves of `window`.
     fn reduced(&mut self, window: f64) -> f64;
+
+    /// What marks leave of `window`, at most once for what was in flight together; `None` when it has reacted to the
+    /// same already. A rule that does not count marks takes them for a loss (RFC 3168, 6.1.2).
+    fn marked(&mut self, window: f64, _: Moment) -> Option<f64> {
+        Some(self.reduced(window))
+    }
+
+    /// An acknowledgement, with what it tells of marks: before it moves the window, and only where [`Traits::counts`].
+    fn on_feedback(&mut self, _: &Feedback) {}
 
     /// The retransmission timer went off.
     fn on_timeout(&mut self) {}
+
+    /// Loss recovery is over.
+    fn on_recovered(&mut self) {}
+
+    /// The last reduction for a loss was without need: nothing was lost. The sender restores window and threshold.
+    #[allow(dead_code, reason = "for senders that find a reduction to be without need")]
+    fn on_undo(&mut self) {}
+
+    /// The sender goes on after its application paused.
+    fn on_restart(&mut self) {}
+}
+
+/// What an acknowledgement tells of marks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Feedback {
+    /// Segments that it says have arrived, cumulatively or selectively, and of them those marked.
+    pub(crate) acked: u32,
+    pub(crate) marked: u32,
+    /// First number not acknowledged after it, and one above the highest number sent.
+    pub(crate) una: u32,
+    pub(crate) max: u32,
+    pub(crate) now: Time,
+    /// Smoothed round-trip time, seconds; 0 before any.
+    pub(crate) rtt_s: f64,
 }
 
 /// When the window grows.
@@ -37,18 +72,32 @@ pub(crate) struct Moment {
 pub(crate) struct Traits {
     /// A reduction leaves whole segments.
     pub(crate) whole: bool,
-    /// Marks of congestion reduce the window as a loss does.
+    /// Marks of congestion reduce the window.
     pub(crate) hears_marks: bool,
+    /// It counts marks: they take a part of the congestion window, and not of what is in flight.
+    pub(crate) counts: bool,
     /// Segments leave one by one at a rate, whatever the settings say.
     pub(crate) paced: bool,
+    /// Windows per round trip at which they leave beyond slow start, where no model says otherwise.
+    pub(crate) pace: f64,
     /// It works with selective acknowledgements only.
     pub(crate) needs_sack: bool,
+    /// It works with these settings of ECN only; the words for a message.
+    pub(crate) needs_ecn: Option<(&'static [EcnMode], &'static str)>,
     /// The model of the path that sets window and pace in place of the rule.
     pub(crate) model: Option<fn(Begin) -> Box<dyn PathModel>>,
 }
 
 impl Traits {
     /// A rule of the window alone.
-    pub(crate) const PLAIN: Traits =
-        Traits { whole: false, hears_marks: true, paced: false, needs_sack: false, model: None };
+    pub(crate) const PLAIN: Traits = Traits {
+        whole: false,
+        hears_marks: true,
+        counts: false,
+        paced: false,
+        pace: AVOIDANCE,
+        needs_sack: false,
+        needs_ecn: None,
+        model: None,
+    };
 }

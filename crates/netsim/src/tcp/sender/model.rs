@@ -8,7 +8,7 @@ use crate::wire::net::Net;
 impl Sender {
     /// An acknowledgement up to `ack` goes into the model, whose window counts from then on: how many segments it SACKs
     /// that were not.
-    pub(in crate::tcp) fn learn(&mut self, ack: u32, options: u32, net: &mut Net) -> u32 {
+    pub(in crate::tcp) fn learn(&mut self, ack: u32, options: u32, marked: u32, net: &mut Net) -> u32 {
         let Some(mut model) = self.model.take() else { return 0 };
         let (now, prior_in_flight) = (net.now, self.board.pipe(self.una, self.max));
         let mut fresh = 0;
@@ -18,12 +18,14 @@ impl Sender {
             }
         }
         (self.una..ack).filter(|&seq| !self.board.is_sacked(seq)).for_each(|seq| model.rate.deliver(seq, now));
-        let lost = model.newly_lost(&self.board, self.una.max(ack));
+        let lost = model.newly_lost(&self.board, self.una.max(ack), now);
         let in_flight = prior_in_flight.saturating_sub(model.rate.acked() + lost);
         if model.path.is_recovering() && !self.recovering && ack >= self.recover {
             model.path.on_recovered();
         }
-        if let Some(sample) = model.rate.sample(lost, prior_in_flight, in_flight) {
+        let window_limited = self.una < model.full_below;
+        let sample = model.rate.sample((lost, marked), (prior_in_flight, in_flight), window_limited);
+        if let Some(sample) = sample {
             model.path.on_ack(&sample, now);
             if model.path.is_probing_rtt() {
                 model.rate.on_idle(in_flight);
@@ -51,9 +53,9 @@ impl Sender {
     }
 
     /// The retransmission timer went off.
-    pub(in crate::tcp) fn model_timed_out(&mut self) {
+    pub(in crate::tcp) fn model_timed_out(&mut self, now: Time) {
         if let Some(model) = &mut self.model {
-            model.path.on_timeout();
+            model.timed_out(self.una, self.max, now);
         }
     }
 
@@ -63,9 +65,13 @@ impl Sender {
         if let Some(model) = &mut self.model {
             let in_flight = self.board.pipe(self.una, self.max);
             if in_flight == 0 && model.rate.is_app_limited() {
-                model.path.on_restart();
+                model.path.on_restart(now);
             }
-            model.rate.on_send(seq, self.una, in_flight, seq < self.max, now);
+            let repeated = seq < self.max;
+            model.rate.on_send(seq, self.una, in_flight, repeated, now);
+            if f64::from(in_flight + 1 + u32::from(!repeated)) > self.control.cwnd {
+                model.full_below = self.max + u32::from(!repeated);
+            }
         }
     }
 

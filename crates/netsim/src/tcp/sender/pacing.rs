@@ -10,9 +10,8 @@ use crate::wire::net::Net;
 
 /// Segments of a connection that are sent without pacing.
 const UNPACED: u64 = 10;
-/// Windows per round trip in slow start, and in congestion avoidance.
+/// Windows per round trip in slow start.
 const SLOW_START: f64 = 2.0;
-const AVOIDANCE: f64 = 1.2;
 
 impl Sender {
     /// Whether the next segment must wait; then the timer will ask for it.
@@ -44,8 +43,12 @@ impl Sender {
         if srtt <= 0.0 {
             return 0.0;
         }
-        let windows = if self.control.cwnd < self.control.ssthresh / 2.0 { SLOW_START } else { AVOIDANCE };
-        windows * self.control.cwnd.max(f64::from(self.max - self.una)) / srtt
+        let traits = self.control.rule.traits();
+        let windows = if self.control.cwnd < self.control.ssthresh / 2.0 { SLOW_START } else { traits.pace };
+        // What is in flight beyond the window has left it for a mark, and is not to be sent anew at its rate.
+        let window =
+            if tcp.counts_marks() { self.control.cwnd } else { self.control.cwnd.max(f64::from(self.max - self.una)) };
+        windows * window / srtt
     }
 
     pub(in crate::tcp) fn on_pace_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {

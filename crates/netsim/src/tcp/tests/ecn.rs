@@ -4,9 +4,10 @@
 use super::Scene;
 use super::Segment::{Ack, Bare, Data, Fin, FinAck};
 use super::Step::{At, Capable, Flagged, Lose, Mark, Sends, Skip, Window};
+use crate::tcp::settings::EcnMode;
 
 fn eight_of(segments: u64) -> Scene {
-    Scene::of(segments).with(|tcp| (tcp.initial_window, tcp.limited_transmit, tcp.ecn) = (8, false, true))
+    Scene::of(segments).with(|tcp| (tcp.initial_window, tcp.limited_transmit, tcp.ecn) = (8, false, EcnMode::Classic))
 }
 
 #[test]

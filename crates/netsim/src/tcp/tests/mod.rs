@@ -8,6 +8,7 @@ mod counting;
 mod ecn;
 mod give_up;
 mod loss;
+mod marks;
 mod pacing;
 mod reno;
 mod sack;
@@ -75,6 +76,8 @@ pub(crate) enum Step {
     Flagged(&'static [Segment]),
     /// Of the segments sent at this instant these and no others are ECT. Comes before `Sends`.
     Capable(&'static [Segment]),
+    /// Counts of marks on the acknowledgements sent at this instant. Comes before `Sends`.
+    Told(&'static [u32]),
     /// SACK blocks of the acknowledgements sent at this instant that have any. Comes before `Sends`.
     Blocks(&'static [&'static [Block]]),
     /// What the sender believes to be in the network, segments (RFC 6675, `pipe`).
@@ -122,6 +125,10 @@ impl Scene {
             }
         }
         assert!(bench.sent.is_empty(), "sent, but not expected: {:?}\nsteps:\n{}", bench.sent, bench.log);
+        if self.tcp.ecn.counts() {
+            let (told, marked) = (bench.connection.sender.marks, bench.connection.receiver.marks);
+            assert!(told <= marked && (told == marked || !bench.over), "{told} marks told of {marked}");
+        }
         if !bench.over {
             bench.connection.report(&mut bench.record, &self.tcp);
         }
@@ -146,6 +153,7 @@ struct Bench<'a> {
     sent: Vec<(Time, Segment)>,
     flagged: Vec<Segment>,
     capable: Vec<Segment>,
+    told: Vec<u32>,
     blocks: Vec<Vec<Block>>,
     forward_bytes: u64,
     /// Taken from the event queue, not yet handled.
@@ -199,6 +207,7 @@ impl<'a> Bench<'a> {
             sent: Vec::new(),
             flagged: Vec::new(),
             capable: Vec::new(),
+            told: Vec::new(),
             blocks: Vec::new(),
             forward_bytes: 0,
             next: None,
@@ -212,6 +221,7 @@ impl<'a> Bench<'a> {
                 if !self.sent.is_empty() {
                     return Err(format!("sent, but not expected: {:?}", self.sent));
                 }
+                self.told.clear();
                 (self.flagged, self.capable, self.blocks) = (Vec::new(), Vec::new(), Vec::new());
                 self.pass(Time::from_millis(ms));
                 match self.sent.iter().find(|(time, _)| *time < self.net.now) {
@@ -221,6 +231,7 @@ impl<'a> Bench<'a> {
             }
             Step::Skip(ms) => {
                 self.pass(Time::from_millis(ms));
+                self.told.clear();
                 (self.flagged, self.capable, self.blocks) = (Vec::new(), Vec::new(), Vec::new());
                 self.sent.clear();
                 Ok(())
@@ -241,6 +252,8 @@ impl<'a> Bench<'a> {
             Step::Flagged(_) => Err(format!("the flag is on {:?}", self.flagged)),
             Step::Capable(expected) if self.capable == expected => Ok(()),
             Step::Capable(_) => Err(format!("ECT are {:?}", self.capable)),
+            Step::Told(expected) if self.told == expected => Ok(()),
+            Step::Told(_) => Err(format!("told are {:?}", self.told)),
             Step::Blocks(expected) if self.blocks == expected => Ok(()),
             Step::Blocks(_) => Err(format!("SACK blocks are {:?}", self.blocks)),
             Step::Pipe(expected) => {
@@ -312,6 +325,12 @@ impl<'a> Bench<'a> {
         }
         if packet.is_ect() {
             self.capable.push(segment);
+        }
+        if let Some(options) = self.net.options.of(packet.options)
+            && !forward
+            && self.tcp.ecn.counts()
+        {
+            self.told.push(options.marks);
         }
         if let Some(options) = self.net.options.of(packet.options)
             && !options.blocks().is_empty()
