@@ -35,7 +35,6 @@ CE, NOT_ECT = 3, 0
 HOSTS = ("client", "server")
 ADDRESSES = ("10.0.0.1", "10.0.0.2")
 PORT, FIRST_PORT = 5001, 10_000
-APART_S = 1  # a pattern begins at a whole second of the guest's clock, so that timers' ticks lie alike
 SECOND = 1_000_000_000
 INFO_BYTES = 232
 INFO = {
@@ -174,7 +173,7 @@ class Flow:
         self.run, self.pattern = run, pattern
         self.port = FIRST_PORT + number
         self.mss = run.mtu - IP_HEADER - TCP_HEADER - (TIMESTAMPS if pattern["timestamps"] else 0)
-        self.size = pattern["segments"] * self.mss - pattern.get("short_by", 0)
+        self.size = pattern["segments"] * self.mss
         self.zero_ns = 0
         self.initial: list[int | None] = [None, None]
         self.stamps: list[int | None] = [None, None]
@@ -238,7 +237,8 @@ class Flow:
         self.client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, pattern["congestion"].encode())
         self.client.bind((ADDRESSES[0], self.port))
         self.left = self.size
-        self.zero_ns = (run.now // SECOND + 1 + APART_S) * SECOND + round(pattern.get("phase_s", 0) * SECOND)
+        self.zero_ns = (run.now // SECOND + 2) * SECOND
+        # At a whole second of the guest's clock, so that ticks lie alike in all patterns.
         run.wait(self.zero_ns)
         for tap in run.taps:
             drain(tap)
@@ -426,7 +426,6 @@ class Run:
             "net.ipv4.tcp_sack": int(pattern["sack"]),
             "net.ipv4.tcp_timestamps": int(pattern["timestamps"]),
             "net.ipv4.tcp_ecn": int(pattern["ecn"]),
-            **pattern.get("sysctl", {}),
         }
 
 
@@ -437,8 +436,8 @@ def run(settings: dict) -> dict:
     ----------
     settings : dict
         ``rate_bps``, ``delay_s`` (one way), ``mtu``; ``patterns``, each with ``id``, ``congestion`` (Linux's name),
-        ``sack``, ``timestamps``, ``ecn``, ``tuned`` (the kernel chooses the receiver's buffer), ``segments`` (of payload), ``limit_s``, ``impairments``; where given
-        ``short_by`` (bytes less in the last segment), ``phase_s`` (start against the ticks of the clock), ``sysctl``.
+        ``sack``, ``timestamps``, ``ecn``, ``tuned`` (the kernel chooses the receiver's buffer), ``segments`` (of
+        payload), ``limit_s``, ``impairments``.
         An impairment has ``direction`` (``data`` or ``ack``), what it does (``do``: ``drop``, ``mark``, ``delay``
         with ``by_s``, ``hold``), and whom it meets: ``segment`` (from 1; 0 is the SYN) and ``transmission`` (from 1),
         or ``ack`` (number of the packet back, 0 is the SYN-ACK), or all that would come between ``from_s`` and
