@@ -1,6 +1,7 @@
 #!/bin/bash
 # build.sh CACHE [FRAGMENT]: builds the User Mode Linux test kernel once and prints the path of the binary. FRAGMENT is a file
-# beside this one with more of its configuration, config.kasan for one: another kernel, cached separately.
+# beside this one with more of its configuration, config.kasan for one: another kernel, cached separately. What it says wins, and
+# where FRAGMENT.diff is, the source is patched with that too.
 # Source: Debian's linux-source-6.1, installed or downloaded by apt; no root needed. Exit status 77: it cannot be built here, the
 # last line says why. Cached by source version, configuration and patches. What modules need stays beside the binary:
 # make -C CACHE/uml-.../build ARCH=um M=DIR modules
@@ -8,6 +9,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${1:?usage: build.sh CACHE [FRAGMENT]}
 configs=("$here/config" ${2:+"$here/$2"})
+patches=("$here"/*.patch)
+[ -n "${2:-}" ] && [ -e "$here/$2.diff" ] && patches+=("$here/$2.diff")
 package=linux-source-6.1
 PATH=$PATH:/usr/sbin:/sbin # ip, tc and ethtool, which not every user has in it
 
@@ -28,7 +31,7 @@ else
   version=$(apt-cache policy "$package" 2>/dev/null | awk '/Candidate:/ { print $2 }')
   [ -n "$version" ] && [ "$version" != "(none)" ] || skip "apt knows no package $package; try apt-get update"
 fi
-key=$( (echo "$version"; cat "${configs[@]}" "$here"/*.patch) | sha256sum | cut -c1-12)
+key=$( (echo "$version"; cat "${configs[@]}" "${patches[@]}") | sha256sum | cut -c1-12)
 home=$cache/uml-${version//[^0-9a-zA-Z.]/_}-$key
 [ -x "$home/linux" ] && { echo "$home/linux"; exit 0; }
 
@@ -46,12 +49,12 @@ tree=$home/source build=$home/build
 rm -rf "$tree" "$build"
 mkdir -p "$tree" "$build"
 tar -C "$tree" --strip-components=1 -xf "$archive"
-for change in "$here"/*.patch; do
+for change in "${patches[@]}"; do
   patch -s -d "$tree" -p1 <"$change" >&2
 done
 rm -rf "$home/package" "$home"/$package*.deb
 echo "building $home/linux, once: about 6 minutes of CPU" >&2
-cat "${configs[@]}" >"$home/config"
+cat "${configs[@]}" | tac | awk -F= '!/^CONFIG_/ || !seen[$1]++' | tac >"$home/config"
 make -s -C "$tree" O="$build" ARCH=um KCONFIG_ALLCONFIG="$home/config" allnoconfig >"$home/build.log" 2>&1
 wanted=$(grep -E '^CONFIG_' "$home/config")
 missing=$(grep -vxFf "$build/.config" <<<"$wanted") && {

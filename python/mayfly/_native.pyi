@@ -141,3 +141,44 @@ def estimate(
 ) -> tuple[Table, str]: ...
 def estimator_lists() -> str: ...
 def job_orders() -> list[str]: ...
+
+@final
+class TcpEndpoint:
+    """One end of a TCP connection, driven by hand; see `mayfly_netsim::tcp::endpoint`. Numbers count segments."""
+
+    now_ns: int
+    over: bool
+    expected: int
+    numbers: tuple[int, int]
+
+    def __new__(cls, settings: str, opens: bool) -> TcpEndpoint: ...
+    def connect(self) -> None:
+        """Sends the SYN."""
+
+    def advance(self, end_ns: int, stop: bool) -> None:
+        """Lets time pass, or, if ``stop`` says so, until something is sent."""
+
+    def take(self) -> list[tuple[int, str, int, int, bool, bool, bool, tuple[int, int], list[tuple[int, int]]]]:
+        """What was sent: time (ns), role, number, ack, ECE, CWR, ECT(0), TSval and TSecr (ns), SACK blocks."""
+
+    def receive(
+        self,
+        *,
+        syn: bool,
+        numbers: tuple[int, int] | None,
+        fin: bool,
+        ack: int | None,
+        window: int,
+        blocks: list[tuple[int, int]],
+        stamps: tuple[int, int] | None,
+        marked: bool,
+        ece: bool,
+        cwr: bool,
+    ) -> None:
+        """A segment of the other end arrives."""
+
+    def write(self, segments: int) -> None: ...
+    def close(self) -> bool:
+        """Whether the FIN rides on data not yet sent."""
+
+    def state(self) -> dict[str, float]: ...

@@ -2,6 +2,7 @@
 
 mod capture;
 mod disciplines;
+mod endpoint;
 mod estimate;
 mod graph;
 mod jobs;
@@ -19,6 +20,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(schema::table_schema, module)?)?;
     module.add_class::<simulate::Control>()?;
+    module.add_class::<endpoint::TcpEndpoint>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::transport_schema, module)?)?;

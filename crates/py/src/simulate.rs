@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use qdisc::Limit;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use tables::record;
 use units::{BitRate, Time};
 
@@ -185,20 +186,22 @@ fn refused(error: ConfigError) -> PyErr {
     }
 }
 
-impl Settings {
-    /// # Errors
-    /// JSON that is none, a word, a field or a value that is not taken, a field that is missing: each with its place.
-    fn read(text: &str) -> PyResult<Settings> {
-        let mut json = serde_json::Deserializer::from_str(text);
-        serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let place = error.path().to_string();
-            let reason = error.inner().to_string();
-            // The line of the JSON text does not help whoever set the field.
-            let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason).to_owned();
-            PyValueError::new_err(if place == "." { reason } else { format!("{place}: {reason}") })
-        })
-    }
+/// Settings from JSON.
+///
+/// # Errors
+/// JSON that is none, a word, a field or a value that is not taken, a field that is missing: each with its place.
+pub fn read_settings<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let place = error.path().to_string();
+        let reason = error.inner().to_string();
+        // The line of the JSON text does not help whoever set the field.
+        let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason).to_owned();
+        PyValueError::new_err(if place == "." { reason } else { format!("{place}: {reason}") })
+    })
+}
 
+impl Settings {
     fn into_run(self) -> PyResult<Run> {
         let rate = |name: &'static str, bps| {
             BitRate::from_bps(bps).ok_or_else(|| refused(ConfigError::Value(name, "0".into(), "at least 1 bit/s")))
@@ -303,7 +306,7 @@ pub fn run<'py>(
     control: &Control,
     recording: Option<RecordingSettings>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = Settings::read(settings)?;
+    let settings = read_settings::<Settings>(settings)?;
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
     let mut run = settings.into_run()?;
     run.counting.classes = flows.class.to_vec(py)?;
@@ -347,7 +350,7 @@ record! {
 /// As [`run`].
 #[pyfunction]
 pub fn alone(py: Python<'_>, settings: &str, flows: FlowColumns) -> PyResult<(Table, Table)> {
-    let settings = Settings::read(settings)?;
+    let settings = read_settings::<Settings>(settings)?;
     let run = settings.into_run()?;
     let rows = flows.rows(py)?;
     drop(flows);

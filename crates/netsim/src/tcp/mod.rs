@@ -5,7 +5,10 @@
 
 mod blocks;
 mod control;
+pub mod endpoint;
+mod ends;
 mod hystart;
+mod linux;
 mod pacing;
 mod rate;
 mod receiver;
@@ -28,8 +31,7 @@ use crate::out::records::FlowRecord;
 use crate::tcp::settings::Tcp;
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
-use receiver::Receiver;
-use sender::Sender;
+use ends::{ReceivingEnd, SendingEnd};
 
 /// Constants of one connection.
 #[derive(Clone, Copy, Debug)]
@@ -118,8 +120,8 @@ impl Shape {
 #[derive(Debug)]
 pub(crate) struct Connection {
     shape: Shape,
-    sender: Sender,
-    receiver: Receiver,
+    sender: SendingEnd,
+    receiver: ReceivingEnd,
 }
 
 /// What a sender brings along from before its connection.
@@ -159,7 +161,7 @@ impl Connection {
             back: 0,
             receiver_opens: false,
         };
-        Connection { shape, sender: Sender::idle(tcp), receiver: Receiver::idle(tcp) }
+        Connection { shape, sender: SendingEnd::idle(tcp), receiver: ReceivingEnd::idle(tcp) }
     }
 
     /// Begins flow `spec` on access pipes `pipes`.
@@ -191,9 +193,8 @@ impl Connection {
             back: pipes.1,
             receiver_opens: spec.receiver_opens,
         };
-        self.sender.restart(tcp, history.clock_phase);
-        self.sender.syn_lost = history.syn_lost;
-        self.receiver.restart(tcp);
+        self.sender.restart(tcp, history.clock_phase, history.syn_lost);
+        self.receiver.restart(tcp, history.clock_phase);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);
         } else {
@@ -209,7 +210,7 @@ impl Connection {
             Mark::Plain => self.receiver.on_segment(handle, options, marked, &self.shape, tcp, net),
             _ => self.receiver.on_close(tcp, net),
         }
-        if tcp.fin && self.receiver.finish != Time::NEVER { Life::Over } else { Life::Open }
+        if tcp.fin && self.receiver.finish() != Time::NEVER { Life::Over } else { Life::Open }
     }
 
     /// A packet reached the sender of the data, with options as in [`Connection::on_forward`].
@@ -245,7 +246,7 @@ impl Connection {
 
     /// Whether this sender, or one it was recycled from, lost a SYN.
     pub(crate) fn syn_lost(&self) -> bool {
-        self.sender.syn_lost
+        self.sender.syn_lost()
     }
 
     /// Stops both timers and fills in `record`.
@@ -257,11 +258,9 @@ impl Connection {
 
     /// Fills in all of `record` but the drops.
     pub(crate) fn report(&self, record: &mut FlowRecord, tcp: &Tcp) {
-        record.finish = self.receiver.finish;
-        record.first_data = self.receiver.first_data;
-        record.last_data = self.receiver.complete;
         record.delivered_bytes = self.delivered_bytes(tcp);
-        record.gave_up = self.sender.gave_up || self.receiver.gave_up;
+        record.gave_up = self.sender.gave_up();
+        self.receiver.report(record);
         self.sender.report(record);
     }
 }

@@ -235,7 +235,7 @@ impl Receiver {
     /// Keeps the timestamp to echo: of the earliest segment not yet acknowledged, so that the delay of the
     /// acknowledgement is measured too (RFC 7323, 4.3).
     #[inline]
-    fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
+    pub(super) fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
         if let Some(options) = net.options.of(options)
             && seq <= self.acknowledged
             && options.stamp >= self.stamp

@@ -87,8 +87,8 @@ impl Scripted {
             shape.turned = half == 1;
             (shape.out, shape.back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
             shape.receiver_opens = spec.receiver_opens;
-            connection.sender.restart(tcp, history.clock_phase);
-            connection.receiver.restart(tcp);
+            connection.sender.restart(tcp, history.clock_phase, half == 0 && history.syn_lost);
+            connection.receiver.restart(tcp, history.clock_phase);
             connection
         });
         let mut scripted = Scripted {
@@ -105,7 +105,6 @@ impl Scripted {
             finish: Time::NEVER,
         };
         let [first, second] = &mut scripted.halves;
-        first.sender.syn_lost = history.syn_lost;
         second.sender.connected();
         second.receiver.connected();
         if spec.receiver_opens {
@@ -129,7 +128,7 @@ impl Scripted {
         let tcp = scene.tcp;
         if at_receiver {
             let riding = scene.net.options.of(options).map_or(0, |options| options.ack);
-            if riding > self.halves[1 - half].sender.una {
+            if riding > self.halves[1 - half].sender.una() {
                 // An acknowledgement that rides on data is none of the duplicates that tell of a loss (RFC 5681, 2).
                 let ack = Handle { number: riding, mark: Mark::Plain, echo: false, ..handle };
                 self.send(1 - half, scene, |half, net| half.sender.on_ack(ack, options, &half.shape, tcp, net));
@@ -180,9 +179,9 @@ impl Scripted {
         let riding_bytes = self.halves[1 - half].delivered_bytes(scene.tcp);
         let own = &mut self.halves[half];
         (own.shape.riding, own.shape.riding_bytes) = (riding, riding_bytes);
-        let before = own.sender.sent;
+        let before = own.sender.sent();
         act(own, scene.net);
-        if own.sender.sent > before {
+        if own.sender.sent() > before {
             self.sent_at[half] = scene.net.now;
             self.halves[1 - half].receiver.on_ride();
         }
@@ -210,7 +209,7 @@ impl Scripted {
     fn is_connected(&self, scene: &Scene) -> bool {
         let opener_speaks = self.receiver_opens != scene.script[0].forward;
         let first = &self.halves[0];
-        if opener_speaks && self.receiver_opens { first.receiver.next() > 0 } else { first.sender.una > 0 }
+        if opener_speaks && self.receiver_opens { first.receiver.next() > 0 } else { first.sender.una() > 0 }
     }
 
     /// Records the parts of the train under way that have come in.
@@ -237,7 +236,7 @@ impl Scripted {
     /// Whether the train before is acknowledged.
     fn is_acknowledged(&self, scene: &Scene) -> bool {
         let half = &self.halves[half_of(&scene.script[self.train - 1])];
-        half.sender.una > half.shape.end
+        half.sender.una() > half.shape.end
     }
 
     fn wait(&mut self, scene: &mut Scene) {
@@ -258,18 +257,11 @@ impl Scripted {
         if half == 1 && self.halves[1].shape.end == 0 {
             let [first, second] = &mut self.halves;
             // What the handshake told the receiver's end of the round-trip time, and of a lost SYN.
-            second.sender.rtt = first.receiver.rtt;
-            second.sender.syn_lost = first.receiver.syn_lost;
-            if self.receiver_opens && first.receiver.syn_lost {
-                second.sender.rtt.after_lost_syn(tcp);
-            }
-            second.sender.begin_window(&second.shape, tcp, scene.net);
+            second.sender.begin_beside(&first.receiver, self.receiver_opens, &second.shape, tcp, scene.net);
         }
         let idle = scene.net.now - self.sent_at[half];
         let own = &mut self.halves[half];
-        if tcp.restart_after_idle && idle > own.sender.rtt.timeout(tcp) {
-            own.sender.control.cwnd = own.sender.control.cwnd.min(f64::from(tcp.initial_window));
-        }
+        own.sender.on_more(idle, tcp, scene.net);
         let (shape, segments) = (&mut own.shape, train.bytes.div_ceil(tcp.mss.into()) as u32);
         shape.first = shape.end + 1;
         shape.before += shape.train_bytes;
@@ -327,7 +319,7 @@ impl Scripted {
 
     fn is_over(&self, scene: &Scene) -> bool {
         if scene.tcp.fin {
-            return self.halves[0].receiver.finish != Time::NEVER;
+            return self.halves[0].receiver.finish() != Time::NEVER;
         }
         self.phase == Phase::Closing && self.is_acknowledged(scene)
     }

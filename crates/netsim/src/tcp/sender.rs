@@ -3,6 +3,7 @@
 
 mod model;
 mod pacing;
+mod state;
 
 use qdisc::Ecn;
 use units::{Direction, Time};
@@ -144,10 +145,11 @@ impl Sender {
         (self.una, self.nxt, self.max) = (1, 1, 1);
     }
 
-    /// Whether everything up to the last segment is acknowledged.
-    #[inline]
-    pub(crate) fn is_finished(&self, shape: &Shape) -> bool {
-        self.una > shape.last
+    /// The application has more to send after `idle`.
+    pub(super) fn on_more(&mut self, idle: Time, tcp: &Tcp) {
+        if tcp.restart_after_idle && idle > self.rtt.timeout(tcp) {
+            self.control.cwnd = self.control.cwnd.min(f64::from(tcp.initial_window));
+        }
     }
 
     #[inline]

@@ -38,6 +38,25 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements (RFC 2018, 6675).
     Sack,
+    /// As Linux does: RACK-TLP (RFC 8985), PRR (RFC 6937), reductions taken back (RFC 5682, 2883, 3522).
+    Linux,
+    /// As Linux does with a peer that has no selective acknowledgements.
+    #[serde(rename = "linux-without-sack")]
+    LinuxWithoutSack,
+}
+
+impl Recovery {
+    /// Whether both ends are those of Linux.
+    #[inline]
+    pub(crate) fn is_linux(self) -> bool {
+        matches!(self, Recovery::Linux | Recovery::LinuxWithoutSack)
+    }
+
+    /// Whether acknowledgements are selective.
+    #[inline]
+    pub(crate) fn is_selective(self) -> bool {
+        matches!(self, Recovery::Sack | Recovery::Linux)
+    }
 }
 
 /// What ends the back-off of the retransmission timeout.
@@ -188,9 +207,14 @@ impl Tcp {
                 return Err(ConfigError::Value(name, value.to_string(), bound));
             }
         }
-        if self.congestion.traits().needs_sack && self.recovery != Recovery::Sack {
+        if self.congestion.traits().needs_sack && !self.recovery.is_selective() {
             let word = self.congestion.word().into();
-            return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack"));
+            return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack or linux"));
+        }
+        let known = matches!(self.congestion, Congestion::Aimd | Congestion::Cubic | Congestion::Bbr);
+        if self.recovery.is_linux() && !known {
+            let word = self.congestion.word().into();
+            return Err(ConfigError::Value("tcp.congestion", word, "aimd, cubic or bbr with tcp.recovery = linux"));
         }
         Ok(())
     }

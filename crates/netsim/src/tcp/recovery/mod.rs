@@ -53,7 +53,7 @@ impl Sender {
                     self.control.ssthresh.min(f64::from(flight + 1))
                 }
                 // RFC 5681, 3.2, step 6; RFC 6675 leaves the window where its recovery held it.
-                Recovery::Reno | Recovery::Sack => self.control.ssthresh,
+                _ => self.control.ssthresh,
             };
         }
     }

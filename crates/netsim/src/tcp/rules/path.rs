@@ -65,13 +65,9 @@ impl Model {
         flow: u32,
         now: Time,
     ) -> Model {
-        // Where the cycle of probing begins must differ between flows, whatever the seed: SplitMix64 of flow and time.
-        let mut draw = (u64::from(flow) << 32 ^ now.0).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        draw = (draw ^ draw >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        draw = (draw ^ draw >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         Model {
             rate: Rate::unknown(),
-            path: make(Begin { initial_window, srtt_s, now, draw: draw ^ draw >> 31 }),
+            path: make(Begin { initial_window, srtt_s, now, draw: draw(flow, now) }),
             judged_below: 1,
         }
     }
@@ -82,4 +78,13 @@ impl Model {
         self.judged_below = from.max(board.lost_below());
         (from..self.judged_below).filter(|&seq| !board.is_sacked(seq)).count() as u32
     }
+}
+
+/// A number for [`Begin::draw`]: where a cycle of probing begins must differ between flows, whatever the seed (SplitMix64 of
+/// flow and time).
+pub(in crate::tcp) fn draw(flow: u32, now: Time) -> u64 {
+    let mut draw = (u64::from(flow) << 32 ^ now.0).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    draw = (draw ^ draw >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    draw = (draw ^ draw >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    draw ^ draw >> 31
 }

@@ -244,7 +244,7 @@ impl<'a> Bench<'a> {
             Step::Blocks(expected) if self.blocks == expected => Ok(()),
             Step::Blocks(_) => Err(format!("SACK blocks are {:?}", self.blocks)),
             Step::Pipe(expected) => {
-                let found = pipe(&self.connection.sender);
+                let found = pipe(self.connection.sender.rfc());
                 if found == expected { Ok(()) } else { Err(format!("pipe is {found}")) }
             }
             Step::Late(segment) => {
@@ -252,7 +252,7 @@ impl<'a> Bench<'a> {
                 Ok(())
             }
             Step::Window(cwnd, ssthresh) => {
-                let found = windows(&self.connection.sender);
+                let found = windows(self.connection.sender.rfc());
                 let same = (found.0 - cwnd).abs() < 1e-9 && (found.1 - ssthresh).abs() < 1e-9;
                 if same { Ok(()) } else { Err(format!("cwnd and ssthresh are {found:?}")) }
             }

@@ -1,0 +1,378 @@
+//! One end of a connection without the other: what a script does to it, and what it sends.
+//!
+//! Principle: as in a [scripted](super::scripted) connection there are two halves. Of the first only the sender is at
+//! this end, of the second only the receiver; whoever drives the endpoint plays the other two. Packets go to an outbox
+//! in place of an access pipe, and the endpoint has a clock and timers of its own. Only what [`Connection`] offers is
+//! called, so that it does not matter which sender is behind it.
+//!
+//! Numbers count segments, as everywhere here: 0 is a SYN, data begins at 1. Whoever thinks in bytes keeps the table of
+//! segment boundaries. A segment is accepted as it is: that it lies in the window is for the caller to check.
+
+use std::collections::VecDeque;
+
+use qdisc::{Ecn, Packet};
+use units::{BitRate, Time};
+
+use crate::error::ConfigError;
+use crate::event::{Events, Kind};
+use crate::options::{Block, MOST_BLOCKS, Options, SegmentOptions};
+use crate::out::books::Ledger;
+use crate::out::trace::Trace;
+use crate::tcp::settings::Tcp;
+use crate::tcp::{Connection, History, Life};
+use crate::wire::handle::{Handle, Mark, Owner};
+use crate::wire::net::{AIR, Net};
+use crate::wire::pipe::{End, Lane, Pipe};
+
+/// Slots of the half that sends and of the half that receives.
+const SENDS: usize = 0;
+const RECEIVES: usize = 1;
+
+/// What a segment of this end is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// SYN, or SYN-ACK.
+    Syn,
+    /// Payload, with the FIN where that rides on it.
+    Data,
+    /// A FIN of its own.
+    Fin,
+    /// Without payload and without a number of its own.
+    Ack,
+}
+
+/// A segment that this end has sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// When it left.
+    pub time: Time,
+    /// What it is.
+    pub role: Role,
+    /// Its number; of an acknowledgement the next number to send.
+    pub number: u32,
+    /// Next number expected of the other end, 0 before its SYN.
+    pub ack: u32,
+    /// ECE.
+    pub ece: bool,
+    /// CWR.
+    pub cwr: bool,
+    /// ECT(0).
+    pub capable: bool,
+    /// TSval: when it left, and TSecr: what it echoes; zero before there is anything to echo.
+    pub stamps: (Time, Time),
+    /// SACK blocks, the most recent first.
+    pub blocks: Vec<Block>,
+}
+
+/// A segment of the other end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Incoming {
+    /// SYN or SYN-ACK.
+    pub syn: bool,
+    /// Numbers it brings, from the first to before the second: payload, then perhaps a FIN.
+    pub numbers: Option<(u32, u32)>,
+    /// The last of them is a FIN.
+    pub fin: bool,
+    /// Next number expected of this end.
+    pub ack: Option<u32>,
+    /// Window of the other end, segments.
+    pub window: u32,
+    /// SACK blocks, in numbers of this end.
+    pub blocks: Vec<Block>,
+    /// TSval and TSecr.
+    pub stamps: Option<(Time, Time)>,
+    /// Congestion experienced.
+    pub marked: bool,
+    /// ECE.
+    pub ece: bool,
+    /// CWR.
+    pub cwr: bool,
+}
+
+/// One end of a connection, with its own clock.
+#[derive(Debug)]
+pub struct Endpoint {
+    tcp: Tcp,
+    /// The settings that acknowledge at once.
+    prompt: Tcp,
+    net: Net,
+    sends: Connection,
+    receives: Connection,
+    sent: VecDeque<Outgoing>,
+    /// Window that the other end advertised last, segments.
+    window: u32,
+    /// When data was sent last.
+    sent_at: Time,
+    over: bool,
+}
+
+impl Endpoint {
+    /// An end with settings `tcp` that will open the connection, or waits for the other to do so. `tcp.receiver_window`
+    /// bounds the windows that the other end may advertise.
+    ///
+    /// # Errors
+    /// The first setting out of its bounds.
+    pub fn with(tcp: Tcp, opens: bool) -> Result<Endpoint, ConfigError> {
+        tcp.check()?;
+        let instant = BitRate::from_bps(10_u64.pow(18)).expect("non-zero");
+        let net = Net {
+            now: Time::ZERO,
+            events: Events::default(),
+            pipes: vec![Pipe::into(0, instant, Time::ZERO)],
+            lanes: vec![Lane::to(End::Host)],
+            hops: 0,
+            ledger: Ledger::of(1),
+            outbox: VecDeque::new(),
+            options: Options::none(),
+            deliveries: None,
+            trace: Trace::default(),
+            tape: None,
+        };
+        let [sends, receives] = [SENDS, RECEIVES].map(|slot| half(slot, !opens, &tcp));
+        let prompt = Tcp { delayed_ack: Time::ZERO, ..tcp.clone() };
+        let window = tcp.receiver_window;
+        Ok(Endpoint {
+            tcp,
+            prompt,
+            net,
+            sends,
+            receives,
+            sent: VecDeque::new(),
+            window,
+            sent_at: Time::ZERO,
+            over: false,
+        })
+    }
+
+    /// Sends the SYN.
+    pub fn connect(&mut self) {
+        self.send(|half, tcp, net| half.sender.open(&half.shape, tcp, net));
+    }
+
+    /// The clock.
+    pub fn now(&self) -> Time {
+        self.net.now
+    }
+
+    /// Whether the connection was given up.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Lets time pass up to `end`, or, if `stop` says so, until something is sent.
+    pub fn advance(&mut self, end: Time, stop: bool) {
+        while !stop || self.sent.is_empty() {
+            let Some(key) = self.net.events.pop() else { break };
+            if key.time() > end {
+                self.net.events.push(key);
+                break;
+            }
+            self.net.now = key.time();
+            if self.over {
+                continue;
+            }
+            match (key.kind(), key.index()) {
+                (Kind::Retransmit, SENDS) => {
+                    let mut life = Life::Open;
+                    self.send(|half, tcp, net| life = half.on_retransmit_timer(tcp, net));
+                    self.over = life == Life::Over;
+                }
+                (Kind::Pace, SENDS) => self.send(|half, tcp, net| half.on_pace_timer(tcp, net)),
+                (Kind::Receiver, RECEIVES) => {
+                    self.receives.on_receiver_timer(&self.tcp, &mut self.net);
+                    self.collect();
+                }
+                _ => {}
+            }
+        }
+        if !stop || self.sent.is_empty() {
+            self.net.now = self.net.now.max(end);
+        }
+    }
+
+    /// What was sent since the last call, in order.
+    pub fn take_sent(&mut self) -> impl Iterator<Item = Outgoing> + '_ {
+        self.sent.drain(..)
+    }
+
+    /// The application writes `segments` more.
+    pub fn write(&mut self, segments: u32) {
+        let idle = self.net.now - self.sent_at;
+        let shape = &mut self.sends.shape;
+        shape.data += segments;
+        (shape.last, shape.fin) = (shape.data, shape.data + 1);
+        if self.sends.sender.una() > 0 && self.sends.sender.una() == self.sends.sender.max() {
+            self.sends.sender.on_more(idle, &self.tcp, &self.net);
+        }
+        self.send_allowed();
+    }
+
+    /// The application closes its direction: whether the FIN rides on data that is not yet sent.
+    pub fn close(&mut self) -> bool {
+        let unsent = self.sends.sender.max() <= self.sends.shape.data && self.sends.shape.data > 0;
+        let shape = &mut self.sends.shape;
+        shape.fin = shape.data + u32::from(!unsent);
+        shape.last = shape.fin;
+        self.send_allowed();
+        unsent
+    }
+
+    /// A segment of the other end arrives.
+    pub fn receive(&mut self, segment: &Incoming) {
+        if segment.syn {
+            self.on_forward(segment, 0, false);
+            // The SYN-ACK, or the acknowledgement that ends the handshake, says it.
+            self.sent.pop_back();
+        }
+        let current = segment.ack.is_none_or(|ack| ack >= self.sends.sender.una());
+        let moved = current && segment.window != self.window;
+        if current {
+            self.window = segment.window;
+            // A SYN is answered whatever the window is.
+            self.tcp.receiver_window = segment.window.max(u32::from(segment.syn));
+            self.prompt.receiver_window = self.tcp.receiver_window;
+        }
+        if segment.numbers.is_none() && !segment.syn && segment.stamps.is_some() {
+            let options = self.keep(segment);
+            self.receives.receiver.on_stamp(self.receives.receiver.next(), options, &mut self.net);
+            self.net.options.release(options);
+        }
+        match segment.ack {
+            Some(ack) => self.on_ack(segment, ack, moved),
+            None if segment.syn => self.connect(),
+            None => {}
+        }
+        if let Some((first, end)) = segment.numbers {
+            for number in first..end {
+                let before = self.sent.len();
+                self.on_forward(segment, number, segment.fin && number + 1 == end);
+                if number + 1 < end {
+                    // One segment is acknowledged once.
+                    self.sent.truncate(before);
+                }
+            }
+        }
+    }
+
+    /// What the sender knows, by the names of Linux' `struct tcp_info` where it has one; times in microseconds.
+    pub fn state(&self) -> Vec<(&'static str, f64)> {
+        self.sends.sender.state(&self.tcp)
+    }
+
+    /// Next number expected of the other end.
+    pub fn expected(&self) -> u32 {
+        self.receives.receiver.next()
+    }
+
+    /// Numbers of this end: the first not acknowledged, and one above the highest sent.
+    pub fn numbers(&self) -> (u32, u32) {
+        (self.sends.sender.una(), self.sends.sender.max())
+    }
+
+    fn on_ack(&mut self, segment: &Incoming, ack: u32, moved: bool) {
+        let told = ack > self.sends.sender.una() || !segment.blocks.is_empty() || segment.ece;
+        // A duplicate brings no data and leaves the window as it was (RFC 5681, 2).
+        if told || segment.numbers.is_none() && !moved && !segment.syn {
+            let options = self.keep(segment);
+            let handle = Handle { slot: SENDS, mark: Mark::Plain, echo: segment.ece, number: ack };
+            self.send(|half, tcp, net| {
+                half.on_reverse(handle, options, tcp, net);
+            });
+            self.net.options.release(options);
+        }
+        if moved {
+            self.send_allowed();
+        }
+    }
+
+    /// Number `number` reaches the receiver of this end; a FIN is acknowledged at once.
+    fn on_forward(&mut self, segment: &Incoming, number: u32, at_once: bool) {
+        let options = self.keep(segment);
+        let handle = Handle { slot: RECEIVES, mark: Mark::Plain, echo: segment.cwr, number };
+        let tcp = if at_once { &self.prompt } else { &self.tcp };
+        self.receives.on_forward(handle, options, segment.marked, tcp, &mut self.net);
+        self.net.options.release(options);
+        self.collect();
+    }
+
+    /// Puts the options of `segment` where the ends look for them.
+    fn keep(&mut self, segment: &Incoming) -> u32 {
+        let (stamp, echoed) = segment.stamps.unwrap_or_default();
+        let mut options = SegmentOptions::stamped(stamp);
+        options.echoed = echoed;
+        for &block in segment.blocks.iter().take(MOST_BLOCKS) {
+            options.push(block);
+        }
+        self.net.options.keep(options)
+    }
+
+    fn send_allowed(&mut self) {
+        self.send(|half, tcp, net| half.sender.send_allowed(&half.shape, tcp, net));
+    }
+
+    /// Lets the sender act; data carries the acknowledgement that may have been due.
+    fn send(&mut self, act: impl FnOnce(&mut Connection, &Tcp, &mut Net)) {
+        self.sends.shape.riding = self.receives.receiver.riding();
+        act(&mut self.sends, &self.tcp, &mut self.net);
+        if !self.net.outbox.is_empty() {
+            self.sent_at = self.net.now;
+            self.receives.receiver.on_ride();
+        }
+        self.collect();
+    }
+
+    /// Moves packets from the outbox to what was sent.
+    fn collect(&mut self) {
+        while let Some(packet) = self.net.outbox.pop_front() {
+            let outgoing = self.described(&packet);
+            self.net.options.release(packet.options);
+            self.sent.push_back(outgoing);
+        }
+    }
+
+    fn described(&mut self, packet: &Packet) -> Outgoing {
+        let handle = Handle::unpack(packet.handle);
+        let (shape, sends) = (&self.sends.shape, handle.slot == SENDS);
+        let role = match handle.number {
+            _ if !sends || handle.mark != Mark::Plain => Role::Ack,
+            0 => Role::Syn,
+            number if number > shape.data => Role::Fin,
+            _ => Role::Data,
+        };
+        let number = if role == Role::Ack { self.sends.sender.max() } else { handle.number };
+        let echoed = self.receives.receiver.riding().map_or(Time::ZERO, |(_, stamp)| stamp);
+        let options = self.net.options.of(packet.options);
+        Outgoing {
+            time: self.net.now,
+            role,
+            number,
+            ack: self.receives.receiver.next(),
+            ece: !sends && handle.echo,
+            cwr: sends && handle.echo,
+            capable: packet.ecn == Ecn::Ect0,
+            stamps: (self.net.now, echoed),
+            blocks: options.map_or(Vec::new(), |options| options.blocks().to_vec()),
+        }
+    }
+}
+
+/// The half in `slot`, before its connection is open.
+fn half(slot: usize, receiver_opens: bool, tcp: &Tcp) -> Connection {
+    let mut connection = Connection::unused(tcp);
+    let shape = &mut connection.shape;
+    shape.owner = Owner { flow: 0, slot, src: 0, dst: 1, mark: 0 };
+    (shape.out, shape.back) = (AIR, AIR);
+    shape.receiver_opens = receiver_opens || slot == RECEIVES;
+    shape.turned = slot == RECEIVES;
+    // One train that never ends: how many bytes are in a segment is not known here.
+    (shape.end, shape.size_bytes) = (u32::MAX - 1, u64::MAX >> 1);
+    if slot == RECEIVES {
+        (shape.data, shape.last, shape.fin) = (u32::MAX - 1, u32::MAX - 1, u32::MAX);
+    } else {
+        (shape.data, shape.last, shape.fin) = (0, 0, 1);
+    }
+    let history = History { clock_phase: Time::ZERO, syn_lost: false };
+    connection.sender.restart(tcp, history.clock_phase, history.syn_lost);
+    connection.receiver.restart(tcp, history.clock_phase);
+    connection
+}

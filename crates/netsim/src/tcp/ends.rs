@@ -1,0 +1,276 @@
+//! The two ends of a connection, each in one of the forms that a transport may ask for.
+
+use units::Time;
+
+use crate::out::records::FlowRecord;
+use crate::tcp::linux;
+use crate::tcp::receiver::Receiver;
+use crate::tcp::rtt::Rtt;
+use crate::tcp::sender::Sender;
+use crate::tcp::settings::Tcp;
+use crate::tcp::{Life, Shape};
+use crate::wire::handle::Handle;
+use crate::wire::net::Net;
+
+/// The end that sends the data.
+#[derive(Debug)]
+pub(crate) enum SendingEnd {
+    /// As RFC 5681 and its companions say.
+    Rfc(Sender),
+    /// As Linux does.
+    Linux(Box<linux::Sender>),
+}
+
+/// The end that receives the data.
+#[derive(Debug)]
+pub(crate) enum ReceivingEnd {
+    /// As RFC 5681 and its companions say.
+    Rfc(Receiver),
+    /// As Linux does.
+    Linux(Box<linux::Receiver>),
+}
+
+/// Calls `$call` of whatever form an end has.
+macro_rules! each {
+    ($end:expr, $kind:ident, $name:ident => $call:expr) => {
+        match $end {
+            $kind::Rfc($name) => $call,
+            $kind::Linux($name) => $call,
+        }
+    };
+}
+
+impl SendingEnd {
+    /// Memory for connections with settings `tcp`.
+    pub(crate) fn idle(tcp: &Tcp) -> SendingEnd {
+        if tcp.recovery.is_linux() {
+            SendingEnd::Linux(Box::new(linux::Sender::idle(tcp)))
+        } else {
+            SendingEnd::Rfc(Sender::idle(tcp))
+        }
+    }
+
+    /// Begins another connection in the same memory.
+    pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time, syn_lost: bool) {
+        each!(self, SendingEnd, sender => {
+            sender.restart(tcp, clock_phase);
+            sender.syn_lost = syn_lost;
+        })
+    }
+
+    /// Sends the SYN, or answers the receiver's with SYN-ACK.
+    pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        each!(self, SendingEnd, sender => sender.open(shape, tcp, net))
+    }
+
+    /// Begins connected, without a SYN of its own.
+    pub(crate) fn connected(&mut self) {
+        each!(self, SendingEnd, sender => sender.connected())
+    }
+
+    /// Takes what the handshake told the receiver at the same host: round-trip time, a lost SYN; and begins its window.
+    pub(crate) fn begin_beside(&mut self, other: &ReceivingEnd, opened: bool, shape: &Shape, tcp: &Tcp, net: &Net) {
+        match (self, other) {
+            (SendingEnd::Linux(sender), ReceivingEnd::Linux(receiver)) => sender.begin_beside(receiver, shape, tcp, net),
+            (SendingEnd::Rfc(sender), other) => {
+                sender.rtt = *other.rtt();
+                sender.syn_lost = other.syn_lost();
+                if opened && other.syn_lost() {
+                    sender.rtt.after_lost_syn(tcp);
+                }
+                sender.begin_window(shape, tcp, net);
+            }
+            (SendingEnd::Linux(_), ReceivingEnd::Rfc(_)) => unreachable!("both ends have the settings of one connection"),
+        }
+    }
+
+    /// The application has more to send after `idle`.
+    pub(crate) fn on_more(&mut self, idle: Time, tcp: &Tcp, net: &Net) {
+        match self {
+            SendingEnd::Rfc(sender) => sender.on_more(idle, tcp),
+            SendingEnd::Linux(sender) => sender.on_more(idle, tcp, net),
+        }
+    }
+
+    /// Whether everything up to the last segment is acknowledged.
+    #[inline]
+    pub(crate) fn is_finished(&self, shape: &Shape) -> bool {
+        self.una() > shape.last
+    }
+
+    /// First number not acknowledged.
+    #[inline]
+    pub(crate) fn una(&self) -> u32 {
+        each!(self, SendingEnd, sender => sender.una)
+    }
+
+    /// One above the highest number sent.
+    pub(crate) fn max(&self) -> u32 {
+        match self {
+            SendingEnd::Rfc(sender) => sender.max,
+            SendingEnd::Linux(sender) => sender.nxt(),
+        }
+    }
+
+    /// What it knows, by the names of `struct tcp_info` without `tcpi_`; times in microseconds.
+    pub(crate) fn state(&self, tcp: &Tcp) -> Vec<(&'static str, f64)> {
+        each!(self, SendingEnd, sender => sender.state(tcp))
+    }
+
+    /// Segments sent.
+    #[inline]
+    pub(crate) fn sent(&self) -> u64 {
+        each!(self, SendingEnd, sender => sender.sent)
+    }
+
+    #[inline]
+    pub(crate) fn on_ack(&mut self, handle: Handle, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        each!(self, SendingEnd, sender => sender.on_ack(handle, options, shape, tcp, net))
+    }
+
+    /// The retransmission timer went off.
+    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
+        each!(self, SendingEnd, sender => sender.on_timer(shape, tcp, net))
+    }
+
+    /// A segment that had to wait for its time may leave.
+    pub(crate) fn on_pace_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        each!(self, SendingEnd, sender => sender.on_pace_timer(shape, tcp, net))
+    }
+
+    /// Goes on sending after a wait.
+    pub(crate) fn send_allowed(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        each!(self, SendingEnd, sender => sender.send_allowed(shape, tcp, net))
+    }
+
+    pub(crate) fn disarm(&mut self) {
+        each!(self, SendingEnd, sender => sender.disarm())
+    }
+
+    /// Whether it, or one it was recycled from, lost a SYN.
+    pub(crate) fn syn_lost(&self) -> bool {
+        each!(self, SendingEnd, sender => sender.syn_lost)
+    }
+
+    /// The same segment was repeated as often as it may.
+    pub(crate) fn gave_up(&self) -> bool {
+        each!(self, SendingEnd, sender => sender.gave_up)
+    }
+
+    pub(crate) fn report(&self, record: &mut FlowRecord) {
+        each!(self, SendingEnd, sender => sender.report(record))
+    }
+
+    /// The sender of a connection whose settings ask for the RFCs'.
+    #[cfg(test)]
+    pub(crate) fn rfc(&self) -> &Sender {
+        match self {
+            SendingEnd::Rfc(sender) => sender,
+            SendingEnd::Linux(_) => panic!("a sender of Linux"),
+        }
+    }
+}
+
+impl ReceivingEnd {
+    /// Memory for connections with settings `tcp`.
+    pub(crate) fn idle(tcp: &Tcp) -> ReceivingEnd {
+        if tcp.recovery.is_linux() {
+            ReceivingEnd::Linux(Box::new(linux::Receiver::idle(tcp)))
+        } else {
+            ReceivingEnd::Rfc(Receiver::idle(tcp))
+        }
+    }
+
+    /// Begins another connection in the same memory.
+    pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
+        match self {
+            ReceivingEnd::Rfc(receiver) => receiver.restart(tcp),
+            ReceivingEnd::Linux(receiver) => receiver.restart(tcp, clock_phase),
+        }
+    }
+
+    /// Sends the SYN, as the end that opens.
+    pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        each!(self, ReceivingEnd, receiver => receiver.open(shape, tcp, net))
+    }
+
+    /// Begins connected, without a SYN of its sender.
+    pub(crate) fn connected(&mut self) {
+        each!(self, ReceivingEnd, receiver => receiver.connected())
+    }
+
+    /// Next number expected.
+    #[inline]
+    pub(crate) fn next(&self) -> u32 {
+        each!(self, ReceivingEnd, receiver => receiver.next())
+    }
+
+    /// What data to the sender may acknowledge now: the next number expected, and the timestamp to echo.
+    pub(crate) fn riding(&self) -> Option<(u32, Time)> {
+        each!(self, ReceivingEnd, receiver => receiver.riding())
+    }
+
+    /// Data that was sent now carries the acknowledgement that may have been due; not its echo of a mark.
+    pub(crate) fn on_ride(&mut self) {
+        each!(self, ReceivingEnd, receiver => receiver.on_ride())
+    }
+
+    #[inline]
+    pub(crate) fn on_segment(
+        &mut self,
+        handle: Handle,
+        options: u32,
+        marked: bool,
+        shape: &Shape,
+        tcp: &Tcp,
+        net: &mut Net,
+    ) {
+        each!(self, ReceivingEnd, receiver => receiver.on_segment(handle, options, marked, shape, tcp, net))
+    }
+
+    /// Takes the timestamp of segment `seq`, whose options are in `net`.
+    pub(crate) fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
+        each!(self, ReceivingEnd, receiver => receiver.on_stamp(seq, options, net))
+    }
+
+    /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.
+    pub(crate) fn on_close(&mut self, tcp: &Tcp, net: &mut Net) {
+        each!(self, ReceivingEnd, receiver => receiver.on_close(tcp, net))
+    }
+
+    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
+        each!(self, ReceivingEnd, receiver => receiver.on_timer(shape, tcp, net))
+    }
+
+    pub(crate) fn disarm(&mut self) {
+        each!(self, ReceivingEnd, receiver => receiver.disarm())
+    }
+
+    /// What the handshake told of the round-trip time.
+    pub(crate) fn rtt(&self) -> &Rtt {
+        match self {
+            ReceivingEnd::Rfc(receiver) => &receiver.rtt,
+            ReceivingEnd::Linux(receiver) => receiver.rtt(),
+        }
+    }
+
+    /// A SYN or its answer was lost, as this end can tell.
+    pub(crate) fn syn_lost(&self) -> bool {
+        each!(self, ReceivingEnd, receiver => receiver.syn_lost)
+    }
+
+    /// When all was received and acknowledged; `NEVER` until then.
+    #[inline]
+    pub(crate) fn finish(&self) -> Time {
+        each!(self, ReceivingEnd, receiver => receiver.finish)
+    }
+
+    pub(crate) fn report(&self, record: &mut FlowRecord) {
+        each!(self, ReceivingEnd, receiver => {
+            record.finish = receiver.finish;
+            record.first_data = receiver.first_data;
+            record.last_data = receiver.complete;
+            record.gave_up |= receiver.gave_up;
+        })
+    }
+}

@@ -1,0 +1,248 @@
+//! What leaves, and when: new data, what is lost, probes for a loss at the tail.
+
+use qdisc::Ecn;
+use units::Time;
+
+use super::acks::{Flags, Rexmit};
+use super::sender::{Sender, State};
+use super::timers::Pending;
+use crate::event::Kind;
+use crate::options::SegmentOptions;
+use crate::tcp::Shape;
+use crate::tcp::settings::Tcp;
+use crate::wire::handle::ECHO;
+use crate::wire::net::Net;
+
+/// Segments of a connection that are sent without pacing.
+const UNPACED: u64 = 10;
+/// Windows per round trip in slow start, and in congestion avoidance (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+const SLOW_START: f64 = 2.0;
+const AVOIDANCE: f64 = 1.2;
+
+impl Sender {
+    /// Sends new data as far as the windows let it (`tcp_write_xmit`).
+    pub(super) fn send_new(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let before = self.packets_out;
+        while self.nxt <= shape.last && !self.must_wait(shape, tcp, net) {
+            // The FIN, alone or with the last data, does not wait for the window.
+            let closes = tcp.fin && self.nxt == shape.fin;
+            if !closes && self.in_flight() >= self.cwnd || !self.is_in_receiver_window(tcp) {
+                break;
+            }
+            self.send_one(shape, tcp, net);
+        }
+        self.note_sent(before, true, shape, tcp, net);
+    }
+
+    #[inline]
+    fn is_in_receiver_window(&self, tcp: &Tcp) -> bool {
+        self.nxt < self.una + tcp.receiver_window
+    }
+
+    fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let seq = self.nxt;
+        if self.in_flight() == 0 {
+            let idle = self.clock.jiffies(net.now) - self.last_sent;
+            self.controller.on_start(idle, self.clock.jiffies(net.now));
+            if self.rate.app_limited != 0 {
+                self.controller.on_restart();
+            }
+        }
+        self.last_sent = self.clock.jiffies(net.now);
+        self.queue.add(seq, self.una);
+        self.transmit(seq, true, shape, tcp, net);
+        self.nxt += 1;
+        self.packets_out += 1;
+        if self.packets_out == 1 || self.pending == Pending::LossProbe {
+            self.rearm_rto(shape, net);
+        }
+    }
+
+    /// After sending, or trying to: whether the window is in full use, and the timer of the probe.
+    fn note_sent(&mut self, before: u32, probe: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let sent = self.packets_out - before;
+        let limited = self.in_flight() >= self.cwnd;
+        if self.una == 0 {
+            return;
+        }
+        if sent > 0 || limited {
+            self.validate_window(limited, tcp, net);
+        }
+        if sent > 0 {
+            if self.is_reducing() {
+                self.prr_out += sent;
+            }
+            if probe {
+                self.schedule_loss_probe(false, shape, tcp, net);
+            }
+        }
+    }
+
+    /// Segment `seq` leaves now, `fresh` or again.
+    fn transmit(&mut self, seq: u32, fresh: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.sent += 1;
+        let at = self.next_departure.max(net.now);
+        self.note_departure(seq, at);
+        self.queue.departs(seq, at);
+        let mut segment = shape.segment(seq, self.una, tcp);
+        // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5).
+        if fresh && tcp.ecn && seq > 0 && seq <= shape.data {
+            segment.ecn = Ecn::Ect0;
+            segment.handle |= if std::mem::take(&mut self.owes_cwr) { ECHO } else { 0 };
+        }
+        if tcp.timestamps || shape.riding.is_some() {
+            let mut options = SegmentOptions::stamped(net.now);
+            if let Some((ack, stamp)) = shape.riding {
+                (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
+            }
+            segment.options = net.options.keep(options);
+        }
+        let bytes = segment.len;
+        net.send(shape.out, segment);
+        if self.is_paced(tcp) {
+            self.pace(bytes, net.now);
+        }
+    }
+
+    fn is_paced(&self, tcp: &Tcp) -> bool {
+        tcp.pacing || self.controller.has_model()
+    }
+
+    /// Whether the next segment must wait for its time; then the timer will ask for it.
+    fn must_wait(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
+        let waits = self.is_paced(tcp) && self.next_departure > net.now;
+        if waits && self.pace_event == Time::NEVER {
+            self.pace_event = self.next_departure;
+            net.events.schedule(self.pace_event, Kind::Pace, shape.owner.slot);
+        }
+        waits
+    }
+
+    /// A segment of `bytes` has left; half of the time it came late is made up for (`tcp_update_skb_after_send`).
+    fn pace(&mut self, bytes: u32, now: Time) {
+        let prior = self.next_departure;
+        self.next_departure = prior.max(now);
+        if self.pacing_rate > 0.0 && self.sent > UNPACED {
+            let spacing = (f64::from(bytes) * 1e9 / self.pacing_rate) as u64;
+            let credit = (self.next_departure - prior).0.min(spacing / 2);
+            self.next_departure = self.next_departure + Time(spacing - credit);
+        }
+    }
+
+    /// The pace that the window gives: twice its rate in slow start, a fifth more else (`tcp_update_pacing_rate`).
+    pub(super) fn set_pacing_rate(&mut self, tcp: &Tcp) {
+        if self.controller.has_model() || self.estimator.srtt_us == 0 {
+            return;
+        }
+        let windows = if self.cwnd < self.ssthresh / 2 { SLOW_START } else { AVOIDANCE };
+        let segments = f64::from(self.cwnd.max(self.packets_out));
+        self.pacing_rate = windows * segments * f64::from(tcp.mss) / self.estimator.srtt_s();
+    }
+
+    /// Sends `seq` again.
+    pub(super) fn retransmit(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.retransmits += 1;
+        self.queue.at(seq).ever_retrans = true;
+        self.transmit(seq, false, shape, tcp, net);
+    }
+
+    /// `seq` was sent again, because it is lost or may be (`tcp_retransmit_skb`).
+    pub(super) fn count_retransmission(&mut self, seq: u32) {
+        let sent = self.clock.stamp(Time(self.queue.get(seq).sent_us * 1000));
+        self.queue.at(seq).retrans = true;
+        self.retrans_out += 1;
+        self.retrans_stamp.get_or_insert(sent);
+        self.undo_retrans = self.undo_retrans.max(0) + 1;
+    }
+
+    /// Sends what is lost again, as far as the window lets it (`tcp_xmit_retransmit_queue`).
+    pub(super) fn retransmit_lost(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if self.packets_out == 0 {
+            return;
+        }
+        let head = self.una;
+        let mut hole = false;
+        let mut rearm = false;
+        let mut seq = self.retransmit_hint.unwrap_or(head);
+        while seq < self.nxt && !self.must_wait(shape, tcp, net) {
+            if !hole {
+                self.retransmit_hint = Some(seq);
+            }
+            if self.cwnd <= self.in_flight() || self.retrans_out >= self.lost_out {
+                break;
+            }
+            let segment = *self.queue.get(seq);
+            if !segment.lost {
+                hole |= !segment.retrans && !segment.sacked;
+            } else if !segment.sacked && !segment.retrans {
+                self.retransmit(seq, shape, tcp, net);
+                self.count_retransmission(seq);
+                if self.is_reducing() {
+                    self.prr_out += 1;
+                }
+                rearm |= seq == head && self.pending != Pending::Reordering;
+            }
+            seq += 1;
+        }
+        if rearm {
+            let rto = self.rto;
+            self.set_timer(Pending::Retransmit, rto, shape, net);
+        }
+    }
+
+    /// Sends what an acknowledgement asks for, after congestion control has set the window.
+    pub(super) fn transmit_repairs(&mut self, rexmit: Rexmit, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if rexmit == Rexmit::Nothing || self.una == 0 {
+            return;
+        }
+        if rexmit == Rexmit::New {
+            self.send_new(shape, tcp, net);
+            if self.nxt > self.high_seq {
+                return;
+            }
+            self.frto = false;
+        }
+        self.retransmit_lost(shape, tcp, net);
+    }
+
+    /// Two round-trip times without an acknowledgement: new data, or the last segment again, to have one (RFC 8985, 7.3).
+    pub(super) fn send_loss_probe(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if self.packets_out == 0 {
+            self.pending = Pending::Nothing;
+            return;
+        }
+        if self.tlp_high_seq.is_none() {
+            self.tlp_retrans = false;
+            if self.nxt <= shape.last && self.is_in_receiver_window(tcp) {
+                if !self.must_wait(shape, tcp, net) {
+                    let before = self.packets_out;
+                    self.send_one(shape, tcp, net);
+                    self.note_sent(before, false, shape, tcp, net);
+                    self.tlp_high_seq = Some(self.nxt);
+                    self.pending = Pending::Nothing;
+                }
+            } else {
+                self.retransmit(self.nxt - 1, shape, tcp, net);
+                self.tlp_retrans = true;
+                self.tlp_high_seq = Some(self.nxt);
+                self.pending = Pending::Nothing;
+            }
+        }
+        self.rearm_rto(shape, net);
+    }
+
+    /// An acknowledgement while a probe is out: whether there was a loss that it repaired (RFC 8985, 7.4).
+    pub(super) fn process_tlp_ack(&mut self, ack: u32, flags: &Flags, tcp: &Tcp, net: &Net) {
+        let Some(high) = self.tlp_high_seq.filter(|&high| ack >= high) else { return };
+        if !self.tlp_retrans || flags.dsack_tlp {
+            self.tlp_high_seq = None;
+        } else if ack > high {
+            self.begin_reduction(tcp, net);
+            self.state = State::Cwr;
+            self.end_reduction(net);
+            self.keep_open();
+        } else if !(flags.una_advanced || flags.not_dup() || flags.data_sacked) {
+            self.tlp_high_seq = None;
+        }
+    }
+}

@@ -1,0 +1,588 @@
+//! Receiving end as Linux has it: quick and delayed acknowledgements, selective ones that are held together, data received
+//! twice told (RFC 2883), and its part of set-up and tear-down.
+//!
+//! The first acknowledgements are quick, one per segment; then two segments are acknowledged together, or one after 40 ms.
+//! A short segment is acknowledged at once, since it is likely to end what its sender had to say. While data waits for a hole
+//! to be filled three acknowledgements leave at once, and then one for all that comes within a twentieth of the round-trip
+//! time, at most a millisecond. Source: Linux, tcp_input.c (`__tcp_ack_snd_check`, `tcp_event_data_recv`) and tcp_timer.c.
+//!
+//! The application reads at once. The window is that of the settings, and does not move.
+
+use qdisc::Packet;
+use units::{Direction, Time};
+
+use super::clock::{Clock, Jiffies, us};
+use crate::event::Kind;
+use crate::options::{Block, MOST_BLOCKS, SegmentOptions};
+use crate::tcp::ring::Ring;
+use crate::tcp::rtt::Rtt;
+use crate::tcp::settings::Tcp;
+use crate::tcp::{Life, Shape};
+use crate::wire::handle::{ECHO, Handle, Mark};
+use crate::wire::net::Net;
+
+use super::sender::Sender;
+
+/// Acknowledgements that are quick at most, in a row (`TCP_MAX_QUICKACKS`), and after a mark.
+const QUICK: u32 = 16;
+const QUICK_AFTER_MARK: u32 = 2;
+/// Duplicates that leave at once before they are held together, and how many are held at most (`tcp_comp_sack_nr`).
+const AT_ONCE: u32 = 3;
+const HELD_TOGETHER: u32 = 44;
+/// How long they are held (`tcp_comp_sack_delay_ns`), and by how much longer a timer may take (`tcp_comp_sack_slack_ns`).
+const HELD: Time = Time(1_000_000);
+const HELD_SLACK: Time = Time(100_000);
+/// Blocks beyond which what is held leaves (`TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS_EXPECTED: usize = 2;
+
+/// Control segment of the receiver that is not yet acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Control {
+    Nothing,
+    Syn,
+    Fin,
+}
+
+/// What the one timer of the event queue is for: each deadline is kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Deadlines {
+    /// A delayed acknowledgement.
+    delayed: Time,
+    /// Acknowledgements that are held together.
+    held: Time,
+    /// The SYN or FIN is sent again.
+    control: Time,
+}
+
+impl Deadlines {
+    const NONE: Deadlines = Deadlines { delayed: Time::NEVER, held: Time::NEVER, control: Time::NEVER };
+
+    fn next(self) -> Time {
+        self.delayed.min(self.held).min(self.control)
+    }
+}
+
+/// The receiving end of one connection.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Next sequence number in order.
+    next: u32,
+    /// One above the highest sequence number seen.
+    beyond: u32,
+    /// Segments above a gap.
+    above_gap: Ring,
+    held: u32,
+    /// Blocks above the gap, the most recent first, and data that was received twice.
+    blocks: [Block; MOST_BLOCKS],
+    count: usize,
+    twice: Option<Block>,
+    /// Last acknowledgement number sent.
+    acknowledged: u32,
+    /// Timestamp to echo (`TS.Recent`).
+    stamp: Time,
+    /// Quick acknowledgements left.
+    quick: u32,
+    /// Time an acknowledgement is delayed, and when data last came.
+    delay: Jiffies,
+    last_data: Jiffies,
+    /// An acknowledgement is due, at once, and because a short segment came.
+    due: bool,
+    due_now: bool,
+    short: bool,
+    /// When the delayed acknowledgement is due, jiffies.
+    delayed_until: Jiffies,
+    /// Acknowledgements held together, and duplicates that left at once for this gap.
+    together: u32,
+    at_once: u32,
+    gap: u32,
+    /// Eight times the round-trip time that data tells, and that of the handshake, microseconds; 0 for none.
+    rtt_us: u64,
+    handshake_us: Option<u32>,
+    clock: Clock,
+    deadlines: Deadlines,
+    timer_event: Time,
+    control: Control,
+    repeats: u32,
+    rtt: Rtt,
+    /// A mark was seen and the sender has not yet answered with CWR (RFC 3168, 6.1.3).
+    echo: bool,
+    seen_ect: bool,
+    /// When the SYN or SYN-ACK was sent whose answer gives the round-trip time.
+    probed: Option<Time>,
+    /// A SYN or its answer was lost, as this end can tell.
+    pub(crate) syn_lost: bool,
+    /// The SYN or FIN was repeated as often as it may.
+    pub(crate) gave_up: bool,
+    pub(crate) first_data: Time,
+    /// Arrival of the last missing payload.
+    pub(crate) complete: Time,
+    pub(crate) finish: Time,
+}
+
+impl Receiver {
+    pub(crate) fn idle(tcp: &Tcp) -> Receiver {
+        Receiver::with_memory(Ring::of(tcp.receiver_window), tcp, Time::ZERO)
+    }
+
+    /// Begins another connection in the same memory.
+    pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
+        let mut ring = std::mem::replace(&mut self.above_gap, Ring::none());
+        ring.clear();
+        *self = Receiver::with_memory(ring, tcp, clock_phase);
+    }
+
+    fn with_memory(above_gap: Ring, tcp: &Tcp, clock_phase: Time) -> Receiver {
+        Receiver {
+            next: 0,
+            beyond: 0,
+            above_gap,
+            held: 0,
+            blocks: [(0, 0); MOST_BLOCKS],
+            count: 0,
+            twice: None,
+            acknowledged: 0,
+            stamp: Time::ZERO,
+            quick: 0,
+            delay: 0,
+            last_data: 0,
+            due: false,
+            due_now: false,
+            short: false,
+            delayed_until: 0,
+            together: 0,
+            at_once: 0,
+            gap: 0,
+            rtt_us: 0,
+            handshake_us: None,
+            clock: Clock::of(tcp.tick, clock_phase),
+            deadlines: Deadlines::NONE,
+            timer_event: Time::NEVER,
+            control: Control::Nothing,
+            repeats: 0,
+            rtt: Rtt::unknown(tcp, Time::ZERO),
+            echo: false,
+            seen_ect: false,
+            probed: None,
+            syn_lost: false,
+            gave_up: false,
+            first_data: Time::NEVER,
+            complete: Time::NEVER,
+            finish: Time::NEVER,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Begins connected, without a SYN of its sender.
+    pub(crate) fn connected(&mut self) {
+        (self.next, self.beyond, self.acknowledged) = (1, 1, 1);
+    }
+
+    /// Round-trip time of the handshake, microseconds.
+    pub(super) fn handshake_us(&self) -> Option<u32> {
+        self.handshake_us
+    }
+
+    /// What data to the sender may acknowledge now: the next number expected, and the timestamp to echo.
+    pub(crate) fn riding(&self) -> Option<(u32, Time)> {
+        (self.next > 0).then_some((self.next, self.stamp))
+    }
+
+    /// Data that was sent now carries the acknowledgement that may have been due; not its echo of a mark.
+    pub(crate) fn on_ride(&mut self) {
+        self.acknowledged = self.next;
+        if self.control == Control::Nothing && !self.echo {
+            (self.due, self.due_now, self.deadlines.delayed) = (false, false, Time::NEVER);
+        }
+    }
+
+    /// Sends the SYN, as the end that opens.
+    pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.control = Control::Syn;
+        self.probed = Some(net.now);
+        self.repeat_later(shape, tcp, net);
+        net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
+    }
+
+    #[inline]
+    pub(crate) fn on_segment(
+        &mut self,
+        handle: Handle,
+        options: u32,
+        marked: bool,
+        shape: &Shape,
+        tcp: &Tcp,
+        net: &mut Net,
+    ) {
+        let seq = handle.number;
+        if tcp.timestamps {
+            self.on_stamp(seq, options, net);
+        }
+        if handle.echo {
+            // The sender tells that its window is smaller now: it may wait for this acknowledgement (RFC 3168, 6.1.3).
+            self.echo = false;
+            self.due_now = true;
+        }
+        if seq == 0 {
+            self.on_syn(shape, tcp, net);
+            return;
+        }
+        self.on_answer(tcp, net);
+        if seq <= shape.data && self.first_data == Time::NEVER {
+            self.first_data = net.now;
+        }
+        self.beyond = self.beyond.max(seq + 1);
+        let before = self.next;
+        self.twice = None;
+        if seq < self.next {
+            self.twice = Some((seq, seq + 1));
+            self.enter_quick(QUICK);
+            self.due = true;
+        } else if seq == self.next {
+            self.in_order(seq, marked, shape, tcp, net);
+        } else {
+            self.note_mark(marked, tcp);
+            self.due = true;
+            self.out_of_order(seq, shape, tcp, net);
+        }
+        if self.next > before {
+            self.on_progress(before, tcp, shape, net);
+        }
+        if tcp.fin && self.next > shape.fin {
+            if self.control != Control::Fin {
+                for _ in 0..tcp.close_acks {
+                    self.acknowledge(shape, tcp, net);
+                }
+                self.control = Control::Fin;
+                self.repeat_later(shape, tcp, net);
+            }
+            self.acknowledge(shape, tcp, net);
+            return;
+        }
+        if self.due {
+            self.check_acknowledgement(shape, tcp, net);
+        }
+    }
+
+    fn on_syn(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if shape.receiver_opens {
+            // The answer to the receiver's own SYN: the handshake's acknowledgement leaves.
+            self.on_answer(tcp, net);
+        } else {
+            self.probed = (self.beyond == 0).then_some(net.now);
+            self.syn_lost |= self.beyond > 0;
+        }
+        let before = self.next;
+        self.beyond = self.beyond.max(1);
+        if self.next == 0 {
+            self.next = 1;
+            self.on_progress(before, tcp, shape, net);
+        }
+        self.acknowledge(shape, tcp, net);
+    }
+
+    /// Data in order: the delay of acknowledgements adapts, and what waited behind it may follow.
+    fn in_order(&mut self, seq: u32, marked: bool, shape: &Shape, tcp: &Tcp, net: &Net) {
+        self.next += 1;
+        self.due = true;
+        let now = self.clock.jiffies(net.now);
+        let least = self.clock.in_jiffies(tcp.delayed_ack.0 / 1000);
+        if self.delay == 0 {
+            self.quick = self.quick.max(tcp.quick_acks);
+            self.delay = least;
+        } else {
+            let since = now - self.last_data;
+            if since <= least / 2 {
+                self.delay = (self.delay >> 1) + least / 2;
+            } else if since < self.delay {
+                self.delay = (self.delay >> 1) + since;
+            } else if since > self.clock.in_jiffies(self.rtt.timeout(tcp).0 / 1000) {
+                self.quick = self.quick.max(tcp.quick_acks);
+            }
+        }
+        self.last_data = now;
+        self.short |= seq == shape.end && shape.tail < tcp.mss;
+        self.note_mark(marked, tcp);
+        if self.held > 0 {
+            while self.held > 0 && self.above_gap.take(self.next) {
+                self.next += 1;
+                self.held -= 1;
+            }
+            // A filled gap is acknowledged at once (RFC 5681, 4.2).
+            self.due_now |= self.held == 0;
+            self.drop_blocks();
+        }
+    }
+
+    fn out_of_order(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if !self.above_gap.add(seq) {
+            self.twice = Some((seq, seq + 1));
+            return;
+        }
+        self.held += 1;
+        if !Sender::selective(tcp) {
+            return;
+        }
+        let start = self.above_gap.run_start(seq, self.next);
+        let block = (start, self.above_gap.run_end(seq, self.beyond));
+        let found = self.blocks[..self.count].iter().position(|&(from, to)| from <= block.1 && block.0 <= to);
+        if found.unwrap_or(self.count) >= BLOCKS_EXPECTED {
+            self.release_held(shape, tcp, net);
+        }
+        let mut kept = [block; MOST_BLOCKS];
+        let mut count = 1;
+        for &other in &self.blocks[..self.count] {
+            let joined = block.0 <= other.0 && other.1 <= block.1;
+            if !joined && count < MOST_BLOCKS {
+                kept[count] = other;
+                count += 1;
+            }
+        }
+        (self.blocks, self.count) = (kept, count);
+    }
+
+    fn drop_blocks(&mut self) {
+        let mut kept = 0;
+        for index in 0..self.count {
+            if self.blocks[index].0 >= self.next {
+                self.blocks[kept] = self.blocks[index];
+                kept += 1;
+            }
+        }
+        self.count = kept;
+    }
+
+    /// A mark, or data that can carry none among data that can (RFC 3168; `__tcp_ecn_check_ce`).
+    fn note_mark(&mut self, marked: bool, tcp: &Tcp) {
+        if marked && !self.echo {
+            self.enter_quick(QUICK_AFTER_MARK);
+            self.echo = true;
+        }
+        self.seen_ect |= tcp.ecn;
+    }
+
+    fn enter_quick(&mut self, most: u32) {
+        self.quick = self.quick.max(most);
+        self.delay = self.delay.min(1).max(self.delay);
+    }
+
+    /// Whether an acknowledgement leaves now, later, or with others (`__tcp_ack_snd_check`).
+    fn check_acknowledgement(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let two = self.next > self.acknowledged + 1;
+        let at_once = tcp.delayed_ack == Time::ZERO;
+        if two || self.quick > 0 || self.due_now || at_once {
+            self.acknowledge(shape, tcp, net);
+            return;
+        }
+        if self.held == 0 {
+            if self.short {
+                self.acknowledge(shape, tcp, net);
+            } else {
+                self.delay_acknowledgement(shape, tcp, net);
+            }
+            return;
+        }
+        if !Sender::selective(tcp) || self.together >= HELD_TOGETHER {
+            self.acknowledge(shape, tcp, net);
+            return;
+        }
+        if self.gap != self.next {
+            (self.gap, self.at_once) = (self.next, 0);
+        }
+        if self.at_once < AT_ONCE {
+            self.at_once += 1;
+            self.acknowledge(shape, tcp, net);
+            return;
+        }
+        self.together += 1;
+        if self.deadlines.held == Time::NEVER {
+            let mut rtt = self.rtt_us;
+            if let Some(handshake) = self.handshake_us {
+                rtt = rtt.min(u64::from(handshake) << 3);
+            }
+            let wait = Time(rtt * (1000 >> 3) / 20).min(HELD);
+            self.deadlines.held = net.now + wait + HELD_SLACK;
+            self.schedule(shape, net);
+        }
+    }
+
+    fn release_held(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if self.together > 0 {
+            self.acknowledge(shape, tcp, net);
+        }
+    }
+
+    fn delay_acknowledgement(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let now = self.clock.jiffies(net.now);
+        let least = self.clock.in_jiffies(tcp.delayed_ack.0 / 1000);
+        let mut delay = self.delay;
+        if delay > least {
+            // Half a second, or a round-trip time where that is known.
+            let mut most = self.clock.in_jiffies(500_000);
+            if let Some(handshake) = self.handshake_us {
+                most = most.min(self.clock.in_jiffies(handshake.into()).max(least));
+            }
+            delay = delay.min(most);
+        }
+        let mut until = now + delay;
+        if self.deadlines.delayed != Time::NEVER {
+            if self.delayed_until <= now + (delay >> 2) {
+                self.acknowledge(shape, tcp, net);
+                return;
+            }
+            until = until.min(self.delayed_until);
+        }
+        self.delayed_until = until;
+        self.deadlines.delayed = self.clock.goes_off(until, net.now);
+        self.schedule(shape, net);
+    }
+
+    fn on_progress(&mut self, before: u32, tcp: &Tcp, shape: &Shape, net: &mut Net) {
+        if self.control == Control::Syn {
+            self.control = Control::Nothing;
+            self.deadlines.control = Time::NEVER;
+            if self.repeats == 1 {
+                self.on_answer(tcp, net);
+            }
+            self.repeats = 0;
+        }
+        if self.next > shape.data && self.complete == Time::NEVER {
+            self.complete = net.now;
+            if !tcp.fin {
+                self.finish = net.now;
+            }
+        }
+        if let Some(deliveries) = &mut net.deliveries {
+            deliveries.extend((before.max(1)..self.next).map(|_| net.now));
+        }
+    }
+
+    fn acknowledge(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let mark = if self.control == Control::Fin { Mark::Close } else { Mark::Plain };
+        if self.due && self.quick > 0 {
+            self.quick -= 1;
+        }
+        (self.due, self.due_now, self.short) = (false, false, false);
+        (self.deadlines.delayed, self.deadlines.held, self.together) = (Time::NEVER, Time::NEVER, 0);
+        let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
+        ack.handle |= if self.echo { ECHO } else { 0 };
+        let blocks = Sender::selective(tcp) && (self.count > 0 || self.twice.is_some());
+        if blocks || tcp.timestamps {
+            self.add_options(blocks, &mut ack, tcp, net);
+        }
+        self.twice = None;
+        self.acknowledged = self.next;
+        net.send(shape.back, ack);
+    }
+
+    /// Timestamp and blocks; data received twice comes first (RFC 2883, 4).
+    fn add_options(&self, blocks: bool, ack: &mut Packet, tcp: &Tcp, net: &mut Net) {
+        let mut options = SegmentOptions::echoing(self.stamp);
+        if blocks {
+            let room = MOST_BLOCKS - usize::from(tcp.timestamps);
+            let all = self.twice.into_iter().chain(self.blocks[..self.count].iter().copied());
+            let reported = all.take(room).filter(|&block| options.push(block)).count() as u32;
+            ack.len += 4 + 8 * reported;
+        }
+        ack.options = net.options.keep(options);
+    }
+
+    /// Keeps the timestamp to echo: of the earliest segment not yet acknowledged (RFC 7323, 4.3); and takes the round-trip
+    /// time that the echo in data tells.
+    pub(crate) fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
+        if let Some(options) = net.options.of(options)
+            && seq <= self.acknowledged
+            && options.stamp >= self.stamp
+        {
+            self.stamp = options.stamp;
+        }
+    }
+
+    /// The answer to the probe has come.
+    fn on_answer(&mut self, tcp: &Tcp, net: &Net) {
+        if let Some(sent) = self.probed.take() {
+            self.rtt.sample(sent, net.now, 1, true, tcp);
+            self.handshake_us = Some((us(net.now) - us(sent)) as u32);
+            self.rtt_us = (us(net.now) - us(sent)) << 3;
+        }
+    }
+
+    /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.
+    pub(crate) fn on_close(&mut self, tcp: &Tcp, net: &mut Net) {
+        self.on_answer(tcp, net);
+        if self.control == Control::Fin {
+            self.control = Control::Nothing;
+            self.deadlines.control = Time::NEVER;
+            self.finish = net.now;
+        }
+    }
+
+    pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
+        if net.now != self.timer_event {
+            return Life::Open;
+        }
+        self.timer_event = Time::NEVER;
+        let now = net.now;
+        if self.deadlines.held <= now {
+            self.acknowledge(shape, tcp, net);
+        }
+        if self.deadlines.delayed <= now {
+            // It was missed: acknowledgements are delayed for longer, up to a timeout.
+            let most = self.clock.in_jiffies(self.rtt.timeout(tcp).0 / 1000);
+            self.delay = (self.delay << 1).min(most);
+            self.acknowledge(shape, tcp, net);
+        }
+        if self.deadlines.control <= now {
+            self.deadlines.control = Time::NEVER;
+            let most = if self.control == Control::Syn { tcp.syn_retries } else { tcp.retries };
+            // The first of `repeats` was no repetition.
+            if self.control != Control::Nothing && most.is_some_and(|most| self.repeats > most) {
+                self.gave_up = true;
+                return Life::Over;
+            }
+            match self.control {
+                Control::Nothing => {}
+                Control::Syn => {
+                    self.syn_lost = true;
+                    self.repeat_later(shape, tcp, net);
+                    net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
+                }
+                Control::Fin => {
+                    self.repeat_later(shape, tcp, net);
+                    self.acknowledge(shape, tcp, net);
+                }
+            }
+        }
+        self.schedule(shape, net);
+        Life::Open
+    }
+
+    /// Sets the timer that repeats the pending SYN or FIN, with exponential back-off (RFC 6298, 5.5).
+    fn repeat_later(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let timeout = Time(self.rtt.timeout(tcp).0 << self.repeats.min(6)).min(tcp.max_rto);
+        self.repeats += 1;
+        self.deadlines.control = net.now + timeout;
+        self.schedule(shape, net);
+    }
+
+    fn schedule(&mut self, shape: &Shape, net: &mut Net) {
+        let next = self.deadlines.next();
+        if next != Time::NEVER && self.timer_event > next {
+            self.timer_event = next;
+            net.events.schedule(next, Kind::Receiver, shape.owner.slot);
+        }
+    }
+
+    pub(crate) fn disarm(&mut self) {
+        self.deadlines = Deadlines::NONE;
+        self.timer_event = Time::NEVER;
+    }
+
+    /// What the handshake told of the round-trip time, for the timers of a sender of another form.
+    pub(crate) fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+}

@@ -1,0 +1,172 @@
+//! The timer of the sending end: retransmission timeout, probe for a loss at the tail, wait for reordering.
+
+use units::Time;
+
+use super::clock::Jiffies;
+use super::sender::{Sender, State};
+use crate::event::Kind;
+use crate::tcp::settings::Tcp;
+use crate::tcp::{Life, Shape};
+use crate::wire::net::Net;
+
+/// Added to times that would be too short for a timer, microseconds (`TCP_TIMEOUT_MIN_US`).
+pub(super) const MIN_TIMEOUT_US: u64 = 2000;
+
+/// What the timer is set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pending {
+    Nothing,
+    Retransmit,
+    LossProbe,
+    Reordering,
+}
+
+impl Sender {
+    /// Sets the timer to `what` in so many jiffies.
+    pub(super) fn set_timer(&mut self, what: Pending, jiffies: Jiffies, shape: &Shape, net: &mut Net) {
+        let most = self.clock.in_jiffies(120_000_000);
+        let timeout = self.clock.jiffies(net.now) + jiffies.min(most);
+        let unchanged = self.pending != Pending::Nothing && timeout == self.timeout;
+        self.pending = what;
+        self.timeout = timeout;
+        if unchanged && self.deadline > net.now && self.deadline != Time::NEVER {
+            return;
+        }
+        self.deadline = self.clock.goes_off(timeout, net.now);
+        self.schedule(shape, net);
+    }
+
+    fn schedule(&mut self, shape: &Shape, net: &mut Net) {
+        if self.timer_event > self.deadline {
+            self.timer_event = self.deadline;
+            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot);
+        }
+    }
+
+    fn clear_timer(&mut self) {
+        self.pending = Pending::Nothing;
+        self.deadline = Time::NEVER;
+    }
+
+    /// Jiffies by which the pace puts the next segment off (`tcp_pacing_delay`).
+    fn pacing_delay(&self, net: &Net) -> Jiffies {
+        self.next_departure.saturating_sub(net.now).0 / self.clock.in_us(1).max(1) / 1000
+    }
+
+    /// Time from now to the timeout of the first segment not acknowledged, microseconds (`tcp_rto_delta_us`).
+    fn until_timeout_us(&self, net: &Net) -> i64 {
+        let sent = self.queue.get(self.una).sent_us;
+        (sent + self.clock.in_us(self.rto)) as i64 - (net.now.0 / 1000) as i64
+    }
+
+    pub(super) fn rearm_rto(&mut self, shape: &Shape, net: &mut Net) {
+        if self.packets_out == 0 {
+            self.clear_timer();
+            return;
+        }
+        let mut rto = self.rto;
+        if matches!(self.pending, Pending::Reordering | Pending::LossProbe) {
+            rto = self.clock.in_jiffies(self.until_timeout_us(net).max(1) as u64);
+        }
+        let rto = rto + self.pacing_delay(net);
+        self.set_timer(Pending::Retransmit, rto, shape, net);
+    }
+
+    /// After an acknowledgement of new data: a probe if there may be one, else the timeout.
+    pub(super) fn set_transmit_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if !self.schedule_loss_probe(true, shape, tcp, net) {
+            self.rearm_rto(shape, net);
+        }
+    }
+
+    /// Sets the timer to a probe in two round-trip times (RFC 8985, 7.2); whether there may be one.
+    pub(super) fn schedule_loss_probe(&mut self, advancing: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
+        let open = matches!(self.state, State::Open | State::Cwr);
+        if self.packets_out == 0 || !Sender::selective(tcp) || !open || self.una == 0 {
+            return false;
+        }
+        let mut timeout = if self.estimator.srtt_us > 0 {
+            let alone = self.packets_out == 1;
+            let extra = if alone { u64::from(self.min_rto_us(tcp)) } else { MIN_TIMEOUT_US };
+            self.clock.in_jiffies(u64::from(self.estimator.srtt_us >> 2) + extra)
+        } else {
+            self.clock.in_jiffies(tcp.initial_rto.0 / 1000)
+        };
+        let until = if advancing { self.clock.in_us(self.rto) as i64 } else { self.until_timeout_us(net) };
+        if until > 0 {
+            timeout = timeout.min(self.clock.in_jiffies(until as u64));
+        }
+        let timeout = timeout + self.pacing_delay(net);
+        self.set_timer(Pending::LossProbe, timeout, shape, net);
+        true
+    }
+
+    pub(super) fn timer_went_off(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
+        if net.now != self.timer_event {
+            return Life::Open;
+        }
+        self.timer_event = Time::NEVER;
+        if self.deadline == Time::NEVER {
+            return Life::Open;
+        }
+        if self.deadline > net.now {
+            self.schedule(shape, net);
+            return Life::Open;
+        }
+        self.deadline = Time::NEVER;
+        match self.pending {
+            Pending::Nothing => {}
+            Pending::Reordering => self.reordering_passed(shape, tcp, net),
+            Pending::LossProbe => self.send_loss_probe(shape, tcp, net),
+            Pending::Retransmit => {
+                self.pending = Pending::Nothing;
+                return self.retransmission_timeout(shape, tcp, net);
+            }
+        }
+        Life::Open
+    }
+
+    /// The time that reordering may take is over: what has not arrived is lost (RFC 8985, 6.2).
+    fn reordering_passed(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let (in_flight, lost) = (self.in_flight(), self.lost);
+        self.rack_detect(net.now);
+        if in_flight != self.in_flight() {
+            if self.state != State::Recovery {
+                self.enter_recovery(false, tcp, net);
+                if !self.controller.has_model() {
+                    self.reduce_window(1, self.lost - lost, false);
+                }
+            }
+            self.retransmit_lost(shape, tcp, net);
+        }
+        if self.pending != Pending::Retransmit {
+            self.rearm_rto(shape, net);
+        }
+    }
+
+    fn retransmission_timeout(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
+        if self.packets_out == 0 {
+            return Life::Open;
+        }
+        let most = if self.una == 0 { tcp.syn_retries } else { tcp.retries };
+        if most.is_some_and(|most| self.attempts >= most) {
+            self.gave_up = true;
+            return Life::Over;
+        }
+        self.timeouts += 1;
+        net.trace.timed_out(shape.owner.flow, net.now);
+        if self.una == 0 {
+            self.syn_lost = true;
+        }
+        self.enter_loss(tcp, net);
+        self.controller.on_timeout();
+        self.attempts += 1;
+        self.retransmit(self.una, shape, tcp, net);
+        self.count_retransmission(self.una);
+        let most = self.clock.in_jiffies(tcp.max_rto.0 / 1000);
+        self.rto = (self.rto << 1).min(most);
+        let rto = self.rto;
+        self.set_timer(Pending::Retransmit, rto, shape, net);
+        Life::Open
+    }
+}
