@@ -63,8 +63,10 @@ class OwnTransport(Section):
     time_repeated_syn: bool = Field(False, description="a repeated SYN is timed from its first copy (ns-3)")
     syn_loss_lowers_ssthresh: bool = Field(False, description="a lost SYN lowers ssthresh to 2 (ns-2)")
     recycled_senders: bool = Field(False, description="a sender that lost a SYN keeps a window of 1 (ns-2 reset)")
-    recovery: Literal["reno", "newreno", "sack"] = Field(
-        "newreno", description="repair of losses: RFC 5681, RFC 6582, or selective acknowledgements (RFC 2018, 6675)"
+    recovery: Literal["reno", "newreno", "sack", "linux", "linux-without-sack"] = Field(
+        "newreno",
+        description="repair of losses: RFC 5681, RFC 6582, selective acknowledgements (RFC 2018, 6675), or as Linux "
+        "does, with and without them (RFC 8985, 6937, 5682)",
     )
     timestamps: bool = Field(False, description="RFC 7323: 12 more bytes per header, an RTT sample per new ACK")
     rto_rule: Literal["rfc6298", "linux"] = Field(

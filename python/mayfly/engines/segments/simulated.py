@@ -4,7 +4,6 @@ import struct
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import polars as pl
 from mayfly.discipline_registry import parse
 from mayfly.engines.segments.traces import Trace
 from mayfly.scenario.scenario import Scenario, scenario_of
-from mayfly.scenario.transport import Tcp
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import run_one
 from mayfly.workload.lists import flow_list
@@ -48,12 +46,6 @@ class Event:
     what: tuple[Any, ...]
 
 
-@cache
-def _known(field: str) -> bool:
-    """Whether the transport of this checkout has a field."""
-    return field in Tcp.model_fields
-
-
 def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scenario:
     """The scenario of a pattern.
 
@@ -72,6 +64,7 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
     pattern, link = trace.pattern, trace.link
     tcp: dict[str, Any] = {
         "preset": "linux",
+        "tick": 1 / trace.hz,
         "mss": trace.mss,
         "congestion": RULES[pattern["congestion"]],
         "timestamps": pattern["timestamps"],
@@ -82,8 +75,7 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
         # As long as the kernel's window grows it acknowledges every segment at once (tcp_grow_window), and the guest's
         # fixed buffer lets it grow for longer than a flow lasts.
         tcp["delayed_ack"] = 0
-    if not pattern["sack"]:
-        tcp |= {"sack": False} if _known("sack") else {"recovery": "newreno"}
+    tcp["recovery"] = "linux" if pattern["sack"] else "linux-without-sack"
     network = {
         "rate": link["rate_bps"],
         "reverse_rate": FAST_BPS,
@@ -99,6 +91,8 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
         "name": trace.id,
         "duration": pattern["limit_s"],
         "stop_when_idle": True,
+        # A flow of the guest begins with a jiffy.
+        "clock_phase": 0,
         "sample_interval": 0,
         "network": network,
         "tcp": {**tcp, **(changes or {})},

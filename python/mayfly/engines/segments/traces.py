@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,9 @@ from mayfly.engines.segments.patterns import DELAY_S, MTU, RATE_BPS, Pattern
 from mayfly.errors import MayflyError
 
 PROGRAM = "segments.py"
+HZ = 1000
+"""Ticks a second of the kernel, as most distributions have them."""
+
 PER_GUEST = 100
 """Patterns of a boot."""
 
@@ -124,13 +126,13 @@ def recorded(patterns: Sequence[Pattern]) -> Iterator[dict[str, Any]]:
     for first in range(0, len(patterns), PER_GUEST):
         some = patterns[first : first + PER_GUEST]
         rows = [pattern.row() for pattern in some]
-        told = guest.run({**link, "patterns": rows}, program=PROGRAM)
+        told = guest.run({**link, "hz": HZ, "patterns": rows}, program=PROGRAM, hz=HZ)
         for row, seen in zip(rows, told["patterns"], strict=True):
             yield {
                 "pattern": row,
                 "link": link,
                 "kernel": told["kernel"],
-                "hz": _ticks(guest.kernel()),
+                "hz": HZ,
                 "mss": seen["mss"],
                 "size_bytes": seen["bytes"],
                 "finished": seen["finished"],
@@ -139,14 +141,6 @@ def recorded(patterns: Sequence[Pattern]) -> Iterator[dict[str, Any]]:
                 "state_columns": told["info"],
                 "states": seen["info"],
             }
-
-
-def _ticks(linux: Path) -> int:
-    """HZ of a test kernel."""
-    found = re.search(r"^CONFIG_HZ=(\d+)$", linux.with_name("config").read_text(), re.MULTILINE)
-    if found is None:
-        raise MayflyError(f"{linux.with_name('config')}: has no CONFIG_HZ")
-    return int(found[1])
 
 
 def opened(path: Path, mode: str) -> TextIO:
@@ -186,6 +180,5 @@ def _trace(row: dict[str, Any]) -> Trace:
         fields = dict(zip(row["packet_columns"], values, strict=True))
         packets.append(Packet(**{**fields, "sack": tuple(fields["sack"])}))
     states = tuple(dict(zip(row["state_columns"], values, strict=True)) for values in row["states"])
-    row.setdefault("hz", 100)
     same = ("pattern", "link", "kernel", "hz", "mss", "size_bytes", "finished")
     return Trace(**{name: row[name] for name in same}, packets=tuple(packets), states=states)
