@@ -65,8 +65,8 @@ class OwnTransport(Section):
     recycled_senders: bool = Field(False, description="a sender that lost a SYN keeps a window of 1 (ns-2 reset)")
     recovery: Literal["reno", "newreno", "sack", "linux", "linux-without-sack"] = Field(
         "newreno",
-        description="repair of losses: RFC 5681, RFC 6582, selective acknowledgements (RFC 2018, 6675), or as Linux "
-        "does, with and without them (RFC 8985, 6937, 5682)",
+        description="repair of losses: RFC 5681, RFC 6582, selective acknowledgements (RFC 2018, 6675), or both ends as"
+        " Linux has them (RFC 8985, 6937, 5682), with a peer that acknowledges selectively or without",
     )
     timestamps: bool = Field(False, description="RFC 7323: 12 more bytes per header, an RTT sample per new ACK")
     rto_rule: Literal["rfc6298", "linux"] = Field(
