@@ -72,7 +72,9 @@ PRESETS: dict[str, dict[str, Any]] = {
         "max_rto": "120s",
         "delayed_ack": "40ms",
         "quick_acks": 16,
-        "recovery": "sack",
+        "recovery": "linux",
+        # A jiffy of HZ=250, as Debian and others have it.
+        "tick": "4ms",
         "timestamps": True,
         "rto_rule": "linux",
         "congestion": "cubic",

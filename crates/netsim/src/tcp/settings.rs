@@ -211,6 +211,10 @@ impl Tcp {
             let word = self.congestion.word().into();
             return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack or linux"));
         }
+        if self.recovery.is_linux() && self.tick < Time::from_millis(1) {
+            let value = self.tick.0.to_string();
+            return Err(ConfigError::Value("tcp.tick_ns", value, "at least 1 ms, a jiffy, with tcp.recovery = linux"));
+        }
         let known = matches!(self.congestion, Congestion::Aimd | Congestion::Cubic | Congestion::Bbr);
         if self.recovery.is_linux() && !known {
             let word = self.congestion.word().into();

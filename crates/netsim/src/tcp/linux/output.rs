@@ -23,7 +23,9 @@ impl Sender {
     /// Sends new data as far as the windows let it (`tcp_write_xmit`).
     pub(super) fn send_new(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let before = self.packets_out;
-        while self.nxt <= shape.last && !self.must_wait(shape, tcp, net) {
+        // Nothing but the SYN leaves before that is acknowledged.
+        let last = if self.una == 0 { 0 } else { shape.last };
+        while self.nxt <= last && !self.must_wait(shape, tcp, net) {
             // The FIN, alone or with the last data, does not wait for the window.
             let closes = tcp.fin && self.nxt == shape.fin;
             if !closes && self.in_flight() >= self.cwnd || !self.is_in_receiver_window(tcp) {
