@@ -5,8 +5,8 @@ Python runs this, ``write TRACES PAGE`` puts the tables of the comparison into a
 what the kernel did.
 """
 
+import gzip
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -33,11 +33,7 @@ def record(
 ) -> None:
     """Lead the patterns through the kernel."""
     chosen = [pattern for pattern in patterns() if re.search(only, pattern.id)]
-    part = path.with_name(f"part-{path.name}")
-    with traces.opened(part, "w") as file:
-        for row in traces.recorded(chosen):
-            file.write(json.dumps(row, separators=(",", ":")) + "\n")
-    os.replace(part, path)
+    traces.write(path, chosen)
     print(f"{len(chosen)} patterns in {path}")
 
 
@@ -77,12 +73,12 @@ def compare(
 @app.command()
 def sample(
     path: Annotated[Path, typer.Argument(help="File of traces")],
-    target: Annotated[Path, typer.Argument(help="File that is written; compressed with .gz")],
+    target: Annotated[Path, typer.Argument(help="File that is written, compressed")],
     every: Annotated[int, typer.Option(help="Of each clause every so-many-eth pattern")] = 30,
 ) -> None:
     """Keep a few traces of each clause, without the states, as tests have them."""
     seen: Counter[str] = Counter()
-    with traces.opened(path, "r") as lines, traces.opened(target, "w") as file:
+    with traces.opened(path, "r", path.suffix == ".gz") as lines, gzip.open(target, "wt") as file:
         for row in map(json.loads, lines):
             clause = row["pattern"]["clause"]
             if seen[clause] % every == 0:

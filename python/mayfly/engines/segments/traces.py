@@ -10,6 +10,7 @@ from typing import Any, TextIO, cast
 from mayfly.engines import guest
 from mayfly.engines.segments.patterns import DELAY_S, MTU, RATE_BPS, Pattern
 from mayfly.errors import MayflyError
+from mayfly.text.files import complete
 
 PROGRAM = "segments.py"
 HZ = 1000
@@ -143,9 +144,29 @@ def recorded(patterns: Sequence[Pattern]) -> Iterator[dict[str, Any]]:
             }
 
 
-def opened(path: Path, mode: str) -> TextIO:
-    """A file of traces, compressed when its name ends with `.gz`."""
-    return cast(TextIO, gzip.open(path, f"{mode}t") if path.suffix == ".gz" else path.open(mode))
+def write(path: Path, patterns: Sequence[Pattern]) -> None:
+    """Leads each pattern through the kernel, and keeps the traces in a file, which appears when all are done.
+
+    Parameters
+    ----------
+    path : Path
+        Compressed when its name ends with `.gz`.
+    patterns : sequence of Pattern
+        Those to run.
+
+    Raises
+    ------
+    MayflyError
+        As `recorded`.
+    """
+    with complete(path) as partial, opened(partial, "w", path.suffix == ".gz") as file:
+        for row in recorded(patterns):
+            file.write(json.dumps(row, separators=(",", ":")) + "\n")
+
+
+def opened(path: Path, mode: str, compressed: bool) -> TextIO:
+    """A file of traces."""
+    return cast(TextIO, gzip.open(path, f"{mode}t") if compressed else path.open(mode))
 
 
 def read(path: Path) -> Iterator[Trace]:
@@ -166,7 +187,7 @@ def read(path: Path) -> Iterator[Trace]:
     MayflyError
         A line that is no trace.
     """
-    with opened(path, "r") as lines:
+    with opened(path, "r", path.suffix == ".gz") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 yield _trace(json.loads(line))
