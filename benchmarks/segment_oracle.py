@@ -1,11 +1,12 @@
 """Linux, segment by segment: what the kernel and the simulator send on the same losses, delays and marks.
 
 ``record TRACES`` leads the patterns through the guest, ``compare TRACES`` through the simulator of the checkout whose
-Python runs this, ``show TRACES PATTERN`` prints what the kernel did.
+Python runs this, ``write TRACES PAGE`` puts the tables of the comparison into a page, ``show TRACES PATTERN`` prints
+what the kernel did.
 """
 
+import gzip
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -13,11 +14,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from page_parts import put
 
-from mayfly.engines.segments import compared, shown, traces
+from mayfly.engines.segments import compared, page, shown, traces
 from mayfly.engines.segments.patterns import patterns
 from mayfly.errors import MayflyError
 from mayfly.scenario.overrides import merged
+
+NAME = "benchmarks/segment_oracle.py"
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -29,11 +33,7 @@ def record(
 ) -> None:
     """Lead the patterns through the kernel."""
     chosen = [pattern for pattern in patterns() if re.search(only, pattern.id)]
-    part = path.with_name(f"part-{path.name}")
-    with traces.opened(part, "w") as file:
-        for row in traces.recorded(chosen):
-            file.write(json.dumps(row, separators=(",", ":")) + "\n")
-    os.replace(part, path)
+    traces.write(path, chosen)
     print(f"{len(chosen)} patterns in {path}")
 
 
@@ -70,13 +70,27 @@ def compare(
         print("\n" + "\n".join(compared.side_by_side(one, behind=spread)))
 
 
+@app.command()
+def sample(
+    path: Annotated[Path, typer.Argument(help="File of traces")],
+    target: Annotated[Path, typer.Argument(help="File that is written, compressed")],
+    every: Annotated[int, typer.Option(help="Of each clause every so-many-eth pattern")] = 30,
+) -> None:
+    """Keep a few traces of each clause, without the states, as tests have them."""
+    seen: Counter[str] = Counter()
+    with traces.opened(path, "r", path.suffix == ".gz") as lines, gzip.open(target, "wt") as file:
+        for row in map(json.loads, lines):
+            clause = row["pattern"]["clause"]
+            if seen[clause] % every == 0:
+                file.write(json.dumps({**row, "states": []}, separators=(",", ":")) + "\n")
+            seen[clause] += 1
+
+
 def rates(found: Iterable[compared.Comparison]) -> str:
-    """Patterns, those equal in order, and of those the ones in time: by congestion control, options and clause."""
+    """Patterns, those equal, and of those the ones in time: by congestion control, options and clause."""
     counts: Counter[tuple[str, str]] = Counter()
     for one in found:
-        pattern = one.trace.pattern
-        group = one.trace.id.rsplit("/", 1)[0]
-        for row in (group, pattern["congestion"], "all"):
+        for row in (one.trace.id.rsplit("/", 1)[0], one.trace.pattern["congestion"], "all"):
             counts[row, "patterns"] += 1
             counts[row, "equal"] += one.equal
             counts[row, "in time"] += one.in_time
@@ -86,6 +100,15 @@ def rates(found: Iterable[compared.Comparison]) -> str:
         f"{row:<48} {counts[row, 'patterns']:>8} {counts[row, 'equal']:>6} {counts[row, 'in time']:>8}" for row in rows
     ]
     return "\n".join(lines)
+
+
+@app.command()
+def write(
+    path: Annotated[Path, typer.Argument(help="File of traces")],
+    target: Annotated[Path, typer.Argument(help="Page whose tables are replaced")],
+) -> None:
+    """Compare all patterns of a file, and put the tables into a page."""
+    put(target, NAME, page.markdown([compared.compared(trace) for trace in traces.read(path)]))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import ctypes
 import fcntl
 import heapq
 import os
+import re
 import select
 import socket
 import struct
@@ -35,7 +36,7 @@ CE, NOT_ECT = 3, 0
 HOSTS = ("client", "server")
 ADDRESSES = ("10.0.0.1", "10.0.0.2")
 PORT, FIRST_PORT = 5001, 10_000
-APART_S = 1  # a pattern begins at a whole second of the guest's clock, so that timers' ticks lie alike
+WHEEL = 4096  # jiffies: the grain of timers of four minutes at 1000 a second, and all shorter ones' too
 SECOND = 1_000_000_000
 INFO_BYTES = 232
 INFO = {
@@ -91,6 +92,24 @@ class Alarm:
         spec = struct.pack("qqqq", 0, 0, *divmod(max(instant_ns, 1), SECOND))
         if libc.timerfd_settime(self.file, TFD_TIMER_ABSTIME, spec, None):
             raise OSError(ctypes.get_errno(), "timerfd_settime")
+
+
+class Ticks:
+    """The kernel's jiffies: where the wheel that its timers are on stands."""
+
+    def __init__(self, hz: int):
+        shown = Path("/proc/timer_list").read_text()
+        now_ns, jiffies = (int(re.search(rf"{name}:? (?:at )?(\d+)", shown)[1]) for name in ("now", "jiffies"))
+        self.tick_ns = SECOND // hz
+        self.before = jiffies - now_ns // self.tick_ns
+
+    def aligned(self, instant_ns: int) -> int:
+        """The first instant from then on that begins a turn of `WHEEL` jiffies.
+
+        All patterns see the same of a timer that is coarse.
+        """
+        jiffy = instant_ns // self.tick_ns + self.before
+        return (-(-jiffy // WHEEL) * WHEEL - self.before) * self.tick_ns
 
 
 def set_up(mtu: int) -> list[socket.socket]:
@@ -174,7 +193,7 @@ class Flow:
         self.run, self.pattern = run, pattern
         self.port = FIRST_PORT + number
         self.mss = run.mtu - IP_HEADER - TCP_HEADER - (TIMESTAMPS if pattern["timestamps"] else 0)
-        self.size = pattern["segments"] * self.mss - pattern.get("short_by", 0)
+        self.size = pattern["segments"] * self.mss
         self.zero_ns = 0
         self.initial: list[int | None] = [None, None]
         self.stamps: list[int | None] = [None, None]
@@ -238,7 +257,7 @@ class Flow:
         self.client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, pattern["congestion"].encode())
         self.client.bind((ADDRESSES[0], self.port))
         self.left = self.size
-        self.zero_ns = (run.now // SECOND + 1 + APART_S) * SECOND + round(pattern.get("phase_s", 0) * SECOND)
+        self.zero_ns = run.ticks.aligned(run.now + SECOND)
         run.wait(self.zero_ns)
         for tap in run.taps:
             drain(tap)
@@ -400,6 +419,7 @@ class Run:
         self.rate_bps, self.delay_ns = settings["rate_bps"], round(settings["delay_s"] * SECOND)
         self.taps = set_up(self.mtu)
         self.alarm = Alarm()
+        self.ticks = Ticks(settings["hz"])
         self.poll = select.epoll()
         for one in (*(tap.fileno() for tap in self.taps), self.alarm.file):
             self.poll.register(one, select.EPOLLIN)
@@ -426,7 +446,6 @@ class Run:
             "net.ipv4.tcp_sack": int(pattern["sack"]),
             "net.ipv4.tcp_timestamps": int(pattern["timestamps"]),
             "net.ipv4.tcp_ecn": int(pattern["ecn"]),
-            **pattern.get("sysctl", {}),
         }
 
 
@@ -436,9 +455,9 @@ def run(settings: dict) -> dict:
     Parameters
     ----------
     settings : dict
-        ``rate_bps``, ``delay_s`` (one way), ``mtu``; ``patterns``, each with ``id``, ``congestion`` (Linux's name),
-        ``sack``, ``timestamps``, ``ecn``, ``tuned`` (the kernel chooses the receiver's buffer), ``segments`` (of payload), ``limit_s``, ``impairments``; where given
-        ``short_by`` (bytes less in the last segment), ``phase_s`` (start against the ticks of the clock), ``sysctl``.
+        ``rate_bps``, ``delay_s`` (one way), ``mtu``, ``hz`` (ticks a second of this kernel); ``patterns``, each with
+        ``id``, ``congestion`` (Linux's name), ``sack``, ``timestamps``, ``ecn``, ``tuned`` (the kernel chooses the
+        receiver's buffer), ``segments`` (of payload), ``limit_s``, ``impairments``.
         An impairment has ``direction`` (``data`` or ``ack``), what it does (``do``: ``drop``, ``mark``, ``delay``
         with ``by_s``, ``hold``), and whom it meets: ``segment`` (from 1; 0 is the SYN) and ``transmission`` (from 1),
         or ``ack`` (number of the packet back, 0 is the SYN-ACK), or all that would come between ``from_s`` and

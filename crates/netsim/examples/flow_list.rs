@@ -95,6 +95,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         duration: ms(1_000_000),
         stop_when_idle: false,
         seed: 1,
+        clock_phase: None,
         sample_interval: Time::ZERO,
         watched: vec![],
         trace_drops: false,

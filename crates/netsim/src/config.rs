@@ -35,6 +35,8 @@ pub struct Run {
     pub stop_when_idle: bool,
     /// Seed of all random streams.
     pub seed: u64,
+    /// Age of every host's tick at time zero; drawn for each sender when absent.
+    pub clock_phase: Option<Time>,
     /// Time between samples; zero for none.
     pub sample_interval: Time,
     /// Flows whose progress is sampled, by index.

@@ -533,8 +533,8 @@ impl<'a> Sim<'a> {
 
     /// A sender whose clock starts now.
     fn boot(&mut self, syn_lost: bool, tcp: &Tcp) -> History {
-        let tick = tcp.tick.0 as f64;
-        History { clock_phase: Time((self.clock_phases.uniform() * tick) as u64), syn_lost }
+        let drawn = Time((self.clock_phases.uniform() * tcp.tick.0 as f64) as u64);
+        History { clock_phase: self.run.clock_phase.unwrap_or(drawn), syn_lost }
     }
 
     fn close(&mut self, slot: usize) {

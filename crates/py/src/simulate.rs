@@ -85,6 +85,8 @@ struct Settings {
     duration_ns: u64,
     stop_when_idle: bool,
     seed: u64,
+    #[serde(deserialize_with = "Option::deserialize")]
+    clock_phase_ns: Option<u64>,
     sample_interval_ns: u64,
     watched: Vec<u32>,
     trace_drops: bool,
@@ -232,6 +234,7 @@ impl Settings {
             duration: Time(self.duration_ns),
             stop_when_idle: self.stop_when_idle,
             seed: self.seed,
+            clock_phase: self.clock_phase_ns.map(Time),
             sample_interval: Time(self.sample_interval_ns),
             watched: self.watched,
             trace_drops: self.trace_drops,

@@ -68,8 +68,17 @@ def cached() -> Path:
     return Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
 
 
-def kernel() -> Path:
+FRAGMENTS = {100: "", 1000: " config.packetdrill"}
+"""Ticks a second that a test kernel may have, and the configuration that gives it them."""
+
+
+def kernel(hz: int = 100) -> Path:
     """The test kernel: of those in the cache the newest, without the checks that make one slow.
+
+    Parameters
+    ----------
+    hz : int
+        Its ticks a second, one of `FRAGMENTS`.
 
     Raises
     ------
@@ -77,20 +86,25 @@ def kernel() -> Path:
         None is built.
     """
     cache = cached()
-    built = sorted(filter(_is_plain, cache.glob("uml-*/linux")), key=lambda path: path.stat().st_mtime)
+    found = (linux for linux in cache.glob("uml-*/linux") if _is_plain(linux, hz))
+    built = sorted(found, key=lambda path: path.stat().st_mtime)
     if not built:
         script = sources() / "uml" / "build.sh"
-        raise MayflyError(f"no test kernel in {cache}: build it once, 6 minutes of CPU: {script} {cache}")
+        command = f"{script} {cache}{FRAGMENTS[hz]}"
+        raise MayflyError(f"no test kernel of {hz} ticks a second in {cache}: build it, 6 minutes of CPU: {command}")
     return built[-1]
 
 
-def _is_plain(linux: Path) -> bool:
-    """Whether it was built without `config.kasan`, with which a run takes six times as long."""
+def _is_plain(linux: Path, hz: int) -> bool:
+    """Whether it has that many ticks, and is built without `config.kasan`, with which a run takes six times as long."""
     config = linux.with_name("config")
-    return not config.exists() or "CONFIG_KASAN=y" not in config.read_text().splitlines()
+    lines = config.read_text().splitlines() if config.exists() else ["CONFIG_HZ=100"]
+    # What a fragment says comes last, and counts.
+    ticks = [line for line in lines if line.startswith("CONFIG_HZ=")][-1:]
+    return ticks == [f"CONFIG_HZ={hz}"] and "CONFIG_KASAN=y" not in lines
 
 
-def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM) -> Any:
+def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM, hz: int = 100) -> Any:
     """Runs a flow list in the kernel.
 
     Parameters
@@ -102,6 +116,8 @@ def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM) -> A
         run.
     program : str
         Another one beside it, and its settings.
+    hz : int
+        Ticks a second of the kernel.
 
     Returns
     -------
@@ -113,7 +129,7 @@ def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM) -> A
     MayflyError
         No kernel, or the guest failed: the last line of what it said.
     """
-    init, linux = sources() / "uml" / INIT, kernel()
+    init, linux = sources() / "uml" / INIT, kernel(hz)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         (out / "settings.json").write_text(json.dumps(settings))

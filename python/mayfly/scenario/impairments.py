@@ -14,8 +14,8 @@ class Impairment(Section):
         "data", description="`data`: to the receiver of the data; `ack`: back to its sender"
     )
     do: Literal["drop", "mark", "delay", "hold"] = Field(
-        description="mark: CE, where the packet is capable of ECN; delay: by `by`, so that others may overtake it; hold: "
-        "what would come between `from` and `to` comes at `to`"
+        description="mark: CE, where the packet is capable of ECN; delay: by `by`, so that others may overtake it; "
+        "hold: what would come between `from` and `to` comes at `to`"
     )
     segment: int | None = Field(
         None, strict=True, ge=0, lt=1 << 32, description="number of a segment of each flow; 0 is the SYN"

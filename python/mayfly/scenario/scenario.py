@@ -92,6 +92,9 @@ class Scenario(Section):
     )
     stop_when_idle: bool = Field(False, description="end the run with its last flow")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="of all random streams")
+    clock_phase: Seconds | None = Field(
+        None, description="age at time 0 of the current tick of every host, as tcp.tick has it; drawn when absent"
+    )
     replications: Whole = Field(1, ge=1, le=100_000, description="runs with seeds seed, seed + 1, ...")
     disciplines: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("shortlist",)
     sample_interval: Seconds | None = Field(

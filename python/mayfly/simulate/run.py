@@ -190,6 +190,7 @@ def native_settings(
         "warm_up_ns": ns(scenario.warm_up),
         "stop_when_idle": scenario.stop_when_idle,
         "seed": seed,
+        "clock_phase_ns": None if scenario.clock_phase is None else ns(scenario.clock_phase),
         "sample_interval_ns": ns(interval),
         "watched": list(watched),
         "trace_drops": False,

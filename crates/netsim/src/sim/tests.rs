@@ -38,6 +38,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         duration: Time::from_millis(1_000_000),
         stop_when_idle: true,
         seed: 1,
+        clock_phase: None,
         sample_interval: Time::ZERO,
         watched: Vec::new(),
         trace_drops: true,

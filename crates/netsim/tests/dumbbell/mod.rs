@@ -83,6 +83,7 @@ pub fn wired(discipline: &str) -> Run {
         duration: ms(60_000),
         stop_when_idle: false,
         seed: 1,
+        clock_phase: None,
         sample_interval: Time::ZERO,
         watched: Vec::new(),
         trace_drops: false,

@@ -1,9 +1,10 @@
 """What the kernel and the simulator did on one pattern: equal, or the first difference and where.
 
-Two things are held apart. **Order**: the segments with data, one by one, and the acknowledgements that came, one by one, up to
-the one that acknowledged all. **Times**: the instant of every segment. A timer of the kernel fires at a tick, up to
-one late, and what follows is as late; so a segment may be off by a tick for each time before it at which the sender had
-been quiet for longer than a tick, and by `EXACT_NS`, what the guest's clock and the nanoseconds of fast links add up to.
+Two things are held apart. **Order**: the segments with data, one by one, and the acknowledgements that came, one by
+one, up to the one that acknowledged all. **Times**: the instant of every segment. A timer of the kernel fires at a
+tick, up to one late, long ones up to several (`grain_ns`), and what follows is as late; so a segment may be off by
+that for each time before it at which the sender had been quiet for longer than a tick, and by `EXACT_NS`, what the
+guest's clock and the nanoseconds of fast links add up to.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 from mayfly.engines.segments.shown import CA_STATES, segment
 from mayfly.engines.segments.simulated import Event, in_kernel, simulated
 from mayfly.engines.segments.traces import Trace
+from mayfly.errors import MayflyError
 
 EXACT_NS = 100_000
 DONE = "nothing"
@@ -36,6 +38,8 @@ class Comparison:
         Largest difference between times of the same segment, as far as they are the same.
     late : int or None
         Place in `kernel` of the first segment that is off by more than ticks explain.
+    refused : str
+        Why the simulator does not run the pattern, empty where it does.
     """
 
     trace: Trace
@@ -44,11 +48,12 @@ class Comparison:
     first: tuple[int | None, int | None] | None
     worst_ns: int
     late: int | None
+    refused: str = ""
 
     @property
     def equal(self) -> bool:
         """Whether the same segments were sent and acknowledged in the same order."""
-        return self.first is None
+        return self.first is None and not self.refused
 
     @property
     def in_time(self) -> bool:
@@ -57,6 +62,8 @@ class Comparison:
 
     def kind(self) -> str:
         """Where the first difference is: the kernel's state, what it sent, what was sent here."""
+        if self.refused:
+            return f"refused: {self.refused}"
         if self.first is None:
             return "times" if self.late is not None else "equal"
         theirs, ours = (
@@ -103,7 +110,11 @@ def compared(trace: Trace, changes: Mapping[str, Any] | None = None) -> Comparis
     -------
     Comparison
     """
-    return of_events(trace, in_kernel(trace), simulated(trace, changes))
+    try:
+        here = simulated(trace, changes)
+    except MayflyError as error:
+        return Comparison(trace, tuple(in_kernel(trace)), (), None, 0, None, str(error))
+    return of_events(trace, in_kernel(trace), here)
 
 
 def of_events(trace: Trace, kernel: Iterable[Event], here: Iterable[Event]) -> Comparison:
@@ -123,10 +134,10 @@ def of_events(trace: Trace, kernel: Iterable[Event], here: Iterable[Event]) -> C
 def _times(kernel: Sequence[Event], here: Sequence[Event], tick_ns: int) -> tuple[int, int | None]:
     """Largest difference of times, and place of the first segment that ticks do not explain."""
     ours = iter([event for event in here if event.sent])
-    worst, late, ticks, before_ns = 0, None, 0, 0
+    worst, late, allowed, before_ns = 0, None, EXACT_NS, 0
     for place, event in enumerate(kernel):
-        if event.time_ns - before_ns > tick_ns and event.sent:
-            ticks += 1
+        if event.sent:
+            allowed += grain_ns(event.time_ns - before_ns, tick_ns)
         before_ns = event.time_ns
         if not event.sent:
             continue
@@ -135,9 +146,27 @@ def _times(kernel: Sequence[Event], here: Sequence[Event], tick_ns: int) -> tupl
             break
         off = abs(event.time_ns - other.time_ns)
         worst = max(worst, off)
-        if off > EXACT_NS + ticks * tick_ns and late is None:
+        if off > allowed and late is None:
             late = place
     return worst, late
+
+
+def grain_ns(quiet_ns: int, tick_ns: int) -> int:
+    """How late the kernel's timers may make a sender that was quiet for so long: nothing below a tick.
+
+    A timer of 64 ticks and more fires at every eighth tick only, one of 512 at every 64th (kernel/time/timer.c).
+
+    Examples
+    --------
+    >>> [grain_ns(quiet * 1_000_000, 1_000_000) // 1_000_000 for quiet in (1, 40, 63, 64, 511, 512, 5000)]
+    [0, 1, 1, 8, 8, 64, 512]
+    """
+    if quiet_ns <= tick_ns:
+        return 0
+    grain_ns = tick_ns
+    while quiet_ns >= 64 * grain_ns:
+        grain_ns *= 8
+    return grain_ns
 
 
 def side_by_side(found: Comparison, before: int = 12, behind: int = 24) -> Iterator[str]:
@@ -157,6 +186,8 @@ def side_by_side(found: Comparison, before: int = 12, behind: int = 24) -> Itera
     """
     yield f"{found.trace.id}: {found.kind()}, worst time {found.worst_ns / 1e6:.3f} ms"
     yield f"  {found.trace.pattern['impairments']}"
+    if found.refused:
+        return
     first = found.first or (found.late, found.late)
     at_ns = [
         events[place].time_ns if place is not None else events[-1].time_ns

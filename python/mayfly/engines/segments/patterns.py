@@ -22,7 +22,7 @@ CONGESTION = ("cubic", "reno", "bbr")
 
 @dataclass(frozen=True)
 class Options:
-    """What the hosts of a flow negotiate, and whether the receiver's buffer is tuned by the kernel, or fixed and large."""
+    """What the hosts of a flow negotiate, and whether the kernel tunes the receiver's buffer; else it is large."""
 
     sack: bool = True
     timestamps: bool = True

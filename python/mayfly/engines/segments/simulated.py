@@ -18,8 +18,6 @@ from mayfly.workload.lists import flow_list
 
 FAST_BPS = 400_000_000_000
 """Of the links that shall take no time."""
-TICK_S = 0.01
-"""A jiffy of the guest's kernel (HZ = 100)."""
 QUEUE_PACKETS = 100_000
 RULES = {"cubic": "cubic", "reno": "aimd", "bbr": "bbr"}
 """Congestion controls of Linux by their names here."""
@@ -66,20 +64,18 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
     pattern, link = trace.pattern, trace.link
     tcp: dict[str, Any] = {
         "preset": "linux",
+        "tick": 1 / trace.hz,
         "mss": trace.mss,
         "congestion": RULES[pattern["congestion"]],
         "timestamps": pattern["timestamps"],
         "ecn": pattern["ecn"],
         "fin": False,
-        "recovery": "linux",
-        "tick": TICK_S,
     }
     if not pattern.get("tuned"):
         # As long as the kernel's window grows it acknowledges every segment at once (tcp_grow_window), and the guest's
         # fixed buffer lets it grow for longer than a flow lasts.
         tcp["delayed_ack"] = 0
-    if not pattern["sack"]:
-        tcp["recovery"] = "linux-without-sack"
+    tcp["recovery"] = "linux" if pattern["sack"] else "linux-without-sack"
     network = {
         "rate": link["rate_bps"],
         "reverse_rate": FAST_BPS,
@@ -95,6 +91,8 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
         "name": trace.id,
         "duration": pattern["limit_s"],
         "stop_when_idle": True,
+        # A flow of the guest begins with a jiffy.
+        "clock_phase": 0,
         "sample_interval": 0,
         "network": network,
         "tcp": {**tcp, **(changes or {})},

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,12 @@ from typing import Any, TextIO, cast
 from mayfly.engines import guest
 from mayfly.engines.segments.patterns import DELAY_S, MTU, RATE_BPS, Pattern
 from mayfly.errors import MayflyError
+from mayfly.text.files import complete
 
 PROGRAM = "segments.py"
+HZ = 1000
+"""Ticks a second of the kernel, as most distributions have them."""
+
 PER_GUEST = 100
 """Patterns of a boot."""
 
@@ -124,13 +127,13 @@ def recorded(patterns: Sequence[Pattern]) -> Iterator[dict[str, Any]]:
     for first in range(0, len(patterns), PER_GUEST):
         some = patterns[first : first + PER_GUEST]
         rows = [pattern.row() for pattern in some]
-        told = guest.run({**link, "patterns": rows}, program=PROGRAM)
+        told = guest.run({**link, "hz": HZ, "patterns": rows}, program=PROGRAM, hz=HZ)
         for row, seen in zip(rows, told["patterns"], strict=True):
             yield {
                 "pattern": row,
                 "link": link,
                 "kernel": told["kernel"],
-                "hz": _ticks(guest.kernel()),
+                "hz": HZ,
                 "mss": seen["mss"],
                 "size_bytes": seen["bytes"],
                 "finished": seen["finished"],
@@ -141,17 +144,29 @@ def recorded(patterns: Sequence[Pattern]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _ticks(linux: Path) -> int:
-    """HZ of a test kernel."""
-    found = re.search(r"^CONFIG_HZ=(\d+)$", linux.with_name("config").read_text(), re.MULTILINE)
-    if found is None:
-        raise MayflyError(f"{linux.with_name('config')}: has no CONFIG_HZ")
-    return int(found[1])
+def write(path: Path, patterns: Sequence[Pattern]) -> None:
+    """Leads each pattern through the kernel, and keeps the traces in a file, which appears when all are done.
+
+    Parameters
+    ----------
+    path : Path
+        Compressed when its name ends with `.gz`.
+    patterns : sequence of Pattern
+        Those to run.
+
+    Raises
+    ------
+    MayflyError
+        As `recorded`.
+    """
+    with complete(path) as partial, opened(partial, "w", path.suffix == ".gz") as file:
+        for row in recorded(patterns):
+            file.write(json.dumps(row, separators=(",", ":")) + "\n")
 
 
-def opened(path: Path, mode: str) -> TextIO:
-    """A file of traces, compressed when its name ends with `.gz`."""
-    return cast(TextIO, gzip.open(path, f"{mode}t") if path.suffix == ".gz" else path.open(mode))
+def opened(path: Path, mode: str, compressed: bool) -> TextIO:
+    """A file of traces."""
+    return cast(TextIO, gzip.open(path, f"{mode}t") if compressed else path.open(mode))
 
 
 def read(path: Path) -> Iterator[Trace]:
@@ -172,7 +187,7 @@ def read(path: Path) -> Iterator[Trace]:
     MayflyError
         A line that is no trace.
     """
-    with opened(path, "r") as lines:
+    with opened(path, "r", path.suffix == ".gz") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 yield _trace(json.loads(line))
@@ -186,6 +201,5 @@ def _trace(row: dict[str, Any]) -> Trace:
         fields = dict(zip(row["packet_columns"], values, strict=True))
         packets.append(Packet(**{**fields, "sack": tuple(fields["sack"])}))
     states = tuple(dict(zip(row["state_columns"], values, strict=True)) for values in row["states"])
-    row.setdefault("hz", 100)
     same = ("pattern", "link", "kernel", "hz", "mss", "size_bytes", "finished")
     return Trace(**{name: row[name] for name in same}, packets=tuple(packets), states=states)
