@@ -163,8 +163,8 @@ class Simulated:
             ece="E" in packet.flags and "S" not in packet.flags,
             cwr="W" in packet.flags and "S" not in packet.flags,
         )
-        self.collect()
         self.release()
+        self.collect()
 
     def connect(self, opens: bool) -> None:
         """Makes the connection, with what the handshake of the script will settle."""

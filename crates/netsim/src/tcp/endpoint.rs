@@ -237,11 +237,7 @@ impl Endpoint {
             self.receives.receiver.on_stamp(self.receives.receiver.next(), options, &mut self.net);
             self.net.options.release(options);
         }
-        match segment.ack {
-            Some(ack) => self.on_ack(segment, ack, moved),
-            None if segment.syn => self.connect(),
-            None => {}
-        }
+        // What the segment brings comes first, so that data which its acknowledgement releases acknowledges it.
         if let Some((first, end)) = segment.numbers {
             for number in first..end {
                 let before = self.sent.len();
@@ -251,6 +247,11 @@ impl Endpoint {
                     self.sent.truncate(before);
                 }
             }
+        }
+        match segment.ack {
+            Some(ack) => self.on_ack(segment, ack, moved),
+            None if segment.syn => self.connect(),
+            None => {}
         }
     }
 
@@ -317,6 +318,11 @@ impl Endpoint {
         if !self.net.outbox.is_empty() {
             self.sent_at = self.net.now;
             self.receives.receiver.on_ride();
+            // An acknowledgement of this instant has not left yet: the data says the same.
+            let repeats = |last: &Outgoing| last.role == Role::Ack && last.time == self.net.now && !last.ece;
+            if self.sent.back().is_some_and(|last| repeats(last) && last.blocks.is_empty()) {
+                self.sent.pop_back();
+            }
         }
         self.collect();
     }
