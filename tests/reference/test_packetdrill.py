@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from packetdrill import page, results, wire
 from packetdrill.play import play
 from packetdrill.script import Command, Option, Packet, ScriptError, When, Word, parse
 from packetdrill.simulated import simulated
 
+ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
 LINUX = {"preset": "linux"}
 
@@ -109,20 +109,22 @@ OPENING = """`sysctl -q net.ipv4.tcp_congestion_control=reno`
 +0 bind(3, ..., ...) = 0
 +0 listen(3, 1) = 0
 +0 < S 0:0(0) win 60000 <mss 500,sackOK,TS val 7 ecr 0,nop,wscale 4>
-+0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 100 ecr 7,nop,wscale 8>
++0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 100 ecr 7,nop,wscale 5>
 +.1 < . 1:1(0) ack 1 win 5000 <nop,nop,TS val 8 ecr 100>
 +0 accept(3, ..., ...) = 4
 +0 write(4, ..., 1000) = 1000
 +0 > P. 1:977(976) ack 1 <nop,nop,TS val 200 ecr 8>
-+.1 < P. 1:101(100) ack 977 win 5000 <nop,nop,TS val 9 ecr 200>
-+0 > P. 977:1001(24) ack 101 <nop,nop,TS val 300 ecr 9>
-+0 %{ assert tcpi_unacked == 1, tcpi_unacked; assert tcpi_snd_cwnd == 12, tcpi_snd_cwnd }%
++0 > P. 977:1001(24) ack 1 <nop,nop,TS val 200 ecr 8>
++0 write(4, ..., 30) = 30
++.1 < P. 1:101(100) ack 1001 win 5000 <nop,nop,TS val 9 ecr 200>
++0 > P. 1001:1031(30) ack 101 <nop,nop,TS val 300 ecr 9>
++0 %{ assert tcpi_unacked == 1, tcpi_unacked }%
 +0 read(4, ..., 1000) = 100
-+.1 < . 101:101(0) ack 1001 win 5000 <nop,nop,TS val 10 ecr 300>
++.1 < . 101:101(0) ack 1031 win 5000 <nop,nop,TS val 10 ecr 300>
 +.1 close(4) = 0
-+0 > F. 1001:1001(0) ack 101 <nop,nop,TS val 500 ecr 10>
-+.1 < F. 101:101(0) ack 1002 win 5000 <nop,nop,TS val 11 ecr 500>
-+0 > . 1002:1002(0) ack 102 <nop,nop,TS val 600 ecr 11>
++0 > F. 1031:1031(0) ack 101 <nop,nop,TS val 500 ecr 10>
++.1 < F. 101:101(0) ack 1032 win 5000 <nop,nop,TS val 11 ecr 500>
++0 > . 1032:1032(0) ack 102 <nop,nop,TS val 600 ecr 11>
 """
 
 
@@ -138,15 +140,15 @@ def test_a_connection_with_data_both_ways_goes_as_the_script_says():
     ("old", "new", "line", "kind"),
     [
         ("1:977(976)", "1:976(975)", 10, "packet"),
-        ("P. 977:1001(24) ack 101", "P. 977:1001(24) ack 1", 12, "packet"),
-        ("+0 > F. 1001", "+.1 > F. 1001", 17, "time"),
-        ("tcpi_unacked == 1", "tcpi_unacked == 2", 13, "state"),
-        ("tcpi_unacked == 1", "tcpi_mood == 2", 13, "state"),
-        ("read(4, ..., 1000) = 100", "read(4, ..., 1000) = 99", 14, "call"),
-        ("TS val 600 ecr 11", "TS val 600 ecr 10", 19, "packet"),
-        ("+.1 close(4) = 0\n+0 > F.", "+.1 close(4) = 0\n+0 > R.", 17, "packet"),
-        ("+0 read(", "+0 > . 1001:1001(0) ack 101\n+0 read(", 14, "packet"),
-        ("+.1 close", "+0 < R. 101:101(0) ack 1001 win 5000\n+.1 close", 16, "not there"),
+        ("P. 1001:1031(30) ack 101", "P. 1001:1031(30) ack 1", 14, "packet"),
+        ("+0 > F. 1031", "+.1 > F. 1031", 19, "time"),
+        ("tcpi_unacked == 1", "tcpi_unacked == 2", 15, "state"),
+        ("tcpi_unacked == 1", "tcpi_mood == 2", 15, "state"),
+        ("read(4, ..., 1000) = 100", "read(4, ..., 1000) = 99", 16, "call"),
+        ("TS val 600 ecr 11", "TS val 600 ecr 10", 21, "packet"),
+        ("+.1 close(4) = 0\n+0 > F.", "+.1 close(4) = 0\n+0 > R.", 19, "packet"),
+        ("+0 read(", "+0 > . 1031:1031(0) ack 101\n+0 read(", 16, "packet"),
+        ("+.1 close", "+0 < R. 101:101(0) ack 1031 win 5000\n+.1 close", 18, "not there"),
         ("sysctl -q", "sysctl -q net.ipv4.tcp_mood=1\nsysctl -q", 1, "not there"),
     ],
 )
@@ -205,4 +207,4 @@ def test_a_script_that_changes_is_told(tmp_path, monkeypatch):
     assert results.changes([verdict], "ours") == []
     case.path.write_text(OPENING.replace("ack 102", "ack 103"), encoding="utf-8")
     worse = results.judge(case, simulated(LINUX))
-    assert results.changes([worse], "ours")[0].startswith("one: recorded pass, now line 19: packet: expected . 1002")
+    assert results.changes([worse], "ours")[0].startswith("one: recorded pass, now line 21: packet: expected . 1032")
