@@ -115,9 +115,14 @@ def judge(case: Case, backend: Callable[[Script], Backend]) -> Verdict:
     return Verdict(case, play(script, backend))
 
 
-def on_kernel(
-    cases: Iterable[Case], common: Path, run: Callable[[str, dict[str, Any]], dict[str, Any]]
-) -> list[Verdict]:
+Guest = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""Runs a module of kernel/uml with settings in the guest: what it returned."""
+
+AT_ONCE = 30
+"""Scripts of one run of the guest, which may last ten minutes on a busy machine."""
+
+
+def on_kernel(cases: Iterable[Case], common: Path, run: Guest) -> list[Verdict]:
     """Plays scripts on the kernel of the guest.
 
     Parameters

@@ -2,7 +2,8 @@
 
 The simulator counts segments. A script's bytes are mapped to them: a write becomes segments of the MSS that the
 handshake gives, its rest a short one, which waits while another short one is unacknowledged (Nagle's rule in Minshall's
-form, as in Linux) and takes more bytes in until it is sent. What the other end sends is cut at every number that the script uses.
+form, as in Linux) and takes more bytes in until it is sent. What the other end sends is cut at every number that the
+script uses.
 
 What the simulator does not have is not compared: PSH, the window that this end advertises, the options of SYN and
 SYN-ACK. Several segments that follow each other make one packet of the script, which on a Linux host is one
