@@ -1,9 +1,10 @@
 """Scripts of packetdrill on the simulator's TCP.
 
-    python benchmarks/packetdrill [SCRIPT...] [--tcp FIELD=VALUE...] [--record] [--page FILE]
+    python benchmarks/packetdrill [SCRIPT...] [--tcp FIELD=VALUE...] [--kernel] [--record]
+    python benchmarks/packetdrill --page docs/kernel/packetdrill.md
 
 Without a script: all that are in scope, of packetdrill's own and of the kernel. `--tcp` sets fields of `[tcp]` over
-preset = "linux", for example `--tcp recovery=sack --tcp preset=linux`. Exit status 2: something is not as it must be.
+preset = "linux", for example `--tcp recovery=newreno`.
 """
 
 import argparse
@@ -15,7 +16,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from packetdrill import results
+from mayfly.text.files import complete
+from packetdrill import page, results
 from packetdrill.results import Case, UnavailableError, Verdict
 from packetdrill.simulated import simulated
 
@@ -55,27 +57,54 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scripts", nargs="*", metavar="SCRIPT")
     parser.add_argument("--tcp", action="append", default=[], type=field, metavar="FIELD=VALUE")
+    parser.add_argument("--kernel", action="store_true", help="on the kernel of the guest, not on the simulator")
     parser.add_argument("--group", action="append", metavar="NAME", help="of all, those of this group alone")
-    parser.add_argument("--record", action="store_true", help="write verdicts.toml anew")
     parser.add_argument("--out-of-scope", action="store_true", help="those out of scope too")
+    parser.add_argument("--record", action="store_true", help="verdicts.toml anew, of what is played")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="only write the page from what is recorded")
     given = parser.parse_args()
+    if given.page:
+        write_page(given.page)
+        return 0
     scope = results.scope()
+    if given.group and (unknown := set(given.group) - set(scope)):
+        parser.error(f"--group {min(unknown)}: must be one of {', '.join(sorted(scope))}")
     cases = [named(text) for text in given.scripts] or [
         case
         for case in all_cases()
         if (given.out_of_scope or "out" not in scope.get(case.group, {}))
         and (not given.group or case.group in given.group)
     ]
-    backend = simulated({"preset": "linux", **dict(given.tcp)})
-    verdicts = []
-    for case in cases:
-        verdict = results.judge(case, backend)
-        verdicts.append(verdict)
-        print(f"{case.collection} {case.name}: {verdict.failure or 'pass'}", flush=True)
+    if given.kernel:
+        verdicts = results.on_kernel(cases, results.selftests(CACHE), in_guest)
+    else:
+        backend = simulated({"preset": "linux", **dict(given.tcp)})
+        verdicts = [results.judge(case, backend) for case in cases]
+    for verdict in verdicts:
+        print(f"{verdict.case.collection} {verdict.case.name}: {verdict.failure or 'pass'}")
     counts(verdicts)
     if given.record:
-        results.VERDICTS.write_text(results.record(verdicts), encoding="utf-8")
+        whole = results.record(verdicts, "kernel" if given.kernel else "ours", results.recorded())
+        with complete(results.VERDICTS) as partial:
+            partial.write_text(results.written(whole), encoding="utf-8")
     return 0
+
+
+def in_guest(module: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Runs a module of kernel/uml in the guest with the kernel that the scripts count on."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "kernel"))
+    import guest  # type: ignore[import-not-found]
+
+    told: dict[str, Any] = guest.run(module, settings, fragment="config.packetdrill")
+    return told
+
+
+def write_page(path: Path) -> None:
+    found = all_cases()
+    if len({case.collection for case in found}) < 2:
+        sys.exit("error: the page tells of both collections of scripts")
+    with complete(path) as partial:
+        partial.write_text(page.text(found), encoding="utf-8")
 
 
 def counts(verdicts: list[Verdict]) -> None:

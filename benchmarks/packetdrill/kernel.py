@@ -1,7 +1,7 @@
 """The kernel this runs in as a back end: system calls are its own, and packets go through a TUN device.
 
-As in packetdrill the device takes super-packets (TSO), so that a packet of the script is one of the kernel. Runs as root
-in a network namespace of its own, in a kernel whose clock is virtual: nothing here polls, and computing takes no time.
+As in packetdrill the device takes super-packets (TSO). Runs as root in a network namespace of its own, in a kernel
+whose clock is virtual: nothing here polls, and computing takes no time.
 """
 
 import ctypes
@@ -38,7 +38,15 @@ PATIENCE_S = 5
 """How long a call that is not to block may take."""
 
 NAMES = {
-    **{"SO_MEMINFO": 55, "TCP_INFO": 11, "TCP_MAXSEG": 2, "TCP_INQ": 36, "SOL_IP": 0, "SOL_TCP": 6, "IP_MTU_DISCOVER": 10},
+    **{
+        "SO_MEMINFO": 55,
+        "TCP_INFO": 11,
+        "TCP_MAXSEG": 2,
+        "TCP_INQ": 36,
+        "SOL_IP": 0,
+        "SOL_TCP": 6,
+        "IP_MTU_DISCOVER": 10,
+    },
     **{"IP_PMTUDISC_DONT": 0, "TCP_FASTOPEN": 23, "TCP_USER_TIMEOUT": 18, "SIOCINQ": termios.FIONREAD},
     **{"O_RDWR": os.O_RDWR, "O_NONBLOCK": os.O_NONBLOCK, "F_SETFL": fcntl.F_SETFL, "F_GETFL": fcntl.F_GETFL},
 }
@@ -79,12 +87,12 @@ def device(mtu: int) -> int:
     shell("ip link set lo up")
     shell(f"ip address add {LOCAL}/16 dev tun0")
     shell(f"ip link set tun0 mtu {mtu} up")
-    shell(f"ip route add default dev tun0")
+    shell("ip route add default dev tun0")
     return tun
 
 
 class Kernel:
-    """This host, in a namespace of its own.
+    """The host that runs it, in a namespace of its own.
 
     Parameters
     ----------

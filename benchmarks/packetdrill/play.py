@@ -324,7 +324,7 @@ class Player:
         self.blocking = None
         assert call.end_us is not None
         due = call.end_us + offset
-        while (returned := self.backend.returned()) is None and self.backend.now_us() < due + PATIENCE_US:
+        while (returned := self.backend.returned()) is None and self.backend.now_us() < due + PATIENCE_US - 1:
             self.backend.advance(min(self.backend.now_us() + 1000, due + PATIENCE_US))
         if returned is None:
             raise FaultError(

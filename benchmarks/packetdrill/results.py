@@ -25,6 +25,9 @@ DEFINES = {
 """Symbols that the kernel's ksft_runner.sh gives to scripts over IPv4."""
 
 
+UNEXPLAINED = "unexplained"
+
+
 class UnavailableError(Exception):
     """Scripts that are not here, and why."""
 
@@ -112,24 +115,83 @@ def judge(case: Case, backend: Callable[[Script], Backend]) -> Verdict:
     return Verdict(case, play(script, backend))
 
 
+Guest = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""Runs a module of kernel/uml with settings in the guest: what it returned."""
+
+AT_ONCE = 30
+"""Scripts of one run of the guest, which may last ten minutes on a busy machine."""
+
+
+def on_kernel(cases: Iterable[Case], common: Path, run: Guest) -> list[Verdict]:
+    """Plays scripts on the kernel of the guest.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+    common : Path
+        Folder with ``defaults.sh``, that of the kernel's own scripts.
+    run : callable
+        Runs a module of kernel/uml with settings in the guest, and gives what it returned.
+    """
+    chosen = list(cases)
+    told: dict[str, Any] = {}
+    for at in range(0, len(chosen), AT_ONCE):
+        given = [[c.collection, c.name, str(c.path), c.group] for c in chosen[at : at + AT_ONCE]]
+        told |= run("packetdrill.py", {"cases": given, "common": str(common)})["verdicts"]
+    found = [told[f"{case.collection} {case.name}"] for case in chosen]
+    return [Verdict(case, Failure(**one) if one else None) for case, one in zip(chosen, found, strict=True)]
+
+
 def recorded() -> dict[str, dict[str, dict[str, Any]]]:
-    """By collection and name of script: ``verdict``, and of those that fail ``line`` and ``cause``."""
+    """By collection and name of script: for ``ours`` and ``kernel`` a verdict, its line and cause where it fails."""
     return tomllib.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
 
 
-def record(verdicts: Iterable[Verdict]) -> str:
-    """The file of verdicts anew, for those in scope. A cause stays while its script fails."""
-    before = recorded()
-    lines = ["# Written by `python benchmarks/packetdrill --record`; causes by hand.", ""]
-    collection = None
+def record(verdicts: Iterable[Verdict], whose: str, before: dict[str, Any]) -> dict[str, Any]:
+    """The recorded verdicts with those of ours or of the kernel anew. A cause stays while its script fails.
+
+    Parameters
+    ----------
+    verdicts : iterable of Verdict
+    whose : str
+        ``ours`` or ``kernel``.
+    before : dict
+        As of `recorded`; is changed.
+    """
     for verdict in verdicts:
-        case = verdict.case
-        if case.collection != collection:
-            collection = case.collection
-            lines.append(f"[{collection}]")
-        entry = f'"{case.name}" = {{ verdict = "{verdict.word}"'
+        own = before.setdefault(verdict.case.collection, {}).setdefault(verdict.case.name, {})
+        cause = own.get(whose, {}).get("cause", UNEXPLAINED)
+        own[whose] = {"verdict": verdict.word}
         if verdict.failure:
-            cause = before.get(case.collection, {}).get(case.name, {}).get("cause", "unexplained")
-            entry += f', line = {verdict.failure.line}, cause = "{cause}"'
-        lines.append(entry + " }")
-    return "\n".join(lines) + "\n"
+            own[whose] |= {"line": verdict.failure.line, "cause": cause}
+    return before
+
+
+def written(table: dict[str, Any]) -> str:
+    """Recorded verdicts as TOML."""
+    lines = ["# Written by `python benchmarks/packetdrill --record` and `--kernel --record`; causes by hand.", ""]
+    for collection in sorted(table):
+        for name, own in sorted(table[collection].items()):
+            lines.append(f'[{collection}."{name}"]')
+            for whose, one in sorted(own.items(), reverse=True):
+                parts = [f"{key} = {value if isinstance(value, int) else quoted(value)}" for key, value in one.items()]
+                lines.append(f"{whose} = {{ {', '.join(parts)} }}")
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def changes(verdicts: Iterable[Verdict], whose: str) -> list[str]:
+    """What is not as recorded: one line for each script."""
+    known = recorded()
+    found = []
+    for verdict in verdicts:
+        one = known.get(verdict.case.collection, {}).get(verdict.case.name, {}).get(whose, {})
+        line = verdict.failure.line if verdict.failure else None
+        if (one.get("verdict"), one.get("line")) != (verdict.word, line):
+            was = f"{one.get('verdict', 'nothing')} {one.get('line', '')}".strip()
+            found.append(f"{verdict.case.name}: recorded {was}, now {verdict.failure or 'pass'}")
+    return found

@@ -1,8 +1,9 @@
 """The simulator's TCP as a back end: one end of a connection of ``crates/netsim``, with a host around it.
 
 The simulator counts segments. A script's bytes are mapped to them: a write becomes segments of the MSS that the
-handshake gives, its rest a short one, which waits while data is unacknowledged (Nagle, RFC 9293, 3.7.4) and takes more
-bytes in until it is sent. What the other end sends is cut at every number that the script uses.
+handshake gives, its rest a short one, which waits while another short one is unacknowledged (Nagle's rule in Minshall's
+form, as in Linux) and takes more bytes in until it is sent. What the other end sends is cut at every number that the
+script uses.
 
 What the simulator does not have is not compared: PSH, the window that this end advertises, the options of SYN and
 SYN-ACK. Several segments that follow each other make one packet of the script, which on a Linux host is one
@@ -100,6 +101,8 @@ class Simulated:
         # Ours: the byte after each segment; bytes of a short segment that waits; whether the last one carries the FIN.
         self.ends: list[int] = []
         self.waiting = 0
+        # The last short one.
+        self.short = 0
         # Theirs: the bytes at which segments begin or end; how far the application has read.
         self.cuts: list[int] = []
         self.read_to = 1
@@ -163,8 +166,8 @@ class Simulated:
             ece="E" in packet.flags and "S" not in packet.flags,
             cwr="W" in packet.flags and "S" not in packet.flags,
         )
-        self.collect()
         self.release()
+        self.collect()
 
     def connect(self, opens: bool) -> None:
         """Makes the connection, with what the handshake of the script will settle."""
@@ -306,10 +309,10 @@ class Simulated:
             self.collect()
 
     def release(self, anyhow: bool = False) -> None:
-        """Sends the short rest when nothing is unacknowledged."""
+        """Sends the short rest, unless another short one is unacknowledged."""
         assert self.end is not None
-        una = self.end.numbers[0]
-        if self.waiting and (anyhow or self.no_delay or una > len(self.ends)):
+        if self.waiting and (anyhow or self.no_delay or self.end.numbers[0] > self.short):
+            self.short = len(self.ends) + 1
             self.hand_over([self.waiting])
 
     def finish(self) -> None:

@@ -14,7 +14,7 @@ WRAP = 1 << 32
 
 def checksum(data: bytes) -> int:
     """RFC 1071."""
-    words = struct.unpack(f"!{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2))
+    words: tuple[int, ...] = struct.unpack(f"!{(len(data) + 1) // 2}H", data + b"\0" * (len(data) % 2))
     total = sum(words)
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)

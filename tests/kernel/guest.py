@@ -24,9 +24,9 @@ LIMIT_S = 1800 if FRAGMENT else 600
 
 
 @cache
-def kernel() -> str:
+def kernel(fragment: str = FRAGMENT) -> str:
     """Path of the test kernel, built if it is not in the cache; the test skips, saying why, where that cannot be."""
-    built = subprocess.run([UML / "build.sh", CACHE, FRAGMENT], capture_output=True, text=True)
+    built = subprocess.run([UML / "build.sh", CACHE, fragment], capture_output=True, text=True)
     last = (built.stderr.strip().splitlines() or [""])[-1]
     if built.returncode == 77:
         pytest.skip(last)
@@ -47,14 +47,16 @@ def run(
     modules: tuple[str, ...] = (),
     memory: str = MEMORY,
     virtual: bool = True,
+    fragment: str = FRAGMENT,
 ) -> dict:
     """Calls `run(settings)` of a module of kernel/uml in the guest, and returns what it returns.
 
     `keep` is the folder for files of the run, captures for example; a temporary one when not given. `modules` are
     those of our kernel modules that are loaded before, ``sch_efd`` for one; tc finds their plug-ins. `memory` is the
     guest's. Where its time is not `virtual` it is that of the machine, and a run may last ``seconds`` of the settings.
+    `fragment` is of the kernel's configuration, as in `FRAGMENT`.
     """
-    linux = kernel()
+    linux = kernel(fragment)
     with tempfile.TemporaryDirectory() as folder:
         out = keep or Path(folder)
         (out / "settings.json").write_text(json.dumps(settings))

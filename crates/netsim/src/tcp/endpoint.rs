@@ -237,20 +237,20 @@ impl Endpoint {
             self.receives.receiver.on_stamp(self.receives.receiver.next(), options, &mut self.net);
             self.net.options.release(options);
         }
+        // What the segment brings comes first, so that data which its acknowledgement releases acknowledges it.
+        if let Some((first, end)) = segment.numbers {
+            let before = self.sent.len();
+            for number in first..end {
+                // One segment is acknowledged once, at its end.
+                let due = self.sent.len() > before;
+                self.sent.truncate(before);
+                self.on_forward(segment, number, number + 1 == end && (segment.fin || due));
+            }
+        }
         match segment.ack {
             Some(ack) => self.on_ack(segment, ack, moved),
             None if segment.syn => self.connect(),
             None => {}
-        }
-        if let Some((first, end)) = segment.numbers {
-            for number in first..end {
-                let before = self.sent.len();
-                self.on_forward(segment, number, segment.fin && number + 1 == end);
-                if number + 1 < end {
-                    // One segment is acknowledged once.
-                    self.sent.truncate(before);
-                }
-            }
         }
     }
 
@@ -317,6 +317,11 @@ impl Endpoint {
         if !self.net.outbox.is_empty() {
             self.sent_at = self.net.now;
             self.receives.receiver.on_ride(&self.tcp);
+            // An acknowledgement of this instant has not left yet: the data says the same.
+            let repeats = |last: &Outgoing| last.role == Role::Ack && last.time == self.net.now && !last.ece;
+            if self.sent.back().is_some_and(|last| repeats(last) && last.blocks.is_empty()) {
+                self.sent.pop_back();
+            }
         }
         self.collect();
     }
@@ -375,4 +380,98 @@ fn half(slot: usize, receiver_opens: bool, tcp: &Tcp) -> Connection {
     connection.sender.restart(tcp, history.clock_phase, history.syn_lost);
     connection.receiver.restart(tcp, history.clock_phase);
     connection
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::sender::tests::tcp;
+    use crate::tcp::settings::Recovery;
+
+    /// A server that sends in windows of four and has a window of 100 to send into.
+    fn connected() -> Endpoint {
+        let settings = Tcp { initial_window: 4, receiver_window: 100, recovery: Recovery::Sack, ..tcp() };
+        let mut end = Endpoint::with(settings, false).expect("within bounds");
+        end.receive(&Incoming { syn: true, window: 100, ..Incoming::default() });
+        assert_eq!(roles(&mut end), [(Role::Syn, 0, 1)]);
+        end.advance(Time::from_millis(100), false);
+        end.receive(&acknowledging(1));
+        end
+    }
+
+    fn acknowledging(ack: u32) -> Incoming {
+        Incoming { ack: Some(ack), window: 100, ..Incoming::default() }
+    }
+
+    /// Role, number and acknowledgement of what was sent.
+    fn roles(end: &mut Endpoint) -> Vec<(Role, u32, u32)> {
+        end.take_sent().map(|out| (out.role, out.number, out.ack)).collect()
+    }
+
+    fn known(end: &Endpoint, name: &str) -> f64 {
+        end.state().into_iter().find(|&(other, _)| other == name).expect("known").1
+    }
+
+    #[test]
+    fn data_goes_into_the_window_and_the_fin_rides_on_what_is_unsent() {
+        let mut end = connected();
+        end.write(6);
+        let first: Vec<_> = (1..5).map(|number| (Role::Data, number, 1)).collect();
+        assert_eq!(roles(&mut end), first);
+        assert!(end.close(), "two segments are not sent");
+        end.receive(&acknowledging(3));
+        assert_eq!(roles(&mut end), [(Role::Data, 5, 1), (Role::Data, 6, 1)]);
+        assert_eq!((known(&end, "unacked"), known(&end, "snd_cwnd")), (4.0, 5.0));
+        end.receive(&acknowledging(7));
+        assert_eq!(end.numbers(), (7, 7));
+    }
+
+    #[test]
+    fn a_fin_of_its_own_comes_after_all_data_and_that_of_the_other_end_is_answered_at_once() {
+        let mut end = connected();
+        end.write(1);
+        assert_eq!(roles(&mut end), [(Role::Data, 1, 1)]);
+        assert!(!end.close());
+        assert_eq!(roles(&mut end), [(Role::Fin, 2, 1)]);
+        end.receive(&Incoming { numbers: Some((1, 2)), fin: true, ..acknowledging(3) });
+        assert_eq!(roles(&mut end), [(Role::Ack, 3, 2)]);
+    }
+
+    #[test]
+    fn a_segment_of_several_numbers_is_acknowledged_once_and_data_carries_the_acknowledgement() {
+        let mut end = connected();
+        end.receive(&Incoming { numbers: Some((1, 4)), ..acknowledging(1) });
+        assert_eq!(roles(&mut end), [(Role::Ack, 1, 4)]);
+        end.write(5);
+        end.take_sent().for_each(drop);
+        end.receive(&Incoming { numbers: Some((4, 6)), ..acknowledging(2) });
+        assert_eq!(roles(&mut end), [(Role::Data, 5, 6)]);
+    }
+
+    #[test]
+    fn a_window_that_closes_holds_data_back_until_it_opens() {
+        let mut end = connected();
+        end.receive(&Incoming { window: 1, ..acknowledging(1) });
+        end.write(3);
+        assert_eq!(roles(&mut end), [(Role::Data, 1, 1)]);
+        // The same acknowledgement with another window is no duplicate.
+        end.receive(&acknowledging(1));
+        assert_eq!(roles(&mut end), [(Role::Data, 2, 1), (Role::Data, 3, 1)]);
+        assert_eq!(known(&end, "ca_state"), 0.0);
+    }
+
+    #[test]
+    fn blocks_set_off_recovery_and_the_timer_a_timeout() {
+        let mut end = connected();
+        end.write(4);
+        end.take_sent().for_each(drop);
+        for above in 3..6 {
+            end.receive(&Incoming { blocks: vec![(2, above)], ..acknowledging(1) });
+        }
+        assert_eq!(roles(&mut end), [(Role::Data, 1, 1)]);
+        assert_eq!(["ca_state", "sacked", "lost", "retrans"].map(|name| known(&end, name)), [3.0, 3.0, 1.0, 1.0]);
+        end.advance(Time::from_millis(60_000), true);
+        assert_eq!((known(&end, "ca_state"), roles(&mut end)), (4.0, vec![(Role::Data, 1, 1)]));
+        assert!(end.now() < Time::from_millis(60_000));
+    }
 }
