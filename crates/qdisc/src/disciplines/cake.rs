@@ -76,24 +76,32 @@
 //! IEEE LANMAN 2018 (arXiv 1804.07617), III.B; J. Palmei et al., "Design and Evaluation of COBALT Queue Discipline", IEEE LANMAN 2019; W.
 //! Feng, K. Shin, D. Kandlur and D. Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM ToN 10(4), 2002; RFC 8289; RFC 8290.
 
-use std::collections::VecDeque;
-
 use units::Stream;
 
 use crate::base::{Discipline, DropReason, Env};
 use crate::packet::Packet;
 use crate::parts::cobalt::{Cobalt, Law};
 use crate::parts::codel::{INTERVAL, TARGET};
-use crate::parts::longest_queue::LongestQueue;
+use crate::parts::hash::Seeded;
+use crate::parts::overflow_heap::OverflowHeap;
 use crate::parts::packet_lists::{List, Slab};
-use crate::parts::set_associative::{Claim, SetAssociative};
 use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// Queues, and slots for source hosts and for destination hosts.
-const QUEUES: u32 = 1024;
+const QUEUES: usize = 1024;
 
-/// Binary digits of a credit below a byte: a 1024th of a quantum is no whole number of bytes.
-const FRACTION: u32 = 16;
+/// Slots of a set.
+const WAYS: usize = 8;
+
+/// A tag that no flow and no host has: their numbers count up from zero.
+const UNTAGGED: u64 = u64::MAX;
+
+/// A slot in the set that `home` is in: the first, from home on, that `fits`.
+#[inline]
+fn way(home: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    let set = home - home % WAYS;
+    (0..WAYS).map(|step| set + (home + step) % WAYS).find(|&slot| fits(slot))
+}
 
 /// Where a queue stands between its packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,110 +109,163 @@ enum Standing {
     /// In no rotation.
     #[default]
     Out,
-    /// In that of the new queues, or, as its credit was used up when it was empty, in the old one: not counted.
+    /// In that of the new queues: not counted at its hosts.
     Sparse,
+    /// In the old rotation, as its credit was used up when it was empty: not counted, until a packet comes.
+    SparseWait,
     /// In the old rotation, and counted among the backlogged flows of its hosts.
     Bulk,
+    /// Empty, and kept for its flow until its COBALT has come to rest.
+    Decaying,
 }
 
 /// The turns of one queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
-    /// What it may send, bytes shifted by [`FRACTION`]; below zero, what it sent in advance.
+    /// Bytes it may send; below zero, what it sent in advance.
     credit: i64,
-    /// Hosts of the flow whose queue it is.
-    source: u32,
-    destination: u32,
-    /// Slots of the hosts while the queue is counted there.
+    /// Slots of the hosts of its flow.
     slots: [u16; 2],
     standing: Standing,
-    /// In the old rotation.
-    is_old: bool,
 }
 
-/// Backlogged flows per host; none when shares are not to be equal for these hosts.
+/// Backlogged flows per host.
 #[derive(Clone, Debug)]
-struct Hosts(Option<SetAssociative<u32, u16>>);
+struct Hosts {
+    hash: Seeded,
+    tags: Vec<u64>,
+    counts: Vec<u16>,
+}
 
 impl Hosts {
-    fn draw(counts: bool, rng: &mut Stream) -> Hosts {
-        Hosts(counts.then(|| SetAssociative::draw(QUEUES, rng)))
+    fn draw(rng: &mut Stream) -> Hosts {
+        Hosts { hash: Seeded::draw(rng), tags: vec![UNTAGGED; QUEUES], counts: vec![0; QUEUES] }
     }
 
-    #[inline]
-    fn of(&self, host: u32) -> u16 {
-        self.0.as_ref().map_or(0, |hosts| hosts.value(host))
-    }
-
-    #[inline]
-    fn at(&self, slot: u16) -> u16 {
-        self.0.as_ref().map_or(0, |hosts| hosts.at(slot.into()))
-    }
-
-    fn enter(&mut self, host: u32) -> u16 {
-        let Some(hosts) = &mut self.0 else { return 0 };
-        let (slot, _) = hosts.claim(host);
-        *hosts.value_mut(slot) += 1;
+    /// The slot of a host: that with its tag, else the first of its set without backlogged flows, else its home.
+    fn claim(&mut self, host: u32) -> u16 {
+        let (host, home) = (u64::from(host), self.hash.queue(host.into(), QUEUES as u32) as usize);
+        let slot = way(home, |slot| self.tags[slot] == host)
+            .or_else(|| way(home, |slot| self.counts[slot] == 0))
+            .unwrap_or(home);
+        self.tags[slot] = host;
         slot as u16
     }
 
-    fn leave(&mut self, slot: u16) {
-        let Some(hosts) = &mut self.0 else { return };
-        let flows = hosts.value_mut(slot.into());
-        *flows -= 1;
-        if *flows == 0 {
-            hosts.release(slot.into());
-        }
-    }
-
     fn bytes(&self) -> usize {
-        self.0.as_ref().map_or(0, SetAssociative::bytes)
+        self.tags.capacity() * size_of::<u64>() + self.counts.capacity() * size_of::<u16>()
     }
 }
 
-/// The two rotations, and who counts how much in them.
+/// The rotations: a queue is in one of them at most.
+#[derive(Clone, Copy, Debug)]
+enum Line {
+    New,
+    Old,
+    Decaying,
+}
+
+/// Queues in lines, linked both ways in a ring whose ends meet at an entry of its own.
+#[derive(Clone, Debug)]
+struct Lines {
+    before: Vec<u16>,
+    after: Vec<u16>,
+}
+
+impl Lines {
+    fn empty() -> Lines {
+        let alone: Vec<u16> = (0..QUEUES as u16 + 3).collect();
+        Lines { before: alone.clone(), after: alone }
+    }
+
+    #[inline]
+    fn first(&self, line: Line) -> Option<usize> {
+        let first = usize::from(self.after[QUEUES + line as usize]);
+        (first < QUEUES).then_some(first)
+    }
+
+    #[inline]
+    fn take_out(&mut self, queue: usize) {
+        let (before, after) = (self.before[queue], self.after[queue]);
+        (self.after[usize::from(before)], self.before[usize::from(after)]) = (after, before);
+        (self.before[queue], self.after[queue]) = (queue as u16, queue as u16);
+    }
+
+    /// To the end of `line`, from wherever the queue is.
+    #[inline]
+    fn move_to(&mut self, line: Line, queue: usize) {
+        self.take_out(queue);
+        let end = QUEUES + line as usize;
+        let last = std::mem::replace(&mut self.before[end], queue as u16);
+        (self.before[queue], self.after[queue]) = (last, end as u16);
+        self.after[usize::from(last)] = queue as u16;
+    }
+}
+
+/// The turns of all queues, and who counts how much in them.
 #[derive(Clone, Debug)]
 struct Rotation {
     turns: Vec<Turn>,
-    new_queues: VecDeque<u16>,
-    old_queues: VecDeque<u16>,
-    sources: Hosts,
-    destinations: Hosts,
-    /// Credit of a round by load, shifted by [`FRACTION`]: a division costs as much as the rest.
-    credits: Vec<u64>,
+    lines: Lines,
+    /// Of sources and destinations; none where shares are not to be equal for these.
+    hosts: [Option<Hosts>; 2],
+    quantum: u64,
+    /// Chance of the last byte of a credit.
+    dither: Stream,
 }
 
 impl Rotation {
-    /// Credit of a round for a queue: by the backlogged flows of the busier one of its hosts (III.B).
-    #[inline]
-    fn credit(&self, turn: &Turn) -> i64 {
-        let load = match turn.standing {
-            // By slots, since hosts may have to share one.
-            Standing::Bulk => self.sources.at(turn.slots[0]).max(self.destinations.at(turn.slots[1])),
-            _ => self.sources.of(turn.source).max(self.destinations.of(turn.destination)),
-        };
-        self.credits[usize::from(load).min(QUEUES as usize)] as i64
+    /// Credit of a round: a part of the quantum, by the backlogged flows of the busier one of the hosts (III.B), rounded
+    /// to bytes by chance, so that nothing adds up.
+    fn credit(&mut self, queue: usize) -> i64 {
+        let slots = self.turns[queue].slots;
+        let load = |side: usize| self.hosts[side].as_ref().map_or(0, |hosts| hosts.counts[usize::from(slots[side])]);
+        let part = u64::from(u16::MAX / load(0).max(load(1)).max(1));
+        ((self.quantum * part + (self.dither.bits() >> 48)) >> 16) as i64
     }
 
-    /// Counts the flow of `slot` among the backlogged ones of its hosts.
-    fn count(&mut self, slot: usize) {
-        let turn = &mut self.turns[slot];
-        turn.slots = [self.sources.enter(turn.source), self.destinations.enter(turn.destination)];
-        turn.standing = Standing::Bulk;
+    /// Counts the flow of `queue` among the backlogged ones of its hosts, or no longer.
+    fn count(&mut self, queue: usize, counts: bool) {
+        let slots = self.turns[queue].slots;
+        for (hosts, slot) in self.hosts.iter_mut().zip(slots) {
+            let Some(hosts) = hosts else { continue };
+            let count = &mut hosts.counts[usize::from(slot)];
+            // Flows that share a queue change its hosts while it is counted or not: bounds as in Linux.
+            *count = if counts { (*count + 1).min(QUEUES as u16) } else { count.saturating_sub(1) };
+        }
     }
 
-    /// A packet of these hosts has come to the queue, which is theirs if it was out.
+    /// The flow of these hosts gets `queue`.
+    fn settle(&mut self, queue: usize, hosts: [u32; 2]) {
+        let is_counted = self.turns[queue].standing == Standing::Bulk;
+        if is_counted {
+            self.count(queue, false);
+        }
+        for (side, host) in hosts.into_iter().enumerate() {
+            if let Some(hosts) = &mut self.hosts[side] {
+                self.turns[queue].slots[side] = hosts.claim(host);
+            }
+        }
+        if is_counted {
+            self.count(queue, true);
+        }
+    }
+
+    /// A packet has come to the queue.
     #[inline]
-    fn arrive(&mut self, slot: usize, source: u32, destination: u32) {
-        let turn = &mut self.turns[slot];
-        if turn.standing == Standing::Out {
-            (turn.source, turn.destination, turn.standing, turn.is_old) =
-                (source, destination, Standing::Sparse, false);
-            let credit = self.credit(&self.turns[slot]);
-            self.turns[slot].credit = credit;
-            self.new_queues.push_back(slot as u16);
-        } else if turn.is_old && turn.standing == Standing::Sparse {
-            self.count(slot);
+    fn arrive(&mut self, queue: usize) {
+        match self.turns[queue].standing {
+            Standing::Out | Standing::Decaying => {
+                self.lines.move_to(Line::New, queue);
+                let credit = self.credit(queue);
+                let turn = &mut self.turns[queue];
+                (turn.credit, turn.standing) = (credit, Standing::Sparse);
+            }
+            Standing::SparseWait => {
+                self.turns[queue].standing = Standing::Bulk;
+                self.count(queue, true);
+            }
+            Standing::Sparse | Standing::Bulk => {}
         }
     }
 
@@ -212,70 +273,43 @@ impl Rotation {
     /// round and go to the end of the old ones.
     #[inline]
     fn select(&mut self, is_empty: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut passed = 0;
         loop {
-            if passed > self.old_queues.len() {
-                self.skip_rounds();
-                passed = 0;
+            let queue = self.lines.first(Line::New).or_else(|| self.lines.first(Line::Old))?;
+            if self.turns[queue].credit > 0 {
+                return Some(queue);
             }
-            let list = if self.new_queues.is_empty() { &mut self.old_queues } else { &mut self.new_queues };
-            let slot = usize::from(*list.front()?);
-            if self.turns[slot].credit > 0 {
-                return Some(slot);
+            if self.turns[queue].standing == Standing::Sparse {
+                // Whoever used up its credit with its last packet is not counted before the next one.
+                let waits = is_empty(queue);
+                self.turns[queue].standing = if waits { Standing::SparseWait } else { Standing::Bulk };
+                if !waits {
+                    self.count(queue, true);
+                }
             }
-            list.pop_front();
-            // Whoever used up its credit with its last packet is not counted before the next one.
-            if self.turns[slot].standing == Standing::Sparse && !is_empty(slot) {
-                self.count(slot);
-            }
-            let credit = self.credit(&self.turns[slot]);
-            let turn = &mut self.turns[slot];
-            (turn.credit, turn.is_old) = (turn.credit + credit, true);
-            self.old_queues.push_back(slot as u16);
-            passed += 1;
+            self.turns[queue].credit += self.credit(queue);
+            self.lines.move_to(Line::Old, queue);
         }
     }
 
-    /// Gives every queue the credit of all rounds in which none has any: all are old, and loads stay as they are.
-    #[cold]
-    fn skip_rounds(&mut self) {
-        let share = |slot: u16| self.credit(&self.turns[usize::from(slot)]);
-        let lacking = |slot: u16| -self.turns[usize::from(slot)].credit;
-        let rounds = self.old_queues.iter().map(|&slot| lacking(slot).max(0) / share(slot)).min().unwrap_or(0);
-        for place in 0..self.old_queues.len() {
-            let slot = usize::from(self.old_queues[place]);
-            self.turns[slot].credit += rounds * self.credit(&self.turns[slot]);
-        }
-    }
-
-    /// Takes out the queue that [`Rotation::select`] named: it has no packets.
+    /// Takes out a queue that has come to the front and has no packet: it is `rested`, or kept for its flow.
     #[inline]
-    fn leave(&mut self, slot: usize) {
-        if self.turns[slot].is_old {
-            self.old_queues.pop_front()
+    fn leave(&mut self, queue: usize, rested: bool) {
+        if rested {
+            self.lines.take_out(queue);
         } else {
-            self.new_queues.pop_front()
-        };
-        let turn = &mut self.turns[slot];
-        let was_counted = std::mem::take(&mut turn.standing) == Standing::Bulk;
-        if was_counted {
-            self.sources.leave(turn.slots[0]);
-            self.destinations.leave(turn.slots[1]);
+            self.lines.move_to(Line::Decaying, queue);
         }
-    }
-
-    /// Takes bytes off the credit of a queue.
-    #[inline]
-    fn spend(&mut self, slot: usize, bytes: u32) {
-        self.turns[slot].credit -= i64::from(bytes) << FRACTION;
+        let standing = if rested { Standing::Out } else { Standing::Decaying };
+        let was = std::mem::replace(&mut self.turns[queue].standing, standing);
+        if was == Standing::Bulk {
+            self.count(queue, false);
+        }
     }
 
     fn bytes(&self) -> usize {
         self.turns.capacity() * size_of::<Turn>()
-            + (self.new_queues.capacity() + self.old_queues.capacity()) * size_of::<u16>()
-            + self.sources.bytes()
-            + self.destinations.bytes()
-            + self.credits.capacity() * size_of::<u64>()
+            + (self.lines.before.capacity() + self.lines.after.capacity()) * size_of::<u16>()
+            + self.hosts.iter().flatten().map(Hosts::bytes).sum::<usize>()
     }
 }
 
@@ -290,24 +324,60 @@ struct Queue {
 pub struct Cake {
     slab: Slab,
     queues: Vec<Queue>,
-    slots: SetAssociative<u64, ()>,
+    hash: Seeded,
+    tags: Vec<u64>,
     rotation: Rotation,
-    longest: LongestQueue,
+    /// Queues that are not [`Standing::Out`].
+    used: usize,
+    heap: OverflowHeap,
     law: Law,
 }
 
 impl Cake {
-    /// Drops from the head of the longest queue.
+    /// The queue of a packet: that with the tag of its flow; else one of its set that no flow has; else that of its home,
+    /// which has the tag of this flow from now on, and so gets no more packets of those before.
+    #[inline]
+    fn queue(&mut self, packet: &Packet) -> usize {
+        let (flow, home) = (packet.flow.0, self.hash.queue(packet.flow.0, QUEUES as u32) as usize);
+        let turns = &self.rotation.turns;
+        let is_out = |slot: usize| turns[slot].standing == Standing::Out;
+        let tagged = way(home, |slot| self.tags[slot] == flow);
+        let queue = tagged.or_else(|| way(home, is_out)).unwrap_or(home);
+        if tagged.is_none() || is_out(queue) {
+            self.used += usize::from(is_out(queue));
+            self.tags[queue] = flow;
+            self.rotation.settle(queue, [packet.src, packet.dst]);
+        }
+        queue
+    }
+
+    /// Drops from the head of the queue that has to give way.
     #[cold]
     fn make_room(&mut self, env: &mut Env) {
         while env.is_over() {
-            let longest = self.longest.find(|slot| length(&self.queues[slot as usize].packets));
-            let (slot, _) = longest.expect("packets wait, so some queue is longest");
-            let queue = &mut self.queues[slot as usize];
+            let victim = self.heap.victim(&|queue| length(&self.queues[queue as usize].packets));
+            let queue = &mut self.queues[victim];
             queue.cobalt.overflowed(env.now(), &self.law);
-            let victim = self.slab.pop_front(&mut queue.packets).expect("the longest queue is not empty");
-            env.discard(victim, DropReason::PushedOut);
+            let packet = self.slab.pop_front(&mut queue.packets).expect("the victim is not empty");
+            self.heap.shrank(victim, &|queue| length(&self.queues[queue as usize].packets));
+            env.discard(packet, DropReason::PushedOut);
         }
+    }
+
+    /// Takes the first packet of `queue`.
+    #[inline]
+    fn pop(&mut self, queue: usize) -> Option<Packet> {
+        let packet = self.slab.pop_front(&mut self.queues[queue].packets)?;
+        self.heap.shrank(queue, &|queue| length(&self.queues[queue as usize].packets));
+        Some(packet)
+    }
+
+    /// `queue`, whose turn it is, has no packet.
+    #[inline]
+    fn leave(&mut self, queue: usize, env: &Env) {
+        let rested = self.queues[queue].cobalt.emptied(env.now(), &self.law);
+        self.rotation.leave(queue, rested);
+        self.used -= usize::from(rested);
     }
 }
 
@@ -323,10 +393,10 @@ impl Discipline for Cake {
         family: Family::FairQueueing,
         about: "CAKE without shaper: equal shares for hosts and for their flows, COBALT on each queue",
         source: "Høiland-Jørgensen 2018",
-        when_full: "the first packet of the queue that is longest in bytes",
+        when_full: "the first packet of the queue that is longest in bytes, or nearly so",
         time_driven: false,
-        // While packets of a flow wait in a queue, the flow keeps to it: see `SetAssociative::claim`.
-        keeps_flow_order: true,
+        // Where a set is full the home queue of a flow may go to another one while packets of it wait there.
+        keeps_flow_order: false,
         runs_on: RunsOn::Kernel { qdisc: "cake", since: "4.19" },
         params: &[
             Param {
@@ -339,7 +409,7 @@ impl Discipline for Cake {
                 name: "quantum",
                 unit: "bytes",
                 about: "credit of a round for a flow whose hosts have no other",
-                value: Value::Whole { default: 1514, min: 1, max: 1_000_000 },
+                value: Value::Whole { default: 1514, min: 300, max: 1_000_000 },
             },
             TARGET,
             INTERVAL,
@@ -347,20 +417,24 @@ impl Discipline for Cake {
     };
 
     fn with_options(options: &Options, rng: &mut Stream) -> Result<Self, OptionError> {
-        let (isolation, quantum) = (options.choice("isolation"), options.whole("quantum") << FRACTION);
+        let isolation = options.choice("isolation");
+        let hash = Seeded::draw(rng);
+        let mut hosts = |counts: bool| counts.then(|| Hosts::draw(rng));
+        let hosts = [hosts(matches!(isolation, "triple" | "src")), hosts(matches!(isolation, "triple" | "dst"))];
         Ok(Cake {
             slab: Slab::default(),
             queues: (0..QUEUES).map(|_| Queue::default()).collect(),
-            slots: SetAssociative::draw(QUEUES, rng),
+            hash,
+            tags: vec![UNTAGGED; QUEUES],
             rotation: Rotation {
-                turns: vec![Turn::default(); QUEUES as usize],
-                new_queues: VecDeque::new(),
-                old_queues: VecDeque::new(),
-                sources: Hosts::draw(matches!(isolation, "triple" | "src"), rng),
-                destinations: Hosts::draw(matches!(isolation, "triple" | "dst"), rng),
-                credits: (0..=u64::from(QUEUES)).map(|load| quantum / load.max(1)).collect(),
+                turns: vec![Turn::default(); QUEUES],
+                lines: Lines::empty(),
+                hosts,
+                quantum: options.whole("quantum"),
+                dither: Stream::named(rng.bits(), "credits of cake"),
             },
-            longest: LongestQueue::default(),
+            used: 0,
+            heap: OverflowHeap::of_empty(),
             law: Law::with_options(options),
         })
     }
@@ -368,16 +442,10 @@ impl Discipline for Cake {
     #[inline]
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
         env.accept(&packet);
-        let (slot, claim) = self.slots.claim(packet.flow.0);
-        let queue = &mut self.queues[slot];
-        match claim {
-            Claim::Used => {}
-            Claim::Resumed => queue.cobalt.resumed(env.now(), &self.law),
-            Claim::Taken => queue.cobalt.handed_on(),
-        }
-        self.slab.push_back(&mut queue.packets, packet);
-        self.longest.grew(slot as u32, length(&queue.packets));
-        self.rotation.arrive(slot, packet.src, packet.dst);
+        let queue = self.queue(&packet);
+        self.slab.push_back(&mut self.queues[queue].packets, packet);
+        self.heap.grew(queue, &|queue| length(&self.queues[queue as usize].packets));
+        self.rotation.arrive(queue);
         if env.is_over() {
             self.make_room(env);
         }
@@ -386,49 +454,60 @@ impl Discipline for Cake {
     #[inline]
     fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
         // While nothing waits, turns stay as they are.
-        while env.stats.backlog() > 0 {
-            let slot = self.rotation.select(|slot| self.queues[slot].packets.is_empty())?;
-            let queue = &mut self.queues[slot];
-            let Some(mut packet) = self.slab.pop_front(&mut queue.packets) else {
-                queue.cobalt.emptied(env.now(), &self.law);
-                self.rotation.leave(slot);
-                self.slots.release(slot);
+        if env.stats.backlog() == 0 {
+            return None;
+        }
+        // One of the queues that are kept for their flows is looked at with each packet.
+        if let Some(queue) = self.rotation.lines.first(Line::Decaying) {
+            self.leave(queue, env);
+        }
+        loop {
+            let queue = self.rotation.select(|queue| self.queues[queue].packets.is_empty())?;
+            let Some(mut packet) = self.pop(queue) else {
+                self.leave(queue, env);
                 continue;
             };
-            while queue.cobalt.drops(&mut packet, queue.packets.is_empty(), env, &self.law) {
+            loop {
+                let Queue { packets, cobalt } = &mut self.queues[queue];
+                if !cobalt.drops(&mut packet, packets.is_empty(), env, &self.law) {
+                    break;
+                }
                 env.discard(packet, DropReason::Early);
-                packet = self.slab.pop_front(&mut queue.packets).expect("the last packet is not dropped");
+                packet = self.pop(queue).expect("the last packet is not dropped");
             }
-            self.rotation.spend(slot, packet.len);
+            self.rotation.turns[queue].credit -= i64::from(packet.len);
+            self.heap.sent();
             return Some(packet);
         }
-        None
     }
 
     fn peek(&self) -> Option<&Packet> {
-        let first = |slot: usize| self.slab.front(&self.queues[slot].packets);
-        let rotation = &self.rotation;
-        let front = rotation.new_queues.front().or(rotation.old_queues.front()).map(|&slot| usize::from(slot))?;
-        if rotation.turns[front].credit > 0 && first(front).is_some() {
+        let first = |queue: usize| self.slab.front(&self.queues[queue].packets);
+        let lines = &self.rotation.lines;
+        let front = lines.first(Line::New).or_else(|| lines.first(Line::Old))?;
+        if self.rotation.turns[front].credit > 0 && first(front).is_some() {
             return first(front);
         }
         // Turns are taken to be seen.
-        let mut rotation = rotation.clone();
+        let mut rotation = self.rotation.clone();
         loop {
-            let slot = rotation.select(|slot| first(slot).is_none())?;
-            if let Some(packet) = first(slot) {
+            let queue = rotation.select(|queue| first(queue).is_none())?;
+            if let Some(packet) = first(queue) {
                 return Some(packet);
             }
-            rotation.leave(slot);
+            rotation.leave(queue, true);
         }
     }
 
     #[inline]
     fn flow_table_len(&self) -> usize {
-        self.slots.used()
+        self.used
     }
 
     fn flow_table_bytes(&self) -> usize {
-        self.queues.capacity() * size_of::<Queue>() + self.slots.bytes() + self.rotation.bytes() + self.longest.bytes()
+        self.queues.capacity() * size_of::<Queue>()
+            + self.tags.capacity() * size_of::<u64>()
+            + self.rotation.bytes()
+            + self.heap.bytes()
     }
 }

@@ -55,19 +55,77 @@ use units::Stream;
 
 use crate::base::{Discipline, Env};
 use crate::packet::Packet;
-use crate::parts::codel::{ECN, INTERVAL, MTU, TARGET};
-use crate::parts::codel_queues::{CodelQueues, DROP_BATCH, FLOWS, Rules};
+use crate::parts::codel::{self, ECN, INTERVAL, MTU, TARGET};
+use crate::parts::codel_linux;
+use crate::parts::codel_queues::{CodelQueues, Control, DROP_BATCH, FLOWS};
 use crate::parts::hash::Seeded;
 use crate::parts::turn_taking::TurnTaking;
 use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// FlowQueue-CoDel.
 #[derive(Debug)]
-pub struct FqCodel {
+pub struct FqCodel(Rules);
+
+/// Whose rules hold where Linux and the RFCs differ.
+#[derive(Debug)]
+enum Rules {
+    Linux(Queues<codel_linux::Control>),
+    Rfc(Queues<codel::Control>),
+}
+
+/// Queues under one kind of CoDel, and their turns.
+#[derive(Debug)]
+struct Queues<C: Control> {
     hash: Seeded,
-    queues: CodelQueues,
+    queues: CodelQueues<C>,
     turns: TurnTaking,
     quantum: i64,
+}
+
+impl<C: Control> Queues<C> {
+    fn with_options(options: &Options, rng: &mut Stream) -> Queues<C> {
+        let queues = CodelQueues::with_options(options);
+        let quantum = options.whole("quantum") as i64;
+        let mut turns = TurnTaking::of(quantum);
+        turns.reserve(queues.count());
+        Queues { hash: Seeded::draw(rng), queues, turns, quantum }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, env: &mut Env) {
+        // The packet is queued first and may be among those that go (section 4.1).
+        env.accept(&packet);
+        let queue = self.hash.queue(packet.flow.0, self.queues.count());
+        self.queues.push(queue, packet);
+        if !self.turns.is_active(queue) {
+            self.turns.enter_new(queue, self.quantum);
+        }
+        while env.is_over() && self.queues.make_room(queue, env).is_some() {}
+    }
+
+    /// `retire` takes out a queue that has come to the front and has no packet.
+    #[inline]
+    fn dequeue(&mut self, env: &mut Env, retire: impl Fn(&mut TurnTaking, u32) -> bool) -> Option<Packet> {
+        loop {
+            // Section 4.2: "a negative number of credits (i.e., it has already dequeued at least a
+            // quantum of bytes)". A whole quantum leaves zero, so zero counts, as in Linux.
+            let selected = self.turns.select(|_| 1)?;
+            if let Some(packet) = self.queues.take(selected, env) {
+                self.turns.spend(selected, packet.len);
+                return Some(packet);
+            }
+            retire(&mut self.turns, selected);
+        }
+    }
+
+    fn peek(&self) -> Option<&Packet> {
+        let first = self.turns.first(|queue| (!self.queues.is_empty(queue)).then_some(1))?;
+        self.queues.front(first)
+    }
+
+    fn bytes(&self) -> usize {
+        self.queues.bytes() + self.turns.bytes()
+    }
 }
 
 impl Discipline for FqCodel {
@@ -104,54 +162,47 @@ impl Discipline for FqCodel {
     };
 
     fn with_options(options: &Options, rng: &mut Stream) -> Result<Self, OptionError> {
-        let rules = match options.choice("rules") {
-            "rfc" => Rules::Rfc,
-            _ => Rules::Linux,
-        };
-        let queues = CodelQueues::with_options(options, rules);
-        let quantum = options.whole("quantum") as i64;
-        let mut turns = TurnTaking::of(quantum);
-        turns.reserve(queues.count());
-        Ok(FqCodel { hash: Seeded::draw(rng), queues, turns, quantum })
+        Ok(FqCodel(match options.choice("rules") {
+            "rfc" => Rules::Rfc(Queues::with_options(options, rng)),
+            _ => Rules::Linux(Queues::with_options(options, rng)),
+        }))
     }
 
     #[inline]
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
-        // The packet is queued first and may be among those that go (section 4.1).
-        env.accept(&packet);
-        let queue = self.hash.queue(packet.flow.0, self.queues.count());
-        self.queues.push(queue, packet);
-        if !self.turns.is_active(queue) {
-            self.turns.enter_new(queue, self.quantum);
+        match &mut self.0 {
+            Rules::Linux(queue) => queue.enqueue(packet, env),
+            Rules::Rfc(queue) => queue.enqueue(packet, env),
         }
-        while env.is_over() && self.queues.make_room(queue, env).is_some() {}
     }
 
     #[inline]
     fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
-        loop {
-            // Section 4.2: "a negative number of credits (i.e., it has already dequeued at least a
-            // quantum of bytes)". A whole quantum leaves zero, so zero counts, as in Linux.
-            let selected = self.turns.select(|_| 1)?;
-            if let Some(packet) = self.queues.take(selected, env) {
-                self.turns.spend(selected, packet.len);
-                return Some(packet);
-            }
-            self.turns.retire(selected);
+        match &mut self.0 {
+            Rules::Linux(queue) => queue.dequeue(env, TurnTaking::retire_behind_others),
+            Rules::Rfc(queue) => queue.dequeue(env, TurnTaking::retire),
         }
     }
 
     fn peek(&self) -> Option<&Packet> {
-        let first = self.turns.first(|queue| (!self.queues.is_empty(queue)).then_some(1))?;
-        self.queues.front(first)
+        match &self.0 {
+            Rules::Linux(queue) => queue.peek(),
+            Rules::Rfc(queue) => queue.peek(),
+        }
     }
 
     #[inline]
     fn flow_table_len(&self) -> usize {
-        self.turns.len()
+        match &self.0 {
+            Rules::Linux(queue) => queue.turns.len(),
+            Rules::Rfc(queue) => queue.turns.len(),
+        }
     }
 
     fn flow_table_bytes(&self) -> usize {
-        self.queues.bytes() + self.turns.bytes()
+        match &self.0 {
+            Rules::Linux(queue) => queue.bytes(),
+            Rules::Rfc(queue) => queue.bytes(),
+        }
     }
 }
