@@ -93,6 +93,9 @@ const QUEUES: usize = 1024;
 /// Slots of a set.
 const WAYS: usize = 8;
 
+/// Bytes beyond which a debt is of no packet that Linux could have sent.
+const GIANT: i64 = 1 << 20;
+
 /// A tag that no flow and no host has: their numbers count up from zero.
 const UNTAGGED: u64 = u64::MAX;
 
@@ -184,6 +187,14 @@ impl Lines {
         (first < QUEUES).then_some(first)
     }
 
+    fn iter(&self, line: Line) -> impl Iterator<Item = usize> {
+        let queue = |&at: &u16| usize::from(at) < QUEUES;
+        let entries = move |at: u16| self.after.get(usize::from(at)).copied();
+        std::iter::successors(entries((QUEUES + line as usize) as u16), move |&at| entries(at))
+            .take_while(queue)
+            .map(usize::from)
+    }
+
     #[inline]
     fn take_out(&mut self, queue: usize) {
         let (before, after) = (self.before[queue], self.after[queue]);
@@ -218,10 +229,30 @@ impl Rotation {
     /// Credit of a round: a part of the quantum, by the backlogged flows of the busier one of the hosts (III.B), rounded
     /// to bytes by chance, so that nothing adds up.
     fn credit(&mut self, queue: usize) -> i64 {
+        let part = self.part(queue);
+        ((self.quantum * part + (self.dither.bits() >> 48)) >> 16) as i64
+    }
+
+    /// The part of the quantum in units of 2^-16.
+    #[inline]
+    fn part(&self, queue: usize) -> u64 {
         let slots = self.turns[queue].slots;
         let load = |side: usize| self.hosts[side].as_ref().map_or(0, |hosts| hosts.counts[usize::from(slots[side])]);
-        let part = u64::from(u16::MAX / load(0).max(load(1)).max(1));
-        ((self.quantum * part + (self.dither.bits() >> 48)) >> 16) as i64
+        u64::from(u16::MAX / load(0).max(load(1)).max(1))
+    }
+
+    /// Where nobody can send for long, as all are in debt for giant packets: gives every queue the credit of the rounds
+    /// until the first of these debts is an ordinary one, without chance.
+    #[cold]
+    fn skip_rounds(&mut self) {
+        let in_lines: Vec<usize> = [Line::New, Line::Old].into_iter().flat_map(|line| self.lines.iter(line)).collect();
+        let share = |queue: usize| (self.quantum * self.part(queue)) >> 16;
+        let rounds = |queue: usize| (-self.turns[queue].credit - GIANT).max(0) as u64 / share(queue).max(1);
+        let rounds = in_lines.iter().map(|&queue| rounds(queue)).min().unwrap_or(0);
+        for queue in in_lines {
+            let credit = rounds * ((self.quantum * self.part(queue)) >> 16);
+            self.turns[queue].credit += credit as i64;
+        }
     }
 
     /// Counts the flow of `queue` among the backlogged ones of its hosts, or no longer.
@@ -285,6 +316,9 @@ impl Rotation {
                 if !waits {
                     self.count(queue, true);
                 }
+            }
+            if self.turns[queue].credit < -GIANT {
+                self.skip_rounds();
             }
             self.turns[queue].credit += self.credit(queue);
             self.lines.move_to(Line::Old, queue);
