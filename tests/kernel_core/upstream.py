@@ -1,11 +1,11 @@
-"""The kernel's own queue disciplines, run in a process (kernel/upstream), beside ours: traces for both, and what both decide."""
+"""The kernel's own queue disciplines in a process (kernel/upstream), beside ours: traces, and what both decide."""
 
 import itertools
 import os
 import random
 import struct
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ FOLDED = 0x9E37_79B9_7F4A_7C15
 
 
 def homes() -> list[Path]:
-    """Test kernels of kernel/uml/build.sh whose objects are there, the newest last; without those that find errors of memory."""
+    """Test kernels of kernel/uml/build.sh with their objects, the newest last; not those that find errors of memory."""
     found = []
     for told in CACHE.glob("uml-*/build/net/sched/.sch_cake.o.cmd"):
         home = told.parents[3]
@@ -61,7 +61,7 @@ class Traffic:
 
 
 def calls(seed: int, packets: int, traffic: Traffic) -> Iterator[Call]:
-    """Spells of load on a link, some of overload, of one flow, of few or of all, with or without an idle gap after them."""
+    """Spells of load on a link, some of overload, of one flow, of few or of all, with idle gaps between them."""
     rng = random.Random(seed)
     keys = traffic.keys or rng.sample(range(1 << 31), traffic.flows)
     flows = [
@@ -160,8 +160,10 @@ class Programs:
         return [tuple(line.split()) for line in _run(command, lines)]
 
 
-def _run(command: list[object], lines: list[str]) -> list[str]:
-    done = subprocess.run([str(word) for word in command], input="\n".join(lines) + "\n", capture_output=True, text=True)
+def _run(command: Sequence[object], lines: list[str]) -> list[str]:
+    done = subprocess.run(
+        [str(word) for word in command], input="\n".join(lines) + "\n", capture_output=True, text=True
+    )
     assert done.returncode == 0, (command, done.returncode, done.stderr)
     return done.stdout.splitlines()
 
@@ -176,7 +178,13 @@ def _reduced(words: list[str]) -> tuple[str, ...]:
     return (call, handle, dropped, *words[5:7]) if call == "+" else (call, handle, second, dropped, *words[5:7])
 
 
-def told_to_kernel(trace: Sequence[Call], flow, src, dst, memory) -> list[str]:
+def told_to_kernel(
+    trace: Sequence[Call],
+    flow: Callable[[int], int],
+    src: Callable[[int], int],
+    dst: Callable[[int], int],
+    memory: Callable[[Packet], int],
+) -> list[str]:
     """Lines of a trace for the kernel: hashes by flow and by host, and what a packet takes of a limit in memory."""
     return [
         f"- {call}"
@@ -187,11 +195,15 @@ def told_to_kernel(trace: Sequence[Call], flow, src, dst, memory) -> list[str]:
     ]
 
 
-def first_difference(ours: list, theirs: list, trace: Sequence[Call]) -> str | None:
+def first_difference(ours: list[tuple[str, ...]], theirs: list[tuple[str, ...]], trace: Sequence[Call]) -> str | None:
     """What comes before the first decision that differs, and both; ``None`` where none does."""
     assert len(ours) == len(theirs) == len(trace)
     if ours == theirs:
         return None
     at = next(k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
-    before = "\n".join(f"{call}\n    {' '.join(a)}" for call, a in itertools.islice(zip(trace, ours, strict=True), max(at - 5, 0), at))
-    return f"call {at} of {len(trace)}:\n{before}\n{trace[at]}\nours   {' '.join(ours[at])}\nkernel {' '.join(theirs[at])}"
+    before = "\n".join(
+        f"{call}\n    {' '.join(a)}" for call, a in itertools.islice(zip(trace, ours, strict=True), max(at - 5, 0), at)
+    )
+    return (
+        f"call {at} of {len(trace)}:\n{before}\n{trace[at]}\nours   {' '.join(ours[at])}\nkernel {' '.join(theirs[at])}"
+    )

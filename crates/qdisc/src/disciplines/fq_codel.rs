@@ -8,20 +8,26 @@
 //! - RFC 8290, section 4. Credits start at a quantum and a queue is served while they are above zero; what the last packet takes in excess is a
 //!   debt. The RFC says "a negative number of credits (i.e., it has already dequeued at least a quantum of bytes)"; after exactly a quantum
 //!   zero is left, and that ends the turn, as in Linux.
-//! - A new queue that is found empty goes to the end of the old ones before it is forgotten. Else a flow that sends whenever its queue has been
+//! - A new queue that is found empty goes to the end of the old ones, if any, before it is forgotten. Else a flow that sends whenever its queue has been
 //!   emptied would be new every time and starve the others (RFC 8290, 4.2).
 //! - Two flows may share a queue: with 1024 queues and 100 flows backlogged, 9 % of them do. The hash has a seed of its own, drawn from the
 //!   random stream of the queue; it is not changed in a run.
-//! - Linux differs from the RFCs in four things, or they are silent; `rules=linux` does as Linux, `rules=rfc` otherwise.
+//! - Linux differs from the RFCs in seven things, or they are silent; `rules=linux`, the default, decides as Linux 6.1, `rules=rfc` as RFC 8289 and
+//!   8290.
 //!
 //!   | | `linux` | `rfc` |
 //!   |---|---|---|
 //!   | CoDel spares packets while `mtu` bytes or less wait behind | in all queues, so that the only packet of a queue can be dropped | in its queue (RFC 8289, 5.6) |
+//!   | the first drop comes | later than an interval after the target was exceeded | at its end |
+//!   | time is counted in | units of 1024 ns, modulo 2^32 of them | ns |
 //!   | packets that a full buffer takes from a queue | count as drops of its CoDel | do not |
 //!   | 1 / sqrt(count) | 16 binary digits, one Newton step per drop: too small or too large for some drops after the count has jumped, and 0, no interval at all, when it jumps before the queue's CoDel has ever begun to drop | exact |
+//!   | a new queue that is found empty | is forgotten at once while no old queue is there to wait behind | goes to the old ones (RFC 8290, 4.2) |
 //!   | of equally long queues loses | that of smallest number | that of the arriving packet, else that of smallest number |
+//! - A limit in bytes always holds here. The `memory_limit` of Linux, which counts memory and not bytes of packets, may be exceeded by
+//!   part of a packet: Linux takes one batch for each packet that comes.
 //! - Packets without a transport that understands ECN are dropped where others are marked; see [CoDel](codel.md).
-//! - Not built in: `memory_limit` (Mayfly's buffer limit may be in bytes), `ce_threshold`, filters that choose the queue.
+//! - Not built in: `ce_threshold`, filters that choose the queue, `memory_limit` (Mayfly's buffer limit may be in bytes).
 //!
 //! **Parameters.**
 //!
@@ -41,11 +47,12 @@
 //! those dropped; it is reported as one that found the buffer full. With a limit in bytes it may go after others went for it.
 //!
 //! **Cost.** O(1) per packet and no look-up: a packet finds its queue by its hash. A victim costs O(log queues), shared by the batch. Memory:
-//! 72 bytes per queue, allocated at once, and less than 80 for the search of the longest as queues fill.
+//! 64 bytes per queue (`rules=rfc`: 72), allocated at once, and less than 80 for the search of the longest as queues fill.
 //!
 //! **Validation.** `crates/qdisc/tests/fq_codel_rfc.rs`: traces with the decisions derived by hand from section 4: new before old, credits and
 //! debts, empty queues, collisions, batches, CoDel per queue, marks. The lists against a model that runs every round (`turns.rs`), the longest
-//! queue against a search (`longest.rs`). `tests/kernel/test_rivals.py`: the same datagrams through this and Linux's, and every attack of
+//! queue against a search (`longest.rs`). `tests/kernel_core/test_upstream_decisions.py`: every decision of Linux's own code over the same packets, order,
+//! drops and marks, at the same times ([](../kernel/engine.md#the-kernels-own-code-decision-by-decision)). `tests/kernel/test_rivals.py`: the same datagrams through this and Linux's, and every attack of
 //! `mayfly gaming` ([](../kernel/engine.md)). Conformance suite.
 //!
 //! **References.** T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active Queue
