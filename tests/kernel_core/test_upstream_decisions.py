@@ -198,6 +198,7 @@ def test_an_interval_of_more_than_four_seconds(both, id):
     same(both, id, "5000p", {"target": 2, "interval": 6}, list(upstream.calls(8, 6000, Traffic())))
 
 
+@pytest.mark.slow
 def test_the_heap_of_cake_is_given_up_and_made_again(both):
     # An overflow, then more packets than Linux keeps the heap for, then overflows again.
     traffic = Traffic(loads=(2.0,), gaps_s=(0,))
