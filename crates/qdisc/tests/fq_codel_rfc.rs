@@ -354,14 +354,15 @@ fn drops_from_a_full_buffer_count_for_codel() {
     assert_eq!(drops(190), [&[105][..], &[106; 32]].concat());
 }
 
-/// 1 / sqrt(1) is 65535 / 65536 there.
+/// 1 / sqrt(1) is 65535 / 65536 there: of 97656 units of 1024 ns 97654 are left, behind the 102539 of 105 ms.
 #[test]
 fn the_first_interval_of_linux_is_a_65536th_short() {
     let mut trace = Trace::of(&LINUX, Limit::Packets(1000));
     trace.arrive(&[1; 50]).at(5 * MS).sends(&[100]);
     trace.at(105 * MS).queue.dequeue(Time(105 * MS));
     assert_eq!(trace.dropped(), [101]);
-    trace.at(204_998_473).sends(&[103]).at(204_998_474).queue.dequeue(Time(204_998_474));
+    let due = (102_539 + 97_654) * 1024;
+    trace.at(due - 1).sends(&[103]).at(due).queue.dequeue(Time(due));
     assert_eq!(trace.dropped(), [104]);
 }
 
