@@ -236,6 +236,7 @@ impl Sender {
 
     /// Marked segments that an acknowledgement tells of: those it counts beyond the ones before, or all that it
     /// acknowledges if it has the flag.
+    #[cold]
     fn told_marks(&mut self, ack: u32, echo: bool, options: u32, tcp: &Tcp, net: &mut Net) -> u32 {
         if !tcp.ecn.counts() {
             return if echo { ack.saturating_sub(self.una).max(1) } else { 0 };
@@ -249,6 +250,7 @@ impl Sender {
     /// An acknowledgement up to `ack`, of `acked` segments that had not been, tells of `marked` ones. The window is
     /// reduced once for all that was in flight, and not again while a loss in the same window is being repaired
     /// (RFC 3168, 6.1.2; RFC 8257, 3.3).
+    #[cold]
     pub(super) fn on_marks(&mut self, ack: u32, acked: u32, marked: u32, tcp: &Tcp, net: &Net) {
         if self.una == 0 {
             // The answer to the SYN is none of a window.
