@@ -4,6 +4,7 @@
 mod model;
 mod pacing;
 
+use qdisc::Packet;
 use units::{Direction, Time};
 
 use crate::event::Kind;
@@ -430,17 +431,12 @@ impl Sender {
             if let Some(hystart) = &mut self.hystart {
                 hystart.on_send(seq, net.now);
             }
-            if seq > 0 && seq <= shape.data && std::mem::take(&mut self.owes_cwr) {
-                segment.handle |= ECHO;
-            }
             if self.timed.is_none() {
                 self.timed = Some((seq, net.now));
             }
         }
-        // Neither control segments nor, with RFC 3168, retransmissions are ECT (6.1.1 and 6.1.5); Linux sends them as such
-        // with the feedback of DCTCP and AccECN.
-        if tcp.ecn.is_on() && seq > 0 && seq <= shape.data && (seq >= never_sent || tcp.ecn != EcnMode::Classic) {
-            segment.ecn = tcp.ecn.codepoint();
+        if tcp.ecn.is_on() && seq > 0 && seq <= shape.data {
+            self.make_capable(&mut segment, seq >= never_sent, tcp);
         }
         if tcp.timestamps || shape.riding.is_some() {
             let mut options = SegmentOptions::stamped(net.now);
@@ -453,6 +449,18 @@ impl Sender {
         net.send(shape.out, segment);
         if tcp.is_paced() {
             self.pace(tcp, net);
+        }
+    }
+
+    /// Neither control segments nor, with RFC 3168, retransmissions are ECT (6.1.1 and 6.1.5); with the feedback of DCTCP and
+    /// AccECN Linux sends the latter as such. The first fresh data after a reduction says so.
+    #[cold]
+    fn make_capable(&mut self, segment: &mut Packet, fresh: bool, tcp: &Tcp) {
+        if fresh || tcp.ecn != EcnMode::Classic {
+            segment.ecn = tcp.ecn.codepoint();
+        }
+        if fresh && std::mem::take(&mut self.owes_cwr) {
+            segment.handle |= ECHO;
         }
     }
 
