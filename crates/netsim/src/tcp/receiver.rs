@@ -190,6 +190,7 @@ impl Receiver {
     /// before it turns, and the segment that turns it at once, as Linux does (RFC 8257, 3.2). With counts only the first
     /// mark of several hurries; every second segment has its acknowledgement, so that none tells of more than two marks
     /// (RFC 9768, 3.2.2.5.1).
+    #[cold]
     fn on_ecn(&mut self, marked: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
         self.marks += u32::from(marked);
         let turns = marked != self.echo;

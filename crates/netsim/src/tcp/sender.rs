@@ -5,6 +5,7 @@ mod model;
 mod pacing;
 mod state;
 
+use qdisc::Packet;
 use units::{Direction, Time};
 
 use crate::event::Kind;
@@ -239,6 +240,7 @@ impl Sender {
 
     /// Marked segments that an acknowledgement tells of: those it counts beyond the ones before, or all that it
     /// acknowledges if it has the flag.
+    #[cold]
     fn told_marks(&mut self, ack: u32, echo: bool, options: u32, tcp: &Tcp, net: &mut Net) -> u32 {
         if !tcp.ecn.counts() {
             return if echo { ack.saturating_sub(self.una).max(1) } else { 0 };
@@ -252,6 +254,7 @@ impl Sender {
     /// An acknowledgement up to `ack`, of `acked` segments that had not been, tells of `marked` ones. The window is
     /// reduced once for all that was in flight, and not again while a loss in the same window is being repaired
     /// (RFC 3168, 6.1.2; RFC 8257, 3.3).
+    #[cold]
     pub(super) fn on_marks(&mut self, ack: u32, acked: u32, marked: u32, tcp: &Tcp, net: &Net) {
         if self.una == 0 {
             // The answer to the SYN is none of a window.
@@ -431,17 +434,12 @@ impl Sender {
             if let Some(hystart) = &mut self.hystart {
                 hystart.on_send(seq, net.now);
             }
-            if seq > 0 && seq <= shape.data && std::mem::take(&mut self.owes_cwr) {
-                segment.handle |= ECHO;
-            }
             if self.timed.is_none() {
                 self.timed = Some((seq, net.now));
             }
         }
-        // Neither control segments nor, with RFC 3168, retransmissions are ECT (6.1.1 and 6.1.5); Linux sends them as such
-        // with the feedback of DCTCP and AccECN.
-        if tcp.ecn.is_on() && seq > 0 && seq <= shape.data && (seq >= never_sent || tcp.ecn != EcnMode::Classic) {
-            segment.ecn = tcp.ecn.codepoint();
+        if tcp.ecn.is_on() && seq > 0 && seq <= shape.data {
+            self.make_capable(&mut segment, seq >= never_sent, tcp);
         }
         if tcp.timestamps || shape.riding.is_some() {
             let mut options = SegmentOptions::stamped(net.now);
@@ -454,6 +452,18 @@ impl Sender {
         net.send(shape.out, segment);
         if tcp.is_paced() {
             self.pace(tcp, net);
+        }
+    }
+
+    /// Neither control segments nor, with RFC 3168, retransmissions are ECT (6.1.1 and 6.1.5); with the feedback of DCTCP and
+    /// AccECN Linux sends the latter as such. The first fresh data after a reduction says so.
+    #[cold]
+    fn make_capable(&mut self, segment: &mut Packet, fresh: bool, tcp: &Tcp) {
+        if fresh || tcp.ecn != EcnMode::Classic {
+            segment.ecn = tcp.ecn.codepoint();
+        }
+        if fresh && std::mem::take(&mut self.owes_cwr) {
+            segment.handle |= ECHO;
         }
     }
 
