@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use netsim::{
-    Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, OwnTransport, Probe, Recording, Run, Scripts, Side,
-    Tcp,
+    Application, Burst, Bursts, ConfigError, Counting, End, FlowSpec, Network, OwnTransport, Probe, Recording, Run,
+    Scripts, Side, Tcp,
 };
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -80,6 +80,8 @@ struct Settings {
     tcp: Tcp,
     /// Transports that some flows have in place of `tcp`, by the numbers in their column.
     transports: Vec<OwnTransport>,
+    /// Applications in the loop, by the numbers in the column of the flows.
+    applications: Vec<Application>,
     duration_ns: u64,
     stop_when_idle: bool,
     seed: u64,
@@ -127,7 +129,8 @@ impl RecordingSettings {
 }
 
 /// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond; `transport`: 0 for `tcp`,
-/// else 1 + place in `transports`; `stage`, `after`: 2^32 - 1 for none.
+/// else 1 + place in `transports`; `application`: 0 for none,
+/// else 1 + place in `applications`; `stage`, `after`: 2^32 - 1 for none.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowColumns {
@@ -141,6 +144,7 @@ pub struct FlowColumns {
     gap_ns: PyBuffer<u64>,
     class: PyBuffer<u16>,
     transport: PyBuffer<u16>,
+    application: PyBuffer<u16>,
     stage: PyBuffer<u32>,
     after: PyBuffer<u32>,
     mark: PyBuffer<u32>,
@@ -184,20 +188,20 @@ fn refused(error: ConfigError) -> PyErr {
     }
 }
 
-impl Settings {
-    /// # Errors
-    /// JSON that is none, a word, a field or a value that is not taken, a field that is missing: each with its place.
-    fn read(text: &str) -> PyResult<Settings> {
-        let mut json = serde_json::Deserializer::from_str(text);
-        serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let place = error.path().to_string();
-            let reason = error.inner().to_string();
-            // The line of the JSON text does not help whoever set the field.
-            let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason).to_owned();
-            PyValueError::new_err(if place == "." { reason } else { format!("{place}: {reason}") })
-        })
-    }
+/// # Errors
+/// JSON that is none, a word, a field or a value that is not taken, a field that is missing: each with its place.
+pub(crate) fn read_json<'j, T: Deserialize<'j>>(text: &'j str) -> PyResult<T> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let place = error.path().to_string();
+        let reason = error.inner().to_string();
+        // The line of the JSON text does not help whoever set the field.
+        let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason).to_owned();
+        PyValueError::new_err(if place == "." { reason } else { format!("{place}: {reason}") })
+    })
+}
 
+impl Settings {
     fn into_run(self) -> PyResult<Run> {
         let rate = |name: &'static str, bps| {
             BitRate::from_bps(bps).ok_or_else(|| refused(ConfigError::Value(name, "0".into(), "at least 1 bit/s")))
@@ -224,6 +228,7 @@ impl Settings {
             wlan: self.wlan.map(WlanSettings::into_wlan).transpose()?,
             tcp: self.tcp,
             transports: self.transports,
+            applications: self.applications,
             duration: Time(self.duration_ns),
             stop_when_idle: self.stop_when_idle,
             seed: self.seed,
@@ -249,6 +254,7 @@ impl FlowColumns {
         let (flags, len) = (self.flags.to_vec(py)?, self.packet_bytes.to_vec(py)?);
         let (stage, after) = (self.stage.to_vec(py)?, self.after.to_vec(py)?);
         let transport = self.transport.to_vec(py)?;
+        let application = self.application.to_vec(py)?;
         let mark = self.mark.to_vec(py)?;
         let rows = start.len();
         let others = [
@@ -262,6 +268,7 @@ impl FlowColumns {
             stage.len(),
             after.len(),
             transport.len(),
+            application.len(),
             mark.len(),
         ];
         if others.iter().any(|&len| len != rows) {
@@ -280,6 +287,7 @@ impl FlowColumns {
             after: (after[i] != u32::MAX).then_some(after[i]),
             script: None,
             transport: transport[i],
+            application: application[i],
             mark: mark[i],
         };
         Ok((0..rows).map(flow).collect())
@@ -301,7 +309,7 @@ pub fn run<'py>(
     control: &Control,
     recording: Option<RecordingSettings>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = Settings::read(settings)?;
+    let settings = read_json::<Settings>(settings)?;
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
     let mut run = settings.into_run()?;
     run.counting.classes = flows.class.to_vec(py)?;
@@ -345,7 +353,7 @@ record! {
 /// As [`run`].
 #[pyfunction]
 pub fn alone(py: Python<'_>, settings: &str, flows: FlowColumns) -> PyResult<(Table, Table)> {
-    let settings = Settings::read(settings)?;
+    let settings = read_json::<Settings>(settings)?;
     let run = settings.into_run()?;
     let rows = flows.rows(py)?;
     drop(flows);
