@@ -163,7 +163,8 @@ def offered(
     -------
     dict
         ``span_s``; ``endless_flows``, TCP flows of 2^40 bytes and applications, counted nowhere else; ``down`` and
-        ``up``, each with ``flows``, ``wire_bytes`` (data packets with headers) and ``mbps`` (10^6 bit/s; None when the span is 0).
+        ``up``, each with ``flows``, ``wire_bytes`` (data packets with headers) and ``mbps`` (10^6 bit/s; None when the
+        span is 0).
 
     Raises
     ------
