@@ -1,7 +1,8 @@
 """Google congestion control by the delay, packet by packet as aiortc has it.
 
-What aiortc 1.16.0 says of the arrivals here is kept in `tests/data/gcc_aiortc.json`. Where aiortc is installed (`pip install
---no-deps aiortc==1.16.0`; nothing but `rate.py` is loaded) it is asked again, and for the packets of a whole run too.
+What aiortc 1.16.0 says of the arrivals here is kept in `tests/data/gcc_aiortc.json`. Where aiortc is installed
+(`pip install --no-deps aiortc==1.16.0`; nothing but `rate.py` is loaded) it is asked again, and for the packets of a
+whole run too.
 `python tests/simulate/test_gcc.py` writes the file anew.
 """
 
@@ -10,6 +11,7 @@ import importlib.metadata
 import json
 import sys
 import types
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -125,7 +127,7 @@ def test_the_patterns_show_every_usage_and_every_kind_of_step():
     said = [ours(*pattern)[:2] for pattern in PATTERNS.values()]
     assert {word for _, usage in said for word in usage} == set(WORDS.values())
     rates = [[rate for rate in bps if rate is not None] for bps, _ in said]
-    assert any(after < before for own in rates for before, after in zip(own, own[1:], strict=False))
+    assert any(after < before for own in rates for before, after in pairwise(own))
     assert sum(map(len, rates)) > 500
 
 

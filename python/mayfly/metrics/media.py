@@ -103,8 +103,8 @@ def frozen_share(received_s: pl.Series, span_s: float) -> float | None:
 
     Examples
     --------
-    >>> frozen_share(pl.Series([0.0, 0.1, 0.2, None, None, None, None, None, None, 0.9, 1.0]), 1.1)
-    0.6363636363636364
+    >>> round(frozen_share(pl.Series([0.0, 0.1, 0.2, None, None, None, None, None, None, 0.9, 1.0]), 1.1), 3)
+    0.636
     """
     if len(received_s) < 2 or span_s <= 0:
         return None
