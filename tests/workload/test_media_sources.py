@@ -4,13 +4,14 @@ import json
 
 import polars as pl
 import pytest
-from invocation import refused
+from invocation import mayfly, refused
 
 from mayfly.comparison.comparison import compare
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import named, run_many, workload
 from mayfly.workload import applications
+from mayfly.workload.connections import connections
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list, read_flows, write_flows
 from mayfly.workload.mix import offered
 
@@ -192,3 +193,37 @@ def test_the_linux_engine_says_that_it_has_no_applications():
 def test_the_summary_is_plain_json():
     found = compare(scenario({"call": [{}], "video": [{}], "gaming": [{}]}, duration="5s"), "fifo").summary
     assert json.loads(json.dumps(found, allow_nan=False))["disciplines"][0]["media"]["games"][0]["streams"] == 1
+
+
+CELL = {"wlan": {"stations": 4}}
+GRAPH = {
+    "topology": "graph",
+    "link": [{"from": "a", "to": "b", "rate": "6mbit"}, {"from": "b", "to": "c", "rate": "4mbit"}],
+    "hosts": [{"at": "a", "name": "senders", "count": 4}, {"at": "c", "name": "receivers", "count": 4}],
+}
+
+
+@pytest.mark.parametrize("network", [CELL, GRAPH], ids=["cell", "graph"])
+def test_they_run_in_every_kind_of_network(network):
+    sources = {"call": [{}], "video": [{}], "gaming": [{"rate": "1mbit"}]}
+    given = Scenario.model_validate({"duration": "10s", "network": network, "workload": sources})
+    media = compare(given, "fifo").summary["disciplines"][0]["media"]
+    assert all(call["rate_mbps"] > 0.09 for call in media["calls"])
+    assert media["films"][0]["startup_s"] is not None and media["games"][0]["delay_p50_ms"] > 0
+
+
+def test_a_run_with_them_is_recorded_and_read_back(tmp_path):
+    path = tmp_path / "run.pcap"
+    given = tmp_path / "given.toml"
+    given.write_text(
+        'duration = "5s"\n[network]\nrate = "10mbit"\n'
+        '[[workload.call]]\n[[workload.video]]\n[[workload.gaming]]\nrate = "1mbit"\n'
+    )
+    done = mayfly("simulate", given, "--discipline", "fifo", "--pcap", path, "--out", tmp_path / "out")
+    assert done.status == 0, done.err
+    found, _ = connections(path)
+    # The film, both ways of the call with their reports, and the game without any.
+    assert found["protocol"].sort().to_list() == ["tcp", "udp", "udp", "udp"]
+    sent, back = (sorted(found.filter(protocol="udp")[f"{end}_packets"]) for end in ("opener", "responder"))
+    flows = pl.read_parquet(tmp_path / "out" / "flows.parquet").filter(protocol="udp")
+    assert sum(sent) + sum(back) >= flows["packets_sent"].sum() and sum(count > 0 for count in back) == 2

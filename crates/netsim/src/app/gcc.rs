@@ -191,11 +191,7 @@ impl Filter {
         let gain = [spread[0] / sum, spread[1] / sum];
         let keep = [[1.0 - gain[0] * size, -gain[0]], [-gain[1] * size, 1.0 - gain[1]]];
         let old = self.error;
-        for row in 0..2 {
-            for column in 0..2 {
-                self.error[row][column] = old[0][column] * keep[row][0] + old[1][column] * keep[row][1];
-            }
-        }
+        self.error = keep.map(|[own, other]| [0, 1].map(|column| old[0][column] * own + old[1][column] * other));
         self.offset_before = self.offset;
         self.slope += gain[0] * residual;
         self.offset += gain[1] * residual;
@@ -250,7 +246,7 @@ impl Detector {
         }
         let gain = if size < self.threshold { GAINS.1 } else { GAINS.0 };
         self.threshold += gain * (size - self.threshold) * passed_ms as f64;
-        self.threshold = self.threshold.min(THRESHOLDS.1).max(THRESHOLDS.0);
+        self.threshold = self.threshold.clamp(THRESHOLDS.0, THRESHOLDS.1);
     }
 }
 
@@ -393,7 +389,7 @@ impl Aimd {
         self.full_mean = Some(mean);
         let off = mean - kbps;
         let variance = (1.0 - FULL_WEIGHT) * self.full_variance + FULL_WEIGHT * (off * off) / mean.max(1.0);
-        self.full_variance = variance.min(2.5).max(0.4);
+        self.full_variance = variance.clamp(0.4, 2.5);
     }
 
     fn additive(&self, now_ms: i64) -> i64 {
