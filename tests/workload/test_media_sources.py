@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from invocation import mayfly, refused
+from invocation import line_of, mayfly, refused
 
 from mayfly.comparison.comparison import compare
 from mayfly.errors import MayflyError
@@ -227,3 +227,11 @@ def test_a_run_with_them_is_recorded_and_read_back(tmp_path):
     sent, back = (sorted(found.filter(protocol="udp")[f"{end}_packets"]) for end in ("opener", "responder"))
     flows = pl.read_parquet(tmp_path / "out" / "flows.parquet").filter(protocol="udp")
     assert sum(sent) + sum(back) >= flows["packets_sent"].sum() and sum(count > 0 for count in back) == 2
+
+
+def test_more_frames_than_fit_into_memory_are_refused_before_they_are_made(tmp_path):
+    given = tmp_path / "given.toml"
+    given.write_text('duration = "1h"\n[network]\nrate = "100gbit"\n[[workload.gaming]]\nflows = 100\n')
+    arguments = ("--memory", "1gb", "compare", given, "--disciplines", "fifo,las", "--out", tmp_path / "out")
+    line = line_of(mayfly(*arguments), arguments)
+    assert "frames of calls and games take" in line and "the command has 1 GB of memory" in line

@@ -14,7 +14,7 @@ import polars as pl
 from mayfly import _native
 from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
-from mayfly.limits import RECORD_BYTES, refuse_flows
+from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.alone import PathsAlone
@@ -422,6 +422,11 @@ def run_many(
         lists = {replication: workload(scenario, replication) for replication in replications}
     rows = sum((lists[0] if flows is not None else lists[replication]).height for replication in replications)
     refuse_flows(len(disciplines) * rows, RECORD_BYTES, f"runs = {len(jobs)}")
+    units = sum(
+        applications.units(lists[0] if flows is not None else lists[replication], scenario.duration)
+        for replication in replications
+    )
+    refuse_flows(len(disciplines) * units, FRAME_BYTES, f"runs = {len(jobs)}", "frames of calls and games")
     pool = ThreadPoolExecutor(workers or os.cpu_count())
     pending = [pool.submit(job, index) for index in range(len(jobs))]
 

@@ -221,3 +221,34 @@ def native(flows: pl.DataFrame) -> tuple[list[dict[str, Any]], Integers]:
     places = list(range(1, len(texts) + 1))
     numbers = flows["application"].replace_strict(texts, places, default=0, return_dtype=pl.UInt16)
     return [settings_of(text) for text in texts], numbers.to_numpy()
+
+
+def units(flows: pl.DataFrame, duration_s: float) -> float:
+    """Frames and packets of speech that the calls and games of a flow list make.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list.
+    duration_s : float
+        Of the run, s.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> game = "gaming(duration_s=60, rate_bps=15000000, fps=60, variation=0.15, spread=0.5)"
+    >>> units(pl.DataFrame({"start_s": [0.0, 8.0], "application": [game, game]}), 10.0)
+    720.0
+    """
+    if "application" not in flows.columns:
+        return 0.0
+    sum_units = 0.0
+    for text, starts in flows.drop_nulls("application").group_by("application").agg("start_s").iter_rows():
+        settings = parsed(text)[1]
+        per_s = settings.get("fps", 0) + (50 if settings.get("audio_bytes", 0) else 0)
+        lasts = np.minimum(duration_s - np.array(starts), settings.get("duration_s", 0.0))
+        sum_units += per_s * float(lasts.clip(0).sum())
+    return sum_units
