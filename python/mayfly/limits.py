@@ -35,6 +35,9 @@ DRAWN_BYTES = 150
 RECORD_BYTES = 250
 """Memory that the record of a flow takes at least (287 were measured)."""
 
+FRAME_BYTES = 130
+"""Memory that a frame or a packet of speech in the table of a run takes at least (133 were measured)."""
+
 _BYTES = 1e9
 
 
@@ -199,7 +202,7 @@ def reached(share: float) -> tuple[str, str] | None:
     return None
 
 
-def refuse_flows(flows: float, each_bytes: int, what: str) -> None:
+def refuse_flows(flows: float, each_bytes: int, what: str, noun: str = "flows") -> None:
     """Refuses what clearly takes more memory than there is, before any of it is taken.
 
     Parameters
@@ -210,6 +213,8 @@ def refuse_flows(flows: float, each_bytes: int, what: str) -> None:
         What one takes at least, bytes.
     what : str
         How messages call what was asked for.
+    noun : str
+        How they call what there are so many of.
 
     Raises
     ------
@@ -229,7 +234,7 @@ def refuse_flows(flows: float, each_bytes: int, what: str) -> None:
     most, needed = limits.memory_bytes, flows * each_bytes
     if most is not None and needed > most - taken_bytes():
         raise MayflyError(
-            f"{what}: {_many(round(flows))} flows take {needed / _BYTES:.2g} GB or more, and the command has "
+            f"{what}: {_many(round(flows))} {noun} take {needed / _BYTES:.2g} GB or more, and the command has "
             f"{most / _BYTES:.3g} GB of memory: `mayfly {more_memory(round(needed))} COMMAND` has more; must be fewer"
         )
 

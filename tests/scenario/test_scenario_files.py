@@ -118,6 +118,23 @@ BY_NAME = {
         '[{version = "2", request = "1kB", think = "5ms", group = "a"}]',
         (("2", 6, (1000, "bytes"), 0.005, 10, 1.0, 0.0, 60.0, 5.0, 20.0, 12.0, 1.2, None, "a", None, None, None),),
     ),
+    "workload.call": (
+        '[{calls = 3, participants = 4, max_rate = "1mbit", feedback = "50ms", group = "a"}]',
+        ((3, 4, 0.0, None, 0.0, "random", 300_000, 100_000, 1_000_000, 30, 0.15, 160, 1.5, 0.05, "a", None, None),),
+    ),
+    "workload.video": (
+        '[{ladder = ["1mbit", 2000000], rule = "bola", segment = "2s", length = "60s", request = "1kB", users = 1}]',
+        (
+            (
+                *(1, (1_000_000, 2_000_000), "bola", 2.0, 60.0, 30.0, 4.0, 4.0, 0.9, 5, 5.0, (1000, "bytes"), 0.0),
+                *(0.0, 0.0, "random", 1, None, None, None, None),
+            ),
+        ),
+    ),
+    "workload.gaming": (
+        '[{rate = "20mbit", fps = 120, pace = 0, direction = "up"}]',
+        ((1, 20_000_000, 120, 0.15, 0.0, 0.0, None, 0.0, "random", None, None, None, None, "up"),),
+    ),
 }
 """Fields whose value the type alone does not tell."""
 

@@ -59,8 +59,8 @@ SCRIPTED, OF_CELLS = {"script", "back_bytes"}, {"station", "presence_s", "warm_u
 
 
 def test_the_records_have_the_declared_columns_and_types(result):
-    # Of these flows none has a transport or a mark of its own.
-    names = {column.name for column in FLOWS.columns} - {"transport", "mark"}
+    # Of these flows none has a transport, a mark or an application of its own.
+    names = {column.name for column in FLOWS.columns} - {"transport", "mark", "application"}
     assert set(result.records.columns) == names - SCRIPTED - OF_CELLS
     in_cell = compare(load_scenario("wlan", {"duration": "2s"}), "fifo").records
     assert set(in_cell.columns) == names - SCRIPTED - {"bursts"}

@@ -105,6 +105,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
+        applications: Vec::new(),
         probes: Vec::new(),
     })
 }

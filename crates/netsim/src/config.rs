@@ -2,6 +2,7 @@
 
 use units::{BitRate, Time};
 
+use crate::app::Application;
 use crate::error::ConfigError;
 use crate::flow::{FlowSpec, LONGEST};
 use crate::graph::Graph;
@@ -55,6 +56,8 @@ pub struct Run {
     pub scripts: Scripts,
     /// UDP flows that do not send at one constant rate.
     pub bursts: Bursts,
+    /// Applications in the loop, by [`FlowSpec::application`].
+    pub applications: Vec<Application>,
     /// UDP flows that measure and are no part of the workload.
     pub probes: Vec<Probe>,
 }
@@ -120,8 +123,10 @@ impl Run {
             }
             before = flow.start;
         }
+        self.applications.iter().try_for_each(Application::check)?;
         flows.iter().enumerate().try_for_each(|(i, flow)| {
             self.scripts.check(i, flow, self.transport(flow.transport).mss, MOST_SEGMENTS)?;
+            self.check_application(i, flow)?;
             self.check_flow(i, flow)
         })?;
         self.bursts.check(flows)?;
@@ -137,6 +142,22 @@ impl Run {
             wlan.check(flows)?;
         }
         self.graph.as_ref().map_or(Ok(()), |graph| graph.check(flows))
+    }
+
+    /// Application of a flow; it must be listed.
+    pub(crate) fn application(&self, flow: &FlowSpec) -> Option<&Application> {
+        usize::from(flow.application).checked_sub(1).map(|own| &self.applications[own])
+    }
+
+    fn check_application(&self, index: usize, flow: &FlowSpec) -> Result<(), ConfigError> {
+        if usize::from(flow.application) > self.applications.len() {
+            return Err(ConfigError::Flow(index, "an application that is not listed"));
+        }
+        let Some(application) = self.application(flow) else { return Ok(()) };
+        if self.bursts.part(index as u32).is_some() || self.probes.iter().any(|probe| probe.flow as usize == index) {
+            return Err(ConfigError::Flow(index, "an application with bursts, or that is a probe"));
+        }
+        application.check_flow(index, flow)
     }
 
     /// Transport of a number that a flow has: it must be listed.

@@ -30,6 +30,9 @@ pub struct FlowSpec {
     /// Transport: 0 for [`Run::tcp`](crate::Run::tcp), `n` for number `n - 1` of
     /// [`Run::transports`](crate::Run::transports). Of no effect on datagrams.
     pub transport: u16,
+    /// Application in the loop: `n` for number `n - 1` of [`Run::applications`](crate::Run::applications), 0 for none.
+    /// What it sends is its own matter, and `size_bytes` is at least that.
+    pub application: u16,
     /// Mark that its packets carry, [`Packet::mark`](qdisc::Packet::mark).
     pub mark: u32,
 }

@@ -7,6 +7,7 @@
 //!   transmission: departure times follow from arrival times.
 //! * One seed gives one result, on every platform, and the same draws under every discipline.
 
+pub mod app;
 pub mod config;
 mod error;
 mod event;
@@ -26,6 +27,7 @@ mod udp;
 mod wire;
 pub mod wlan;
 
+pub use app::{Application, FrameRecord, SegmentRecord};
 pub use config::Run;
 pub use error::ConfigError;
 pub use flow::FlowSpec;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use qdisc::{Ecn, Kind as PacketKind, Packet};
 use units::{Direction, Time};
 
+use crate::app::stream::Stream as MediaStream;
 use crate::config::Run;
 use crate::error::ConfigError;
 use crate::event::Kind;
@@ -110,13 +111,14 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.subflows = false;
     single.bursts = Bursts::default();
     single.probes = Vec::new();
+    single.applications = Vec::new();
     single.duration = Time(run.duration.0.saturating_mul(16).min(LONGEST.0));
     single.stop_when_idle = true;
     single.graph = single.graph.map(Graph::quiet);
     single.wlan = single.wlan.map(Wlan::quiet);
     let named = run.graph.is_some() || run.wlan.is_some();
     let (src, dst) = if named { (flow.src, flow.dst) } else { (0, 0) };
-    let flows = [FlowSpec { start: Time::ZERO, src, dst, stage: None, after: None, ..*flow }];
+    let flows = [FlowSpec { start: Time::ZERO, src, dst, stage: None, after: None, application: 0, ..*flow }];
     single.check(&flows)?;
     let mut sim = Sim::set_up(&single, &flows)?;
     sim.net.deliveries = Some(Vec::new());
@@ -131,6 +133,8 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
 enum Transport {
     Tcp(Connection),
     Udp(Source),
+    /// Datagrams of an application in the loop.
+    Media(Box<MediaStream>),
     /// A connection with data both ways.
     Scripted(Box<Scripted>),
     /// The second half of the scripted connection in this slot.
@@ -408,6 +412,10 @@ impl<'a> Sim<'a> {
                 source.on_delivery(packet, net);
                 source.is_over()
             }
+            Transport::Media(stream) => {
+                stream.on_delivery(packet, net);
+                stream.is_over()
+            }
         };
         if over {
             self.close(handle.slot);
@@ -455,11 +463,20 @@ impl<'a> Sim<'a> {
         if packet.kind != PacketKind::Udp {
             return;
         }
-        if let Some(Live { transport: Transport::Udp(source), .. }) = owner(&mut self.live, packet) {
-            source.on_loss();
-            if source.is_over() {
-                self.close(Handle::unpack(packet.handle).slot);
+        let Some(live) = owner(&mut self.live, packet) else { return };
+        let over = match &mut live.transport {
+            Transport::Udp(source) => {
+                source.on_loss();
+                source.is_over()
             }
+            Transport::Media(stream) => {
+                stream.on_loss(packet);
+                stream.is_over()
+            }
+            _ => return,
+        };
+        if over {
+            self.close(Handle::unpack(packet.handle).slot);
         }
     }
 
@@ -476,6 +493,10 @@ impl<'a> Sim<'a> {
             }
             (Transport::Udp(source), Kind::Udp) => {
                 source.send(&self.run.bursts.list, net);
+                Life::Open
+            }
+            (Transport::Media(stream), kind) => {
+                stream.on_timer(kind, net);
                 Life::Open
             }
             _ => Life::Open,
@@ -508,8 +529,13 @@ impl<'a> Sim<'a> {
         (live.flow, live.exits, live.private) = (owner.flow, path.exits, path.private);
         let made_with: &Tcp = std::mem::replace(&mut live.tcp, tcp);
         let fits = std::ptr::eq(made_with, tcp);
-        if spec.script.is_some() {
-            return self.start_scripted(owner, &spec, (path.out, path.back), history);
+        let pipes = (path.out, path.back);
+        let application = self.run.application(&spec);
+        if spec.script.is_some() || application.is_some_and(|own| !own.sends_datagrams()) {
+            return self.start_scripted(owner, &spec, pipes, history);
+        }
+        if let Some(own) = application {
+            return self.start_stream(owner, &spec, pipes, own);
         }
         match (spec.udp, &mut live.transport) {
             (Some(constant), transport) => {
@@ -550,12 +576,17 @@ impl<'a> Sim<'a> {
             }
             Transport::Scripted(scripted) => {
                 scripted.close(record, tcp);
+                self.out.segments.append(&mut scripted.take_log());
                 (syn_lost, turned) = (Some(scripted.syn_lost()), Some(scripted.turned_slot));
             }
             Transport::Turned(_) => {}
             Transport::Udp(source) => {
                 source.report(record);
                 self.out.probes.append(&mut source.take_log());
+            }
+            Transport::Media(stream) => {
+                stream.close(record);
+                self.out.frames.append(&mut stream.take_log());
             }
         }
         self.unfinished -= 1;
@@ -582,6 +613,7 @@ impl<'a> Sim<'a> {
 }
 
 mod air;
+mod applications;
 mod audit;
 mod output;
 mod scripted;

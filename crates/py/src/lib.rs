@@ -1,5 +1,6 @@
 //! The Python module `mayfly._native`: conversion and error mapping, no algorithm.
 
+mod applications;
 mod capture;
 mod disciplines;
 mod endpoint;
@@ -24,6 +25,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::transport_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(applications::check_application, module)?)?;
+    module.add_function(wrap_pyfunction!(applications::gcc_estimates, module)?)?;
     module.add_function(wrap_pyfunction!(disciplines::disciplines, module)?)?;
     module.add_function(wrap_pyfunction!(disciplines::check_discipline, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;

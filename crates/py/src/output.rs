@@ -16,6 +16,8 @@ pub(crate) fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<B
     all.set_item("timeouts", Table::of(&output.timeouts)?)?;
     all.set_item("subflows", Table::of(&output.subflows)?)?;
     all.set_item("trains", Table::of(&output.trains)?)?;
+    all.set_item("frames", Table::of(&output.frames)?)?;
+    all.set_item("segments", Table::of(&output.segments)?)?;
     all.set_item("counters", Table::of(&[output.counters])?)?;
     all.set_item("classes", Table::of(&output.classes)?)?;
     all.set_item("interfaces", Table::of(&output.interfaces)?)?;

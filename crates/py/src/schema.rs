@@ -19,6 +19,8 @@ pub fn table_schema() -> PyResult<String> {
         tables::Table::of::<netsim::Subflow>(),
         tables::Table::of::<netsim::ProbePacket>(),
         tables::Table::of::<netsim::TrainRecord>(),
+        tables::Table::of::<netsim::FrameRecord>(),
+        tables::Table::of::<netsim::SegmentRecord>(),
         tables::Table::of::<netsim::Counters>(),
         tables::Table::of::<netsim::ClassCount>(),
         tables::Table::of::<netsim::InterfaceCounts>(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use netsim::{
-    Burst, Bursts, ConfigError, Counting, End, FlowSpec, Impairment, Network, OwnTransport, Probe, Recording, Run,
-    Scripts, Side, Tcp,
+    Application, Burst, Bursts, ConfigError, Counting, End, FlowSpec, Impairment, Network, OwnTransport, Probe,
+    Recording, Run, Scripts, Side, Tcp,
 };
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -82,6 +82,8 @@ struct Settings {
     tcp: Tcp,
     /// Transports that some flows have in place of `tcp`, by the numbers in their column.
     transports: Vec<OwnTransport>,
+    /// Applications in the loop, by the numbers in the column of the flows.
+    applications: Vec<Application>,
     duration_ns: u64,
     stop_when_idle: bool,
     seed: u64,
@@ -131,7 +133,8 @@ impl RecordingSettings {
 }
 
 /// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond; `transport`: 0 for `tcp`,
-/// else 1 + place in `transports`; `stage`, `after`: 2^32 - 1 for none.
+/// else 1 + place in `transports`; `application`: 0 for none,
+/// else 1 + place in `applications`; `stage`, `after`: 2^32 - 1 for none.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowColumns {
@@ -145,6 +148,7 @@ pub struct FlowColumns {
     gap_ns: PyBuffer<u64>,
     class: PyBuffer<u16>,
     transport: PyBuffer<u16>,
+    application: PyBuffer<u16>,
     stage: PyBuffer<u32>,
     after: PyBuffer<u32>,
     mark: PyBuffer<u32>,
@@ -231,6 +235,7 @@ impl Settings {
             wlan: self.wlan.map(WlanSettings::into_wlan).transpose()?,
             tcp: self.tcp,
             transports: self.transports,
+            applications: self.applications,
             duration: Time(self.duration_ns),
             stop_when_idle: self.stop_when_idle,
             seed: self.seed,
@@ -257,6 +262,7 @@ impl FlowColumns {
         let (flags, len) = (self.flags.to_vec(py)?, self.packet_bytes.to_vec(py)?);
         let (stage, after) = (self.stage.to_vec(py)?, self.after.to_vec(py)?);
         let transport = self.transport.to_vec(py)?;
+        let application = self.application.to_vec(py)?;
         let mark = self.mark.to_vec(py)?;
         let rows = start.len();
         let others = [
@@ -270,6 +276,7 @@ impl FlowColumns {
             stage.len(),
             after.len(),
             transport.len(),
+            application.len(),
             mark.len(),
         ];
         if others.iter().any(|&len| len != rows) {
@@ -288,6 +295,7 @@ impl FlowColumns {
             after: (after[i] != u32::MAX).then_some(after[i]),
             script: None,
             transport: transport[i],
+            application: application[i],
             mark: mark[i],
         };
         Ok((0..rows).map(flow).collect())

@@ -44,6 +44,8 @@ class Comparison(Result):
         Trains of scripted flows; empty without any.
     subflows : polars.DataFrame
         Sub-flows in the forward queue; empty unless ``scenario.subflows`` asks for them.
+    frames, segments : polars.DataFrame
+        Speech and pictures of calls and games, and segments of films; empty without any.
     """
 
     records: pl.DataFrame
@@ -54,6 +56,8 @@ class Comparison(Result):
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     trains: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     subflows: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    frames: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    segments: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def _in_short(self) -> str:
         from mayfly.comparison.notebook import in_short
@@ -113,7 +117,8 @@ class Comparison(Result):
 
         names = {"flows": "flows.parquet", "samples": "samples.parquet"}
         names |= {"drops": "drops.parquet"} if self.drops.width else {}
-        names |= {"trains": "trains.parquet"} if self.trains.width else {}
+        media = {"trains": self.trains, "frames": self.frames, "segments": self.segments}
+        names |= {key: f"{key}.parquet" for key, table in media.items() if table.width}
         if self.summary["scenario"]["trace"]:
             names |= {"packets": "packets.parquet", "timeouts": "timeouts.parquet"}
         names |= {"subflows": "subflows.parquet"} if self.summary["scenario"]["subflows"] else {}
@@ -122,7 +127,7 @@ class Comparison(Result):
         files = {key: str(Path(folder) / name) for key, name in names.items()}
         with filled(folder, names.values()) as partial:
             tables = {"flows": self.records, "samples": self.samples, "drops": self.drops}
-            tables |= {"packets": self.packets, "timeouts": self.timeouts, "trains": self.trains}
+            tables |= {"packets": self.packets, "timeouts": self.timeouts} | media
             tables |= {"subflows": self.subflows}
             for key in tables.keys() & names.keys():
                 # Higher levels take twice the time and save one part in a hundred.
@@ -338,7 +343,7 @@ def gather(
         summary,
         *(
             _together([getattr(run, name) for run in runs])
-            for name in ("drops", "packets", "timeouts", "trains", "subflows")
+            for name in ("drops", "packets", "timeouts", "trains", "subflows", "frames", "segments")
         ),
     )
 

@@ -82,6 +82,26 @@ class Measured:
         """Time series of all runs."""
         return pl.concat([run.samples for run in self.runs])
 
+    @cached_property
+    def frames(self) -> pl.DataFrame:
+        """Speech and pictures of calls and games of all runs; empty without any."""
+        return _together([run.frames for run in self.runs])
+
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        """Segments of films of all runs; empty without any."""
+        return _together([run.segments for run in self.runs])
+
+    @property
+    def end_s(self) -> float:
+        """End of the shortest run, s."""
+        return float(min(run.counters["end_ns"] for run in self.runs)) * 1e-9
+
+
+def _together(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    kept = [table for table in tables if table.width]
+    return pl.concat(kept) if kept else pl.DataFrame()
+
 
 def _mean_rtt_s(scenario: Scenario, records: pl.DataFrame) -> float:
     """Round-trip time without queueing, mean over the flows: each has its own, or that of the scenario."""

@@ -101,6 +101,7 @@ def refuse_flows(scenario: Scenario, flows: pl.DataFrame) -> None:
         ("stage", "flows that wait for others"),
         ("after", "flows that wait for others"),
         ("script", "scripts"),
+        ("application", "applications in the loop"),
         ("bursts", "UDP flows of another kind than constant rate"),
     ):
         if name in flows.columns and flows[name].null_count() < flows.height:

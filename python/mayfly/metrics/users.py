@@ -14,6 +14,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.metrics.intervals import Z95
+from mayfly.metrics.media import film_rows, films_felt, speech
 from mayfly.metrics.pages import page_loads
 from mayfly.metrics.video import video_row
 from mayfly.metrics.voice import call_row, captured_row
@@ -330,6 +331,8 @@ def users_row(
     end_s: float,
     streams: pl.DataFrame | None = None,
     calls: pl.DataFrame | None = None,
+    frames: pl.DataFrame | None = None,
+    segments: pl.DataFrame | None = None,
 ) -> dict[str, Any]:
     """What users of one discipline feel: ``users`` in its row of ``summary.json``.
 
@@ -347,6 +350,9 @@ def users_row(
         Pieces of the streams of video among the scripted flows.
     calls : polars.DataFrame, optional
         Packets of the calls of a capture; with any, a synthetic call counts no more.
+    frames, segments : polars.DataFrame, optional
+        Speech and pictures of the calls of the workload, which count in place of a synthetic one, and segments of its
+        films.
 
     Returns
     -------
@@ -368,10 +374,16 @@ def users_row(
         "downloads": goodput_row(transfers, "down"),
         "uploads": goodput_row(transfers, "up"),
     }
+    if segments is not None and found["video"] is None:
+        found["video"] = films_felt(film_rows(records, segments, end_s))
     captured = None
+    words = pl.DataFrame() if frames is None else speech(records, frames)
     if calls is not None and calls.height:
         captured = captured_row(_counted(calls.filter(pl.col("sent_s") >= begin_s), end_s))
         found["call"] = {"from": "capture", **captured} if captured else None
+    elif words.height:
+        captured = captured_row(_counted(words.filter(pl.col("sent_s") >= begin_s), end_s))
+        found["call"] = {"from": "workload", **captured} if captured else None
     if probes.height == 0:
         return found
     measured = probes.filter(pl.col("sent_s") >= begin_s)

@@ -8,9 +8,10 @@ import polars as pl
 
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
+from mayfly.metrics.media import is_of
 from mayfly.simulate.queue_delay import taken
 from mayfly.simulate.tables import IN_CELL
-from mayfly.workload import scripts, stages
+from mayfly.workload import applications, scripts, stages
 from mayfly.workload.bursts import native_bursts
 
 NEVER = np.uint64(2**64 - 1)
@@ -75,11 +76,13 @@ def native_flows(
     """
     src, dst = ends
     udp = (flows["protocol"] == "udp").to_numpy()
+    # A call gives way to what it meets.
+    calls = flows.select(is_of("call")).to_series().to_numpy() if "application" in flows.columns else False
     flags = (
         (flows["direction"] == "up").to_numpy() * 1
         + (flows["opened_by"] == "receiver").to_numpy() * 2
         + udp * 4
-        + (udp | in_groups(flows, nonresponsive, "nonresponsive")) * 8
+        + (udp & ~np.asarray(calls) | in_groups(flows, nonresponsive, "nonresponsive")) * 8
     ).astype(np.uint8)
     packet = flows["packet_bytes"].fill_null(full_packet_bytes).to_numpy()
     rate = flows["rate_bps"].fill_null(_DEFAULT_UDP_RATE_BPS).to_numpy()
@@ -95,6 +98,7 @@ def native_flows(
         "gap_ns": gap.astype(np.uint64),
         "class": group_classes(flows)[1],
         "transport": np.zeros(flows.height, dtype=np.uint16) if transports is None else transports,
+        "application": applications.native(flows)[1],
         **stages.native(flows),
         "mark": marks(flows, mark_of or {}),
         "bursts": native_bursts(flows),
@@ -254,7 +258,7 @@ def records_frame(
     outcomes = outcomes.with_columns(pl.lit(None, pl.Int64).alias(name) for name in silent)
     queue = [name for name in outcomes.columns if name.startswith("queue_")]
     # Scripts alone bring something against the direction of their flow.
-    unused = IN_CELL if "script" in flows.columns else ("back_bytes", *IN_CELL)
+    unused = IN_CELL if {"script", "application"} & {*flows.columns} else ("back_bytes", *IN_CELL)
     return (
         flows.with_columns(size_packets=(pl.col("size_bytes") + (mss - 1)) // mss)
         .hstack(outcomes.drop(*unused, *queue))

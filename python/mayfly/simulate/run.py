@@ -14,14 +14,14 @@ import polars as pl
 from mayfly import _native
 from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
-from mayfly.limits import RECORD_BYTES, refuse_flows
+from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.recording import Recording
-from mayfly.workload import scripts
+from mayfly.workload import applications, scripts
 
 _CONTINUOUS_S = 1e-9
 """With a tick as short as the simulator's own the phases of the hosts' clocks have no effect."""
@@ -71,6 +71,10 @@ class RunResult:
         Round-trip time of a ping on the idle link, s; None without one.
     calls : polars.DataFrame, shape (n_packets, 4)
         Packets of the calls of a capture (:meth:`mayfly.simulate.traces.Calls.heard`); empty without any.
+    frames : polars.DataFrame, shape (n_frames, ...)
+        Speech and pictures of calls and games; empty without any.
+    segments : polars.DataFrame, shape (n_segments, ...)
+        Segments of films; empty without any.
     """
 
     discipline: Discipline
@@ -89,6 +93,8 @@ class RunResult:
     probes: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     idle_rtt_s: float | None = None
     calls: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    frames: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    segments: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -186,6 +192,7 @@ def native_settings(
         "reverse_discipline": reverse.native,
         "tcp": transports.native(tcp),
         "transports": [],
+        "applications": [],
         "duration_ns": ns(scenario.duration),
         "warm_up_ns": ns(scenario.warm_up),
         "stop_when_idle": scenario.stop_when_idle,
@@ -275,7 +282,7 @@ def run_one(
         net = network_of(scenario)
         settings |= net.settings(discipline, full_packet, flows)
         dealt = transports.dealt(scenario, probed)
-        settings["transports"] = dealt.native
+        settings |= {"transports": dealt.native, "applications": applications.native(probed)[0]}
         native = columns.native_flows(
             probed, full_packet, net.numbers(probed), scenario.nonresponsive, dealt.numbers, scenario.mark_of
         )
@@ -290,7 +297,7 @@ def run_one(
     cpu_s = time.thread_time() - began
     told = {name: pl.DataFrame(table) for name, table in result.items() if table is not None}
     told["flows"] = told["flows"][before:]
-    for name in ("drops", "packets", "timeouts", "subflows", "trains"):
+    for name in ("drops", "packets", "timeouts", "subflows", "trains", "frames", "segments"):
         told[name] = probing.workload_only(told[name])
     heard, told["packets"] = calls.heard(told["packets"], chosen)
     counters = queue_delay.taken(told["counters"].row(0, named=True))
@@ -310,9 +317,9 @@ def run_one(
     trains = pl.DataFrame()
     if "script" in flows.columns:
         trains = scripts.trains_frame(told["trains"], flows).with_columns(**labels)
-    drops, packets, timeouts, subflows = (
+    drops, packets, timeouts, subflows, frames, segments = (
         columns.with_ids(told[name], flows).with_columns(**labels)
-        for name in ("drops", "packets", "timeouts", "subflows")
+        for name in ("drops", "packets", "timeouts", "subflows", "frames", "segments")
     )
     return RunResult(
         discipline,
@@ -331,6 +338,8 @@ def run_one(
         probing.packets(told["probes"]),
         idle_rtt_s,
         heard,
+        frames if frames.height else pl.DataFrame(),
+        segments if segments.height else pl.DataFrame(),
     )
 
 
@@ -415,6 +424,11 @@ def run_many(
         lists = {replication: workload(scenario, replication) for replication in replications}
     rows = sum((lists[0] if flows is not None else lists[replication]).height for replication in replications)
     refuse_flows(len(disciplines) * rows, RECORD_BYTES, f"runs = {len(jobs)}")
+    units = sum(
+        applications.units(lists[0] if flows is not None else lists[replication], scenario.duration)
+        for replication in replications
+    )
+    refuse_flows(len(disciplines) * units, FRAME_BYTES, f"runs = {len(jobs)}", "frames of calls and games")
     pool = ThreadPoolExecutor(workers or os.cpu_count())
     pending = [pool.submit(job, index) for index in range(len(jobs))]
 

@@ -73,6 +73,9 @@ TRAINS = Table(
     ),
 )
 
+FRAMES = Table("frames", (*_with_ids("frames"), *LABELS))
+SEGMENTS = Table("segments", (*_with_ids("segments"), *LABELS))
+
 FILES = {
     "flows": FLOWS,
     "samples": SAMPLES,
@@ -81,5 +84,7 @@ FILES = {
     "timeouts": TIMEOUTS,
     "subflows": SUBFLOWS,
     "trains": TRAINS,
+    "frames": FRAMES,
+    "segments": SEGMENTS,
 }
 """Tables that a comparison writes, by the name of the file without its ending."""

@@ -6,7 +6,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.readable import printable
-from mayfly.workload import bursts, scripts
+from mayfly.workload import applications, bursts, scripts
 
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 NAME = r"^\P{C}+$"
@@ -99,7 +99,20 @@ class Script:
         return scripts.EXPECTED
 
 
-Kind = Number | Choice | Host | Bursts | Label | Script
+@dataclass(frozen=True)
+class Application:
+    """A column of applications, read by :mod:`mayfly.workload.applications`; absent where no flow has any."""
+
+    meaning: str
+    type = "string"
+    unit = ""
+
+    def domain(self) -> str:
+        """Say the rule, for messages."""
+        return applications.EXPECTED
+
+
+Kind = Number | Choice | Host | Bursts | Label | Script | Application
 
 
 def checked(raw: pl.Series, column: Kind, source: str) -> pl.Series:
@@ -112,10 +125,10 @@ def checked(raw: pl.Series, column: Kind, source: str) -> pl.Series:
     elif isinstance(column, Number) and (raw.dtype.is_numeric() or raw.dtype == pl.String):
         values = numbers(raw, column.dtype)
         good = values.is_between(column.low, column.high)
-    elif raw.dtype == pl.String and isinstance(column, Bursts | Script):
+    elif raw.dtype == pl.String and isinstance(column, Bursts | Script | Application):
         return raw
     elif raw.dtype == pl.String:
-        # Numbers, bursts and scripts are done with above.
+        # Numbers, bursts, scripts and applications are done with above.
         assert isinstance(column, Choice | Host | Label)
         values, good = words(raw, column)
     else:

@@ -21,8 +21,20 @@ from mayfly.text.files import first_line, when_complete, without_panics
 from mayfly.text.nearest import did_you_mean
 from mayfly.text.parquet import MAGIC, read_parquet
 from mayfly.text.readable import printable
-from mayfly.workload import bursts, scripts, stages
-from mayfly.workload.column_kinds import Bursts, Choice, Host, Kind, Label, Number, Script, checked, is_whole, refuse
+from mayfly.workload import applications, bursts, scripts, stages
+from mayfly.workload.column_kinds import (
+    Application,
+    Bursts,
+    Choice,
+    Host,
+    Kind,
+    Label,
+    Number,
+    Script,
+    checked,
+    is_whole,
+    refuse,
+)
 
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""
@@ -92,6 +104,10 @@ COLUMNS: dict[str, Kind] = {
         "TCP: trains in both directions and think times, see below; the size is then that of all trains. Only where a "
         "flow has some."
     ),
+    "application": Application(
+        "Application in the loop, which says itself what it sends: one way of a call, a film, the picture of a game, "
+        "see below. Protocol, size (2^40 bytes) and opener follow from it. Only where a flow has one."
+    ),
 }
 """Columns of a flow list file and the values each may hold."""
 
@@ -102,7 +118,7 @@ FLOW_LIST = Table(
     ),
 )
 
-WHERE_GIVEN = ("bursts", "script", "transport", "mark")
+WHERE_GIVEN = ("bursts", "script", "transport", "mark", "application")
 """Columns that a normalised flow list has at its end where a flow has a value in them."""
 
 ORDER = tuple(name for name in COLUMNS if name not in ("size_packets", *WHERE_GIVEN))
@@ -201,6 +217,8 @@ def flow_list(frame: pl.DataFrame, *, mss: int = 1460, source: str = "flow list"
         with_bursts(columns, height, source)
     if "script" in columns:
         with_scripts(columns, height, source)
+    if "application" in columns:
+        with_applications(columns, height, source)
     with_sizes(columns, mss, source)
     with_flow_ids(columns, height, source)
     check_protocol(columns, source)
@@ -288,7 +306,7 @@ def check_names(frame: pl.DataFrame, source: str) -> None:
         raise MayflyError(f"{source}: column {printable(name)} is unknown: {known}")
     if "start_s" not in frame.columns:
         raise MayflyError(f"{source}: column start_s is missing")
-    if not {"size_bytes", "size_packets", "bursts", "script"} & set(frame.columns):
+    if not {"size_bytes", "size_packets", "bursts", "script", "application"} & set(frame.columns):
         raise MayflyError(f"{source}: column size_bytes is missing, and so is size_packets: one of them is required")
     if frame.height == 0:
         raise MayflyError(f"{source}: no flows after the header: must hold at least one")
@@ -340,6 +358,39 @@ def with_scripts(columns: dict[str, pl.Series], height: int, source: str) -> Non
         bound = "receiver or empty, since the receiver sends first in the script: or turn direction, src and dst"
         refuse("opened_by", wrong, given, bound, source)
     columns["opened_by"] = opener.zip_with(scripted & given.is_null(), given).alias("opened_by")
+
+
+def with_applications(columns: dict[str, pl.Series], height: int, source: str) -> None:
+    """Fill in what follows from the applications of flows; refuse what contradicts them."""
+    texts = columns["application"]
+    try:
+        described = applications.described(texts)
+    except MayflyError as error:
+        raise MayflyError(f"{source}: {error}") from None
+    runs, nothing = texts.is_not_null(), pl.repeat(None, height, dtype=pl.String, eager=True)
+    for name in ("bursts", "script"):
+        if (wrong := columns.get(name, nothing).is_not_null() & runs).any():
+            refuse(name, wrong, columns[name], "empty beside an application", source)
+    protocol = described["protocol"]
+    client = pl.Series(["receiver"]).gather(pl.repeat(0, height, dtype=pl.UInt32, eager=True))
+    implied = {
+        "protocol": (protocol, "that of its application, or empty"),
+        "size_bytes": (
+            pl.repeat(ENDLESS_BYTES, height, dtype=pl.Int64, eager=True),
+            "2^40 or empty, of an application",
+        ),
+        "opened_by": (client.set(protocol != "tcp", None), "receiver or empty, of an application that asks"),
+    }
+    for name, (own, bound) in implied.items():
+        own = own.set(~runs, None)
+        given = columns.get(name, own)
+        if (wrong := (given != own).fill_null(False)).any():
+            refuse(name, wrong, given, bound, source)
+        columns[name] = own.zip_with(own.is_not_null(), given).alias(name)
+    for name in ("rate_bps", "packet_bytes"):
+        own = described[name]
+        given = columns.get(name, own)
+        columns[name] = given.zip_with(given.is_not_null(), own).alias(name)
 
 
 def with_sizes(columns: dict[str, pl.Series], mss: int, source: str) -> None:

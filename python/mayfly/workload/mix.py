@@ -162,8 +162,9 @@ def offered(
     Returns
     -------
     dict
-        ``span_s``; ``endless_flows``, TCP flows of 2^40 bytes, counted nowhere else; ``down`` and ``up``, each with
-        ``flows``, ``wire_bytes`` (data packets with headers) and ``mbps`` (10^6 bit/s; None when the span is 0).
+        ``span_s``; ``endless_flows``, TCP flows of 2^40 bytes and applications, counted nowhere else; ``down`` and
+        ``up``, each with ``flows``, ``wire_bytes`` (data packets with headers) and ``mbps`` (10^6 bit/s; None when the
+        span is 0).
 
     Raises
     ------
@@ -186,6 +187,8 @@ def offered(
     # Every packet of a UDP flow has the same length; the last one of a TCP flow is as long as what is left.
     wire = pl.when(udp).then(packets * packet).otherwise(pl.col("size_bytes") + packets * header_bytes)
     endless = ~udp & (pl.col("size_bytes") == ENDLESS_BYTES)
+    if "application" in flows.columns:
+        endless |= pl.col("application").is_not_null()
     lasts_s = (wire * 8 / pl.col("rate_bps")).fill_null(0.0)
     if "bursts" in flows.columns:
         own = pl.DataFrame({"row": pl.int_range(flows.height, dtype=pl.UInt32, eager=True)}).join(

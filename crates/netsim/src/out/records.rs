@@ -4,6 +4,7 @@ use qdisc::DropReason;
 use tables::{Column, record};
 use units::Time;
 
+use crate::app::{FrameRecord, SegmentRecord};
 use crate::out::books::Books;
 use crate::out::probes::ProbePacket;
 use crate::out::queue_delay::{self, QueueDelay};
@@ -268,6 +269,10 @@ pub struct Output {
     pub subflows: Vec<Subflow>,
     /// Trains of scripted connections, in the order in which they started.
     pub trains: Vec<TrainRecord>,
+    /// Units of media of the applications that send datagrams, those of one flow in order.
+    pub frames: Vec<FrameRecord>,
+    /// Segments of films, those of one flow in order.
+    pub segments: Vec<SegmentRecord>,
     /// What became of all packets, since the start of the run.
     pub books: Books,
     /// The wireless cell, when there is one.

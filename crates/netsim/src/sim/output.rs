@@ -18,6 +18,7 @@ impl Transport {
             Transport::Scripted(scripted) => scripted.delivered_bytes(tcp),
             Transport::Turned(_) => return None,
             Transport::Udp(source) => source.delivered_bytes(),
+            Transport::Media(stream) => stream.delivered_bytes(),
         })
     }
 }
@@ -80,11 +81,18 @@ impl Sim<'_> {
             let Some(record) = self.out.records.get_mut(live.flow as usize) else { continue };
             match &mut live.transport {
                 Transport::Tcp(connection) => connection.report(record, live.tcp),
-                Transport::Scripted(scripted) => scripted.report(record, live.tcp),
+                Transport::Scripted(scripted) => {
+                    scripted.report(record, live.tcp);
+                    self.out.segments.append(&mut scripted.take_log());
+                }
                 Transport::Turned(_) => {}
                 Transport::Udp(source) => {
                     source.report(record);
                     self.out.probes.append(&mut source.take_log());
+                }
+                Transport::Media(stream) => {
+                    stream.report(record);
+                    self.out.frames.append(&mut stream.take_log());
                 }
             }
         }

@@ -16,7 +16,8 @@ impl Sim<'_> {
         let live = self.live.at(second);
         (live.flow, live.exits, live.private, live.tcp, live.transport) = (owner.flow, exits, None, tcp, turned);
         let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
-        let scripted = Scripted::open(owner, [owner.slot, second], spec, path, history, &mut scene);
+        let dialogue = self.run.application(spec).and_then(|own| own.dialogue(owner.flow, scene.net.now));
+        let scripted = Scripted::open(owner, [owner.slot, second], spec, path, history, dialogue, &mut scene);
         self.live.at(owner.slot).transport = Transport::Scripted(Box::new(scripted));
     }
 

@@ -48,6 +48,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
+        applications: Vec::new(),
         probes: Vec::new(),
     }
 }

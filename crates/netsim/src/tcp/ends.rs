@@ -71,7 +71,9 @@ impl SendingEnd {
     /// Takes what the handshake told the receiver at the same host: round-trip time, a lost SYN; and begins its window.
     pub(crate) fn begin_beside(&mut self, other: &ReceivingEnd, opened: bool, shape: &Shape, tcp: &Tcp, net: &Net) {
         match (self, other) {
-            (SendingEnd::Linux(sender), ReceivingEnd::Linux(receiver)) => sender.begin_beside(receiver, shape, tcp, net),
+            (SendingEnd::Linux(sender), ReceivingEnd::Linux(receiver)) => {
+                sender.begin_beside(receiver, shape, tcp, net)
+            }
             (SendingEnd::Rfc(sender), other) => {
                 sender.rtt = *other.rtt();
                 sender.syn_lost = other.syn_lost();
@@ -80,7 +82,9 @@ impl SendingEnd {
                 }
                 sender.begin_window(shape, tcp, net);
             }
-            (SendingEnd::Linux(_), ReceivingEnd::Rfc(_)) => unreachable!("both ends have the settings of one connection"),
+            (SendingEnd::Linux(_), ReceivingEnd::Rfc(_)) => {
+                unreachable!("both ends have the settings of one connection")
+            }
         }
     }
 

@@ -6,10 +6,14 @@
 //! Between two trains of one direction all of the first is acknowledged: a shape describes the current one only, and to
 //! repeat a segment of an earlier one it would have to know the short segment in which each ended.
 //!
+//! An application in the loop has no script: its client says when the connection is up, and when an answer has come, what it
+//! asks for next, and the trains of that are added to those before.
+//!
 //! Cost: that of two connections, and a slab entry per data segment for the acknowledgement it carries.
 
 use units::{Direction, Time};
 
+use crate::app::{Dialogue, SegmentRecord};
 use crate::event::Kind;
 use crate::flow::FlowSpec;
 use crate::out::records::FlowRecord;
@@ -18,6 +22,9 @@ use crate::tcp::settings::Tcp;
 use crate::tcp::{Connection, History, Life};
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
+
+/// Segments of a connection whose end is not known, so that a sequence number plus a window fits 32 bits.
+const OPEN_END: u32 = u32::MAX - (1 << 21);
 
 /// What a scripted connection needs of the run in each event.
 pub(crate) struct Scene<'a> {
@@ -63,6 +70,15 @@ pub(crate) struct Scripted {
     sent_at: [Time; 2],
     /// When the last train had come in.
     finish: Time,
+    /// In place of a script.
+    dialogue: Option<Spoken>,
+}
+
+/// A dialogue, and the trains it made so far.
+#[derive(Debug)]
+struct Spoken {
+    client: Box<dyn Dialogue>,
+    trains: Vec<Train>,
 }
 
 impl Scripted {
@@ -73,6 +89,7 @@ impl Scripted {
         spec: &FlowSpec,
         pipes: (usize, usize),
         history: History,
+        dialogue: Option<Box<dyn Dialogue>>,
         scene: &mut Scene,
     ) -> Scripted {
         let tcp = scene.tcp;
@@ -82,8 +99,11 @@ impl Scripted {
             let shape = &mut connection.shape;
             shape.owner = Owner { slot: slots[half], ..owner };
             shape.data = own().map(|train| train.bytes.div_ceil(tcp.mss.into()) as u32).sum();
-            shape.fin = shape.data + 1;
             shape.size_bytes = own().map(|train| train.bytes).sum();
+            if dialogue.is_some() {
+                (shape.data, shape.size_bytes) = (OPEN_END, spec.size_bytes);
+            }
+            shape.fin = shape.data + 1;
             shape.turned = half == 1;
             (shape.out, shape.back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
             shape.receiver_opens = spec.receiver_opens;
@@ -103,6 +123,7 @@ impl Scripted {
             due: Time::NEVER,
             sent_at: [scene.net.now; 2],
             finish: Time::NEVER,
+            dialogue: dialogue.map(|client| Spoken { client, trains: Vec::new() }),
         };
         let [first, second] = &mut scripted.halves;
         second.sender.connected();
@@ -174,6 +195,37 @@ impl Scripted {
         life
     }
 
+    /// The trains there are.
+    fn trains<'s>(&'s self, scene: &'s Scene) -> &'s [Train] {
+        self.dialogue.as_ref().map_or(scene.script, |dialogue| &dialogue.trains)
+    }
+
+    /// Lets the client of a dialogue, of which all has come, say what it asks for next.
+    fn ask(&mut self, scene: &Scene) {
+        if let Some(dialogue) = &mut self.dialogue
+            && dialogue.trains.len() == self.train
+            && let Some(next) = dialogue.client.next(scene.net.now)
+        {
+            let train = |forward, bytes, wait| Train { forward, bytes, wait, pace: Time::ZERO };
+            dialogue.trains.push(train(false, next.request, next.wait));
+            dialogue.trains.push(train(true, next.answer, next.think));
+        }
+    }
+
+    /// Nothing more is said: both ends have all their data.
+    fn end_dialogue(&mut self) {
+        for half in &mut self.halves {
+            let shape = &mut half.shape;
+            (shape.data, shape.fin) = (shape.end, shape.end + 1);
+            shape.size_bytes = shape.before + shape.train_bytes;
+        }
+    }
+
+    /// Takes what an application wrote down.
+    pub(crate) fn take_log(&mut self) -> Vec<SegmentRecord> {
+        self.dialogue.as_mut().map_or_else(Vec::new, |dialogue| dialogue.client.take_log())
+    }
+
     /// Lets the sender of `half` act, with the acknowledgement its data is to carry.
     fn send(&mut self, half: usize, scene: &mut Scene, act: impl FnOnce(&mut Connection, &mut Net)) {
         let riding = self.halves[1 - half].receiver.riding(scene.tcp);
@@ -193,7 +245,10 @@ impl Scripted {
         self.note_parts(scene);
         loop {
             match self.phase {
-                Phase::Opening if self.is_connected(scene) => self.wait(scene),
+                Phase::Opening if self.is_connected(scene) => {
+                    self.ask(scene);
+                    self.wait(scene);
+                }
                 Phase::Sending if self.has_come_in(scene) => self.end_train(scene),
                 Phase::Settling if self.is_acknowledged(scene) => self.wait(scene),
                 Phase::Waiting if self.due == scene.net.now => {
@@ -208,7 +263,9 @@ impl Scripted {
     /// Whether the end that speaks first is connected: the one that opens with the answer to its SYN, the other with
     /// the answer to that.
     fn is_connected(&self, scene: &Scene) -> bool {
-        let opener_speaks = self.receiver_opens != scene.script[0].forward;
+        // The client of a dialogue asks first.
+        let forward = self.trains(scene).first().is_some_and(|train| train.forward);
+        let opener_speaks = self.receiver_opens != forward;
         let first = &self.halves[0];
         if opener_speaks && self.receiver_opens { first.receiver.next() > 0 } else { first.sender.una() > 0 }
     }
@@ -218,7 +275,7 @@ impl Scripted {
         while let Some(part) = scene.parts.get(self.part)
             && (self.phase, part.train as usize) == (Phase::Sending, self.train)
         {
-            let half = &self.halves[half_of(&scene.script[self.train])];
+            let half = &self.halves[half_of(&self.trains(scene)[self.train])];
             let segment = half.shape.first + ((part.end - 1) / u64::from(scene.tcp.mss)) as u32;
             if half.receiver.next() <= segment {
                 return;
@@ -230,19 +287,19 @@ impl Scripted {
     }
 
     fn has_come_in(&self, scene: &Scene) -> bool {
-        let half = &self.halves[half_of(&scene.script[self.train])];
+        let half = &self.halves[half_of(&self.trains(scene)[self.train])];
         half.receiver.next() > half.shape.end
     }
 
     /// Whether the train before is acknowledged.
     fn is_acknowledged(&self, scene: &Scene) -> bool {
-        let half = &self.halves[half_of(&scene.script[self.train - 1])];
+        let half = &self.halves[half_of(&self.trains(scene)[self.train - 1])];
         half.sender.una() > half.shape.end
     }
 
     fn wait(&mut self, scene: &mut Scene) {
         self.phase = Phase::Waiting;
-        self.act_in(scene.script[self.train].wait, scene);
+        self.act_in(self.trains(scene)[self.train].wait, scene);
     }
 
     fn act_in(&mut self, time: Time, scene: &mut Scene) {
@@ -253,7 +310,7 @@ impl Scripted {
     }
 
     fn start_train(&mut self, scene: &mut Scene) {
-        let (tcp, train) = (scene.tcp, scene.script[self.train]);
+        let (tcp, train) = (scene.tcp, self.trains(scene)[self.train]);
         let half = half_of(&train);
         if half == 1 && self.halves[1].shape.end == 0 {
             let [first, second] = &mut self.halves;
@@ -269,27 +326,34 @@ impl Scripted {
         shape.train_bytes = train.bytes;
         shape.end += segments;
         shape.tail = (train.bytes - u64::from(segments - 1) * u64::from(tcp.mss)) as u32;
+        if self.dialogue.is_none() {
+            self.record_train(half, scene);
+        }
+        self.phase = Phase::Sending;
+        self.release(scene);
+    }
+
+    /// Writes the train down that begins, and its parts.
+    fn record_train(&mut self, half: usize, scene: &mut Scene) {
         self.record = scene.trains.len();
-        let (flow, now) = (shape.owner.flow, scene.net.now);
+        let (flow, now) = (self.halves[0].shape.owner.flow, scene.net.now);
         let train = self.train as u32;
         let record = TrainRecord { flow, train, part: 0, forward: half == 0, start: now, end: Time::NEVER };
         scene.trains.push(record);
         self.part_record = self.record + 1;
         let own = scene.parts[self.part..].iter().take_while(|part| part.train == train);
         scene.trains.extend(own.map(|part| TrainRecord { part: part.number, ..record }));
-        self.phase = Phase::Sending;
-        self.release(scene);
     }
 
     /// Hands the next packet of the train to TCP, or all of them when they are not paced.
     fn release(&mut self, scene: &mut Scene) {
-        let (tcp, train) = (scene.tcp, scene.script[self.train]);
+        let (tcp, train) = (scene.tcp, self.trains(scene)[self.train]);
         let half = half_of(&train);
         let shape = &mut self.halves[half].shape;
         shape.last = if train.pace > Time::ZERO { (shape.last + 1).max(shape.first) } else { shape.end };
         if shape.last < shape.end {
             self.act_in(train.pace, scene);
-        } else if half == 0 && self.train + 1 == scene.script.len() && tcp.fin {
+        } else if half == 0 && self.dialogue.is_none() && self.train + 1 == scene.script.len() && tcp.fin {
             // Nothing to wait for: the FIN follows the data.
             shape.last = shape.fin;
         }
@@ -297,10 +361,13 @@ impl Scripted {
     }
 
     fn end_train(&mut self, scene: &mut Scene) {
-        let train = scene.script[self.train];
-        scene.trains[self.record].end = scene.net.now;
+        let train = self.trains(scene)[self.train];
+        if self.dialogue.is_none() {
+            scene.trains[self.record].end = scene.net.now;
+        }
         self.train += 1;
-        match scene.script.get(self.train) {
+        self.ask(scene);
+        match self.trains(scene).get(self.train) {
             Some(next) if next.forward == train.forward => self.phase = Phase::Settling,
             Some(_) => self.wait(scene),
             None => self.finish_script(train, scene),
@@ -311,7 +378,10 @@ impl Scripted {
         let tcp = scene.tcp;
         self.phase = Phase::Closing;
         self.finish = scene.net.now;
-        if tcp.fin && !last.forward {
+        if self.dialogue.is_some() {
+            self.end_dialogue();
+        }
+        if tcp.fin && (!last.forward || self.dialogue.is_some()) {
             let shape = &mut self.halves[0].shape;
             shape.last = shape.fin;
             self.send(0, scene, |half, net| half.sender.send_allowed(&half.shape, tcp, net));

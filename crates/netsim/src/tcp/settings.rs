@@ -259,7 +259,11 @@ impl Tcp {
             return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack or linux"));
         }
         if self.recovery.is_linux() && !matches!(self.ecn, EcnMode::Off | EcnMode::Classic) {
-            return Err(ConfigError::Value("tcp.ecn", format!("{:?}", self.ecn).to_lowercase(), "off or classic with tcp.recovery = linux"));
+            return Err(ConfigError::Value(
+                "tcp.ecn",
+                format!("{:?}", self.ecn).to_lowercase(),
+                "off or classic with tcp.recovery = linux",
+            ));
         }
         if self.recovery.is_linux() && self.tick < Time::from_millis(1) {
             let value = self.tick.0.to_string();

@@ -93,6 +93,7 @@ pub fn wired(discipline: &str) -> Run {
         subflows: false,
         scripts: Default::default(),
         bursts: Default::default(),
+        applications: Vec::new(),
         probes: Vec::new(),
     }
 }

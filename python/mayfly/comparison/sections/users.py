@@ -22,9 +22,11 @@ def measure(of: Measured) -> dict[str, Any]:
         pl.concat(probes) if probes else pl.DataFrame(),
         first.idle_rtt_s,
         of.workload.begin_s,
-        min(run.counters["end_ns"] for run in of.runs) * 1e-9,
+        of.end_s,
         _streams(of),
         pl.concat(calls) if calls else None,
+        of.frames,
+        of.segments,
     )
     return {"users": found}
 

@@ -6,13 +6,16 @@ rng)`` of flows that start at times known beforehand, or ``pages_of(...)`` of pa
 
 from mayfly.fields import Section
 from mayfly.workload.sources.batch import BatchSection
+from mayfly.workload.sources.call import CallSection
 from mayfly.workload.sources.cbr import CbrSection
+from mayfly.workload.sources.gaming import GamingSection
 from mayfly.workload.sources.http import HttpSection
 from mayfly.workload.sources.on_off import OnOffSection
 from mayfly.workload.sources.permanent import PermanentSection
 from mayfly.workload.sources.replay import ReplaySection
 from mayfly.workload.sources.short_term import ShortTermSection
 from mayfly.workload.sources.vbr import VbrSection
+from mayfly.workload.sources.video import VideoSection
 from mayfly.workload.sources.web import WebSection
 
 SOURCES: dict[str, type[Section]] = {
@@ -25,6 +28,9 @@ SOURCES: dict[str, type[Section]] = {
     "replay": ReplaySection,
     "short_term": ShortTermSection,
     "http": HttpSection,
+    "call": CallSection,
+    "video": VideoSection,
+    "gaming": GamingSection,
 }
 """Section of each, by its name below ``[workload]``."""
 

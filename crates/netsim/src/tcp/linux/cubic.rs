@@ -103,11 +103,8 @@ impl Cubic {
     /// The threshold after a loss, with fast convergence: who had less than before gives up more.
     pub(super) fn reduced(&mut self, cwnd: u32) -> u32 {
         self.epoch_start = 0;
-        self.last_max = if cwnd < self.last_max {
-            (u64::from(cwnd) * (BETA_SCALE + BETA) / (2 * BETA_SCALE)) as u32
-        } else {
-            cwnd
-        };
+        self.last_max =
+            if cwnd < self.last_max { (u64::from(cwnd) * (BETA_SCALE + BETA) / (2 * BETA_SCALE)) as u32 } else { cwnd };
         ((u64::from(cwnd) * BETA / BETA_SCALE) as u32).max(2)
     }
 
@@ -155,8 +152,7 @@ impl Cubic {
         let delta = (C_SCALE * offset * offset * offset) >> (10 + 3 * HZ_BITS);
         let origin = i64::from(self.origin);
         let target = if t < self.k { origin - delta as i64 } else { origin + delta as i64 };
-        self.per_segment =
-            if target > i64::from(cwnd) { cwnd / (target - i64::from(cwnd)) as u32 } else { 100 * cwnd };
+        self.per_segment = if target > i64::from(cwnd) { cwnd / (target - i64::from(cwnd)) as u32 } else { 100 * cwnd };
         if self.last_max == 0 && self.per_segment > 20 {
             // A twentieth per round trip while nothing is known of the path.
             self.per_segment = 20;
@@ -219,9 +215,9 @@ impl Cubic {
 fn cube_root(a: u64) -> u64 {
     /// `64 cbrt(x)`, rounded, for the numbers of six bits.
     const ROOTS: [u8; 64] = [
-        0, 54, 54, 54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156, 157, 161, 164, 168, 170, 173, 176, 179,
-        181, 185, 187, 190, 192, 194, 197, 199, 200, 202, 204, 206, 209, 211, 213, 215, 217, 219, 221, 222, 224, 225, 227,
-        229, 231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
+        0, 54, 54, 54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156, 157, 161, 164, 168, 170, 173, 176,
+        179, 181, 185, 187, 190, 192, 194, 197, 199, 200, 202, 204, 206, 209, 211, 213, 215, 217, 219, 221, 222, 224,
+        225, 227, 229, 231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
     ];
     let bits = u64::from(u64::BITS - a.leading_zeros());
     if bits < 7 {

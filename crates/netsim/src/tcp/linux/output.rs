@@ -8,8 +8,8 @@ use super::sender::{Sender, State};
 use super::timers::Pending;
 use crate::event::Kind;
 use crate::options::SegmentOptions;
-use crate::tcp::{Riding, Shape};
 use crate::tcp::settings::Tcp;
+use crate::tcp::{Riding, Shape};
 use crate::wire::handle::ECHO;
 use crate::wire::net::Net;
 

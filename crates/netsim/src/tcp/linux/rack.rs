@@ -95,8 +95,8 @@ impl Sender {
             if segment.lost && !segment.retrans {
                 continue;
             }
-            let newer = self.rack.sent_us > segment.sent_us
-                || self.rack.sent_us == segment.sent_us && self.rack.end > seq + 1;
+            let newer =
+                self.rack.sent_us > segment.sent_us || self.rack.sent_us == segment.sent_us && self.rack.end > seq + 1;
             if !newer {
                 break;
             }

@@ -135,7 +135,7 @@ impl Bench {
             log: String::new(),
         };
         let (_, mut scene) = bench.split();
-        let scripted = Scripted::open(owner, [0, 1], &spec, (0, 1), history, &mut scene);
+        let scripted = Scripted::open(owner, [0, 1], &spec, (0, 1), history, None, &mut scene);
         bench.scripted = Some(scripted);
         bench
     }

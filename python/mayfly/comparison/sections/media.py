@@ -1,0 +1,102 @@
+"""Calls, films and games under each discipline."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mayfly.comparison.measured import Measured
+from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.metrics.media import FRAME_DEADLINE_S, call_rows, film_rows, gaming_rows
+from mayfly.show.table import Table
+from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
+
+
+def measure(of: Measured) -> dict[str, Any]:
+    """The key ``media``, of workloads that have calls, films or games."""
+    frames, segments = of.frames, of.segments
+    end_s = of.end_s
+    found = {
+        "calls": call_rows(of.records, frames, end_s),
+        "films": film_rows(of.records, segments, end_s),
+        "games": gaming_rows(of.records, frames, end_s),
+    }
+    return {"media": found} if any(found.values()) else {}
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else digits(value)
+
+
+def _ms(value: float | None) -> str:
+    return MISSING if value is None else time_text(value / 1e3)
+
+
+def _share(value: float | None) -> str:
+    return MISSING if value is None else share_text(value)
+
+
+Column = tuple[str, Callable[[Mapping[str, Any]], str]]
+
+_DELAYS: tuple[Column, ...] = (
+    ("delay\nmedian", lambda row: _ms(row["delay_p50_ms"])),
+    ("delay\n95 %", lambda row: _ms(row["delay_p95_ms"])),
+)
+
+KINDS: dict[str, tuple[str, str, tuple[Column, ...]]] = {
+    "calls": (
+        "Calls",
+        "Rate of what came whole; delay from the making of a unit to its last packet; MOS of speech by the E-model. "
+        "The picture stands still where the next whole frame is more than 150 ms and two frames late.",
+        (
+            ("way", lambda row: row["direction"]),
+            ("calls", lambda row: count_text(row["calls"])),
+            ("Mbit/s", lambda row: _number(row["rate_mbps"])),
+            ("MOS", lambda row: MISSING if row["mos"] is None else f"{row['mos']:.1f}"),
+            ("packets\nlost", lambda row: _share(row["loss"])),
+            *_DELAYS,
+            ("jitter", lambda row: _ms(row["jitter_ms"])),
+            ("stands\nstill", lambda row: _share(row["frozen"])),
+        ),
+    ),
+    "films": (
+        "Films",
+        "Means over the films; they stand still for a share of the time from their beginning on.",
+        (
+            ("films", lambda row: count_text(row["films"])),
+            ("Mbit/s", lambda row: _number(row["rate_mbps"])),
+            ("switches", lambda row: _number(row["switches"])),
+            ("begins\nafter", lambda row: time_text(row["startup_s"])),
+            ("stalls", lambda row: _number(row["stalls"])),
+            ("stands\nstill", lambda row: _share(row["stalled_share"])),
+        ),
+    ),
+    "games": (
+        "Games",
+        f"A frame is late when its last packet comes more than {time_text(FRAME_DEADLINE_S)} after it was made, lost "
+        "when a packet of it never comes.",
+        (
+            ("streams", lambda row: count_text(row["streams"])),
+            ("frames\nlate", lambda row: _share(row["late"])),
+            ("frames\nlost", lambda row: _share(row["lost"])),
+            *_DELAYS,
+            ("delay\n99 %", lambda row: _ms(row["delay_p99_ms"])),
+        ),
+    ),
+}
+
+
+def tables(summary: Summary) -> tuple[Table, ...]:
+    """A table each of calls, films and games, where there are some: a row per discipline and group."""
+    found = []
+    for kind, (title, note, columns) in KINDS.items():
+        lines = []
+        for row in rows_with(summary, "media"):
+            for position, own in enumerate(row["media"][kind]):
+                label = row["label"] if position == 0 else ""
+                lines.append((label, own["group"] or MISSING, *(cell(own) for _, cell in columns)))
+        if lines:
+            heads = ("discipline", "group", *(head for head, _ in columns))
+            found.append(Table(title, heads, tuple(lines), names=3 if kind == "calls" else 2, notes=(note,)))
+    return tuple(found)
+
+
+SECTION = Section(measure, tables)
