@@ -97,8 +97,7 @@ pub(crate) struct Impairments {
 impl Impairments {
     /// `None` without rules.
     pub(crate) fn of(rules: &[Impairment]) -> Option<Box<Impairments>> {
-        let found =
-            || Impairments { rules: rules.to_vec(), transmissions: HashMap::new(), acks: HashMap::new() };
+        let found = || Impairments { rules: rules.to_vec(), transmissions: HashMap::new(), acks: HashMap::new() };
         (!rules.is_empty()).then(|| Box::new(found()))
     }
 
@@ -169,9 +168,10 @@ mod tests {
     fn a_transmission_of_a_segment_is_dropped_in_each_flow() {
         let mut link = under(Way::Data, Whom::Segment { number: 7, transmission: 2 }, Effect::Drop);
         let mut met = |flow, number| link.meet(&mut packet(flow, Direction::Forward, number), AT) == Fate::Dropped;
-        assert_eq!([met(0, 7), met(0, 8), met(0, 7), met(1, 7), met(0, 7), met(1, 7)], [
-            false, false, true, false, false, true
-        ]);
+        assert_eq!(
+            [met(0, 7), met(0, 8), met(0, 7), met(1, 7), met(0, 7), met(1, 7)],
+            [false, false, true, false, false, true]
+        );
     }
 
     #[test]
