@@ -210,3 +210,16 @@ def test_a_kernel_that_looks_for_errors_is_not_the_one_that_scenarios_run_in(mon
     (tmp_path / "uml-a" / "linux").unlink()
     with pytest.raises(MayflyError, match="no test kernel"):
         guest.kernel()
+
+
+def test_a_kernel_with_other_ticks_is_not_the_one_that_scenarios_run_in(monkeypatch, tmp_path):
+    monkeypatch.setenv("MAYFLY_KERNEL_CACHE", str(tmp_path))
+    for at, (name, config) in enumerate((("uml-a", "CONFIG_HZ=100\n"), ("uml-b", "CONFIG_HZ=100\nCONFIG_HZ=1000\n"))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config").write_text(config)
+        (tmp_path / name / "linux").write_text("")
+        os.utime(tmp_path / name / "linux", (at, at))
+    assert [guest.kernel(hz).parent.name for hz in (100, 1000)] == ["uml-a", "uml-b"]
+    (tmp_path / "uml-b" / "linux").unlink()
+    with pytest.raises(MayflyError, match=r"no test kernel of 1000 ticks a second in .*build.sh .* config.packetdrill"):
+        guest.kernel(1000)

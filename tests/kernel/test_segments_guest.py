@@ -9,7 +9,7 @@ pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
 from mayfly.engines import guest
 from mayfly.engines.segments import traces
-from mayfly.engines.segments.patterns import BASE, DELAY_S, PACKET_S, Options, patterns
+from mayfly.engines.segments.patterns import BASE, DELAY_S, MTU, PACKET_S, RATE_BPS, Options, patterns
 from mayfly.engines.segments.simulated import in_kernel
 from mayfly.errors import MayflyError
 
@@ -49,8 +49,10 @@ def test_packets_come_when_rate_and_delay_say(tmp_path):
     (one,) = traces.read(path)
     data = [packet for packet in one.packets if packet.bytes]
     assert len(data) == 10
+    # The first waits for the acknowledgement that completes the handshake.
+    header_s = (MTU - one.mss) * 8 / RATE_BPS
     for number, packet in enumerate(data):
-        due_ns = data[0].time_ns + ((number + 1) * PACKET_S + DELAY_S) * 1e9
+        due_ns = data[0].time_ns + (header_s + (number + 1) * PACKET_S + DELAY_S) * 1e9
         assert packet.arrival_ns == pytest.approx(due_ns, abs=CLOCK_NS)
     answers = [packet for packet in one.packets if packet.direction == 1][1:]
     for packet, answer in zip(data, answers, strict=True):

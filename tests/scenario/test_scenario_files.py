@@ -102,6 +102,10 @@ BY_NAME = {
     ),
     "network.topology": ("parking-lot", "parking-lot"),
     "network.watched": ("r1>r2", "r1>r2"),
+    "network.impairment": (
+        '[{segment = 3, do = "drop"}, {direction = "ack", from = "1s", to = 2, do = "hold"}]',
+        (("data", "drop", 3, 1, None, None, None, None), ("ack", "hold", None, 1, None, 1.0, 2.0, None)),
+    ),
     "network.link": (
         '[{from = "a", to = "b", rate = "5mbit"}]',
         (("a", "b", None, 5_000_000, None, None, None, None, None, "compare", None),),

@@ -68,11 +68,14 @@ def cached() -> Path:
     return Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
 
 
-FRAGMENTS = {100: "", 1000: " config.packetdrill"}
+HZ = 100
+"""Ticks a second of User Mode Linux."""
+
+FRAGMENTS = {HZ: "", 1000: " config.packetdrill"}
 """Ticks a second that a test kernel may have, and the configuration that gives it them."""
 
 
-def kernel(hz: int = 100) -> Path:
+def kernel(hz: int = HZ) -> Path:
     """The test kernel: of those in the cache the newest, without the checks that make one slow.
 
     Parameters
@@ -91,20 +94,21 @@ def kernel(hz: int = 100) -> Path:
     if not built:
         script = sources() / "uml" / "build.sh"
         command = f"{script} {cache}{FRAGMENTS[hz]}"
-        raise MayflyError(f"no test kernel of {hz} ticks a second in {cache}: build it, 6 minutes of CPU: {command}")
+        what = "test kernel" if hz == HZ else f"test kernel of {hz} ticks a second"
+        raise MayflyError(f"no {what} in {cache}: build it once, 6 minutes of CPU: {command}")
     return built[-1]
 
 
 def _is_plain(linux: Path, hz: int) -> bool:
     """Whether it has that many ticks, and is built without `config.kasan`, with which a run takes six times as long."""
     config = linux.with_name("config")
-    lines = config.read_text().splitlines() if config.exists() else ["CONFIG_HZ=100"]
+    lines = config.read_text().splitlines() if config.exists() else []
     # What a fragment says comes last, and counts.
-    ticks = [line for line in lines if line.startswith("CONFIG_HZ=")][-1:]
-    return ticks == [f"CONFIG_HZ={hz}"] and "CONFIG_KASAN=y" not in lines
+    ticks = [line for line in lines if line.startswith("CONFIG_HZ=")] or [f"CONFIG_HZ={HZ}"]
+    return ticks[-1] == f"CONFIG_HZ={hz}" and "CONFIG_KASAN=y" not in lines
 
 
-def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM, hz: int = 100) -> Any:
+def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM, hz: int = HZ) -> Any:
     """Runs a flow list in the kernel.
 
     Parameters
