@@ -129,7 +129,7 @@ impl Cobalt {
         }
         let blue = self.blue_drops(&mut env.rng);
         // What BLUE drops is not marked before, so that marks are of packets that are sent.
-        let unmarked = signal && !(blue && !last) && !env.mark(packet);
+        let unmarked = signal && (last || !blue) && !env.mark(packet);
         let drop = blue || unmarked;
         if self.count == 0 {
             self.next = Time(now.0.saturating_add(law.interval.0));

@@ -77,7 +77,7 @@ impl Sender {
         let prior_una = self.una;
         let prior_packets = self.packets_out;
         let (delivered, lost) = (self.delivered, self.lost);
-        let selective = Sender::selective(tcp);
+        let selective = tcp.recovery.is_selective();
         let stamp_echo = net.options.of(options).filter(|_| tcp.timestamps).map(|options| options.echoed);
         let stamp_echo = stamp_echo.map(|echoed| self.clock.stamp(echoed));
         let (mut blocks, mut count) = ([(0, 0); 4], 0);
@@ -355,7 +355,7 @@ impl Sender {
         tcp: &Tcp,
         now: Time,
     ) {
-        let selective = Sender::selective(tcp);
+        let selective = tcp.recovery.is_selective();
         let prior_sacked = self.sacked_out;
         let mut first_sent_us = None;
         let mut last_sent_us = 0;

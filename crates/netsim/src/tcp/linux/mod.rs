@@ -16,7 +16,10 @@ mod bbr;
 mod clock;
 mod control;
 mod cubic;
+mod delivery;
+mod losses;
 mod output;
+mod pending;
 mod queue;
 mod rack;
 mod rate;
@@ -27,6 +30,7 @@ mod sender;
 mod state;
 mod timers;
 mod undo;
+mod window;
 
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

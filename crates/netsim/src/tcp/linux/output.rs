@@ -4,8 +4,8 @@ use qdisc::Ecn;
 use units::Time;
 
 use super::acks::{Flags, Rexmit};
+use super::pending::Pending;
 use super::sender::{Sender, State};
-use super::timers::Pending;
 use crate::event::Kind;
 use crate::options::SegmentOptions;
 use crate::tcp::settings::Tcp;

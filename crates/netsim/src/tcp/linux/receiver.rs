@@ -21,8 +21,6 @@ use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
-use super::sender::Sender;
-
 /// Acknowledgements that are quick at most, in a row (`TCP_MAX_QUICKACKS`), and after a mark.
 const QUICK: u32 = 16;
 const QUICK_AFTER_MARK: u32 = 2;
@@ -321,7 +319,7 @@ impl Receiver {
             return;
         }
         self.held += 1;
-        if !Sender::selective(tcp) {
+        if !tcp.recovery.is_selective() {
             return;
         }
         let start = self.above_gap.run_start(seq, self.next);
@@ -382,7 +380,7 @@ impl Receiver {
             }
             return;
         }
-        if !Sender::selective(tcp) || self.together >= HELD_TOGETHER {
+        if !tcp.recovery.is_selective() || self.together >= HELD_TOGETHER {
             self.acknowledge(shape, tcp, net);
             return;
         }
@@ -466,7 +464,7 @@ impl Receiver {
         (self.deadlines.delayed, self.deadlines.held, self.together) = (Time::NEVER, Time::NEVER, 0);
         let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
         ack.handle |= if self.echo { ECHO } else { 0 };
-        let blocks = Sender::selective(tcp) && (self.count > 0 || self.twice.is_some());
+        let blocks = tcp.recovery.is_selective() && (self.count > 0 || self.twice.is_some());
         if blocks || tcp.timestamps {
             self.add_options(blocks, &mut ack, tcp, net);
         }

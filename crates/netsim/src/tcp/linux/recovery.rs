@@ -20,7 +20,7 @@ impl Sender {
         tcp: &Tcp,
         net: &mut Net,
     ) {
-        let selective = Sender::selective(tcp);
+        let selective = tcp.recovery.is_selective();
         if self.packets_out == 0 {
             self.sacked_out = 0;
         }
@@ -90,7 +90,7 @@ impl Sender {
 
     /// Where nothing is being repaired: whether recovery begins now.
     fn leave_open(&mut self, duplicate: bool, flags: &mut Flags, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
-        if !Sender::selective(tcp) {
+        if !tcp.recovery.is_selective() {
             if flags.una_advanced {
                 self.sacked_out = 0;
             }
@@ -114,7 +114,7 @@ impl Sender {
         if self.packets_out == 0 {
             return;
         }
-        if Sender::selective(tcp) {
+        if tcp.recovery.is_selective() {
             let before = self.retrans_out;
             if self.rack_mark_lost(shape, net) {
                 flags.set_timer = false;
@@ -287,7 +287,7 @@ impl Sender {
             self.undo_recovery(stamp_echo, tcp, net);
             return;
         }
-        if !Sender::selective(tcp) {
+        if !tcp.recovery.is_selective() {
             if self.nxt > self.high_seq && duplicate {
                 self.add_reno_sack(duplicate, flags.ece);
             } else if flags.una_advanced {
@@ -301,7 +301,7 @@ impl Sender {
     /// (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self, tcp: &Tcp, net: &Net) {
         let new_recovery = self.state < State::Recovery;
-        let selective = Sender::selective(tcp);
+        let selective = tcp.recovery.is_selective();
         if !selective {
             self.sacked_out = 0;
         }

@@ -4,7 +4,6 @@
 //! four deviations rather than the timeout. Source: Linux, `tcp_rtt_estimator`; Jacobson 1988; lib/minmax.c.
 
 use super::clock::Jiffies;
-use super::sender::Sender;
 use crate::tcp::settings::Tcp;
 
 /// For how long the least round-trip time counts (`tcp_min_rtt_wlen`), microseconds.
@@ -62,7 +61,7 @@ pub(super) struct Estimator {
     /// Four times the mean deviation, its largest of this round trip, and what the timeout takes.
     mdev_us: u32,
     mdev_max_us: u32,
-    rttvar_us: u32,
+    pub(super) rttvar_us: u32,
     /// The number that ends this round trip.
     round_end: u32,
     least: Least,
@@ -123,19 +122,5 @@ impl Estimator {
             self.round_end = nxt;
             self.mdev_max_us = min_rto_us;
         }
-    }
-}
-
-impl Sender {
-    /// `min_rto` in whole jiffies, microseconds.
-    #[inline]
-    pub(super) fn min_rto_us(&self, tcp: &Tcp) -> u32 {
-        self.clock.in_us(self.clock.in_jiffies(tcp.min_rto.0 / 1000)) as u32
-    }
-
-    /// The timeout that follows from the estimate; a back-off ends.
-    pub(super) fn set_rto(&mut self, tcp: &Tcp) {
-        let us = (self.estimator.srtt_us >> 3) + self.estimator.rttvar_us;
-        self.rto = self.clock.in_jiffies(us.into()).min(self.clock.in_jiffies(tcp.max_rto.0 / 1000));
     }
 }

@@ -4,12 +4,12 @@ use units::{Direction, Time};
 
 use super::clock::{Clock, Jiffies};
 use super::control::Controller;
+use super::pending::Pending;
 use super::queue::Queue;
 use super::rack::Rack;
 use super::rate::RateMeter;
 use super::receiver::Receiver;
 use super::rtt::Estimator;
-use super::timers::Pending;
 use crate::out::records::FlowRecord;
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Life, Shape};
@@ -224,12 +224,6 @@ impl Sender {
             acks: 0,
             cwnd_sum: 0,
         }
-    }
-
-    /// Whether acknowledgements are selective.
-    #[inline]
-    pub(super) fn selective(tcp: &Tcp) -> bool {
-        tcp.recovery.is_selective()
     }
 
     /// Segments in flight: sent, and neither arrived nor lost.

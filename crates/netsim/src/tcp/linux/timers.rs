@@ -3,25 +3,26 @@
 use units::Time;
 
 use super::clock::Jiffies;
+use super::pending::{MIN_TIMEOUT_US, Pending};
 use super::sender::{Sender, State};
 use crate::event::Kind;
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Life, Shape};
 use crate::wire::net::Net;
 
-/// Added to times that would be too short for a timer, microseconds (`TCP_TIMEOUT_MIN_US`).
-pub(super) const MIN_TIMEOUT_US: u64 = 2000;
-
-/// What the timer is set for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pending {
-    Nothing,
-    Retransmit,
-    LossProbe,
-    Reordering,
-}
-
 impl Sender {
+    /// `min_rto` in whole jiffies, microseconds.
+    #[inline]
+    pub(super) fn min_rto_us(&self, tcp: &Tcp) -> u32 {
+        self.clock.in_us(self.clock.in_jiffies(tcp.min_rto.0 / 1000)) as u32
+    }
+
+    /// The timeout that follows from the estimate; a back-off ends.
+    pub(super) fn set_rto(&mut self, tcp: &Tcp) {
+        let us = (self.estimator.srtt_us >> 3) + self.estimator.rttvar_us;
+        self.rto = self.clock.in_jiffies(us.into()).min(self.clock.in_jiffies(tcp.max_rto.0 / 1000));
+    }
+
     /// Sets the timer to `what` in so many jiffies.
     pub(super) fn set_timer(&mut self, what: Pending, jiffies: Jiffies, shape: &Shape, net: &mut Net) {
         let most = self.clock.in_jiffies(120_000_000);
@@ -82,7 +83,7 @@ impl Sender {
     /// Sets the timer to a probe in two round-trip times (RFC 8985, 7.2); whether there may be one.
     pub(super) fn schedule_loss_probe(&mut self, advancing: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
         let open = matches!(self.state, State::Open | State::Cwr);
-        if self.packets_out == 0 || !Sender::selective(tcp) || !open || self.una == 0 {
+        if self.packets_out == 0 || !tcp.recovery.is_selective() || !open || self.una == 0 {
             return false;
         }
         let mut timeout = if self.estimator.srtt_us > 0 {

@@ -24,7 +24,7 @@ impl Sender {
     }
 
     fn may_undo(&self, stamp_echo: Option<u64>, tcp: &Tcp) -> bool {
-        let held = !Sender::selective(tcp) && self.una >= self.high_seq && self.retrans_stamp.is_none();
+        let held = !tcp.recovery.is_selective() && self.una >= self.high_seq && self.retrans_stamp.is_none();
         self.undo_marker > 0 && (self.undo_retrans == 0 || !held && self.was_delayed(stamp_echo))
     }
 
@@ -51,7 +51,7 @@ impl Sender {
     /// Without selective acknowledgements a state is held until something above it is acknowledged, or late duplicates
     /// would begin another recovery (RFC 6582, 4.1).
     fn is_held(&mut self, tcp: &Tcp) -> bool {
-        let held = self.una == self.high_seq && !Sender::selective(tcp);
+        let held = self.una == self.high_seq && !tcp.recovery.is_selective();
         if held && !self.any_retransmitted() {
             self.retrans_stamp = None;
         }
@@ -92,7 +92,7 @@ impl Sender {
         if self.is_held(tcp) {
             return true;
         }
-        if spurious || Sender::selective(tcp) {
+        if spurious || tcp.recovery.is_selective() {
             self.state = State::Open;
         }
         true
