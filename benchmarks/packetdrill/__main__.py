@@ -16,6 +16,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pydantic import ValidationError
+
+from mayfly.scenario.transport import Tcp
 from mayfly.text.files import complete
 from packetdrill import page, results
 from packetdrill.results import Case, UnavailableError, Verdict
@@ -49,13 +52,25 @@ def all_cases() -> list[Case]:
 def named(text: str) -> Case:
     path = Path(text)
     if not path.is_file():
-        sys.exit(f"error: {text}: no such file")
+        raise argparse.ArgumentTypeError(f"{text}: no such file")
     return Case("given", path.stem, path, path.parent.name)
+
+
+def transport(given: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Fields of ``[tcp]`` over those of Linux; the first that is not taken ends the command."""
+    fields = {"preset": "linux", **dict(given)}
+    try:
+        Tcp.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        sys.stderr.write(f"error: --tcp {first['loc'][0]}: {first['msg']}\n")
+        sys.exit(2)
+    return fields
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scripts", nargs="*", metavar="SCRIPT")
+    parser.add_argument("scripts", nargs="*", type=named, metavar="SCRIPT")
     parser.add_argument("--tcp", action="append", default=[], type=field, metavar="FIELD=VALUE")
     parser.add_argument("--kernel", action="store_true", help="on the kernel of the guest, not on the simulator")
     parser.add_argument("--group", action="append", metavar="NAME", help="of all, those of this group alone")
@@ -69,16 +84,18 @@ def main() -> int:
     scope = results.scope()
     if given.group and (unknown := set(given.group) - set(scope)):
         parser.error(f"--group {min(unknown)}: must be one of {', '.join(sorted(scope))}")
-    cases = [named(text) for text in given.scripts] or [
+    cases = given.scripts or [
         case
         for case in all_cases()
         if (given.out_of_scope or "out" not in scope.get(case.group, {}))
         and (not given.group or case.group in given.group)
     ]
+    if given.record and (given.scripts or given.tcp):
+        parser.error('--record is for the scripts of the collections with preset = "linux"')
     if given.kernel:
         verdicts = results.on_kernel(cases, results.selftests(CACHE), in_guest)
     else:
-        backend = simulated({"preset": "linux", **dict(given.tcp)})
+        backend = simulated(transport(given.tcp))
         verdicts = [results.judge(case, backend) for case in cases]
     for verdict in verdicts:
         print(f"{verdict.case.collection} {verdict.case.name}: {verdict.failure or 'pass'}")
@@ -102,7 +119,8 @@ def in_guest(module: str, settings: dict[str, Any]) -> dict[str, Any]:
 def write_page(path: Path) -> None:
     found = all_cases()
     if len({case.collection for case in found}) < 2:
-        sys.exit("error: the page tells of both collections of scripts")
+        sys.stderr.write("error: the page tells of both collections of scripts\n")
+        sys.exit(2)
     with complete(path) as partial:
         partial.write_text(page.text(found), encoding="utf-8")
 

@@ -4,6 +4,7 @@ Every script in scope keeps the verdict recorded in benchmarks/packetdrill/verdi
 """
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -196,6 +197,22 @@ def test_every_failure_has_a_cause():
 def test_the_page_is_what_is_recorded():
     shown = (ROOT / "docs" / "kernel" / "packetdrill.md").read_text(encoding="utf-8")
     assert shown == page.text(gtests() + selftests())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--tcp", "mood=1"], "--tcp mood: "),
+        (["--tcp", "recovery"], "must be FIELD=VALUE"),
+        (["no.pkt"], "no.pkt: no such file"),
+        (["--group", "mood"], "--group mood: must be one of accecn"),
+        (["--record", "--tcp", "recovery=sack"], "--record is for the scripts of the collections"),
+    ],
+)
+def test_bad_input_of_the_command_is_refused_in_one_line(arguments, said):
+    command = [sys.executable, str(ROOT / "benchmarks" / "packetdrill"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr.splitlines()[-1], done.stderr
 
 
 def test_a_script_that_changes_is_told(tmp_path, monkeypatch):

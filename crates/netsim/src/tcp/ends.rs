@@ -14,6 +14,7 @@ use crate::wire::net::Net;
 
 /// The end that sends the data.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "the form of most runs is read at every packet")]
 pub(crate) enum SendingEnd {
     /// As RFC 5681 and its companions say.
     Rfc(Sender),
@@ -23,6 +24,7 @@ pub(crate) enum SendingEnd {
 
 /// The end that receives the data.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "the form of most runs is read at every packet")]
 pub(crate) enum ReceivingEnd {
     /// As RFC 5681 and its companions say.
     Rfc(Receiver),
@@ -254,6 +256,15 @@ impl ReceivingEnd {
 
     pub(crate) fn disarm(&mut self) {
         each!(self, ReceivingEnd, receiver => receiver.disarm())
+    }
+
+    /// The receiver of a connection whose settings ask for the RFCs'.
+    #[cfg(test)]
+    pub(crate) fn rfc(&self) -> &Receiver {
+        match self {
+            ReceivingEnd::Rfc(receiver) => receiver,
+            ReceivingEnd::Linux(_) => panic!("a receiver of Linux"),
+        }
     }
 
     /// What the handshake told of the round-trip time.

@@ -127,7 +127,7 @@ impl Sender {
         if self.pacing_rate > 0.0 && self.sent > UNPACED {
             let spacing = (f64::from(bytes) * 1e9 / self.pacing_rate) as u64;
             let credit = (self.next_departure - prior).0.min(spacing / 2);
-            self.next_departure = self.next_departure + Time(spacing - credit);
+            self.next_departure += Time(spacing - credit);
         }
     }
 

@@ -126,7 +126,7 @@ impl Scene {
         }
         assert!(bench.sent.is_empty(), "sent, but not expected: {:?}\nsteps:\n{}", bench.sent, bench.log);
         if self.tcp.ecn.counts() {
-            let (told, marked) = (bench.connection.sender.marks, bench.connection.receiver.marks);
+            let (told, marked) = (bench.connection.sender.rfc().marks, bench.connection.receiver.rfc().marks);
             assert!(told <= marked && (told == marked || !bench.over), "{told} marks told of {marked}");
         }
         if !bench.over {
