@@ -253,7 +253,7 @@ mod tests {
         let (mut now, mut count) = (Time::from_millis(1000), 0);
         // Round trips of 200 ms, in which Reno adds less.
         while cwnd < 100 {
-            now = now + Time(200_000_000 / u64::from(cwnd));
+            now += Time(200_000_000 / u64::from(cwnd));
             let per_segment = cubic.update(cwnd, 1, clock, now);
             count += 1;
             if count >= per_segment {
