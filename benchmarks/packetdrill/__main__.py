@@ -4,7 +4,7 @@
     python benchmarks/packetdrill --page docs/kernel/packetdrill.md
 
 Without a script: all that are in scope, of packetdrill's own and of the kernel. `--tcp` sets fields of `[tcp]` over
-preset = "linux", for example `--tcp recovery=newreno`.
+preset = "linux" and recovery = "linux", for example `--tcp recovery=newreno`.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from mayfly.scenario.transport import Tcp
 from mayfly.text.files import complete
 from packetdrill import page, results
 from packetdrill.results import Case, UnavailableError, Verdict
-from packetdrill.simulated import simulated
+from packetdrill.simulated import LINUX, simulated
 
 CACHE = Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
 
@@ -58,7 +58,7 @@ def named(text: str) -> Case:
 
 def transport(given: list[tuple[str, Any]]) -> dict[str, Any]:
     """Fields of ``[tcp]`` over those of Linux; the first that is not taken ends the command."""
-    fields = {"preset": "linux", **dict(given)}
+    fields = {**LINUX, **dict(given)}
     try:
         Tcp.model_validate(fields)
     except ValidationError as error:
@@ -91,7 +91,7 @@ def main() -> int:
         and (not given.group or case.group in given.group)
     ]
     if given.record and (given.scripts or given.tcp):
-        parser.error('--record is for the scripts of the collections with preset = "linux"')
+        parser.error('--record is for the scripts of the collections with the fields of simulated.LINUX')
     if given.kernel:
         verdicts = results.on_kernel(cases, results.selftests(CACHE), in_guest)
     else:

@@ -47,13 +47,14 @@ DEFAULTS = {
 RULES = {"reno": "aimd"}
 """Names of congestion controls that the simulator spells otherwise."""
 
+LINUX = {"preset": "linux", "recovery": "linux", "tick": "1ms"}
+"""Fields of ``[tcp]``: hosts of Linux with HZ = 1000, which most scripts count on."""
+
 TRANSPORT: dict[str, Callable[[str], dict[str, Any]]] = {
     "tcp_congestion_control": lambda value: {"congestion": RULES.get(value, value)},
     "tcp_slow_start_after_idle": lambda value: {"restart_after_idle": value != "0"},
     "tcp_syn_retries": lambda value: {"syn_retries": int(value)},
     "tcp_retries2": lambda value: {"retries": int(value)},
-    "tcp_early_retrans": lambda value: {"tail_loss_probe": value != "0"},
-    "tcp_recovery": lambda value: {"rack": int(value, 0) & 1 == 1},
     "hystart_detect": lambda value: {"hystart": value != "0"},
     "qdisc": lambda value: {"pacing": value == "fq"},
 }
@@ -450,9 +451,9 @@ class Simulated:
 
 def without_sack(given: dict[str, Any]) -> dict[str, Any]:
     """Fields of ``[tcp]`` for a peer without SACK."""
-    if "sack" in OwnTransport.model_fields:
-        return {"sack": False}
-    return {"recovery": "newreno"} if Tcp.model_validate(given).recovery == "sack" else {}
+    others = {"sack": "newreno", "linux": "linux-without-sack"}
+    recovery = Tcp.model_validate(given).recovery
+    return {"recovery": others.get(recovery, recovery)}
 
 
 def simulated(tcp: dict[str, Any]) -> Callable[[Script], Simulated]:

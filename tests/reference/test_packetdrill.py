@@ -15,11 +15,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from packetdrill import page, results, wire
 from packetdrill.play import play
 from packetdrill.script import Command, Option, Packet, ScriptError, When, Word, parse
-from packetdrill.simulated import simulated
+from packetdrill.simulated import LINUX, simulated
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("MAYFLY_KERNEL_CACHE") or Path.home() / ".cache" / "mayfly")
-LINUX = {"preset": "linux"}
 
 
 def gtests() -> list[results.Case]:
