@@ -61,9 +61,9 @@ impl Model {
         self.path.as_ref().map_or(1, |path| path.cwnd() as u32).max(1)
     }
 
-    /// Segments per second.
+    /// Segments per second, a hundredth below the model's (`bbr_pacing_margin_percent`).
     pub(super) fn pacing_rate(&self) -> f64 {
-        self.path.as_ref().map_or(0.0, |path| path.pacing_rate())
+        self.path.as_ref().map_or(0.0, |path| 0.99 * path.pacing_rate())
     }
 
     pub(super) fn on_reduction(&mut self, in_flight: u32) {

@@ -15,6 +15,9 @@ use crate::wire::net::Net;
 
 /// Segments of a connection that are sent without pacing.
 const UNPACED: u64 = 10;
+/// Pace below which segments leave one by one, bytes per second (`bbr_min_tso_rate`), and bytes that leave together at most.
+const LOW_PACE: f64 = 150_000.0;
+const MOST_TOGETHER: f64 = 65_536.0;
 /// Windows per round trip in slow start, and in congestion avoidance (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 const SLOW_START: f64 = 2.0;
 const AVOIDANCE: f64 = 1.2;
@@ -31,9 +34,51 @@ impl Sender {
             if !closes && self.in_flight() >= self.cwnd || !self.is_in_receiver_window(tcp) {
                 break;
             }
-            self.send_one(shape, tcp, net);
+            if self.is_paced(tcp) {
+                let burst = self.burst();
+                if burst < self.quantum() && self.nxt + burst <= last && self.may_defer(burst, tcp, net) {
+                    self.cwnd_limited = true;
+                    break;
+                }
+                let end = self.nxt + burst.min(last + 1 - self.nxt);
+                let mut bytes = 0;
+                while self.nxt < end && self.is_in_receiver_window(tcp) {
+                    bytes += self.send_one(shape, tcp, net);
+                }
+                self.pace(bytes, net.now);
+            } else {
+                self.send_one(shape, tcp, net);
+            }
         }
         self.note_sent(before, true, shape, tcp, net);
+    }
+
+    /// Segments that leave together where they are paced: what a millisecond takes, two at least unless the pace is below
+    /// 1.2 Mbit/s (`tcp_tso_autosize`, `bbr_min_tso_segs`).
+    fn quantum(&self) -> u32 {
+        let bytes = self.pacing_rate / 1024.0;
+        let least = if self.pacing_rate < LOW_PACE { 1 } else { 2 };
+        ((bytes.min(MOST_TOGETHER) / f64::from(self.mss)) as u32).max(least)
+    }
+
+    /// Segments that leave together now: half of the window at most (`tcp_cwnd_test`).
+    fn burst(&self) -> u32 {
+        let room = self.cwnd.saturating_sub(self.in_flight()).max(1);
+        self.quantum().min(room).min((self.cwnd >> 1).max(1))
+    }
+
+    /// Whether to wait for room for a whole quantum, because an acknowledgement is about to come (`tcp_tso_should_defer`).
+    fn may_defer(&self, burst: u32, tcp: &Tcp, net: &Net) -> bool {
+        let recent = net.now.saturating_sub(self.next_departure) <= Time::from_millis(1);
+        if self.state >= State::Recovery || !recent || self.packets_out == 0 {
+            return false;
+        }
+        if burst >= self.cwnd.min(tcp.receiver_window) / 3 {
+            return false;
+        }
+        let srtt_us = i64::from(self.estimator.srtt_us >> 3);
+        let expected_us = self.queue.get(self.una).sent_us as i64 + srtt_us;
+        expected_us - (net.now.0 / 1000) as i64 <= (srtt_us / 2).min(1000)
     }
 
     #[inline]
@@ -41,7 +86,8 @@ impl Sender {
         self.nxt < self.una + tcp.receiver_window
     }
 
-    fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    /// Sends the next segment: its payload, bytes.
+    fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> u32 {
         let seq = self.nxt;
         if self.in_flight() == 0 {
             let idle = self.clock.jiffies(net.now) - self.last_sent;
@@ -52,12 +98,13 @@ impl Sender {
         }
         self.last_sent = self.clock.jiffies(net.now);
         self.queue.add(seq, self.una);
-        self.transmit(seq, true, shape, tcp, net);
+        let bytes = self.transmit(seq, true, shape, tcp, net);
         self.nxt += 1;
         self.packets_out += 1;
         if self.packets_out == 1 || self.pending == Pending::LossProbe {
             self.rearm_rto(shape, net);
         }
+        bytes
     }
 
     /// After sending, or trying to: whether the window is in full use, and the timer of the probe.
@@ -80,8 +127,8 @@ impl Sender {
         }
     }
 
-    /// Segment `seq` leaves now, `fresh` or again.
-    fn transmit(&mut self, seq: u32, fresh: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    /// Segment `seq` leaves now, `fresh` or again: its payload, bytes.
+    fn transmit(&mut self, seq: u32, fresh: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) -> u32 {
         self.sent += 1;
         let at = self.next_departure.max(net.now);
         self.note_departure(seq, at);
@@ -99,11 +146,9 @@ impl Sender {
             }
             segment.options = net.options.keep(options);
         }
-        let bytes = segment.len;
+        let payload = segment.len - tcp.headers();
         net.send(shape.out, segment);
-        if self.is_paced(tcp) {
-            self.pace(bytes, net.now);
-        }
+        payload
     }
 
     fn is_paced(&self, tcp: &Tcp) -> bool {
@@ -145,7 +190,10 @@ impl Sender {
     pub(super) fn retransmit(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.retransmits += 1;
         self.queue.at(seq).ever_retrans = true;
-        self.transmit(seq, false, shape, tcp, net);
+        let bytes = self.transmit(seq, false, shape, tcp, net);
+        if self.is_paced(tcp) {
+            self.pace(bytes, net.now);
+        }
     }
 
     /// `seq` was sent again, because it is lost or may be (`tcp_retransmit_skb`).
@@ -218,7 +266,10 @@ impl Sender {
             if self.nxt <= shape.last && self.is_in_receiver_window(tcp) {
                 if !self.must_wait(shape, tcp, net) {
                     let before = self.packets_out;
-                    self.send_one(shape, tcp, net);
+                    let bytes = self.send_one(shape, tcp, net);
+                    if self.is_paced(tcp) {
+                        self.pace(bytes, net.now);
+                    }
                     self.note_sent(before, false, shape, tcp, net);
                     self.tlp_high_seq = Some(self.nxt);
                     self.pending = Pending::Nothing;

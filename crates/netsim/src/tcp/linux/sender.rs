@@ -315,6 +315,7 @@ impl Sender {
         self.established = true;
         self.state = State::Open;
         self.undo_marker = 0;
+        self.owes_cwr = false;
         self.cwnd = if self.syn_lost && self.timeouts > 1 { 1 } else { tcp.initial_window };
         self.ssthresh = INFINITE;
         self.cwnd_cnt = 0;
