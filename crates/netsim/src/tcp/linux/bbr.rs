@@ -24,9 +24,17 @@ impl Model {
         self.path = Some((self.make)(begin));
     }
 
-    pub(super) fn on_ack(&mut self, sample: &RateSample, delivered: u32, in_flight: u32, repairing: bool, now: Time) {
+    /// Takes an acknowledgement; `quantum` segments leave together.
+    pub(super) fn on_ack(
+        &mut self,
+        sample: &RateSample,
+        (delivered, in_flight, quantum): (u32, u32, u32),
+        repairing: bool,
+        now: Time,
+    ) {
         self.delivered = delivered;
         let Some(path) = &mut self.path else { return };
+        path.set_quantum(quantum);
         if path.is_recovering() && !repairing {
             path.on_recovered();
         }

@@ -55,7 +55,7 @@ impl Sender {
 
     /// Segments that leave together where they are paced: what a millisecond takes, two at least unless the pace is below
     /// 1.2 Mbit/s (`tcp_tso_autosize`, `bbr_min_tso_segs`).
-    fn quantum(&self) -> u32 {
+    pub(super) fn quantum(&self) -> u32 {
         let bytes = self.pacing_rate / 1024.0;
         let least = if self.pacing_rate < LOW_PACE { 1 } else { 2 };
         ((bytes.min(MOST_TOGETHER) / f64::from(self.mss)) as u32).max(least)

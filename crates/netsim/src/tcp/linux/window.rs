@@ -93,9 +93,9 @@ impl Sender {
     pub(super) fn follow_model(&mut self, sample: &RateSample, now: Time) {
         let in_flight = self.in_flight();
         let repairing = self.state >= State::Recovery;
-        let (delivered, mss) = (self.delivered, self.mss);
+        let (counts, mss) = ((self.delivered, in_flight, self.quantum()), self.mss);
         if let Controller::Model(model) = &mut self.controller {
-            model.on_ack(sample, delivered, in_flight, repairing, now);
+            model.on_ack(sample, counts, repairing, now);
             self.cwnd = model.cwnd();
             self.pacing_rate = model.pacing_rate() * f64::from(mss);
         }
