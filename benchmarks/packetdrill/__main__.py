@@ -91,7 +91,7 @@ def main() -> int:
         and (not given.group or case.group in given.group)
     ]
     if given.record and (given.scripts or given.tcp):
-        parser.error('--record is for the scripts of the collections with the fields of simulated.LINUX')
+        parser.error("--record is for the scripts of the collections with the fields of simulated.LINUX")
     if given.kernel:
         verdicts = results.on_kernel(cases, results.selftests(CACHE), in_guest)
     else:

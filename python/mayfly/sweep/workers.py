@@ -301,7 +301,7 @@ class Dask:
 
     def _threads(self) -> dict[str, int]:
         """Threads of the workers that are there, by address."""
-        threads = self._client.nthreads()
+        threads: dict[str, int] = self._client.nthreads()
         if threads:
             self._seen_s = time.monotonic()
         return threads
