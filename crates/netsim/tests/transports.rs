@@ -162,7 +162,7 @@ fn a_bad_transport_is_refused_by_its_name_and_a_flow_by_its_number() {
     );
     assert_eq!(
         refused(vec![own("transports.y", model)], 1),
-        Err("transports.y: tcp.congestion = bbr: must be used with tcp.recovery = sack".into())
+        Err("transports.y: tcp.congestion = bbr: must be used with tcp.recovery = sack or linux".into())
     );
     assert_eq!(refused(Vec::new(), 1), Err("flow 0: a transport that is not listed".into()));
     assert_eq!(refused(vec![own("z", network().tcp)], 1), Ok(()));
