@@ -45,7 +45,7 @@ class Comparison(Result):
     subflows : polars.DataFrame
         Sub-flows in the forward queue; empty unless ``scenario.subflows`` asks for them.
     frames, segments : polars.DataFrame
-        Speech and pictures of calls and games, and segments of films; empty without any.
+        Speech and videos of calls and games, and segments of films; empty without any.
     """
 
     records: pl.DataFrame

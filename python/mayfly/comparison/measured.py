@@ -84,7 +84,7 @@ class Measured:
 
     @cached_property
     def frames(self) -> pl.DataFrame:
-        """Speech and pictures of calls and games of all runs; empty without any."""
+        """Speech and videos of calls and games of all runs; empty without any."""
         return _together([run.frames for run in self.runs])
 
     @cached_property

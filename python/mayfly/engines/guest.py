@@ -71,7 +71,7 @@ def cached() -> Path:
 HZ = 100
 """Ticks a second of User Mode Linux."""
 
-FRAGMENTS = {HZ: "", 1000: " config.packetdrill"}
+CONFIGS = {HZ: "", 1000: " config.packetdrill"}
 """Ticks a second that a test kernel may have, and the configuration that gives it them."""
 
 
@@ -81,7 +81,7 @@ def kernel(hz: int = HZ) -> Path:
     Parameters
     ----------
     hz : int
-        Its ticks a second, one of `FRAGMENTS`.
+        Its ticks a second, one of `CONFIGS`.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def kernel(hz: int = HZ) -> Path:
     built = sorted(found, key=lambda path: path.stat().st_mtime)
     if not built:
         script = sources() / "uml" / "build.sh"
-        command = f"{script} {cache}{FRAGMENTS[hz]}"
+        command = f"{script} {cache}{CONFIGS[hz]}"
         what = "test kernel" if hz == HZ else f"test kernel of {hz} ticks a second"
         raise MayflyError(f"no {what} in {cache}: build it once, 6 minutes of CPU: {command}")
     return built[-1]
@@ -103,7 +103,7 @@ def _is_plain(linux: Path, hz: int) -> bool:
     """Whether it has that many ticks, and is built without `config.kasan`, with which a run takes six times as long."""
     config = linux.with_name("config")
     lines = config.read_text().splitlines() if config.exists() else []
-    # What a fragment says comes last, and counts.
+    # What such a file says comes last, and counts.
     ticks = [line for line in lines if line.startswith("CONFIG_HZ=")] or [f"CONFIG_HZ={HZ}"]
     return ticks[-1] == f"CONFIG_HZ={hz}" and "CONFIG_KASAN=y" not in lines
 

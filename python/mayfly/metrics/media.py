@@ -1,6 +1,6 @@
 """Calls, films and games as their users have them.
 
-- Calls: speech by the E-model (:mod:`mayfly.metrics.voice`); a picture stands still when the next frame that is whole
+- Calls: speech by the E-model (:mod:`mayfly.metrics.voice`); a video stands still when the next frame that is whole
   comes later than 3 times the usual distance, and 150 ms more than that (the definition of ``freezeCount`` in the
   statistics of WebRTC, W3C).
 - Films: from the buffer of the player, which says when the film would stand still without the next segment.
@@ -21,7 +21,7 @@ FRAME_DEADLINE_S = 0.1
 """A frame of a game is late when it takes longer, s."""
 
 FREEZE_S, FREEZE_RATIO = 0.15, 3.0
-"""A picture stands still when it is later than its usual distance by so much, s, and by this factor."""
+"""A video stands still when it is later than its usual distance by so much, s, and by this factor."""
 
 UNDER_WAY_S = 1.0
 """What was sent so shortly before the end, s, and did not come, may be on its way."""
@@ -87,7 +87,7 @@ def speech(records: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
 
 
 def frozen_share(received_s: pl.Series, span_s: float) -> float | None:
-    """Share of the time for which a picture stands still.
+    """Share of the time for which a video stands still.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _call(frames: pl.DataFrame) -> dict[str, float | None]:
     packets = max(float(frames["packets"].sum()), 1.0)
     words = frames.filter(medium="audio")
     heard = call_direction(words.select("sent_s", "received_s")) if words.height > 1 else {}
-    picture = frames.filter(medium="video")
+    video = frames.filter(medium="video")
     return {
         "rate_mbps": float(frames.filter(pl.col("received_s").is_not_null())["size_bytes"].sum()) * 8e-6 / span_s,
         "loss": float(frames["lost"].sum()) / packets,
@@ -132,7 +132,7 @@ def _call(frames: pl.DataFrame) -> dict[str, float | None]:
         "delay_p95_ms": float(np.percentile(came, 95)) if came.size else None,
         "jitter_ms": heard.get("jitter_ms"),
         "mos": heard.get("mos"),
-        "frozen": frozen_share(picture["received_s"], span_s) if picture.height else None,
+        "frozen": frozen_share(video["received_s"], span_s) if video.height else None,
     }
 
 

@@ -351,7 +351,7 @@ def users_row(
     calls : polars.DataFrame, optional
         Packets of the calls of a capture; with any, a synthetic call counts no more.
     frames, segments : polars.DataFrame, optional
-        Speech and pictures of the calls of the workload, which count in place of a synthetic one, and segments of its
+        Speech and videos of the calls of the workload, which count in place of a synthetic one, and segments of its
         films.
 
     Returns

@@ -72,7 +72,7 @@ class RunResult:
     calls : polars.DataFrame, shape (n_packets, 4)
         Packets of the calls of a capture (:meth:`mayfly.simulate.traces.Calls.heard`); empty without any.
     frames : polars.DataFrame, shape (n_frames, ...)
-        Speech and pictures of calls and games; empty without any.
+        Speech and videos of calls and games; empty without any.
     segments : polars.DataFrame, shape (n_segments, ...)
         Segments of films; empty without any.
     """

@@ -1,7 +1,7 @@
 """Applications in the loop: the column ``application`` of a flow list.
 
 What such a flow sends depends on what the network did to what it sent before, so that it has no size beforehand: one
-way of a call (``call``), the picture of a game that runs elsewhere (``gaming``), a film in segments (``video``).
+way of a call (``call``), the video of a game that runs elsewhere (``gaming``), a film in segments (``video``).
 Written as a name with all of its settings, lists with slashes::
 
     gaming(duration_s=60, rate_bps=15000000, fps=60, variation=0.15, spread=0.5)

@@ -105,7 +105,7 @@ COLUMNS: dict[str, Kind] = {
         "flow has some."
     ),
     "application": Application(
-        "Application in the loop, which says itself what it sends: one way of a call, a film, the picture of a game, "
+        "Application in the loop, which says itself what it sends: one way of a call, a film, the video of a game, "
         "see below. Protocol, size (2^40 bytes) and opener follow from it. Only where a flow has one."
     ),
 }

@@ -1,10 +1,10 @@
-//! One way of a call: speech at a constant rate and a picture whose rate a controller sets ([`super::gcc`]).
+//! One way of a call: speech at a constant rate and a video whose rate a controller sets ([`super::gcc`]).
 //!
-//! Speech is a packet each 20 ms. What is left of the target is the picture: frames at equal distances, as large as the
+//! Speech is a packet each 20 ms. What is left of the target is the video: frames at equal distances, as large as the
 //! rate allows, each a little more or less (RFC 8593, 5, in its steady state: an encoder follows its target with the next
 //! frame and sends no large first frame). Its packets leave at a multiple of the target, so that a frame does not come
 //! as a burst. The receiver reports the arrival of every packet at equal distances, as transport-wide feedback does
-//! (draft-holmer-rmcat-transport-wide-cc-extensions-01). A meeting over a server is a call in which the pictures of the
+//! (draft-holmer-rmcat-transport-wide-cc-extensions-01). A meeting over a server is a call in which the videos of the
 //! others come down together: they share a transport, and so a controller.
 
 use serde::Deserialize;
@@ -33,13 +33,13 @@ pub struct Call {
     pub min_bps: u64,
     /// Largest rate, bit/s.
     pub max_bps: u64,
-    /// Frames of the picture per second; 0 for speech alone.
+    /// Frames of the video per second; 0 for speech alone.
     pub fps: u32,
     /// Scale of the law of frame sizes, as a share of the mean.
     pub variation: f64,
     /// Payload of a packet of speech, bytes; 0 for none.
     pub audio_bytes: u32,
-    /// The packets of a picture leave at so many times the target.
+    /// The packets of a video leave at so many times the target.
     pub pacing: f64,
     /// Time between two reports of the receiver.
     #[serde(rename = "feedback_ns")]
@@ -119,7 +119,7 @@ impl Source for Sender {
         self.frames += 1;
         let mean = (target_bps as f64 - self.call.audio_bps()) / (8.0 * f64::from(self.call.fps));
         let factor = frame_factor(self.call.variation, &mut self.random);
-        // A picture that is left nothing still says that it is there.
+        // A video that is left nothing still says that it is there.
         let bytes = ((mean * factor) as u32).max(RTP_HEADER + 1);
         Unit { medium: Medium::Video, bytes, target_bps }
     }

@@ -1,4 +1,4 @@
-//! Cloud gaming: pictures at a constant frame rate and a constant bit rate, whatever the network does to them.
+//! Cloud gaming: videos at a constant frame rate and a constant bit rate, whatever the network does to them.
 //!
 //! The frames are made at equal distances, each a little larger or smaller than the mean; their packets leave at equal
 //! distances within a share of the time to the next frame. The inputs of the player, a few kbit/s the other way, are
@@ -12,7 +12,7 @@ use super::stream::Medium;
 use super::{LONGEST_NS, Source, Unit, frame_at, frame_factor, within};
 use crate::error::ConfigError;
 
-/// Settings of a stream of pictures.
+/// Settings of a stream of videos.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gaming {

@@ -33,7 +33,7 @@ pub use video::{Rule, SegmentRecord, Video};
 pub enum Application {
     /// One way of a call or meeting.
     Call(call::Call),
-    /// The picture of a game that runs elsewhere.
+    /// The video of a game that runs elsewhere.
     Gaming(gaming::Gaming),
     /// A film in segments.
     Video(video::Video),
@@ -57,7 +57,7 @@ pub(crate) trait Source: Debug + Send {
     /// Makes the unit that is due.
     fn make(&mut self) -> Unit;
 
-    /// Rate at which the packets of pictures leave, bit/s; `None` for all at once.
+    /// Rate at which the packets of videos leave, bit/s; `None` for all at once.
     fn pace_bps(&self) -> Option<f64>;
 
     /// Time between two reports of the receiver; `None` for no reports.

@@ -1,7 +1,7 @@
 //! Streams of datagrams whose source hears of what arrives: both ends.
 //!
 //! Principle: a source makes units of media; each is cut into packets of at most 1200 bytes of RTP, all of a length up
-//! to a byte. Speech leaves at once, pictures at a pace. Packets have one row of numbers. The receiver writes down when each
+//! to a byte. Speech leaves at once, videos at a pace. Packets have one row of numbers. The receiver writes down when each
 //! came, and sends a report at equal distances that tells of all numbers up to the largest that came: those that had not
 //! are reported as lost. A report that is lost is not repeated. Arrival times are rounded to 250 us, as the wire format
 //! has them (draft-holmer-rmcat-transport-wide-cc-extensions-01, 3.1).
@@ -32,7 +32,7 @@ const STEP_US: u64 = 250;
 pub enum Medium {
     /// Speech.
     Audio,
-    /// A frame of a picture.
+    /// A frame of a video.
     Video,
 }
 
@@ -47,7 +47,7 @@ impl Medium {
 }
 
 record! {
-    /// A unit of media: a packet of speech or a frame of a picture.
+    /// A unit of media: a packet of speech or a frame of a video.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct FrameRecord in "frames" {
         /// The flow; here its place in the list.

@@ -45,7 +45,7 @@ KINDS: dict[str, tuple[str, str, tuple[Column, ...]]] = {
     "calls": (
         "Calls",
         "Rate of what came whole; delay from the making of a unit to its last packet; MOS of speech by the E-model. "
-        "The picture stands still where the next whole frame is more than 150 ms and two frames late.",
+        "The video stands still where the next whole frame is more than 150 ms and two frames late.",
         (
             ("way", lambda row: row["direction"]),
             ("calls", lambda row: count_text(row["calls"])),

@@ -1,6 +1,6 @@
-"""Calls and meetings whose picture follows what the network takes, by Google congestion control.
+"""Calls and meetings whose video follows what the network takes, by Google congestion control.
 
-A call is two flows of datagrams between the same two hosts, one each way. In a meeting over a server the pictures of
+A call is two flows of datagrams between the same two hosts, one each way. In a meeting over a server the videos of
 all others come down together; they share a transport, and so a controller (``crates/netsim/src/app/call.rs``).
 """
 
@@ -23,21 +23,21 @@ from mayfly.workload.sources.datagrams import places
 
 
 class CallSection(Section):
-    """Calls and meetings with speech and a picture, whose rate follows Google congestion control."""
+    """Calls and meetings with speech and a video, whose rate follows Google congestion control."""
 
     calls: Whole = Field(1, ge=1, le=100_000, description="number of calls, each with a pair of hosts of its own")
-    participants: Whole = Field(2, ge=2, le=1000, description="of each; the pictures of all others come down")
+    participants: Whole = Field(2, ge=2, le=1000, description="of each; the videos of all others come down")
     start: Seconds = Field(0.0, description="when the first call begins")
     stop: Seconds | None = Field(None, description="from then on nothing is sent; end of the run when absent")
     spread: Seconds = Field(0.0, description="each begins and stops later by a time below this; 0: in step")
     place: Place = Field("random", description=PLACE)
     start_rate: Rate = Field(as_written("300kbit"), description="rate that a sender begins with, without IP and UDP")
     min_rate: Rate = Field(as_written("100kbit"), description="least rate of a sender")
-    max_rate: Rate = Field(as_written("2500kbit"), description="largest rate of a participant's speech and picture")
-    fps: Whole = Field(30, ge=0, le=240, description="frames of a picture per second; 0: speech alone")
+    max_rate: Rate = Field(as_written("2500kbit"), description="largest rate of a participant's speech and video")
+    fps: Whole = Field(30, ge=0, le=240, description="frames of a video per second; 0: speech alone")
     variation: float = Field(0.15, ge=0, le=0.5, description="scale of the Laplace law of frame sizes, over the mean")
     speech: Whole = Field(160, ge=0, le=1180, description="payload of a packet of speech each 20 ms, bytes; 0: none")
-    pacing: float = Field(1.5, ge=1, le=100, description="packets of a picture leave at so many times the rate")
+    pacing: float = Field(1.5, ge=1, le=100, description="packets of a video leave at so many times the rate")
     feedback: Seconds = Field(as_written("100ms"), ge=0.001, le=10, description="time between two reports")
     group: Group = Field(None, description=GROUP)
     from_: Group = Field(None, alias="from", description=FROM)
@@ -88,7 +88,7 @@ class Call:
     audio_bytes : int
         Payload of a packet of speech, bytes.
     pacing : float
-        Packets of a picture leave at so many times the rate.
+        Packets of a video leave at so many times the rate.
     feedback_s : float
         Time between two reports, s.
     group : str, optional

@@ -1,4 +1,4 @@
-"""Cloud gaming: pictures at a constant frame rate and bit rate (``crates/netsim/src/app/gaming.rs``)."""
+"""Cloud gaming: videos at a constant frame rate and bit rate (``crates/netsim/src/app/gaming.rs``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mayfly.workload.sources.datagrams import places
 
 
 class GamingSection(Section):
-    """Pictures of games that run elsewhere, at a constant frame rate, whatever the network does to them."""
+    """Videos of games that run elsewhere, at a constant frame rate, whatever the network does to them."""
 
     flows: Whole = Field(1, ge=1, le=100_000, description="number of such streams")
     rate: Rate = Field(as_written("15mbit"), description="mean rate of each, without IP and UDP headers")
@@ -57,7 +57,7 @@ class GamingSection(Section):
 
 @dataclass(frozen=True)
 class Gaming:
-    """Streams of pictures.
+    """Streams of videos.
 
     Parameters
     ----------
