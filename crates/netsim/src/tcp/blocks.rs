@@ -27,6 +27,16 @@ impl Blocks {
         (self.recent, self.count) = (recent, kept + 1);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many blocks were reported more recently than one that `block` touches; all of them where it touches none.
+    pub(crate) fn newer_than(&self, block: Block) -> usize {
+        let touches = |&(from, to): &Block| from <= block.1 && block.0 <= to;
+        self.recent[..self.count].iter().position(touches).unwrap_or(self.count)
+    }
+
     /// All before `next` has come.
     #[inline]
     pub(crate) fn on_progress(&mut self, next: u32) {

@@ -34,8 +34,6 @@ pub(super) struct Flags {
     /// It tells of data received twice, and that this was a probe for a loss at the tail.
     pub(super) dsacking: bool,
     pub(super) dsack_tlp: bool,
-    /// It may have been delayed.
-    ack_delayed: bool,
 }
 
 impl Flags {
@@ -131,7 +129,6 @@ impl Sender {
         if flags.set_timer {
             self.set_transmit_timer(shape, tcp, net);
         }
-        sample.ack_delayed = flags.ack_delayed;
         let (acked, losses) = (self.delivered - delivered, self.lost - lost);
         self.complete_sample(acked, losses, &mut sample, now);
         self.control_window(&sample, &flags, tcp, net);
@@ -244,7 +241,6 @@ impl Sender {
         if u64::from(self.dsack_dups) > self.retransmits {
             return false;
         }
-        self.dsack_ok = true;
         if self.reord_seen > 0 && !flags.dsack_tlp {
             self.rack.dsack_seen = true;
         }
@@ -356,7 +352,6 @@ impl Sender {
         now: Time,
     ) {
         let selective = tcp.recovery.is_selective();
-        let prior_sacked = self.sacked_out;
         let mut first_sent_us = None;
         let mut last_sent_us = 0;
         let mut reord = self.nxt;
@@ -403,9 +398,6 @@ impl Sender {
         let (mut seq_rtt, mut ca_rtt) = (None, None);
         if let Some(first) = first_sent_us.filter(|_| !flags.retrans_acked) {
             (seq_rtt, ca_rtt) = (Some(since(first)), Some(since(last_sent_us)));
-            let alone = acked == 1 && prior_sacked == 0 && !flags.alerts() && !flags.syn_acked;
-            // The rule looks at a segment of less than a full size; with whole segments none is.
-            flags.ack_delayed = alone && sample.prior_delivered + 1 == self.delivered && tcp.mss == 0;
         }
         let sack_rtt = sacks.first_sent_us.map(since);
         if sack_rtt.is_some() {
@@ -455,9 +447,8 @@ impl Sender {
         sample.rtt_us = ca_rtt;
         let Some(rtt) = rtt else { return false };
         let least = ca_rtt.unwrap_or(rtt);
-        if !(flags.ack_delayed && least > self.estimator.least_us()) {
-            self.estimator.see_least(least, self.clock.jiffies(now), tcp);
-        }
+        // Linux leaves out what may have been delayed: a lone segment of less than full size, which none is here.
+        self.estimator.see_least(least, self.clock.jiffies(now), tcp);
         self.estimator.sample(rtt, self.una, self.nxt, self.min_rto_us(tcp));
         self.set_rto(tcp);
         self.rtt_sum_us += u64::from(rtt);

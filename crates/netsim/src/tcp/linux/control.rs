@@ -43,7 +43,7 @@ impl Controller {
     }
 
     /// The threshold after a loss or a mark (`ssthresh`).
-    pub(super) fn reduced(&mut self, cwnd: u32, ssthresh: u32, in_flight: u32, _: Time) -> u32 {
+    pub(super) fn reduced(&mut self, cwnd: u32, ssthresh: u32, in_flight: u32) -> u32 {
         match self {
             Controller::Reno => (cwnd >> 1).max(2),
             Controller::Cubic(cubic) => cubic.reduced(cwnd),

@@ -13,11 +13,11 @@ impl Sender {
         if self.packets_out == 0 {
             (self.rate.first_sent_us, self.rate.delivered_us) = (us(at), us(at));
         }
-        let (rate, delivered, delivered_ce) = (self.rate, self.delivered, self.delivered_ce);
+        let (rate, delivered) = (self.rate, self.delivered);
         let segment = self.queue.at(seq);
         segment.first_sent_us = rate.first_sent_us;
         segment.delivered_us = rate.delivered_us;
-        (segment.delivered, segment.delivered_ce) = (delivered, delivered_ce);
+        segment.delivered = delivered;
         segment.app_limited = rate.app_limited != 0;
     }
 
@@ -32,7 +32,6 @@ impl Sender {
         let newer = segment.sent_us > first_sent_us || segment.sent_us == first_sent_us && seq + 1 > sample.last_end;
         if sample.prior_delivered == 0 || newer {
             sample.prior_delivered = segment.delivered;
-            sample.prior_delivered_ce = segment.delivered_ce;
             sample.prior_us = segment.delivered_us;
             sample.app_limited = segment.app_limited;
             sample.last_end = seq + 1;
@@ -56,7 +55,6 @@ impl Sender {
         if sample.prior_us == 0 {
             return;
         }
-        sample.delivered_ce = self.delivered_ce - sample.prior_delivered_ce;
         sample.interval_us = sample.interval_us.max(us(now) - sample.prior_us);
         if sample.interval_us >= u64::from(self.estimator.least_us()) {
             sample.delivered = Some(self.delivered - sample.prior_delivered);

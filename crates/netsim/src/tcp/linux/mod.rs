@@ -4,7 +4,7 @@
 //! Principle: every segment carries the time it last left. A segment is lost when one that left later has arrived and a
 //! round-trip time has passed, and, before reordering was seen, at once when three later ones have arrived. What is lost,
 //! acknowledged selectively or sent again is counted; the difference to what was sent is in flight, and the congestion
-//! window bounds that. Cost: O(1) per segment over its life and per acknowledgement, memory 56 bytes per segment of the
+//! window bounds that. Cost: O(1) per segment over its life and per acknowledgement, memory 48 bytes per segment of the
 //! largest flight. Source: RFC 8985, 6675, 6937, 5682, 2883, 4015; Linux 6.1, net/ipv4/tcp_input.c, tcp_recovery.c,
 //! tcp_output.c and tcp_timer.c, for what the RFCs leave open: the names of its states are used here.
 //!

@@ -290,7 +290,7 @@ impl Sender {
         if !self.tlp_retrans || flags.dsack_tlp {
             self.tlp_high_seq = None;
         } else if ack > high {
-            self.begin_reduction(tcp, net);
+            self.begin_reduction(tcp);
             self.state = State::Cwr;
             self.end_reduction(net);
             self.keep_open();

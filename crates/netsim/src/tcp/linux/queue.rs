@@ -1,6 +1,6 @@
 //! The retransmission queue: what was sent and is not acknowledged, by number and in the order of its last departure.
 //!
-//! Memory: 56 bytes per segment of the largest flight. Cost: O(1) per segment sent, tagged or taken out.
+//! Memory: 48 bytes per segment of the largest flight. Cost: O(1) per segment sent, tagged or taken out.
 
 use units::Time;
 
@@ -18,9 +18,8 @@ pub(super) struct Segment {
     pub(super) first_sent_us: u64,
     /// When the last delivery before its departure was seen, microseconds; 0 once its own delivery has been taken.
     pub(super) delivered_us: u64,
-    /// Segments delivered before it left, and of those the marked ones.
+    /// Segments delivered before it left.
     pub(super) delivered: u32,
-    pub(super) delivered_ce: u32,
     /// Neighbours in order of departure; `NONE` at the ends, and for both where it is not in the list.
     older: u32,
     newer: u32,
@@ -40,7 +39,6 @@ const FRESH: Segment = Segment {
     first_sent_us: 0,
     delivered_us: 0,
     delivered: 0,
-    delivered_ce: 0,
     older: NONE,
     newer: NONE,
     app_limited: false,

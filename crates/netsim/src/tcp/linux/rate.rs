@@ -25,10 +25,8 @@ pub(super) struct RateSample {
     /// When a delivery was last seen before the newest delivered segment left, microseconds; 0 for no sample.
     pub(super) prior_us: u64,
     pub(super) prior_delivered: u32,
-    pub(super) prior_delivered_ce: u32,
     /// Segments delivered in the interval; `None` without a valid interval.
     pub(super) delivered: Option<u32>,
-    pub(super) delivered_ce: u32,
     pub(super) interval_us: u64,
     /// Round-trip time of the newest segment delivered, microseconds.
     pub(super) rtt_us: Option<u32>,
@@ -38,5 +36,4 @@ pub(super) struct RateSample {
     pub(super) prior_in_flight: u32,
     pub(super) last_end: u32,
     pub(super) app_limited: bool,
-    pub(super) ack_delayed: bool,
 }

@@ -14,6 +14,7 @@ use units::{Direction, Time};
 use super::clock::{Clock, Jiffies, us};
 use crate::event::Kind;
 use crate::options::{Block, MOST_BLOCKS, SegmentOptions};
+use crate::tcp::blocks::Blocks;
 use crate::tcp::ring::Ring;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::settings::Tcp;
@@ -70,9 +71,8 @@ pub(crate) struct Receiver {
     /// Segments above a gap.
     above_gap: Ring,
     held: u32,
-    /// Blocks above the gap, the most recent first, and data that was received twice.
-    blocks: [Block; MOST_BLOCKS],
-    count: usize,
+    /// Blocks above the gap, and data that was received twice.
+    blocks: Blocks,
     twice: Option<Block>,
     /// Last acknowledgement number sent.
     acknowledged: u32,
@@ -93,8 +93,7 @@ pub(crate) struct Receiver {
     together: u32,
     at_once: u32,
     gap: u32,
-    /// Eight times the round-trip time that data tells, and that of the handshake, microseconds; 0 for none.
-    rtt_us: u64,
+    /// Round-trip time of the handshake, microseconds.
     handshake_us: Option<u32>,
     clock: Clock,
     deadlines: Deadlines,
@@ -134,8 +133,7 @@ impl Receiver {
             beyond: 0,
             above_gap,
             held: 0,
-            blocks: [(0, 0); MOST_BLOCKS],
-            count: 0,
+            blocks: Blocks::default(),
             twice: None,
             acknowledged: 0,
             stamp: Time::ZERO,
@@ -149,7 +147,6 @@ impl Receiver {
             together: 0,
             at_once: 0,
             gap: 0,
-            rtt_us: 0,
             handshake_us: None,
             clock: Clock::of(tcp.tick, clock_phase),
             deadlines: Deadlines::NONE,
@@ -309,7 +306,7 @@ impl Receiver {
             }
             // A filled gap is acknowledged at once (RFC 5681, 4.2).
             self.due_now |= self.held == 0;
-            self.drop_blocks();
+            self.blocks.on_progress(self.next);
         }
     }
 
@@ -324,31 +321,10 @@ impl Receiver {
         }
         let start = self.above_gap.run_start(seq, self.next);
         let block = (start, self.above_gap.run_end(seq, self.beyond));
-        let found = self.blocks[..self.count].iter().position(|&(from, to)| from <= block.1 && block.0 <= to);
-        if found.unwrap_or(self.count) >= BLOCKS_EXPECTED {
-            self.release_held(shape, tcp, net);
+        if self.blocks.newer_than(block) >= BLOCKS_EXPECTED && self.together > 0 {
+            self.acknowledge(shape, tcp, net);
         }
-        let mut kept = [block; MOST_BLOCKS];
-        let mut count = 1;
-        for &other in &self.blocks[..self.count] {
-            let joined = block.0 <= other.0 && other.1 <= block.1;
-            if !joined && count < MOST_BLOCKS {
-                kept[count] = other;
-                count += 1;
-            }
-        }
-        (self.blocks, self.count) = (kept, count);
-    }
-
-    fn drop_blocks(&mut self) {
-        let mut kept = 0;
-        for index in 0..self.count {
-            if self.blocks[index].0 >= self.next {
-                self.blocks[kept] = self.blocks[index];
-                kept += 1;
-            }
-        }
-        self.count = kept;
+        self.blocks.on_segment(block);
     }
 
     /// A mark, or data that can carry none among data that can (RFC 3168; `__tcp_ecn_check_ce`).
@@ -361,7 +337,6 @@ impl Receiver {
 
     fn enter_quick(&mut self, most: u32) {
         self.quick = self.quick.max(most);
-        self.delay = self.delay.min(1).max(self.delay);
     }
 
     /// Whether an acknowledgement leaves now, later, or with others (`__tcp_ack_snd_check`).
@@ -394,19 +369,9 @@ impl Receiver {
         }
         self.together += 1;
         if self.deadlines.held == Time::NEVER {
-            let mut rtt = self.rtt_us;
-            if let Some(handshake) = self.handshake_us {
-                rtt = rtt.min(u64::from(handshake) << 3);
-            }
-            let wait = Time(rtt * (1000 >> 3) / 20).min(HELD);
+            let wait = Time(u64::from(self.handshake_us.unwrap_or(0)) * 1000 / 20).min(HELD);
             self.deadlines.held = net.now + wait + HELD_SLACK;
             self.schedule(shape, net);
-        }
-    }
-
-    fn release_held(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        if self.together > 0 {
-            self.acknowledge(shape, tcp, net);
         }
     }
 
@@ -464,7 +429,7 @@ impl Receiver {
         (self.deadlines.delayed, self.deadlines.held, self.together) = (Time::NEVER, Time::NEVER, 0);
         let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
         ack.handle |= if self.echo { ECHO } else { 0 };
-        let blocks = tcp.recovery.is_selective() && (self.count > 0 || self.twice.is_some());
+        let blocks = tcp.recovery.is_selective() && (!self.blocks.is_empty() || self.twice.is_some());
         if blocks || tcp.timestamps {
             self.add_options(blocks, &mut ack, tcp, net);
         }
@@ -478,9 +443,8 @@ impl Receiver {
         let mut options = SegmentOptions::echoing(self.stamp);
         if blocks {
             let room = MOST_BLOCKS - usize::from(tcp.timestamps);
-            let all = self.twice.into_iter().chain(self.blocks[..self.count].iter().copied());
-            let reported = all.take(room).filter(|&block| options.push(block)).count() as u32;
-            ack.len += 4 + 8 * reported;
+            let twice = usize::from(self.twice.is_some_and(|block| options.push(block)));
+            ack.len += 4 + 8 * (twice as u32 + self.blocks.report(room - twice, &mut options));
         }
         ack.options = net.options.keep(options);
     }
@@ -501,7 +465,6 @@ impl Receiver {
         if let Some(sent) = self.probed.take() {
             self.rtt.sample(sent, net.now, 1, true, tcp);
             self.handshake_us = Some((us(net.now) - us(sent)) as u32);
-            self.rtt_us = (us(net.now) - us(sent)) << 3;
         }
     }
 

@@ -59,14 +59,14 @@ impl Sender {
                     return;
                 }
                 if self.undo_dsack(net) {
-                    self.try_to_open(flags, tcp, net);
+                    self.try_to_open(flags, tcp);
                 }
                 self.find_losses(flags, shape, tcp, net);
                 if self.state != State::Recovery {
                     if self.lost_out == 0 {
                         return;
                     }
-                    self.enter_recovery(flags.ece, tcp, net);
+                    self.enter_recovery(flags.ece, tcp);
                 }
             }
             State::Loss => {
@@ -101,10 +101,10 @@ impl Sender {
         }
         self.find_losses(flags, shape, tcp, net);
         if self.lost_out == 0 {
-            self.try_to_open(flags, tcp, net);
+            self.try_to_open(flags, tcp);
             return false;
         }
-        self.enter_recovery(flags.ece, tcp, net);
+        self.enter_recovery(flags.ece, tcp);
         true
     }
 
@@ -157,12 +157,12 @@ impl Sender {
         self.retrans_out > 0 || self.packets_out > 0 && self.queue.get(self.una).ever_retrans
     }
 
-    fn try_to_open(&mut self, flags: &Flags, tcp: &Tcp, net: &Net) {
+    fn try_to_open(&mut self, flags: &Flags, tcp: &Tcp) {
         if !self.any_retransmitted() {
             self.retrans_stamp = None;
         }
         if flags.ece {
-            self.enter_cwr(tcp, net);
+            self.enter_cwr(tcp);
         }
         if self.state != State::Cwr {
             self.keep_open();
@@ -179,16 +179,16 @@ impl Sender {
     }
 
     /// A mark: the window shrinks over a round trip (RFC 3168, 6.1.2).
-    fn enter_cwr(&mut self, tcp: &Tcp, net: &Net) {
+    fn enter_cwr(&mut self, tcp: &Tcp) {
         self.prior_ssthresh = 0;
         if self.state < State::Cwr {
             self.undo_marker = 0;
-            self.begin_reduction(tcp, net);
+            self.begin_reduction(tcp);
             self.state = State::Cwr;
         }
     }
 
-    pub(super) fn enter_recovery(&mut self, marked: bool, tcp: &Tcp, net: &Net) {
+    pub(super) fn enter_recovery(&mut self, marked: bool, tcp: &Tcp) {
         if !self.any_retransmitted() {
             self.retrans_stamp = None;
         }
@@ -198,7 +198,7 @@ impl Sender {
             if !marked {
                 self.prior_ssthresh = self.current_ssthresh();
             }
-            self.begin_reduction(tcp, net);
+            self.begin_reduction(tcp);
         }
         self.state = State::Recovery;
     }
@@ -208,14 +208,14 @@ impl Sender {
         if self.is_reducing() { self.ssthresh } else { self.ssthresh.max((self.cwnd >> 1) + (self.cwnd >> 2)) }
     }
 
-    pub(super) fn begin_reduction(&mut self, tcp: &Tcp, net: &Net) {
+    pub(super) fn begin_reduction(&mut self, tcp: &Tcp) {
         self.high_seq = self.nxt;
         self.tlp_high_seq = None;
         self.cwnd_cnt = 0;
         self.prior_cwnd = self.cwnd;
         (self.prr_delivered, self.prr_out) = (0, 0);
         let in_flight = self.in_flight();
-        self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh, in_flight, net.now);
+        self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh, in_flight);
         self.owes_cwr = tcp.ecn.is_on();
     }
 
@@ -317,7 +317,7 @@ impl Sender {
             self.prior_ssthresh = self.current_ssthresh();
             self.prior_cwnd = self.cwnd;
             let in_flight = self.in_flight();
-            self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh, in_flight, net.now);
+            self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh, in_flight);
             self.begin_undo();
         }
         self.cwnd = self.in_flight() + 1;

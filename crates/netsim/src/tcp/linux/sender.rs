@@ -100,7 +100,6 @@ pub(crate) struct Sender {
     pub(super) tlp_retrans: bool,
     /// Segments reported as received twice.
     pub(super) dsack_dups: u32,
-    pub(super) dsack_ok: bool,
 
     pub(super) estimator: Estimator,
     pub(super) rate: RateMeter,
@@ -195,7 +194,6 @@ impl Sender {
             tlp_high_seq: None,
             tlp_retrans: false,
             dsack_dups: 0,
-            dsack_ok: false,
             estimator: Estimator::unknown(),
             rate: RateMeter::default(),
             delivered: 0,

@@ -133,7 +133,7 @@ impl Sender {
         self.rack_detect(net.now);
         if in_flight != self.in_flight() {
             if self.state != State::Recovery {
-                self.enter_recovery(false, tcp, net);
+                self.enter_recovery(false, tcp);
                 if !self.controller.has_model() {
                     self.reduce_window(1, self.lost - lost, false);
                 }
