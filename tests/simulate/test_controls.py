@@ -48,3 +48,25 @@ def test_every_rule_runs_with_every_kind_of_ecn_or_is_refused_in_one_line(rule, 
     assert record["delivered_bytes"] > 1_000_000
     # The buffer fills in slow start, and codel marks what may be marked.
     assert (record["marks"] > 0) == (ecn != "off")
+
+
+def test_hystart_leaves_slow_start_before_the_buffer_overflows():
+    """A bandwidth-delay product of some 70 packets, and a buffer of 268. HyStart++ sees the queue in the round in which 160
+    segments become 320; five rounds at a quarter of the speed then are threefold, and overflow it by less."""
+    own = {name: {"hystart": name, "recovery": "sack"} for name in ("off", "linux", "rfc9406")}
+    losses, sent = {}, {}
+    for name, settings in own.items():
+        given = scenario(rate="20mbit", **{name: settings}).override(
+            duration="2s", network={"rate": "20mbit", "delay": "20ms", "buffer": 268}
+        )
+        record = mayfly.compare(given, ["fifo"]).records.row(0, named=True)
+        losses[name] = record["drops"]
+        sent[name] = record["delivered_bytes"]
+    assert sent["rfc9406"] > sent["off"], sent
+    assert losses["linux"] < losses["rfc9406"] < losses["off"] / 4, losses
+
+
+def test_hystart_of_the_rfc_is_refused_where_the_sender_is_that_of_linux():
+    given = scenario(own={"hystart": "rfc9406", "recovery": "linux", "tick": "4ms"})
+    with pytest.raises(MayflyError, match=r"hystart.*rfc9406.*off or linux with tcp\.recovery = linux"):
+        mayfly.compare(given, ["fifo"])

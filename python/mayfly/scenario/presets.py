@@ -76,7 +76,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "timestamps": True,
         "rto_rule": "linux",
         "congestion": "cubic",
-        "hystart": True,
+        "hystart": "linux",
         "byte_counting": True,
         "ecn": "off",
         "syn_retries": 6,

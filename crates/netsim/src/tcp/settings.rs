@@ -81,6 +81,18 @@ pub enum RtoRule {
     Linux,
 }
 
+/// What ends slow start before the queue overflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Hystart {
+    /// Nothing.
+    Off,
+    /// HyStart as Linux has it with CUBIC (Ha and Rhee 2011).
+    Linux,
+    /// HyStart++ (RFC 9406).
+    Rfc9406,
+}
+
 /// Explicit congestion notification: which data may be marked, and what acknowledgements tell of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -172,8 +184,8 @@ pub struct Tcp {
     /// Explicit congestion notification: what may be marked, and how marks come back. A rule that does not count them
     /// takes the marks of a round trip for a loss (RFC 3168, 6.1.2).
     pub ecn: EcnMode,
-    /// Slow start ends when the queue begins to fill: HyStart (Ha and Rhee 2011).
-    pub hystart: bool,
+    /// What ends slow start when the queue begins to fill.
+    pub hystart: Hystart,
     /// The window grows by segments acknowledged, not by acknowledgements (RFC 3465).
     pub byte_counting: bool,
     /// ns-2's way with duplicates: limited transmit also repeats what a timeout has given up, and a second
@@ -264,6 +276,9 @@ impl Tcp {
                 format!("{:?}", self.ecn).to_lowercase(),
                 "off or classic with tcp.recovery = linux",
             ));
+        }
+        if self.recovery.is_linux() && self.hystart == Hystart::Rfc9406 {
+            return Err(ConfigError::Value("tcp.hystart", "rfc9406".into(), "off or linux with tcp.recovery = linux"));
         }
         if self.recovery.is_linux() && self.tick < Time::from_millis(1) {
             let value = self.tick.0.to_string();

@@ -7,7 +7,7 @@ use super::bbr::Model;
 use super::clock::{Clock, Jiffies, us};
 use super::cubic::Cubic;
 use crate::tcp::rules::Congestion;
-use crate::tcp::settings::Tcp;
+use crate::tcp::settings::{Hystart, Tcp};
 
 /// What moves the window.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Controller {
     pub(super) fn of(tcp: &Tcp) -> Controller {
         match (tcp.congestion.traits().model, tcp.congestion) {
             (Some(make), _) => Controller::Model(Model::of(make)),
-            (None, Congestion::Cubic) => Controller::Cubic(Cubic::new(tcp.hystart)),
+            (None, Congestion::Cubic) => Controller::Cubic(Cubic::new(tcp.hystart == Hystart::Linux)),
             (None, _) => Controller::Reno,
         }
     }
