@@ -110,6 +110,11 @@ class OwnTransport(Section):
         le=1000,
         description="repetitions of another segment before giving up; never when absent",
     )
+    cached_metrics: Literal["off", "linux", "threshold"] = Field(
+        "off",
+        description="what a host keeps of a path for its next connection: linux (RTT for the first timeout, reordering),"
+        " or threshold (ssthresh too); recovery = linux",
+    )
     restart_after_idle: bool = Field(
         False, description="scripts: an end idle for a timeout begins again with the initial window (RFC 5681, 4.1)"
     )

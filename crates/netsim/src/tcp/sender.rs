@@ -511,7 +511,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tcp::settings::{Congestion, EcnMode, LossWindow, RtoRule};
+    use crate::tcp::settings::{CachedMetrics, Congestion, EcnMode, LossWindow, RtoRule};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
@@ -567,6 +567,7 @@ pub(crate) mod tests {
             syn_retries: None,
             retries: None,
             restart_after_idle: false,
+            cached_metrics: CachedMetrics::Off,
         }
     }
 }

@@ -18,6 +18,7 @@ mod control;
 mod cubic;
 mod delivery;
 mod losses;
+mod metrics;
 mod output;
 mod pending;
 mod queue;
@@ -32,5 +33,6 @@ mod timers;
 mod undo;
 mod window;
 
+pub(crate) use metrics::Metrics;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

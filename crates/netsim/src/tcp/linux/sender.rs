@@ -4,6 +4,7 @@ use units::{Direction, Time};
 
 use super::clock::{Clock, Jiffies};
 use super::control::Controller;
+use super::metrics::Metrics;
 use super::pending::Pending;
 use super::queue::Queue;
 use super::rack::Rack;
@@ -131,6 +132,8 @@ pub(crate) struct Sender {
     /// The same segment was repeated as often as it may.
     pub(crate) gave_up: bool,
     established: bool,
+    /// What earlier connections told of the path.
+    pub(crate) known: Option<Metrics>,
 
     opened: Time,
     pub(crate) sent: u64,
@@ -213,6 +216,7 @@ impl Sender {
             syn_lost: false,
             gave_up: false,
             established: false,
+            known: None,
             opened: Time::NEVER,
             sent: 0,
             retransmits: 0,
@@ -316,6 +320,7 @@ impl Sender {
         self.owes_cwr = false;
         self.cwnd = if self.syn_lost && self.timeouts > 1 { 1 } else { tcp.initial_window };
         self.ssthresh = INFINITE;
+        self.recall(tcp);
         self.cwnd_cnt = 0;
         self.cwnd_stamp = self.clock.jiffies(net.now);
         self.high_seq = self.nxt;
