@@ -78,7 +78,7 @@ def test_hystart_of_the_rfc_is_refused_where_the_sender_is_that_of_linux():
 
 
 def test_a_path_that_is_known_ends_slow_start_where_it_ended_before():
-    """Transfers of one host, one after the other: each of them fills a short buffer, unless it knows of the one before."""
+    """Transfers of one host, one after the other: each fills a short buffer, unless it knows the one before."""
     flows = pl.DataFrame(
         {"start_s": [0.0, 20.0, 40.0], "size_bytes": [8_000_000] * 3, "src": [1] * 3, "dst": [2] * 3},
         schema_overrides={"src": pl.UInt32, "dst": pl.UInt32},

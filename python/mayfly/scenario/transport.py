@@ -112,7 +112,7 @@ class OwnTransport(Section):
     )
     cached_metrics: Literal["off", "linux", "threshold"] = Field(
         "off",
-        description="what a host keeps of a path for its next connection: linux (RTT for the first timeout, reordering),"
+        description="what a host keeps of a path for the next connection: linux (RTT for its timeout, reordering),"
         " or threshold (ssthresh too); recovery = linux",
     )
     restart_after_idle: bool = Field(
