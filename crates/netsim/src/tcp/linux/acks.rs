@@ -277,7 +277,14 @@ impl Sender {
         sample: &mut RateSample,
         now: Time,
     ) {
-        for seq in start.max(prior_una)..end.min(self.nxt) {
+        let (start, end) = (start.max(prior_una), end.min(self.nxt));
+        // A buffer of which only a part is told is split.
+        for edge in [start, end] {
+            if self.una < edge && edge < self.nxt {
+                self.queue.split(edge);
+            }
+        }
+        for seq in start..end {
             self.tag_one(seq, twice, flags, sacks, now);
             self.note_delivery(seq, sample);
             if self.queue.get(seq).sacked {
@@ -459,7 +466,7 @@ impl Sender {
     /// Congestion control takes the acknowledgement (`tcp_cong_control`).
     fn control_window(&mut self, sample: &RateSample, flags: &Flags, tcp: &Tcp, net: &Net) {
         if self.controller.has_model() {
-            self.follow_model(sample, net.now);
+            self.with_model(net.now, |bbr, view| bbr.on_ack(sample, view));
             return;
         }
         if self.is_reducing() {
@@ -472,6 +479,6 @@ impl Sender {
                 self.grow_window(sample.acked, net.now);
             }
         }
-        self.set_pacing_rate(tcp);
+        self.set_pacing_rate();
     }
 }

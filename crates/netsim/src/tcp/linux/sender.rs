@@ -122,7 +122,9 @@ pub(crate) struct Sender {
     pub(super) next_departure: Time,
     pub(super) pace_event: Time,
     /// Bytes per second; 0 before it is known.
-    pub(super) pacing_rate: f64,
+    pub(super) pacing_rate: u64,
+    /// Segments with payload that have left.
+    pub(super) data_sent: u64,
 
     /// The next data sent for the first time tells that the window was reduced.
     pub(super) owes_cwr: bool,
@@ -208,7 +210,8 @@ impl Sender {
             attempts: 0,
             next_departure: Time::ZERO,
             pace_event: Time::NEVER,
-            pacing_rate: 0.0,
+            pacing_rate: 0,
+            data_sent: 0,
             owes_cwr: false,
             syn_lost: false,
             gave_up: false,
@@ -250,7 +253,7 @@ impl Sender {
         if self.nxt > 0 {
             // The SYN came again: its answer was lost, and goes out once more without a change of the timer.
             self.syn_lost = true;
-            self.retransmit(0, shape, tcp, net);
+            self.retransmit(0, 1, shape, tcp, net);
             return;
         }
         self.opened = self.opened.min(net.now);
@@ -320,8 +323,12 @@ impl Sender {
         self.cwnd_stamp = self.clock.jiffies(net.now);
         self.high_seq = self.nxt;
         (self.cwnd_limited, self.max_packets_out, self.cwnd_usage_seq) = (false, 0, 0);
-        self.controller.begin(self.cwnd, self.estimator.srtt_s(), shape.owner.flow, self.nxt, net.now);
-        self.set_pacing_rate(tcp);
+        if let Controller::Cubic(cubic) = &mut self.controller {
+            cubic.begin(self.nxt, net.now);
+        }
+        let (flow, least_us) = (shape.owner.flow, self.estimator.least_us());
+        self.with_model(net.now, |bbr, view| bbr.begin(flow, least_us, view));
+        self.set_pacing_rate();
     }
 
     pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
