@@ -66,6 +66,9 @@ impl Sender {
                 self.send_together(quota.min(most).min(left), shape, tcp, net);
             }
         }
+        if self.una > 0 {
+            self.written_from = self.written_from.min(self.nxt);
+        }
         self.note_sent(before, limited, true, shape, tcp, net);
     }
 
@@ -83,7 +86,8 @@ impl Sender {
         self.cwnd.saturating_sub(self.in_flight()).min((self.cwnd >> 1).max(1))
     }
 
-    /// Segments from the next one on that the program's data lies in one piece of memory with.
+    /// Segments from the next one on that lie in one piece of memory, of those that the program's data is cut into. While it
+    /// hands the data over the first piece is filled again as fast as it is sent.
     fn left_of_write(&self, shape: &Shape, tcp: &Tcp) -> u32 {
         let (seq, last) = (self.nxt, shape.last);
         if seq == 0 || seq > shape.data {
@@ -91,7 +95,7 @@ impl Sender {
         }
         let written = (WRITTEN_TOGETHER / self.mss).max(1);
         let end = if tcp.fin_on_data { last } else { shape.data };
-        (written - (seq - 1) % written).min(end + 1 - seq)
+        (written - seq.saturating_sub(self.written_from) % written).min(end + 1 - seq)
     }
 
     /// Whether to wait for room for more, because an acknowledgement is about to come (`tcp_tso_should_defer`). `left` segments

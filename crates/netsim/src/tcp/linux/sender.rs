@@ -125,6 +125,8 @@ pub(crate) struct Sender {
     pub(super) pacing_rate: u64,
     /// Segments with payload that have left.
     pub(super) data_sent: u64,
+    /// The first segment that waited when the program handed its data over; the largest number before it has.
+    pub(super) written_from: u32,
 
     /// The next data sent for the first time tells that the window was reduced.
     pub(super) owes_cwr: bool,
@@ -212,6 +214,7 @@ impl Sender {
             pace_event: Time::NEVER,
             pacing_rate: 0,
             data_sent: 0,
+            written_from: u32::MAX,
             owes_cwr: false,
             syn_lost: false,
             gave_up: false,
@@ -283,6 +286,7 @@ impl Sender {
         if tcp.restart_after_idle && self.packets_out == 0 && idle > self.rto && !self.controller.has_model() {
             self.restart_window(idle, tcp, net);
         }
+        self.written_from = u32::MAX;
         self.rate.on_write(self.delivered, self.in_flight());
     }
 
