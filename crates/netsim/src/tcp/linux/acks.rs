@@ -20,6 +20,8 @@ pub(super) struct Flags {
     /// It acknowledged data, or the SYN.
     pub(super) data_acked: bool,
     pub(super) syn_acked: bool,
+    /// It is the first behind the SYN-ACK, whose number is above that one's: the window is taken from it.
+    pub(super) window_updated: bool,
     /// Data was newly acknowledged selectively.
     pub(super) data_sacked: bool,
     /// It carries an echo of a mark.
@@ -41,9 +43,9 @@ impl Flags {
         self.data_acked || self.syn_acked
     }
 
-    /// It cannot be a duplicate. An acknowledgement that moves the window only is none here: the window is constant.
+    /// It cannot be a duplicate.
     pub(super) fn not_dup(&self) -> bool {
-        self.una_advanced || self.acked()
+        self.una_advanced || self.acked() || self.window_updated
     }
 
     fn alerts(&self) -> bool {
@@ -103,6 +105,7 @@ impl Sender {
             flags.una_advanced = true;
             self.attempts = 0;
         }
+        flags.window_updated = std::mem::take(&mut self.first_ack);
         let prior_fack = if selective { self.highest_sack() } else { self.una };
         self.una = ack;
         if count > 0 {

@@ -28,6 +28,8 @@ const RTT_SHIFT: u32 = 9;
 const MOST_GOAL: u32 = 0x7f;
 /// Bytes that a program's data is cut into (`tcp_xmit_size_goal`): half of the largest window that a SYN-ACK can tell.
 const WRITTEN_TOGETHER: u32 = 65_535 / 2;
+/// Memory that a buffer takes beside its data, bytes.
+const OVERHEAD: u32 = 1280;
 /// Percent of a window per round trip in slow start, and in congestion avoidance (`tcp_pacing_ss_ratio`,
 /// `tcp_pacing_ca_ratio`).
 const SLOW_START: u64 = 200;
@@ -46,10 +48,11 @@ fn least_together(pacing_rate: u64) -> u32 {
 impl Sender {
     /// Sends new data as far as the windows let it (`tcp_write_xmit`).
     pub(super) fn send_new(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let before = self.packets_out;
+        let mut before = self.packets_out;
         // Nothing but the SYN leaves before that is acknowledged.
         let last = if self.una == 0 { 0 } else { shape.last };
         let mut limited = false;
+        let mut queued = 0;
         if self.nxt <= last {
             let most = self.together();
             while self.nxt <= last && !self.must_wait(shape, tcp, net) {
@@ -63,7 +66,20 @@ impl Sender {
                 if left > 1 && self.may_defer(left, most, &mut limited, shape, tcp, net) {
                     break;
                 }
-                self.send_together(quota.min(most).min(left), shape, tcp, net);
+                let count = quota.min(most).min(left);
+                let memory = u64::from(count * self.mss + OVERHEAD);
+                if self.is_throttled(queued, memory) {
+                    // The host's link takes what is queued at once, and asks for more: what is lost comes first then.
+                    queued = 0;
+                    if self.lost_out > self.retrans_out {
+                        self.note_sent(before, false, true, shape, tcp, net);
+                        self.retransmit_lost(shape, tcp, net);
+                        before = self.packets_out;
+                    }
+                    continue;
+                }
+                queued += memory;
+                self.send_together(count, shape, tcp, net);
             }
         }
         if self.una > 0 {
@@ -79,6 +95,15 @@ impl Sender {
         let bytes = ((self.pacing_rate >> PACING_SHIFT) + more).min(MOST_TOGETHER);
         let least = if self.controller.has_model() { least_together(self.pacing_rate) } else { LEAST_TOGETHER };
         ((bytes / u64::from(self.mss)) as u32).max(least)
+    }
+
+    /// Whether a buffer of `memory` bytes waits while `queued` bytes of this sender are in its host's queue
+    /// (`tcp_small_queue_check`).
+    #[inline]
+    fn is_throttled(&self, queued: u64, memory: u64) -> bool {
+        queued > 0
+            && queued >= (2 * memory).max(self.pacing_rate >> PACING_SHIFT)
+            && self.queue.buffer_end(self.una, self.nxt) < self.nxt
     }
 
     /// Segments that the window lets out together: half of it at most (`tcp_cwnd_test`).

@@ -130,6 +130,8 @@ pub(crate) struct Sender {
 
     /// The next data sent for the first time tells that the window was reduced.
     pub(super) owes_cwr: bool,
+    /// The next acknowledgement is the first behind the SYN-ACK.
+    pub(super) first_ack: bool,
     /// The SYN was lost, or a recycled sender remembers one that was.
     pub(crate) syn_lost: bool,
     /// The same segment was repeated as often as it may.
@@ -216,6 +218,7 @@ impl Sender {
             data_sent: 0,
             written_from: u32::MAX,
             owes_cwr: false,
+            first_ack: false,
             syn_lost: false,
             gave_up: false,
             established: false,
@@ -306,6 +309,7 @@ impl Sender {
 
     fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.begin_window(shape, tcp, net);
+        self.first_ack = !shape.receiver_opens;
         if tcp.handshake_ack && !shape.receiver_opens {
             let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
             bare.remaining = shape.size_bytes;
