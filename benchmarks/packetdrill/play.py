@@ -299,8 +299,11 @@ class Player:
         return wrong
 
     def same_options(self, packet: Packet, came: Sent) -> bool:
-        if packet.options is None or ("S" in packet.flags and "handshake" in self.backend.unchecked):
+        if packet.options is None:
             return True
+        if "S" in packet.flags and "handshake" in self.backend.unchecked:
+            # All that the handshake decides about the segments after it, and the back end has.
+            return packet.option("ECN") == next((o.values for o in came.options if o.name == "ECN"), None)
         whole = "handshake" not in self.backend.unchecked
 
         def seen(options: tuple[Option, ...]) -> list[tuple[str, tuple[Any, ...]]]:

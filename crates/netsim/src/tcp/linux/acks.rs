@@ -109,6 +109,8 @@ impl Sender {
             self.tag(ack, prior_una, blocks, &mut flags, &mut sacks, &mut sample, now);
         }
         if prior_packets == 0 {
+            let segments = self.delivered - delivered;
+            self.take_marks(options, segments, &mut flags, &mut sample, shape, tcp, net);
             if flags.dsacking {
                 self.alert(prior_una, false, stamp_echo, &mut flags, &mut rexmit, shape, tcp, net);
             }
@@ -119,6 +121,7 @@ impl Sender {
         }
         self.clean(prior_fack, prior_una, stamp_echo, &mut flags, &mut sacks, &mut sample, tcp, now);
         self.rack_widen(&sample);
+        self.take_marks(options, self.delivered - delivered, &mut flags, &mut sample, shape, tcp, net);
         if self.tlp_high_seq.is_some() {
             self.process_tlp_ack(ack, &flags, tcp, net);
         }
@@ -462,7 +465,8 @@ impl Sender {
             self.follow_model(sample, net.now);
             return;
         }
-        if self.is_reducing() {
+        let follows = self.state == State::Cwr && self.controller.reduces_at_once();
+        if self.is_reducing() && !follows {
             self.reduce_window(sample.acked, sample.losses, flags.una_advanced);
         } else {
             // With much reordering whatever arrives opens the window, else only what arrives in order.

@@ -18,6 +18,7 @@ mod control;
 mod cubic;
 mod delivery;
 mod losses;
+mod marks;
 mod output;
 mod pending;
 mod queue;

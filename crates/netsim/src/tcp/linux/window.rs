@@ -24,10 +24,7 @@ impl Sender {
                 return;
             }
         }
-        let per_segment = match &mut self.controller {
-            Controller::Cubic(cubic) => cubic.update(self.cwnd, acked, self.clock, now),
-            _ => self.cwnd,
-        };
+        let per_segment = self.controller.per_segment(self.cwnd, acked, self.clock, now);
         // One segment more for each `per_segment` that arrive.
         if self.cwnd_cnt >= per_segment {
             self.cwnd_cnt = 0;
