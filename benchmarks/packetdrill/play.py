@@ -3,8 +3,8 @@
 Source: packetdrill (gtests/net/packetdrill/run.c, run_packet.c), of which this keeps: the first event is at time 0; a
 relative time counts from now, but from the time of the event before between two inbound packets; an outbound packet
 is the next one that was sent, whenever it was; an event may be off by ``--tolerance_usecs`` (4000) or 12.5 % of the
-time since the event before, whichever is more; what is sent and never asked for is not looked at; TSval is compared
-only with ``--tcp_ts_tick_usecs``.
+time since the event before, the end of a call that blocks by as much of the time it takes, whichever is more; what is
+sent and never asked for is not looked at; TSval is compared only with ``--tcp_ts_tick_usecs``.
 
 It is stricter in one place: TSecr is compared. A back end says what it does not have and what is therefore not
 compared (`Backend.unchecked`).
@@ -334,7 +334,8 @@ class Player:
                 "call", f"{call.name} of line {event.line} returns at {seconds(due)}", "it does not return"
             )
         self.judge(call, returned[1], returned[2])
-        tolerance = max(self.tolerance_us, TOLERANCE_SHARE * (due - self.last_us))
+        began = event.when.start_us + offset
+        tolerance = max(self.tolerance_us, TOLERANCE_SHARE * (due - began))
         if abs(returned[0] - due) > tolerance:
             raise FaultError("time", f"{call.name} returns at {seconds(due)}", f"it returned at {seconds(returned[0])}")
 

@@ -305,7 +305,8 @@ impl Endpoint {
     /// A segment of the other end arrives.
     pub fn receive(&mut self, segment: &Incoming) {
         // RFC 9293, 3.10.7.1: there is no connection; and 3.6.1: nobody would read what it brings.
-        let beyond = segment.numbers.is_some_and(|(_, end)| end > self.receives.receiver.next() + u32::from(segment.fin));
+        let beyond =
+            segment.numbers.is_some_and(|(_, end)| end > self.receives.receiver.next() + u32::from(segment.fin));
         if self.over || self.unread && beyond {
             if let Some(ack) = segment.ack {
                 let reset = self.reset(ack, 0);
@@ -351,7 +352,11 @@ impl Endpoint {
                 let due = self.sent.len() > before;
                 self.sent.truncate(before);
                 let last = index + 1 == numbers.len();
-                if last && let Some(block) = twice {
+                // A FIN ends all reports (`tcp_fin`).
+                if last
+                    && !segment.fin
+                    && let Some(block) = twice
+                {
                     self.receives.receiver.bring_twice(block);
                 }
                 self.on_forward(segment, number, index == 0, last && (segment.fin || due));

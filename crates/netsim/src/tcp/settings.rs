@@ -273,7 +273,11 @@ impl Tcp {
             || self.congestion.traits().counts;
         if self.recovery.is_linux() && !known {
             let word = self.congestion.word().into();
-            return Err(ConfigError::Value("tcp.congestion", word, "aimd, cubic, dctcp, prague or bbr with tcp.recovery = linux"));
+            return Err(ConfigError::Value(
+                "tcp.congestion",
+                word,
+                "aimd, cubic, dctcp, prague or bbr with tcp.recovery = linux",
+            ));
         }
         if let Some((modes, bound)) = self.congestion.traits().needs_ecn
             && !modes.contains(&self.ecn)

@@ -12,15 +12,7 @@ fn told(ecn: Ecn, payload: u32, ace: u8) -> Told {
 
 /// An acknowledgement of so many segments of 1000 bytes.
 fn news(segments: u32) -> News {
-    News {
-        segments,
-        bytes: 1000 * segments,
-        progress: segments > 0,
-        syn: false,
-        mss: 1000,
-        sent_bytes: 0,
-        exact: true,
-    }
+    News { segments, bytes: 1000 * segments, progress: segments > 0, syn: false, mss: 1000, sent_bytes: 0, exact: true }
 }
 
 /// A client and a server after a handshake in which the network made `syn` of the SYN and `answer` of its answer.
@@ -109,11 +101,7 @@ fn the_option_takes_the_room_that_blocks_leave() {
     assert_eq!(none, Some((3, 0, 12)));
     assert_eq!(fitted(0, 3, false), Some((3, 3, 12)));
     assert_eq!(fitted(0, 4, false), Some((1, 4, 4)));
-    assert_eq!([1, 2, 3].map(|blocks| fitted(0, blocks, true)), [
-        Some((3, 1, 12)),
-        Some((2, 2, 8)),
-        Some((0, 3, 0)),
-    ]);
+    assert_eq!([1, 2, 3].map(|blocks| fitted(0, blocks, true)), [Some((3, 1, 12)), Some((2, 2, 8)), Some((0, 3, 0)),]);
     // Counts that have changed are worth a block, one at most.
     assert_eq!(fitted(2, 3, true), Some((2, 2, 8)));
     assert_eq!((fitted(3, 3, true), fitted(3, 2, true)), (None, None));

@@ -127,7 +127,8 @@ impl Scene {
         }
         assert!(bench.sent.is_empty(), "sent, but not expected: {:?}\nsteps:\n{}", bench.sent, bench.log);
         if self.tcp.ecn.counts() {
-            let (told, marked) = (bench.connection.sender.rfc().marks.whole(), bench.connection.receiver.rfc().marks.whole());
+            let (told, marked) =
+                (bench.connection.sender.rfc().marks.whole(), bench.connection.receiver.rfc().marks.whole());
             assert!(told <= marked && (told == marked || !bench.over), "{told} marks told of {marked}");
         }
         if !bench.over {
