@@ -90,6 +90,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             pacing: false,
             quick_acks: 0,
             syn_retries: None,
+            linear_syn_timeouts: 0,
             retries: None,
             restart_after_idle: false,
             cached_metrics: CachedMetrics::Off,

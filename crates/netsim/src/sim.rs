@@ -399,6 +399,7 @@ impl<'a> Sim<'a> {
         let marked = packet.ecn == Ecn::Ce;
         if marked {
             self.out.records[live.flow as usize].marks += 1;
+            net.options.mark(packet.options);
         }
         let over = match &mut live.transport {
             Transport::Scripted(_) | Transport::Turned(_) => return self.deliver_scripted(packet, marked),

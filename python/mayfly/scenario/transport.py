@@ -103,6 +103,12 @@ class OwnTransport(Section):
     syn_retries: int | None = Field(
         None, strict=True, ge=0, le=1000, description="repetitions of a SYN before giving up; never when absent"
     )
+    linear_syn_timeouts: Whole = Field(
+        0,
+        ge=0,
+        le=1000,
+        description="timeouts of a SYN that do not double the next one, with recovery linux: 4 in Linux 6.5 and later",
+    )
     retries: int | None = Field(
         None,
         strict=True,

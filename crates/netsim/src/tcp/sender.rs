@@ -11,6 +11,7 @@ use units::{Direction, Time};
 use crate::event::Kind;
 use crate::options::SegmentOptions;
 use crate::out::records::FlowRecord;
+use crate::tcp::accurate::Marks;
 use crate::tcp::control::Control;
 use crate::tcp::hystart::{CONSERVATIVE, Growth, HyStart, LIMIT};
 use crate::tcp::pacing::Pacer;
@@ -51,7 +52,7 @@ pub(crate) struct Sender {
     /// The window before that.
     pub(super) unmarked: f64,
     /// Marked segments that acknowledgements have told of (RFC 9768, 3.2.1: s.cep).
-    pub(super) marks: u32,
+    pub(super) marks: Marks,
     /// The next data sent for the first time tells the receiver that the window was reduced, for
     /// whatever reason.
     pub(super) owes_cwr: bool,
@@ -110,7 +111,7 @@ impl Sender {
             partial_seen: false,
             marked_below: 0,
             unmarked: 0.0,
-            marks: 0,
+            marks: Marks::default(),
             owes_cwr: false,
             syn_lost: false,
             timed: None,
@@ -246,8 +247,7 @@ impl Sender {
             return if echo { ack.saturating_sub(self.una).max(1) } else { 0 };
         }
         let told = net.options.of(options).map_or(0, |options| options.marks);
-        let fresh = told.saturating_sub(self.marks);
-        self.marks += fresh;
+        let fresh = self.marks.take(told);
         fresh
     }
 
@@ -565,6 +565,7 @@ pub(crate) mod tests {
             pacing: false,
             quick_acks: 0,
             syn_retries: None,
+            linear_syn_timeouts: 0,
             retries: None,
             restart_after_idle: false,
             cached_metrics: CachedMetrics::Off,

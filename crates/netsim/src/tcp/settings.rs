@@ -238,6 +238,9 @@ pub struct Tcp {
     #[serde(deserialize_with = "Option::deserialize")]
     #[schemars(required)]
     pub syn_retries: Option<u32>,
+    /// Timeouts of a SYN that do not double the next one, with `recovery` as Linux has it (`tcp_syn_linear_timeouts`: 4 from
+    /// Linux 6.5 on). As many repetitions come on top of `syn_retries`.
+    pub linear_syn_timeouts: u32,
     /// Repetitions of any other segment, a FIN included, before its sender gives up; `None` never does.
     #[serde(deserialize_with = "Option::deserialize")]
     #[schemars(required)]
@@ -284,13 +287,6 @@ impl Tcp {
             let word = self.congestion.word().into();
             return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack or linux"));
         }
-        if self.recovery.is_linux() && !matches!(self.ecn, EcnMode::Off | EcnMode::Classic) {
-            return Err(ConfigError::Value(
-                "tcp.ecn",
-                format!("{:?}", self.ecn).to_lowercase(),
-                "off or classic with tcp.recovery = linux",
-            ));
-        }
         if self.recovery.is_linux() && self.hystart == Hystart::Rfc9406 {
             return Err(ConfigError::Value("tcp.hystart", "rfc9406".into(), "off or linux with tcp.recovery = linux"));
         }
@@ -302,10 +298,19 @@ impl Tcp {
             let value = self.tick.0.to_string();
             return Err(ConfigError::Value("tcp.tick_ns", value, "at least 1 ms, a jiffy, with tcp.recovery = linux"));
         }
-        let known = matches!(self.congestion, Congestion::Aimd | Congestion::Cubic | Congestion::Bbr);
+        if self.linear_syn_timeouts > 0 && !self.recovery.is_linux() {
+            let value = self.linear_syn_timeouts.to_string();
+            return Err(ConfigError::Value("tcp.linear_syn_timeouts", value, "0 but with tcp.recovery = linux"));
+        }
+        let known = matches!(self.congestion, Congestion::Aimd | Congestion::Cubic | Congestion::Bbr)
+            || self.congestion.traits().counts;
         if self.recovery.is_linux() && !known {
             let word = self.congestion.word().into();
-            return Err(ConfigError::Value("tcp.congestion", word, "aimd, cubic or bbr with tcp.recovery = linux"));
+            return Err(ConfigError::Value(
+                "tcp.congestion",
+                word,
+                "aimd, cubic, dctcp, prague or bbr with tcp.recovery = linux",
+            ));
         }
         if let Some((modes, bound)) = self.congestion.traits().needs_ecn
             && !modes.contains(&self.ecn)

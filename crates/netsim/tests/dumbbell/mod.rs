@@ -78,6 +78,7 @@ pub fn wired(discipline: &str) -> Run {
             pacing: false,
             quick_acks: 0,
             syn_retries: None,
+            linear_syn_timeouts: 0,
             retries: None,
             restart_after_idle: false,
             cached_metrics: CachedMetrics::Off,

@@ -112,6 +112,8 @@ impl Sender {
             self.tag(ack, prior_una, blocks, &mut flags, &mut sacks, &mut sample, now);
         }
         if prior_packets == 0 {
+            let segments = self.delivered - delivered;
+            self.take_marks(options, segments, &mut flags, &mut sample, shape, tcp, net);
             if flags.dsacking {
                 self.alert(prior_una, false, stamp_echo, &mut flags, &mut rexmit, shape, tcp, net);
             }
@@ -122,6 +124,7 @@ impl Sender {
         }
         self.clean(prior_fack, prior_una, stamp_echo, &mut flags, &mut sacks, &mut sample, tcp, now);
         self.rack_widen(&sample);
+        self.take_marks(options, self.delivered - delivered, &mut flags, &mut sample, shape, tcp, net);
         if self.tlp_high_seq.is_some() {
             self.process_tlp_ack(ack, &flags, tcp, net);
         }
@@ -134,7 +137,7 @@ impl Sender {
         }
         let (acked, losses) = (self.delivered - delivered, self.lost - lost);
         self.complete_sample(acked, losses, &mut sample, now);
-        self.control_window(&sample, &flags, tcp, net);
+        self.control_window(&sample, &flags, net);
         self.transmit_repairs(rexmit, shape, tcp, net);
     }
 
@@ -467,12 +470,13 @@ impl Sender {
     }
 
     /// Congestion control takes the acknowledgement (`tcp_cong_control`).
-    fn control_window(&mut self, sample: &RateSample, flags: &Flags, tcp: &Tcp, net: &Net) {
+    fn control_window(&mut self, sample: &RateSample, flags: &Flags, net: &Net) {
         if self.controller.has_model() {
             self.with_model(net.now, |bbr, view| bbr.on_ack(sample, view));
             return;
         }
-        if self.is_reducing() {
+        let follows = self.state == State::Cwr && self.controller.reduces_at_once();
+        if self.is_reducing() && !follows {
             self.reduce_window(sample.acked, sample.losses, flags.una_advanced);
         } else {
             // With much reordering whatever arrives opens the window, else only what arrives in order.

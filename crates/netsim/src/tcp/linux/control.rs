@@ -6,7 +6,7 @@ use units::Time;
 use super::bbr::Bbr;
 use super::clock::{Clock, Jiffies, us};
 use super::cubic::Cubic;
-use crate::tcp::rules::Congestion;
+use crate::tcp::rules::{self, Congestion, Feedback, Moment};
 use crate::tcp::settings::{Hystart, Tcp};
 
 /// What moves the window.
@@ -15,12 +15,25 @@ pub(super) enum Controller {
     /// A segment per round trip, a half per loss (RFC 5681).
     Reno,
     Cubic(Cubic),
+    /// Of a rule that counts marks: slow start and losses are those of Reno.
+    Counting(Counting),
     /// A model of the path sets window and pace.
     Bbr(Box<Bbr>),
 }
 
+/// A rule that counts marks, and when it last heard of any.
+#[derive(Debug)]
+pub(super) struct Counting {
+    rule: rules::State,
+    at: Moment,
+}
+
 impl Controller {
     pub(super) fn of(tcp: &Tcp) -> Controller {
+        if tcp.counts_marks() {
+            let at = Moment { now: Time::ZERO, rtt_s: 0.0, twentieth: false };
+            return Controller::Counting(Counting { rule: rules::State::of(tcp.congestion), at });
+        }
         match tcp.congestion {
             Congestion::Cubic => Controller::Cubic(Cubic::new(tcp.hystart == Hystart::Linux)),
             Congestion::Bbr => Controller::Bbr(Box::new(Bbr::idle())),
@@ -34,10 +47,54 @@ impl Controller {
         matches!(self, Controller::Bbr(_))
     }
 
-    /// The threshold after a loss or a mark (`ssthresh`).
+    /// An acknowledgement, with what it tells of marks, before it moves the window.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback) {
+        if let Controller::Counting(Counting { rule, at }) = self {
+            *at = Moment { now: feedback.now, rtt_s: feedback.rtt_s, twentieth: false };
+            rule.on_feedback(feedback);
+        }
+    }
+
+    /// The threshold after marks; `None` where the rule has answered to them already.
+    pub(super) fn marked(&mut self, cwnd: u32, ssthresh: u32) -> Option<u32> {
+        match self {
+            Controller::Counting(Counting { rule, at }) => {
+                rule.marked(cwnd.into(), *at).map(|left| (left as u32).max(2))
+            }
+            _ => Some(self.reduced(cwnd, ssthresh)),
+        }
+    }
+
+    /// Percent of a window per round trip that is the pace beyond slow start (`tcp_pacing_ca_ratio`).
+    pub(super) fn pace_percent(&self) -> u64 {
+        match self {
+            Controller::Counting(Counting { rule, .. }) => (rule.traits().pace * 100.0).round() as u64,
+            _ => 120,
+        }
+    }
+
+    /// Whether marks take effect at once, and the window goes on growing meanwhile: where segments are paced there is no
+    /// need to spread the reduction over a round trip.
+    pub(super) fn reduces_at_once(&self) -> bool {
+        matches!(self, Controller::Counting(Counting { rule, .. }) if rule.traits().paced)
+    }
+
+    /// Segments that have to arrive for the window to grow by one, beyond slow start.
+    pub(super) fn per_segment(&mut self, cwnd: u32, acked: u32, clock: Clock, now: Time) -> u32 {
+        match self {
+            Controller::Cubic(cubic) => cubic.update(cwnd, acked, clock, now),
+            Controller::Counting(Counting { rule, at }) => {
+                let window = f64::from(cwnd);
+                (1.0 / (rule.grown(window, *at) - window)).round() as u32
+            }
+            _ => cwnd,
+        }
+    }
+
+    /// The threshold after a loss, or after a mark for a rule that does not count them (`ssthresh`).
     pub(super) fn reduced(&mut self, cwnd: u32, ssthresh: u32) -> u32 {
         match self {
-            Controller::Reno => (cwnd >> 1).max(2),
+            Controller::Reno | Controller::Counting(_) => (cwnd >> 1).max(2),
             Controller::Cubic(cubic) => cubic.reduced(cwnd),
             Controller::Bbr(bbr) => {
                 bbr.on_reduction(cwnd);

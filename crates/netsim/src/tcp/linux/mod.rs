@@ -21,6 +21,7 @@ mod delivery;
 mod losses;
 mod metrics;
 mod model;
+mod marks;
 mod output;
 mod pending;
 mod queue;

@@ -1,6 +1,5 @@
 //! What leaves, and when: new data, what is lost, probes for a loss at the tail.
 
-use qdisc::Ecn;
 use units::Time;
 
 use super::acks::{Flags, Rexmit};
@@ -10,7 +9,6 @@ use crate::event::Kind;
 use crate::options::SegmentOptions;
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Riding, Shape};
-use crate::wire::handle::ECHO;
 use crate::wire::net::Net;
 
 /// Segments of a connection that are sent without pacing.
@@ -30,10 +28,8 @@ const MOST_GOAL: u32 = 0x7f;
 const WRITTEN_TOGETHER: u32 = 65_535 / 2;
 /// Memory that a buffer takes beside its data, bytes.
 const OVERHEAD: u32 = 1280;
-/// Percent of a window per round trip in slow start, and in congestion avoidance (`tcp_pacing_ss_ratio`,
-/// `tcp_pacing_ca_ratio`).
+/// Percent of a window per round trip in slow start (`tcp_pacing_ss_ratio`).
 const SLOW_START: u64 = 200;
-const AVOIDANCE: u64 = 120;
 
 /// Segments that leave together at a pace of a model (`bbr_tso_segs_goal`).
 pub(super) fn goal(pacing_rate: u64, mss: u32) -> u32 {
@@ -238,25 +234,21 @@ impl Sender {
         self.note_departure(seq, at);
         self.queue.departs(seq, at);
         let mut segment = shape.segment(seq, self.una, tcp);
-        // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5).
-        if fresh && tcp.ecn.is_on() && seq > 0 && seq <= shape.data {
-            segment.ecn = Ecn::Ect0;
-            segment.handle |= if std::mem::take(&mut self.owes_cwr) { ECHO } else { 0 };
-        }
-        if tcp.timestamps || shape.riding.is_some() {
-            let mut options = SegmentOptions::stamped(net.now);
+        let payload = segment.len - tcp.headers();
+        let told = self.put_marks(seq, fresh, &mut segment, shape, tcp, net);
+        if tcp.timestamps || shape.riding.is_some() || told.is_some() {
+            let mut options = SegmentOptions::stamped(net.now).telling(told);
             if let Some(Riding { ack, stamp, .. }) = shape.riding {
                 (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
             }
             segment.options = net.options.keep(options);
         }
-        let payload = segment.len - tcp.headers();
         net.send(shape.out, segment);
         payload
     }
 
     fn is_paced(&self, tcp: &Tcp) -> bool {
-        tcp.pacing || self.controller.has_model()
+        tcp.is_paced() || self.controller.has_model()
     }
 
     /// Whether the next segment must wait for its time; then the timer will ask for it.
@@ -274,7 +266,7 @@ impl Sender {
         if self.controller.has_model() || self.estimator.srtt_us == 0 {
             return;
         }
-        let percent = if self.cwnd < self.ssthresh / 2 { SLOW_START } else { AVOIDANCE };
+        let percent = if self.cwnd < self.ssthresh / 2 { SLOW_START } else { self.controller.pace_percent() };
         let segments = u64::from(self.cwnd.max(self.packets_out));
         // The round-trip time is in eighths of a microsecond.
         self.pacing_rate =

@@ -35,6 +35,8 @@ pub(super) struct RateSample {
     /// Segments newly lost, and newly delivered.
     pub(super) losses: u32,
     pub(super) acked: u32,
+    /// Segments newly known to be marked.
+    pub(super) marks: u32,
     pub(super) prior_in_flight: u32,
     pub(super) last_end: u32,
     pub(super) app_limited: bool,

@@ -185,9 +185,13 @@ impl Sender {
     fn enter_cwr(&mut self, tcp: &Tcp) {
         self.prior_ssthresh = 0;
         if self.state < State::Cwr {
+            let Some(ssthresh) = self.controller.marked(self.cwnd, self.ssthresh) else { return };
             self.undo_marker = 0;
-            self.begin_reduction(tcp);
+            self.reduce_to(ssthresh, tcp);
             self.state = State::Cwr;
+            if self.controller.reduces_at_once() {
+                self.cwnd = ssthresh;
+            }
         }
     }
 
@@ -212,12 +216,17 @@ impl Sender {
     }
 
     pub(super) fn begin_reduction(&mut self, tcp: &Tcp) {
+        let ssthresh = self.controller.reduced(self.cwnd, self.ssthresh);
+        self.reduce_to(ssthresh, tcp);
+    }
+
+    fn reduce_to(&mut self, ssthresh: u32, tcp: &Tcp) {
         self.high_seq = self.nxt;
         self.tlp_high_seq = None;
         self.cwnd_cnt = 0;
         self.prior_cwnd = self.cwnd;
         (self.prr_delivered, self.prr_out) = (0, 0);
-        self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh);
+        self.ssthresh = ssthresh;
         self.owes_cwr = tcp.ecn.is_on();
     }
 
@@ -243,7 +252,8 @@ impl Sender {
     }
 
     pub(super) fn end_reduction(&mut self, net: &Net) {
-        if self.controller.has_model() {
+        let follows = self.state == State::Cwr && self.controller.reduces_at_once();
+        if self.controller.has_model() || follows {
             return;
         }
         if self.ssthresh < INFINITE && (self.state == State::Cwr || self.undo_marker > 0) {

@@ -1,6 +1,6 @@
 //! State of the sending end, and what the others of a connection ask of it.
 
-use units::{Direction, Time};
+use units::Time;
 
 use super::clock::{Clock, Jiffies};
 use super::control::Controller;
@@ -14,7 +14,7 @@ use super::rtt::Estimator;
 use crate::out::records::FlowRecord;
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Life, Shape};
-use crate::wire::handle::{Handle, Mark};
+use crate::wire::handle::Handle;
 use crate::wire::net::Net;
 
 /// A slow-start threshold that no window reaches.
@@ -119,6 +119,8 @@ pub(crate) struct Sender {
     pub(super) rto: Jiffies,
     /// Timeouts since the last new acknowledgement.
     pub(super) attempts: u32,
+    /// Data may be unacknowledged for so long after it was repeated first, milliseconds; 0 for as long as repetitions last.
+    pub(crate) user_timeout_ms: u64,
     /// The pace: when the next segment may leave, and its timer.
     pub(super) next_departure: Time,
     pub(super) pace_event: Time,
@@ -215,6 +217,7 @@ impl Sender {
             timer_event: Time::NEVER,
             rto: clock.in_jiffies(tcp.initial_rto.0 / 1000),
             attempts: 0,
+            user_timeout_ms: 0,
             next_departure: Time::ZERO,
             pace_event: Time::NEVER,
             pacing_rate: 0,
@@ -302,6 +305,7 @@ impl Sender {
         if handle.number > self.nxt {
             return;
         }
+        self.hear(handle, options, shape, tcp, net);
         self.take_ack(handle.number, handle.echo, options, shape, tcp, net);
         if self.una > 0 && !self.established {
             self.on_established(shape, tcp, net);
@@ -315,8 +319,7 @@ impl Sender {
         self.begin_window(shape, tcp, net);
         self.first_ack = !shape.receiver_opens;
         if tcp.handshake_ack && !shape.receiver_opens {
-            let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
-            bare.remaining = shape.size_bytes;
+            let bare = self.end_of_handshake(shape, tcp, net);
             net.send(shape.out, bare);
         }
         self.rate.on_write(self.delivered, self.in_flight());

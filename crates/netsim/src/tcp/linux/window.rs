@@ -3,7 +3,6 @@
 use units::Time;
 
 use super::clock::Jiffies;
-use super::control::Controller;
 use super::sender::{Sender, State};
 use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;
@@ -23,10 +22,7 @@ impl Sender {
                 return;
             }
         }
-        let per_segment = match &mut self.controller {
-            Controller::Cubic(cubic) => cubic.update(self.cwnd, acked, self.clock, now),
-            _ => self.cwnd,
-        };
+        let per_segment = self.controller.per_segment(self.cwnd, acked, self.clock, now);
         // One segment more for each `per_segment` that arrive.
         if self.cwnd_cnt >= per_segment {
             self.cwnd_cnt = 0;

@@ -14,6 +14,7 @@ use crate::out::books::Ledger;
 use crate::out::records::FlowRecord;
 use crate::out::trace::Trace;
 use crate::script::{Train, TrainRecord};
+use crate::tcp::accurate::Hosts;
 use crate::tcp::scripted::{Scene, Scripted};
 use crate::tcp::settings::Tcp;
 use crate::tcp::{History, Life};
@@ -115,6 +116,7 @@ impl Bench {
             deliveries: None,
             trace: Trace::default(),
             tape: None,
+            hosts: Hosts::default(),
         };
         let size_bytes = script.iter().map(|train| train.bytes).sum();
         let spec = FlowSpec { size_bytes, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
