@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder};
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
 use units::{BitRate, Time};
@@ -83,6 +83,10 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             syn_loss_lowers_ssthresh: true,
             recycled_senders: true,
             recovery: Recovery::NewReno,
+            ack_every: 2,
+            handshake_bytes: 4000,
+            early_data: false,
+            stream_order: StreamOrder::Incremental,
             timestamps: false,
             rto_rule: RtoRule::Rfc6298,
             pacing: false,

@@ -4,13 +4,13 @@
 //! payload, `data + 1` the FIN. An acknowledgement carries the next number expected.
 
 mod blocks;
-mod control;
+pub(crate) mod control;
 pub mod endpoint;
 mod ends;
-mod hystart;
+pub(crate) mod hystart;
 mod linux;
 mod pacing;
-mod rate;
+pub(crate) mod rate;
 mod receiver;
 mod recovery;
 mod ring;

@@ -503,7 +503,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tcp::settings::{Congestion, EcnMode, LossWindow, RtoRule};
+    use crate::tcp::settings::{Congestion, EcnMode, LossWindow, RtoRule, StreamOrder};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
@@ -552,6 +552,10 @@ pub(crate) mod tests {
             syn_loss_lowers_ssthresh: false,
             recycled_senders: false,
             recovery: Recovery::NewReno,
+            ack_every: 2,
+            handshake_bytes: 4000,
+            early_data: false,
+            stream_order: StreamOrder::Incremental,
             timestamps: false,
             rto_rule: RtoRule::Rfc6298,
             pacing: false,

@@ -60,12 +60,12 @@ pub(crate) trait PathModel: std::fmt::Debug + Send {
 /// Measurements and model of one connection.
 #[derive(Debug)]
 pub(crate) struct Model {
-    pub(in crate::tcp) rate: Rate,
-    pub(in crate::tcp) path: Box<dyn PathModel>,
+    pub(crate) rate: Rate,
+    pub(crate) path: Box<dyn PathModel>,
     /// Below this number it is known what was lost.
     judged_below: u32,
     /// While something below this number is not acknowledged, the window has held the sender back in the last round trip.
-    pub(in crate::tcp) full_below: u32,
+    pub(crate) full_below: u32,
 }
 
 impl Model {
