@@ -208,7 +208,7 @@ impl End {
             self.grant(tcp);
         }
         self.credit = self.credit.max(frames.max_data.unwrap_or(0));
-        if self.place.is_client && self.complete && frames.space == Space::Data && (frames.done || !frames.acks.is_empty()) {
+        if frames.done {
             self.confirm();
         }
     }
@@ -340,7 +340,7 @@ impl End {
         }
         if handshake {
             found.0 = self.handshake.last_eliciting + timeout(Time::ZERO);
-        } else if !data && self.place.is_client && !self.confirmed {
+        } else if self.place.is_client && !self.confirmed {
             // The server may be waiting for leave to send more (RFC 9002, 6.2.2.1).
             found.0 = self.last_event + timeout(Time::ZERO);
         }

@@ -122,14 +122,18 @@ impl Window {
     }
 
     /// Sets the time of the next departure. An end that was silent may send a burst, as large as the initial window
-    /// (RFC 9002, 7.7); of a rule with a model, two datagrams.
+    /// (RFC 9002, 7.7); under a rule that wants to be paced one datagram, with a model of the path two.
     fn pace(&mut self, rtt: &Rtt, now: Time, tcp: &Tcp) {
         let rate = self.rate(rtt);
         if rate <= 0.0 {
             return;
         }
         let gap = 1e9 / rate;
-        let burst = if self.model.is_some() { 2 } else { tcp.initial_window };
+        let burst = match (self.model.is_some(), self.control.rule.traits().paced) {
+            (true, _) => 2,
+            (false, true) => 1,
+            (false, false) => tcp.initial_window,
+        };
         let saved = Time((gap * f64::from(burst - 1)) as u64);
         self.next = self.next.max(now.saturating_sub(saved)) + Time(gap as u64);
     }
