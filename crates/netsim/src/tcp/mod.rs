@@ -18,7 +18,7 @@ mod rtt;
 pub(crate) mod rules;
 mod scoreboard;
 pub(crate) mod scripted;
-mod sender;
+pub(crate) mod sender;
 pub mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
