@@ -30,6 +30,9 @@ REQUEST_BYTES = 257
 IP_UDP_BYTES = 28
 """IPv4 and UDP headers, which picoquic's links do not count."""
 
+ACK_BYTES = 36
+"""An acknowledgement without them."""
+
 ACK_EVERY = 10
 """Packets with one acknowledgement where both ends agreed on fewer."""
 
@@ -38,6 +41,12 @@ L4S_FROM_MS = 0.8
 
 UNBOUNDED_BYTES = 1_000_000_000
 """Buffer of a link without a limit."""
+
+TCP = {"tcp.preset": "linux", "tcp.recovery": "sack", "tcp.fin": False}
+"""What the same rule has over TCP."""
+
+UNBOUNDED_WINDOW = 1 << 20
+"""Credit of a connection without a limit, full packets."""
 
 REASONS: dict[str, str] = {}
 """Why rows are outside."""
@@ -57,6 +66,8 @@ class Outcome:
         Time to the last byte, s; infinite when it was not there after three times the bound.
     least_s : float
         A round trip for the handshake and the bytes at the speed of the link, s.
+    over_tcp_s : float
+        The same over TCP with the same rule, s: what is the rule's and not QUIC's.
     lost : int
         Packets that the link dropped or lost.
     """
@@ -66,6 +77,7 @@ class Outcome:
     took_s: float
     bound_s: float
     least_s: float
+    over_tcp_s: float
     lost: int
 
     @property
@@ -87,9 +99,7 @@ def transfers(row: dict[str, Any]) -> pl.DataFrame:
     if "objects" in row:
         count, size = row["objects"], row["object_bytes"]
         asked, came = ([str(each)] * count for each in (REQUEST_BYTES, size))
-        texts = [
-            f"up {REQUEST_BYTES * count} streams {','.join(asked)} | down {size * count} streams {','.join(came)}"
-        ]
+        texts = [f"up {REQUEST_BYTES * count} streams {','.join(asked)} | down {size * count} streams {','.join(came)}"]
     else:
         texts = [" | ".join(f"up {REQUEST_BYTES} | down {size}" for size in row["download"])]
     if "beside" in row:
@@ -99,13 +109,14 @@ def transfers(row: dict[str, Any]) -> pl.DataFrame:
 
 def scenario_of(row: dict[str, Any], changes: dict[str, Any]) -> mayfly.Scenario:
     """The run of a row; ``changes`` of the transport win over what the row needs."""
-    tcp: dict[str, Any] = {"congestion": row["congestion"]}
+    tcp: dict[str, Any] = {"congestion": row["congestion"], "receiver_window": UNBOUNDED_WINDOW}
     preset = PRESETS["quic"]
     wire = preset["mss"] + preset["header"]
     uploads = "upload" in row
     there, back = (row["up"], row["down"]) if uploads else (row["down"], row["up"])
     one_way_s = (row["latency_ms"] + row.get("jitter_ms", 0)) / 1e3
     scale = wire / (wire - IP_UDP_BYTES)
+    back *= (ACK_BYTES + IP_UDP_BYTES) / ACK_BYTES / scale
     waits_s = row["queue_ms"] / 1e3
 
     def buffer(rate: float) -> str:
@@ -124,9 +135,7 @@ def scenario_of(row: dict[str, Any], changes: dict[str, Any]) -> mayfly.Scenario
     }
     if "blackhole_s" in row:
         begin, end = row["blackhole_s"]
-        network["impairment"] = [
-            {"direction": way, "do": "drop", "from": begin, "to": end} for way in ("data", "ack")
-        ]
+        network["impairment"] = [{"direction": way, "do": "drop", "from": begin, "to": end} for way in ("data", "ack")]
     if "l4s_ms" in row:
         tcp["ecn"] = "l4s"
     if "credit" in row:
@@ -140,11 +149,11 @@ def scenario_of(row: dict[str, Any], changes: dict[str, Any]) -> mayfly.Scenario
     )
 
 
-def outcome(row: dict[str, Any], changes: dict[str, Any] | None = None) -> Outcome:
-    """Runs a row."""
-    scenario = scenario_of(row, changes or {})
+def timed(row: dict[str, Any], changes: dict[str, Any]) -> tuple[float, int]:
+    """Runs a row: time to the last byte, s, and packets lost; of the slowest run."""
+    scenario = scenario_of(row, changes)
     range_ms = row.get("l4s_ms", 0) - L4S_FROM_MS
-    queue = f"dualpi2:l_threshold={L4S_FROM_MS / 1e3},l_range={range_ms / 1e3}" if "l4s_ms" in row else "fifo"
+    queue = f"dualpi2(l_threshold={L4S_FROM_MS / 1e3:g},l_range={range_ms / 1e3:g})" if "l4s_ms" in row else "fifo"
     flows = transfers(row)
     took_s, lost = 0.0, 0
     for seed in SEEDS if row.get("loss") else SEEDS[:1]:
@@ -152,10 +161,19 @@ def outcome(row: dict[str, Any], changes: dict[str, Any] | None = None) -> Outco
         finish_s = records["finish_s"][0]
         took_s = max(took_s, float("inf") if finish_s is None else finish_s)
         lost = max(lost, int(records["drops"][0] + records["lost"][0]))
+    return took_s, lost
+
+
+def outcome(row: dict[str, Any], changes: dict[str, Any] | None = None) -> Outcome:
+    """Runs a row, and its transfer over TCP."""
+    took_s, lost = timed(row, changes or {})
+    whole = [row["objects"] * row["object_bytes"]] if "objects" in row else row.get("download")
+    single = {name: value for name, value in row.items() if name != "objects"} | {"download": whole}
+    over_tcp_s, _ = timed(single, TCP)
     payload = row.get("upload") or sum(row.get("download") or [row.get("objects", 0) * row.get("object_bytes", 0)])
     rate = row["up"] if "upload" in row else row["down"]
     least_s = payload * 8 / rate + 3 * row["latency_ms"] / 1e3
-    return Outcome(row["test"], row["congestion"], took_s, row["bound_s"], least_s, lost)
+    return Outcome(row["test"], row["congestion"], took_s, row["bound_s"], least_s, over_tcp_s, lost)
 
 
 def table(outcomes: list[Outcome]) -> str:
@@ -164,19 +182,23 @@ def table(outcomes: list[Outcome]) -> str:
     lines = [
         f"{inside} of {len(outcomes)} are inside.",
         "",
-        "| test | rule | least, s | ours, s | bound, s | lost | |",
-        "|---|---|---|---|---|---|---|",
+        "| test | rule | least, s | ours, s | bound, s | | lost | TCP, s |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for found in outcomes:
         verdict = "inside" if found.is_inside else "**outside**"
         lines.append(
-            f"| `{found.test}` | `{found.congestion}` | {found.least_s:.3g} | {found.took_s:.4g} | {found.bound_s:g} | "
-            f"{found.lost} | {verdict} |"
+            f"| `{found.test}` | `{found.congestion}` | {found.least_s:.3g} | {_seconds(found.took_s)} | {found.bound_s:g} | "
+            f"{verdict} | {found.lost} | {_seconds(found.over_tcp_s)} |"
         )
     outside = [found.test for found in outcomes if not found.is_inside]
     if outside:
         lines += ["", *(f"- `{test}`: {REASONS.get(test, 'open')}" for test in outside)]
     return "\n".join(lines)
+
+
+def _seconds(time_s: float) -> str:
+    return "-" if time_s == float("inf") else f"{time_s:.4g}"
 
 
 def _all(only: str, changes: list[str]) -> list[Outcome]:

@@ -4,8 +4,8 @@ mod dumbbell;
 
 use dumbbell::{FASTEST_BPS, disciplines, go, ms, rate, transfer, wired};
 use netsim::tcp::settings::{Congestion, EcnMode, Recovery, StreamOrder};
-use netsim::{Effect, Impairment, Way, Whom};
 use netsim::{Control, FlowSpec, Output, OwnTransport, Part, Run, Scripts, Tcp, Train};
+use netsim::{Effect, Impairment, Way, Whom};
 use qdisc::Limit;
 use units::{Stream, Time};
 
@@ -151,7 +151,8 @@ fn a_lost_packet_delays_its_own_stream_only() {
     assert_eq!(milliseconds(lossy[1]), came + RTT);
     // The same bytes as one stream, as HTTP/2 has them over TCP: what is behind the gap waits.
     let parts: Vec<Part> = (1..=6).map(|number| Part { train: 1, end: u64::from(number) * 1310, number }).collect();
-    let scripts = Scripts { list: vec![vec![up(2400, 0), down(6 * 1310, 0)]], parts: vec![parts], ..Scripts::default() };
+    let scripts =
+        Scripts { list: vec![vec![up(2400, 0), down(6 * 1310, 0)]], parts: vec![parts], ..Scripts::default() };
     let flow = FlowSpec { size_bytes: 2400 + 6 * 1310, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
     let one = answers(&go(&Run { scripts, ..run }, &[flow]));
     let waits = one.iter().map(|&at| milliseconds(at)).collect::<Vec<_>>();
@@ -189,14 +190,12 @@ fn probe_timeouts_double_and_numbers_are_never_used_again() {
     run.traced = vec![0];
     (run.tcp.syn_retries, run.tcp.retries) = (Some(3), Some(4));
     let from = ms(140);
-    run.network.impairments = vec![Impairment {
-        direction: Way::Data,
-        whom: Whom::Window { from, to: ms(100_000) },
-        effect: Effect::Drop,
-    }];
+    run.network.impairments =
+        vec![Impairment { direction: Way::Data, whom: Whom::Window { from, to: ms(100_000) }, effect: Effect::Drop }];
     let output = go(&run, &[FlowSpec { receiver_opens: true, ..transfer(Time::ZERO, 1000) }]);
     let expected: Vec<u64> = (1..5).map(|n| (3_000 * RTT / 2 + TIMEOUT_US * ((1 << n) - 1)) / 1000).collect();
-    let found: Vec<u64> = output.timeouts.iter().filter(|one| one.time > ms(150)).map(|one| milliseconds(one.time)).collect();
+    let found: Vec<u64> =
+        output.timeouts.iter().filter(|one| one.time > ms(150)).map(|one| milliseconds(one.time)).collect();
     assert!(output.records[0].gave_up);
     let server: Vec<u64> = expected.into_iter().filter(|at| found.contains(at)).collect();
     assert_eq!(server.len(), 4, "{found:?}");
@@ -229,7 +228,8 @@ fn bytes_are_conserved_whatever_is_lost() {
             let mut run = wired(discipline);
             run.tcp = quic(&run.tcp);
             run.tcp.ack_every = 1 + (draws.uniform() * 8.0) as u32;
-            run.tcp.congestion = [Congestion::Aimd, Congestion::Cubic, Congestion::Bbr, Congestion::Bbr3][(draws.uniform() * 4.0) as usize];
+            run.tcp.congestion = [Congestion::Aimd, Congestion::Cubic, Congestion::Bbr, Congestion::Bbr3]
+                [(draws.uniform() * 4.0) as usize];
             run.tcp.receiver_window = 20 + (draws.uniform() * 500.0) as u32;
             run.tcp.early_data = draws.uniform() < 0.3;
             run.tcp.pacing = draws.uniform() < 0.5;

@@ -85,7 +85,10 @@ class OwnTransport(Section):
         " TCP (RFC 9000, 9002)",
     )
     ack_every: Whole = Field(
-        2, ge=1, le=1000, description="QUIC: packets with one acknowledgement; fewer wait for delayed_ack (RFC 9000, 13.2)"
+        2,
+        ge=1,
+        le=1000,
+        description="QUIC: packets with one acknowledgement; fewer wait for delayed_ack (RFC 9000, 13.2)",
     )
     handshake_bytes: Whole = Field(
         3000, ge=100, le=100_000, description="QUIC: TLS messages of the server, with its certificate, bytes"

@@ -118,9 +118,7 @@ def parsed(text: str) -> list[Train]:
             trains.append(Train(found[1], size_bytes, wait_ns or 0, pace_ns, ends, streams))
             wait_ns = None
         else:
-            bound = (
-                "`up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams BYTES,...`, or `down`, or `wait TIME`"
-            )
+            bound = "`up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams BYTES,...`, or `down`, or `wait TIME`"
             raise MayflyError(f"{_short(part)}: must be {bound}")
     if wait_ns is not None:
         raise MayflyError(f"{_short(part)}: must come before a train")

@@ -160,7 +160,14 @@ impl End {
     }
 
     /// Takes a datagram of `bytes` without IP and UDP headers.
-    pub(super) fn receive(&mut self, frames: &Frames, bytes: u32, (capable, marked): (bool, bool), tcp: &Tcp, now: Time) {
+    pub(super) fn receive(
+        &mut self,
+        frames: &Frames,
+        bytes: u32,
+        (capable, marked): (bool, bool),
+        tcp: &Tcp,
+        now: Time,
+    ) {
         self.bytes_in += u64::from(bytes);
         self.validated |= frames.validates;
         self.take(frames, (capable, marked), tcp, now);
@@ -213,10 +220,10 @@ impl End {
         }
     }
 
-    /// Lets the peer send more once half of the window is used.
+    /// Lets the peer send more once a quarter of the window is used, as quic-go does.
     fn grant(&mut self, tcp: &Tcp) {
         let window = u64::from(tcp.receiver_window) * u64::from(tcp.mss);
-        if self.granted - self.receiving.in_order < window / 2 {
+        if self.granted - self.receiving.in_order < window / 4 * 3 {
             self.granted = self.receiving.in_order + window;
             self.owes_credit = true;
         }

@@ -191,14 +191,7 @@ fn persistent_congestion_leaves_two_datagrams() {
         let tcp = Tcp { congestion, ..tcp() };
         let mut window = Window::idle(&tcp, UNIT);
         told(&mut window, 30, 0, ms(0), ms(100));
-        let news = News {
-            acknowledged: &[],
-            lost: &[],
-            marked: 0,
-            open: (0, 1),
-            in_flight: (0, 0),
-            persistent: true,
-        };
+        let news = News { acknowledged: &[], lost: &[], marked: 0, open: (0, 1), in_flight: (0, 0), persistent: true };
         window.on_news(&news, &known(), ms(2000), &tcp);
         assert_eq!(window.bytes(), 2 * UNIT);
     }

@@ -112,7 +112,7 @@ impl Window {
             hystart.on_send(number as u32, now);
         }
         if tcp.is_paced() {
-            self.pace(rtt, now, tcp);
+            self.pace(in_flight == 0, rtt, now, tcp);
         }
     }
 
@@ -121,18 +121,18 @@ impl Window {
         if tcp.is_paced() { self.next } else { Time::ZERO }
     }
 
-    /// Sets the time of the next departure. An end that was silent may send a burst, as large as the initial window
-    /// (RFC 9002, 7.7); under a rule that wants to be paced one datagram, with a model of the path two.
-    fn pace(&mut self, rtt: &Rtt, now: Time, tcp: &Tcp) {
+    /// Sets the time of the next departure. An end with nothing under way may send a burst, as large as the initial window
+    /// (RFC 9002, 7.7); else two datagrams, under a rule that wants to be paced one.
+    fn pace(&mut self, silent: bool, rtt: &Rtt, now: Time, tcp: &Tcp) {
         let rate = self.rate(rtt);
         if rate <= 0.0 {
             return;
         }
         let gap = 1e9 / rate;
-        let burst = match (self.model.is_some(), self.control.rule.traits().paced) {
-            (true, _) => 2,
-            (false, true) => 1,
-            (false, false) => tcp.initial_window,
+        let burst = match self.control.rule.traits() {
+            traits if traits.paced => 1 + u32::from(traits.model.is_some()),
+            _ if silent => tcp.initial_window,
+            _ => 2,
         };
         let saved = Time((gap * f64::from(burst - 1)) as u64);
         self.next = self.next.max(now.saturating_sub(saved)) + Time(gap as u64);
@@ -233,7 +233,8 @@ impl Window {
     /// marks are counted those marked.
     fn grow(&mut self, news: &News, rtt: &Rtt, now: Time, tcp: &Tcp) {
         let open = |sent: &Sent| !self.is_recovering(sent.at);
-        let bytes: u64 = news.acknowledged.iter().filter(|(_, sent)| open(sent)).map(|(_, sent)| u64::from(sent.bytes)).sum();
+        let bytes: u64 =
+            news.acknowledged.iter().filter(|(_, sent)| open(sent)).map(|(_, sent)| u64::from(sent.bytes)).sum();
         let unmarked = bytes.saturating_sub(if tcp.counts_marks() { u64::from(news.marked) * self.unit } else { 0 });
         if unmarked == 0 || self.underused {
             return;

@@ -317,7 +317,9 @@ impl Tcp {
             ("tcp.ack_every", self.ack_every, 1, 1000, "from 1 to 1000 packets"),
             ("tcp.handshake_bytes", self.handshake_bytes, 100, 100_000, "from 100 to 100000 bytes"),
         ];
-        if let Some(&(name, value, .., bound)) = bounds.iter().find(|(_, value, min, max, _)| !(min..=max).contains(&value)) {
+        if let Some(&(name, value, .., bound)) =
+            bounds.iter().find(|(_, value, min, max, _)| !(min..=max).contains(&value))
+        {
             return Err(ConfigError::Value(name, value.to_string(), bound));
         }
         if !self.recovery.is_quic() {
@@ -328,7 +330,11 @@ impl Tcp {
             return refused("tcp.header", self.header.to_string(), "at least 54 bytes with tcp.recovery = quic");
         }
         if self.mss + self.header < QUIC_DATAGRAM {
-            return refused("tcp.mss", self.mss.to_string(), "1228 bytes or more with tcp.header with tcp.recovery = quic");
+            return refused(
+                "tcp.mss",
+                self.mss.to_string(),
+                "1228 bytes or more with tcp.header with tcp.recovery = quic",
+            );
         }
         if self.tick < Time::from_millis(1) {
             return refused("tcp.tick_ns", self.tick.0.to_string(), "at least 1 ms with tcp.recovery = quic");
@@ -336,7 +342,11 @@ impl Tcp {
         if self.ecn == EcnMode::Dctcp {
             return refused("tcp.ecn", "dctcp".into(), "off, classic, accurate or l4s with tcp.recovery = quic");
         }
-        for (name, on) in [("tcp.fin", self.fin), ("tcp.timestamps", self.timestamps), ("tcp.recycled_senders", self.recycled_senders)] {
+        for (name, on) in [
+            ("tcp.fin", self.fin),
+            ("tcp.timestamps", self.timestamps),
+            ("tcp.recycled_senders", self.recycled_senders),
+        ] {
             if on {
                 return refused(name, "true".into(), "false with tcp.recovery = quic");
             }
