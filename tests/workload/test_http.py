@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.metrics.pages import page_rows
+from mayfly.scenario.scenario import scenario_of
 from mayfly.workload.lists import flow_list
 from mayfly.workload.scripts import parsed
 from mayfly.workload.sources.http import FRAME_BYTES, FRAME_HEADER_BYTES, Http, frame_ends, http_flows, page_scripts
@@ -128,3 +129,20 @@ def test_the_ready_scenario_tells_load_times_by_group():
 def test_what_no_server_does_is_refused(values, message):
     with pytest.raises(MayflyError, match=message):
         Http(**values)
+
+
+def test_every_object_of_http_3_has_a_stream_for_its_request_and_its_answer():
+    (script,) = page_scripts(Http(version="3"), SIZES)
+    requests, answers = parsed(script)
+    assert (requests.streams, answers.streams, answers.wait_ns) == (True, True, 20_000_000)
+    assert requests.parts == tuple(400 * count for count in range(1, 6))
+    assert answers.parts[-1] == answers.size_bytes == sum(SIZES) + 5 * len(SIZES)
+
+
+def test_http_3_needs_quic():
+    given = {"duration": "9s", "workload": {"http": [{"version": "3", "sessions": 1}]}}
+    with pytest.raises(MayflyError, match=r"^x: workload.http.version = '3': must have tcp.recovery = quic, as preset"):
+        scenario_of(given, "x")
+    own = {"transports": {"fast": {"preset": "quic"}}}
+    given["workload"]["http"][0]["transport"] = "fast"
+    assert scenario_of({**given, **own}, "x").workload.http[0].version == "3"

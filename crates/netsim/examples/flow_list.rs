@@ -10,7 +10,7 @@ use std::error::Error;
 use std::io::Write;
 
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
@@ -85,6 +85,10 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             syn_loss_lowers_ssthresh: true,
             recycled_senders: true,
             recovery: Recovery::NewReno,
+            ack_every: 2,
+            handshake_bytes: 4000,
+            early_data: false,
+            stream_order: StreamOrder::Incremental,
             timestamps: false,
             rto_rule: RtoRule::Rfc6298,
             pacing: false,

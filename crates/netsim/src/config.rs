@@ -126,6 +126,9 @@ impl Run {
         self.applications.iter().try_for_each(Application::check)?;
         flows.iter().enumerate().try_for_each(|(i, flow)| {
             self.scripts.check(i, flow, self.transport(flow.transport).mss, MOST_SEGMENTS)?;
+            if let Some(script) = flow.script {
+                self.scripts.check_streams(i, script, self.transport(flow.transport).recovery.is_quic())?;
+            }
             self.check_application(i, flow)?;
             self.check_flow(i, flow)
         })?;

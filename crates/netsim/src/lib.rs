@@ -18,6 +18,7 @@ mod network;
 mod options;
 pub mod out;
 mod places;
+mod quic;
 pub mod script;
 mod sim;
 mod slab;

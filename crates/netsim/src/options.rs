@@ -1,5 +1,5 @@
 //! Options of the segments under way: selective acknowledgements (RFC 2018), timestamps (RFC 7323), counts of marks
-//! (RFC 9768).
+//! (RFC 9768); and what packets of QUIC carry.
 //!
 //! Principle: a packet is copied often and most carry none, so it has an index into a slab. Who takes the packet
 //! from the network gives the place back: the host it reaches, the queue that drops it, or the port that finds
@@ -8,6 +8,7 @@
 use qdisc::Ecn;
 use units::Time;
 
+use crate::quic::frames::Frames;
 use crate::slab::Slab;
 use crate::tcp::accurate::Told;
 
@@ -80,12 +81,17 @@ impl SegmentOptions {
 pub(crate) struct Options {
     /// `Packet::options` is the slot plus one.
     slab: Slab<SegmentOptions>,
+    /// Of QUIC: `Packet::options` is the slot with [`QUIC`].
+    frames: Slab<Frames>,
     held: u32,
 }
 
+/// Bit of [`qdisc::Packet::options`] that says what it is an index of.
+const QUIC: u32 = 1 << 31;
+
 impl Options {
     pub(crate) fn none() -> Options {
-        Options { slab: Slab::empty(), held: 0 }
+        Options { slab: Slab::empty(), frames: Slab::empty(), held: 0 }
     }
 
     /// Keeps `options` and gives the index for [`qdisc::Packet::options`].
@@ -100,7 +106,24 @@ impl Options {
     /// The options of a packet with index `index`, if it has any.
     #[inline]
     pub(crate) fn of(&mut self, index: u32) -> Option<&mut SegmentOptions> {
-        (index > 0).then(|| self.slab.at(index as usize - 1))
+        (index > 0 && index & QUIC == 0).then(|| self.slab.at(index as usize - 1))
+    }
+
+    /// Keeps what a packet of QUIC carries, and gives the index for [`qdisc::Packet::options`].
+    pub(crate) fn keep_frames(&mut self, frames: Frames) -> u32 {
+        let slot = self.frames.claim(Frames::default);
+        *self.frames.at(slot) = frames;
+        self.held += 1;
+        slot as u32 | QUIC
+    }
+
+    /// Takes what the packet of QUIC with index `index` carries, and with it its place.
+    pub(crate) fn take_frames(&mut self, index: u32) -> Option<Frames> {
+        (index & QUIC > 0).then(|| {
+            let frames = std::mem::take(self.frames.at((index & !QUIC) as usize));
+            self.release(index);
+            frames
+        })
     }
 
     /// The network marked the packet with index `index`.
@@ -114,7 +137,10 @@ impl Options {
     /// Takes the options out of the network, with their packet.
     #[inline]
     pub(crate) fn release(&mut self, index: u32) {
-        if index > 0 {
+        if index & QUIC > 0 {
+            self.frames.release((index & !QUIC) as usize);
+            self.held -= 1;
+        } else if index > 0 {
             self.slab.release(index as usize - 1);
             self.held -= 1;
         }

@@ -46,6 +46,9 @@ pub struct Scripts {
     pub list: Vec<Vec<Train>>,
     /// Parts of each script, ascending by train and end; scripts beyond the end of the list have none.
     pub parts: Vec<Vec<Part>>,
+    /// Trains of each script whose parts are streams of their own, one behind the other in the count of bytes, ascending;
+    /// scripts beyond the end of the list have none. They need QUIC.
+    pub streams: Vec<Vec<u32>>,
 }
 
 record! {
@@ -71,6 +74,31 @@ impl Scripts {
     /// Parts of the script with this index.
     pub(crate) fn parts_of(&self, script: u32) -> &[Part] {
         self.parts.get(script as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Trains of the script with this index whose parts are streams.
+    pub(crate) fn streams_of(&self, script: u32) -> &[u32] {
+        self.streams.get(script as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// # Errors
+    /// Streams that make no sense for the flow with this index.
+    pub(crate) fn check_streams(&self, index: usize, script: u32, quic: bool) -> Result<(), ConfigError> {
+        let (streams, parts) = (self.streams_of(script), self.parts_of(script));
+        if !streams.is_empty() && !quic {
+            return Err(ConfigError::Flow(index, "streams of their own without tcp.recovery = quic"));
+        }
+        let trains = self.list.get(script as usize).map_or(&[][..], Vec::as_slice);
+        let fits = |&train: &u32| {
+            let own = parts.iter().filter(|part| part.train == train).map(|part| part.end);
+            let whole = trains.get(train as usize);
+            whole.is_some_and(|whole| whole.pace == Time::ZERO && own.clone().last() == Some(whole.bytes))
+                && own.clone().zip(own.skip(1)).all(|(end, next)| end < next)
+        };
+        if streams.iter().all(fits) && streams.is_sorted_by(|first, second| first < second) {
+            return Ok(());
+        }
+        Err(ConfigError::Flow(index, "streams that do not make up their train"))
     }
 
     /// # Errors

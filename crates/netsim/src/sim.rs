@@ -21,6 +21,7 @@ use crate::out::queue_delay::QueueDelay;
 use crate::out::records::{Drop, Output};
 use crate::out::subflows::Subflows;
 use crate::places::{Places, Private};
+use crate::quic::{Connection as QuicConnection, Scene as QuicScene};
 use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::tcp::scripted::{Scene, Scripted};
@@ -139,6 +140,8 @@ enum Transport {
     Scripted(Box<Scripted>),
     /// The second half of the scripted connection in this slot.
     Turned(usize),
+    /// A connection of QUIC, whatever is said on it.
+    Quic(Box<QuicConnection>),
 }
 
 /// State of one live flow.
@@ -403,6 +406,7 @@ impl<'a> Sim<'a> {
         }
         let over = match &mut live.transport {
             Transport::Scripted(_) | Transport::Turned(_) => return self.deliver_scripted(packet, marked),
+            Transport::Quic(_) => return self.deliver_quic(packet),
             Transport::Tcp(connection) => {
                 let life = match packet.flow.direction() {
                     Direction::Forward => connection.on_forward(handle, packet.options, marked, tcp, net),
@@ -488,6 +492,7 @@ impl<'a> Sim<'a> {
         let tcp = live.tcp;
         let life = match (&mut live.transport, kind) {
             (Transport::Scripted(_) | Transport::Turned(_), _) => return self.on_scripted_timer(kind, slot),
+            (Transport::Quic(_), _) => return self.on_quic_timer(slot),
             (Transport::Tcp(connection), Kind::Retransmit) => connection.on_retransmit_timer(tcp, net),
             (Transport::Tcp(connection), Kind::Receiver) => connection.on_receiver_timer(tcp, net),
             (Transport::Tcp(connection), Kind::Pace) => {
@@ -538,6 +543,9 @@ impl<'a> Sim<'a> {
         let fits = std::ptr::eq(made_with, tcp);
         let pipes = (path.out, path.back);
         let application = self.run.application(&spec);
+        if tcp.recovery.is_quic() && spec.udp.is_none() {
+            return self.start_quic(owner, &spec, pipes);
+        }
         if spec.script.is_some() || application.is_some_and(|own| !own.sends_datagrams()) {
             return self.start_scripted(owner, &spec, pipes, history);
         }
@@ -587,6 +595,10 @@ impl<'a> Sim<'a> {
                 (syn_lost, turned) = (Some(scripted.syn_lost()), Some(scripted.turned_slot));
             }
             Transport::Turned(_) => {}
+            Transport::Quic(connection) => {
+                connection.close(record);
+                self.out.segments.append(&mut connection.take_log());
+            }
             Transport::Udp(source) => {
                 source.report(record);
                 self.out.probes.append(&mut source.take_log());
@@ -632,6 +644,7 @@ mod air;
 mod applications;
 mod audit;
 mod output;
+mod quic;
 mod scripted;
 mod set_up;
 #[cfg(test)]

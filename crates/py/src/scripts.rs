@@ -17,6 +17,33 @@ pub(crate) struct ScriptColumns {
     wait_ns: PyBuffer<u64>,
     pace_ns: PyBuffer<u64>,
     parts: PartColumns,
+    streams: StreamColumns,
+}
+
+/// Columns of the trains whose parts are streams, ascending by `flow` and `train`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct StreamColumns {
+    flow: PyBuffer<u32>,
+    train: PyBuffer<u32>,
+}
+
+impl StreamColumns {
+    fn hand_out(&self, scripts: &mut Scripts, flows: &[FlowSpec], py: Python<'_>) -> PyResult<()> {
+        let (flow, train) = (self.flow.to_vec(py)?, self.train.to_vec(py)?);
+        if train.len() != flow.len() {
+            return Err(PyValueError::new_err("columns of the streams differ in length"));
+        }
+        if !flow.is_empty() {
+            scripts.streams.resize(scripts.list.len(), Vec::new());
+        }
+        for (&flow, &train) in flow.iter().zip(&train) {
+            let script = flows.get(flow as usize).and_then(|spec| spec.script);
+            let script = script.ok_or_else(|| PyValueError::new_err("streams of a flow without a script"))?;
+            scripts.streams[script as usize].push(train);
+        }
+        Ok(())
+    }
 }
 
 /// Columns of the parts of trains, ascending by `flow`, `train` and `end`.
@@ -66,6 +93,7 @@ impl ScriptColumns {
             scripts.list.push((first..first + part.len()).map(train).collect());
             first += part.len();
         }
-        self.parts.hand_out(scripts, flows, py)
+        self.parts.hand_out(scripts, flows, py)?;
+        self.streams.hand_out(scripts, flows, py)
     }
 }

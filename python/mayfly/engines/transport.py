@@ -47,6 +47,10 @@ CONSTANT: dict[str, Any] = {
     "recycled_senders": False,
     "retries": 15,
     "restart_after_idle": None,
+    "ack_every": None,
+    "handshake_bytes": None,
+    "early_data": None,
+    "stream_order": None,
 }
 """What the kernel does in one way only: its value of each field, None where the field does not apply."""
 
@@ -103,7 +107,7 @@ def transport_of(tcp: Tcp) -> Transport:
     Raises
     ------
     MayflyError
-        A rule of the congestion window that the kernel has not.
+        A rule of the congestion window that the kernel has not, or QUIC.
 
     Notes
     -----
@@ -115,6 +119,8 @@ def transport_of(tcp: Tcp) -> Transport:
     >>> transport_of(Tcp(preset="linux")).other
     ['tcp.fin_on_data = false (true)']
     """
+    if tcp.recovery == "quic":
+        raise MayflyError("tcp.recovery = quic: must be another with --engine linux: the kernel has TCP")
     window_bytes = tcp.receiver_window * tcp.mss
     route = f"initcwnd {tcp.initial_window} rto_min {round(tcp.min_rto * 1e3)}ms"
     # Two segments for an acknowledgement, or one.

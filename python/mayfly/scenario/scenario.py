@@ -134,6 +134,11 @@ class Scenario(Section):
         for name, transport in _named_transports(self.workload):
             if bound := refusal(transport, self.transports):
                 raise ValueError(f"{name} = {quantity.shown(transport)}: {bound}")
+        for source in self.workload.http:
+            transport = self.tcp if source.transport is None else self.transport(source.transport)
+            if source.version == "3" and transport.recovery != "quic":
+                field = "tcp" if source.transport is None else f"transports.{source.transport}"
+                raise ValueError(f"workload.http.version = '3': must have {field}.recovery = quic, as preset quic has")
         if self.sample_interval and self.duration / self.sample_interval > MOST_SAMPLES:
             least = self.duration / MOST_SAMPLES
             raise ValueError(f"sample_interval = {self.sample_interval}: must be 0, or at least {least:.3g} s")

@@ -41,7 +41,7 @@ else:
 class OwnTransport(Section):
     """TCP of the flows that name it: what differs from `[tcp]`, or all that follows from a preset of its own."""
 
-    preset: Literal["qualnet-4.5-like", "ns2", "ns-3.37", "linux"] | None = Field(
+    preset: Literal["qualnet-4.5-like", "ns2", "ns-3.37", "linux", "quic"] | None = Field(
         None, description="named settings; fields given beside it win"
     )
     mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
@@ -88,10 +88,24 @@ class OwnTransport(Section):
     time_repeated_syn: bool = Field(False, description="a repeated SYN is timed from its first copy (ns-3)")
     syn_loss_lowers_ssthresh: bool = Field(False, description="a lost SYN lowers ssthresh to 2 (ns-2)")
     recycled_senders: bool = Field(False, description="a sender that lost a SYN keeps a window of 1 (ns-2 reset)")
-    recovery: Literal["reno", "newreno", "sack", "linux", "linux-without-sack"] = Field(
+    recovery: Literal["reno", "newreno", "sack", "linux", "linux-without-sack", "quic"] = Field(
         "newreno",
         description="repair of losses: RFC 5681, RFC 6582, selective acknowledgements (RFC 2018, 6675), or both ends as"
-        " Linux has them (RFC 8985, 6937, 5682), with a peer that acknowledges selectively or without",
+        " Linux has them (RFC 8985, 6937, 5682), with a peer that acknowledges selectively or without; or QUIC in place of"
+        " TCP (RFC 9000, 9002)",
+    )
+    ack_every: Whole = Field(
+        2,
+        ge=1,
+        le=1000,
+        description="QUIC: packets with one acknowledgement; fewer wait for delayed_ack (RFC 9000, 13.2)",
+    )
+    handshake_bytes: Whole = Field(
+        3000, ge=100, le=100_000, description="QUIC: TLS messages of the server, with its certificate, bytes"
+    )
+    early_data: bool = Field(False, description="QUIC: data leaves with the first packet (0-RTT)")
+    stream_order: Literal["incremental", "sequential"] = Field(
+        "incremental", description="QUIC: streams have turns packet by packet, or one after the other (RFC 9218)"
     )
     timestamps: bool = Field(False, description="RFC 7323: 12 more bytes per header, an RTT sample per new ACK")
     rto_rule: Literal["rfc6298", "linux"] = Field(

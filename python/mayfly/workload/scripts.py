@@ -6,6 +6,11 @@ packets of the train. A ``wait`` is the think time before the train that follows
 
     up 400 | wait 20ms | down 14600 pace 1ms | wait 2s | up 400 | down 90000 parts 30000,90000
 
+Over QUIC a train may be made of streams, each so many bytes long, which do not wait for each other; where a train of as
+many requests comes before, each stream follows its own request by the think time (HTTP/3)::
+
+    up 800 streams 400,400 | wait 20ms | down 90000 streams 30000,60000
+
 A wait counts from the last byte of the train before at the end that answers; between two trains of one end, from the
 last acknowledgement of the first; before the first train, from the connection being set up. Source: Chen 2012, 9.2,
 which takes connections apart into trains, warm-up (waits), theoretical times and pacing.
@@ -16,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import numpy as np
 import polars as pl
@@ -34,7 +40,7 @@ LONGEST_S = 86_400.0
 _UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _TIME = r"(\d{1,14}(?:\.\d{1,9})?)\s*(ns|us|ms|s)"
 _TRAIN = re.compile(
-    rf"(up|down)\s+(\d{{1,13}})(?:\s+parts\s+(\d{{1,13}}(?:,\d{{1,13}})*))?(?:\s+pace\s+{_TIME})?", re.ASCII
+    rf"(up|down)\s+(\d{{1,13}})(?:\s+(parts|streams)\s+(\d{{1,13}}(?:,\d{{1,13}})*))?(?:\s+pace\s+{_TIME})?", re.ASCII
 )
 _WAIT = re.compile(rf"wait\s+{_TIME}", re.ASCII)
 
@@ -55,6 +61,8 @@ class Train:
         Time between its packets, ns; 0 sends what the window allows.
     parts : tuple of int
         Bytes up to the end of each part, 1 to `size_bytes`, in any order.
+    streams : bool
+        Whether each part is a stream of its own; then they are in order, and the last one ends the train.
     """
 
     direction: str
@@ -62,6 +70,7 @@ class Train:
     wait_ns: int = 0
     pace_ns: int = 0
     parts: tuple[int, ...] = ()
+    streams: bool = False
 
 
 def parsed(text: str) -> list[Train]:
@@ -85,10 +94,10 @@ def parsed(text: str) -> list[Train]:
     Examples
     --------
     >>> parsed("up 400 | wait 20ms | down 14600 pace 1ms")[1]
-    Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000, parts=())
+    Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000, parts=(), streams=False)
     >>> parsed("up 400 | pause 1s")
     Traceback (most recent call last):
-    mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES [parts BYTES,...] [pace TIME]`, or `down`, or `wait TIME`
+    mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams BYTES,...`, or ...
     """
     trains, wait_ns = [], None
     for part in (part.strip() for part in text.split("|")):
@@ -100,20 +109,31 @@ def parsed(text: str) -> list[Train]:
             size_bytes = int(found[2])
             if not 1 <= size_bytes <= MOST_BYTES:
                 raise MayflyError(f"{_short(part)}: must be from 1 to 2^40 bytes")
-            ends = tuple(int(end) for end in (found[3] or "").split(",") if end)
+            ends = tuple(int(end) for end in (found[4] or "").split(",") if end)
+            if streams := found[3] == "streams":
+                ends = _stream_ends(part, ends, size_bytes, found[5] is not None)
             if wrong := [end for end in ends if not 1 <= end <= size_bytes]:
                 raise MayflyError(f"{_short(part)}: part {wrong[0]}: must be from 1 to {size_bytes} bytes")
-            pace_ns = _ns(part, found[4], found[5]) if found[4] else 0
-            trains.append(Train(found[1], size_bytes, wait_ns or 0, pace_ns, ends))
+            pace_ns = _ns(part, found[5], found[6]) if found[5] else 0
+            trains.append(Train(found[1], size_bytes, wait_ns or 0, pace_ns, ends, streams))
             wait_ns = None
         else:
-            bound = "`up BYTES [parts BYTES,...] [pace TIME]`, or `down`, or `wait TIME`"
+            bound = "`up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams BYTES,...`, or `down`, or `wait TIME`"
             raise MayflyError(f"{_short(part)}: must be {bound}")
     if wait_ns is not None:
         raise MayflyError(f"{_short(part)}: must come before a train")
     if sum(train.size_bytes for train in trains) > MOST_BYTES:
         raise MayflyError(f"{_short(text)}: must be at most 2^40 bytes in all")
     return trains
+
+
+def _stream_ends(part: str, sizes: tuple[int, ...], size_bytes: int, paced: bool) -> tuple[int, ...]:
+    """Where streams of ``sizes`` end that make up a train of ``size_bytes``."""
+    if paced:
+        raise MayflyError(f"{_short(part)}: must be without pace: its streams share the connection")
+    if min(sizes) < 1 or sum(sizes) != size_bytes:
+        raise MayflyError(f"{_short(part)}: streams: must be of 1 byte or more, {size_bytes} bytes in all")
+    return tuple(accumulate(sizes))
 
 
 def _ns(part: str, number: str, unit: str) -> int:
@@ -145,6 +165,8 @@ def written(trains: list[Train]) -> str:
     --------
     >>> written([Train("up", 400), Train("down", 9000, wait_ns=20_000_000)])
     'up 400 | wait 20ms | down 9000'
+    >>> written([Train("down", 9000, parts=(3000, 9000), streams=True)])
+    'down 9000 streams 3000,6000'
     """
     parts = []
     for train in trains:
@@ -152,6 +174,9 @@ def written(trains: list[Train]) -> str:
             parts.append(f"wait {_time(train.wait_ns)}")
         pace = f" pace {_time(train.pace_ns)}" if train.pace_ns else ""
         ends = f" parts {','.join(map(str, train.parts))}" if train.parts else ""
+        if train.streams:
+            sizes = (end - before for before, end in pairwise((0, *train.parts)))
+            ends = f" streams {','.join(map(str, sizes))}"
         parts.append(f"{train.direction} {train.size_bytes}{ends}{pace}")
     return " | ".join(parts)
 
@@ -239,10 +264,12 @@ def native(flows: pl.DataFrame) -> dict[str, Integers | dict[str, Integers]]:
     -------
     dict of ndarray, each of shape (n_trains,)
         ``flow``, ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``, by flow and place; and ``parts``, arrays of shape
-        (n_parts,) ``flow``, ``train``, ``end``, ``number``, by flow, train and end.
+        (n_parts,) ``flow``, ``train``, ``end``, ``number``, by flow, train and end; and ``streams``, arrays of shape
+        (n_trains,) ``flow``, ``train`` of the trains whose parts are streams, by both.
     """
     rows: list[tuple[int, ...]] = []
     parts: list[tuple[int, ...]] = []
+    streams: list[tuple[int, ...]] = []
     known: dict[str, list[Train]] = {}
     if "script" in flows.columns:
         scripted = flows.with_row_index("row").filter(pl.col("script").is_not_null())
@@ -250,11 +277,13 @@ def native(flows: pl.DataFrame) -> dict[str, Integers | dict[str, Integers]]:
             trains = known.get(text) or known.setdefault(text, parsed(text))
             rows += [(row, t.direction == direction, t.size_bytes, t.wait_ns, t.pace_ns) for t in trains]
             for place, train in enumerate(trains):
+                streams += [(row, place)] if train.streams else []
                 ends = sorted((end, number) for number, end in enumerate(train.parts, 1))
                 parts += [(row, place, end, number) for end, number in ends]
     names = {"flow": np.uint32, "forward": np.uint8, "bytes": np.uint64, "wait_ns": np.uint64, "pace_ns": np.uint64}
     of_parts = {"flow": np.uint32, "train": np.uint32, "end": np.uint64, "number": np.uint32}
-    return _columns(rows, names) | {"parts": _columns(parts, of_parts)}
+    of_streams = {"flow": np.uint32, "train": np.uint32}
+    return _columns(rows, names) | {"parts": _columns(parts, of_parts), "streams": _columns(streams, of_streams)}
 
 
 def _columns(rows: list[tuple[int, ...]], types: Mapping[str, type]) -> dict[str, Integers]:

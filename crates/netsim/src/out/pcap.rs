@@ -4,7 +4,7 @@
 //! numbers become bytes: the SYN has the initial number, payload comes behind it. What a packet of the simulator does
 //! not say, because its ends know it, is kept per flow: what either end has heard and acknowledged. An MSS option is on
 //! every SYN, timestamps (RFC 7323) where the run has them, in milliseconds, and SACK blocks (RFC 2018) but in scripted
-//! connections; the window scale is left out. Cost: nothing while no run is recorded, else O(1) per packet and a fixed state per flow.
+//! connections; the window scale is left out. QUIC is UDP whose payload is not there. Cost: nothing while no run is recorded, else O(1) per packet and a fixed state per flow.
 
 use std::fmt;
 use std::io::{BufWriter, Write};
@@ -92,6 +92,7 @@ struct Format {
     window: u16,
     timestamps: bool,
     fin_on_data: bool,
+    quic: bool,
     /// Payload of a full segment.
     payload: u32,
 }
@@ -105,6 +106,7 @@ impl Format {
             window: (u64::from(tcp.receiver_window) * u64::from(tcp.mss)).min(WIDEST_WINDOW) as u16,
             timestamps: tcp.timestamps,
             fin_on_data: tcp.fin_on_data,
+            quic: tcp.recovery.is_quic(),
             payload: tcp.mss,
         }
     }
@@ -158,7 +160,8 @@ impl Tape {
     /// A host sends `packet`.
     pub(crate) fn sent(&mut self, packet: &Packet, options: Option<&SegmentOptions>, now: Time) {
         let (flow, from) = place(packet);
-        let segment = (packet.kind != Kind::Udp).then(|| self.segment(flow, packet, options));
+        let tcp = packet.kind != Kind::Udp && !self.formats[flow].quic;
+        let segment = tcp.then(|| self.segment(flow, packet, options));
         if usize::from(self.near[flow]) == from {
             self.record(flow, from, packet, segment, options, now);
         }
@@ -172,7 +175,8 @@ impl Tape {
     /// `packet` reaches its host.
     pub(crate) fn received(&mut self, packet: &Packet, options: Option<&SegmentOptions>, now: Time) {
         let (flow, from) = place(packet);
-        let segment = (packet.kind != Kind::Udp).then(|| self.segment(flow, packet, options));
+        let tcp = packet.kind != Kind::Udp && !self.formats[flow].quic;
+        let segment = tcp.then(|| self.segment(flow, packet, options));
         if usize::from(self.near[flow]) != from {
             self.record(flow, from, packet, segment, options, now);
         }

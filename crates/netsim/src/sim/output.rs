@@ -17,6 +17,7 @@ impl Transport {
             Transport::Tcp(connection) => connection.delivered_bytes(tcp),
             Transport::Scripted(scripted) => scripted.delivered_bytes(tcp),
             Transport::Turned(_) => return None,
+            Transport::Quic(connection) => connection.delivered_bytes(),
             Transport::Udp(source) => source.delivered_bytes(),
             Transport::Media(stream) => stream.delivered_bytes(),
         })
@@ -86,6 +87,10 @@ impl Sim<'_> {
                     self.out.segments.append(&mut scripted.take_log());
                 }
                 Transport::Turned(_) => {}
+                Transport::Quic(connection) => {
+                    connection.report(record);
+                    self.out.segments.append(&mut connection.take_log());
+                }
                 Transport::Udp(source) => {
                     source.report(record);
                     self.out.probes.append(&mut source.take_log());

@@ -5,13 +5,13 @@
 
 pub(crate) mod accurate;
 mod blocks;
-mod control;
+pub(crate) mod control;
 pub mod endpoint;
 mod ends;
-mod hystart;
+pub(crate) mod hystart;
 mod linux;
 mod pacing;
-mod rate;
+pub(crate) mod rate;
 mod receiver;
 mod recovery;
 mod ring;
@@ -19,7 +19,7 @@ mod rtt;
 pub(crate) mod rules;
 mod scoreboard;
 pub(crate) mod scripted;
-mod sender;
+pub(crate) mod sender;
 pub mod settings;
 #[cfg(test)]
 pub(crate) mod tests;

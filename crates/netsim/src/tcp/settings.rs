@@ -44,6 +44,8 @@ pub enum Recovery {
     /// As Linux does with a peer that has no selective acknowledgements.
     #[serde(rename = "linux-without-sack")]
     LinuxWithoutSack,
+    /// QUIC in place of TCP: streams over UDP, losses found by packet and time thresholds (RFC 9000, 9002).
+    Quic,
 }
 
 impl Recovery {
@@ -56,8 +58,24 @@ impl Recovery {
     /// Whether acknowledgements are selective.
     #[inline]
     pub(crate) fn is_selective(self) -> bool {
-        matches!(self, Recovery::Sack | Recovery::Linux)
+        matches!(self, Recovery::Sack | Recovery::Linux | Recovery::Quic)
     }
+
+    /// Whether the transport is QUIC.
+    #[inline]
+    pub(crate) fn is_quic(self) -> bool {
+        self == Recovery::Quic
+    }
+}
+
+/// How streams of QUIC share their connection (RFC 9218, 4.2 and 10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StreamOrder {
+    /// Packet by packet in turn.
+    Incremental,
+    /// One after the other, as they were opened.
+    Sequential,
 }
 
 /// What ends the back-off of the retransmission timeout.
@@ -226,6 +244,15 @@ pub struct Tcp {
     pub recycled_senders: bool,
     /// What finds and repairs losses.
     pub recovery: Recovery,
+    /// QUIC: packets that ask for an acknowledgement and have one at once when they have come together; fewer wait for
+    /// `delayed_ack` (RFC 9000, 13.2.2; draft-ietf-quic-ack-frequency: the ack-eliciting threshold and one more).
+    pub ack_every: u32,
+    /// QUIC: TLS messages of the server, bytes.
+    pub handshake_bytes: u32,
+    /// QUIC: data leaves with the first packet (0-RTT).
+    pub early_data: bool,
+    /// QUIC: how streams share the connection.
+    pub stream_order: StreamOrder,
     /// Timestamps option (RFC 7323): 12 bytes more in every header, an RTT sample per new acknowledgement.
     pub timestamps: bool,
     /// How the retransmission timeout is found.
@@ -283,6 +310,7 @@ impl Tcp {
                 return Err(ConfigError::Value(name, value.to_string(), bound));
             }
         }
+        self.check_quic()?;
         if self.congestion.traits().needs_sack && !self.recovery.is_selective() && !self.recovery.is_linux() {
             let word = self.congestion.word().into();
             return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack or linux"));
@@ -320,6 +348,50 @@ impl Tcp {
         Ok(())
     }
 
+    /// # Errors
+    /// The first setting of QUIC that is out of its bounds, or does not go with it.
+    fn check_quic(&self) -> Result<(), ConfigError> {
+        let bounds: [(&'static str, u32, u32, u32, &'static str); 2] = [
+            ("tcp.ack_every", self.ack_every, 1, 1000, "from 1 to 1000 packets"),
+            ("tcp.handshake_bytes", self.handshake_bytes, 100, 100_000, "from 100 to 100000 bytes"),
+        ];
+        if let Some(&(name, value, .., bound)) =
+            bounds.iter().find(|(_, value, min, max, _)| !(min..=max).contains(&value))
+        {
+            return Err(ConfigError::Value(name, value.to_string(), bound));
+        }
+        if !self.recovery.is_quic() {
+            return Ok(());
+        }
+        let refused = |name, value: String, bound| Err(ConfigError::Value(name, value, bound));
+        if self.header < QUIC_HEADER {
+            return refused("tcp.header", self.header.to_string(), "at least 54 bytes with tcp.recovery = quic");
+        }
+        if self.mss + self.header < QUIC_DATAGRAM {
+            return refused(
+                "tcp.mss",
+                self.mss.to_string(),
+                "1228 bytes or more with tcp.header with tcp.recovery = quic",
+            );
+        }
+        if self.tick < Time::from_millis(1) {
+            return refused("tcp.tick_ns", self.tick.0.to_string(), "at least 1 ms with tcp.recovery = quic");
+        }
+        if self.ecn == EcnMode::Dctcp {
+            return refused("tcp.ecn", "dctcp".into(), "off, classic, accurate or l4s with tcp.recovery = quic");
+        }
+        for (name, on) in [
+            ("tcp.fin", self.fin),
+            ("tcp.timestamps", self.timestamps),
+            ("tcp.recycled_senders", self.recycled_senders),
+        ] {
+            if on {
+                return refused(name, "true".into(), "false with tcp.recovery = quic");
+            }
+        }
+        Ok(())
+    }
+
     /// Headers of a segment without SACK blocks, bytes.
     #[inline]
     pub(crate) fn headers(&self) -> u32 {
@@ -342,6 +414,11 @@ impl Tcp {
 /// AccECN option with two counters of three bytes, which bulk data changes all the time: that of its own code point and
 /// that of marks (RFC 9768, 3.2.3), bytes.
 pub(crate) const ACCURATE: u32 = 8;
+
+/// IPv4 and UDP, the shortest header of a 1-RTT packet with its tag (RFC 9000, 17.3), and 8 bytes for a STREAM frame.
+const QUIC_HEADER: u32 = 28 + 18 + 8;
+/// Smallest full datagram (RFC 9000, 14), with IPv4 and UDP headers, bytes.
+const QUIC_DATAGRAM: u32 = 1200 + 28;
 
 /// Timestamps option, aligned to words (RFC 7323, appendix A), bytes.
 const TIMESTAMPS: u32 = 12;

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, disciplines};
@@ -73,6 +73,10 @@ pub fn wired(discipline: &str) -> Run {
             syn_loss_lowers_ssthresh: false,
             recycled_senders: false,
             recovery: Recovery::NewReno,
+            ack_every: 2,
+            handshake_bytes: 4000,
+            early_data: false,
+            stream_order: StreamOrder::Incremental,
             timestamps: false,
             rto_rule: RtoRule::Rfc6298,
             pacing: false,

@@ -8,11 +8,15 @@ are a stage.
   the answer to the one before (no pipelining).
 - HTTP/2-like (RFC 9113): one connection per page; all requests leave at once, the answers come as one train, in frames
   taken from the objects in turn, with a header each. Every object is a part of the train that ends with its last frame.
+- HTTP/3 (RFC 9114), over QUIC: one connection per page; every request and its answer have a stream of their own, an answer
+  follows its request, and what the network loses of one stream holds up no other. Streams share the connection as
+  ``tcp.stream_order`` says. A header of a frame is counted per answer; QPACK and control streams are not.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -33,14 +37,20 @@ FRAME_BYTES = 16_384
 FRAME_HEADER_BYTES = 9
 """Header of a frame (RFC 9113, 4.1)."""
 
+HTTP3_HEADER_BYTES = 5
+"""Headers of the frame HEADERS and of the one frame DATA of an answer: types, and lengths of 1 and 2 or 4 bytes (RFC 9114,
+7.1); what HEADERS holds is counted with the object."""
+
 
 class HttpSection(Section):
-    """Pages over HTTP/1.1 or HTTP/2, read one after the other; each ends with its last connection."""
+    """Pages over HTTP/1.1, HTTP/2 or HTTP/3, read one after the other; each ends with its last connection."""
 
-    version: Literal["1.1", "2"] = Field(
-        "1.1", description="persistent connections, a request at a time on each, or one connection for all at once"
+    version: Literal["1.1", "2", "3"] = Field(
+        "1.1",
+        description="persistent connections, a request at a time on each; one connection for all at once; or one of QUIC "
+        "with a stream for each object",
     )
-    connections: Whole = Field(6, ge=1, le=100, description="connections of a page; HTTP/2 has one")
+    connections: Whole = Field(6, ge=1, le=100, description="connections of a page; HTTP/2 and HTTP/3 have one")
     request: Buffer = Field(as_written("400B"), description="payload of a request: MSS, or bytes")
     think: Seconds = Field(as_written("20ms"), le=3600, description="time of the server before each answer")
     sessions: Whole = Field(10, ge=1, le=1_000_000, description="number of sessions")
@@ -87,9 +97,9 @@ class Http:
     web : Web
         Sessions, pages and objects; its gaps between objects, requests and kind of loop do not count here.
     version : str
-        ``"1.1"`` or ``"2"``.
+        ``"1.1"``, ``"2"`` or ``"3"``.
     connections : int
-        Of a page in HTTP/1.1, 1 to 100; HTTP/2 has one.
+        Of a page in HTTP/1.1, 1 to 100; HTTP/2 and HTTP/3 have one.
     request_bytes : int
         Payload of a request, bytes, 1 to 10^6.
     think_s : float
@@ -116,8 +126,8 @@ class Http:
         return http_flows(self, duration_s, seed, index, hosts, mss, first_stage)
 
     def __post_init__(self) -> None:
-        if self.version not in ("1.1", "2"):
-            raise MayflyError(f"http: version = {self.version!r}: must be '1.1' or '2'")
+        if self.version not in ("1.1", "2", "3"):
+            raise MayflyError(f"http: version = {self.version!r}: must be '1.1', '2' or '3'")
         if not 1 <= self.connections <= 100:
             raise MayflyError(f"http: connections = {self.connections}: must be from 1 to 100")
         if not 1 <= self.request_bytes <= 1_000_000:
@@ -175,12 +185,19 @@ def page_scripts(http: Http, sizes_bytes: list[int]) -> list[str]:
     ['up 400 | wait 20ms | down 1000 | up 400 | wait 20ms | down 3000', 'up 400 | wait 20ms | down 2000']
     >>> page_scripts(Http(version="2"), [1000, 20000])
     ['up 800 | wait 20ms | down 21027 parts 1009,21027']
+    >>> page_scripts(Http(version="3"), [1000, 20000])
+    ['up 800 streams 400,400 | wait 20ms | down 21010 streams 1005,20005']
     """
     think_ns = round(http.think_s * 1e9)
     if http.version == "2":
         ends = frame_ends(sizes_bytes)
         answer = Train("down", max(ends), think_ns, parts=tuple(ends))
         return [written([Train("up", http.request_bytes * len(sizes_bytes)), answer])]
+    if http.version == "3":
+        asked = tuple(http.request_bytes * count for count in range(1, len(sizes_bytes) + 1))
+        came = tuple(accumulate(size + HTTP3_HEADER_BYTES for size in sizes_bytes))
+        requests = Train("up", asked[-1], parts=asked, streams=True)
+        return [written([requests, Train("down", came[-1], think_ns, parts=came, streams=True)])]
     used = min(http.connections, len(sizes_bytes))
     return [
         written(

@@ -25,9 +25,6 @@ pub(crate) trait PathModel: std::fmt::Debug + Send {
     /// Segments per second: the pace.
     fn pacing_rate(&self) -> f64;
 
-    /// Segments that leave together from here on, where that is more than one.
-    fn set_quantum(&mut self, _: u32) {}
-
     /// Takes an acknowledgement and sets pace and window. What it finds to be lost has gone to [`PathModel::on_loss`].
     fn on_ack(&mut self, sample: &Sample, now: Time);
 
@@ -60,12 +57,12 @@ pub(crate) trait PathModel: std::fmt::Debug + Send {
 /// Measurements and model of one connection.
 #[derive(Debug)]
 pub(crate) struct Model {
-    pub(in crate::tcp) rate: Rate,
-    pub(in crate::tcp) path: Box<dyn PathModel>,
+    pub(crate) rate: Rate,
+    pub(crate) path: Box<dyn PathModel>,
     /// Below this number it is known what was lost.
     judged_below: u32,
     /// While something below this number is not acknowledged, the window has held the sender back in the last round trip.
-    pub(in crate::tcp) full_below: u32,
+    pub(crate) full_below: u32,
 }
 
 impl Model {
