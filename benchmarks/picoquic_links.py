@@ -1,8 +1,8 @@
 """QUIC beside picoquic's bounds: its tests over simulated links, as runs of ours.
 
 ``show`` runs the rows of ``tests/reference/picoquic_links.toml`` and prints how long each took, ``write PAGE`` puts the
-table into a page. A row is inside when the transfer is complete within the time that the test of picoquic asserts and not
-before its bytes can be through.
+table into a page. A row is inside when the transfer is complete within the time that the test of picoquic asserts and
+not before its bytes can be through.
 """
 
 import re
@@ -187,9 +187,10 @@ def table(outcomes: list[Outcome]) -> str:
     ]
     for found in outcomes:
         verdict = "inside" if found.is_inside else "**outside**"
+        ours, tcp = _seconds(found.took_s), _seconds(found.over_tcp_s)
         lines.append(
-            f"| `{found.test}` | `{found.congestion}` | {found.least_s:.3g} | {_seconds(found.took_s)} | {found.bound_s:g} | "
-            f"{verdict} | {found.lost} | {_seconds(found.over_tcp_s)} |"
+            f"| `{found.test}` | `{found.congestion}` | {found.least_s:.3g} | {ours} | {found.bound_s:g} | "
+            f"{verdict} | {found.lost} | {tcp} |"
         )
     outside = [found.test for found in outcomes if not found.is_inside]
     if outside:
