@@ -3,8 +3,8 @@
 Source: packetdrill (gtests/net/packetdrill/run.c, run_packet.c), of which this keeps: the first event is at time 0; a
 relative time counts from now, but from the time of the event before between two inbound packets; an outbound packet
 is the next one that was sent, whenever it was; an event may be off by ``--tolerance_usecs`` (4000) or 12.5 % of the
-time since the event before, whichever is more; what is sent and never asked for is not looked at; TSval is compared
-only with ``--tcp_ts_tick_usecs``.
+time since the event before, the end of a call that blocks by as much of the time it takes, whichever is more; what is
+sent and never asked for is not looked at; TSval is compared only with ``--tcp_ts_tick_usecs``.
 
 It is stricter in one place: TSecr is compared. A back end says what it does not have and what is therefore not
 compared (`Backend.unchecked`).
@@ -299,8 +299,11 @@ class Player:
         return wrong
 
     def same_options(self, packet: Packet, came: Sent) -> bool:
-        if packet.options is None or ("S" in packet.flags and "handshake" in self.backend.unchecked):
+        if packet.options is None:
             return True
+        if "S" in packet.flags and "handshake" in self.backend.unchecked:
+            # All that the handshake decides about the segments after it, and the back end has.
+            return packet.option("ECN") == next((o.values for o in came.options if o.name == "ECN"), None)
         whole = "handshake" not in self.backend.unchecked
 
         def seen(options: tuple[Option, ...]) -> list[tuple[str, tuple[Any, ...]]]:
@@ -331,7 +334,8 @@ class Player:
                 "call", f"{call.name} of line {event.line} returns at {seconds(due)}", "it does not return"
             )
         self.judge(call, returned[1], returned[2])
-        tolerance = max(self.tolerance_us, TOLERANCE_SHARE * (due - self.last_us))
+        began = event.when.start_us + offset
+        tolerance = max(self.tolerance_us, TOLERANCE_SHARE * (due - began))
         if abs(returned[0] - due) > tolerance:
             raise FaultError("time", f"{call.name} returns at {seconds(due)}", f"it returned at {seconds(returned[0])}")
 

@@ -35,17 +35,24 @@ DEFAULTS = {
     "tcp_sack": "1",
     "tcp_syn_retries": "5",
     "tcp_synack_retries": "5",
+    "tcp_syn_linear_timeouts": "4",
     "tcp_retries2": "15",
     "tcp_congestion_control": "cubic",
     "tcp_slow_start_after_idle": "0",
     "tcp_early_retrans": "4",
     "tcp_recovery": "1",
     "tcp_ecn": "0",
+    "tcp_ecn_option": "2",
+    "tcp_ecn_option_beacon": "3",
+    "tcp_ecn_fallback": "1",
 }
-"""What the scripts' defaults.sh sets of net.ipv4, where it matters to the transport."""
+"""What the scripts' defaults.sh sets of net.ipv4, where it matters to the transport, and the kernel's own defaults."""
 
 RULES = {"reno": "aimd"}
 """Names of congestion controls that the simulator spells otherwise."""
+
+ACE = {"E": 1, "W": 2, "A": 4}
+FIELDS = ("e1b", "ceb", "e0b")
 
 LINUX = {"preset": "linux", "recovery": "linux", "tick": "1ms"}
 """Fields of ``[tcp]``: hosts of Linux with HZ = 1000, which most scripts count on."""
@@ -53,9 +60,10 @@ LINUX = {"preset": "linux", "recovery": "linux", "tick": "1ms"}
 TRANSPORT: dict[str, Callable[[str], dict[str, Any]]] = {
     "tcp_congestion_control": lambda value: {"congestion": RULES.get(value, value)},
     "tcp_slow_start_after_idle": lambda value: {"restart_after_idle": value != "0"},
+    "tcp_syn_linear_timeouts": lambda value: {"linear_syn_timeouts": int(value)},
     "tcp_syn_retries": lambda value: {"syn_retries": int(value)},
     "tcp_retries2": lambda value: {"retries": int(value)},
-    "hystart_detect": lambda value: {"hystart": value != "0"},
+    "hystart_detect": lambda value: {"hystart": "off" if value == "0" else "linux"},
     "qdisc": lambda value: {"pacing": value == "fq"},
 }
 """From a setting of the kernel to fields of ``[tcp]``; a field that the simulator does not have is left out."""
@@ -63,7 +71,7 @@ TRANSPORT: dict[str, Callable[[str], dict[str, Any]]] = {
 WITHOUT_EFFECT = (
     *("tcp_tso_win_divisor", "tcp_min_tso_segs", "tcp_rmem", "tcp_wmem", "tcp_fack", "tcp_dsack", "tcp_frto"),
     *("tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio", "tcp_notsent_lowat", "tcp_fastopen", "tcp_syncookies"),
-    *("tcp_invalid_ratelimit", "tcp_fastopen_key", "tcp_ecn_option"),
+    *("tcp_invalid_ratelimit", "tcp_fastopen_key"),
 )
 """Settings of the host rather than of what goes over the link."""
 
@@ -108,7 +116,7 @@ class Simulated:
         self.cuts: list[int] = []
         self.read_to = 1
         self.their_fin: int | None = None
-        self.mss, self.scale, self.stamped, self.marks = ETHERNET_MSS, 0, False, False
+        self.mss, self.scale, self.stamped, self.marks = ETHERNET_MSS, 0, False, "off"
 
     # Time.
 
@@ -132,8 +140,9 @@ class Simulated:
     # The connection.
 
     def inject(self, packet: Packet, stamp: int | None) -> None:
-        if "R" in packet.flags:
-            raise RefusedError("a reset")
+        if "R" in packet.flags and self.end:
+            self.end.on_reset()
+            return
         if self.end is None:
             if not self.listens or "S" not in packet.flags:
                 raise RefusedError("an answer to a packet of no connection")
@@ -142,7 +151,9 @@ class Simulated:
         if "S" not in packet.flags and "." not in packet.flags:
             return  # RFC 9293, 3.10.7.4: without ACK it is dropped.
         if packet.ack is not None and (self.acked(packet.ack) > self.end.numbers[1] or packet.ack > self.top()):
-            return  # RFC 9293, 3.10.7.4: acknowledges what was not sent.
+            self.end.challenge()  # RFC 9293, 3.10.7.4: acknowledges what was not sent.
+            self.collect()
+            return
         if packet.window is None and "S" in packet.flags:
             raise RefusedError("a SYN without a window")
         window = (packet.window or 0) << (0 if "S" in packet.flags else self.scale)
@@ -163,9 +174,10 @@ class Simulated:
             window=min(window // self.mss, WINDOW),
             blocks=[(self.above(left), self.acked(right)) for left, right in packet.option("sack") or ()],
             stamps=stamps,
-            marked=packet.ecn == "ce",
-            ece="E" in packet.flags and "S" not in packet.flags,
-            cwr="W" in packet.flags and "S" not in packet.flags,
+            payload=packet.length,
+            ecn=packet.ecn or "noecn",
+            ace=packet.ace if packet.ace is not None else sum(ACE[flag] for flag in packet.flags if flag in ACE),
+            counts=counted(packet),
         )
         self.release()
         self.collect()
@@ -181,10 +193,11 @@ class Simulated:
         self.mss = min(mss[0] if mss else 536, ETHERNET_MSS) - (STAMP_BYTES if self.stamped else 0)
         scale = syn.option("wscale")
         self.scale = scale[0] if scale else 0
-        if "A" in syn.flags or self.kernel["tcp_ecn"] in ("3", "4", "5"):
-            raise RefusedError("AccECN (RFC 9768)")
+        setting = self.kernel["tcp_ecn"]
         asks = {"E", "W"} <= set(syn.flags) if not opens else "E" in syn.flags and "W" not in syn.flags
-        self.marks = asks and self.kernel["tcp_ecn"] in (("1",) if opens else ("1", "2"))
+        self.marks = "classic" if asks and setting in (("1", "4") if opens else ("1", "2")) else "off"
+        if setting in (("3",) if opens else ("3", "4", "5")):
+            self.marks = "accurate"
         cuts = {1}
         for packet in self.inbound():
             if packet.length or "F" in packet.flags:
@@ -192,9 +205,18 @@ class Simulated:
         self.cuts = sorted(cuts - {0})
         self.end = _native.TcpEndpoint(json.dumps(self.settings("sackOK" in names)), opens)
         self.end.advance(round(self.clock_us * 1000), False)
+        self.set_habits()
         if opens:
             self.end.connect()
         self.collect()
+
+    def set_habits(self) -> None:
+        """Hands over what the kernel lets be changed during a connection."""
+        if self.end:
+            option, beacon, fallback = (
+                self.kernel[f"tcp_ecn_{name}"] for name in ("option", "option_beacon", "fallback")
+            )
+            self.end.set_ecn_habits(int(option), int(beacon), fallback != "0")
 
     def inbound(self) -> list[Packet]:
         return [e.action for e in self.script.events if isinstance(e.action, Packet) and e.action.inbound]
@@ -239,14 +261,14 @@ class Simulated:
     def collect(self) -> None:
         """Takes what was sent."""
         assert self.end is not None
-        for time_ns, role, number, ack, ece, cwr, capable, (stamp, echoed), blocks in self.end.take():
+        for time_ns, role, number, ack, ace, ecn, counts, (stamp, echoed), blocks in self.end.take():
             flags = "." if ack > 0 else ""
             seq, length = self.start(number), 0
             if role == "syn":
                 flags, seq = "S" + flags, 0
-                if self.kernel["tcp_ecn"] == "1" and not ack:
+                if self.kernel["tcp_ecn"] in ("1", "4") and not ack:
                     flags = "SEW"
-                elif self.marks:
+                elif self.marks == "classic":
                     flags = "SE."
             elif role == "data":
                 length = self.ends[number - 1] - seq
@@ -254,10 +276,15 @@ class Simulated:
                     flags, length = "F" + flags, length - 1
             elif role == "fin":
                 flags = "F" + flags
-            flags = flags + ("E" if ece else "") + ("W" if cwr else "")
+            elif role == "reset":
+                flags = "R" + flags
+            flags += "".join(flag for flag, bit in ACE.items() if ace & bit)
             options = []
-            if self.stamped:
+            if self.stamped and (role != "reset" or ack):
                 options.append(Option("TS", (stamp // 1_000_000, echoed)))
+            if counts:
+                first, values = counts
+                options.append(Option("ECN", tuple(zip(FIELDS if first else FIELDS[::-1], values, strict=False))))
             if blocks:
                 cut = tuple((self.cuts[left - 1], self.cuts[right - 1]) for left, right in blocks)
                 options.append(Option("sack", cut))
@@ -265,12 +292,12 @@ class Simulated:
                 Sent(
                     time_us=time_ns / 1000,
                     flags="".join(sorted(flags, key="SFRPEWAU.".index)),
-                    ace=None,
+                    ace=ace,
                     seq=seq,
                     length=length,
                     ack=self.cuts[ack - 1] if ack else None,
                     options=tuple(options),
-                    ecn="ect0" if capable else "noecn",
+                    ecn=ecn,
                     stamp=stamp,
                     ticks=stamp // 1_000_000,
                 )
@@ -290,15 +317,19 @@ class Simulated:
         top = self.end.numbers[1]
         # A short segment that was not sent takes bytes in.
         if self.ends and not self.waiting and len(self.ends) >= top:
-            room = self.mss - (self.ends[-1] - self.start(len(self.ends)))
+            room = self.room() - (self.ends[-1] - self.start(len(self.ends)))
             taken = min(room, count)
             self.ends[-1] += taken
             self.waiting -= taken
         self.waiting += count
-        whole = self.waiting // self.mss
-        self.hand_over([self.mss] * whole)
+        whole = self.waiting // self.room()
+        self.hand_over([self.room()] * whole)
         self.release()
         return count, None
+
+    def room(self) -> int:
+        """Payload of a full segment now."""
+        return self.mss - (self.end.ecn_option_bytes() if self.end else 0)
 
     def hand_over(self, lengths: list[int]) -> None:
         assert self.end is not None
@@ -316,8 +347,8 @@ class Simulated:
             self.short = len(self.ends) + 1
             self.hand_over([self.waiting])
 
-    def finish(self) -> None:
-        """Closes our direction."""
+    def finish(self, wholly: bool = False) -> None:
+        """Closes our direction, ``wholly`` with the socket."""
         assert self.end is not None
         if self.closed:
             return
@@ -329,7 +360,7 @@ class Simulated:
             self.ends[-1] += 1
         else:
             self.ends.append(self.top() + 1)
-        self.end.close()
+        self.end.close(wholly)
         self.collect()
 
     def call(self, call: Call) -> tuple[Any, str | None]:
@@ -369,10 +400,11 @@ class Simulated:
                     self.reading_ended = True
                 return 0, None
             case "close", _:
-                if self.end:
-                    if self.available():
-                        raise RefusedError("a reset, sent because data was not read")
-                    self.finish()
+                if self.end and self.available():
+                    self.end.abort()
+                    self.collect()
+                elif self.end:
+                    self.finish(wholly=True)
                 return 0, None
             case "setsockopt", (_, _, name, value, *_):
                 return self.set_option(name, value)
@@ -387,6 +419,8 @@ class Simulated:
             self.no_delay = bool(value[0])
             if self.end and self.no_delay:
                 self.release()
+        elif name == "TCP_USER_TIMEOUT" and self.end:
+            self.end.set_user_timeout(int(value[0]) * 1_000_000)
         elif name not in SOCKET_OPTIONS:
             raise RefusedError(f"the socket option {name}")
         return 0, None
@@ -436,7 +470,9 @@ class Simulated:
         unknown = [name for name in self.kernel if name not in {*DEFAULTS, *TRANSPORT}]
         if unknown:
             raise RefusedError(f"the setting {unknown[0]}")
-        if self.end and before != self.kernel:
+        self.set_habits()
+        changed = {name for name in self.kernel if before.get(name) != self.kernel[name]}
+        if self.end and not all(name.startswith("tcp_ecn_") for name in changed):
             raise RefusedError("settings that change during a connection")
 
     def info(self) -> dict[str, Any]:
@@ -447,6 +483,12 @@ class Simulated:
             found["tcpi_snd_ssthresh"] = NO_THRESHOLD
         came = self.cuts[self.end.expected - 1] - 1 if self.end.expected else 0
         return found | {"tcpi_snd_mss": self.mss, "tcpi_bytes_received": came}
+
+
+def counted(packet: Packet) -> tuple[bool, list[int]] | None:
+    """The option of accurate ECN: whether ECT(1) comes first, and its values."""
+    fields = packet.option("ECN")
+    return (fields[0][0] == "e1b", [value for _, value in fields]) if fields else None
 
 
 def without_sack(given: dict[str, Any]) -> dict[str, Any]:

@@ -160,8 +160,15 @@ class TcpEndpoint:
     def advance(self, end_ns: int, stop: bool) -> None:
         """Lets time pass, or, if ``stop`` says so, until something is sent."""
 
-    def take(self) -> list[tuple[int, str, int, int, bool, bool, bool, tuple[int, int], list[tuple[int, int]]]]:
-        """What was sent: time (ns), role, number, ack, ECE, CWR, ECT(0), TSval and TSecr (ns), SACK blocks."""
+    def take(
+        self,
+    ) -> list[
+        tuple[int, str, int, int, int, str, tuple[bool, list[int]] | None, tuple[int, int], list[tuple[int, int]]]
+    ]:
+        """What was sent: time (ns), role, number, ack, AE with CWR and ECE, code point, counts, TSval and TSecr, blocks.
+
+        Times are in nanoseconds; counts are the option of accurate ECN: whether ECT(1) comes first, and its values.
+        """
 
     def receive(
         self,
@@ -173,14 +180,33 @@ class TcpEndpoint:
         window: int,
         blocks: list[tuple[int, int]],
         stamps: tuple[int, int] | None,
-        marked: bool,
-        ece: bool,
-        cwr: bool,
+        payload: int,
+        ecn: str,
+        ace: int,
+        counts: tuple[bool, list[int]] | None,
     ) -> None:
         """A segment of the other end arrives."""
 
+    def set_ecn_habits(self, option: int, beacon: int, fallback: bool) -> None:
+        """Linux' ``tcp_ecn_option``, ``tcp_ecn_option_beacon`` and ``tcp_ecn_fallback``."""
+
+    def set_user_timeout(self, timeout_ns: int) -> None:
+        """How long data may be unacknowledged; 0 for as long as retransmissions last."""
+
+    def ecn_option_bytes(self) -> int:
+        """Bytes of the option of accurate ECN that data would carry now."""
+
     def write(self, segments: int) -> None: ...
-    def close(self) -> bool:
-        """Whether the FIN rides on data not yet sent."""
+    def close(self, wholly: bool) -> bool:
+        """Whether the FIN rides on data not yet sent; ``wholly``: nothing is read any more either."""
+
+    def abort(self) -> None:
+        """Closes by a reset."""
+
+    def on_reset(self) -> None:
+        """The other end resets the connection."""
+
+    def challenge(self) -> None:
+        """A segment comes that does not fit the connection."""
 
     def state(self) -> dict[str, float]: ...

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::io::Write;
 
 use netsim::tcp::settings::{
-    BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
@@ -71,7 +71,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             handshake_ack: false,
             limited_transmit: true,
             ecn: EcnMode::Off,
-            hystart: false,
+            hystart: Hystart::Off,
             byte_counting: false,
             congestion: Congestion::Aimd,
             lax_duplicates: true,
@@ -94,8 +94,10 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             pacing: false,
             quick_acks: 0,
             syn_retries: None,
+            linear_syn_timeouts: 0,
             retries: None,
             restart_after_idle: false,
+            cached_metrics: CachedMetrics::Off,
         },
         transports: Vec::new(),
         duration: ms(1_000_000),

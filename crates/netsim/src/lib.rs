@@ -44,7 +44,7 @@ pub use out::subflows::{Subflow, Volume};
 pub use out::trace::{PacketTrace, Timeout};
 pub use script::{Part, Scripts, Train, TrainRecord};
 pub use sim::{Alone, Control, alone, run, run_recorded};
-pub use tcp::endpoint::{Endpoint, Incoming, Outgoing, Role};
+pub use tcp::endpoint::{ByteCounts, Endpoint, Incoming, Outgoing, Role};
 pub use tcp::settings::{OwnTransport, Tcp};
 pub use udp::{Burst, Bursts};
 pub use wire::impairments::{Effect, Impairment, Way, Whom};

@@ -5,10 +5,12 @@
 //! from the network gives the place back: the host it reaches, the queue that drops it, or the port that finds
 //! its connection gone. Cost: O(1), no allocation once the slab holds as many as are ever under way.
 
+use qdisc::Ecn;
 use units::Time;
 
 use crate::quic::frames::Frames;
 use crate::slab::Slab;
+use crate::tcp::accurate::Told;
 
 /// SACK blocks of one segment at most: 40 bytes of options hold 4, beside timestamps 3 (RFC 2018, 3).
 pub(crate) const MOST_BLOCKS: usize = 4;
@@ -34,6 +36,8 @@ pub(crate) struct SegmentOptions {
     pub(crate) marks: u32,
     /// ECE of an acknowledgement that rides on data (RFC 8257, 3.2).
     pub(crate) echo: bool,
+    /// What accurate ECN tells, and how the segment came (RFC 9768).
+    pub(crate) told: Option<Told>,
 }
 
 impl SegmentOptions {
@@ -47,6 +51,12 @@ impl SegmentOptions {
     #[inline]
     pub(crate) fn echoing(stamp: Time) -> SegmentOptions {
         SegmentOptions { echoed: stamp, ..SegmentOptions::default() }
+    }
+
+    /// These, and what accurate ECN tells.
+    #[inline]
+    pub(crate) fn telling(self, told: Option<Told>) -> SegmentOptions {
+        SegmentOptions { told, ..self }
     }
 
     /// Adds a block; false when there is no room.
@@ -114,6 +124,14 @@ impl Options {
             self.release(index);
             frames
         })
+    }
+
+    /// The network marked the packet with index `index`.
+    #[inline]
+    pub(crate) fn mark(&mut self, index: u32) {
+        if let Some(told) = self.of(index).and_then(|options| options.told.as_mut()) {
+            told.ecn = Ecn::Ce;
+        }
     }
 
     /// Takes the options out of the network, with their packet.

@@ -19,6 +19,11 @@ fn today(congestion: Congestion, ecn: EcnMode) -> Tcp {
     tcp
 }
 
+/// These with the transport of Linux.
+fn linux(congestion: Congestion, ecn: EcnMode) -> Tcp {
+    Tcp { recovery: Recovery::Linux, tick: ms(1), ..today(congestion, ecn) }
+}
+
 /// A link of `mbps` with room for `packets`, and round trips of `rtt_ms` without queue.
 fn link(discipline: &str, options: &[(&str, &str)], mbps: u64, rtt_ms: u64, packets: u32) -> Run {
     let mut run = wired(discipline);
@@ -72,14 +77,26 @@ fn queue(run: &Run, flows: &[FlowSpec], from_s: u64, to_s: u64) -> Vec<u64> {
 /// from K + N - A to K + N, A = 1/2 sqrt(2 N (C RTT + K)).
 #[test]
 fn the_queue_of_dctcp_swings_as_its_analysis_says() {
+    the_queue_swings(today(Congestion::Dctcp, EcnMode::L4s), 12_000.0);
+}
+
+/// The transport of Linux has whole windows and reduces them over a round trip; with counts in an option, which takes 12
+/// bytes of every segment, or with the flag of RFC 8257.
+#[test]
+fn so_does_that_of_the_transport_of_linux() {
+    the_queue_swings(linux(Congestion::Dctcp, EcnMode::L4s), 12_096.0);
+    the_queue_swings(linux(Congestion::Dctcp, EcnMode::Dctcp), 12_000.0);
+}
+
+/// `tcp`, whose segments have so many bits, behind a step of marks.
+fn the_queue_swings(mut tcp: Tcp, bits: f64) {
+    tcp.delayed_ack = Time::ZERO;
     for (mbps, rtt_ms, threshold_s) in [(100_u64, 20_u64, 0.012), (200, 10, 0.003), (100, 4, 0.008)] {
         // A step of the L queue marks what has waited so long, which is what found K packets before it.
-        let (threshold, per_s) = (threshold_s.to_string(), mbps as f64 * 1e6 / 12_000.0);
+        let (threshold, per_s) = (threshold_s.to_string(), mbps as f64 * 1e6 / bits);
         let step = [("l_threshold", threshold.as_str()), ("l_range", "0"), ("coupling", "0.001"), ("target", "1")];
         let mut run = link("dualpi2", &step, mbps, rtt_ms, 5000);
-        let mut tcp = today(Congestion::Dctcp, EcnMode::L4s);
-        tcp.delayed_ack = Time::ZERO;
-        let list = flows(&mut run, &[tcp]);
+        let list = flows(&mut run, &[tcp.clone()]);
         let found = queue(&run, &list, 10, 30);
         let (k, pipe) = (per_s * threshold_s, per_s * rtt_ms as f64 * 1e-3 + per_s * threshold_s);
         let (most, swing) = (k + 1.0, 0.5 * (2.0 * pipe).sqrt());
@@ -100,9 +117,17 @@ fn capacity(mbps: u64) -> f64 {
 /// the second, and a link that is used. CUBIC is classic with drops and with marks.
 #[test]
 fn prague_and_cubic_share_a_dual_queue_and_prague_has_hardly_a_queue() {
-    for (rtt_ms, ecn) in [(10, EcnMode::Off), (20, EcnMode::Off), (20, EcnMode::Classic)] {
+    type Hosts = fn(Congestion, EcnMode) -> Tcp;
+    let cases: [(u64, EcnMode, Hosts); 5] = [
+        (10, EcnMode::Off, today),
+        (20, EcnMode::Off, today),
+        (20, EcnMode::Classic, today),
+        (20, EcnMode::Off, linux),
+        (20, EcnMode::Accurate, linux),
+    ];
+    for (rtt_ms, ecn, hosts) in cases {
         let mut run = link("dualpi2", &[], 40, rtt_ms, 2000);
-        let list = flows(&mut run, &[today(Congestion::Prague, EcnMode::L4s), today(Congestion::Cubic, ecn)]);
+        let list = flows(&mut run, &[hosts(Congestion::Prague, EcnMode::L4s), hosts(Congestion::Cubic, ecn)]);
         let (rates, out) = window(&run, &list, 20, 50);
         let ratio = rates[0] / rates[1];
         let delays_ms = [0, 1].map(|flow| out.records[flow].queue_delay.mean_s() * 1e3);

@@ -13,10 +13,11 @@ pub enum Kind {
 }
 
 /// ECN field of the IP header (RFC 3168, section 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Ecn {
     /// The transport does not understand ECN.
+    #[default]
     NotEct,
     /// ECN-capable transport, ECT(0).
     Ect0,

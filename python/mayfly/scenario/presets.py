@@ -61,7 +61,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "time_repeated_syn": True,
     },
     # Linux with its defaults and Ethernet: 1500 = 20 IP + 20 TCP + 12 timestamps + 1448 bytes; the window is that of
-    # tcp_rmem's 6 MB, half of which is advertised at most.
+    # tcp_rmem's 6 MB, half of which is advertised at most; 250 ticks a second, as Debian's kernels have.
     "linux": {
         "mss": 1448,
         "header": 40,
@@ -72,20 +72,22 @@ PRESETS: dict[str, dict[str, Any]] = {
         "max_rto": "120s",
         "delayed_ack": "40ms",
         "quick_acks": 16,
-        "recovery": "sack",
+        "recovery": "linux",
+        "tick": "4ms",
         "timestamps": True,
         "rto_rule": "linux",
         "congestion": "cubic",
-        "hystart": True,
+        "hystart": "linux",
         "byte_counting": True,
         "ecn": "off",
         "syn_retries": 6,
         "retries": 15,
+        "restart_after_idle": True,
     },
     # QUIC with the recommended values of RFC 9000 and 9002 over Ethernet: 1500 = 20 IP + 8 UDP + 27 short header with a
     # connection ID of 8 bytes and a number of 2, and tag + 8 of a STREAM frame + 1437 bytes; 10 datagrams of 1472 are
     # the 14720 bytes of RFC 9002, 7.2. The timeout before a sample is three initial round-trip times of 333 ms. The
-    # credit of a connection is that of quic-go, 15 MB. HyStart is in no RFC of QUIC, but in its stacks.
+    # credit of a connection is that of quic-go, 15 MB. HyStart++ is in no RFC of QUIC, but in its stacks.
     "quic": {
         "mss": 1437,
         "header": 63,
@@ -99,7 +101,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "fin": False,
         "recovery": "quic",
         "congestion": "cubic",
-        "hystart": True,
+        "hystart": "rfc9406",
         "byte_counting": True,
         "pacing": True,
         "ecn": "off",

@@ -5,10 +5,10 @@ use units::Time;
 use super::rtt::Rtt;
 use super::space::Sent;
 use crate::tcp::control::Control;
-use crate::tcp::hystart::HyStart;
+use crate::tcp::hystart::{CONSERVATIVE, Growth, HyStart};
 use crate::tcp::rules::Feedback;
 use crate::tcp::rules::path::Model;
-use crate::tcp::settings::Tcp;
+use crate::tcp::settings::{Hystart, Tcp};
 
 /// Smallest window, datagrams (RFC 9002, 7.2: kMinimumWindow).
 const SMALLEST: f64 = 2.0;
@@ -61,7 +61,7 @@ impl Window {
         Window {
             control,
             model: None,
-            hystart: (tcp.hystart && !tcp.counts_marks()).then(|| Box::new(HyStart::from(0))),
+            hystart: HyStart::of(if tcp.counts_marks() { Hystart::Off } else { tcp.hystart }, 0).map(Box::new),
             unit,
             credit: 0,
             recovery_start: None,
@@ -243,9 +243,12 @@ impl Window {
         if let Some(hystart) = &mut self.hystart
             && self.control.cwnd < self.control.ssthresh
             && let Some(&(largest, _)) = news.acknowledged.last()
-            && hystart.on_ack(largest as u32 + 1, news.open.1 as u32, self.control.cwnd, now)
         {
-            self.control.ssthresh = self.control.cwnd;
+            match hystart.on_ack(largest as u32 + 1, news.open.1 as u32, self.control.cwnd, now) {
+                Growth::Doubling => self.control.step = 1.0,
+                Growth::Conservative => self.control.step = CONSERVATIVE,
+                Growth::Over => (self.control.ssthresh, self.control.step) = (self.control.cwnd, 1.0),
+            }
         }
         let datagrams = self.credit / self.unit;
         self.credit %= self.unit;

@@ -24,6 +24,7 @@ use crate::out::trace::Trace;
 use crate::places::{Form, Places};
 use crate::slab::Slab;
 use crate::stages::Stages;
+use crate::tcp::accurate::Hosts;
 use crate::tcp::settings::Tcp;
 use crate::wire::impairments::Impairments;
 use crate::wire::loss::Loss;
@@ -77,6 +78,7 @@ impl<'a> Sim<'a> {
             deliveries: None,
             trace: Trace::of(&run.traced, flows.len(), run.trace_limit),
             tape: None,
+            hosts: Hosts::default(),
         };
         let form = Form { apart: run.graph.is_none(), cell: run.wlan.is_some(), symmetric };
         let places = Places::of(&graph, form, flows, &mut net)?;
@@ -120,6 +122,7 @@ impl<'a> Sim<'a> {
             places,
             transports: transports(run),
             idle_senders: HashMap::new(),
+            known_paths: HashMap::new(),
             tally: Tally::of(&run.counting),
             probes: Probes::of(&run.probes, flows.len()),
             reverse_waits: QueueDelay::default(),

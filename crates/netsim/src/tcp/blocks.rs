@@ -31,6 +31,11 @@ impl Blocks {
         self.count == 0
     }
 
+    /// Blocks there are to report.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
     /// How many blocks were reported more recently than one that `block` touches; all of them where it touches none.
     pub(crate) fn newer_than(&self, block: Block) -> usize {
         let touches = |&(from, to): &Block| from <= block.1 && block.0 <= to;

@@ -18,6 +18,7 @@ use crate::event::{Events, Kind};
 use crate::options::{Block, MOST_BLOCKS, Options, SegmentOptions};
 use crate::out::books::Ledger;
 use crate::out::trace::Trace;
+use crate::tcp::accurate::{Counts, Habits, Hosts, Mode, Told};
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Connection, History, Life};
 use crate::wire::handle::{Handle, Mark, Owner};
@@ -27,6 +28,10 @@ use crate::wire::pipe::{End, Lane, Pipe};
 /// Slots of the half that sends and of the half that receives.
 const SENDS: usize = 0;
 const RECEIVES: usize = 1;
+
+/// Where accurate ECN keeps this end, and one that is not here.
+const OWN: usize = 0;
+const OTHER: usize = 1;
 
 /// What a segment of this end is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +44,8 @@ pub enum Role {
     Fin,
     /// Without payload and without a number of its own.
     Ack,
+    /// RST: the acknowledgement is 0 where it has none.
+    Reset,
 }
 
 /// A segment that this end has sent.
@@ -52,12 +59,12 @@ pub struct Outgoing {
     pub number: u32,
     /// Next number expected of the other end, 0 before its SYN.
     pub ack: u32,
-    /// ECE.
-    pub ece: bool,
-    /// CWR.
-    pub cwr: bool,
-    /// ECT(0).
-    pub capable: bool,
+    /// AE, CWR and ECE, from the highest bit to the lowest; of a SYN only with accurate ECN.
+    pub ace: u8,
+    /// Code point in the IP header.
+    pub ecn: Ecn,
+    /// Option of accurate ECN.
+    pub counts: Option<ByteCounts>,
     /// TSval: when it left, and TSecr: what it echoes; zero before there is anything to echo.
     pub stamps: (Time, Time),
     /// SACK blocks, the most recent first.
@@ -81,12 +88,23 @@ pub struct Incoming {
     pub blocks: Vec<Block>,
     /// TSval and TSecr.
     pub stamps: Option<(Time, Time)>,
-    /// Congestion experienced.
-    pub marked: bool,
-    /// ECE.
-    pub ece: bool,
-    /// CWR.
-    pub cwr: bool,
+    /// Payload, bytes.
+    pub payload: u32,
+    /// Code point in the IP header.
+    pub ecn: Ecn,
+    /// AE, CWR and ECE, from the highest bit to the lowest.
+    pub ace: u8,
+    /// Option of accurate ECN.
+    pub counts: Option<ByteCounts>,
+}
+
+/// Bytes received by code point, as the option of accurate ECN has them: 24 bits each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByteCounts {
+    /// ECT(1), CE and ECT(0) in this order; else the other way round.
+    pub ect1_first: bool,
+    /// At most three.
+    pub values: Vec<u32>,
 }
 
 /// One end of a connection, with its own clock.
@@ -103,8 +121,19 @@ pub struct Endpoint {
     window: u32,
     /// When data was sent last.
     sent_at: Time,
+    /// The connection is no more: closed, given up or reset.
     over: bool,
+    /// A FIN has come; and before the application closed.
+    fin_came: bool,
+    closes_last: bool,
+    /// The application has closed: nobody reads what comes.
+    unread: bool,
+    /// When something was answered last that did not fit the connection.
+    challenged: Time,
 }
+
+/// Answers to what does not fit the connection leave this far apart at least (`tcp_invalid_ratelimit`).
+const CHALLENGES: Time = Time::from_millis(500);
 
 impl Endpoint {
     /// An end with settings `tcp` that will open the connection, or waits for the other to do so. `tcp.receiver_window`
@@ -127,6 +156,7 @@ impl Endpoint {
             deliveries: None,
             trace: Trace::default(),
             tape: None,
+            hosts: Hosts::default(),
         };
         let [sends, receives] = [SENDS, RECEIVES].map(|slot| half(slot, !opens, &tcp));
         let prompt = Tcp { delayed_ack: Time::ZERO, ..tcp.clone() };
@@ -141,6 +171,10 @@ impl Endpoint {
             window,
             sent_at: Time::ZERO,
             over: false,
+            fin_came: false,
+            closes_last: false,
+            unread: false,
+            challenged: Time::NEVER,
         })
     }
 
@@ -208,7 +242,15 @@ impl Endpoint {
     }
 
     /// The application closes its direction: whether the FIN rides on data that is not yet sent.
-    pub fn close(&mut self) -> bool {
+    ///
+    /// Nothing is read from then on if `wholly`; before the handshake is over there is then no connection any more.
+    pub fn close(&mut self, wholly: bool) -> bool {
+        self.unread |= wholly;
+        self.closes_last = self.fin_came;
+        if wholly && self.sends.sender.una() == 0 {
+            self.end();
+            return false;
+        }
         let unsent = self.sends.sender.max() <= self.sends.shape.data && self.sends.shape.data > 0;
         let shape = &mut self.sends.shape;
         shape.fin = shape.data + u32::from(!unsent);
@@ -217,12 +259,76 @@ impl Endpoint {
         unsent
     }
 
+    /// The application closes although there is something that it has not read (RFC 2525, 2.17).
+    pub fn abort(&mut self) {
+        let reset = self.reset(self.sends.sender.max(), self.receives.receiver.next());
+        self.sent.push_back(reset);
+        self.end();
+    }
+
+    /// The other end resets the connection.
+    pub fn on_reset(&mut self) {
+        self.end();
+    }
+
+    /// A segment arrives that does not fit the connection, and is dropped (RFC 5961, 3.2, 4.2 and 5.2).
+    pub fn challenge(&mut self) {
+        let recent = self.challenged != Time::NEVER && self.net.now - self.challenged < CHALLENGES;
+        if !recent && !self.over {
+            self.challenged = self.net.now;
+            self.receives.receiver.challenge(&self.receives.shape, &self.tcp, &mut self.net);
+            self.collect();
+        }
+    }
+
+    fn end(&mut self) {
+        self.over = true;
+        self.sends.sender.disarm();
+        self.receives.receiver.disarm();
+    }
+
+    fn reset(&self, number: u32, ack: u32) -> Outgoing {
+        let echoed = self.receives.receiver.riding(&self.tcp).map_or(Time::ZERO, |riding| riding.stamp);
+        Outgoing {
+            time: self.net.now,
+            role: Role::Reset,
+            number,
+            ack,
+            ace: 0,
+            ecn: Ecn::NotEct,
+            counts: None,
+            stamps: (self.net.now, echoed),
+            blocks: Vec::new(),
+        }
+    }
+
     /// A segment of the other end arrives.
     pub fn receive(&mut self, segment: &Incoming) {
+        // RFC 9293, 3.10.7.1: there is no connection; and 3.6.1: nobody would read what it brings.
+        let beyond =
+            segment.numbers.is_some_and(|(_, end)| end > self.receives.receiver.next() + u32::from(segment.fin));
+        if self.over || self.unread && beyond {
+            if let Some(ack) = segment.ack {
+                let reset = self.reset(ack, 0);
+                self.sent.push_back(reset);
+            }
+            self.end();
+            return;
+        }
+        self.take(segment);
+        self.fin_came |= segment.fin;
+        if self.closes_last && self.sends.sender.una() > self.sends.shape.fin {
+            self.end();
+        }
+    }
+
+    fn take(&mut self, segment: &Incoming) {
+        if segment.syn && self.sends.sender.una() > 0 {
+            self.on_late_syn(segment);
+            return;
+        }
         if segment.syn {
-            self.on_forward(segment, 0, false);
-            // The SYN-ACK, or the acknowledgement that ends the handshake, says it.
-            self.sent.pop_back();
+            self.on_syn(segment);
         }
         let current = segment.ack.is_none_or(|ack| ack >= self.sends.sender.una());
         let moved = current && segment.window != self.window;
@@ -233,18 +339,27 @@ impl Endpoint {
             self.prompt.receiver_window = self.tcp.receiver_window;
         }
         if segment.numbers.is_none() && !segment.syn && segment.stamps.is_some() {
-            let options = self.keep(segment);
+            let options = self.keep(segment, false);
             self.receives.receiver.on_stamp(self.receives.receiver.next(), options, &mut self.net);
             self.net.options.release(options);
         }
         // What the segment brings comes first, so that data which its acknowledgement releases acknowledges it.
         if let Some((first, end)) = segment.numbers {
             let before = self.sent.len();
-            for number in first..end {
+            let (numbers, twice) = self.receives.receiver.unheld(first, end);
+            for (index, &number) in numbers.iter().enumerate() {
                 // One segment is acknowledged once, at its end.
                 let due = self.sent.len() > before;
                 self.sent.truncate(before);
-                self.on_forward(segment, number, number + 1 == end && (segment.fin || due));
+                let last = index + 1 == numbers.len();
+                // A FIN ends all reports (`tcp_fin`).
+                if last
+                    && !segment.fin
+                    && let Some(block) = twice
+                {
+                    self.receives.receiver.bring_twice(block);
+                }
+                self.on_forward(segment, number, index == 0, last && (segment.fin || due));
             }
         }
         match segment.ack {
@@ -254,9 +369,36 @@ impl Endpoint {
         }
     }
 
+    /// Habits of a host with accurate ECN: Linux' `tcp_ecn_option`, `tcp_ecn_option_beacon` and `tcp_ecn_fallback`.
+    pub fn set_ecn_habits(&mut self, option: u32, beacon: u32, fallback: bool) {
+        self.net.hosts.of(OWN).habits = Habits { option, beacon, fallback };
+    }
+
+    /// Bytes of the option of accurate ECN that data would carry now.
+    pub fn ecn_option_bytes(&self) -> u32 {
+        self.net.hosts.known(OWN).map_or(0, |host| host.option_bytes(self.tcp.timestamps, self.net.now, 0))
+    }
+
+    /// How long data may be unacknowledged before this end gives the connection up (RFC 5482; Linux' `TCP_USER_TIMEOUT`);
+    /// zero for as long as retransmissions last.
+    pub fn set_user_timeout(&mut self, timeout: Time) {
+        self.sends.sender.set_user_timeout(timeout);
+    }
+
     /// What the sender knows, by the names of Linux' `struct tcp_info` where it has one; times in microseconds.
     pub fn state(&self) -> Vec<(&'static str, f64)> {
-        self.sends.sender.state(&self.tcp)
+        let mut known = self.sends.sender.state(&self.tcp);
+        if let Some(host) = self.net.hosts.known(OWN).filter(|_| self.tcp.ecn.counts()) {
+            let ((marks, [e1, ce, e0]), (received, [own_e1, own_ce, own_e0])) = (host.delivered(), host.received());
+            known.retain(|&(name, _)| name != "delivered_ce");
+            let more = [("delivered_ce", marks), ("delivered_e1_bytes", e1), ("delivered_ce_bytes", ce)];
+            known.extend(more.map(|(name, value)| (name, value.into())));
+            let more = [("delivered_e0_bytes", e0), ("received_ce", received), ("received_e1_bytes", own_e1)];
+            known.extend(more.map(|(name, value)| (name, value.into())));
+            let more = [("received_ce_bytes", own_ce), ("received_e0_bytes", own_e0)];
+            known.extend(more.map(|(name, value)| (name, value.into())));
+        }
+        known
     }
 
     /// Next number expected of the other end.
@@ -269,12 +411,33 @@ impl Endpoint {
         (self.sends.sender.una(), self.sends.sender.max())
     }
 
+    /// The SYN-ACK, or the acknowledgement that ends the handshake, says that it came, not one of the receiver.
+    fn on_syn(&mut self, segment: &Incoming) {
+        let options = self.keep(segment, true);
+        self.net.hosts.on_opening(OWN, options, &mut self.net.options);
+        self.net.options.release(options);
+        let known = *self.net.hosts.of(OWN);
+        self.on_forward(&Incoming { counts: None, ..segment.clone() }, 0, false, false);
+        self.sent.pop_back();
+        *self.net.hosts.of(OWN) = known;
+    }
+
+    /// A SYN of an open connection is answered by an acknowledgement (RFC 5961, 4.2).
+    fn on_late_syn(&mut self, segment: &Incoming) {
+        let options = self.keep(segment, true);
+        self.net.hosts.on_opening(OWN, options, &mut self.net.options);
+        self.net.options.release(options);
+        self.challenge();
+    }
+
     fn on_ack(&mut self, segment: &Incoming, ack: u32, moved: bool) {
-        let told = ack > self.sends.sender.una() || !segment.blocks.is_empty() || segment.ece;
+        let ece = self.echo(segment, 1);
+        let accurate = self.tcp.ecn.counts();
+        let told = ack > self.sends.sender.una() || !segment.blocks.is_empty() || ece || accurate;
         // A duplicate brings no data and leaves the window as it was (RFC 5681, 2).
         if told || segment.numbers.is_none() && !moved && !segment.syn {
-            let options = self.keep(segment);
-            let handle = Handle { slot: SENDS, mark: Mark::Plain, echo: segment.ece, number: ack };
+            let options = self.keep(segment, !segment.syn);
+            let handle = Handle { slot: SENDS, mark: Mark::Plain, echo: ece, number: ack };
             self.send(|half, tcp, net| {
                 half.on_reverse(handle, options, tcp, net);
             });
@@ -285,21 +448,41 @@ impl Endpoint {
         }
     }
 
-    /// Number `number` reaches the receiver of this end; a FIN is acknowledged at once.
-    fn on_forward(&mut self, segment: &Incoming, number: u32, at_once: bool) {
-        let options = self.keep(segment);
-        let handle = Handle { slot: RECEIVES, mark: Mark::Plain, echo: segment.cwr, number };
+    /// Number `number` reaches the receiver of this end, the first of its segment where what that tells is `heard`; a FIN is
+    /// acknowledged at once.
+    fn on_forward(&mut self, segment: &Incoming, number: u32, heard: bool, at_once: bool) {
+        let options = self.keep(segment, heard);
+        let echo = self.echo(segment, 2);
+        let handle = Handle { slot: RECEIVES, mark: Mark::Plain, echo, number };
         let tcp = if at_once { &self.prompt } else { &self.tcp };
-        self.receives.on_forward(handle, options, segment.marked, tcp, &mut self.net);
+        self.receives.on_forward(handle, options, segment.ecn == Ecn::Ce, tcp, &mut self.net);
         self.net.options.release(options);
         self.collect();
     }
 
-    /// Puts the options of `segment` where the ends look for them.
-    fn keep(&mut self, segment: &Incoming) -> u32 {
+    /// Whether `segment` has that flag of RFC 3168: of a SYN it means another thing, as of one that counts marks.
+    fn echo(&mut self, segment: &Incoming, flag: u8) -> bool {
+        let classic = !self.tcp.ecn.counts() || self.net.hosts.of(OWN).mode == Mode::Classic;
+        classic && !segment.syn && segment.ace & flag != 0
+    }
+
+    /// Puts the options of `segment` where the ends look for them; what it tells of congestion is
+    /// `heard` once.
+    fn keep(&mut self, segment: &Incoming, heard: bool) -> u32 {
         let (stamp, echoed) = segment.stamps.unwrap_or_default();
         let mut options = SegmentOptions::stamped(stamp);
         options.echoed = echoed;
+        let bare = !segment.syn && segment.numbers.is_none();
+        if self.tcp.ecn.counts() && heard {
+            options.told = Some(Told {
+                ecn: segment.ecn,
+                payload: segment.payload,
+                ace: segment.ace,
+                counts: segment.counts.as_ref().map(Counts::from),
+                selective: !segment.blocks.is_empty(),
+                bare,
+            });
+        }
         for &block in segment.blocks.iter().take(MOST_BLOCKS) {
             options.push(block);
         }
@@ -318,7 +501,10 @@ impl Endpoint {
             self.sent_at = self.net.now;
             self.receives.receiver.on_ride(&self.tcp);
             // An acknowledgement of this instant has not left yet: the data says the same.
-            let repeats = |last: &Outgoing| last.role == Role::Ack && last.time == self.net.now && !last.ece;
+            let accurate = self.tcp.ecn.counts();
+            let repeats = |last: &Outgoing| {
+                last.role == Role::Ack && last.time == self.net.now && (accurate || last.ace & 1 == 0)
+            };
             if self.sent.back().is_some_and(|last| repeats(last) && last.blocks.is_empty()) {
                 self.sent.pop_back();
             }
@@ -344,20 +530,39 @@ impl Endpoint {
             number if number > shape.data => Role::Fin,
             _ => Role::Data,
         };
+        // A socket that nobody has and that only waits for the FIN has forgotten its counts (`tcp_timewait_state_process`).
+        let waits = self.unread && self.sends.sender.una() > shape.fin;
         let number = if role == Role::Ack { self.sends.sender.max() } else { handle.number };
         let echoed = self.receives.receiver.riding(&self.tcp).map_or(Time::ZERO, |riding| riding.stamp);
         let options = self.net.options.of(packet.options);
+        let told = options.as_ref().and_then(|options| options.told);
+        let classic = if handle.echo { if sends { 2 } else { 1 } } else { 0 };
         Outgoing {
             time: self.net.now,
             role,
             number,
             ack: self.receives.receiver.next(),
-            ece: !sends && handle.echo,
-            cwr: sends && handle.echo,
-            capable: packet.ecn == Ecn::Ect0,
+            ace: told.filter(|_| !waits).map_or(0, |told| told.ace) | classic,
+            ecn: packet.ecn,
+            counts: told.and_then(|told| told.counts).map(ByteCounts::from),
             stamps: (self.net.now, echoed),
             blocks: options.map_or(Vec::new(), |options| options.blocks().to_vec()),
         }
+    }
+}
+
+impl From<&ByteCounts> for Counts {
+    fn from(given: &ByteCounts) -> Counts {
+        let mut values = [0; 3];
+        let fields = given.values.len().min(3);
+        values[..fields].copy_from_slice(&given.values[..fields]);
+        Counts { ect1_first: given.ect1_first, fields: fields as u8, values }
+    }
+}
+
+impl From<Counts> for ByteCounts {
+    fn from(counts: Counts) -> ByteCounts {
+        ByteCounts { ect1_first: counts.ect1_first, values: counts.values[..usize::from(counts.fields)].to_vec() }
     }
 }
 
@@ -369,6 +574,7 @@ fn half(slot: usize, receiver_opens: bool, tcp: &Tcp) -> Connection {
     (shape.out, shape.back) = (AIR, AIR);
     shape.receiver_opens = receiver_opens || slot == RECEIVES;
     shape.turned = slot == RECEIVES;
+    shape.hosts = if slot == RECEIVES { (OTHER, OWN) } else { (OWN, OTHER) };
     // One train that never ends: how many bytes are in a segment is not known here.
     (shape.end, shape.size_bytes) = (u32::MAX - 1, u64::MAX >> 1);
     if slot == RECEIVES {
@@ -376,7 +582,7 @@ fn half(slot: usize, receiver_opens: bool, tcp: &Tcp) -> Connection {
     } else {
         (shape.data, shape.last, shape.fin) = (0, 0, 1);
     }
-    let history = History { clock_phase: Time::ZERO, syn_lost: false };
+    let history = History { clock_phase: Time::ZERO, syn_lost: false, known: [None; 2] };
     connection.sender.restart(tcp, history.clock_phase, history.syn_lost);
     connection.receiver.restart(tcp, history.clock_phase);
     connection
@@ -418,7 +624,7 @@ mod tests {
         end.write(6);
         let first: Vec<_> = (1..5).map(|number| (Role::Data, number, 1)).collect();
         assert_eq!(roles(&mut end), first);
-        assert!(end.close(), "two segments are not sent");
+        assert!(end.close(false), "two segments are not sent");
         end.receive(&acknowledging(3));
         assert_eq!(roles(&mut end), [(Role::Data, 5, 1), (Role::Data, 6, 1)]);
         assert_eq!((known(&end, "unacked"), known(&end, "snd_cwnd")), (4.0, 5.0));
@@ -431,7 +637,7 @@ mod tests {
         let mut end = connected();
         end.write(1);
         assert_eq!(roles(&mut end), [(Role::Data, 1, 1)]);
-        assert!(!end.close());
+        assert!(!end.close(false));
         assert_eq!(roles(&mut end), [(Role::Fin, 2, 1)]);
         end.receive(&Incoming { numbers: Some((1, 2)), fin: true, ..acknowledging(3) });
         assert_eq!(roles(&mut end), [(Role::Ack, 3, 2)]);

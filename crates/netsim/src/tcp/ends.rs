@@ -2,6 +2,7 @@
 
 use units::Time;
 
+use crate::options::Block;
 use crate::out::records::FlowRecord;
 use crate::tcp::linux;
 use crate::tcp::receiver::Receiver;
@@ -58,6 +59,21 @@ impl SendingEnd {
             sender.restart(tcp, clock_phase);
             sender.syn_lost = syn_lost;
         })
+    }
+
+    /// Begins with what is known of the path, if it is of a kind that remembers.
+    pub(crate) fn recall(&mut self, known: Option<linux::Metrics>) {
+        if let SendingEnd::Linux(sender) = self {
+            sender.known = known;
+        }
+    }
+
+    /// What is known of the path now, with what was `known` before.
+    pub(crate) fn learn(&self, known: Option<linux::Metrics>, tcp: &Tcp, now: Time) -> Option<linux::Metrics> {
+        match self {
+            SendingEnd::Linux(sender) => sender.learn(known, tcp, now),
+            SendingEnd::Rfc(_) => known,
+        }
     }
 
     /// Sends the SYN, or answers the receiver's with SYN-ACK.
@@ -147,6 +163,13 @@ impl SendingEnd {
     /// Goes on sending after a wait.
     pub(crate) fn send_allowed(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         each!(self, SendingEnd, sender => sender.send_allowed(shape, tcp, net))
+    }
+
+    /// Data may be unacknowledged for `timeout`; zero for as long as retransmissions last.
+    pub(crate) fn set_user_timeout(&mut self, timeout: Time) {
+        if let SendingEnd::Linux(sender) = self {
+            sender.user_timeout_ms = timeout.0 / 1_000_000;
+        }
     }
 
     pub(crate) fn disarm(&mut self) {
@@ -243,6 +266,38 @@ impl ReceivingEnd {
     /// Takes the timestamp of segment `seq`, whose options are in `net`.
     pub(crate) fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
         each!(self, ReceivingEnd, receiver => receiver.on_stamp(seq, options, net))
+    }
+
+    /// An acknowledgement arrives that is neither data nor a SYN: what it tells of congestion.
+    pub(crate) fn hear(&mut self, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if let ReceivingEnd::Linux(receiver) = self {
+            receiver.hear(1, options, shape, tcp, net);
+        }
+    }
+
+    /// Of a segment with numbers from `first` to before `end` those that are not held; where it is one of Linux, also what
+    /// to report as received twice. If all are held they are one, the first.
+    pub(crate) fn unheld(&self, first: u32, end: u32) -> (Vec<u32>, Option<Block>) {
+        let ReceivingEnd::Linux(receiver) = self else { return ((first..end).collect(), None) };
+        let fresh: Vec<u32> = (first..end).filter(|&number| !receiver.holds(number)).collect();
+        if fresh.is_empty() {
+            return (vec![first], Some((first, end)));
+        }
+        let start = (first..end).find(|&number| receiver.holds(number));
+        let block = start.map(|start| (start, (start..end).find(|&number| !receiver.holds(number)).unwrap_or(end)));
+        (fresh, block)
+    }
+
+    /// The segment that comes next is a part of one that brings `block` again.
+    pub(crate) fn bring_twice(&mut self, block: Block) {
+        if let ReceivingEnd::Linux(receiver) = self {
+            receiver.bring_twice(block);
+        }
+    }
+
+    /// An acknowledgement that answers something unexpected leaves now.
+    pub(crate) fn challenge(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        each!(self, ReceivingEnd, receiver => receiver.acknowledge(shape, tcp, net))
     }
 
     /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.

@@ -3,6 +3,7 @@
 //! Sequence numbers count segments: 0 is the SYN (or SYN-ACK when the receiver opens), 1 to `data` the
 //! payload, `data + 1` the FIN. An acknowledgement carries the next number expected.
 
+pub(crate) mod accurate;
 mod blocks;
 pub(crate) mod control;
 pub mod endpoint;
@@ -75,6 +76,8 @@ pub(crate) struct Shape {
     out: usize,
     /// Access pipe of the receiver.
     back: usize,
+    /// Hosts of its sender and of its receiver, where these speak accurate ECN.
+    hosts: (usize, usize),
     receiver_opens: bool,
 }
 
@@ -144,6 +147,16 @@ pub(crate) struct History {
     pub(crate) clock_phase: Time,
     /// See [`Tcp::recycled_senders`].
     pub(crate) syn_lost: bool,
+    /// What is known of the path, and of the way back: with [`Tcp::cached_metrics`].
+    pub(crate) known: Known,
+}
+
+/// What two hosts know of the path from one to the other, and of that back.
+pub(crate) type Known = [Option<linux::Metrics>; 2];
+
+/// Where accurate ECN keeps the hosts of the connection in `slot`: of its sender and of its receiver.
+fn hosts_of(slot: usize) -> (usize, usize) {
+    (2 * slot, 2 * slot + 1)
 }
 
 /// Whether a connection still needs its state.
@@ -172,6 +185,7 @@ impl Connection {
             riding_bytes: 0,
             out: 0,
             back: 0,
+            hosts: (0, 0),
             receiver_opens: false,
         };
         Connection { shape, sender: SendingEnd::idle(tcp), receiver: ReceivingEnd::idle(tcp) }
@@ -204,10 +218,13 @@ impl Connection {
             riding_bytes: 0,
             out: pipes.0,
             back: pipes.1,
+            hosts: hosts_of(owner.slot),
             receiver_opens: spec.receiver_opens,
         };
         self.sender.restart(tcp, history.clock_phase, history.syn_lost);
+        self.sender.recall(history.known[0]);
         self.receiver.restart(tcp, history.clock_phase);
+        net.hosts.restart(self.shape.hosts, tcp);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);
         } else {
@@ -221,7 +238,10 @@ impl Connection {
     pub(crate) fn on_forward(&mut self, handle: Handle, options: u32, marked: bool, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Plain => self.receiver.on_segment(handle, options, marked, &self.shape, tcp, net),
-            _ => self.receiver.on_close(tcp, net),
+            _ => {
+                self.receiver.hear(options, &self.shape, tcp, net);
+                self.receiver.on_close(tcp, net);
+            }
         }
         if tcp.fin && self.receiver.finish() != Time::NEVER { Life::Over } else { Life::Open }
     }
@@ -230,7 +250,10 @@ impl Connection {
     #[inline]
     pub(crate) fn on_reverse(&mut self, handle: Handle, options: u32, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
-            Mark::Open => self.sender.open(&self.shape, tcp, net),
+            Mark::Open => {
+                net.hosts.on_opening(self.shape.hosts.0, options, &mut net.options);
+                self.sender.open(&self.shape, tcp, net);
+            }
             Mark::Plain => self.sender.on_ack(handle, options, &self.shape, tcp, net),
             Mark::Close => {
                 self.sender.on_ack(handle, options, &self.shape, tcp, net);
@@ -260,6 +283,11 @@ impl Connection {
     /// Whether this sender, or one it was recycled from, lost a SYN.
     pub(crate) fn syn_lost(&self) -> bool {
         self.sender.syn_lost()
+    }
+
+    /// What is known of the path now, with what was `known` before.
+    pub(crate) fn learn(&self, known: Known, tcp: &Tcp, now: Time) -> Known {
+        [self.sender.learn(known[0], tcp, now), known[1]]
     }
 
     /// Stops both timers and fills in `record`.

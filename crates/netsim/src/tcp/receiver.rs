@@ -6,6 +6,7 @@ use units::{Direction, Time};
 
 use crate::event::Kind;
 use crate::options::{MOST_BLOCKS, SegmentOptions};
+use crate::tcp::accurate::Marks;
 use crate::tcp::blocks::Blocks;
 use crate::tcp::ring::Ring;
 use crate::tcp::rtt::Rtt;
@@ -46,7 +47,7 @@ pub(crate) struct Receiver {
     /// (RFC 8257, 3.2: DCTCP.CE).
     echo: bool,
     /// Marked segments that have come in (RFC 9768, 3.2.1: r.cep).
-    pub(super) marks: u32,
+    pub(super) marks: Marks,
     /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
     probed: Option<Time>,
     /// A SYN or its answer was lost, as this end can tell.
@@ -79,7 +80,7 @@ impl Receiver {
             repeats: 0,
             rtt: Rtt::unknown(tcp, Time::ZERO),
             echo: false,
-            marks: 0,
+            marks: Marks::default(),
             probed: None,
             syn_lost: false,
             gave_up: false,
@@ -109,7 +110,7 @@ impl Receiver {
     /// What data to the sender may acknowledge now.
     pub(super) fn riding(&self, tcp: &Tcp) -> Option<Riding> {
         let echo = self.echo && tcp.ecn == EcnMode::Dctcp;
-        (self.next > 0).then_some(Riding { ack: self.next, stamp: self.stamp, marks: self.marks, echo })
+        (self.next > 0).then_some(Riding { ack: self.next, stamp: self.stamp, marks: self.marks.whole(), echo })
     }
 
     /// Data that was sent now carries the acknowledgement that may have been due; not the echo of RFC 3168.
@@ -192,7 +193,7 @@ impl Receiver {
     /// (RFC 9768, 3.2.2.5.1).
     #[cold]
     fn on_ecn(&mut self, marked: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) -> bool {
-        self.marks += u32::from(marked);
+        self.marks.count(marked);
         let turns = marked != self.echo;
         if turns && tcp.ecn == EcnMode::Dctcp && self.deadline != Time::NEVER && self.pending == Pending::Nothing {
             self.acknowledge(shape, tcp, net);
@@ -232,7 +233,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(crate) fn acknowledge(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let mark = if self.pending == Pending::Fin {
             Mark::Close
         } else {
@@ -253,7 +254,7 @@ impl Receiver {
     /// takes the room of a block (RFC 2018, 3).
     fn add_options(&self, blocks: bool, ack: &mut Packet, tcp: &Tcp, net: &mut Net) {
         let mut options = SegmentOptions::echoing(self.stamp);
-        options.marks = self.marks;
+        options.marks = self.marks.whole();
         if tcp.ecn.counts() {
             ack.len += ACCURATE;
         }

@@ -19,7 +19,7 @@ use crate::flow::FlowSpec;
 use crate::out::records::FlowRecord;
 use crate::script::{Part, Train, TrainRecord};
 use crate::tcp::settings::Tcp;
-use crate::tcp::{Connection, History, Life};
+use crate::tcp::{Connection, History, Known, Life, hosts_of};
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
 
@@ -107,7 +107,10 @@ impl Scripted {
             shape.turned = half == 1;
             (shape.out, shape.back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
             shape.receiver_opens = spec.receiver_opens;
+            let (first, second) = hosts_of(slots[0]);
+            shape.hosts = if half == 0 { (first, second) } else { (second, first) };
             connection.sender.restart(tcp, history.clock_phase, half == 0 && history.syn_lost);
+            connection.sender.recall(history.known[half]);
             connection.receiver.restart(tcp, history.clock_phase);
             connection
         });
@@ -125,6 +128,7 @@ impl Scripted {
             finish: Time::NEVER,
             dialogue: dialogue.map(|client| Spoken { client, trains: Vec::new() }),
         };
+        scene.net.hosts.restart(hosts_of(slots[0]), tcp);
         let [first, second] = &mut scripted.halves;
         second.sender.connected();
         second.receiver.connected();
@@ -158,9 +162,13 @@ impl Scripted {
             let half = &mut self.halves[half];
             match handle.mark {
                 Mark::Plain => half.receiver.on_segment(handle, options, marked, &half.shape, tcp, scene.net),
-                _ => half.receiver.on_close(tcp, scene.net),
+                _ => {
+                    half.receiver.hear(options, &half.shape, tcp, scene.net);
+                    half.receiver.on_close(tcp, scene.net);
+                }
             }
         } else if handle.mark == Mark::Open {
+            scene.net.hosts.on_opening(self.halves[half].shape.hosts.0, options, &mut scene.net.options);
             self.send(half, scene, |half, net| half.sender.open(&half.shape, tcp, net));
         } else {
             self.send(half, scene, |half, net| half.sender.on_ack(handle, options, &half.shape, tcp, net));
@@ -403,6 +411,11 @@ impl Scripted {
     /// Whether the sender of the flow, or one it was recycled from, lost a SYN.
     pub(crate) fn syn_lost(&self) -> bool {
         self.halves[0].syn_lost()
+    }
+
+    /// What is known of the path and of the way back now, with what was `known` before.
+    pub(crate) fn learn(&self, known: Known, tcp: &Tcp, now: Time) -> Known {
+        [0, 1].map(|half| self.halves[half].sender.learn(known[half], tcp, now))
     }
 
     /// Stops all timers and fills in `record`.

@@ -10,6 +10,7 @@ use crate::options::Options;
 use crate::out::books::Ledger;
 use crate::out::pcap::Tape;
 use crate::out::trace::Trace;
+use crate::tcp::accurate::Hosts;
 use crate::wire::pipe::{Lane, Pipe};
 
 /// Clock, pending events, access pipes and the lanes they end in.
@@ -29,6 +30,8 @@ pub(crate) struct Net {
     pub(crate) deliveries: Option<Vec<Time>>,
     pub(crate) trace: Trace,
     pub(crate) tape: Option<Box<Tape>>,
+    /// What hosts of accurate ECN know of each connection.
+    pub(crate) hosts: Hosts,
 }
 
 /// In place of an access pipe: the host is a station of the wireless cell.

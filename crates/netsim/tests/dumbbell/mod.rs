@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use netsim::tcp::settings::{
-    BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, disciplines};
@@ -59,7 +59,7 @@ pub fn wired(discipline: &str) -> Run {
             handshake_ack: true,
             limited_transmit: true,
             ecn: EcnMode::Off,
-            hystart: false,
+            hystart: Hystart::Off,
             byte_counting: false,
             congestion: Congestion::Aimd,
             lax_duplicates: false,
@@ -82,8 +82,10 @@ pub fn wired(discipline: &str) -> Run {
             pacing: false,
             quick_acks: 0,
             syn_retries: None,
+            linear_syn_timeouts: 0,
             retries: None,
             restart_after_idle: false,
+            cached_metrics: CachedMetrics::Off,
         },
         transports: Vec::new(),
         duration: ms(60_000),

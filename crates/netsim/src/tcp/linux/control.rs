@@ -3,11 +3,11 @@
 
 use units::Time;
 
-use super::bbr::Model;
+use super::bbr::Bbr;
 use super::clock::{Clock, Jiffies, us};
 use super::cubic::Cubic;
-use crate::tcp::rules::Congestion;
-use crate::tcp::settings::Tcp;
+use crate::tcp::rules::{self, Congestion, Feedback, Moment};
+use crate::tcp::settings::{Hystart, Tcp};
 
 /// What moves the window.
 #[derive(Debug)]
@@ -15,52 +15,90 @@ pub(super) enum Controller {
     /// A segment per round trip, a half per loss (RFC 5681).
     Reno,
     Cubic(Cubic),
+    /// Of a rule that counts marks: slow start and losses are those of Reno.
+    Counting(Counting),
     /// A model of the path sets window and pace.
-    Model(Model),
+    Bbr(Box<Bbr>),
+}
+
+/// A rule that counts marks, and when it last heard of any.
+#[derive(Debug)]
+pub(super) struct Counting {
+    rule: rules::State,
+    at: Moment,
 }
 
 impl Controller {
     pub(super) fn of(tcp: &Tcp) -> Controller {
-        match (tcp.congestion.traits().model, tcp.congestion) {
-            (Some(make), _) => Controller::Model(Model::of(make)),
-            (None, Congestion::Cubic) => Controller::Cubic(Cubic::new(tcp.hystart)),
-            (None, _) => Controller::Reno,
+        if tcp.counts_marks() {
+            let at = Moment { now: Time::ZERO, rtt_s: 0.0, twentieth: false };
+            return Controller::Counting(Counting { rule: rules::State::of(tcp.congestion), at });
+        }
+        match tcp.congestion {
+            Congestion::Cubic => Controller::Cubic(Cubic::new(tcp.hystart == Hystart::Linux)),
+            Congestion::Bbr => Controller::Bbr(Box::new(Bbr::idle())),
+            _ => Controller::Reno,
         }
     }
 
     /// Whether a model of the path sets window and pace.
     #[inline]
     pub(super) fn has_model(&self) -> bool {
-        matches!(self, Controller::Model(_))
+        matches!(self, Controller::Bbr(_))
     }
 
-    pub(super) fn begin(&mut self, cwnd: u32, srtt_s: f64, flow: u32, nxt: u32, now: Time) {
-        match self {
-            Controller::Reno => {}
-            Controller::Cubic(cubic) => cubic.begin(nxt, now),
-            Controller::Model(model) => model.begin(cwnd, srtt_s, flow, now),
+    /// An acknowledgement, with what it tells of marks, before it moves the window.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback) {
+        if let Controller::Counting(Counting { rule, at }) = self {
+            *at = Moment { now: feedback.now, rtt_s: feedback.rtt_s, twentieth: false };
+            rule.on_feedback(feedback);
         }
     }
 
-    /// The threshold after a loss or a mark (`ssthresh`).
-    pub(super) fn reduced(&mut self, cwnd: u32, ssthresh: u32, in_flight: u32) -> u32 {
+    /// The threshold after marks; `None` where the rule has answered to them already.
+    pub(super) fn marked(&mut self, cwnd: u32, ssthresh: u32) -> Option<u32> {
         match self {
-            Controller::Reno => (cwnd >> 1).max(2),
-            Controller::Cubic(cubic) => cubic.reduced(cwnd),
-            Controller::Model(model) => {
-                model.on_reduction(in_flight);
-                ssthresh
+            Controller::Counting(Counting { rule, at }) => {
+                rule.marked(cwnd.into(), *at).map(|left| (left as u32).max(2))
             }
+            _ => Some(self.reduced(cwnd, ssthresh)),
         }
     }
 
-    /// The window after a reduction was for nothing (`undo_cwnd`).
-    pub(super) fn undone(&mut self, cwnd: u32, prior: u32) -> u32 {
+    /// Percent of a window per round trip that is the pace beyond slow start (`tcp_pacing_ca_ratio`).
+    pub(super) fn pace_percent(&self) -> u64 {
         match self {
-            Controller::Reno | Controller::Cubic(_) => cwnd.max(prior),
-            Controller::Model(model) => {
-                model.on_recovered();
-                cwnd.max(prior)
+            Controller::Counting(Counting { rule, .. }) => (rule.traits().pace * 100.0).round() as u64,
+            _ => 120,
+        }
+    }
+
+    /// Whether marks take effect at once, and the window goes on growing meanwhile: where segments are paced there is no
+    /// need to spread the reduction over a round trip.
+    pub(super) fn reduces_at_once(&self) -> bool {
+        matches!(self, Controller::Counting(Counting { rule, .. }) if rule.traits().paced)
+    }
+
+    /// Segments that have to arrive for the window to grow by one, beyond slow start.
+    pub(super) fn per_segment(&mut self, cwnd: u32, acked: u32, clock: Clock, now: Time) -> u32 {
+        match self {
+            Controller::Cubic(cubic) => cubic.update(cwnd, acked, clock, now),
+            Controller::Counting(Counting { rule, at }) => {
+                let window = f64::from(cwnd);
+                (1.0 / (rule.grown(window, *at) - window)).round() as u32
+            }
+            _ => cwnd,
+        }
+    }
+
+    /// The threshold after a loss, or after a mark for a rule that does not count them (`ssthresh`).
+    pub(super) fn reduced(&mut self, cwnd: u32, ssthresh: u32) -> u32 {
+        match self {
+            Controller::Reno | Controller::Counting(_) => (cwnd >> 1).max(2),
+            Controller::Cubic(cubic) => cubic.reduced(cwnd),
+            Controller::Bbr(bbr) => {
+                bbr.on_reduction(cwnd);
+                ssthresh
             }
         }
     }
@@ -72,23 +110,10 @@ impl Controller {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, in_flight: u32) {
-        if let Controller::Model(model) = self {
-            model.on_timeout(in_flight);
-        }
-    }
-
     /// Data is sent after `idle` jiffies in which nothing was under way.
     pub(super) fn on_start(&mut self, idle: Jiffies, now: Jiffies) {
         if let Controller::Cubic(cubic) = self {
             cubic.on_start(idle, now);
-        }
-    }
-
-    /// The sender goes on after its application had nothing to send.
-    pub(super) fn on_restart(&mut self, now: Time) {
-        if let Controller::Model(model) = self {
-            model.on_restart(now);
         }
     }
 

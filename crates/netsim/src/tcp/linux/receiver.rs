@@ -12,19 +12,21 @@ use qdisc::Packet;
 use units::{Direction, Time};
 
 use super::clock::{Clock, Jiffies, us};
+use super::marks::mode;
 use crate::event::Kind;
 use crate::options::{Block, MOST_BLOCKS, SegmentOptions};
+use crate::tcp::accurate::Mode;
 use crate::tcp::blocks::Blocks;
 use crate::tcp::ring::Ring;
 use crate::tcp::rtt::Rtt;
-use crate::tcp::settings::Tcp;
+use crate::tcp::settings::{EcnMode, Tcp};
 use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
 /// Acknowledgements that are quick at most, in a row (`TCP_MAX_QUICKACKS`), and after a mark.
 const QUICK: u32 = 16;
-const QUICK_AFTER_MARK: u32 = 2;
+pub(super) const QUICK_AFTER_MARK: u32 = 2;
 /// Duplicates that leave at once before they are held together, and how many are held at most (`tcp_comp_sack_nr`).
 const AT_ONCE: u32 = 3;
 const HELD_TOGETHER: u32 = 44;
@@ -74,8 +76,10 @@ pub(crate) struct Receiver {
     /// Blocks above the gap, and data that was received twice.
     blocks: Blocks,
     twice: Option<Block>,
+    /// What the segment that comes next, in part, brings twice.
+    overlap: Option<Block>,
     /// Last acknowledgement number sent.
-    acknowledged: u32,
+    pub(super) acknowledged: u32,
     /// Timestamp to echo (`TS.Recent`).
     stamp: Time,
     /// Quick acknowledgements left.
@@ -85,7 +89,7 @@ pub(crate) struct Receiver {
     last_data: Jiffies,
     /// An acknowledgement is due, at once, and because a short segment came.
     due: bool,
-    due_now: bool,
+    pub(super) due_now: bool,
     short: bool,
     /// When the delayed acknowledgement is due, jiffies.
     delayed_until: Jiffies,
@@ -95,14 +99,14 @@ pub(crate) struct Receiver {
     gap: u32,
     /// Round-trip time of the handshake, microseconds.
     handshake_us: Option<u32>,
-    clock: Clock,
+    pub(super) clock: Clock,
     deadlines: Deadlines,
     timer_event: Time,
     control: Control,
     repeats: u32,
     rtt: Rtt,
     /// A mark was seen and the sender has not yet answered with CWR (RFC 3168, 6.1.3).
-    echo: bool,
+    pub(super) echo: bool,
     /// When the SYN or SYN-ACK was sent whose answer gives the round-trip time.
     probed: Option<Time>,
     /// A SYN or its answer was lost, as this end can tell.
@@ -135,6 +139,7 @@ impl Receiver {
             held: 0,
             blocks: Blocks::default(),
             twice: None,
+            overlap: None,
             acknowledged: 0,
             stamp: Time::ZERO,
             quick: 0,
@@ -197,7 +202,8 @@ impl Receiver {
         self.control = Control::Syn;
         self.probed = Some(net.now);
         self.repeat_later(shape, tcp, net);
-        net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
+        let syn = self.syn(0, shape, tcp, net);
+        net.send(shape.back, syn);
     }
 
     #[inline]
@@ -211,12 +217,19 @@ impl Receiver {
         net: &mut Net,
     ) {
         let seq = handle.number;
+        self.hear(seq, options, shape, tcp, net);
+        let dctcp = tcp.ecn == EcnMode::Dctcp;
+        if dctcp && seq > 0 {
+            self.turn(marked, shape, tcp, net);
+        }
+        // Accurate ECN has no echo of a mark.
+        let marked = marked && !dctcp && mode(shape.hosts.1, tcp, net) == Mode::Classic;
         if tcp.timestamps {
             self.on_stamp(seq, options, net);
         }
         if handle.echo {
             // The sender tells that its window is smaller now: it may wait for this acknowledgement (RFC 3168, 6.1.3).
-            self.echo = false;
+            self.echo &= dctcp;
             self.due_now = true;
         }
         if seq == 0 {
@@ -231,6 +244,9 @@ impl Receiver {
         let before = self.next;
         self.twice = None;
         if seq < self.next {
+            if tcp.ecn.counts() {
+                net.hosts.of(shape.hosts.1).on_twice(seq);
+            }
             self.twice = Some((seq, seq + 1));
             self.enter_quick(QUICK);
             self.due = true;
@@ -241,6 +257,7 @@ impl Receiver {
             self.due = true;
             self.out_of_order(seq, shape, tcp, net);
         }
+        self.twice = self.overlap.take().or(self.twice);
         if self.next > before {
             self.on_progress(before, tcp, shape, net);
         }
@@ -335,7 +352,22 @@ impl Receiver {
         }
     }
 
-    fn enter_quick(&mut self, most: u32) {
+    /// Whether number `seq` has come.
+    pub(crate) fn holds(&self, seq: u32) -> bool {
+        seq < self.next || self.above_gap.holds(seq)
+    }
+
+    /// The segment that comes next is a part of one that brings `block` again.
+    pub(crate) fn bring_twice(&mut self, block: Block) {
+        self.overlap = Some(block);
+    }
+
+    /// An acknowledgement waits for its time.
+    pub(super) fn is_delayed(&self) -> bool {
+        self.deadlines.delayed != Time::NEVER
+    }
+
+    pub(super) fn enter_quick(&mut self, most: u32) {
         self.quick = self.quick.max(most);
     }
 
@@ -343,7 +375,8 @@ impl Receiver {
     fn check_acknowledgement(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let two = self.next > self.acknowledged + 1;
         let at_once = tcp.delayed_ack == Time::ZERO;
-        if two || self.quick > 0 || self.due_now || at_once {
+        let hurries = tcp.ecn.counts() && net.hosts.of(shape.hosts.1).hurries;
+        if two || self.quick > 0 || self.due_now || at_once || hurries {
             self.acknowledge(shape, tcp, net);
             return;
         }
@@ -420,7 +453,7 @@ impl Receiver {
         }
     }
 
-    fn acknowledge(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    pub(crate) fn acknowledge(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let mark = if self.control == Control::Fin { Mark::Close } else { Mark::Plain };
         if self.due && self.quick > 0 {
             self.quick -= 1;
@@ -430,8 +463,8 @@ impl Receiver {
         let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
         ack.handle |= if self.echo { ECHO } else { 0 };
         let blocks = tcp.recovery.is_selective() && (!self.blocks.is_empty() || self.twice.is_some());
-        if blocks || tcp.timestamps {
-            self.add_options(blocks, &mut ack, tcp, net);
+        if blocks || tcp.timestamps || tcp.ecn.counts() {
+            self.add_options(blocks, &mut ack, shape, tcp, net);
         }
         self.twice = None;
         self.acknowledged = self.next;
@@ -439,10 +472,18 @@ impl Receiver {
     }
 
     /// Timestamp and blocks; data received twice comes first (RFC 2883, 4).
-    fn add_options(&self, blocks: bool, ack: &mut Packet, tcp: &Tcp, net: &mut Net) {
+    fn add_options(&self, blocks: bool, ack: &mut Packet, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let mut options = SegmentOptions::echoing(self.stamp);
+        let mut room = MOST_BLOCKS - usize::from(tcp.timestamps);
+        if tcp.ecn.counts() {
+            let known = if blocks { self.blocks.len() + usize::from(self.twice.is_some()) } else { 0 };
+            let start = self.twice.map(|(start, _)| start);
+            let (told, left) = self.tell(known.min(room) as u32, start, ack, shape, tcp, net);
+            room = left as usize;
+            options.told = Some(told);
+            options.stamp = Time::from_millis(self.clock.stamp(net.now));
+        }
         if blocks {
-            let room = MOST_BLOCKS - usize::from(tcp.timestamps);
             let twice = usize::from(self.twice.is_some_and(|block| options.push(block)));
             ack.len += 4 + 8 * (twice as u32 + self.blocks.report(room - twice, &mut options));
         }
@@ -495,7 +536,9 @@ impl Receiver {
         }
         if self.deadlines.control <= now {
             self.deadlines.control = Time::NEVER;
-            let most = if self.control == Control::Syn { tcp.syn_retries } else { tcp.retries };
+            let opens = self.control == Control::Syn;
+            let linear = tcp.linear_syn_timeouts;
+            let most = if opens { tcp.syn_retries.map(|most| most + linear) } else { tcp.retries };
             // The first of `repeats` was no repetition.
             if self.control != Control::Nothing && most.is_some_and(|most| self.repeats > most) {
                 self.gave_up = true;
@@ -506,7 +549,8 @@ impl Receiver {
                 Control::Syn => {
                     self.syn_lost = true;
                     self.repeat_later(shape, tcp, net);
-                    net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
+                    let syn = self.syn(self.repeats - 1, shape, tcp, net);
+                    net.send(shape.back, syn);
                 }
                 Control::Fin => {
                     self.repeat_later(shape, tcp, net);
@@ -520,7 +564,9 @@ impl Receiver {
 
     /// Sets the timer that repeats the pending SYN or FIN, with exponential back-off (RFC 6298, 5.5).
     fn repeat_later(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let timeout = Time(self.rtt.timeout(tcp).0 << self.repeats.min(6)).min(tcp.max_rto);
+        let linear = if self.control == Control::Syn { tcp.linear_syn_timeouts } else { 0 };
+        let doubled = self.repeats.saturating_sub(linear).min(6);
+        let timeout = Time(self.rtt.timeout(tcp).0 << doubled).min(tcp.max_rto);
         self.repeats += 1;
         self.deadlines.control = net.now + timeout;
         self.schedule(shape, net);

@@ -149,8 +149,11 @@ impl Sender {
         if self.packets_out == 0 {
             return Life::Open;
         }
-        let most = if self.una == 0 { tcp.syn_retries } else { tcp.retries };
-        if most.is_some_and(|most| self.attempts >= most) {
+        let opens = self.una == 0 && !shape.receiver_opens;
+        let linear = if opens { tcp.linear_syn_timeouts } else { 0 };
+        let most = if self.una == 0 { tcp.syn_retries.map(|most| most + linear) } else { tcp.retries };
+        let left_ms = self.until_user_timeout(net.now);
+        if most.is_some_and(|most| self.attempts >= most) || self.attempts > 0 && left_ms == Some(0) {
             self.gave_up = true;
             return Life::Over;
         }
@@ -160,15 +163,25 @@ impl Sender {
             self.syn_lost = true;
         }
         self.enter_loss(tcp, net);
-        let in_flight = self.in_flight();
-        self.controller.on_timeout(in_flight);
         self.attempts += 1;
-        self.retransmit(self.una, shape, tcp, net);
+        self.retransmit(self.una, self.una + 1, shape, tcp, net);
         self.count_retransmission(self.una);
         let most = self.clock.in_jiffies(tcp.max_rto.0 / 1000);
-        self.rto = (self.rto << 1).min(most);
-        let rto = self.rto;
+        if !opens || self.timeouts > linear {
+            self.rto = (self.rto << 1).min(most);
+        }
+        let mut rto = self.rto;
+        if let Some(left_ms) = self.until_user_timeout(net.now) {
+            rto = rto.min(self.clock.in_jiffies(left_ms * 1000)).max(1);
+        }
         self.set_timer(Pending::Retransmit, rto, shape, net);
         Life::Open
+    }
+
+    /// Milliseconds that are left of the time which data may be unacknowledged (RFC 5482; `tcp_clamp_rto_to_user_timeout`).
+    fn until_user_timeout(&self, now: Time) -> Option<u64> {
+        let most = (self.user_timeout_ms > 0).then_some(self.user_timeout_ms)?;
+        let began = self.retrans_stamp.unwrap_or_else(|| self.clock.stamp(now));
+        Some((began + most).saturating_sub(self.clock.stamp(now)))
     }
 }

@@ -29,6 +29,7 @@ use crate::options::{Block, Options};
 use crate::out::books::Ledger;
 use crate::out::records::FlowRecord;
 use crate::out::trace::Trace;
+use crate::tcp::accurate::Hosts;
 use crate::tcp::sender::tests::{pipe, windows};
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Connection, History, Life};
@@ -126,7 +127,8 @@ impl Scene {
         }
         assert!(bench.sent.is_empty(), "sent, but not expected: {:?}\nsteps:\n{}", bench.sent, bench.log);
         if self.tcp.ecn.counts() {
-            let (told, marked) = (bench.connection.sender.rfc().marks, bench.connection.receiver.rfc().marks);
+            let (told, marked) =
+                (bench.connection.sender.rfc().marks.whole(), bench.connection.receiver.rfc().marks.whole());
             assert!(told <= marked && (told == marked || !bench.over), "{told} marks told of {marked}");
         }
         if !bench.over {
@@ -178,6 +180,7 @@ impl<'a> Bench<'a> {
             deliveries: None,
             trace: Trace::default(),
             tape: None,
+            hosts: Hosts::default(),
         };
         let spec = FlowSpec {
             start: Time::ZERO,
@@ -190,7 +193,7 @@ impl<'a> Bench<'a> {
             ..FlowSpec::default()
         };
         let mut connection = Connection::unused(&scene.tcp);
-        let history = History { clock_phase: Time::ZERO, syn_lost: false };
+        let history = History { clock_phase: Time::ZERO, syn_lost: false, known: [None; 2] };
         let owner = Owner { flow: 0, slot: 0, src: 0, dst: 1, mark: 0 };
         connection.open(owner, &spec, (FORWARD[0], REVERSE[0]), history, &scene.tcp, &mut net);
         let last_data = connection.shape.data;
