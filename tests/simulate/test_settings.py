@@ -107,7 +107,7 @@ def test_every_setting_is_in_the_reference(monkeypatch):
     [
         ("congestion", "nonsense", ", ".join(f"`{rule}`" for rule in RULES)),
         ("loss_window", "bogus", "`flight` or `cwnd`"),
-        ("recovery", "magic", "`reno`, `newreno`, `sack`, `linux`, `linux-without-sack`"),
+        ("recovery", "magic", "`reno`, `newreno`, `sack`, `linux`, `linux-without-sack`, `quic`"),
         ("recovery_exit", "as_is", "`deflate` or `as-is`"),
         ("backoff_ends", "", "`sample` or `ack`"),
         ("rto_rule", "RFC6298", "`rfc6298` or `linux`"),

@@ -120,7 +120,7 @@ def test_the_ready_scenario_tells_load_times_by_group():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"version": "3"}, "version = '3': must be '1.1' or '2'"),
+        ({"version": "0.9"}, "version = '0.9': must be '1.1', '2' or '3'"),
         ({"connections": 0}, "connections = 0: must be from 1 to 100"),
         ({"request_bytes": 0}, "request_bytes = 0: must be from 1"),
         ({"think_s": -1.0}, "think_s = -1.0: must be from 0"),

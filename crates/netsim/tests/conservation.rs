@@ -16,7 +16,7 @@ use std::time::Instant;
 use cell::{CHAIN, NS3, STANDARD, cell, run_of};
 use dumbbell::{ms, rate, wired};
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
 };
 use netsim::wlan::{AfterFailure, Aggregation, Category, Placement, Rules};
 use netsim::{
@@ -99,7 +99,7 @@ fn transport(draws: &mut Draws) -> Tcp {
     ]);
     let recovery = draws.pick(&[Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
     let fin_on_data = draws.chance(0.2);
-    Tcp {
+    let tcp = Tcp {
         mss: draws.pick(&[1460, 1460, 536, 100]),
         initial_window: 1 + draws.below(12) as u32,
         receiver_window: 1 + draws.below(200) as u32,
@@ -136,6 +136,27 @@ fn transport(draws: &mut Draws) -> Tcp {
         restart_after_idle: draws.chance(0.5),
         cached_metrics: CachedMetrics::Off,
         ..plain
+    };
+    if draws.chance(0.2) { over_quic(tcp, draws) } else { tcp }
+}
+
+/// The same as QUIC, as far as it goes with that.
+fn over_quic(tcp: Tcp, draws: &mut Draws) -> Tcp {
+    Tcp {
+        mss: tcp.mss.max(1200),
+        header: 63,
+        tick: ms(draws.pick(&[1, 10])),
+        fin: false,
+        timestamps: false,
+        recycled_senders: false,
+        ecn: if tcp.ecn == EcnMode::Dctcp { EcnMode::Accurate } else { tcp.ecn },
+        congestion: if tcp.congestion == Congestion::Dctcp { Congestion::Aimd } else { tcp.congestion },
+        recovery: Recovery::Quic,
+        ack_every: 1 + draws.below(9) as u32,
+        handshake_bytes: draws.pick(&[300, 3000, 9000]),
+        early_data: draws.chance(0.3),
+        stream_order: draws.pick(&[StreamOrder::Incremental, StreamOrder::Sequential]),
+        ..tcp
     }
 }
 

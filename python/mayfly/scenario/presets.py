@@ -84,10 +84,10 @@ PRESETS: dict[str, dict[str, Any]] = {
         "retries": 15,
         "restart_after_idle": True,
     },
-    # QUIC with the recommended values of RFC 9000, 9002 and 9218 over Ethernet: 1500 = 20 IP + 8 UDP + 27 short header with
-    # a connection ID of 8 bytes and a number of 2, and tag + 8 of a STREAM frame + 1437 bytes; 10 datagrams of 1472 are the
-    # 14720 bytes of RFC 9002, 7.2. The timeout before a sample is three initial round-trip times of 333 ms. The credit of a
-    # connection is that of quic-go, 15 MB. HyStart is in no RFC of QUIC, but in its stacks (RFC 9406, appendix B).
+    # QUIC with the recommended values of RFC 9000 and 9002 over Ethernet: 1500 = 20 IP + 8 UDP + 27 short header with a
+    # connection ID of 8 bytes and a number of 2, and tag + 8 of a STREAM frame + 1437 bytes; 10 datagrams of 1472 are
+    # the 14720 bytes of RFC 9002, 7.2. The timeout before a sample is three initial round-trip times of 333 ms. The
+    # credit of a connection is that of quic-go, 15 MB. HyStart++ is in no RFC of QUIC, but in its stacks.
     "quic": {
         "mss": 1437,
         "header": 63,
@@ -101,7 +101,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "fin": False,
         "recovery": "quic",
         "congestion": "cubic",
-        "hystart": True,
+        "hystart": "rfc9406",
         "byte_counting": True,
         "pacing": True,
         "ecn": "off",

@@ -91,8 +91,8 @@ class OwnTransport(Section):
     recovery: Literal["reno", "newreno", "sack", "linux", "linux-without-sack", "quic"] = Field(
         "newreno",
         description="repair of losses: RFC 5681, RFC 6582, selective acknowledgements (RFC 2018, 6675), or both ends as"
-        " Linux has them (RFC 8985, 6937, 5682), with a peer that acknowledges selectively or without; or QUIC in place of"
-        " TCP (RFC 9000, 9002)",
+        " Linux has them (RFC 8985, 6937, 5682), with a peer that acknowledges selectively or without; or QUIC in place"
+        " of TCP (RFC 9000, 9002)",
     )
     ack_every: Whole = Field(
         2,

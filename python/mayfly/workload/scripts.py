@@ -97,7 +97,7 @@ def parsed(text: str) -> list[Train]:
     Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000, parts=(), streams=False)
     >>> parsed("up 400 | pause 1s")
     Traceback (most recent call last):
-    mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams BYTES,...`, or ...
+    mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams ...
     """
     trains, wait_ns = [], None
     for part in (part.strip() for part in text.split("|")):

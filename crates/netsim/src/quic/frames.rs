@@ -114,7 +114,7 @@ mod tests {
         // Type, largest, delay of 25 ms in units of 8 us, no more ranges, first range.
         assert_eq!(ack_length(&[(0, 100)], Time::from_millis(25), None), 1 + 2 + 2 + 1 + 2);
         // A gap and a range more; counts of ECT(0), ECT(1) and CE.
-        assert_eq!(ack_length(&[(50, 60), (0, 40)], Time::ZERO, Some((70, 3))), 1 + 1 + 1 + 1 + 1 + 2 + 4);
+        assert_eq!(ack_length(&[(50, 60), (0, 40)], Time::ZERO, Some((70, 3))), 5 + 2 + (2 + 2 + 1));
         assert_eq!(told_delay(Time(17_999)), Time(16_000));
     }
 }

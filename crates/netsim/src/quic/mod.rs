@@ -367,7 +367,7 @@ impl Connection {
                 place += 1;
                 continue;
             }
-            self.pieces.swap_remove(place);
+            self.pieces.remove(place);
             if self.scripted && piece.record != NO_RECORD {
                 scene.trains[piece.record].end = scene.net.now;
             }

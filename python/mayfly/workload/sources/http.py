@@ -8,9 +8,9 @@ are a stage.
   the answer to the one before (no pipelining).
 - HTTP/2-like (RFC 9113): one connection per page; all requests leave at once, the answers come as one train, in frames
   taken from the objects in turn, with a header each. Every object is a part of the train that ends with its last frame.
-- HTTP/3 (RFC 9114), over QUIC: one connection per page; every request and its answer have a stream of their own, an answer
-  follows its request, and what the network loses of one stream holds up no other. Streams share the connection as
-  ``tcp.stream_order`` says. A header of a frame is counted per answer; QPACK and control streams are not.
+- HTTP/3 (RFC 9114), over QUIC: one connection per page; every request and its answer have a stream of their own, an
+  answer follows its request, and what the network loses of one stream holds up no other. Streams share the connection
+  as ``tcp.stream_order`` says. A header of a frame is counted per answer; QPACK and control streams are not.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ FRAME_HEADER_BYTES = 9
 """Header of a frame (RFC 9113, 4.1)."""
 
 HTTP3_HEADER_BYTES = 5
-"""Headers of the frame HEADERS and of the one frame DATA of an answer: types, and lengths of 1 and 2 or 4 bytes (RFC 9114,
-7.1); what HEADERS holds is counted with the object."""
+"""Headers of the frames HEADERS and DATA of an answer: types, and lengths of 1 and 2 bytes (RFC 9114, 7.1); what HEADERS
+holds is counted with the object."""
 
 
 class HttpSection(Section):
@@ -47,8 +47,8 @@ class HttpSection(Section):
 
     version: Literal["1.1", "2", "3"] = Field(
         "1.1",
-        description="persistent connections, a request at a time on each; one connection for all at once; or one of QUIC "
-        "with a stream for each object",
+        description="persistent connections, a request at a time on each; one connection for all at once; or one of "
+        "QUIC with a stream for each object",
     )
     connections: Whole = Field(6, ge=1, le=100, description="connections of a page; HTTP/2 and HTTP/3 have one")
     request: Buffer = Field(as_written("400B"), description="payload of a request: MSS, or bytes")
