@@ -4,7 +4,7 @@
 # where FRAGMENT.diff is, the source is patched with that too.
 # Source: Debian's linux-source-6.1, installed or downloaded by apt; no root needed. Exit status 77: it cannot be built here, the
 # last line says why. Cached by source version, configuration and patches. What modules need stays beside the binary:
-# make -C CACHE/uml-.../build ARCH=um M=DIR modules
+# make -C CACHE/uml-.../build ARCH=um M=DIR modules; kernel/upstream links the objects of net/sched that are there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${1:?usage: build.sh CACHE [FRAGMENT]}

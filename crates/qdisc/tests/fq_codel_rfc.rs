@@ -354,13 +354,36 @@ fn drops_from_a_full_buffer_count_for_codel() {
     assert_eq!(drops(190), [&[105][..], &[106; 32]].concat());
 }
 
-/// 1 / sqrt(1) is 65535 / 65536 there.
+/// 1 / sqrt(1) is 65535 / 65536 there: of 97656 units of 1024 ns 97654 are left, behind the 102539 of 105 ms.
 #[test]
 fn the_first_interval_of_linux_is_a_65536th_short() {
     let mut trace = Trace::of(&LINUX, Limit::Packets(1000));
     trace.arrive(&[1; 50]).at(5 * MS).sends(&[100]);
     trace.at(105 * MS).queue.dequeue(Time(105 * MS));
     assert_eq!(trace.dropped(), [101]);
-    trace.at(204_998_473).sends(&[103]).at(204_998_474).queue.dequeue(Time(204_998_474));
+    let due = (102_539 + 97_654) * 1024;
+    trace.at(due - 1).sends(&[103]).at(due).queue.dequeue(Time(due));
     assert_eq!(trace.dropped(), [104]);
+}
+
+/// RFC 8290, 4.2, has a new queue that is found empty go to the old ones; Linux forgets it while there is none to wait behind.
+#[test]
+fn a_new_queue_found_empty_is_forgotten_while_there_is_no_old_one() {
+    for (rules, left) in [("linux", 1), ("rfc", 2)] {
+        let mut trace = Trace::of(&[("rules", rules)], Limit::Packets(1000));
+        assert_eq!(trace.arrives_with(1, 600, Ecn::NotEct), Fate::Queued);
+        assert_eq!(trace.arrives_with(2, 600, Ecn::NotEct), Fate::Queued);
+        // Queue 1 has credit left, so that it is looked at again before queue 2.
+        trace.queues(2).sends(&[100, 200]).queues(left);
+    }
+}
+
+/// "Later than" an interval, in units of 1024 ns: 5 and 105 ms are units 4882 and 102539, an interval is 97656 of them.
+#[test]
+fn the_first_drop_of_linux_comes_later_than_an_interval_in_units_of_1024_ns() {
+    let mut trace = Trace::of(&LINUX, Limit::Packets(1000));
+    trace.arrive(&[1; 50]).at(5 * MS).sends(&[100]);
+    let due = (4882 + 97_656 + 1) * 1024;
+    trace.at(due - 1).sends(&[101]).at(due).queue.dequeue(Time(due));
+    assert_eq!(trace.dropped(), [102]);
 }

@@ -70,7 +70,8 @@ use units::Stream;
 use crate::base::{Discipline, Env};
 use crate::packet::Packet;
 use crate::parts::codel::{ECN, INTERVAL, MTU, TARGET};
-use crate::parts::codel_queues::{CodelQueues, DROP_BATCH, FLOWS, Rules};
+use crate::parts::codel_linux;
+use crate::parts::codel_queues::{CodelQueues, DROP_BATCH, FLOWS};
 use crate::parts::hash::Seeded;
 use crate::parts::set_associative::SetAssociative;
 use crate::parts::turn_taking::TurnTaking;
@@ -161,7 +162,7 @@ impl Shares {
 #[derive(Debug)]
 pub struct Dqfq {
     hash: Seeded,
-    queues: CodelQueues,
+    queues: CodelQueues<codel_linux::Control>,
     turns: TurnTaking,
     shares: Shares,
 }
@@ -219,7 +220,7 @@ impl Discipline for Dqfq {
     };
 
     fn with_options(options: &Options, rng: &mut Stream) -> Result<Self, OptionError> {
-        let queues = CodelQueues::with_options(options, Rules::Linux);
+        let queues = CodelQueues::with_options(options);
         let quantum = (options.whole("quantum") << FRACTION) as i64;
         let mut turns = TurnTaking::of(quantum);
         turns.reserve(queues.count());
@@ -270,7 +271,7 @@ impl Discipline for Dqfq {
             if packet.is_some() {
                 return packet;
             }
-            if self.turns.retire(selected) {
+            if self.turns.retire_behind_others(selected) {
                 self.shares.flows[selected as usize].credit = self.turns.credit(selected);
             }
         }

@@ -8,20 +8,26 @@
 //! - RFC 8290, section 4. Credits start at a quantum and a queue is served while they are above zero; what the last packet takes in excess is a
 //!   debt. The RFC says "a negative number of credits (i.e., it has already dequeued at least a quantum of bytes)"; after exactly a quantum
 //!   zero is left, and that ends the turn, as in Linux.
-//! - A new queue that is found empty goes to the end of the old ones before it is forgotten. Else a flow that sends whenever its queue has been
+//! - A new queue that is found empty goes to the end of the old ones, if any, before it is forgotten. Else a flow that sends whenever its queue has been
 //!   emptied would be new every time and starve the others (RFC 8290, 4.2).
 //! - Two flows may share a queue: with 1024 queues and 100 flows backlogged, 9 % of them do. The hash has a seed of its own, drawn from the
 //!   random stream of the queue; it is not changed in a run.
-//! - Linux differs from the RFCs in four things, or they are silent; `rules=linux` does as Linux, `rules=rfc` otherwise.
+//! - Linux differs from the RFCs in seven things, or they are silent; `rules=linux`, the default, decides as Linux 6.1, `rules=rfc` as RFC 8289 and
+//!   8290.
 //!
 //!   | | `linux` | `rfc` |
 //!   |---|---|---|
 //!   | CoDel spares packets while `mtu` bytes or less wait behind | in all queues, so that the only packet of a queue can be dropped | in its queue (RFC 8289, 5.6) |
+//!   | the first drop comes | later than an interval after the target was exceeded | at its end |
+//!   | time is counted in | units of 1024 ns, modulo 2^32 of them | ns |
 //!   | packets that a full buffer takes from a queue | count as drops of its CoDel | do not |
 //!   | 1 / sqrt(count) | 16 binary digits, one Newton step per drop: too small or too large for some drops after the count has jumped, and 0, no interval at all, when it jumps before the queue's CoDel has ever begun to drop | exact |
+//!   | a new queue that is found empty | is forgotten at once while no old queue is there to wait behind | goes to the old ones (RFC 8290, 4.2) |
 //!   | of equally long queues loses | that of smallest number | that of the arriving packet, else that of smallest number |
+//! - A limit in bytes always holds here. The `memory_limit` of Linux, which counts memory and not bytes of packets, may be exceeded by
+//!   part of a packet: Linux takes one batch for each packet that comes.
 //! - Packets without a transport that understands ECN are dropped where others are marked; see [CoDel](codel.md).
-//! - Not built in: `memory_limit` (Mayfly's buffer limit may be in bytes), `ce_threshold`, filters that choose the queue.
+//! - Not built in: `ce_threshold`, filters that choose the queue, `memory_limit` (Mayfly's buffer limit may be in bytes).
 //!
 //! **Parameters.**
 //!
@@ -41,11 +47,12 @@
 //! those dropped; it is reported as one that found the buffer full. With a limit in bytes it may go after others went for it.
 //!
 //! **Cost.** O(1) per packet and no look-up: a packet finds its queue by its hash. A victim costs O(log queues), shared by the batch. Memory:
-//! 72 bytes per queue, allocated at once, and less than 80 for the search of the longest as queues fill.
+//! 64 bytes per queue (`rules=rfc`: 72), allocated at once, and less than 80 for the search of the longest as queues fill.
 //!
 //! **Validation.** `crates/qdisc/tests/fq_codel_rfc.rs`: traces with the decisions derived by hand from section 4: new before old, credits and
 //! debts, empty queues, collisions, batches, CoDel per queue, marks. The lists against a model that runs every round (`turns.rs`), the longest
-//! queue against a search (`longest.rs`). `tests/kernel/test_rivals.py`: the same datagrams through this and Linux's, and every attack of
+//! queue against a search (`longest.rs`). `tests/kernel_core/test_upstream_decisions.py`: every decision of Linux's own code over the same packets, order,
+//! drops and marks, at the same times ([](../kernel/engine.md#the-kernels-own-code-decision-by-decision)). `tests/kernel/test_rivals.py`: the same datagrams through this and Linux's, and every attack of
 //! `mayfly gaming` ([](../kernel/engine.md)). Conformance suite.
 //!
 //! **References.** T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active Queue
@@ -55,19 +62,77 @@ use units::Stream;
 
 use crate::base::{Discipline, Env};
 use crate::packet::Packet;
-use crate::parts::codel::{ECN, INTERVAL, MTU, TARGET};
-use crate::parts::codel_queues::{CodelQueues, DROP_BATCH, FLOWS, Rules};
+use crate::parts::codel::{self, ECN, INTERVAL, MTU, TARGET};
+use crate::parts::codel_linux;
+use crate::parts::codel_queues::{CodelQueues, Control, DROP_BATCH, FLOWS};
 use crate::parts::hash::Seeded;
 use crate::parts::turn_taking::TurnTaking;
 use crate::spec::{Family, OptionError, Options, Param, RunsOn, Spec, Value};
 
 /// FlowQueue-CoDel.
 #[derive(Debug)]
-pub struct FqCodel {
+pub struct FqCodel(Rules);
+
+/// Whose rules hold where Linux and the RFCs differ.
+#[derive(Debug)]
+enum Rules {
+    Linux(Queues<codel_linux::Control>),
+    Rfc(Queues<codel::Control>),
+}
+
+/// Queues under one kind of CoDel, and their turns.
+#[derive(Debug)]
+struct Queues<C: Control> {
     hash: Seeded,
-    queues: CodelQueues,
+    queues: CodelQueues<C>,
     turns: TurnTaking,
     quantum: i64,
+}
+
+impl<C: Control> Queues<C> {
+    fn with_options(options: &Options, rng: &mut Stream) -> Queues<C> {
+        let queues = CodelQueues::with_options(options);
+        let quantum = options.whole("quantum") as i64;
+        let mut turns = TurnTaking::of(quantum);
+        turns.reserve(queues.count());
+        Queues { hash: Seeded::draw(rng), queues, turns, quantum }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, env: &mut Env) {
+        // The packet is queued first and may be among those that go (section 4.1).
+        env.accept(&packet);
+        let queue = self.hash.queue(packet.flow.0, self.queues.count());
+        self.queues.push(queue, packet);
+        if !self.turns.is_active(queue) {
+            self.turns.enter_new(queue, self.quantum);
+        }
+        while env.is_over() && self.queues.make_room(queue, env).is_some() {}
+    }
+
+    /// `retire` takes out a queue that has come to the front and has no packet.
+    #[inline]
+    fn dequeue(&mut self, env: &mut Env, retire: impl Fn(&mut TurnTaking, u32) -> bool) -> Option<Packet> {
+        loop {
+            // Section 4.2: "a negative number of credits (i.e., it has already dequeued at least a
+            // quantum of bytes)". A whole quantum leaves zero, so zero counts, as in Linux.
+            let selected = self.turns.select(|_| 1)?;
+            if let Some(packet) = self.queues.take(selected, env) {
+                self.turns.spend(selected, packet.len);
+                return Some(packet);
+            }
+            retire(&mut self.turns, selected);
+        }
+    }
+
+    fn peek(&self) -> Option<&Packet> {
+        let first = self.turns.first(|queue| (!self.queues.is_empty(queue)).then_some(1))?;
+        self.queues.front(first)
+    }
+
+    fn bytes(&self) -> usize {
+        self.queues.bytes() + self.turns.bytes()
+    }
 }
 
 impl Discipline for FqCodel {
@@ -104,54 +169,47 @@ impl Discipline for FqCodel {
     };
 
     fn with_options(options: &Options, rng: &mut Stream) -> Result<Self, OptionError> {
-        let rules = match options.choice("rules") {
-            "rfc" => Rules::Rfc,
-            _ => Rules::Linux,
-        };
-        let queues = CodelQueues::with_options(options, rules);
-        let quantum = options.whole("quantum") as i64;
-        let mut turns = TurnTaking::of(quantum);
-        turns.reserve(queues.count());
-        Ok(FqCodel { hash: Seeded::draw(rng), queues, turns, quantum })
+        Ok(FqCodel(match options.choice("rules") {
+            "rfc" => Rules::Rfc(Queues::with_options(options, rng)),
+            _ => Rules::Linux(Queues::with_options(options, rng)),
+        }))
     }
 
     #[inline]
     fn enqueue(&mut self, packet: Packet, env: &mut Env) {
-        // The packet is queued first and may be among those that go (section 4.1).
-        env.accept(&packet);
-        let queue = self.hash.queue(packet.flow.0, self.queues.count());
-        self.queues.push(queue, packet);
-        if !self.turns.is_active(queue) {
-            self.turns.enter_new(queue, self.quantum);
+        match &mut self.0 {
+            Rules::Linux(queue) => queue.enqueue(packet, env),
+            Rules::Rfc(queue) => queue.enqueue(packet, env),
         }
-        while env.is_over() && self.queues.make_room(queue, env).is_some() {}
     }
 
     #[inline]
     fn dequeue(&mut self, env: &mut Env) -> Option<Packet> {
-        loop {
-            // Section 4.2: "a negative number of credits (i.e., it has already dequeued at least a
-            // quantum of bytes)". A whole quantum leaves zero, so zero counts, as in Linux.
-            let selected = self.turns.select(|_| 1)?;
-            if let Some(packet) = self.queues.take(selected, env) {
-                self.turns.spend(selected, packet.len);
-                return Some(packet);
-            }
-            self.turns.retire(selected);
+        match &mut self.0 {
+            Rules::Linux(queue) => queue.dequeue(env, TurnTaking::retire_behind_others),
+            Rules::Rfc(queue) => queue.dequeue(env, TurnTaking::retire),
         }
     }
 
     fn peek(&self) -> Option<&Packet> {
-        let first = self.turns.first(|queue| (!self.queues.is_empty(queue)).then_some(1))?;
-        self.queues.front(first)
+        match &self.0 {
+            Rules::Linux(queue) => queue.peek(),
+            Rules::Rfc(queue) => queue.peek(),
+        }
     }
 
     #[inline]
     fn flow_table_len(&self) -> usize {
-        self.turns.len()
+        match &self.0 {
+            Rules::Linux(queue) => queue.turns.len(),
+            Rules::Rfc(queue) => queue.turns.len(),
+        }
     }
 
     fn flow_table_bytes(&self) -> usize {
-        self.queues.bytes() + self.turns.bytes()
+        match &self.0 {
+            Rules::Linux(queue) => queue.bytes(),
+            Rules::Rfc(queue) => queue.bytes(),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! COBALT: CoDel and BLUE side by side, the queue management of CAKE.
+//! COBALT: CoDel and BLUE side by side, the queue management of CAKE, as Linux has it (`sch_cake.c`, 6.1).
 //!
 //! Principle: CoDel signals, by a mark or else a drop, while packets wait longer than `target`: the
 //! n-th signal comes interval / sqrt(n) after the one before. In calm the count runs down at the same
@@ -12,12 +12,36 @@ use units::{Stream, Time};
 
 use crate::base::Env;
 use crate::packet::Packet;
-use crate::parts::codel::{INTERVAL, TARGET, control_law};
+use crate::parts::codel::{INTERVAL, TARGET};
 use crate::spec::Options;
 
-/// BLUE's steps up and down (d1 and d2 of Feng 2002), in units of 2^-32: 1/256 and 1/4096, as in Linux.
+/// BLUE's steps up and down (d1 and d2 of Feng 2002), in units of 2^-32: 1/256 and 1/4096.
 const UP: u32 = 1 << 24;
 const DOWN: u32 = 1 << 20;
+
+/// 1 / sqrt(count) of small counts, which one Newton step would miss by far, in units of 2^-32. Of 0 as of 1 it is as near to
+/// 1 as can be: `interval` is also what passes before the first signal.
+const SMALL: [u32; 16] = {
+    let mut small = [u32::MAX; 16];
+    let (mut count, mut inverse) = (1, u32::MAX);
+    while count < small.len() {
+        let mut step = 0;
+        while step < 4 {
+            inverse = newton_step(inverse, count as u32);
+            step += 1;
+        }
+        small[count] = inverse;
+        count += 1;
+    }
+    small
+};
+
+/// A Newton step from `inverse` towards 1 / sqrt(count), both in units of 2^-32: y (3 - count y^2) / 2.
+const fn newton_step(inverse: u32, count: u32) -> u32 {
+    let y = inverse as u64;
+    let rest = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul((y * y) >> 32));
+    ((rest >> 2).wrapping_mul(y) >> 31) as u32
+}
 
 /// What all queues of one discipline have in common.
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +51,18 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    /// From the parameters [`TARGET`] and [`INTERVAL`] of CoDel.
+    /// From the parameters [`TARGET`] and [`INTERVAL`] of CoDel. As in Linux the interval is two targets at least.
     pub(crate) fn with_options(options: &Options) -> Law {
-        Law { target: options.time(TARGET.name), interval: options.time(INTERVAL.name) }
+        let target = options.time(TARGET.name);
+        let interval = options.time(INTERVAL.name).0.max(2 * target.0);
+        Law { target, interval: Time(interval) }
     }
 
+    /// `time` + interval / sqrt(count). Linux takes 32 bits of the interval, which is less than it should be from 4.3 s on.
     #[inline]
-    fn following(&self, time: Time, count: u32) -> Time {
-        control_law(time, self.interval, count.max(1))
+    fn following(&self, time: Time, inverse: u32) -> Time {
+        let span = (u64::from(self.interval.0 as u32) * u64::from(inverse)) >> 32;
+        Time(time.0.saturating_add(span))
     }
 }
 
@@ -43,17 +71,17 @@ impl Law {
 pub(crate) struct Cobalt {
     /// Signals of this spell of delay, and what calm has left of those before.
     count: u32,
+    /// 1 / sqrt(count) in units of 2^-32, reckoned when the count changes: 0 before it ever has, so that the first signal
+    /// of a queue does not wait for an interval.
+    inverse: u32,
     /// Probability of BLUE, in units of 2^-32.
     blue: u32,
-    /// When the next signal is due, or in calm the next step down of `count`.
+    /// Whether the delay was above target at the last look.
+    delayed: bool,
+    /// When the next signal is due, or in calm the next step down of `count`; at rest, an interval after the last packet.
     next: Time,
     /// When BLUE took its last step (freeze_time of Feng 2002 runs from here).
     stepped: Time,
-    /// Whether the delay was above target at the last look.
-    delayed: bool,
-    /// Whether the count has ever changed by a signal or by calm. Before that Linux has no interval yet (the inverse square
-    /// root is 0): the first signal does not wait for one.
-    has_stepped: bool,
 }
 
 impl Cobalt {
@@ -77,11 +105,12 @@ impl Cobalt {
     fn decides(&mut self, packet: &mut Packet, last: bool, env: &mut Env, law: &Law) -> bool {
         let now = env.now();
         let was_due = self.count > 0 && now >= self.next;
+        // Before an interval begins below: of a queue that was at rest for an interval, and whose first packet is late
+        // already, the next is due.
+        let mut is_late = now > self.next;
         let is_over = now.saturating_sub(packet.arrival) > law.target;
-        // As in Linux: of a queue that was at rest for an interval, and whose first packet is late already, the next is due.
-        let is_late = self.count == 0 && now > self.next;
         if is_over && !self.delayed {
-            self.next = if self.has_stepped { law.following(now, self.count) } else { now };
+            self.next = law.following(now, self.inverse);
         }
         if is_over {
             self.count = self.count.max(1);
@@ -90,40 +119,37 @@ impl Cobalt {
         let signal = was_due && is_over;
         if signal {
             // Saturates: a count that wrapped would let an unresponsive flow off.
-            self.count = self.count.saturating_add(1);
-            self.has_stepped = true;
-            self.next = law.following(self.next, self.count);
-        } else if !is_over {
-            self.count_down(now, law);
+            self.recount(self.count.saturating_add(1), law);
+            is_late = now > self.next;
+        } else if was_due {
+            while self.count > 0 && now >= self.next {
+                self.recount(self.count - 1, law);
+            }
+            is_late = now > self.next;
         }
-        // What BLUE drops is not marked before.
-        let lost = self.blue_drops(&mut env.rng) && !last;
-        let unmarked = signal && !lost && !env.mark(packet);
+        let blue = self.blue_drops(&mut env.rng);
+        // What BLUE drops is not marked before, so that marks are of packets that are sent.
+        let unmarked = signal && (last || !blue) && !env.mark(packet);
+        let drop = blue || unmarked;
         if self.count == 0 {
             self.next = Time(now.0.saturating_add(law.interval.0));
-        } else if (is_late || now > self.next) && !lost && !unmarked {
+        } else if is_late && !drop {
             // Behind with its signals: a mark stands for all of them, drops are made up for at once.
             self.next = now;
         }
-        lost || (unmarked && !last)
+        drop && !last
     }
 
     fn blue_drops(&self, rng: &mut Stream) -> bool {
-        self.blue > 0 && (rng.bits() >> 32) < u64::from(self.blue)
+        self.blue > 0 && ((rng.bits() >> 32) as u32) < self.blue
     }
 
+    /// The count goes up or down by one, and the next step is due accordingly.
     #[inline]
-    fn count_down(&mut self, now: Time, law: &Law) {
-        while self.count > 0 && now >= self.next {
-            self.count -= 1;
-            self.has_stepped = true;
-            self.next = law.following(self.next, self.count);
-        }
-    }
-
-    /// Another flow takes over the queue: all but what is told of it there is forgotten.
-    pub(crate) fn handed_on(&mut self) {
-        *self = Cobalt { has_stepped: self.has_stepped, ..Cobalt::default() };
+    fn recount(&mut self, count: u32, law: &Law) {
+        self.count = count;
+        self.inverse = SMALL.get(count as usize).copied().unwrap_or_else(|| newton_step(self.inverse, count));
+        self.next = law.following(self.next, self.inverse);
     }
 
     /// The buffer overflows, and this queue is the one that has to give way.
@@ -137,28 +163,34 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The queue was found empty when its turn came: at most one step down of BLUE.
+    /// The queue was found empty when its turn came: one step down at most. True when nothing is left to run down, an
+    /// interval has passed since the last packet, and so another flow may have the queue.
     #[inline]
-    pub(crate) fn emptied(&mut self, now: Time, law: &Law) {
-        self.delayed = false;
-        self.calm(now, law, 1);
-    }
-
-    /// A packet comes to the queue, which has been empty since [`Cobalt::emptied`]. Linux looks at empty
-    /// queues again and again until their state has run down; here it runs down when they are used.
-    #[inline]
-    pub(crate) fn resumed(&mut self, now: Time, law: &Law) {
-        self.calm(now, law, u64::MAX);
-    }
-
-    #[inline]
-    fn calm(&mut self, now: Time, law: &Law, most: u64) {
-        self.count_down(now, law);
-        let waited = now.saturating_sub(self.stepped);
-        if self.blue > 0 && waited > law.target {
-            let down = (waited.0 / law.target.0).min(most).saturating_mul(u64::from(DOWN));
-            self.blue = self.blue.saturating_sub(down.min(u64::from(u32::MAX)) as u32);
+    pub(crate) fn emptied(&mut self, now: Time, law: &Law) -> bool {
+        if self.blue > 0 && now.saturating_sub(self.stepped) > law.target {
+            self.blue = self.blue.saturating_sub(DOWN);
             self.stepped = now;
         }
+        self.delayed = false;
+        if self.count > 0 && now >= self.next {
+            self.recount(self.count - 1, law);
+        }
+        self.blue == 0 && self.count == 0 && now >= self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four steps from 1 are too few for 1 / sqrt(2): the second signal comes 40 us early of 71 ms.
+    #[test]
+    fn small_inverse_roots_are_exact_but_for_that_of_2() {
+        for (count, &inverse) in SMALL.iter().enumerate().skip(1) {
+            let ratio = f64::from(inverse) / 4_294_967_296.0 * (count as f64).sqrt();
+            let bound = if count == 2 { 6e-4 } else { 1e-7 };
+            assert!((ratio - 1.0).abs() < bound, "{count}: {ratio}");
+        }
+        assert_eq!((SMALL[0], SMALL[1]), (u32::MAX, u32::MAX));
     }
 }

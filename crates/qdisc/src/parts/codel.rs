@@ -45,8 +45,6 @@ pub(crate) struct Law {
     interval: Time,
     mtu: u64,
     ecn: bool,
-    /// Inverse square roots as Linux has them: 16 binary digits, one Newton step for each change of the count.
-    newton: bool,
 }
 
 impl Law {
@@ -57,13 +55,7 @@ impl Law {
             interval: options.time(INTERVAL.name),
             mtu: options.whole(MTU.name),
             ecn: options.choice(ECN.name) == "on",
-            newton: false,
         }
-    }
-
-    /// The same with the inverse square roots of Linux, which are far off for a while after the count has jumped.
-    pub(crate) fn by_newton_steps(self) -> Law {
-        Law { newton: true, ..self }
     }
 }
 
@@ -79,14 +71,6 @@ fn later(time: Time, span: Time) -> Time {
     Time(time.0.saturating_add(span.0))
 }
 
-/// A Newton step from `inverse` towards 1 / sqrt(count), both in units of 2^-16: y (3 - count y^2) / 2. It overflows as it does
-/// in Linux where `inverse` is too large by more than sqrt(3).
-fn newton_step(inverse: u16, count: u32) -> u16 {
-    let y = u64::from(inverse) << 16;
-    let rest = (3_u64 << 32).wrapping_sub(u64::from(count).wrapping_mul((y * y) >> 32));
-    ((rest >> 2).wrapping_mul(y) >> 47) as u16
-}
-
 /// State of one queue: RFC 8289, section 5.2.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Control {
@@ -98,8 +82,6 @@ pub(crate) struct Control {
     count: u32,
     /// What `count` began with.
     last_count: u32,
-    /// 1 / sqrt(count) in units of 2^-16, as Newton steps have come to it.
-    inverse: u16,
     dropping: bool,
 }
 
@@ -155,10 +137,9 @@ impl Control {
     fn go_on(&mut self, law: &Law, env: &mut Env, queue: &mut impl Queue) -> Option<Packet> {
         while env.now() >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            self.inverse = newton_step(self.inverse, self.count);
             let mut packet = queue.take()?;
             if law.ecn && env.mark(&mut packet) {
-                self.drop_next = self.following(law, self.drop_next);
+                self.drop_next = control_law(self.drop_next, law.interval, self.count);
                 return Some(packet);
             }
             env.discard(packet, DropReason::Early);
@@ -166,23 +147,9 @@ impl Control {
                 self.dropping = false;
                 break;
             }
-            self.drop_next = self.following(law, self.drop_next);
+            self.drop_next = control_law(self.drop_next, law.interval, self.count);
         }
         queue.take()
-    }
-
-    /// Section 5.6, `control_law`.
-    fn following(&self, law: &Law, time: Time) -> Time {
-        if law.newton {
-            later(time, Time(((u128::from(law.interval.0) * u128::from(self.inverse)) >> 16) as u64))
-        } else {
-            control_law(time, law.interval, self.count)
-        }
-    }
-
-    /// A full buffer took packets from this queue: Linux counts them as drops of CoDel.
-    pub(crate) fn overflowed(&mut self, packets: u32) {
-        self.count = self.count.saturating_add(packets);
     }
 
     /// The last branch of section 5.5: dropping begins.
@@ -194,9 +161,8 @@ impl Control {
         let recent = now.saturating_sub(self.drop_next).0 < law.interval.0.saturating_mul(16);
         let goes_on = delta > 1 && recent;
         self.count = if goes_on { delta } else { 1 };
-        self.inverse = if goes_on { newton_step(self.inverse, delta) } else { u16::MAX };
         self.last_count = self.count;
-        self.drop_next = self.following(law, now);
+        self.drop_next = control_law(now, law.interval, self.count);
         let mut packet = queue.take()?;
         if law.ecn && env.mark(&mut packet) {
             return Some(packet);

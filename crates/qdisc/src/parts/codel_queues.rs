@@ -7,7 +7,7 @@ use units::Time;
 
 use crate::base::{DropReason, Env};
 use crate::packet::Packet;
-use crate::parts::codel::{self, Control, Law};
+use crate::parts::codel;
 use crate::parts::longest_queue::LongestQueue;
 use crate::parts::packet_lists::{List, Slab};
 use crate::spec::{Options, Param, Value};
@@ -28,33 +28,64 @@ pub(crate) const DROP_BATCH: Param = Param {
     value: Value::Whole { default: 64, min: 1, max: 1 << 20 },
 };
 
-/// Whose rules hold where Linux and the RFCs differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rules {
-    Linux,
-    Rfc,
+/// CoDel of one queue, by the rules of the RFC or by those of Linux, and what else differs between these.
+pub(crate) trait Control: Copy + Default {
+    /// What all queues have in common.
+    type Law: Copy + std::fmt::Debug;
+
+    /// From the parameters of CoDel.
+    fn law(options: &Options) -> Self::Law;
+
+    /// Whether what spares a packet is the backlog of all queues, not that of its own.
+    const SPARES_BY_TOTAL: bool;
+
+    /// Whether of equally long queues that of the arriving packet loses; else it is that of smallest number.
+    const ARRIVING_LOSES_TIES: bool;
+
+    /// The packet to send, if any.
+    fn dequeue(&mut self, law: &Self::Law, env: &mut Env, queue: &mut impl codel::Queue) -> Option<Packet>;
+
+    /// A full buffer took packets from this queue.
+    fn overflowed(&mut self, packets: u32);
+}
+
+impl Control for codel::Control {
+    type Law = codel::Law;
+
+    fn law(options: &Options) -> codel::Law {
+        codel::Law::with_options(options)
+    }
+
+    /// RFC 8289, 5.6: "bytes() <= MTU".
+    const SPARES_BY_TOTAL: bool = false;
+
+    const ARRIVING_LOSES_TIES: bool = true;
+
+    #[inline(always)]
+    fn dequeue(&mut self, law: &codel::Law, env: &mut Env, queue: &mut impl codel::Queue) -> Option<Packet> {
+        codel::Control::dequeue(self, law, env, queue)
+    }
+
+    fn overflowed(&mut self, _: u32) {}
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Queue {
+struct Queue<C> {
     list: List,
-    control: Control,
+    control: C,
 }
 
 /// The packets of one queue, as CoDel sees them.
 struct Backlog<'a> {
     packets: &'a mut Slab,
     list: &'a mut List,
-    rules: Rules,
+    by_total: bool,
 }
 
 impl codel::Queue for Backlog<'_> {
     #[inline(always)]
     fn head(&self, env: &Env) -> Option<(Time, u64)> {
-        let bytes = match self.rules {
-            Rules::Linux => env.stats.backlog_bytes(),
-            Rules::Rfc => self.list.bytes(),
-        };
+        let bytes = if self.by_total { env.stats.backlog_bytes() } else { self.list.bytes() };
         self.packets.front(self.list).map(|packet| (packet.arrival, bytes - u64::from(packet.len)))
     }
 
@@ -66,25 +97,22 @@ impl codel::Queue for Backlog<'_> {
 
 /// The queues, by number.
 #[derive(Debug)]
-pub(crate) struct CodelQueues {
+pub(crate) struct CodelQueues<C: Control> {
     packets: Slab,
-    queues: Vec<Queue>,
+    queues: Vec<Queue<C>>,
     longest: LongestQueue,
-    law: Law,
-    rules: Rules,
+    law: C::Law,
     drop_batch: u64,
 }
 
-impl CodelQueues {
-    /// From [`FLOWS`], [`DROP_BATCH`] and the parameters of [`Law`].
-    pub(crate) fn with_options(options: &Options, rules: Rules) -> CodelQueues {
-        let law = Law::with_options(options);
+impl<C: Control> CodelQueues<C> {
+    /// From [`FLOWS`], [`DROP_BATCH`] and the parameters of CoDel.
+    pub(crate) fn with_options(options: &Options) -> CodelQueues<C> {
         CodelQueues {
             packets: Slab::default(),
             queues: vec![Queue::default(); options.whole(FLOWS.name) as usize],
             longest: LongestQueue::default(),
-            law: if rules == Rules::Linux { law.by_newton_steps() } else { law },
-            rules,
+            law: C::law(options),
             drop_batch: options.whole(DROP_BATCH.name),
         }
     }
@@ -119,7 +147,7 @@ impl CodelQueues {
     #[inline(always)]
     pub(crate) fn take(&mut self, queue: u32, env: &mut Env) -> Option<Packet> {
         let Queue { list, control } = &mut self.queues[queue as usize];
-        let mut backlog = Backlog { packets: &mut self.packets, list, rules: self.rules };
+        let mut backlog = Backlog { packets: &mut self.packets, list, by_total: C::SPARES_BY_TOTAL };
         control.dequeue(&self.law, env, &mut backlog)
     }
 
@@ -130,13 +158,11 @@ impl CodelQueues {
     pub(crate) fn make_room(&mut self, arriving: u32, env: &mut Env) -> Option<u32> {
         let bytes = |queue: u32| self.queues[queue as usize].list.bytes();
         let (fattest, most) = self.longest.find(bytes)?;
-        let loser = if self.rules == Rules::Rfc && bytes(arriving) == most { arriving } else { fattest };
+        let loser = if C::ARRIVING_LOSES_TIES && bytes(arriving) == most { arriving } else { fattest };
         let Queue { list, control } = &mut self.queues[loser as usize];
         for _ in 0..self.drop_batch {
             let Some(victim) = self.packets.pop_front(list) else { break };
-            if self.rules == Rules::Linux {
-                control.overflowed(1);
-            }
+            control.overflowed(1);
             let is_arriving = loser == arriving && list.is_empty();
             env.discard(victim, if is_arriving { DropReason::Full } else { DropReason::PushedOut });
             if list.bytes() <= most - most / 2 {
@@ -148,6 +174,6 @@ impl CodelQueues {
 
     /// Memory as it is allocated, bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.queues.capacity() * size_of::<Queue>() + self.longest.bytes()
+        self.queues.capacity() * size_of::<Queue<C>>() + self.longest.bytes()
     }
 }

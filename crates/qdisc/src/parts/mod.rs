@@ -3,6 +3,7 @@
 pub(crate) mod classes;
 pub(crate) mod cobalt;
 pub(crate) mod codel;
+pub(crate) mod codel_linux;
 pub(crate) mod codel_queues;
 pub(crate) mod decay;
 pub(crate) mod early_discard;
@@ -13,6 +14,7 @@ pub(crate) mod link_rate;
 pub(crate) mod lobby;
 pub(crate) mod longest_queue;
 pub(crate) mod order;
+pub(crate) mod overflow_heap;
 pub(crate) mod packet_lists;
 pub(crate) mod pi2;
 pub(crate) mod pie;

@@ -46,14 +46,13 @@ pub(crate) enum Claim {
 pub(crate) struct SetAssociative<K, V> {
     hash: Seeded,
     sets: Vec<Set<K, V>>,
-    used: usize,
 }
 
 impl<K: Copy + Default + Eq + Into<u64>, V: Copy + Default> SetAssociative<K, V> {
     /// A table of `slots` slots, a multiple of [`WAYS`], whose hash is drawn from `rng`.
     pub(crate) fn draw(slots: u32, rng: &mut Stream) -> SetAssociative<K, V> {
         let set = Set { tags: [K::default(); WAYS], values: [V::default(); WAYS], used: 0, shared: 0 };
-        SetAssociative { hash: Seeded::draw(rng), sets: vec![set; slots as usize / WAYS], used: 0 }
+        SetAssociative { hash: Seeded::draw(rng), sets: vec![set; slots as usize / WAYS] }
     }
 
     /// Home of `key`: set, and number in it.
@@ -85,17 +84,7 @@ impl<K: Copy + Default + Eq + Into<u64>, V: Copy + Default> SetAssociative<K, V>
             return (at * WAYS + way, Claim::Used);
         }
         set.used |= 1 << way;
-        self.used += 1;
         (at * WAYS + way, claim)
-    }
-
-    /// The value of the slot of `key`; the default when it has none.
-    #[inline]
-    pub(crate) fn value(&self, key: K) -> V {
-        let (at, _) = self.home(key);
-        let (set, own) = (&self.sets[at], self.sets[at].tagged(key));
-        let value = set.values[own.trailing_zeros() as usize % WAYS];
-        if own == 0 { V::default() } else { value }
     }
 
     /// The value of `slot`.
@@ -116,13 +105,6 @@ impl<K: Copy + Default + Eq + Into<u64>, V: Copy + Default> SetAssociative<K, V>
         let (set, bit) = (&mut self.sets[slot / WAYS], 1 << (slot % WAYS));
         set.used &= !bit;
         set.shared &= !bit;
-        self.used -= 1;
-    }
-
-    /// Slots in use.
-    #[inline]
-    pub(crate) fn used(&self) -> usize {
-        self.used
     }
 
     /// Memory as it is allocated, bytes.
@@ -147,7 +129,7 @@ mod tests {
         assert!(slots.iter().all(|&(_, claim)| claim == Claim::Taken), "{slots:?}");
         slots.sort_by_key(|&(slot, _)| slot);
         assert!(slots.iter().enumerate().all(|(at, &(slot, _))| at == slot), "{slots:?}");
-        assert_eq!((ways.claim(108).1, ways.used()), (Claim::Used, 8));
+        assert_eq!(ways.claim(108).1, Claim::Used);
     }
 
     #[test]
@@ -174,13 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found_by_key() {
+    fn values_are_those_of_slots() {
         let mut ways: SetAssociative<u32, u16> = SetAssociative::draw(1024, &mut Stream::named(1, "ways"));
-        for key in 1..200 {
-            let (slot, _) = ways.claim(key);
-            *ways.value_mut(slot) = key as u16;
+        let slots: Vec<_> = (1..200).map(|key| ways.claim(key).0).collect();
+        for (key, &slot) in (1..).zip(&slots) {
+            *ways.value_mut(slot) = key;
         }
-        assert!((1..200).all(|key| ways.value(key) == key as u16));
-        assert!((200..400).all(|key| ways.value(key) == 0));
+        assert!((1..).zip(&slots).all(|(key, &slot)| ways.at(slot) == key));
     }
 }

@@ -117,6 +117,16 @@ impl TurnTaking {
         !was_new
     }
 
+    /// The same as Linux does it: where there is no old queue to wait behind, the queue is out at once.
+    #[inline]
+    pub(crate) fn retire_behind_others(&mut self, queue: u32) -> bool {
+        if self.old_queues.first == NONE {
+            self.remove(queue);
+            return true;
+        }
+        self.retire(queue)
+    }
+
     /// The queue at the front, with credit or without.
     #[inline]
     pub(crate) fn front(&self) -> Option<u32> {
