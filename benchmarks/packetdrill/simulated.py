@@ -55,7 +55,7 @@ TRANSPORT: dict[str, Callable[[str], dict[str, Any]]] = {
     "tcp_slow_start_after_idle": lambda value: {"restart_after_idle": value != "0"},
     "tcp_syn_retries": lambda value: {"syn_retries": int(value)},
     "tcp_retries2": lambda value: {"retries": int(value)},
-    "hystart_detect": lambda value: {"hystart": value != "0"},
+    "hystart_detect": lambda value: {"hystart": "off" if value == "0" else "linux"},
     "qdisc": lambda value: {"pacing": value == "fq"},
 }
 """From a setting of the kernel to fields of ``[tcp]``; a field that the simulator does not have is left out."""

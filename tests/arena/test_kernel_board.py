@@ -156,4 +156,4 @@ def test_what_has_no_kernel_is_refused_before_anything_runs(monkeypatch, tmp_pat
 def test_the_wired_rows_the_gaming_and_the_overload_all_run_there():
     names = [one.id for one in EXPERIMENTS if one.quick_s]
     gone = in_kernel.absent(names, quick=True)
-    assert set(gone) == {"pages", "cell-30", "cell-300", "cell-n", "slow-station"}
+    assert set(gone) == {"pages", "scalable-50", "cell-30", "cell-300", "cell-n", "slow-station"}

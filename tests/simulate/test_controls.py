@@ -1,11 +1,13 @@
 """Controllers that count marks, and what they ask of the rest of the transport, from the scenario on."""
 
+import polars as pl
 import pytest
 
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.scenario.transport import ECN, RULES
+from mayfly.workload.lists import flow_list
 
 
 def scenario(rate: str = "40mbit", **transports: dict[str, object]) -> Scenario:
@@ -48,3 +50,59 @@ def test_every_rule_runs_with_every_kind_of_ecn_or_is_refused_in_one_line(rule, 
     assert record["delivered_bytes"] > 1_000_000
     # The buffer fills in slow start, and codel marks what may be marked.
     assert (record["marks"] > 0) == (ecn != "off")
+
+
+def test_hystart_leaves_slow_start_before_the_buffer_overflows():
+    """A bandwidth-delay product of some 70 packets, and a buffer of 268.
+
+    HyStart++ sees the queue in the round in which 160 segments become 320; five rounds at a quarter of the speed then
+    are threefold, and overflow it by less.
+    """
+    own = {name: {"hystart": name, "recovery": "sack"} for name in ("off", "linux", "rfc9406")}
+    losses, sent = {}, {}
+    for name, settings in own.items():
+        given = scenario(rate="20mbit", **{name: settings}).override(
+            duration="2s", network={"rate": "20mbit", "delay": "20ms", "buffer": 268}
+        )
+        record = mayfly.compare(given, ["fifo"]).records.row(0, named=True)
+        losses[name] = record["drops"]
+        sent[name] = record["delivered_bytes"]
+    assert sent["rfc9406"] > sent["off"], sent
+    assert losses["linux"] < losses["rfc9406"] < losses["off"] / 4, losses
+
+
+def test_hystart_of_the_rfc_is_refused_where_the_sender_is_that_of_linux():
+    given = scenario(own={"hystart": "rfc9406", "recovery": "linux", "tick": "4ms"})
+    with pytest.raises(MayflyError, match=r"hystart.*rfc9406.*off or linux with tcp\.recovery = linux"):
+        mayfly.compare(given, ["fifo"])
+
+
+def test_a_path_that_is_known_ends_slow_start_where_it_ended_before():
+    """Transfers of one host, one after the other: each fills a short buffer, unless it knows the one before."""
+    flows = pl.DataFrame(
+        {"start_s": [0.0, 20.0, 40.0], "size_bytes": [8_000_000] * 3, "src": [1] * 3, "dst": [2] * 3},
+        schema_overrides={"src": pl.UInt32, "dst": pl.UInt32},
+    )
+    drops = {}
+    for kept in ("off", "linux", "threshold"):
+        own = {"congestion": "aimd", "recovery": "linux", "tick": "4ms", "cached_metrics": kept}
+        given = scenario_of(
+            {
+                "duration": "60s",
+                "network": {"rate": "20mbit", "delay": "20ms", "buffer": 40},
+                "tcp": {"preset": "linux", **own},
+            },
+            "paths",
+        )
+        records = mayfly.compare(given, ["fifo"], flows=flow_list(flows)).records.sort("start_s")
+        drops[kept] = records["drops"].to_list()
+    assert drops["off"][0] == drops["threshold"][0] > 20
+    assert drops["threshold"][1] < drops["off"][1] / 4, drops
+    # The time and reordering alone move no threshold.
+    assert drops["linux"] == drops["off"], drops
+
+
+def test_metrics_are_kept_by_the_sender_of_linux_only():
+    given = scenario(own={"cached_metrics": "linux", "recovery": "sack"})
+    with pytest.raises(MayflyError, match=r"cached_metrics.*linux.*off unless tcp\.recovery = linux"):
+        mayfly.compare(given, ["fifo"])

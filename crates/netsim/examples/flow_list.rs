@@ -9,7 +9,9 @@
 use std::error::Error;
 use std::io::Write;
 
-use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule,
+};
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
 use units::{BitRate, Time};
@@ -69,7 +71,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             handshake_ack: false,
             limited_transmit: true,
             ecn: EcnMode::Off,
-            hystart: false,
+            hystart: Hystart::Off,
             byte_counting: false,
             congestion: Congestion::Aimd,
             lax_duplicates: true,
@@ -90,6 +92,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             syn_retries: None,
             retries: None,
             restart_after_idle: false,
+            cached_metrics: CachedMetrics::Off,
         },
         transports: Vec::new(),
         duration: ms(1_000_000),

@@ -24,8 +24,8 @@ use crate::places::{Places, Private};
 use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::tcp::scripted::{Scene, Scripted};
-use crate::tcp::settings::Tcp;
-use crate::tcp::{Connection, History, Life};
+use crate::tcp::settings::{CachedMetrics, Tcp};
+use crate::tcp::{Connection, History, Known, Life};
 use crate::udp::{Bursts, Source};
 use crate::wire::handle::{Handle, Owner};
 use crate::wire::impairments::{Fate, Impairments};
@@ -170,8 +170,8 @@ fn owner<'l, 'a>(live: &'l mut Slab<Live<'a>>, packet: &Packet) -> Option<&'l mu
     (u64::from(live.flow) == packet.flow.connection()).then_some(live)
 }
 
-/// Key of the idle senders of the flow's pair of hosts, whose numbers are below 2^24, with a transport.
-fn pool(flow: &FlowSpec, transport: u16) -> u64 {
+/// Key of the flow's pair of hosts, whose numbers are below 2^24, with a transport.
+fn pair(flow: &FlowSpec, transport: u16) -> u64 {
     u64::from(flow.src) << 40 | u64::from(flow.dst) << 16 | u64::from(transport)
 }
 
@@ -201,6 +201,8 @@ struct Sim<'a> {
     transports: Vec<u16>,
     /// Idle senders of each pair of hosts and each transport, by [`pool`].
     idle_senders: HashMap<u64, Vec<History>>,
+    /// With [`Tcp::cached_metrics`], by the same keys.
+    known_paths: HashMap<u64, Known>,
     tally: Tally<'a>,
     probes: Probes,
     /// Waiting times in the reverse queue since the end of the warm-up.
@@ -514,8 +516,12 @@ impl<'a> Sim<'a> {
         self.out.records[index].start = self.net.now;
         let number = self.transports[usize::from(spec.transport)];
         let tcp = self.run.transport(number);
-        let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&pool(&spec, number)) } else { None };
-        let history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false, tcp));
+        let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&pair(&spec, number)) } else { None };
+        let mut history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false, tcp));
+        if tcp.cached_metrics != CachedMetrics::Off {
+            let known = self.known_paths.get(&pair(&spec, number)).copied().unwrap_or_default();
+            history.known = known.map(|path| path.filter(|path| path.counts(self.net.now)));
+        }
         let path = self.places.path(&spec, &mut self.net);
         let slot = self.live.claim(|| Live {
             flow: u32::MAX,
@@ -560,7 +566,7 @@ impl<'a> Sim<'a> {
     /// A sender whose clock starts now.
     fn boot(&mut self, syn_lost: bool, tcp: &Tcp) -> History {
         let drawn = Time((self.clock_phases.uniform() * tcp.tick.0 as f64) as u64);
-        History { clock_phase: self.run.clock_phase.unwrap_or(drawn), syn_lost }
+        History { clock_phase: self.run.clock_phase.unwrap_or(drawn), syn_lost, known: [None; 2] }
     }
 
     fn close(&mut self, slot: usize) {
@@ -589,6 +595,15 @@ impl<'a> Sim<'a> {
                 self.out.frames.append(&mut stream.take_log());
             }
         }
+        if tcp.cached_metrics != CachedMetrics::Off {
+            let spec = &self.flows[flow];
+            let known = self.known_paths.entry(pair(spec, self.transports[usize::from(spec.transport)])).or_default();
+            *known = match &live.transport {
+                Transport::Tcp(connection) => connection.learn(*known, tcp, self.net.now),
+                Transport::Scripted(scripted) => scripted.learn(*known, tcp, self.net.now),
+                _ => *known,
+            };
+        }
         self.unfinished -= 1;
         if let Some(stage) = self.flows[flow].stage {
             self.stages.on_over(stage, self.flows, self.net.now, &mut self.net.events);
@@ -607,7 +622,7 @@ impl<'a> Sim<'a> {
             let history = self.boot(syn_lost, tcp);
             let spec = &self.flows[flow];
             let number = self.transports[usize::from(spec.transport)];
-            self.idle_senders.entry(pool(spec, number)).or_default().push(history);
+            self.idle_senders.entry(pair(spec, number)).or_default().push(history);
         }
     }
 }

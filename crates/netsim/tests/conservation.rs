@@ -15,7 +15,9 @@ use std::time::Instant;
 
 use cell::{CHAIN, NS3, STANDARD, cell, run_of};
 use dumbbell::{ms, rate, wired};
-use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule,
+};
 use netsim::wlan::{AfterFailure, Aggregation, Category, Placement, Rules};
 use netsim::{
     Account, Books, Burst, Control, Counting, FlowSpec, Graph, Hosts, Interface, Link, Output, OwnTransport, Probe,
@@ -111,7 +113,7 @@ fn transport(draws: &mut Draws) -> Tcp {
         handshake_ack: draws.chance(0.5),
         limited_transmit: draws.chance(0.5),
         ecn: if congestion == Congestion::Prague { EcnMode::L4s } else { draws.pick(&ECN) },
-        hystart: draws.chance(0.5),
+        hystart: draws.pick(&[Hystart::Off, Hystart::Linux, Hystart::Rfc9406]),
         byte_counting: draws.chance(0.3),
         congestion,
         lax_duplicates: draws.chance(0.3),
@@ -132,6 +134,7 @@ fn transport(draws: &mut Draws) -> Tcp {
         syn_retries: draws.maybe(0.3, |draws| draws.below(3) as u32),
         retries: draws.maybe(0.3, |draws| draws.below(4) as u32),
         restart_after_idle: draws.chance(0.5),
+        cached_metrics: CachedMetrics::Off,
         ..plain
     }
 }

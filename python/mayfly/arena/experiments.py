@@ -98,16 +98,30 @@ def _bulk(buffer: int) -> Experiment:
     return Experiment(f"bulk-{buffer}", says, "wired", fields, figures.beside_bulk, 60.0 if buffer == 1000 else 0.0)
 
 
-_CONTROLS = {"cubic": {"congestion": "cubic"}, "reno": {"congestion": "aimd"}, "bbr": {"congestion": "bbr"}}
+_TODAY = {"cubic": {"congestion": "cubic"}, "reno": {"congestion": "aimd"}, "bbr": {"congestion": "bbr"}}
+"""Controls by name of a transport: those a Linux host offers."""
+
+_NEXT = {
+    "cubic": {"congestion": "cubic"},
+    "bbr3": {"congestion": "bbr3", "recovery": "sack", "tick": "1ns"},
+    "prague": {"congestion": "prague", "ecn": "l4s", "recovery": "sack", "tick": "1ns"},
+}
+"""Those that are meant to come after it: without marks unless a discipline marks (RFC 9331)."""
+
+TITLES = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "bbr3": "BBRv3", "prague": "Prague"}
+"""What readers call them."""
 
 
-def _controls(mbps: int, buffer: int | str, words: str, quick_s: float) -> Experiment:
+def _controls(
+    name: str, rules: Mapping[str, Mapping[str, str]], mbps: int, buffer: int | str, words: str, quick_s: float
+) -> Experiment:
     users = {"flows": 2, "users": 2, "spread": "1s", "group": "bulk"}
-    fields = LINUX | {"transports": _CONTROLS, "network.rate": mbps * 1_000_000, "network.buffer": buffer}
+    fields = LINUX | {"transports": dict(rules), "network.rate": mbps * 1_000_000, "network.buffer": buffer}
     fields |= {"network.access_rate": mbps * 10_000_000, "network.delay": "18ms", "sample_interval": 0}
-    fields |= {"workload.load": None, "workload.permanent": [{**users, "transport": name} for name in _CONTROLS]}
-    says = f"two endless transfers of CUBIC, Reno and BBR each, six users, {mbps} Mbit/s, 40 ms, buffer of {words}"
-    return Experiment(f"controls-{mbps}", says, "wired", fields | {"duration": "60s"}, figures.controls, quick_s)
+    fields |= {"workload.load": None, "workload.permanent": [{**users, "transport": rule} for rule in rules]}
+    each = f"{', '.join(TITLES[rule] for rule in [*rules][:-1])} and {TITLES[[*rules][-1]]}"
+    says = f"two endless transfers of {each} each, six users, {mbps} Mbit/s, 40 ms, buffer of {words}"
+    return Experiment(name, says, "wired", fields | {"duration": "60s"}, figures.controls, quick_s)
 
 
 def _attack(name: str, says: str, scenario: str, quick_s: float = 60.0, **fields: Any) -> Experiment:
@@ -221,8 +235,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         figures.shares,
         30.0,
     ),
-    _controls(10, 300, "300 packets, nine bandwidth-delay products", 30.0),
-    _controls(50, "60ms", "a bandwidth-delay product and a half", 0.0),
+    _controls("controls-10", _TODAY, 10, 300, "300 packets, nine bandwidth-delay products", 30.0),
+    _controls("controls-50", _TODAY, 50, "60ms", "a bandwidth-delay product and a half", 0.0),
+    _controls("scalable-50", _NEXT, 50, "60ms", "a bandwidth-delay product and a half", 30.0),
     Experiment(
         "asymmetric",
         "two downloads beside two uploads, 20 Mbit/s down and 1 Mbit/s up: acknowledgements wait with the uploads",

@@ -1,7 +1,10 @@
 """The rows of the board: one figure of one experiment each, with its unit and which way is better."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
+
+from mayfly.arena.experiments import TITLES
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,13 @@ def _attack(experiment: str, words: str) -> list[Row]:
     ]
 
 
-def _controls(experiment: str, words: str) -> list[Row]:
-    names = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR"}
+def _controls(experiment: str, names: Collection[str], rate: str) -> list[Row]:
+    words = f"{', '.join(TITLES[name] for name in names)} on {rate}"
     return [
         Row(f"{experiment}:least", f"{words}: least goodput over the mean", experiment, "least", "share", "higher",
             0.02),
-        *(Row(f"{experiment}:{name}", f"{words}: fair shares of {title}", experiment, name, "times", "even", 0.05)
-          for name, title in names.items()),
+        *(Row(f"{experiment}:{name}", f"{words}: fair shares of {TITLES[name]}", experiment, name, "times", "even",
+              0.05) for name in names),
         Row(f"{experiment}:rtt", f"{words}: RTT of the bulk", experiment, "rtt_s", "s", tie=0.002),
         Row(f"{experiment}:total", f"{words}: goodput of all", experiment, "total_mbps", "Mbit/s", "higher"),
     ]  # fmt: skip
@@ -120,8 +123,9 @@ ROWS: tuple[Row, ...] = (
     Row("mixed-rtt:least", "RTTs of 10 to 200 ms: least goodput over the mean", "mixed-rtt", "least", "share",
         "higher", 0.02),
     Row("mixed-rtt:total", "RTTs of 10 to 200 ms: goodput of all", "mixed-rtt", "total_mbps", "Mbit/s", "higher"),
-    *_controls("controls-10", "CUBIC, Reno, BBR on 10 Mbit/s"),
-    *_controls("controls-50", "CUBIC, Reno, BBR on 50 Mbit/s"),
+    *_controls("controls-10", ("cubic", "reno", "bbr"), "10 Mbit/s"),
+    *_controls("controls-50", ("cubic", "reno", "bbr"), "50 Mbit/s"),
+    *_controls("scalable-50", ("cubic", "bbr3", "prague"), "50 Mbit/s"),
     Row("asymmetric:down", "20 down, 1 up, uploads: goodput down", "asymmetric", "down_mbps", "Mbit/s", "higher"),
     Row("asymmetric:short", "20 down, 1 up, uploads: short transfers", "asymmetric", "short_s", "s", tie=0.001),
     *_cell("cell-30", "cell, 30 packets"),

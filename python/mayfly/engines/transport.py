@@ -142,7 +142,7 @@ def transport_of(tcp: Tcp) -> Transport:
         window_bytes=window_bytes if bounded else 0,
         route=route,
         sysctl=sysctl,
-        module_parameters={"tcp_cubic/hystart": "1" if tcp.hystart else "0"},
+        module_parameters={"tcp_cubic/hystart": "1" if tcp.hystart == "linux" else "0"},
         congestion=_algorithm(tcp.congestion, "tcp.congestion"),
         paced=tcp.pacing,
         other=_other(tcp, bounded),

@@ -61,7 +61,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "time_repeated_syn": True,
     },
     # Linux with its defaults and Ethernet: 1500 = 20 IP + 20 TCP + 12 timestamps + 1448 bytes; the window is that of
-    # tcp_rmem's 6 MB, half of which is advertised at most.
+    # tcp_rmem's 6 MB, half of which is advertised at most; 250 ticks a second, as Debian's kernels have.
     "linux": {
         "mss": 1448,
         "header": 40,
@@ -72,15 +72,17 @@ PRESETS: dict[str, dict[str, Any]] = {
         "max_rto": "120s",
         "delayed_ack": "40ms",
         "quick_acks": 16,
-        "recovery": "sack",
+        "recovery": "linux",
+        "tick": "4ms",
         "timestamps": True,
         "rto_rule": "linux",
         "congestion": "cubic",
-        "hystart": True,
+        "hystart": "linux",
         "byte_counting": True,
         "ecn": "off",
         "syn_retries": 6,
         "retries": 15,
+        "restart_after_idle": True,
     },
 }
 """Fields of the section ``[tcp]`` by name of the preset."""

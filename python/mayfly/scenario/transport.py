@@ -23,13 +23,19 @@ ECN: tuple[str, ...] = _words("EcnMode")
 """Kinds of explicit congestion notification, in the order of ``crates/netsim/src/tcp/settings.rs``."""
 
 
+HYSTART: tuple[str, ...] = _words("Hystart")
+"""What may end slow start early, in the order of ``crates/netsim/src/tcp/settings.rs``."""
+
+
 if TYPE_CHECKING:
     Rule = str
     Ecn = str
+    HyStart = str
 else:
     # One of words that only the native module knows.
     Rule = Literal[RULES]
     Ecn = Literal[ECN]
+    HyStart = Literal[HYSTART]
 
 
 class OwnTransport(Section):
@@ -63,7 +69,11 @@ class OwnTransport(Section):
         "l4s: counted, with ECT(1) (RFC 9331); true is classic, false off",
     )
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
-    hystart: bool = Field(False, description="slow start ends when the queue begins to fill (Ha and Rhee 2011)")
+    hystart: HyStart = Field(
+        "off",
+        description="slow start ends when the queue begins to fill: linux (Ha and Rhee 2011) or rfc9406 (HyStart++);"
+        " true is linux, false off",
+    )
     lax_duplicates: bool = Field(False, description="limited transmit and delayed ACK take duplicates as ns-2 does")
     impatient: bool = Field(True, description="restart the timer on the first partial ACK only (RFC 6582, 4)")
     recovery_burst: Whole = Field(0, ge=0, le=1000, description="segments per ACK during recovery; 0: no bound")
@@ -100,6 +110,11 @@ class OwnTransport(Section):
         le=1000,
         description="repetitions of another segment before giving up; never when absent",
     )
+    cached_metrics: Literal["off", "linux", "threshold"] = Field(
+        "off",
+        description="what a host keeps of a path for the next connection: linux (RTT for its timeout, reordering),"
+        " or threshold (ssthresh too); recovery = linux",
+    )
     restart_after_idle: bool = Field(
         False, description="scripts: an end idle for a timeout begins again with the initial window (RFC 5681, 4.1)"
     )
@@ -114,6 +129,12 @@ class OwnTransport(Section):
     def _was_a_switch(cls, given: object) -> object:
         """Before there were kinds it was a switch, and in scenarios it may still be."""
         return ("classic" if given else "off") if isinstance(given, bool) else given
+
+    @field_validator("hystart", mode="before")
+    @classmethod
+    def _had_one_kind(cls, given: object) -> object:
+        """The same: Linux' was the only one."""
+        return ("linux" if given else "off") if isinstance(given, bool) else given
 
     @property
     def headers_bytes(self) -> int:

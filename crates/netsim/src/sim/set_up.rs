@@ -120,6 +120,7 @@ impl<'a> Sim<'a> {
             places,
             transports: transports(run),
             idle_senders: HashMap::new(),
+            known_paths: HashMap::new(),
             tally: Tally::of(&run.counting),
             probes: Probes::of(&run.probes, flows.len()),
             reverse_waits: QueueDelay::default(),

@@ -4,7 +4,7 @@
 use units::Time;
 
 use crate::tcp::rules::{Moment, State};
-use crate::tcp::settings::Tcp;
+use crate::tcp::settings::{Hystart, Tcp};
 
 /// Congestion window, slow-start threshold and the rule that moves them.
 #[derive(Clone, Copy, Debug)]
@@ -12,12 +12,21 @@ pub(crate) struct Control {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
     pub(crate) rule: State,
+    /// What a segment adds to the window in slow start, segments, and how many of an acknowledgement do.
+    pub(crate) step: f64,
+    pub(crate) most: u32,
 }
 
 impl Control {
     /// Before the connection is established.
     pub(crate) fn idle(tcp: &Tcp) -> Control {
-        Control { cwnd: 1.0, ssthresh: f64::from(tcp.receiver_window), rule: State::of(tcp.congestion) }
+        Control {
+            cwnd: 1.0,
+            ssthresh: f64::from(tcp.receiver_window),
+            rule: State::of(tcp.congestion),
+            step: 1.0,
+            most: u32::MAX,
+        }
     }
 
     /// A new acknowledgement of `acked` segments outside recovery opens the window: once, or with byte counting
@@ -26,6 +35,7 @@ impl Control {
     #[inline]
     pub(crate) fn on_ack(&mut self, acked: u32, now: Time, rtt_s: f64, tcp: &Tcp) {
         if tcp.byte_counting {
+            let acked = if self.cwnd < self.ssthresh { acked.min(self.most) } else { acked };
             for _ in 0..acked {
                 self.grow(now, rtt_s, tcp);
             }
@@ -37,10 +47,10 @@ impl Control {
     #[inline]
     fn grow(&mut self, now: Time, rtt_s: f64, tcp: &Tcp) {
         if self.cwnd < self.ssthresh {
-            self.cwnd += 1.0;
+            self.cwnd += self.step;
             return;
         }
-        self.cwnd = self.rule.grown(self.cwnd, Moment { now, rtt_s, hystart: tcp.hystart });
+        self.cwnd = self.rule.grown(self.cwnd, Moment { now, rtt_s, twentieth: tcp.hystart == Hystart::Linux });
     }
 
     /// Takes the window from a model of the path.
@@ -55,7 +65,7 @@ impl Control {
 
     /// What marks leave of `window`, if they take anything now. Moves neither window nor threshold.
     pub(crate) fn marked(&mut self, window: f64, now: Time, rtt_s: f64, tcp: &Tcp) -> Option<f64> {
-        self.rule.marked(window, Moment { now, rtt_s, hystart: tcp.hystart })
+        self.rule.marked(window, Moment { now, rtt_s, twentieth: tcp.hystart == Hystart::Linux })
     }
 
     /// Slow-start threshold for a window reduced to `window`: at least two segments (RFC 5681, Eq. 4), and whole

@@ -376,7 +376,7 @@ fn half(slot: usize, receiver_opens: bool, tcp: &Tcp) -> Connection {
     } else {
         (shape.data, shape.last, shape.fin) = (0, 0, 1);
     }
-    let history = History { clock_phase: Time::ZERO, syn_lost: false };
+    let history = History { clock_phase: Time::ZERO, syn_lost: false, known: [None; 2] };
     connection.sender.restart(tcp, history.clock_phase, history.syn_lost);
     connection.receiver.restart(tcp, history.clock_phase);
     connection

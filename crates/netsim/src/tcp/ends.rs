@@ -60,6 +60,21 @@ impl SendingEnd {
         })
     }
 
+    /// Begins with what is known of the path, if it is of a kind that remembers.
+    pub(crate) fn recall(&mut self, known: Option<linux::Metrics>) {
+        if let SendingEnd::Linux(sender) = self {
+            sender.known = known;
+        }
+    }
+
+    /// What is known of the path now, with what was `known` before.
+    pub(crate) fn learn(&self, known: Option<linux::Metrics>, tcp: &Tcp, now: Time) -> Option<linux::Metrics> {
+        match self {
+            SendingEnd::Linux(sender) => sender.learn(known, tcp, now),
+            SendingEnd::Rfc(_) => known,
+        }
+    }
+
     /// Sends the SYN, or answers the receiver's with SYN-ACK.
     pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         each!(self, SendingEnd, sender => sender.open(shape, tcp, net))

@@ -1,24 +1,45 @@
-//! HyStart: slow start ends when the queue begins to fill, not when it overflows.
+//! HyStart and HyStart++: slow start ends when the queue begins to fill, not when it overflows.
 //!
 //! Principle: a round is a window of segments and their acknowledgements. The smallest RTT of the first ones of a
-//! round tells how long the queue was when its first segments came; acknowledgements that follow each other
-//! closely are a train as long as the window that was sent. Cost per segment and acknowledgement: O(1). Sources:
-//! Ha and Rhee 2011 (Taming the elephants: New TCP slow start, Computer Networks 55): trains and delay; number of
-//! samples and bounds of the increase: RFC 9406, 4.3. Slow start ends for good, as in Linux; the conservative
-//! slow start of RFC 9406 is not there.
+//! round tells how long the queue was when its first segments came. Two laws say what follows from it.
+//! *Linux*: acknowledgements that follow each other closely are a train as long as the window that was sent; a train of
+//! half the smallest RTT, or an RTT above the smallest ever by an eighth, ends slow start for good (Ha and Rhee 2011,
+//! Taming the elephants: New TCP slow start, Computer Networks 55). *RFC 9406*: an RTT above that of the round before
+//! by an eighth makes the window grow at a quarter of the speed for five rounds; slow start goes on if the RTT falls
+//! again, and is over otherwise. It acts in the first slow start only. Cost per segment and acknowledgement: O(1).
+//! The RTT of a round is that of its first 32 segments.
 
 use units::Time;
 
-/// No end of slow start below this window, segments (low_ssthresh).
+use crate::tcp::settings::Hystart;
+
+/// Linux: no end of slow start below this window, segments (low_ssthresh).
 const LOW_WINDOW: f64 = 16.0;
-/// Acknowledgements that are enough to know the RTT of a round (N_RTT_SAMPLE).
+/// Acknowledgements that are enough to know the RTT of a round (RFC 9406, 4.3: N_RTT_SAMPLE).
 const SAMPLES: u32 = 8;
-/// Bounds of the increase that ends slow start, an eighth of the smallest RTT (MIN_RTT_THRESH, MAX_RTT_THRESH).
+/// Bounds of the increase that matters, an eighth of an RTT (RFC 9406, 4.3: MIN_RTT_THRESH, MAX_RTT_THRESH).
 const INCREASE: (Time, Time) = (Time::from_millis(4), Time::from_millis(16));
 /// Acknowledgements of a train are no further apart.
 const TRAIN_GAP: Time = Time::from_millis(2);
 /// Segments at the start of a round whose departures are remembered: more than 8 acknowledgements of two.
 const REMEMBERED: u32 = 32;
+/// Rounds of conservative slow start (RFC 9406, 4.3: CSS_ROUNDS).
+const CONSERVATIVE_ROUNDS: u32 = 5;
+/// What a segment adds to the window in them (RFC 9406, 4.3: CSS_GROWTH_DIVISOR), segments.
+pub(crate) const CONSERVATIVE: f64 = 0.25;
+/// Segments of one acknowledgement that open the window in slow start, where segments are not paced (RFC 9406, 4.3: L).
+pub(crate) const LIMIT: u32 = 8;
+
+/// How the window grows from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// By a segment for each that arrived.
+    Doubling,
+    /// By a part of it.
+    Conservative,
+    /// Slow start is over.
+    Over,
+}
 
 /// Departures of the first segments of a round.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +62,25 @@ impl Round {
     }
 }
 
+/// When an increase of the RTT matters.
+#[derive(Clone, Copy, Debug)]
+enum Law {
+    Linux {
+        /// RTT since the connection began.
+        smallest: Time,
+        /// First acknowledgement of this round, and the last one of the train that began with it.
+        train: (Time, Time),
+    },
+    Rfc9406 {
+        /// Smallest RTT of the round before (lastRoundMinRTT).
+        before: Time,
+        /// While growth is conservative: the RTT below which it was for nothing (cssBaselineMinRtt), and the round of it.
+        baseline: Option<(Time, u32)>,
+        /// The first slow start is over.
+        spent: bool,
+    },
+}
+
 /// What a sender in slow start remembers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
@@ -48,25 +88,30 @@ pub(crate) struct HyStart {
     under_way: Round,
     /// Segments being acknowledged.
     answered: Round,
-    /// Since the connection began.
-    smallest: Time,
     /// Of this round.
     smallest_now: Time,
     samples: u32,
-    /// First acknowledgement of this round, and the last one of the train that began with it.
-    train: (Time, Time),
+    law: Law,
 }
 
 impl HyStart {
-    /// Before the first segment `first`.
-    pub(crate) fn from(first: u32) -> HyStart {
+    /// Before the first segment `first`; nothing for a sender without it.
+    pub(crate) fn of(choice: Hystart, first: u32) -> Option<HyStart> {
+        let law = match choice {
+            Hystart::Off => return None,
+            Hystart::Linux => Law::Linux { smallest: Time::NEVER, train: (Time::ZERO, Time::ZERO) },
+            Hystart::Rfc9406 => Law::Rfc9406 { before: Time::NEVER, baseline: None, spent: false },
+        };
+        Some(HyStart::with(law, first))
+    }
+
+    fn with(law: Law, first: u32) -> HyStart {
         HyStart {
             under_way: Round::from(first),
             answered: Round::from(first),
-            smallest: Time::NEVER,
             smallest_now: Time::NEVER,
             samples: 0,
-            train: (Time::ZERO, Time::ZERO),
+            law,
         }
     }
 
@@ -82,45 +127,91 @@ impl HyStart {
     /// After a loss: what is sent again tells no RTT (Karn); the next round begins with segment `next`, the first
     /// never sent.
     pub(crate) fn on_loss(&mut self, next: u32) {
-        *self = HyStart { smallest: self.smallest, ..HyStart::from(next) };
+        let law = match self.law {
+            Law::Linux { smallest, .. } => Law::Linux { smallest, train: (Time::ZERO, Time::ZERO) },
+            Law::Rfc9406 { before, .. } => Law::Rfc9406 { before, baseline: None, spent: true },
+        };
+        *self = HyStart::with(law, next);
     }
 
     /// An acknowledgement of all before `ack` in slow start with a window of `cwnd`, while `next` is the first segment
-    /// not yet sent: whether slow start is over.
+    /// not yet sent.
     #[inline]
-    pub(crate) fn on_ack(&mut self, ack: u32, next: u32, cwnd: f64, now: Time) -> bool {
-        if ack > self.under_way.first {
+    pub(crate) fn on_ack(&mut self, ack: u32, next: u32, cwnd: f64, now: Time) -> Growth {
+        let new_round = ack > self.under_way.first;
+        let last_round = self.smallest_now;
+        if new_round {
             self.answered = self.under_way;
             self.under_way = Round::from(next);
             (self.smallest_now, self.samples) = (Time::NEVER, 0);
-            self.train = (now, now);
         }
         let rtt = self.answered.sent(ack - 1).map(|sent| now - sent);
-        if let Some(rtt) = rtt {
-            self.smallest = self.smallest.min(rtt);
+        match &mut self.law {
+            Law::Linux { smallest, train } => {
+                if new_round {
+                    *train = (now, now);
+                }
+                if let Some(rtt) = rtt {
+                    *smallest = (*smallest).min(rtt);
+                }
+                if cwnd < LOW_WINDOW || *smallest == Time::NEVER {
+                    return Growth::Doubling;
+                }
+                let (smallest, close) = (*smallest, now - train.1 <= TRAIN_GAP);
+                if close {
+                    train.1 = now;
+                }
+                let long_train = close && now - train.0 > Time(smallest.0 / 2);
+                let delayed = rtt.is_some_and(|rtt| {
+                    self.take(rtt);
+                    self.samples > SAMPLES && self.smallest_now > raised(smallest)
+                });
+                if delayed || long_train { Growth::Over } else { Growth::Doubling }
+            }
+            Law::Rfc9406 { spent: true, .. } => Growth::Doubling,
+            Law::Rfc9406 { before, baseline, spent } => {
+                if new_round {
+                    *before = last_round;
+                    if let Some((_, round)) = baseline {
+                        *round += 1;
+                        if *round > CONSERVATIVE_ROUNDS {
+                            (*baseline, *spent) = (None, true);
+                            return Growth::Over;
+                        }
+                    }
+                }
+                let before = *before;
+                if let Some(rtt) = rtt {
+                    self.take(rtt);
+                }
+                self.judge(before)
+            }
         }
-        if cwnd < LOW_WINDOW || self.smallest == Time::NEVER {
-            return false;
-        }
-        let long_train = self.in_train(now) && now - self.train.0 > Time(self.smallest.0 / 2);
-        rtt.is_some_and(|rtt| self.is_delayed(rtt)) || long_train
     }
 
-    fn in_train(&mut self, now: Time) -> bool {
-        let close = now - self.train.1 <= TRAIN_GAP;
-        if close {
-            self.train.1 = now;
-        }
-        close
-    }
-
-    /// Takes a sample of this round: whether its smallest RTT is above the smallest ever by more than an eighth.
-    fn is_delayed(&mut self, rtt: Time) -> bool {
+    /// Takes a sample of this round.
+    #[inline]
+    fn take(&mut self, rtt: Time) {
         self.smallest_now = self.smallest_now.min(rtt);
         self.samples += 1;
-        let increase = Time(self.smallest.0 / 8).clamp(INCREASE.0, INCREASE.1);
-        self.samples > SAMPLES && self.smallest_now > self.smallest + increase
     }
+
+    /// RFC 9406, 4.2: whether growth becomes conservative or is so for nothing, `before` being the RTT of the round before.
+    fn judge(&mut self, before: Time) -> Growth {
+        let (known, now) = (self.samples >= SAMPLES, self.smallest_now);
+        let Law::Rfc9406 { baseline, .. } = &mut self.law else { return Growth::Doubling };
+        match *baseline {
+            None if known && before != Time::NEVER && now >= raised(before) => *baseline = Some((now, 1)),
+            Some((base, _)) if known && now < base => *baseline = None,
+            _ => {}
+        }
+        if baseline.is_some() { Growth::Conservative } else { Growth::Doubling }
+    }
+}
+
+/// The RTT that is above `rtt` by an increase that matters.
+fn raised(rtt: Time) -> Time {
+    rtt + Time(rtt.0 / 8).clamp(INCREASE.0, INCREASE.1)
 }
 
 #[cfg(test)]
@@ -132,7 +223,13 @@ mod tests {
     /// Rounds of `windows` segments, acknowledged one by one `gap` ns apart; the RTT of each round's first one from
     /// `rtts_ms`. The round and the acknowledgement in it with which slow start ended.
     fn ended(windows: &[u32], rtts_ms: &[u64], gap: u64) -> Option<(usize, u32)> {
-        let mut hystart = HyStart::from(1);
+        changes(Hystart::Linux, windows, rtts_ms, gap).first().map(|&(round, ack, _)| (round, ack))
+    }
+
+    /// The same, but all that changes, up to the end of slow start: round, acknowledgement in it and growth from there on.
+    fn changes(law: Hystart, windows: &[u32], rtts_ms: &[u64], gap: u64) -> Vec<(usize, u32, Growth)> {
+        let mut hystart = HyStart::of(law, 1).unwrap();
+        let (mut found, mut growth) = (Vec::new(), Growth::Doubling);
         let (mut first, mut now) = (1, Time::ZERO);
         for seq in 1..=windows[0] {
             hystart.on_send(seq, now);
@@ -143,8 +240,13 @@ mod tests {
             for n in 0..window {
                 now = start + Time(u64::from(n) * gap);
                 let cwnd = f64::from(window + n);
-                if hystart.on_ack(first + n + 1, sent, cwnd, now) {
-                    return Some((round, n));
+                let told = hystart.on_ack(first + n + 1, sent, cwnd, now);
+                if told != growth {
+                    found.push((round, n, told));
+                    growth = told;
+                }
+                if growth == Growth::Over {
+                    return found;
                 }
                 for _ in 0..2 {
                     hystart.on_send(sent, start);
@@ -154,7 +256,7 @@ mod tests {
             now = start;
             first = next;
         }
-        None
+        found
     }
 
     #[test]
@@ -197,14 +299,49 @@ mod tests {
 
     #[test]
     fn what_is_sent_again_gives_no_sample() {
-        let mut hystart = HyStart::from(1);
+        let mut hystart = HyStart::of(Hystart::Linux, 1).unwrap();
         for seq in 1..=40 {
             hystart.on_send(seq, Time::ZERO);
         }
-        assert!(!hystart.on_ack(2, 41, 20.0, Time(40 * MS)));
+        assert_eq!(hystart.on_ack(2, 41, 20.0, Time(40 * MS)), Growth::Doubling);
         hystart.on_loss(41);
         for seq in 2..=41 {
-            assert!(!hystart.on_ack(seq, 41, 20.0, Time(900 * MS)), "{seq}");
+            assert_eq!(hystart.on_ack(seq, 41, 20.0, Time(900 * MS)), Growth::Doubling, "{seq}");
+        }
+    }
+
+    /// RFC 9406, 4.2: an RTT of 45 ms is that of the round before, 40 ms, and an eighth more. The eighth sample tells.
+    #[test]
+    fn hystart_plus_plus_slows_down_for_five_rounds_and_ends() {
+        let told = changes(Hystart::Rfc9406, &[10, 20, 40, 50, 60, 70, 80], &[40, 40, 45, 46, 46, 46, 46, 46], 1);
+        assert_eq!(told, [(2, 7, Growth::Conservative)]);
+        let told = changes(Hystart::Rfc9406, &[10, 20, 40, 50, 60, 70, 80, 90], &[40, 40, 45, 46, 46, 46, 46, 46], 1);
+        assert_eq!(told, [(2, 7, Growth::Conservative), (7, 0, Growth::Over)]);
+        assert_eq!(changes(Hystart::Rfc9406, &[10, 20, 40], &[40, 40, 44], 1), []);
+    }
+
+    /// The RTT that was longer falls below what it was when growth slowed down: the queue was a burst of others.
+    #[test]
+    fn hystart_plus_plus_goes_on_when_the_round_trip_time_falls_again() {
+        let told = changes(Hystart::Rfc9406, &[10, 20, 40, 50], &[40, 40, 45, 44], 1);
+        assert_eq!(told, [(2, 7, Growth::Conservative), (3, 7, Growth::Doubling)]);
+    }
+
+    /// Each round is measured against the one before, and not against the smallest ever as in Linux.
+    #[test]
+    fn hystart_plus_plus_does_not_see_an_rtt_that_grows_slowly() {
+        let rtts = [40, 43, 46, 49, 52];
+        assert_eq!(changes(Hystart::Rfc9406, &[10, 20, 40, 80, 160], &rtts, 1), []);
+        assert!(ended(&[10, 20, 40, 80, 160], &rtts, 1).is_some());
+    }
+
+    #[test]
+    fn hystart_plus_plus_acts_before_the_first_loss_only() {
+        let mut hystart = HyStart::of(Hystart::Rfc9406, 1).unwrap();
+        hystart.on_loss(1);
+        for seq in 1..=60 {
+            hystart.on_send(seq, Time::ZERO);
+            assert_eq!(hystart.on_ack(seq + 1, seq + 1, 60.0, Time(u64::from(seq) * 20 * MS)), Growth::Doubling);
         }
     }
 }

@@ -144,7 +144,12 @@ pub(crate) struct History {
     pub(crate) clock_phase: Time,
     /// See [`Tcp::recycled_senders`].
     pub(crate) syn_lost: bool,
+    /// What is known of the path, and of the way back: with [`Tcp::cached_metrics`].
+    pub(crate) known: Known,
 }
+
+/// What two hosts know of the path from one to the other, and of that back.
+pub(crate) type Known = [Option<linux::Metrics>; 2];
 
 /// Whether a connection still needs its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,6 +212,7 @@ impl Connection {
             receiver_opens: spec.receiver_opens,
         };
         self.sender.restart(tcp, history.clock_phase, history.syn_lost);
+        self.sender.recall(history.known[0]);
         self.receiver.restart(tcp, history.clock_phase);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);
@@ -260,6 +266,11 @@ impl Connection {
     /// Whether this sender, or one it was recycled from, lost a SYN.
     pub(crate) fn syn_lost(&self) -> bool {
         self.sender.syn_lost()
+    }
+
+    /// What is known of the path now, with what was `known` before.
+    pub(crate) fn learn(&self, known: Known, tcp: &Tcp, now: Time) -> Known {
+        [self.sender.learn(known[0], tcp, now), known[1]]
     }
 
     /// Stops both timers and fills in `record`.

@@ -19,7 +19,7 @@ use crate::flow::FlowSpec;
 use crate::out::records::FlowRecord;
 use crate::script::{Part, Train, TrainRecord};
 use crate::tcp::settings::Tcp;
-use crate::tcp::{Connection, History, Life};
+use crate::tcp::{Connection, History, Known, Life};
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
 
@@ -108,6 +108,7 @@ impl Scripted {
             (shape.out, shape.back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
             shape.receiver_opens = spec.receiver_opens;
             connection.sender.restart(tcp, history.clock_phase, half == 0 && history.syn_lost);
+            connection.sender.recall(history.known[half]);
             connection.receiver.restart(tcp, history.clock_phase);
             connection
         });
@@ -403,6 +404,11 @@ impl Scripted {
     /// Whether the sender of the flow, or one it was recycled from, lost a SYN.
     pub(crate) fn syn_lost(&self) -> bool {
         self.halves[0].syn_lost()
+    }
+
+    /// What is known of the path and of the way back now, with what was `known` before.
+    pub(crate) fn learn(&self, known: Known, tcp: &Tcp, now: Time) -> Known {
+        [0, 1].map(|half| self.halves[half].sender.learn(known[half], tcp, now))
     }
 
     /// Stops all timers and fills in `record`.

@@ -12,13 +12,13 @@ use crate::event::Kind;
 use crate::options::SegmentOptions;
 use crate::out::records::FlowRecord;
 use crate::tcp::control::Control;
-use crate::tcp::hystart::HyStart;
+use crate::tcp::hystart::{CONSERVATIVE, Growth, HyStart, LIMIT};
 use crate::tcp::pacing::Pacer;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::rules::Feedback;
 use crate::tcp::rules::path::Model;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::settings::{BackoffEnd, EcnMode, Recovery, RecoveryExit, Tcp};
+use crate::tcp::settings::{BackoffEnd, EcnMode, Hystart, Recovery, RecoveryExit, Tcp};
 use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
@@ -289,9 +289,12 @@ impl Sender {
         let (cwnd, ssthresh) = (self.control.cwnd, self.control.ssthresh);
         if let Some(hystart) = &mut self.hystart
             && cwnd < ssthresh
-            && hystart.on_ack(self.una, self.max, cwnd, net.now)
         {
-            self.control.ssthresh = cwnd;
+            match hystart.on_ack(self.una, self.max, cwnd, net.now) {
+                Growth::Doubling => self.control.step = 1.0,
+                Growth::Conservative => self.control.step = CONSERVATIVE,
+                Growth::Over => (self.control.ssthresh, self.control.step) = (cwnd, 1.0),
+            }
         }
     }
 
@@ -309,7 +312,11 @@ impl Sender {
 
     /// The window of a connection that begins, with what the handshake told.
     pub(super) fn begin_window(&mut self, shape: &Shape, tcp: &Tcp, net: &Net) {
-        self.hystart = (tcp.hystart && !tcp.counts_marks()).then(|| Box::new(HyStart::from(1)));
+        let hystart = if tcp.counts_marks() { Hystart::Off } else { tcp.hystart };
+        self.hystart = HyStart::of(hystart, 1).map(Box::new);
+        if hystart == Hystart::Rfc9406 && !tcp.is_paced() {
+            self.control.most = LIMIT;
+        }
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
         self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
         if let Some(make) = self.control.rule.traits().model {
@@ -348,6 +355,7 @@ impl Sender {
         self.recover = self.max;
         if let Some(hystart) = &mut self.hystart {
             hystart.on_loss(self.max);
+            (self.control.step, self.control.most) = (1.0, u32::MAX);
         }
         self.owes_cwr = tcp.ecn == EcnMode::Classic;
         self.partial_seen = false;
@@ -503,7 +511,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tcp::settings::{Congestion, EcnMode, LossWindow, RtoRule};
+    use crate::tcp::settings::{CachedMetrics, Congestion, EcnMode, LossWindow, RtoRule};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
@@ -538,7 +546,7 @@ pub(crate) mod tests {
             handshake_ack: true,
             limited_transmit: true,
             ecn: EcnMode::Off,
-            hystart: false,
+            hystart: Hystart::Off,
             byte_counting: false,
             congestion: Congestion::Aimd,
             lax_duplicates: false,
@@ -559,6 +567,7 @@ pub(crate) mod tests {
             syn_retries: None,
             retries: None,
             restart_after_idle: false,
+            cached_metrics: CachedMetrics::Off,
         }
     }
 }

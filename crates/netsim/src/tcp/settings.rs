@@ -81,6 +81,30 @@ pub enum RtoRule {
     Linux,
 }
 
+/// What ends slow start before the queue overflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Hystart {
+    /// Nothing.
+    Off,
+    /// HyStart as Linux has it with CUBIC (Ha and Rhee 2011).
+    Linux,
+    /// HyStart++ (RFC 9406).
+    Rfc9406,
+}
+
+/// What a host keeps of a connection for the next one between the same two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CachedMetrics {
+    /// Nothing.
+    Off,
+    /// The round-trip time for the first timeout, and reordering: what Linux keeps unless told otherwise.
+    Linux,
+    /// The slow-start threshold too (`tcp_no_ssthresh_metrics_save = 0`).
+    Threshold,
+}
+
 /// Explicit congestion notification: which data may be marked, and what acknowledgements tell of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -172,8 +196,8 @@ pub struct Tcp {
     /// Explicit congestion notification: what may be marked, and how marks come back. A rule that does not count them
     /// takes the marks of a round trip for a loss (RFC 3168, 6.1.2).
     pub ecn: EcnMode,
-    /// Slow start ends when the queue begins to fill: HyStart (Ha and Rhee 2011).
-    pub hystart: bool,
+    /// What ends slow start when the queue begins to fill.
+    pub hystart: Hystart,
     /// The window grows by segments acknowledged, not by acknowledgements (RFC 3465).
     pub byte_counting: bool,
     /// ns-2's way with duplicates: limited transmit also repeats what a timeout has given up, and a second
@@ -220,6 +244,8 @@ pub struct Tcp {
     pub retries: Option<u32>,
     /// In scripted connections an end that was idle for a timeout begins again with the initial window (RFC 5681, 4.1).
     pub restart_after_idle: bool,
+    /// What a sender knows of its path from connections that ended before it begins.
+    pub cached_metrics: CachedMetrics,
 }
 
 /// Settings that some flows of a run have in place of [`Run::tcp`](crate::Run::tcp).
@@ -264,6 +290,13 @@ impl Tcp {
                 format!("{:?}", self.ecn).to_lowercase(),
                 "off or classic with tcp.recovery = linux",
             ));
+        }
+        if self.recovery.is_linux() && self.hystart == Hystart::Rfc9406 {
+            return Err(ConfigError::Value("tcp.hystart", "rfc9406".into(), "off or linux with tcp.recovery = linux"));
+        }
+        if !self.recovery.is_linux() && self.cached_metrics != CachedMetrics::Off {
+            let word = format!("{:?}", self.cached_metrics).to_lowercase();
+            return Err(ConfigError::Value("tcp.cached_metrics", word, "off unless tcp.recovery = linux"));
         }
         if self.recovery.is_linux() && self.tick < Time::from_millis(1) {
             let value = self.tick.0.to_string();

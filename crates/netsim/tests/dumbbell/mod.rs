@@ -1,7 +1,9 @@
 //! The dumbbell of Chen 2012, 4.4, with the transport of the RFCs, and the flows the tests run on it.
 #![allow(dead_code)]
 
-use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule,
+};
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, disciplines};
 use units::{BitRate, Stream, Time};
@@ -57,7 +59,7 @@ pub fn wired(discipline: &str) -> Run {
             handshake_ack: true,
             limited_transmit: true,
             ecn: EcnMode::Off,
-            hystart: false,
+            hystart: Hystart::Off,
             byte_counting: false,
             congestion: Congestion::Aimd,
             lax_duplicates: false,
@@ -78,6 +80,7 @@ pub fn wired(discipline: &str) -> Run {
             syn_retries: None,
             retries: None,
             restart_after_idle: false,
+            cached_metrics: CachedMetrics::Off,
         },
         transports: Vec::new(),
         duration: ms(60_000),

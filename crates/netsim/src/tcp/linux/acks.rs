@@ -20,6 +20,8 @@ pub(super) struct Flags {
     /// It acknowledged data, or the SYN.
     pub(super) data_acked: bool,
     pub(super) syn_acked: bool,
+    /// It is the first behind the SYN-ACK, whose number is above that one's: the window is taken from it.
+    pub(super) window_updated: bool,
     /// Data was newly acknowledged selectively.
     pub(super) data_sacked: bool,
     /// It carries an echo of a mark.
@@ -41,9 +43,9 @@ impl Flags {
         self.data_acked || self.syn_acked
     }
 
-    /// It cannot be a duplicate. An acknowledgement that moves the window only is none here: the window is constant.
+    /// It cannot be a duplicate.
     pub(super) fn not_dup(&self) -> bool {
-        self.una_advanced || self.acked()
+        self.una_advanced || self.acked() || self.window_updated
     }
 
     fn alerts(&self) -> bool {
@@ -103,6 +105,7 @@ impl Sender {
             flags.una_advanced = true;
             self.attempts = 0;
         }
+        flags.window_updated = std::mem::take(&mut self.first_ack);
         let prior_fack = if selective { self.highest_sack() } else { self.una };
         self.una = ack;
         if count > 0 {
@@ -277,7 +280,14 @@ impl Sender {
         sample: &mut RateSample,
         now: Time,
     ) {
-        for seq in start.max(prior_una)..end.min(self.nxt) {
+        let (start, end) = (start.max(prior_una), end.min(self.nxt));
+        // A buffer of which only a part is told is split.
+        for edge in [start, end] {
+            if self.una < edge && edge < self.nxt {
+                self.queue.split(edge);
+            }
+        }
+        for seq in start..end {
             self.tag_one(seq, twice, flags, sacks, now);
             self.note_delivery(seq, sample);
             if self.queue.get(seq).sacked {
@@ -459,7 +469,7 @@ impl Sender {
     /// Congestion control takes the acknowledgement (`tcp_cong_control`).
     fn control_window(&mut self, sample: &RateSample, flags: &Flags, tcp: &Tcp, net: &Net) {
         if self.controller.has_model() {
-            self.follow_model(sample, net.now);
+            self.with_model(net.now, |bbr, view| bbr.on_ack(sample, view));
             return;
         }
         if self.is_reducing() {
@@ -472,6 +482,6 @@ impl Sender {
                 self.grow_window(sample.acked, net.now);
             }
         }
-        self.set_pacing_rate(tcp);
+        self.set_pacing_rate();
     }
 }

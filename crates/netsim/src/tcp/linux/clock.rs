@@ -48,6 +48,12 @@ impl Clock {
         (us * 1000).div_ceil(self.tick.0)
     }
 
+    /// The whole jiffies in `us` microseconds.
+    #[inline]
+    pub(super) fn whole_jiffies(self, us: u64) -> Jiffies {
+        us * 1000 / self.tick.0
+    }
+
     /// Jiffies as microseconds.
     #[inline]
     pub(super) fn in_us(self, jiffies: Jiffies) -> u64 {

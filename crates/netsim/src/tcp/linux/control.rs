@@ -3,11 +3,11 @@
 
 use units::Time;
 
-use super::bbr::Model;
+use super::bbr::Bbr;
 use super::clock::{Clock, Jiffies, us};
 use super::cubic::Cubic;
 use crate::tcp::rules::Congestion;
-use crate::tcp::settings::Tcp;
+use crate::tcp::settings::{Hystart, Tcp};
 
 /// What moves the window.
 #[derive(Debug)]
@@ -16,51 +16,32 @@ pub(super) enum Controller {
     Reno,
     Cubic(Cubic),
     /// A model of the path sets window and pace.
-    Model(Model),
+    Bbr(Box<Bbr>),
 }
 
 impl Controller {
     pub(super) fn of(tcp: &Tcp) -> Controller {
-        match (tcp.congestion.traits().model, tcp.congestion) {
-            (Some(make), _) => Controller::Model(Model::of(make)),
-            (None, Congestion::Cubic) => Controller::Cubic(Cubic::new(tcp.hystart)),
-            (None, _) => Controller::Reno,
+        match tcp.congestion {
+            Congestion::Cubic => Controller::Cubic(Cubic::new(tcp.hystart == Hystart::Linux)),
+            Congestion::Bbr => Controller::Bbr(Box::new(Bbr::idle())),
+            _ => Controller::Reno,
         }
     }
 
     /// Whether a model of the path sets window and pace.
     #[inline]
     pub(super) fn has_model(&self) -> bool {
-        matches!(self, Controller::Model(_))
-    }
-
-    pub(super) fn begin(&mut self, cwnd: u32, srtt_s: f64, flow: u32, nxt: u32, now: Time) {
-        match self {
-            Controller::Reno => {}
-            Controller::Cubic(cubic) => cubic.begin(nxt, now),
-            Controller::Model(model) => model.begin(cwnd, srtt_s, flow, now),
-        }
+        matches!(self, Controller::Bbr(_))
     }
 
     /// The threshold after a loss or a mark (`ssthresh`).
-    pub(super) fn reduced(&mut self, cwnd: u32, ssthresh: u32, in_flight: u32) -> u32 {
+    pub(super) fn reduced(&mut self, cwnd: u32, ssthresh: u32) -> u32 {
         match self {
             Controller::Reno => (cwnd >> 1).max(2),
             Controller::Cubic(cubic) => cubic.reduced(cwnd),
-            Controller::Model(model) => {
-                model.on_reduction(in_flight);
+            Controller::Bbr(bbr) => {
+                bbr.on_reduction(cwnd);
                 ssthresh
-            }
-        }
-    }
-
-    /// The window after a reduction was for nothing (`undo_cwnd`).
-    pub(super) fn undone(&mut self, cwnd: u32, prior: u32) -> u32 {
-        match self {
-            Controller::Reno | Controller::Cubic(_) => cwnd.max(prior),
-            Controller::Model(model) => {
-                model.on_recovered();
-                cwnd.max(prior)
             }
         }
     }
@@ -72,23 +53,10 @@ impl Controller {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, in_flight: u32) {
-        if let Controller::Model(model) = self {
-            model.on_timeout(in_flight);
-        }
-    }
-
     /// Data is sent after `idle` jiffies in which nothing was under way.
     pub(super) fn on_start(&mut self, idle: Jiffies, now: Jiffies) {
         if let Controller::Cubic(cubic) = self {
             cubic.on_start(idle, now);
-        }
-    }
-
-    /// The sender goes on after its application had nothing to send.
-    pub(super) fn on_restart(&mut self, now: Time) {
-        if let Controller::Model(model) = self {
-            model.on_restart(now);
         }
     }
 

@@ -56,8 +56,7 @@ impl Sender {
             return;
         }
         sample.interval_us = sample.interval_us.max(us(now) - sample.prior_us);
-        if sample.interval_us >= u64::from(self.estimator.least_us()) {
-            sample.delivered = Some(self.delivered - sample.prior_delivered);
-        }
+        sample.delivered = Some(self.delivered - sample.prior_delivered);
+        sample.too_short = sample.interval_us < u64::from(self.estimator.least_us());
     }
 }

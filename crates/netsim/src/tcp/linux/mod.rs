@@ -8,8 +8,9 @@
 //! largest flight. Source: RFC 8985, 6675, 6937, 5682, 2883, 4015; Linux 6.1, net/ipv4/tcp_input.c, tcp_recovery.c,
 //! tcp_output.c and tcp_timer.c, for what the RFCs leave open: the names of its states are used here.
 //!
-//! Left out: reneging, whose receivers forget what they acknowledged selectively; path MTU discovery; segmentation offload,
-//! so that a segment leaves when it may, not with others; small queues, since a host's own link does not hold it up here.
+//! Segments leave together as Linux sends them (`tcp_write_xmit`): what a millisecond of the pace takes, two at least, and are
+//! repaired together. Left out: reneging, whose receivers forget what they acknowledged selectively; path MTU discovery; small
+//! queues, since a host's own link does not hold it up here.
 
 mod acks;
 mod bbr;
@@ -18,6 +19,8 @@ mod control;
 mod cubic;
 mod delivery;
 mod losses;
+mod metrics;
+mod model;
 mod output;
 mod pending;
 mod queue;
@@ -32,5 +35,6 @@ mod timers;
 mod undo;
 mod window;
 
+pub(crate) use metrics::Metrics;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

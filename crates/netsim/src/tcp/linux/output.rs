@@ -15,70 +15,146 @@ use crate::wire::net::Net;
 
 /// Segments of a connection that are sent without pacing.
 const UNPACED: u64 = 10;
-/// Pace below which segments leave one by one, bytes per second (`bbr_min_tso_rate`), and bytes that leave together at most.
-const LOW_PACE: f64 = 150_000.0;
-const MOST_TOGETHER: f64 = 65_536.0;
-/// Windows per round trip in slow start, and in congestion avoidance (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
-const SLOW_START: f64 = 2.0;
-const AVOIDANCE: f64 = 1.2;
+/// Pace below which segments of a model leave one by one, bytes per second (`bbr_min_tso_rate`).
+const LOW_PACE: u64 = 150_000;
+/// Segments that leave together at least otherwise (`tcp_min_tso_segs`), and bytes at most (`sk_gso_max_size`).
+const LEAST_TOGETHER: u32 = 2;
+const MOST_TOGETHER: u64 = 65_215;
+/// What leaves together is what the pace gives in 2^-10 s (`sk_pacing_shift`), and more where round trips are short: the most,
+/// halved for each 2^9 us of the least round-trip time (`tcp_tso_rtt_log`).
+const PACING_SHIFT: u32 = 10;
+const RTT_SHIFT: u32 = 9;
+/// Most segments of what leaves together as BBR counts with it.
+const MOST_GOAL: u32 = 0x7f;
+/// Bytes that a program's data is cut into (`tcp_xmit_size_goal`): half of the largest window that a SYN-ACK can tell.
+const WRITTEN_TOGETHER: u32 = 65_535 / 2;
+/// Memory that a buffer takes beside its data, bytes.
+const OVERHEAD: u32 = 1280;
+/// Percent of a window per round trip in slow start, and in congestion avoidance (`tcp_pacing_ss_ratio`,
+/// `tcp_pacing_ca_ratio`).
+const SLOW_START: u64 = 200;
+const AVOIDANCE: u64 = 120;
+
+/// Segments that leave together at a pace of a model (`bbr_tso_segs_goal`).
+pub(super) fn goal(pacing_rate: u64, mss: u32) -> u32 {
+    let bytes = (pacing_rate >> PACING_SHIFT).min(MOST_TOGETHER);
+    ((bytes / u64::from(mss)) as u32).max(least_together(pacing_rate)).min(MOST_GOAL)
+}
+
+fn least_together(pacing_rate: u64) -> u32 {
+    if pacing_rate < LOW_PACE { 1 } else { LEAST_TOGETHER }
+}
 
 impl Sender {
     /// Sends new data as far as the windows let it (`tcp_write_xmit`).
     pub(super) fn send_new(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let before = self.packets_out;
+        let mut before = self.packets_out;
         // Nothing but the SYN leaves before that is acknowledged.
         let last = if self.una == 0 { 0 } else { shape.last };
-        while self.nxt <= last && !self.must_wait(shape, tcp, net) {
-            // The FIN, alone or with the last data, does not wait for the window.
-            let closes = tcp.fin && self.nxt == shape.fin;
-            if !closes && self.in_flight() >= self.cwnd || !self.is_in_receiver_window(tcp) {
-                break;
-            }
-            if self.is_paced(tcp) {
-                let burst = self.burst();
-                if burst < self.quantum() && self.nxt + burst <= last && self.may_defer(burst, tcp, net) {
-                    self.cwnd_limited = true;
+        let mut limited = false;
+        let mut queued = 0;
+        if self.nxt <= last {
+            let most = self.together();
+            while self.nxt <= last && !self.must_wait(shape, tcp, net) {
+                // The FIN, alone or with the last data, does not wait for the window.
+                let closes = tcp.fin && self.nxt == shape.fin;
+                let quota = if closes { 1 } else { self.quota() };
+                if quota == 0 || !self.is_in_receiver_window(tcp) {
                     break;
                 }
-                let end = self.nxt + burst.min(last + 1 - self.nxt);
-                let mut bytes = 0;
-                while self.nxt < end && self.is_in_receiver_window(tcp) {
-                    bytes += self.send_one(shape, tcp, net);
+                let left = self.left_of_write(shape, tcp);
+                if left > 1 && self.may_defer(left, most, &mut limited, shape, tcp, net) {
+                    break;
                 }
-                self.pace(bytes, net.now);
-            } else {
-                self.send_one(shape, tcp, net);
+                let count = quota.min(most).min(left);
+                let memory = u64::from(count * self.mss + OVERHEAD);
+                if self.is_throttled(queued, memory) {
+                    // The host's link takes what is queued at once, and asks for more: what is lost comes first then.
+                    queued = 0;
+                    if self.lost_out > self.retrans_out {
+                        self.note_sent(before, false, true, shape, tcp, net);
+                        self.retransmit_lost(shape, tcp, net);
+                        before = self.packets_out;
+                    }
+                    continue;
+                }
+                queued += memory;
+                self.send_together(count, shape, tcp, net);
             }
         }
-        self.note_sent(before, true, shape, tcp, net);
+        if self.una > 0 {
+            self.written_from = self.written_from.min(self.nxt);
+        }
+        self.note_sent(before, limited, true, shape, tcp, net);
     }
 
-    /// Segments that leave together where they are paced: what a millisecond takes, two at least unless the pace is below
-    /// 1.2 Mbit/s (`tcp_tso_autosize`, `bbr_min_tso_segs`).
-    pub(super) fn quantum(&self) -> u32 {
-        let bytes = self.pacing_rate / 1024.0;
-        let least = if self.pacing_rate < LOW_PACE { 1 } else { 2 };
-        ((bytes.min(MOST_TOGETHER) / f64::from(self.mss)) as u32).max(least)
+    /// Segments that leave together at most (`tcp_tso_autosize`).
+    pub(super) fn together(&self) -> u32 {
+        let halvings = self.estimator.least_us() >> RTT_SHIFT;
+        let more = if halvings < u32::BITS { MOST_TOGETHER >> halvings } else { 0 };
+        let bytes = ((self.pacing_rate >> PACING_SHIFT) + more).min(MOST_TOGETHER);
+        let least = if self.controller.has_model() { least_together(self.pacing_rate) } else { LEAST_TOGETHER };
+        ((bytes / u64::from(self.mss)) as u32).max(least)
     }
 
-    /// Segments that leave together now: half of the window at most (`tcp_cwnd_test`).
-    fn burst(&self) -> u32 {
-        let room = self.cwnd.saturating_sub(self.in_flight()).max(1);
-        self.quantum().min(room).min((self.cwnd >> 1).max(1))
+    /// Whether a buffer of `memory` bytes waits while `queued` bytes of this sender are in its host's queue
+    /// (`tcp_small_queue_check`).
+    #[inline]
+    fn is_throttled(&self, queued: u64, memory: u64) -> bool {
+        queued > 0
+            && queued >= (2 * memory).max(self.pacing_rate >> PACING_SHIFT)
+            && self.queue.buffer_end(self.una, self.nxt) < self.nxt
     }
 
-    /// Whether to wait for room for a whole quantum, because an acknowledgement is about to come (`tcp_tso_should_defer`).
-    fn may_defer(&self, burst: u32, tcp: &Tcp, net: &Net) -> bool {
-        let recent = net.now.saturating_sub(self.next_departure) <= Time::from_millis(1);
-        if self.state >= State::Recovery || !recent || self.packets_out == 0 {
+    /// Segments that the window lets out together: half of it at most (`tcp_cwnd_test`).
+    fn quota(&self) -> u32 {
+        self.cwnd.saturating_sub(self.in_flight()).min((self.cwnd >> 1).max(1))
+    }
+
+    /// Segments from the next one on that lie in one piece of memory, of those that the program's data is cut into. While it
+    /// hands the data over the first piece is filled again as fast as it is sent.
+    fn left_of_write(&self, shape: &Shape, tcp: &Tcp) -> u32 {
+        let (seq, last) = (self.nxt, shape.last);
+        if seq == 0 || seq > shape.data {
+            return 1;
+        }
+        let written = (WRITTEN_TOGETHER / self.mss).max(1);
+        let end = if tcp.fin_on_data { last } else { shape.data };
+        (written - seq.saturating_sub(self.written_from) % written).min(end + 1 - seq)
+    }
+
+    /// Whether to wait for room for more, because an acknowledgement is about to come (`tcp_tso_should_defer`). `left` segments
+    /// of the program's data lie together, and `most` may leave together; `limited` is set when the window is what bounds them.
+    fn may_defer(&self, left: u32, most: u32, limited: &mut bool, shape: &Shape, tcp: &Tcp, net: &Net) -> bool {
+        let room = self.cwnd.saturating_sub(self.in_flight());
+        let window = self.left_of_receiver_window(tcp);
+        let limit = room.min(window);
+        if limit >= most || self.state >= State::Recovery || self.packets_out == 0 {
             return false;
         }
-        if burst >= self.cwnd.min(tcp.receiver_window) / 3 {
+        if net.now > self.next_departure + Time::from_millis(1) {
             return false;
         }
-        let srtt_us = i64::from(self.estimator.srtt_us >> 3);
-        let expected_us = self.queue.get(self.una).sent_us as i64 + srtt_us;
-        expected_us - (net.now.0 / 1000) as i64 <= (srtt_us / 2).min(1000)
+        let is_tail = self.nxt + left > shape.data;
+        if !is_tail && limit >= left || limit >= self.cwnd.min(tcp.receiver_window).div_ceil(3) {
+            return false;
+        }
+        let srtt_ns = i64::from(self.estimator.srtt_us) * 125;
+        let expected_ns = (self.queue.get(self.una).sent_us * 1000) as i64 + srtt_ns;
+        if expected_ns - net.now.0 as i64 > (srtt_ns / 2).min(1_000_000) {
+            return false;
+        }
+        if room < window && room <= left {
+            *limited = true;
+            return true;
+        }
+        window <= room && window <= left || !(is_tail && tcp.fin_on_data)
+    }
+
+    /// Segments of the receiver's window from the next one on.
+    #[inline]
+    fn left_of_receiver_window(&self, tcp: &Tcp) -> u32 {
+        (self.una + tcp.receiver_window).saturating_sub(self.nxt)
     }
 
     #[inline]
@@ -86,31 +162,59 @@ impl Sender {
         self.nxt < self.una + tcp.receiver_window
     }
 
-    /// Sends the next segment: its payload, bytes.
-    fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> u32 {
-        let seq = self.nxt;
-        if self.in_flight() == 0 {
-            let idle = self.clock.jiffies(net.now) - self.last_sent;
-            self.controller.on_start(idle, self.clock.jiffies(net.now));
-            if self.rate.app_limited != 0 {
-                self.controller.on_restart(net.now);
-            }
+    /// Sends the next `count` segments, as one buffer, as far as the receiver's window lets it.
+    fn send_together(&mut self, count: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let first = self.nxt;
+        let end = first + count.min(self.left_of_receiver_window(tcp)).max(1);
+        let had_none = self.packets_out == 0;
+        for seq in first..end {
+            self.queue.add(seq, self.una);
         }
-        self.last_sent = self.clock.jiffies(net.now);
-        self.queue.add(seq, self.una);
-        let bytes = self.transmit(seq, true, shape, tcp, net);
-        self.nxt += 1;
-        self.packets_out += 1;
-        if self.packets_out == 1 || self.pending == Pending::LossProbe {
+        self.queue.split(first);
+        self.transmit_together(first, end, true, shape, tcp, net);
+        self.nxt = end;
+        self.packets_out += end - first;
+        if had_none || self.pending == Pending::LossProbe {
             self.rearm_rto(shape, net);
         }
-        bytes
+    }
+
+    /// The segments of a buffer leave now, `fresh` or again, and the next one when the pace says.
+    fn transmit_together(&mut self, first: u32, end: u32, fresh: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        let prior = self.next_departure;
+        self.next_departure = prior.max(net.now);
+        if first > 0 && first <= shape.data {
+            self.note_start(net.now);
+        }
+        let mut bytes = 0;
+        for seq in first..end {
+            bytes += self.transmit(seq, fresh, shape, tcp, net);
+            self.data_sent += u64::from(seq > 0);
+        }
+        // Half of the time that it came late is made up for (`tcp_update_skb_after_send`).
+        if self.pacing_rate > 0 && self.data_sent >= UNPACED && self.is_paced(tcp) {
+            let spacing = u64::from(bytes) * 1_000_000_000 / self.pacing_rate;
+            let credit = (self.next_departure - prior).0.min(spacing / 2);
+            self.next_departure += Time(spacing - credit);
+        }
+    }
+
+    /// Data leaves: where nothing was under way the controller is told (`CA_EVENT_TX_START`).
+    fn note_start(&mut self, now: Time) {
+        let jiffies = self.clock.jiffies(now);
+        if self.in_flight() == 0 {
+            self.controller.on_start(jiffies - self.last_sent, jiffies);
+            if self.rate.app_limited != 0 {
+                self.with_model(now, |bbr, view| bbr.on_restart(view));
+            }
+        }
+        self.last_sent = jiffies;
     }
 
     /// After sending, or trying to: whether the window is in full use, and the timer of the probe.
-    fn note_sent(&mut self, before: u32, probe: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    fn note_sent(&mut self, before: u32, limited: bool, probe: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let sent = self.packets_out - before;
-        let limited = self.in_flight() >= self.cwnd;
+        let limited = limited || self.in_flight() >= self.cwnd;
         if self.una == 0 {
             return;
         }
@@ -130,7 +234,7 @@ impl Sender {
     /// Segment `seq` leaves now, `fresh` or again: its payload, bytes.
     fn transmit(&mut self, seq: u32, fresh: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) -> u32 {
         self.sent += 1;
-        let at = self.next_departure.max(net.now);
+        let at = self.next_departure;
         self.note_departure(seq, at);
         self.queue.departs(seq, at);
         let mut segment = shape.segment(seq, self.una, tcp);
@@ -165,35 +269,28 @@ impl Sender {
         waits
     }
 
-    /// A segment of `bytes` has left; half of the time it came late is made up for (`tcp_update_skb_after_send`).
-    fn pace(&mut self, bytes: u32, now: Time) {
-        let prior = self.next_departure;
-        self.next_departure = prior.max(now);
-        if self.pacing_rate > 0.0 && self.sent > UNPACED {
-            let spacing = (f64::from(bytes) * 1e9 / self.pacing_rate) as u64;
-            let credit = (self.next_departure - prior).0.min(spacing / 2);
-            self.next_departure += Time(spacing - credit);
-        }
-    }
-
     /// The pace that the window gives: twice its rate in slow start, a fifth more else (`tcp_update_pacing_rate`).
-    pub(super) fn set_pacing_rate(&mut self, tcp: &Tcp) {
+    pub(super) fn set_pacing_rate(&mut self) {
         if self.controller.has_model() || self.estimator.srtt_us == 0 {
             return;
         }
-        let windows = if self.cwnd < self.ssthresh / 2 { SLOW_START } else { AVOIDANCE };
-        let segments = f64::from(self.cwnd.max(self.packets_out));
-        self.pacing_rate = windows * segments * f64::from(tcp.mss) / self.estimator.srtt_s();
+        let percent = if self.cwnd < self.ssthresh / 2 { SLOW_START } else { AVOIDANCE };
+        let segments = u64::from(self.cwnd.max(self.packets_out));
+        // The round-trip time is in eighths of a microsecond.
+        self.pacing_rate =
+            segments * u64::from(self.mss) * percent * (8 * 1_000_000 / 100) / u64::from(self.estimator.srtt_us);
     }
 
-    /// Sends `seq` again.
-    pub(super) fn retransmit(&mut self, seq: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        self.retransmits += 1;
-        self.queue.at(seq).ever_retrans = true;
-        let bytes = self.transmit(seq, false, shape, tcp, net);
-        if self.is_paced(tcp) {
-            self.pace(bytes, net.now);
+    /// Sends the segments of a buffer again.
+    pub(super) fn retransmit(&mut self, first: u32, end: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        self.retransmits += u64::from(end - first);
+        for seq in first..end {
+            self.queue.at(seq).ever_retrans = true;
         }
+        if end < self.nxt {
+            self.queue.split(end);
+        }
+        self.transmit_together(first, end, false, shape, tcp, net);
     }
 
     /// `seq` was sent again, because it is lost or may be (`tcp_retransmit_skb`).
@@ -211,6 +308,7 @@ impl Sender {
             return;
         }
         let head = self.una;
+        let most = self.together();
         let mut hole = false;
         let mut rearm = false;
         let mut seq = self.retransmit_hint.unwrap_or(head);
@@ -224,15 +322,23 @@ impl Sender {
             let segment = *self.queue.get(seq);
             if !segment.lost {
                 hole |= !segment.retrans && !segment.sacked;
-            } else if !segment.sacked && !segment.retrans {
-                self.retransmit(seq, shape, tcp, net);
-                self.count_retransmission(seq);
+                seq += 1;
+            } else if segment.sacked || segment.retrans {
+                seq += 1;
+            } else {
+                // What is lost of a buffer is all of it: what is not was split from it.
+                let room = (self.cwnd - self.in_flight()).min(most);
+                let end = self.queue.buffer_end(seq, self.nxt).min(seq + room);
+                self.retransmit(seq, end, shape, tcp, net);
+                for again in seq..end {
+                    self.count_retransmission(again);
+                }
                 if self.is_reducing() {
-                    self.prr_out += 1;
+                    self.prr_out += end - seq;
                 }
                 rearm |= seq == head && self.pending != Pending::Reordering;
+                seq = end;
             }
-            seq += 1;
         }
         if rearm {
             let rto = self.rto;
@@ -266,16 +372,16 @@ impl Sender {
             if self.nxt <= shape.last && self.is_in_receiver_window(tcp) {
                 if !self.must_wait(shape, tcp, net) {
                     let before = self.packets_out;
-                    let bytes = self.send_one(shape, tcp, net);
-                    if self.is_paced(tcp) {
-                        self.pace(bytes, net.now);
-                    }
-                    self.note_sent(before, false, shape, tcp, net);
+                    let count = self.quota().max(1).min(self.together()).min(self.left_of_write(shape, tcp));
+                    self.send_together(count, shape, tcp, net);
+                    self.note_sent(before, false, false, shape, tcp, net);
                     self.tlp_high_seq = Some(self.nxt);
                     self.pending = Pending::Nothing;
                 }
             } else {
-                self.retransmit(self.nxt - 1, shape, tcp, net);
+                let tail = self.nxt - 1;
+                self.queue.split(tail);
+                self.retransmit(tail, self.nxt, shape, tcp, net);
                 self.tlp_retrans = true;
                 self.tlp_high_seq = Some(self.nxt);
                 self.pending = Pending::Nothing;

@@ -1,6 +1,8 @@
 //! The retransmission queue: what was sent and is not acknowledged, by number and in the order of its last departure.
 //!
-//! Memory: 48 bytes per segment of the largest flight. Cost: O(1) per segment sent, tagged or taken out.
+//! Segments that left together are one buffer (`sk_buff`), until a loss or an acknowledgement of a part of it splits it: what is
+//! sent again is sent by buffers. Memory: 48 bytes per segment of the largest flight. Cost: O(1) per segment sent, tagged or
+//! taken out.
 
 use units::Time;
 
@@ -31,6 +33,8 @@ pub(super) struct Segment {
     pub(super) retrans: bool,
     /// It was sent more than once.
     pub(super) ever_retrans: bool,
+    /// It is the first of its buffer.
+    begins: bool,
     listed: bool,
 }
 
@@ -46,6 +50,7 @@ const FRESH: Segment = Segment {
     lost: false,
     retrans: false,
     ever_retrans: false,
+    begins: false,
     listed: false,
 };
 
@@ -88,6 +93,22 @@ impl Queue {
             }
         }
         *self.at(seq) = FRESH;
+    }
+
+    /// A buffer begins with `seq`, which was sent or is about to be.
+    #[inline]
+    pub(super) fn split(&mut self, seq: u32) {
+        self.at(seq).begins = true;
+    }
+
+    /// The number after the buffer that holds `seq`, at most `nxt`.
+    #[inline]
+    pub(super) fn buffer_end(&self, seq: u32, nxt: u32) -> u32 {
+        let mut end = seq + 1;
+        while end < nxt && !self.get(end).begins {
+            end += 1;
+        }
+        end
     }
 
     /// `seq` leaves now: it is the newest from here on.

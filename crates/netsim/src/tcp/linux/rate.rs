@@ -25,9 +25,11 @@ pub(super) struct RateSample {
     /// When a delivery was last seen before the newest delivered segment left, microseconds; 0 for no sample.
     pub(super) prior_us: u64,
     pub(super) prior_delivered: u32,
-    /// Segments delivered in the interval; `None` without a valid interval.
+    /// Segments delivered in the interval; `None` without a sample.
     pub(super) delivered: Option<u32>,
     pub(super) interval_us: u64,
+    /// The interval is shorter than the least round-trip time: the rate would be too high.
+    pub(super) too_short: bool,
     /// Round-trip time of the newest segment delivered, microseconds.
     pub(super) rtt_us: Option<u32>,
     /// Segments newly lost, and newly delivered.
@@ -36,4 +38,12 @@ pub(super) struct RateSample {
     pub(super) prior_in_flight: u32,
     pub(super) last_end: u32,
     pub(super) app_limited: bool,
+}
+
+impl RateSample {
+    /// Segments delivered, where the interval is one that a rate can be taken from.
+    #[inline]
+    pub(super) fn valid_delivered(&self) -> Option<u32> {
+        self.delivered.filter(|_| !self.too_short && self.interval_us > 0)
+    }
 }

@@ -126,6 +126,9 @@ impl Sender {
             let third = self.state < State::Recovery && self.sacked_out >= self.reordering;
             let partial = self.state == State::Recovery && flags.una_advanced;
             if (third || partial) && !self.queue.get(self.una).lost {
+                if self.una + 1 < self.nxt {
+                    self.queue.split(self.una + 1);
+                }
                 self.mark_lost(self.una);
             }
         }
@@ -214,8 +217,7 @@ impl Sender {
         self.cwnd_cnt = 0;
         self.prior_cwnd = self.cwnd;
         (self.prr_delivered, self.prr_out) = (0, 0);
-        let in_flight = self.in_flight();
-        self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh, in_flight);
+        self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh);
         self.owes_cwr = tcp.ecn.is_on();
     }
 
@@ -305,8 +307,9 @@ impl Sender {
         if !selective {
             self.sacked_out = 0;
         }
+        let head_end = self.queue.buffer_end(self.una, self.nxt);
         for seq in self.una..self.nxt {
-            let recent = selective && seq != self.una && self.rack_remaining_us(seq, 0, net.now) > 0;
+            let recent = selective && seq >= head_end && self.rack_remaining_us(seq, 0, net.now) > 0;
             if !recent {
                 self.mark_lost(seq);
             }
@@ -316,8 +319,7 @@ impl Sender {
         if self.state <= State::Disorder || self.high_seq <= self.una || again {
             self.prior_ssthresh = self.current_ssthresh();
             self.prior_cwnd = self.cwnd;
-            let in_flight = self.in_flight();
-            self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh, in_flight);
+            self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh);
             self.begin_undo();
         }
         self.cwnd = self.in_flight() + 1;
@@ -327,6 +329,7 @@ impl Sender {
             self.reordering = self.reordering.min(REORDERING);
         }
         self.controller.on_loss_state(self.nxt, net.now);
+        self.with_model(net.now, |bbr, view| bbr.on_loss_state(view));
         self.state = State::Loss;
         self.high_seq = self.nxt;
         self.tlp_high_seq = None;

@@ -4,6 +4,7 @@ use units::{Direction, Time};
 
 use super::clock::{Clock, Jiffies};
 use super::control::Controller;
+use super::metrics::Metrics;
 use super::pending::Pending;
 use super::queue::Queue;
 use super::rack::Rack;
@@ -122,15 +123,23 @@ pub(crate) struct Sender {
     pub(super) next_departure: Time,
     pub(super) pace_event: Time,
     /// Bytes per second; 0 before it is known.
-    pub(super) pacing_rate: f64,
+    pub(super) pacing_rate: u64,
+    /// Segments with payload that have left.
+    pub(super) data_sent: u64,
+    /// The first segment that waited when the program handed its data over; the largest number before it has.
+    pub(super) written_from: u32,
 
     /// The next data sent for the first time tells that the window was reduced.
     pub(super) owes_cwr: bool,
+    /// The next acknowledgement is the first behind the SYN-ACK.
+    pub(super) first_ack: bool,
     /// The SYN was lost, or a recycled sender remembers one that was.
     pub(crate) syn_lost: bool,
     /// The same segment was repeated as often as it may.
     pub(crate) gave_up: bool,
     established: bool,
+    /// What earlier connections told of the path.
+    pub(crate) known: Option<Metrics>,
 
     opened: Time,
     pub(crate) sent: u64,
@@ -208,11 +217,15 @@ impl Sender {
             attempts: 0,
             next_departure: Time::ZERO,
             pace_event: Time::NEVER,
-            pacing_rate: 0.0,
+            pacing_rate: 0,
+            data_sent: 0,
+            written_from: u32::MAX,
             owes_cwr: false,
+            first_ack: false,
             syn_lost: false,
             gave_up: false,
             established: false,
+            known: None,
             opened: Time::NEVER,
             sent: 0,
             retransmits: 0,
@@ -250,7 +263,7 @@ impl Sender {
         if self.nxt > 0 {
             // The SYN came again: its answer was lost, and goes out once more without a change of the timer.
             self.syn_lost = true;
-            self.retransmit(0, shape, tcp, net);
+            self.retransmit(0, 1, shape, tcp, net);
             return;
         }
         self.opened = self.opened.min(net.now);
@@ -280,6 +293,7 @@ impl Sender {
         if tcp.restart_after_idle && self.packets_out == 0 && idle > self.rto && !self.controller.has_model() {
             self.restart_window(idle, tcp, net);
         }
+        self.written_from = u32::MAX;
         self.rate.on_write(self.delivered, self.in_flight());
     }
 
@@ -299,6 +313,7 @@ impl Sender {
 
     fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.begin_window(shape, tcp, net);
+        self.first_ack = !shape.receiver_opens;
         if tcp.handshake_ack && !shape.receiver_opens {
             let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
             bare.remaining = shape.size_bytes;
@@ -316,12 +331,17 @@ impl Sender {
         self.owes_cwr = false;
         self.cwnd = if self.syn_lost && self.timeouts > 1 { 1 } else { tcp.initial_window };
         self.ssthresh = INFINITE;
+        self.recall(tcp);
         self.cwnd_cnt = 0;
         self.cwnd_stamp = self.clock.jiffies(net.now);
         self.high_seq = self.nxt;
         (self.cwnd_limited, self.max_packets_out, self.cwnd_usage_seq) = (false, 0, 0);
-        self.controller.begin(self.cwnd, self.estimator.srtt_s(), shape.owner.flow, self.nxt, net.now);
-        self.set_pacing_rate(tcp);
+        if let Controller::Cubic(cubic) = &mut self.controller {
+            cubic.begin(self.nxt, net.now);
+        }
+        let (flow, least_us) = (shape.owner.flow, self.estimator.least_us());
+        self.with_model(net.now, |bbr, view| bbr.begin(flow, least_us, view));
+        self.set_pacing_rate();
     }
 
     pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {

@@ -160,10 +160,8 @@ impl Sender {
             self.syn_lost = true;
         }
         self.enter_loss(tcp, net);
-        let in_flight = self.in_flight();
-        self.controller.on_timeout(in_flight);
         self.attempts += 1;
-        self.retransmit(self.una, shape, tcp, net);
+        self.retransmit(self.una, self.una + 1, shape, tcp, net);
         self.count_retransmission(self.una);
         let most = self.clock.in_jiffies(tcp.max_rto.0 / 1000);
         self.rto = (self.rto << 1).min(most);

@@ -37,7 +37,11 @@ impl Sender {
             self.retransmit_hint = None;
         }
         if self.prior_ssthresh > 0 {
-            self.cwnd = self.controller.undone(self.cwnd, self.prior_cwnd);
+            if self.controller.has_model() {
+                self.with_model(net.now, |bbr, view| bbr.on_undo(view));
+            } else {
+                self.cwnd = self.cwnd.max(self.prior_cwnd);
+            }
             if self.prior_ssthresh > self.ssthresh {
                 self.ssthresh = self.prior_ssthresh;
                 self.owes_cwr = false;

@@ -4,7 +4,6 @@ use units::Time;
 
 use super::clock::Jiffies;
 use super::control::Controller;
-use super::rate::RateSample;
 use super::sender::{Sender, State};
 use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;
@@ -87,17 +86,5 @@ impl Sender {
         self.cwnd = cwnd.max(least);
         self.cwnd_stamp = self.clock.jiffies(net.now);
         self.cwnd_used = 0;
-    }
-
-    /// The model takes the acknowledgement and sets window and pace.
-    pub(super) fn follow_model(&mut self, sample: &RateSample, now: Time) {
-        let in_flight = self.in_flight();
-        let repairing = self.state >= State::Recovery;
-        let (counts, mss) = ((self.delivered, in_flight, self.quantum()), self.mss);
-        if let Controller::Model(model) = &mut self.controller {
-            model.on_ack(sample, counts, repairing, now);
-            self.cwnd = model.cwnd();
-            self.pacing_rate = model.pacing_rate() * f64::from(mss);
-        }
     }
 }

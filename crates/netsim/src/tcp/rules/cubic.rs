@@ -39,7 +39,7 @@ impl Rule for Cubic {
         let grown = self.on_curve(cwnd, at.now, at.rtt_s);
         // HyStart ends slow start long before the link is full, where the curve is flat. Linux then adds a
         // twentieth of the window per round trip, until a loss tells what to aim at.
-        let least = if at.hystart && self.aimless { cwnd + AIMLESS } else { cwnd };
+        let least = if at.twentieth && self.aimless { cwnd + AIMLESS } else { cwnd };
         grown.max(least)
     }
 
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::tcp::rules::{Congestion, State};
     use crate::tcp::sender::tests::with;
-    use crate::tcp::settings::Tcp;
+    use crate::tcp::settings::{Hystart, Tcp};
 
     #[test]
     fn cube_roots_are_exact_to_the_last_digits() {
@@ -156,7 +156,13 @@ mod tests {
     /// after a reduction 0.53 (RFC 9438, 4.3).
     #[test]
     fn after_hystart_cubic_grows_by_a_twentieth_per_round_trip_until_the_first_loss() {
-        for (hystart, reduced, grown) in [(true, false, 10.25), (true, true, 1.06), (false, false, 2.0)] {
+        let cases = [
+            (Hystart::Linux, false, 10.25),
+            (Hystart::Linux, true, 1.06),
+            (Hystart::Off, false, 2.0),
+            (Hystart::Rfc9406, false, 2.0),
+        ];
+        for (hystart, reduced, grown) in cases {
             let (mut control, tcp) = with(Congestion::Cubic);
             let tcp = Tcp { hystart, ..tcp };
             (control.cwnd, control.ssthresh) = (100.0, 100.0);
@@ -170,7 +176,7 @@ mod tests {
                     control.on_ack(1, Time(round * 10_000_000), 0.01, &tcp);
                 }
             }
-            assert!((control.cwnd - 100.0 - grown).abs() < 0.05, "{hystart} {reduced}: {}", control.cwnd);
+            assert!((control.cwnd - 100.0 - grown).abs() < 0.05, "{hystart:?} {reduced}: {}", control.cwnd);
         }
     }
 

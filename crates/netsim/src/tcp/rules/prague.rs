@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn moment(ms: u64, rtt_s: f64) -> Moment {
-        Moment { now: Time::from_millis(ms), rtt_s, hystart: false }
+        Moment { now: Time::from_millis(ms), rtt_s, twentieth: false }
     }
 
     fn old(rounds: u32) -> Prague {

@@ -63,8 +63,8 @@ pub(crate) struct Moment {
     pub(crate) now: Time,
     /// Smoothed round-trip time, seconds.
     pub(crate) rtt_s: f64,
-    /// Slow start ends when the queue begins to fill.
-    pub(crate) hystart: bool,
+    /// Before any loss CUBIC grows by a twentieth per round trip at least, as in Linux.
+    pub(crate) twentieth: bool,
 }
 
 /// What a rule asks of the rest of the transport.

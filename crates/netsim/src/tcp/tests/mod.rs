@@ -190,7 +190,7 @@ impl<'a> Bench<'a> {
             ..FlowSpec::default()
         };
         let mut connection = Connection::unused(&scene.tcp);
-        let history = History { clock_phase: Time::ZERO, syn_lost: false };
+        let history = History { clock_phase: Time::ZERO, syn_lost: false, known: [None; 2] };
         let owner = Owner { flow: 0, slot: 0, src: 0, dst: 1, mark: 0 };
         connection.open(owner, &spec, (FORWARD[0], REVERSE[0]), history, &scene.tcp, &mut net);
         let last_data = connection.shape.data;

@@ -119,7 +119,7 @@ impl Bench {
         let size_bytes = script.iter().map(|train| train.bytes).sum();
         let spec = FlowSpec { size_bytes, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
         let owner = Owner { flow: 0, slot: 0, src: 0, dst: 1, mark: 0 };
-        let history = History { clock_phase: Time::ZERO, syn_lost: false };
+        let history = History { clock_phase: Time::ZERO, syn_lost: false, known: [None; 2] };
         let answers = script.iter().filter(|train| train.forward).map(|train| train.bytes.div_ceil(1460) as u32).sum();
         let mut bench = Bench {
             tcp,
