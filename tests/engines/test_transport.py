@@ -24,6 +24,13 @@ def test_settings_of_a_time_before_are_those_that_the_kernel_can_have():
     assert "tcp.initial_rto = 3 (1)" in found.other and "tcp.delayed_ack = 0.2 (0.04)" in found.other
 
 
+@pytest.mark.parametrize(("recovery", "sack", "rack"), [("linux", "1", "1"), ("linux-without-sack", "0", "1")])
+def test_recovery_of_linux_is_that_of_the_kernel_with_a_peer_that_has_sack_or_not(recovery, sack, rack):
+    found = transport_of(Tcp(preset="linux", recovery=recovery))
+    assert (found.sysctl["net.ipv4.tcp_sack"], found.sysctl["net.ipv4.tcp_recovery"]) == (sack, rack)
+    assert found.other == ["tcp.fin_on_data = false (true)"]
+
+
 def test_without_delayed_acknowledgements_every_segment_is_acknowledged_at_once():
     found = transport_of(Tcp(preset="linux", delayed_ack=0))
     assert "quickack 1" in found.route

@@ -16,6 +16,9 @@ ALGORITHMS = {"aimd": "reno", "cubic": "cubic", "bbr": "bbr"}
 OF_A_SOCKET = ("congestion", "pacing")
 """Fields of which flows may have a value of their own."""
 
+WITH_SACK = ("sack", "linux")
+"""Values of ``tcp.recovery`` with a peer that acknowledges selectively."""
+
 LARGEST_WINDOW_BYTES = 3_145_728
 """Window that Linux advertises at most with its own settings: half of the 6 MB of tcp_rmem."""
 
@@ -126,12 +129,12 @@ def transport_of(tcp: Tcp) -> Transport:
     # Two segments for an acknowledgement, or one.
     route += " quickack 1" if tcp.delayed_ack == 0 else ""
     bounded = window_bytes + tcp.mss <= LARGEST_WINDOW_BYTES
-    sack = "1" if tcp.recovery == "sack" else "0"
+    sack = "1" if tcp.recovery in WITH_SACK else "0"
     sysctl = {
         # Without it a connection starts from what earlier ones to the same host left behind.
         "net.ipv4.tcp_no_metrics_save": "1",
         "net.ipv4.tcp_sack": sack,
-        "net.ipv4.tcp_recovery": sack,
+        "net.ipv4.tcp_recovery": "1" if tcp.recovery == "linux-without-sack" else sack,
         "net.ipv4.tcp_timestamps": "1" if tcp.timestamps else "0",
         # A window that needs no scale is not rounded by it.
         "net.ipv4.tcp_window_scaling": "0" if window_bytes <= LARGEST_UNSCALED_BYTES else "1",
@@ -215,8 +218,8 @@ def _other(tcp: Tcp, bounded: bool) -> list[str]:
     kernel: dict[str, Any] = CONSTANT
     if tcp.delayed_ack == 0:
         kernel = kernel | {"delayed_ack": 0.0, "quick_acks": None}
-    if tcp.recovery == "sack":
-        # Recovery with SACK has no other way.
+    if tcp.recovery in (*WITH_SACK, "linux-without-sack"):
+        # Recovery with SACK, or as Linux has it, has no other way.
         kernel = kernel | {"recovery_exit": None}
     found = []
     for name in type(tcp).model_fields:
