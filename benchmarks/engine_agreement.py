@@ -366,7 +366,7 @@ def agreement(values: Sequence[tuple[float, float]], bound: float) -> Agreement:
 
 def agreements(
     here: dict[tuple[str, str, int], Row], kernel: dict[tuple[str, str, int], Row]
-) -> Iterator[tuple[str, str, list[tuple[str, Agreement]]]]:
+) -> Iterator[tuple[str, str, int, list[tuple[str, Agreement]]]]:
     """Case, discipline and what they agree on, of all that both files have."""
     for name, case in CASES.items():
         for discipline in case.disciplines:
@@ -378,7 +378,7 @@ def agreements(
             for what in case.quantities:
                 measure, bound = quantity(what)
                 found.append((what, agreement([measure(pair) for pair in pairs], bound)))
-            yield name, discipline, found
+            yield name, discipline, len(pairs), found
 
 
 MARKS = {"in": "", "open": " ?", "out": " **out**"}
@@ -396,14 +396,15 @@ def table(here: dict[tuple[str, str, int], Row], kernel: dict[tuple[str, str, in
     parts: list[str] = []
     counts = dict.fromkeys(MARKS, 0)
     before = ""
-    for name, discipline, found in agreements(here, kernel):
+    for name, discipline, seeds, found in agreements(here, kernel):
         if name != before:
             case, before = CASES[name], name
             heads = " | ".join(case.quantities)
             parts.append(f"\n{case.title}:\n\n| discipline | {heads} |\n|---|{'---:|' * len(case.quantities)}")
         for _, one in found:
             counts[one.verdict] += 1
-        parts.append(f"| `{discipline}` | {' | '.join(cell(one) for _, one in found)} |")
+        label = f"`{discipline}`" + ("" if seeds == len(SEEDS) else f", seeds: {seeds}")
+        parts.append(f"| {label} | {' | '.join(cell(one) for _, one in found)} |")
     total = sum(counts.values())
     told = f"{counts['in']} of {total} quantities in, {counts['open']} outside with an interval that reaches inside "
     told += f"(`?`), {counts['out']} **out**."

@@ -96,13 +96,14 @@ def test_a_file_grows_by_what_it_has_not(tmp_path):
     assert asked == [("wired", "fifo", seed) for seed in (1, 2, 3, 4, 5, 5)]
     rows = read(path)
     assert len(rows) == len(path.read_text().splitlines()) == 4 and json.loads(path.read_text().splitlines()[0])
-    (case, discipline, found), *rest = agreements(rows, rows)
-    assert (case, discipline, [(what, one.verdict) for what, one in found], rest) == (
-        *("wired", "fifo"),
+    (case, discipline, seeds, found), *rest = agreements(rows, rows)
+    assert (case, discipline, seeds, [(what, one.verdict) for what, one in found], rest) == (
+        *("wired", "fifo", 4),
         [(what, "in") for what in CASES["wired"].quantities],
         [],
     )
-    assert engine_agreement.table(rows, rows).startswith("3 of 3 quantities in, 0 outside")
+    table = engine_agreement.table(rows, rows)
+    assert table.startswith("3 of 3 quantities in, 0 outside") and "| `fifo`, seeds: 4 | " in table
 
 
 @pytest.mark.parametrize("name", CASES)

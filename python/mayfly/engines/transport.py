@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from mayfly.engines.guest import HZ
 from mayfly.errors import MayflyError
 from mayfly.scenario.presets import TIMESTAMPS_BYTES
 from mayfly.scenario.transport import OwnTransport, Tcp
@@ -31,7 +32,7 @@ CONSTANT: dict[str, Any] = {
     "max_rto": 120.0,
     "delayed_ack": 0.04,
     "rto_rule": "linux",
-    "tick": 1e-9,
+    "tick": 1 / HZ,
     "quick_acks": 16,
     "fin_on_data": True,
     "close_acks": 0,
@@ -49,7 +50,7 @@ CONSTANT: dict[str, Any] = {
     "syn_loss_lowers_ssthresh": False,
     "recycled_senders": False,
     "retries": 15,
-    "restart_after_idle": None,
+    "linear_syn_timeouts": 0,
     "ack_every": None,
     "handshake_bytes": None,
     "early_data": None,
@@ -110,7 +111,7 @@ def transport_of(tcp: Tcp) -> Transport:
     Raises
     ------
     MayflyError
-        A rule of the congestion window that the kernel has not, or QUIC.
+        A rule of the congestion window that the kernel has not.
 
     Notes
     -----
@@ -120,7 +121,7 @@ def transport_of(tcp: Tcp) -> Transport:
     --------
     >>> from mayfly.scenario.transport import Tcp
     >>> transport_of(Tcp(preset="linux")).other
-    ['tcp.fin_on_data = false (true)']
+    ['tcp.tick = 0.004 (0.01)', 'tcp.fin_on_data = false (true)']
     """
     if tcp.recovery == "quic":
         raise MayflyError("tcp.recovery = quic: must be another with --engine linux: the kernel has TCP")
@@ -132,7 +133,9 @@ def transport_of(tcp: Tcp) -> Transport:
     sack = "1" if tcp.recovery in WITH_SACK else "0"
     sysctl = {
         # Without it a connection starts from what earlier ones to the same host left behind.
-        "net.ipv4.tcp_no_metrics_save": "1",
+        "net.ipv4.tcp_no_metrics_save": "1" if tcp.cached_metrics == "off" else "0",
+        "net.ipv4.tcp_no_ssthresh_metrics_save": "0" if tcp.cached_metrics == "threshold" else "1",
+        "net.ipv4.tcp_slow_start_after_idle": "1" if tcp.restart_after_idle else "0",
         "net.ipv4.tcp_sack": sack,
         "net.ipv4.tcp_recovery": "1" if tcp.recovery == "linux-without-sack" else sack,
         "net.ipv4.tcp_timestamps": "1" if tcp.timestamps else "0",
