@@ -49,8 +49,8 @@ UNBOUNDED_WINDOW = 1 << 20
 """Credit of a connection without a limit, full packets."""
 
 DOUBLING = (
-    "no window that doubles per round trip is as fast: beyond 100 ms picoquic begins with a larger one and lets it grow "
-    "by as much more per round trip (`picoquic_cc_update_cwin_for_long_rtt`, `picoquic_cc_increased_window`)"
+    "no window that doubles per round trip is as fast: beyond 100 ms picoquic begins with a larger one and lets it "
+    "grow by as much more per round trip (`picoquic_cc_update_cwin_for_long_rtt`, `picoquic_cc_increased_window`)"
 )
 """Why rows are outside whose bound is below the time of doubling."""
 
