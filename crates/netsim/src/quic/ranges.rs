@@ -62,13 +62,11 @@ impl Ranges {
         &self.list
     }
 
-    /// Leaves the `most` highest ranges: the lowest number that is left.
-    pub(super) fn keep_highest(&mut self, most: usize) -> u64 {
-        if self.list.len() > most {
-            let gone = self.list.len() - most;
-            self.list.drain(..gone);
-        }
-        self.list.first().map_or(0, |range| range.0)
+    /// Leaves the `most` highest ranges: the lowest number that is left, if any had to go.
+    pub(super) fn keep_highest(&mut self, most: usize) -> Option<u64> {
+        let gone = self.list.len().checked_sub(most).filter(|&gone| gone > 0)?;
+        self.list.drain(..gone);
+        self.list.first().map(|range| range.0)
     }
 }
 

@@ -226,7 +226,7 @@ impl Numbers {
             return false;
         }
         self.received.insert(number, number + 1);
-        self.floor = self.floor.max(self.received.keep_highest(MOST_RANGES));
+        self.floor = self.received.keep_highest(MOST_RANGES).unwrap_or(self.floor);
         (self.capable, self.marked) = (self.capable + u64::from(capable), self.marked + u64::from(marked));
         let before = self.largest_received.map(|(largest, _)| largest);
         // Out of order, or behind a gap (RFC 9000, 13.2.1).
