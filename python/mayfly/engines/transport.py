@@ -45,6 +45,7 @@ CONSTANT: dict[str, Any] = {
     "time_repeated_syn": False,
     "syn_loss_lowers_ssthresh": False,
     "recycled_senders": False,
+    "linear_syn_timeouts": 0,
     "retries": 15,
     "restart_after_idle": None,
 }
