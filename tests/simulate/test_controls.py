@@ -48,3 +48,19 @@ def test_every_rule_runs_with_every_kind_of_ecn_or_is_refused_in_one_line(rule, 
     assert record["delivered_bytes"] > 1_000_000
     # The buffer fills in slow start, and codel marks what may be marked.
     assert (record["marks"] > 0) == (ecn != "off")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_transport_of_linux_takes_rules_and_marks_or_refuses_in_one_line(rule):
+    ecn = "l4s" if rule == "prague" else "accurate"
+    fields = {"congestion": rule, "ecn": ecn, "recovery": "linux", "tick": "1ms"}
+    given = scenario(rate="5mbit", own=fields).override(duration="3s")
+    if rule in ("iiad", "sqrt", "bbr3"):
+        with pytest.raises(MayflyError, match=r"congestion.*used with|congestion.*with tcp\.recovery = linux") as refused:
+            mayfly.compare(given, ["codel"])
+        assert "\n" not in str(refused.value)
+        return
+    record = mayfly.compare(given, ["codel"]).records.row(0, named=True)
+    # Data that may be marked is not dropped; a model of the path leaves hardly a queue to mark.
+    assert record["delivered_bytes"] > 1_500_000 and record["drops"] == 0
+    assert record["marks"] > 0 or rule == "bbr"
