@@ -56,7 +56,7 @@ def test_what_the_scenario_gives_is_run(settings):
 
 def test_every_setting_of_the_transport_is_in_the_section_and_in_the_native_module(schema):
     found = {name.removesuffix("_ns") for name in schema["properties"]}
-    assert found == set(Tcp.model_fields) - PYTHON_ONLY and len(found) == 36
+    assert found == set(Tcp.model_fields) - PYTHON_ONLY and len(found) == 37
     assert set(OwnTransport.model_fields) == found | {"preset"}
     assert set(native(Tcp())) == set(schema["properties"]) == set(schema["required"])
     assert schema["additionalProperties"] is False
