@@ -49,6 +49,7 @@ CONSTANT: dict[str, Any] = {
     "time_repeated_syn": False,
     "syn_loss_lowers_ssthresh": False,
     "recycled_senders": False,
+    "linear_syn_timeouts": 0,
     "retries": 15,
     "linear_syn_timeouts": 0,
     "ack_every": None,

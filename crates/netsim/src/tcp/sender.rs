@@ -247,8 +247,7 @@ impl Sender {
             return if echo { ack.saturating_sub(self.una).max(1) } else { 0 };
         }
         let told = net.options.of(options).map_or(0, |options| options.marks);
-        let fresh = self.marks.take(told);
-        fresh
+        self.marks.take(told)
     }
 
     /// An acknowledgement up to `ack`, of `acked` segments that had not been, tells of `marked` ones. The window is
