@@ -134,7 +134,7 @@ impl Sender {
         }
         let (acked, losses) = (self.delivered - delivered, self.lost - lost);
         self.complete_sample(acked, losses, &mut sample, now);
-        self.control_window(&sample, &flags, tcp, net);
+        self.control_window(&sample, &flags, net);
         self.transmit_repairs(rexmit, shape, tcp, net);
     }
 
@@ -467,7 +467,7 @@ impl Sender {
     }
 
     /// Congestion control takes the acknowledgement (`tcp_cong_control`).
-    fn control_window(&mut self, sample: &RateSample, flags: &Flags, tcp: &Tcp, net: &Net) {
+    fn control_window(&mut self, sample: &RateSample, flags: &Flags, net: &Net) {
         if self.controller.has_model() {
             self.with_model(net.now, |bbr, view| bbr.on_ack(sample, view));
             return;

@@ -354,8 +354,7 @@ impl Bbr {
             self.mode = Mode::Drain;
             view.ssthresh = self.flight(self.most_rate(), ONE, view);
         }
-        if self.mode == Mode::Drain
-            && self.in_network(view.in_flight, view) <= self.flight(self.most_rate(), ONE, view)
+        if self.mode == Mode::Drain && self.in_network(view.in_flight, view) <= self.flight(self.most_rate(), ONE, view)
         {
             self.begin_probing(view);
         }

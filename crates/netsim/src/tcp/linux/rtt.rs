@@ -72,11 +72,6 @@ impl Estimator {
         Estimator { srtt_us: 0, mdev_us: 0, mdev_max_us: 0, rttvar_us: 0, round_end: 0, least: Least::NONE }
     }
 
-    /// Smoothed time, seconds; 0 before the first sample.
-    pub(super) fn srtt_s(&self) -> f64 {
-        f64::from(self.srtt_us) / 8e6
-    }
-
     /// Four times the mean deviation, microseconds.
     pub(super) fn deviation_us(&self) -> u32 {
         self.mdev_us
