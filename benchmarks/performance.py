@@ -218,7 +218,10 @@ def linux(place: Place, runs: int) -> Iterator[Table]:
         command = simulate("wired", "fifo", flows.name, "--duration", f"{WIRED_S}s", *fields)
         return Program(name, command, produced, not options, (f"{name}, simulator alone", simulator_s))
 
-    programs = [program("`recovery = sack`"), program("`recovery = linux`", "--set", "tcp.recovery=linux")]
+    programs = [
+        program("`recovery = sack`"),
+        program("`recovery = linux`", "--set", "tcp.recovery=linux", "--set", "tcp.tick=1ms"),
+    ]
     title = f"{pl.read_csv(flows).height:,} transfers over 10 Mb/s, {WIRED_S} s, FIFO, settings of Linux"
     yield Table(title, programs, {"finished": 0.01, "hops": 0.02}, runs)
 
