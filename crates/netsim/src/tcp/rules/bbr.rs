@@ -59,7 +59,7 @@ const LEAST_WINDOW: f64 = 4.0;
 /// Growth per round trip below which the pipe counts as full, and how often (4.3.2.1).
 const GROWTH: f64 = 1.25;
 const ROUNDS_WITHOUT_GROWTH: u32 = 3;
-/// Send quanta: room for those under way in the end hosts (4.2.3.2).
+/// Three send quanta of a segment each: room for those under way in the end hosts (4.2.3.2).
 const QUANTA: f64 = 3.0;
 /// Round-trip time assumed before any sample (4.2.1).
 const ASSUMED_RTT_S: f64 = 1e-3;
