@@ -203,6 +203,29 @@ def against_ns3(place: Place, runs: int) -> Iterator[Table]:
         yield Table(title, programs, within, min(runs, SLOW_RUNS))
 
 
+def linux(place: Place, runs: int) -> Iterator[Table]:
+    """The wired list with the settings of Linux, by the transport of the RFCs and by Linux' own."""
+    flows = peers.listing(None, place.folder)
+    speeds: dict[str, float] = {}
+
+    def program(name: str, *options: str) -> Program:
+        def produced(printed: str) -> Figures:
+            row = json.loads(printed)
+            speeds[name] = max(speeds.get(name, 0.0), row["packet_hops"] / row["cpu_s"] * 1e-6)
+            return {"finished": row["flows_completed"], "hops": row["packet_hops"], "M hops per CPU s": speeds[name]}
+
+        fields = "--set", "tcp.preset=linux", *options
+        command = simulate("wired", "fifo", flows.name, "--duration", f"{WIRED_S}s", *fields)
+        return Program(name, command, produced, not options, (f"{name}, simulator alone", simulator_s))
+
+    programs = [
+        program("`recovery = sack`"),
+        program("`recovery = linux`", "--set", "tcp.recovery=linux", "--set", "tcp.tick=1ms"),
+    ]
+    title = f"{pl.read_csv(flows).height:,} transfers over 10 Mb/s, {WIRED_S} s, FIFO, settings of Linux"
+    yield Table(title, programs, {"finished": 0.01, "hops": 0.02}, runs)
+
+
 def cell(place: Place, runs: int) -> Iterator[Table]:
     """Five uploads against five downloads in a wireless cell."""
     fields = {"duration": f"{CELL_S}s", "warm_up": f"{CELL_WARM_UP_S}s", "network.buffer": 300}
@@ -287,6 +310,7 @@ TABLES = {
     "ns2": against_ns2,
     "permanent": permanent,
     "ns3": against_ns3,
+    "linux": linux,
     "cell": cell,
     "captures": readers,
 }

@@ -4,7 +4,8 @@
     python benchmarks/packetdrill --page docs/kernel/packetdrill.md
 
 Without a script: all that are in scope, of packetdrill's own and of the kernel. `--tcp` sets fields of `[tcp]` over
-preset = "linux" and recovery = "linux", for example `--tcp recovery=newreno`.
+preset = "linux" and recovery = "linux", for example `--tcp recovery=newreno`. With `--kernel` it is Linux 6.1, and with
+MAYFLY_KERNEL=newest in the environment the newest (kernel/uml/build.sh).
 """
 
 import argparse
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pydantic import ValidationError
 
+from mayfly.engines import guest as guest_kernel
 from mayfly.scenario.transport import Tcp
 from mayfly.text.files import complete
 from packetdrill import page, results
@@ -101,10 +103,16 @@ def main() -> int:
         print(f"{verdict.case.collection} {verdict.case.name}: {verdict.failure or 'pass'}")
     counts(verdicts)
     if given.record:
-        whole = results.record(verdicts, "kernel" if given.kernel else "ours", results.recorded())
+        whole = results.record(verdicts, column() if given.kernel else "ours", results.recorded())
         with complete(results.VERDICTS) as partial:
             partial.write_text(results.written(whole), encoding="utf-8")
     return 0
+
+
+def column() -> str:
+    """Of the kernel that the environment asks for."""
+    asked = guest_kernel.series()
+    return next(name for name, series in results.KERNELS.items() if series == asked)
 
 
 def in_guest(module: str, settings: dict[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ NAMES = {
 }
 """Symbols that Python's socket module does not have everywhere."""
 
-INFO = "6BxB24I4Q6I4Q2I2Q6I2HI"
+INFO = "6BxB24I4Q6I4Q2I2Q6I2H8I"
 FIELDS = (
     *("state", "ca_state", "retransmits", "probes", "backoff", "options", "delivery_rate_app_limited"),
     *("rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets", "last_data_sent"),
@@ -61,7 +61,8 @@ FIELDS = (
     *("bytes_acked", "bytes_received", "segs_out", "segs_in", "notsent_bytes", "min_rtt", "data_segs_in"),
     *("data_segs_out", "delivery_rate", "busy_time", "rwnd_limited", "sndbuf_limited", "delivered", "delivered_ce"),
     *("bytes_sent", "bytes_retrans", "dsack_dups", "reord_seen", "rcv_ooopack", "snd_wnd", "rcv_wnd", "rehash"),
-    *("total_rto", "total_rto_recoveries", "total_rto_time"),
+    *("total_rto", "total_rto_recoveries", "total_rto_time", "received_ce", "delivered_e1_bytes", "delivered_e0_bytes"),
+    *("delivered_ce_bytes", "received_e1_bytes", "received_e0_bytes", "received_ce_bytes"),
 )
 """Of ``struct tcp_info``, by offset of the format `INFO`; a kernel gives as many as it knows."""
 MEMORY = ("RMEM_ALLOC", "RCVBUF", "WMEM_ALLOC", "SNDBUF", "FWD_ALLOC", "WMEM_QUEUED", "OPTMEM", "BACKLOG", "DROPS")

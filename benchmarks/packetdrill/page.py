@@ -6,6 +6,8 @@ from typing import Any
 from packetdrill.results import HERE, Case, recorded, scope
 
 HEAD = HERE / "head.md"
+KERNELS = {"kernel": "Linux 6.1", "newest": "Linux 7.3"}
+"""What the page calls the kernels (`results.KERNELS`)."""
 
 
 def text(cases: list[Case]) -> str:
@@ -20,7 +22,8 @@ def text(cases: list[Case]) -> str:
     inside = [case for case in cases if "out" not in groups.get(case.group, {"out": ""})]
     parts = [HEAD.read_text(encoding="utf-8"), "## Passes\n", passes(inside, known, groups)]
     parts += ["## What fails in the simulator, by cause\n", causes(inside, known, "ours")]
-    parts += ["## What fails in the kernel\n", causes(inside, known, "kernel")]
+    for whose, title in KERNELS.items():
+        parts += [f"## What fails in {title}\n", causes(inside, known, whose)]
     parts += ["## Out of scope\n", beyond(cases, groups)]
     return "\n".join(parts)
 
@@ -32,15 +35,18 @@ def verdict(case: Case, known: dict[str, Any], whose: str) -> dict[str, Any]:
 
 def passes(cases: list[Case], known: dict[str, Any], groups: dict[str, dict[str, str]]) -> str:
     """Passes of each group, then of all."""
-    lines = ["| group | source | scripts | simulator | kernel |", "|---|---|---:|---:|---:|"]
+    lines = [
+        f"| group | source | scripts | simulator | {' | '.join(KERNELS.values())} |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
 
     def row(name: str, source: str, own: list[Case]) -> str:
         counted = []
-        for whose in ("ours", "kernel"):
+        for whose in ("ours", *KERNELS):
             words = [verdict(case, known, whose).get("verdict") for case in own]
             played = f" of {len(own) - words.count(None)}" if None in words else ""
             counted.append(f"{words.count('pass')}{played}")
-        return f"| {name} | {source} | {len(own)} | {counted[0]} | {counted[1]} |"
+        return f"| {name} | {source} | {len(own)} | {' | '.join(counted)} |"
 
     for collection in ("gtests", "selftests"):
         own = [case for case in cases if case.collection == collection]

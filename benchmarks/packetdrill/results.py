@@ -27,6 +27,9 @@ DEFINES = {
 
 UNEXPLAINED = "unexplained"
 
+KERNELS = {"kernel": "6.1", "newest": "newest"}
+"""Columns of recorded verdicts that are a kernel's, and what ``MAYFLY_KERNEL`` is for each."""
+
 
 class UnavailableError(Exception):
     """Scripts that are not here, and why."""
@@ -143,18 +146,18 @@ def on_kernel(cases: Iterable[Case], common: Path, run: Guest) -> list[Verdict]:
 
 
 def recorded() -> dict[str, dict[str, dict[str, Any]]]:
-    """By collection and name of script: for ``ours`` and ``kernel`` a verdict, its line and cause where it fails."""
+    """By collection and name of script: for ``ours`` and `KERNELS` a verdict, its line and cause where it fails."""
     return tomllib.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
 
 
 def record(verdicts: Iterable[Verdict], whose: str, before: dict[str, Any]) -> dict[str, Any]:
-    """The recorded verdicts with those of ours or of the kernel anew. A cause stays while its script fails.
+    """The recorded verdicts with those of ours or of a kernel anew. A cause stays while its script fails.
 
     Parameters
     ----------
     verdicts : iterable of Verdict
     whose : str
-        ``ours`` or ``kernel``.
+        ``ours`` or one of `KERNELS`.
     before : dict
         As of `recorded`; is changed.
     """

@@ -107,6 +107,8 @@ class Simulated:
         self.clock_us = 0.0
         self.listens = self.no_delay = self.closed = self.reading_ended = False
         self.connecting_us: float | None = None
+        # What a call says when the connection is no more.
+        self.ended = "ETIMEDOUT"
         # Ours: the byte after each segment; bytes of a short segment that waits; whether the last one carries the FIN.
         self.ends: list[int] = []
         self.waiting = 0
@@ -142,6 +144,7 @@ class Simulated:
     def inject(self, packet: Packet, stamp: int | None) -> None:
         if "R" in packet.flags and self.end:
             self.end.on_reset()
+            self.ended = "ECONNRESET"
             return
         if self.end is None:
             if not self.listens or "S" not in packet.flags:
@@ -313,7 +316,7 @@ class Simulated:
         if self.closed:
             return -1, "EPIPE"
         if self.end.over:
-            return -1, "ETIMEDOUT"
+            return -1, self.ended
         top = self.end.numbers[1]
         # A short segment that was not sent takes bytes in.
         if self.ends and not self.waiting and len(self.ends) >= top:

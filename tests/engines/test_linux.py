@@ -114,6 +114,22 @@ def test_without_a_kernel_it_is_told_how_to_build_one(monkeypatch, tmp_path):
         guest.kernel()
 
 
+def test_the_newest_kernel_runs_where_it_is_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setenv("MAYFLY_KERNEL_CACHE", str(tmp_path))
+    for at, name in enumerate(("uml-6.1.2-a", "uml-7.3.4-b", "uml-6.12.1-c")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "linux").write_text("")
+        os.utime(tmp_path / name / "linux", (at, at))
+    assert guest.kernel().parent.name == "uml-6.1.2-a"
+    monkeypatch.setenv("MAYFLY_KERNEL", "newest")
+    assert guest.kernel().parent.name == "uml-6.12.1-c"
+    with pytest.raises(MayflyError, match=r"no newest test kernel of 1000 .*: MAYFLY_KERNEL=newest .*build.sh"):
+        guest.kernel(1000)
+    monkeypatch.setenv("MAYFLY_KERNEL", "6.2")
+    with pytest.raises(MayflyError, match=r"MAYFLY_KERNEL = 6.2: must be 6.1 or newest"):
+        guest.kernel()
+
+
 def test_losses_of_the_link_are_refused():
     lossy = scenario_of({"network": {"loss": 0.1}, "workload": {"load": "1mbit"}}, "example")
     with pytest.raises(MayflyError, match=r"network.loss = 0.1: must be 0 with --engine linux"):
@@ -201,25 +217,27 @@ def test_a_traced_datagram_waits_for_what_is_not_the_links(monkeypatch):
 
 def test_a_kernel_that_looks_for_errors_is_not_the_one_that_scenarios_run_in(monkeypatch, tmp_path):
     monkeypatch.setenv("MAYFLY_KERNEL_CACHE", str(tmp_path))
-    for name, config in (("uml-a", "CONFIG_NET=y\n"), ("uml-b", "CONFIG_NET=y\nCONFIG_KASAN=y\n")):
+    for name, config in (("uml-6.1.2-a", "CONFIG_NET=y\n"), ("uml-6.1.2-b", "CONFIG_NET=y\nCONFIG_KASAN=y\n")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config").write_text(config)
         (tmp_path / name / "linux").write_text("")
-    os.utime(tmp_path / "uml-a" / "linux", (1, 1))
-    assert guest.kernel() == tmp_path / "uml-a" / "linux"
-    (tmp_path / "uml-a" / "linux").unlink()
+    os.utime(tmp_path / "uml-6.1.2-a" / "linux", (1, 1))
+    assert guest.kernel() == tmp_path / "uml-6.1.2-a" / "linux"
+    (tmp_path / "uml-6.1.2-a" / "linux").unlink()
     with pytest.raises(MayflyError, match="no test kernel"):
         guest.kernel()
 
 
 def test_a_kernel_with_other_ticks_is_not_the_one_that_scenarios_run_in(monkeypatch, tmp_path):
     monkeypatch.setenv("MAYFLY_KERNEL_CACHE", str(tmp_path))
-    for at, (name, config) in enumerate((("uml-a", "CONFIG_HZ=100\n"), ("uml-b", "CONFIG_HZ=100\nCONFIG_HZ=1000\n"))):
+    for at, (name, config) in enumerate(
+        (("uml-6.1.2-a", "CONFIG_HZ=100\n"), ("uml-6.1.2-b", "CONFIG_HZ=100\nCONFIG_HZ=1000\n"))
+    ):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config").write_text(config)
         (tmp_path / name / "linux").write_text("")
         os.utime(tmp_path / name / "linux", (at, at))
-    assert [guest.kernel(hz).parent.name for hz in (100, 1000)] == ["uml-a", "uml-b"]
-    (tmp_path / "uml-b" / "linux").unlink()
+    assert [guest.kernel(hz).parent.name for hz in (100, 1000)] == ["uml-6.1.2-a", "uml-6.1.2-b"]
+    (tmp_path / "uml-6.1.2-b" / "linux").unlink()
     with pytest.raises(MayflyError, match=r"no test kernel of 1000 ticks a second in .*build.sh .* config.packetdrill"):
         guest.kernel(1000)

@@ -9,7 +9,7 @@ from mayfly.scenario.transport import OwnTransport, Tcp, merged
 
 def test_the_preset_linux_is_what_the_kernel_does():
     found = transport_of(Tcp(preset="linux"))
-    assert found.other == ["tcp.fin_on_data = false (true)"]
+    assert found.other == ["tcp.tick = 0.004 (0.01)", "tcp.fin_on_data = false (true)"]
     assert (found.route, found.window_bytes) == ("initcwnd 10 rto_min 200ms", 0)
     assert (found.mtu_bytes, found.overhead_bytes, found.congestion) == (1500, -14, "cubic")
     assert found.sysctl["net.ipv4.tcp_sack"] == found.sysctl["net.ipv4.tcp_timestamps"] == "1"
@@ -22,6 +22,20 @@ def test_settings_of_a_time_before_are_those_that_the_kernel_can_have():
     assert (found.mtu_bytes, found.congestion) == (1500, "reno")
     assert {found.sysctl[f"net.ipv4.tcp_{name}"] for name in ("sack", "recovery", "timestamps", "ecn")} == {"0"}
     assert "tcp.initial_rto = 3 (1)" in found.other and "tcp.delayed_ack = 0.2 (0.04)" in found.other
+
+
+@pytest.mark.parametrize(("recovery", "sack", "rack"), [("linux", "1", "1"), ("linux-without-sack", "0", "1")])
+def test_recovery_of_linux_is_that_of_the_kernel_with_a_peer_that_has_sack_or_not(recovery, sack, rack):
+    found = transport_of(Tcp(preset="linux", recovery=recovery))
+    assert (found.sysctl["net.ipv4.tcp_sack"], found.sysctl["net.ipv4.tcp_recovery"]) == (sack, rack)
+    assert found.other == ["tcp.tick = 0.004 (0.01)", "tcp.fin_on_data = false (true)"]
+
+
+def test_hosts_keep_of_a_path_what_the_scenario_has_them_keep():
+    names = ("no_metrics_save", "no_ssthresh_metrics_save")
+    for kept, values in (("off", ["1", "1"]), ("linux", ["0", "1"]), ("threshold", ["0", "0"])):
+        sysctl = transport_of(Tcp(preset="linux", cached_metrics=kept)).sysctl
+        assert [sysctl[f"net.ipv4.tcp_{name}"] for name in names] == values
 
 
 def test_without_delayed_acknowledgements_every_segment_is_acknowledged_at_once():
@@ -63,5 +77,6 @@ def test_every_field_is_set_or_told_of():
     set_by_us = {
         *("mss", "header", "initial_window", "receiver_window", "min_rto", "congestion", "congestion_of", "ecn"),
         *("hystart", "recovery", "timestamps", "pacing", "syn_retries", "fin", "preset"),
+        *("cached_metrics", "restart_after_idle"),
     }
     assert set(Tcp.model_fields) == set_by_us | set(CONSTANT)

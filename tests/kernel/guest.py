@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mayfly.engines import modules as modules_of
+from mayfly.engines.guest import series
 
 KERNEL = Path(__file__).resolve().parents[2] / "kernel"
 UML = KERNEL / "uml"
@@ -23,9 +24,16 @@ LIMIT_S = 1800 if FRAGMENT else 600
 """Wall time of one run: some seconds on an idle machine. A process that spins stops the guest's clock."""
 
 
-@cache
 def kernel(fragment: str = FRAGMENT) -> str:
-    """Path of the test kernel, built if it is not in the cache; the test skips, saying why, where that cannot be."""
+    """Path of the test kernel, built if it is not in the cache; the test skips, saying why, where that cannot be.
+
+    Its series is what ``MAYFLY_KERNEL`` asks for.
+    """
+    return _kernel(fragment, series())
+
+
+@cache
+def _kernel(fragment: str, _series: str) -> str:
     built = subprocess.run([UML / "build.sh", CACHE, fragment], capture_output=True, text=True)
     last = (built.stderr.strip().splitlines() or [""])[-1]
     if built.returncode == 77:
@@ -34,7 +42,6 @@ def kernel(fragment: str = FRAGMENT) -> str:
     return built.stdout.strip()
 
 
-@cache
 def built() -> Path:
     """Folder with our kernel modules and plug-ins of tc, built for the test kernel if they are not in the cache."""
     return modules_of.built(KERNEL, Path(kernel()), CACHE)

@@ -148,7 +148,7 @@ def test_a_connection_with_data_both_ways_goes_as_the_script_says():
         ("TS val 600 ecr 11", "TS val 600 ecr 10", 21, "packet"),
         ("+.1 close(4) = 0\n+0 > F.", "+.1 close(4) = 0\n+0 > R.", 19, "packet"),
         ("+0 read(", "+0 > . 1031:1031(0) ack 101\n+0 read(", 16, "packet"),
-        ("+.1 close", "+0 < R. 101:101(0) ack 1031 win 5000\n+.1 close", 18, "not there"),
+        ("+.1 close", "+0 < R. 101:101(0) ack 1031 win 5000\n+.1 close", 20, "no packet"),
         ("sysctl -q", "sysctl -q net.ipv4.tcp_mood=1\nsysctl -q", 1, "not there"),
     ],
 )
@@ -156,6 +156,59 @@ def test_what_is_wrong_fails_in_its_line(old, new, line, kind):
     assert old in OPENING
     found = failure(OPENING.replace(old, new))
     assert found is not None and (found.line, found.kind) == (line, kind), found
+
+
+ACCURATE = """`sysctl -q net.ipv4.tcp_ecn=3`
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < [ect1] SEWA 0:0(0) win 5000 <mss 1000,sackOK>
++0 > [noecn] SEW. 0:0(0) ack 1 <mss 1460,ECN e1b 1 ceb 0 e0b 1,sackOK>
++.1 < [ce] W. 1:1(0) ack 1 win 5000 <ECN e0b 1 ceb 0 e1b 1>
++0 accept(3, ..., ...) = 4
++0 write(4, ..., 500) = 500
++0 > [ect0] P.6 1:501(500) ack 1 <ECN e1b 1 ceb 0 e0b 1>
++.1 < [ect0] P.6 1:101(100) ack 501 win 5000 <ECN e0b 1 ceb 500 e1b 1>
++0 > [ect0] .6 501:501(0) ack 101 <ECN e1b 1 ceb 0 e0b 101>
++0 %{ assert tcpi_delivered_ce == 1, tcpi_delivered_ce }%
++0 `sysctl -q net.ipv4.tcp_ecn_option=0`
++.1 < [ect1] . 101:201(100) ack 501 win 5000 <ECN e0b 1 ceb 500 e1b 1>
++0 > [ect0] .6 501:501(0) ack 201
+"""
+
+
+def test_accurate_ecn_goes_as_the_script_says():
+    assert failure(ACCURATE) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("SEW. 0", "SE. 0", 6),
+        ("[noecn] SEW.", "[ect0] SEW.", 6),
+        ("ceb 0 e0b 1,sackOK", "ceb 0 e0b 2,sackOK", 6),
+        ("[ce] W.", "W.", 10),
+        ("[ce] W.", "[ce] .", 10),
+        ("P.6 1:501", "EAP. 1:501", 10),
+        ("[ect0] P.6 1:501", "[ect1] P.6 1:501", 10),
+        ("ack 1 <ECN e1b 1 ceb 0 e0b 1>", "ack 1", 10),
+        ("e0b 101", "e0b 1", 12),
+        ("tcpi_delivered_ce == 1", "tcpi_delivered_ce == 0", 13),
+        ("tcp_ecn_option=0", "tcp_ecn_option=2", 16),
+    ],
+)
+def test_what_is_wrong_with_accurate_ecn_fails_in_its_line(old, new, line):
+    assert old in ACCURATE
+    found = failure(ACCURATE.replace(old, new))
+    assert found is not None and found.line == line, found
+
+
+def test_a_connection_that_is_reset_answers_with_resets_and_errors():
+    text = OPENING.split("+0 write")[0] + "+0 < R. 1:1(0) ack 1 win 5000\n+0 write(4, ..., 5) = -1 ECONNRESET (reset)\n"
+    assert failure(text) is None
+    assert failure(text + "+0 < . 1:1(0) ack 1 win 5000\n+0 > R 1:1(0)\n") is None
+    unread = OPENING.split("+0 read")[0] + "+0 close(4) = 0\n+0 > R. 1031:1031(0) ack 101 <nop,nop,TS val 300 ecr 9>\n"
+    assert failure(unread) is None
 
 
 def test_tolerances_are_those_of_packetdrill():

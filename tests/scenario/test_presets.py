@@ -19,7 +19,7 @@ def test_a_preset_sets_what_it_declares(name):
 
 def test_given_fields_win_over_the_preset():
     scenario = scenario_of({"tcp": {"preset": "linux", "initial_window": 4, "retries": None}}, "given")
-    assert (scenario.tcp.initial_window, scenario.tcp.retries, scenario.tcp.recovery) == (4, None, "sack")
+    assert (scenario.tcp.initial_window, scenario.tcp.retries, scenario.tcp.recovery) == (4, None, "linux")
     assert scenario.override(seed=2).tcp == scenario.tcp
 
 

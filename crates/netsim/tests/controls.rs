@@ -77,19 +77,18 @@ fn queue(run: &Run, flows: &[FlowSpec], from_s: u64, to_s: u64) -> Vec<u64> {
 /// from K + N - A to K + N, A = 1/2 sqrt(2 N (C RTT + K)).
 #[test]
 fn the_queue_of_dctcp_swings_as_its_analysis_says() {
-    the_queue_swings(today(Congestion::Dctcp, EcnMode::L4s), 12_000.0);
+    the_queue_swings(today(Congestion::Dctcp, EcnMode::L4s), 12_000.0, 2.0);
 }
 
-/// The transport of Linux has whole windows and reduces them over a round trip; with counts in an option, which takes 12
-/// bytes of every segment, or with the flag of RFC 8257.
+/// The transport of Linux has windows of whole segments, one more at the lower end, and reduces them over a round trip. The
+/// option of AccECN takes 12 bytes of every segment.
 #[test]
 fn so_does_that_of_the_transport_of_linux() {
-    the_queue_swings(linux(Congestion::Dctcp, EcnMode::L4s), 12_096.0);
-    the_queue_swings(linux(Congestion::Dctcp, EcnMode::Dctcp), 12_000.0);
+    the_queue_swings(linux(Congestion::Dctcp, EcnMode::L4s), 12_096.0, 3.0);
 }
 
-/// `tcp`, whose segments have so many bits, behind a step of marks.
-fn the_queue_swings(mut tcp: Tcp, bits: f64) {
+/// `tcp`, whose segments have so many bits, behind a step of marks: the swing is that of the analysis but for `whole` segments.
+fn the_queue_swings(mut tcp: Tcp, bits: f64, whole: f64) {
     tcp.delayed_ack = Time::ZERO;
     for (mbps, rtt_ms, threshold_s) in [(100_u64, 20_u64, 0.012), (200, 10, 0.003), (100, 4, 0.008)] {
         // A step of the L queue marks what has waited so long, which is what found K packets before it.
@@ -104,7 +103,7 @@ fn the_queue_swings(mut tcp: Tcp, bits: f64) {
         let (low, high) = (at(0.005), at(0.995));
         // Windows and samples are whole segments: one more or less, and one at either end of a window.
         let text = format!("{mbps} Mbit/s, {rtt_ms} ms: {low} to {high}, law {:.1} to {most:.1}", most - swing);
-        assert!((high - most).abs() <= 1.0 && (low - (most - swing)).abs() <= 2.0, "{text}");
+        assert!((high - most).abs() <= 1.0 && (low - (most - swing)).abs() <= whole, "{text}");
     }
 }
 

@@ -199,14 +199,17 @@ const ECN: [EcnMode; 5] = [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMo
 fn all_trains_come_in_completely_and_in_order_through_small_buffers() {
     for id in disciplines() {
         let connections = prop::collection::vec((script(), 0..500_u64), 1..6);
-        let options = (3..20_u32, 0..3_usize, any::<[bool; 3]>(), (0..5_usize, any::<u64>()), 0..2_u32);
+        let options = (3..20_u32, 0..4_usize, any::<[bool; 3]>(), (0..5_usize, any::<u64>()), 0..2_u32);
         let config = ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() };
         let outcome = TestRunner::new(config).run(&(connections, options), |(connections, options)| {
             let (limit, recovery, [fin, timestamps, restart], (ecn, seed), loss) = options;
             let mut run = Run { seed, duration: ms(100_000_000), stop_when_idle: true, ..wired(id) };
             (run.network.limit, run.network.reverse_limit) = (Limit::Packets(limit), Limit::Packets(limit));
             (run.network.rate, run.network.loss) = (rate(2_000_000), f64::from(loss) * 0.02);
-            run.tcp.recovery = [Recovery::Reno, Recovery::NewReno, Recovery::Sack][recovery];
+            run.tcp.recovery = [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Linux][recovery];
+            if run.tcp.recovery == Recovery::Linux {
+                run.tcp.tick = ms(1);
+            }
             (run.tcp.fin, run.tcp.timestamps, run.tcp.ecn) = (fin, timestamps, ECN[ecn]);
             run.tcp.restart_after_idle = restart;
             let mut flows = Vec::new();

@@ -75,8 +75,28 @@ CONFIGS = {HZ: "", 1000: " config.packetdrill"}
 """Ticks a second that a test kernel may have, and the configuration that gives it them."""
 
 
+KERNEL = "6.1"
+"""Series of the test kernel, unless ``MAYFLY_KERNEL`` asks for the newest that was built."""
+
+NEWEST = "newest"
+
+
+def series() -> str:
+    """What ``MAYFLY_KERNEL`` asks for: `KERNEL` or `NEWEST`.
+
+    Raises
+    ------
+    MayflyError
+        It asks for something else.
+    """
+    asked = os.environ.get("MAYFLY_KERNEL") or KERNEL
+    if asked not in (KERNEL, NEWEST):
+        raise MayflyError(f"MAYFLY_KERNEL = {asked}: must be {KERNEL} or {NEWEST}")
+    return asked
+
+
 def kernel(hz: int = HZ) -> Path:
-    """The test kernel: of those in the cache the newest, without the checks that make one slow.
+    """The test kernel of the series asked for: of those in the cache the last built, without checks that make one slow.
 
     Parameters
     ----------
@@ -88,13 +108,21 @@ def kernel(hz: int = HZ) -> Path:
     MayflyError
         None is built.
     """
-    cache = cached()
-    found = (linux for linux in cache.glob("uml-*/linux") if _is_plain(linux, hz))
+    cache, asked = cached(), series()
+    old = f"uml-{KERNEL}."
+    found = (
+        linux
+        for linux in cache.glob("uml-*/linux")
+        if linux.parent.name.startswith(old) == (asked == KERNEL) and _is_plain(linux, hz)
+    )
     built = sorted(found, key=lambda path: path.stat().st_mtime)
     if not built:
         script = sources() / "uml" / "build.sh"
-        command = f"{script} {cache}{CONFIGS[hz]}"
-        what = "test kernel" if hz == HZ else f"test kernel of {hz} ticks a second"
+        choice = "" if asked == KERNEL else f"MAYFLY_KERNEL={asked} "
+        command = f"{choice}{script} {cache}{CONFIGS[hz]}"
+        what = (
+            ("" if asked == KERNEL else f"{asked} ") + "test kernel" + ("" if hz == HZ else f" of {hz} ticks a second")
+        )
         raise MayflyError(f"no {what} in {cache}: build it once, 6 minutes of CPU: {command}")
     return built[-1]
 

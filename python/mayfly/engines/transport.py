@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from mayfly.engines.guest import HZ
 from mayfly.errors import MayflyError
 from mayfly.scenario.presets import TIMESTAMPS_BYTES
 from mayfly.scenario.transport import OwnTransport, Tcp
@@ -16,6 +17,9 @@ ALGORITHMS = {"aimd": "reno", "cubic": "cubic", "bbr": "bbr"}
 OF_A_SOCKET = ("congestion", "pacing")
 """Fields of which flows may have a value of their own."""
 
+WITH_SACK = ("sack", "linux")
+"""Values of ``tcp.recovery`` with a peer that acknowledges selectively."""
+
 LARGEST_WINDOW_BYTES = 3_145_728
 """Window that Linux advertises at most with its own settings: half of the 6 MB of tcp_rmem."""
 
@@ -28,7 +32,7 @@ CONSTANT: dict[str, Any] = {
     "max_rto": 120.0,
     "delayed_ack": 0.04,
     "rto_rule": "linux",
-    "tick": 1e-9,
+    "tick": 1 / HZ,
     "quick_acks": 16,
     "fin_on_data": True,
     "close_acks": 0,
@@ -45,8 +49,9 @@ CONSTANT: dict[str, Any] = {
     "time_repeated_syn": False,
     "syn_loss_lowers_ssthresh": False,
     "recycled_senders": False,
+    "linear_syn_timeouts": 0,
     "retries": 15,
-    "restart_after_idle": None,
+    "linear_syn_timeouts": 0,
     "ack_every": None,
     "handshake_bytes": None,
     "early_data": None,
@@ -107,7 +112,7 @@ def transport_of(tcp: Tcp) -> Transport:
     Raises
     ------
     MayflyError
-        A rule of the congestion window that the kernel has not, or QUIC.
+        A rule of the congestion window that the kernel has not.
 
     Notes
     -----
@@ -117,7 +122,7 @@ def transport_of(tcp: Tcp) -> Transport:
     --------
     >>> from mayfly.scenario.transport import Tcp
     >>> transport_of(Tcp(preset="linux")).other
-    ['tcp.fin_on_data = false (true)']
+    ['tcp.tick = 0.004 (0.01)', 'tcp.fin_on_data = false (true)']
     """
     if tcp.recovery == "quic":
         raise MayflyError("tcp.recovery = quic: must be another with --engine linux: the kernel has TCP")
@@ -126,12 +131,14 @@ def transport_of(tcp: Tcp) -> Transport:
     # Two segments for an acknowledgement, or one.
     route += " quickack 1" if tcp.delayed_ack == 0 else ""
     bounded = window_bytes + tcp.mss <= LARGEST_WINDOW_BYTES
-    sack = "1" if tcp.recovery == "sack" else "0"
+    sack = "1" if tcp.recovery in WITH_SACK else "0"
     sysctl = {
         # Without it a connection starts from what earlier ones to the same host left behind.
-        "net.ipv4.tcp_no_metrics_save": "1",
+        "net.ipv4.tcp_no_metrics_save": "1" if tcp.cached_metrics == "off" else "0",
+        "net.ipv4.tcp_no_ssthresh_metrics_save": "0" if tcp.cached_metrics == "threshold" else "1",
+        "net.ipv4.tcp_slow_start_after_idle": "1" if tcp.restart_after_idle else "0",
         "net.ipv4.tcp_sack": sack,
-        "net.ipv4.tcp_recovery": sack,
+        "net.ipv4.tcp_recovery": "1" if tcp.recovery == "linux-without-sack" else sack,
         "net.ipv4.tcp_timestamps": "1" if tcp.timestamps else "0",
         # A window that needs no scale is not rounded by it.
         "net.ipv4.tcp_window_scaling": "0" if window_bytes <= LARGEST_UNSCALED_BYTES else "1",
@@ -215,8 +222,8 @@ def _other(tcp: Tcp, bounded: bool) -> list[str]:
     kernel: dict[str, Any] = CONSTANT
     if tcp.delayed_ack == 0:
         kernel = kernel | {"delayed_ack": 0.0, "quick_acks": None}
-    if tcp.recovery == "sack":
-        # Recovery with SACK has no other way.
+    if tcp.recovery in (*WITH_SACK, "linux-without-sack"):
+        # Recovery with SACK, or as Linux has it, has no other way.
         kernel = kernel | {"recovery_exit": None}
     found = []
     for name in type(tcp).model_fields:

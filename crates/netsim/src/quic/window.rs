@@ -5,10 +5,10 @@ use units::Time;
 use super::rtt::Rtt;
 use super::space::Sent;
 use crate::tcp::control::Control;
-use crate::tcp::hystart::{CONSERVATIVE, Growth, HyStart};
+use crate::tcp::hystart::HyStart;
 use crate::tcp::rules::Feedback;
 use crate::tcp::rules::path::Model;
-use crate::tcp::settings::{Hystart, Tcp};
+use crate::tcp::settings::Tcp;
 
 /// Smallest window, datagrams (RFC 9002, 7.2: kMinimumWindow).
 const SMALLEST: f64 = 2.0;
@@ -58,10 +58,11 @@ impl Window {
     pub(super) fn idle(tcp: &Tcp, unit: u64) -> Window {
         let mut control = Control::idle(tcp);
         (control.cwnd, control.ssthresh) = (f64::from(tcp.initial_window), f64::INFINITY);
+        let hystart = control.begin_slow_start(0, tcp);
         Window {
             control,
             model: None,
-            hystart: HyStart::of(if tcp.counts_marks() { Hystart::Off } else { tcp.hystart }, 0).map(Box::new),
+            hystart,
             unit,
             credit: 0,
             recovery_start: None,
@@ -191,6 +192,7 @@ impl Window {
         self.credit = 0;
         if let Some(hystart) = &mut self.hystart {
             hystart.on_loss(next as u32);
+            self.control.end_first_slow_start();
         }
     }
 
@@ -244,11 +246,7 @@ impl Window {
             && self.control.cwnd < self.control.ssthresh
             && let Some(&(largest, _)) = news.acknowledged.last()
         {
-            match hystart.on_ack(largest as u32 + 1, news.open.1 as u32, self.control.cwnd, now) {
-                Growth::Doubling => self.control.step = 1.0,
-                Growth::Conservative => self.control.step = CONSERVATIVE,
-                Growth::Over => (self.control.ssthresh, self.control.step) = (self.control.cwnd, 1.0),
-            }
+            self.control.steer(hystart.on_ack(largest as u32 + 1, news.open.1 as u32, self.control.cwnd, now));
         }
         let datagrams = self.credit / self.unit;
         self.credit %= self.unit;

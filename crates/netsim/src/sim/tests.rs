@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::out::books::Count;
 use crate::out::probes::Probe;
 use crate::out::records::FlowRecord;
-use crate::tcp::settings::Recovery;
+use crate::tcp::settings::{Congestion, EcnMode, Recovery};
 use crate::tcp::tests::tcp;
 
 fn run_of(discipline: &str, limit: Limit) -> Run {
@@ -357,4 +357,49 @@ fn options_that_nobody_gave_back_are_missed() {
         sim.net.options.keep(crate::options::SegmentOptions::default());
     });
     assert!(told.contains("0 segments under way have options, 1 are kept"), "{told}");
+}
+
+/// With accurate ECN as Linux has it: the sender knows every mark at the end, and the bytes of each code point; all but the
+/// SYN and its answer are ECT, what is sent again and acknowledgements too.
+#[test]
+fn the_sender_of_linux_is_told_every_mark_and_every_byte() {
+    for (ecn, timestamps, receiver_opens) in
+        [(EcnMode::Accurate, true, false), (EcnMode::L4s, false, false), (EcnMode::Accurate, false, true)]
+    {
+        let mut run = run_of("codel", Limit::Packets(60));
+        (run.tcp.recovery, run.tcp.ecn, run.tcp.tick) = (Recovery::Linux, ecn, Time::from_millis(1));
+        (run.tcp.timestamps, run.tcp.receiver_window, run.tcp.delayed_ack) = (timestamps, 200, Time::from_millis(40));
+        let flows = [FlowSpec { receiver_opens, ..flow(Time::ZERO, 10_000_000) }];
+        let mut sim = Sim::set_up(&run, &flows).expect("valid");
+        sim.handle_events(&Control::default()).expect("not cancelled");
+        let hosts = [0, 1].map(|index| *sim.net.hosts.known(index).expect("of accurate ECN"));
+        let record = &sim.finish().expect("balanced").records[0];
+        let (marks, [ect1, ce, ect0]) = hosts[0].delivered();
+        let name = format!("{ecn:?} {timestamps} {receiver_opens}: {record:?}");
+        assert!(u64::from(marks) == record.marks && marks > 20, "{marks} {name}");
+        assert_eq!((marks, [ect1, ce, ect0]), hosts[1].received(), "{name}");
+        let capable = [ect0, ect1][usize::from(ecn == EcnMode::L4s)];
+        let received = u64::from(ce + capable);
+        assert!(received >= 10_000_000, "{name}");
+        assert_eq!(ce + capable, ect0 + ect1 + ce, "no other code point: {name}");
+    }
+}
+
+/// The flag of DCTCP (RFC 8257, 3.2): acknowledgements that cover marked segments cover no others, also where they wait.
+#[test]
+fn the_flag_of_dctcp_tells_linux_which_segments_were_marked() {
+    for delayed_ms in [0, 40] {
+        let mut run = run_of("codel", Limit::Packets(1000));
+        (run.tcp.recovery, run.tcp.ecn, run.tcp.tick) = (Recovery::Linux, EcnMode::Dctcp, Time::from_millis(1));
+        (run.tcp.congestion, run.tcp.receiver_window) = (Congestion::Dctcp, 200);
+        run.tcp.delayed_ack = Time::from_millis(delayed_ms);
+        let flows = [flow(Time::ZERO, 10_000_000)];
+        let mut sim = Sim::set_up(&run, &flows).expect("valid");
+        sim.handle_events(&Control::default()).expect("not cancelled");
+        let Transport::Tcp(connection) = &sim.live.at(0).transport else { panic!("a transfer") };
+        let told = connection.told_marks(&run.tcp);
+        let record = &sim.finish().expect("balanced").records[0];
+        assert!(record.marks > 20 && record.retransmits == 0, "{delayed_ms}: {record:?}");
+        assert_eq!(told, record.marks as f64, "{delayed_ms}");
+    }
 }

@@ -3,6 +3,7 @@
 
 use units::Time;
 
+use crate::tcp::hystart::{CONSERVATIVE, Growth, HyStart, LIMIT};
 use crate::tcp::rules::{Moment, State};
 use crate::tcp::settings::{Hystart, Tcp};
 
@@ -51,6 +52,28 @@ impl Control {
             return;
         }
         self.cwnd = self.rule.grown(self.cwnd, Moment { now, rtt_s, twentieth: tcp.hystart == Hystart::Linux });
+    }
+
+    /// What ends the first slow start early, in a connection whose first segment is `first`, if anything does.
+    pub(crate) fn begin_slow_start(&mut self, first: u32, tcp: &Tcp) -> Option<Box<HyStart>> {
+        let choice = if tcp.counts_marks() { Hystart::Off } else { tcp.hystart };
+        let limited = choice == Hystart::Rfc9406 && !tcp.is_paced();
+        (self.step, self.most) = (1.0, if limited { LIMIT } else { u32::MAX });
+        HyStart::of(choice, first).map(Box::new)
+    }
+
+    /// HyStart says how slow start goes on.
+    pub(crate) fn steer(&mut self, growth: Growth) {
+        match growth {
+            Growth::Doubling => self.step = 1.0,
+            Growth::Conservative => self.step = CONSERVATIVE,
+            Growth::Over => (self.ssthresh, self.step) = (self.cwnd, 1.0),
+        }
+    }
+
+    /// After a loss slow start is the plain one.
+    pub(crate) fn end_first_slow_start(&mut self) {
+        (self.step, self.most) = (1.0, u32::MAX);
     }
 
     /// Takes the window from a model of the path.

@@ -245,6 +245,9 @@ impl Endpoint {
     ///
     /// Nothing is read from then on if `wholly`; before the handshake is over there is then no connection any more.
     pub fn close(&mut self, wholly: bool) -> bool {
+        if self.over {
+            return false;
+        }
         self.unread |= wholly;
         self.closes_last = self.fin_came;
         if wholly && self.sends.sender.una() == 0 {
@@ -261,6 +264,9 @@ impl Endpoint {
 
     /// The application closes although there is something that it has not read (RFC 2525, 2.17).
     pub fn abort(&mut self) {
+        if self.over {
+            return;
+        }
         let reset = self.reset(self.sends.sender.max(), self.receives.receiver.next());
         self.sent.push_back(reset);
         self.end();

@@ -290,6 +290,13 @@ impl Connection {
         [self.sender.learn(known[0], tcp, now), known[1]]
     }
 
+    /// Marks that the sender was told of.
+    #[cfg(test)]
+    pub(crate) fn told_marks(&self, tcp: &Tcp) -> f64 {
+        let state = self.sender.state(tcp);
+        state.into_iter().find(|&(name, _)| name == "delivered_ce").map_or(0.0, |(_, marks)| marks)
+    }
+
     /// Stops both timers and fills in `record`.
     pub(crate) fn close(&mut self, record: &mut FlowRecord, tcp: &Tcp) {
         self.report(record, tcp);

@@ -13,13 +13,13 @@ use crate::options::SegmentOptions;
 use crate::out::records::FlowRecord;
 use crate::tcp::accurate::Marks;
 use crate::tcp::control::Control;
-use crate::tcp::hystart::{CONSERVATIVE, Growth, HyStart, LIMIT};
+use crate::tcp::hystart::HyStart;
 use crate::tcp::pacing::Pacer;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::rules::Feedback;
 use crate::tcp::rules::path::Model;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::settings::{BackoffEnd, EcnMode, Hystart, Recovery, RecoveryExit, Tcp};
+use crate::tcp::settings::{BackoffEnd, EcnMode, Recovery, RecoveryExit, Tcp};
 use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
@@ -247,8 +247,7 @@ impl Sender {
             return if echo { ack.saturating_sub(self.una).max(1) } else { 0 };
         }
         let told = net.options.of(options).map_or(0, |options| options.marks);
-        let fresh = self.marks.take(told);
-        fresh
+        self.marks.take(told)
     }
 
     /// An acknowledgement up to `ack`, of `acked` segments that had not been, tells of `marked` ones. The window is
@@ -290,11 +289,7 @@ impl Sender {
         if let Some(hystart) = &mut self.hystart
             && cwnd < ssthresh
         {
-            match hystart.on_ack(self.una, self.max, cwnd, net.now) {
-                Growth::Doubling => self.control.step = 1.0,
-                Growth::Conservative => self.control.step = CONSERVATIVE,
-                Growth::Over => (self.control.ssthresh, self.control.step) = (cwnd, 1.0),
-            }
+            self.control.steer(hystart.on_ack(self.una, self.max, cwnd, net.now));
         }
     }
 
@@ -312,11 +307,7 @@ impl Sender {
 
     /// The window of a connection that begins, with what the handshake told.
     pub(super) fn begin_window(&mut self, shape: &Shape, tcp: &Tcp, net: &Net) {
-        let hystart = if tcp.counts_marks() { Hystart::Off } else { tcp.hystart };
-        self.hystart = HyStart::of(hystart, 1).map(Box::new);
-        if hystart == Hystart::Rfc9406 && !tcp.is_paced() {
-            self.control.most = LIMIT;
-        }
+        self.hystart = self.control.begin_slow_start(1, tcp);
         // After a lost SYN the initial window is one segment (RFC 5681, 3.1).
         self.control.cwnd = if self.syn_lost { 1.0 } else { f64::from(tcp.initial_window) };
         if let Some(make) = self.control.rule.traits().model {
@@ -355,7 +346,7 @@ impl Sender {
         self.recover = self.max;
         if let Some(hystart) = &mut self.hystart {
             hystart.on_loss(self.max);
-            (self.control.step, self.control.most) = (1.0, u32::MAX);
+            self.control.end_first_slow_start();
         }
         self.owes_cwr = tcp.ecn == EcnMode::Classic;
         self.partial_seen = false;
@@ -511,7 +502,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tcp::settings::{CachedMetrics, Congestion, EcnMode, LossWindow, RtoRule, StreamOrder};
+    use crate::tcp::settings::{CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, RtoRule, StreamOrder};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {

@@ -337,7 +337,7 @@ impl Tcp {
             return Err(ConfigError::Value(
                 "tcp.congestion",
                 word,
-                "aimd, cubic, dctcp, prague or bbr with tcp.recovery = linux",
+                "aimd, cubic, dctcp, prague or bbr with tcp.recovery = linux; all work with tcp.recovery = sack",
             ));
         }
         if let Some((modes, bound)) = self.congestion.traits().needs_ecn

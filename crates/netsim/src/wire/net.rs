@@ -53,6 +53,12 @@ impl Net {
         }
     }
 
+    /// When all that was sent into access pipe `pipe` so far has left; at once in a wireless cell, whose queues take it.
+    #[inline]
+    pub(crate) fn leaves(&self, pipe: usize) -> Time {
+        if pipe == AIR { self.now } else { self.pipes[pipe].free_at() }
+    }
+
     /// A router passes `packet` on into access pipe `pipe` now.
     #[inline]
     pub(crate) fn pass(&mut self, pipe: usize, packet: Packet) {

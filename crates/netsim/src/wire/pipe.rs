@@ -83,6 +83,12 @@ impl Pipe {
         self.delay = delay;
     }
 
+    /// When all that was sent so far has left.
+    #[inline]
+    pub(crate) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
     /// Sends `len` bytes at `at`, which must not lie before the previous call's: their arrival, and
     /// since when the link has been sending without a pause.
     #[inline]

@@ -441,7 +441,8 @@ impl Host {
         if bytes > least * news.mss {
             return most;
         }
-        if bytes < most * news.mss >> 1 { least } else { most }
+        let half = u64::from(most) * u64::from(news.mss) / 2;
+        if u64::from(bytes) < half { least } else { most }
     }
 
     /// Whether the byte counts are exact after what the option tells; without one all is taken for the code point that

@@ -556,3 +556,144 @@ fn bytes_per_s(rate: u64, gain: u32, mss: u32) -> u64 {
     let scaled = (rate * u64::from(mss) * u64::from(gain)) >> GAIN_BITS;
     (scaled * (1_000_000 / 100 * PACE_PERCENT)) >> RATE_BITS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A path that delivers a segment each millisecond, 40 ms away.
+    struct Path {
+        bbr: Bbr,
+        view: View,
+    }
+
+    const RTT_US: u32 = 40_000;
+
+    impl Path {
+        fn begun() -> Path {
+            let mut view = View {
+                now: Time::from_millis(1000),
+                clock: Clock::of(Time::from_millis(1), Time::ZERO),
+                state: State::Open,
+                mss: 1000,
+                srtt_us: 8 * RTT_US,
+                in_flight: 0,
+                delivered: 1,
+                lost: 0,
+                delivered_us: 1_000_000,
+                next_departure: Time::ZERO,
+                cwnd: 10,
+                ssthresh: u32::MAX,
+                pacing_rate: 0,
+                app_limited: 0,
+            };
+            let mut bbr = Bbr::idle();
+            bbr.begin(0, RTT_US, &mut view);
+            Path { bbr, view }
+        }
+
+        /// A round trip later `segments` more have come, and `lost` were found lost.
+        fn round(&mut self, segments: u32, lost: u32) {
+            let prior_delivered = self.view.delivered;
+            self.view.now = self.view.now + Time(u64::from(RTT_US) * 1000);
+            self.view.delivered_us += u64::from(RTT_US);
+            self.view.delivered += segments;
+            self.view.lost += lost;
+            let sample = RateSample {
+                prior_us: 1,
+                prior_delivered,
+                delivered: Some(segments),
+                interval_us: RTT_US.into(),
+                rtt_us: Some(RTT_US),
+                losses: lost,
+                acked: segments,
+                prior_in_flight: self.view.in_flight,
+                ..RateSample::default()
+            };
+            self.bbr.on_ack(&sample, &mut self.view);
+        }
+    }
+
+    /// 40 segments in 40 ms are 0.001 per us, 16777 of 2^24, and 99 % of a megabyte per second; the round trip holds 40 of
+    /// them, and the window twice that and three buffers of two.
+    #[test]
+    fn a_pipe_is_full_after_three_rounds_without_growth_and_its_numbers_are_those_of_linux() {
+        let mut path = Path::begun();
+        // 10 segments in 40 ms, times 739/256, less a hundredth.
+        assert_eq!(path.view.pacing_rate, ((10 << 24) / 40_000 * 1000 * 739 / 256 * 990_000) >> 24);
+        path.view.in_flight = 80;
+        for _ in 0..3 {
+            path.round(40, 0);
+            assert_eq!((path.bbr.mode, path.bbr.filled), (Mode::Startup, false));
+        }
+        path.round(40, 0);
+        assert_eq!((path.bbr.mode, path.view.ssthresh), (Mode::Drain, 46));
+        assert_eq!(path.view.pacing_rate, (16_777 * 1000 * 88 / 256 * 990_000) >> 24);
+        path.view.in_flight = 40;
+        path.round(40, 0);
+        assert_eq!(path.bbr.mode, Mode::ProbeBandwidth);
+        assert!(path.bbr.phase != 1, "no cycle begins with its second phase");
+        for _ in 0..16 {
+            path.round(40, 0);
+        }
+        let bunched = path.bbr.aggregation.most[0].max(path.bbr.aggregation.most[1]);
+        let probing = 2 * u32::from(path.bbr.phase == 0);
+        assert_eq!(path.view.cwnd, (80 + bunched + 6).next_multiple_of(2) + probing);
+    }
+
+    /// Two intervals of four round trips with a quarter lost and the same rate: that of a policer, for 48 round trips.
+    #[test]
+    fn losses_at_a_constant_rate_are_those_of_a_policer() {
+        let mut path = Path::begun();
+        for _ in 0..4 {
+            path.round(80, 0);
+        }
+        for round in 0..8 {
+            assert!(!path.bbr.policer.used, "{round}");
+            path.round(40, 10);
+        }
+        assert!(path.bbr.policer.used);
+        assert_eq!(path.bbr.bandwidth(), 16_777);
+        assert!(path.bbr.most_rate() > 2 * 16_777 - 10, "the largest rate was twice that");
+        path.view.in_flight = 0;
+        for _ in 0..60 {
+            path.round(40, 0);
+        }
+        assert!(!path.bbr.policer.used);
+    }
+
+    /// The first round trip of a recovery sends a segment for each that arrives; behind it the window is what it was.
+    #[test]
+    fn a_recovery_conserves_packets_and_gives_the_window_back() {
+        let mut path = Path::begun();
+        for _ in 0..6 {
+            path.round(40, 0);
+        }
+        let before = path.view.cwnd;
+        path.bbr.on_reduction(before);
+        (path.view.state, path.view.in_flight) = (State::Recovery, 12);
+        path.round(5, 3);
+        assert_eq!(path.view.cwnd, 17);
+        path.view.state = State::Open;
+        path.round(20, 0);
+        assert!(path.view.cwnd >= before, "{} of {before}", path.view.cwnd);
+    }
+
+    /// What was not seen for ten seconds is sought with four segments for 200 ms.
+    #[test]
+    fn the_round_trip_time_is_probed_every_ten_seconds() {
+        let mut path = Path::begun();
+        let mut least = Vec::new();
+        for round in 0..300 {
+            path.view.in_flight = path.view.cwnd;
+            path.view.srtt_us = 8 * RTT_US;
+            path.round(40, 0);
+            if path.view.cwnd == LEAST_WINDOW {
+                least.push(round);
+            }
+        }
+        // 10 s are 250 round trips of 40 ms, 200 ms and the one that ends them six or seven.
+        assert_eq!(least.first(), Some(&250));
+        assert!((6..=8).contains(&least.len()), "{least:?}");
+    }
+}

@@ -28,6 +28,21 @@ pub(super) struct Counting {
     at: Moment,
 }
 
+impl Counting {
+    /// Segments that have to arrive for the window to grow by one.
+    fn per_segment(&mut self, cwnd: u32) -> u32 {
+        let window = f64::from(cwnd);
+        (1.0 / (self.rule.grown(window, self.at) - window)).round() as u32
+    }
+}
+
+/// What marks leave of the window: segments, and acknowledgements towards the next one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    pub(super) cwnd: u32,
+    pub(super) more: u32,
+}
+
 impl Controller {
     pub(super) fn of(tcp: &Tcp) -> Controller {
         if tcp.counts_marks() {
@@ -55,22 +70,30 @@ impl Controller {
         }
     }
 
-    /// The threshold after marks; `None` where the rule has answered to them already.
-    pub(super) fn marked(&mut self, cwnd: u32, ssthresh: u32) -> Option<u32> {
-        match self {
-            Controller::Counting(Counting { rule, at }) => {
-                rule.marked(cwnd.into(), *at).map(|left| (left as u32).max(2))
-            }
-            _ => Some(self.reduced(cwnd, ssthresh)),
-        }
-    }
-
     /// Percent of a window per round trip that is the pace beyond slow start (`tcp_pacing_ca_ratio`).
     pub(super) fn pace_percent(&self) -> u64 {
         match self {
             Controller::Counting(Counting { rule, .. }) => (rule.traits().pace * 100.0).round() as u64,
             _ => 120,
         }
+    }
+
+    /// The window after marks, of `cwnd` and the part of a segment by which it has grown beyond, `more` acknowledgements of
+    /// those that one takes; `None` where the rule has answered to them already.
+    pub(super) fn marked(&mut self, cwnd: u32, more: u32, ssthresh: u32) -> Option<Left> {
+        let at_once = self.reduces_at_once();
+        let Controller::Counting(counting) = self else {
+            return Some(Left { cwnd: self.reduced(cwnd, ssthresh), more: 0 });
+        };
+        if !at_once {
+            // Whole segments: the part of one that would be taken off stays (`dctcp_ssthresh`).
+            let left = counting.rule.marked(cwnd.into(), counting.at)?;
+            return Some(Left { cwnd: (left.ceil() as u32).max(2), more: 0 });
+        }
+        let window = f64::from(cwnd) + f64::from(more) / f64::from(counting.per_segment(cwnd));
+        let left = counting.rule.marked(window, counting.at)?.max(2.0);
+        let cwnd = left as u32;
+        Some(Left { cwnd, more: (left.fract() * f64::from(counting.per_segment(cwnd))) as u32 })
     }
 
     /// Whether marks take effect at once, and the window goes on growing meanwhile: where segments are paced there is no
@@ -83,10 +106,7 @@ impl Controller {
     pub(super) fn per_segment(&mut self, cwnd: u32, acked: u32, clock: Clock, now: Time) -> u32 {
         match self {
             Controller::Cubic(cubic) => cubic.update(cwnd, acked, clock, now),
-            Controller::Counting(Counting { rule, at }) => {
-                let window = f64::from(cwnd);
-                (1.0 / (rule.grown(window, *at) - window)).round() as u32
-            }
+            Controller::Counting(counting) => counting.per_segment(cwnd),
             _ => cwnd,
         }
     }

@@ -143,7 +143,7 @@ impl Sender {
         let Some((told, _)) = heard(options, net) else { return 0 };
         let news = News {
             segments,
-            bytes: segments * tcp.mss,
+            bytes: segments.saturating_mul(tcp.mss),
             progress: flags.acked() || flags.data_sacked,
             syn: flags.syn_acked,
             mss: tcp.mss,

@@ -9,8 +9,8 @@
 //! tcp_output.c and tcp_timer.c, for what the RFCs leave open: the names of its states are used here.
 //!
 //! Segments leave together as Linux sends them (`tcp_write_xmit`): what a millisecond of the pace takes, two at least, and are
-//! repaired together. Left out: reneging, whose receivers forget what they acknowledged selectively; path MTU discovery; small
-//! queues, since a host's own link does not hold it up here.
+//! repaired together; what waits for the access link waits in the sender (`host`). Left out: reneging, whose receivers forget
+//! what they acknowledged selectively; path MTU discovery.
 
 mod acks;
 mod bbr;
@@ -18,6 +18,7 @@ mod clock;
 mod control;
 mod cubic;
 mod delivery;
+mod host;
 mod losses;
 mod marks;
 mod metrics;

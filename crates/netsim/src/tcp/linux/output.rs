@@ -20,14 +20,12 @@ const LEAST_TOGETHER: u32 = 2;
 const MOST_TOGETHER: u64 = 65_215;
 /// What leaves together is what the pace gives in 2^-10 s (`sk_pacing_shift`), and more where round trips are short: the most,
 /// halved for each 2^9 us of the least round-trip time (`tcp_tso_rtt_log`).
-const PACING_SHIFT: u32 = 10;
+pub(super) const PACING_SHIFT: u32 = 10;
 const RTT_SHIFT: u32 = 9;
 /// Most segments of what leaves together as BBR counts with it.
 const MOST_GOAL: u32 = 0x7f;
 /// Bytes that a program's data is cut into (`tcp_xmit_size_goal`): half of the largest window that a SYN-ACK can tell.
 const WRITTEN_TOGETHER: u32 = 65_535 / 2;
-/// Memory that a buffer takes beside its data, bytes.
-const OVERHEAD: u32 = 1280;
 /// Percent of a window per round trip in slow start (`tcp_pacing_ss_ratio`).
 const SLOW_START: u64 = 200;
 
@@ -44,11 +42,10 @@ fn least_together(pacing_rate: u64) -> u32 {
 impl Sender {
     /// Sends new data as far as the windows let it (`tcp_write_xmit`).
     pub(super) fn send_new(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let mut before = self.packets_out;
+        let before = self.packets_out;
         // Nothing but the SYN leaves before that is acknowledged.
         let last = if self.una == 0 { 0 } else { shape.last };
-        let mut limited = false;
-        let mut queued = 0;
+        let (mut limited, mut throttled) = (false, false);
         if self.nxt <= last {
             let most = self.together();
             while self.nxt <= last && !self.must_wait(shape, tcp, net) {
@@ -63,22 +60,14 @@ impl Sender {
                     break;
                 }
                 let count = quota.min(most).min(left);
-                let memory = u64::from(count * self.mss + OVERHEAD);
-                if self.is_throttled(queued, memory) {
-                    // The host's link takes what is queued at once, and asks for more: what is lost comes first then.
-                    queued = 0;
-                    if self.lost_out > self.retrans_out {
-                        self.note_sent(before, false, true, shape, tcp, net);
-                        self.retransmit_lost(shape, tcp, net);
-                        before = self.packets_out;
-                    }
-                    continue;
+                throttled = self.is_throttled(count, false, self.is_paced(tcp), shape, net);
+                if throttled {
+                    break;
                 }
-                queued += memory;
                 self.send_together(count, shape, tcp, net);
             }
         }
-        if self.una > 0 {
+        if self.una > 0 && !throttled {
             self.written_from = self.written_from.min(self.nxt);
         }
         self.note_sent(before, limited, true, shape, tcp, net);
@@ -91,15 +80,6 @@ impl Sender {
         let bytes = ((self.pacing_rate >> PACING_SHIFT) + more).min(MOST_TOGETHER);
         let least = if self.controller.has_model() { least_together(self.pacing_rate) } else { LEAST_TOGETHER };
         ((bytes / u64::from(self.mss)) as u32).max(least)
-    }
-
-    /// Whether a buffer of `memory` bytes waits while `queued` bytes of this sender are in its host's queue
-    /// (`tcp_small_queue_check`).
-    #[inline]
-    fn is_throttled(&self, queued: u64, memory: u64) -> bool {
-        queued > 0
-            && queued >= (2 * memory).max(self.pacing_rate >> PACING_SHIFT)
-            && self.queue.buffer_end(self.una, self.nxt) < self.nxt
     }
 
     /// Segments that the window lets out together: half of it at most (`tcp_cwnd_test`).
@@ -187,6 +167,7 @@ impl Sender {
             bytes += self.transmit(seq, fresh, shape, tcp, net);
             self.data_sent += u64::from(seq > 0);
         }
+        self.note_queued(bytes, shape, net);
         // Half of the time that it came late is made up for (`tcp_update_skb_after_send`).
         if self.pacing_rate > 0 && self.data_sent >= UNPACED && self.is_paced(tcp) {
             let spacing = u64::from(bytes) * 1_000_000_000 / self.pacing_rate;
@@ -321,6 +302,9 @@ impl Sender {
                 // What is lost of a buffer is all of it: what is not was split from it.
                 let room = (self.cwnd - self.in_flight()).min(most);
                 let end = self.queue.buffer_end(seq, self.nxt).min(seq + room);
+                if self.is_throttled(end - seq, true, self.is_paced(tcp), shape, net) {
+                    break;
+                }
                 self.retransmit(seq, end, shape, tcp, net);
                 for again in seq..end {
                     self.count_retransmission(again);
@@ -365,10 +349,12 @@ impl Sender {
                 if !self.must_wait(shape, tcp, net) {
                     let before = self.packets_out;
                     let count = self.quota().max(1).min(self.together()).min(self.left_of_write(shape, tcp));
-                    self.send_together(count, shape, tcp, net);
-                    self.note_sent(before, false, false, shape, tcp, net);
-                    self.tlp_high_seq = Some(self.nxt);
-                    self.pending = Pending::Nothing;
+                    if !self.is_throttled(count, false, self.is_paced(tcp), shape, net) {
+                        self.send_together(count, shape, tcp, net);
+                        self.note_sent(before, false, false, shape, tcp, net);
+                        self.tlp_high_seq = Some(self.nxt);
+                        self.pending = Pending::Nothing;
+                    }
                 }
             } else {
                 let tail = self.nxt - 1;

@@ -1,6 +1,7 @@
 //! From open to recovery and back: what dubious acknowledgements do to the state (`tcp_fastretrans_alert`).
 
 use super::acks::{Flags, Rexmit};
+use super::control::Left;
 use super::sender::{INFINITE, REORDERING, Sender, State};
 use crate::tcp::Shape;
 use crate::tcp::settings::Tcp;
@@ -185,12 +186,13 @@ impl Sender {
     fn enter_cwr(&mut self, tcp: &Tcp) {
         self.prior_ssthresh = 0;
         if self.state < State::Cwr {
-            let Some(ssthresh) = self.controller.marked(self.cwnd, self.ssthresh) else { return };
+            let left = self.controller.marked(self.cwnd, self.cwnd_cnt, self.ssthresh);
+            let Some(Left { cwnd, more }) = left else { return };
             self.undo_marker = 0;
-            self.reduce_to(ssthresh, tcp);
+            self.reduce_to(cwnd, tcp);
             self.state = State::Cwr;
             if self.controller.reduces_at_once() {
-                self.cwnd = ssthresh;
+                (self.cwnd, self.cwnd_cnt) = (cwnd, more);
             }
         }
     }

@@ -4,6 +4,7 @@ use units::Time;
 
 use super::clock::{Clock, Jiffies};
 use super::control::Controller;
+use super::host::HostQueue;
 use super::metrics::Metrics;
 use super::pending::Pending;
 use super::queue::Queue;
@@ -45,6 +46,7 @@ pub(crate) struct Sender {
     /// Next number to send.
     pub(super) nxt: u32,
     pub(super) queue: Queue,
+    pub(super) host: HostQueue,
     /// Segments sent and not acknowledged; of them acknowledged selectively, lost, and sent again.
     pub(super) packets_out: u32,
     pub(super) sacked_out: u32,
@@ -155,22 +157,25 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn idle(tcp: &Tcp) -> Sender {
-        Sender::with_memory(Queue::empty(), tcp, Time::ZERO)
+        Sender::with_memory(Queue::empty(), HostQueue::default(), tcp, Time::ZERO)
     }
 
     /// Begins another connection in the same memory.
     pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
         let mut queue = std::mem::replace(&mut self.queue, Queue::empty());
         queue.clear();
-        *self = Sender::with_memory(queue, tcp, clock_phase);
+        let mut host = std::mem::take(&mut self.host);
+        host.clear();
+        *self = Sender::with_memory(queue, host, tcp, clock_phase);
     }
 
-    fn with_memory(queue: Queue, tcp: &Tcp, clock_phase: Time) -> Sender {
+    fn with_memory(queue: Queue, host: HostQueue, tcp: &Tcp, clock_phase: Time) -> Sender {
         let clock = Clock::of(tcp.tick, clock_phase);
         Sender {
             una: 0,
             nxt: 0,
             queue,
+            host,
             packets_out: 0,
             sacked_out: 0,
             lost_out: 0,

@@ -22,7 +22,7 @@ impl Sender {
         self.recovering = true;
         if let Some(hystart) = &mut self.hystart {
             hystart.on_loss(self.max);
-            (self.control.step, self.control.most) = (1.0, u32::MAX);
+            self.control.end_first_slow_start();
         }
         self.owes_cwr = tcp.ecn == EcnMode::Classic;
         self.timed = None;

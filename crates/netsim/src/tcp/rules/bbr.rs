@@ -59,7 +59,7 @@ const LEAST_WINDOW: f64 = 4.0;
 /// Growth per round trip below which the pipe counts as full, and how often (4.3.2.1).
 const GROWTH: f64 = 1.25;
 const ROUNDS_WITHOUT_GROWTH: u32 = 3;
-/// Send quanta: room for those under way in the end hosts (4.2.3.2).
+/// Three send quanta of a segment each: room for those under way in the end hosts (4.2.3.2).
 const QUANTA: f64 = 3.0;
 /// Round-trip time assumed before any sample (4.2.1).
 const ASSUMED_RTT_S: f64 = 1e-3;
@@ -103,8 +103,6 @@ pub(crate) struct Bbr {
     probe_done: Time,
     probe_round_done: bool,
     prior_cwnd: f64,
-    /// Segments that leave together.
-    quantum: f64,
     recovering: bool,
     /// In the first round of a recovery one segment is sent for each delivered (4.2.3.4).
     conserving: bool,
@@ -120,10 +118,6 @@ impl PathModel for Bbr {
 
     fn pacing_rate(&self) -> f64 {
         self.pacing_rate
-    }
-
-    fn set_quantum(&mut self, segments: u32) {
-        self.quantum = f64::from(segments);
     }
 
     /// Takes an acknowledgement into the model and sets pace and window (4.1.1 to 4.2.3).
@@ -212,7 +206,6 @@ impl Bbr {
             probe_done: Time::NEVER,
             probe_round_done: false,
             prior_cwnd: 0.0,
-            quantum: 1.0,
             recovering: false,
             conserving: false,
             conserve_until: 0,
@@ -230,13 +223,7 @@ impl Bbr {
         if self.rtt == Time::NEVER {
             return self.initial_window;
         }
-        let inflight = gain * self.bandwidth() * self.rtt.as_secs_f64();
-        if self.quantum == 1.0 {
-            return inflight + QUANTA;
-        }
-        // Linux: whole pairs, and one pair more while the rate is probed (`bbr_quantization_budget`).
-        let probes = self.state == State::ProbeBw && self.phase == 0;
-        ((inflight.ceil() + QUANTA * self.quantum) / 2.0).ceil() * 2.0 + if probes { 2.0 } else { 0.0 }
+        gain * self.bandwidth() * self.rtt.as_secs_f64() + QUANTA
     }
 
     /// A round is over when something sent after its start is delivered (4.1.1.2).

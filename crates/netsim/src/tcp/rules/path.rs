@@ -25,9 +25,6 @@ pub(crate) trait PathModel: std::fmt::Debug + Send {
     /// Segments per second: the pace.
     fn pacing_rate(&self) -> f64;
 
-    /// Segments that leave together from here on, where that is more than one.
-    fn set_quantum(&mut self, _: u32) {}
-
     /// Takes an acknowledgement and sets pace and window. What it finds to be lost has gone to [`PathModel::on_loss`].
     fn on_ack(&mut self, sample: &Sample, now: Time);
 
