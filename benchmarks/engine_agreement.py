@@ -143,7 +143,7 @@ CASES: dict[str, Case] = {
         wired=True,
     ),
     "permanent": Case(
-        "Permanent flows: 8 without end beside 4 senders of 0.5 Mbit/s, 60 s",
+        "Flows without end: 8 beside 4 senders of 0.5 Mbit/s, 60 s",
         {
             **LINKS,
             **{"duration": "70s", "warm_up": "10s"},

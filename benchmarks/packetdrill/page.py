@@ -22,10 +22,16 @@ def text(cases: list[Case]) -> str:
     inside = [case for case in cases if "out" not in groups.get(case.group, {"out": ""})]
     parts = [HEAD.read_text(encoding="utf-8"), "## Passes\n", passes(inside, known, groups)]
     parts += ["## What fails in the simulator, by cause\n", causes(inside, known, "ours")]
-    for whose, title in KERNELS.items():
+    for whose, title in played(known).items():
         parts += [f"## What fails in {title}\n", causes(inside, known, whose)]
     parts += ["## Out of scope\n", beyond(cases, groups)]
     return "\n".join(parts)
+
+
+def played(known: dict[str, Any]) -> dict[str, str]:
+    """Those of `KERNELS` of which something is recorded."""
+    whose = {name for own in known.values() for one in own.values() for name in one}
+    return {name: title for name, title in KERNELS.items() if name in whose}
 
 
 def verdict(case: Case, known: dict[str, Any], whose: str) -> dict[str, Any]:
@@ -35,17 +41,18 @@ def verdict(case: Case, known: dict[str, Any], whose: str) -> dict[str, Any]:
 
 def passes(cases: list[Case], known: dict[str, Any], groups: dict[str, dict[str, str]]) -> str:
     """Passes of each group, then of all."""
+    kernels = played(known)
     lines = [
-        f"| group | source | scripts | simulator | {' | '.join(KERNELS.values())} |",
-        "|---|---|---:|---:|---:|---:|",
+        f"| group | source | scripts | simulator | {' | '.join(kernels.values())} |",
+        f"|---|---|---:|---:|{'---:|' * len(kernels)}",
     ]
 
     def row(name: str, source: str, own: list[Case]) -> str:
         counted = []
-        for whose in ("ours", *KERNELS):
+        for whose in ("ours", *kernels):
             words = [verdict(case, known, whose).get("verdict") for case in own]
-            played = f" of {len(own) - words.count(None)}" if None in words else ""
-            counted.append(f"{words.count('pass')}{played}")
+            of = f" of {len(own) - words.count(None)}" if None in words else ""
+            counted.append(f"{words.count('pass')}{of}")
         return f"| {name} | {source} | {len(own)} | {' | '.join(counted)} |"
 
     for collection in ("gtests", "selftests"):

@@ -245,6 +245,16 @@ def test_every_failure_has_a_cause():
         assert one["verdict"] == "pass" or one["cause"] not in ("", results.UNEXPLAINED), one
 
 
+def test_a_kernel_is_on_the_page_when_something_of_it_is_recorded():
+    known = {"gtests": {"a": {"ours": {"verdict": "pass"}, "kernel": {"verdict": "pass"}}, "b": {}}}
+    assert list(page.played(known)) == ["kernel"]
+    case, scope = results.Case("gtests", "a", Path("a.pkt"), "ecn"), results.scope()
+    assert "| ecn | RFC 3168 | 1 | 1 | 1 |" in page.passes([case], known, scope)
+    known["gtests"]["b"] = {"newest": {"verdict": "fail", "line": 3, "cause": "late"}}
+    assert list(page.played(known)) == ["kernel", "newest"]
+    assert "| ecn | RFC 3168 | 1 | 1 | 1 | 0 of 0 |" in page.passes([case], known, scope)
+
+
 @pytest.mark.slow
 def test_the_page_is_what_is_recorded():
     shown = (ROOT / "docs" / "kernel" / "packetdrill.md").read_text(encoding="utf-8")

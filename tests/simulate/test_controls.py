@@ -115,7 +115,9 @@ def test_the_transport_of_linux_takes_rules_and_marks_or_refuses_in_one_line(rul
     fields = {"congestion": rule, "ecn": ecn, "recovery": "linux", "tick": "1ms"}
     given = scenario(rate="5mbit", own=fields).override(duration="3s")
     if rule in ("iiad", "sqrt", "bbr3"):
-        with pytest.raises(MayflyError, match=r"congestion.*used with|congestion.*with tcp\.recovery = linux") as refused:
+        with pytest.raises(
+            MayflyError, match=r"congestion.*used with|congestion.*with tcp\.recovery = linux"
+        ) as refused:
             mayfly.compare(given, ["codel"])
         assert "\n" not in str(refused.value)
         return

@@ -1,6 +1,7 @@
 """A run as a packet capture, read back by our own reader and by tshark."""
 
 import shutil
+import struct
 import subprocess
 
 import numpy as np
@@ -68,6 +69,7 @@ OWN = {
         {"tcp.timestamps": True, "tcp.recovery": "sack"},
         {"tcp.fin_on_data": True},
         {"tcp.preset": "linux", "transports": OWN},
+        {"tcp.preset": "linux", "tcp.recovery": "linux", "tcp.tick": "1ms", "tcp.ecn": "accurate"},
     ],
 )
 def test_every_flow_is_found_again_in_the_capture(tmp_path, side, changed):
@@ -102,6 +104,45 @@ def test_the_tap_at_the_sender_sees_each_retransmission(tmp_path, direction):
     # The records count SYN and FIN sent again, the table data only.
     assert (again <= plain["retransmits"]).all()
     assert again.sum() >= 0.8 * plain["retransmits"].sum() > 5
+
+
+def segments(path):
+    """Code point, ACE, payload and counts (ECT(1), CE, ECT(0)) of every TCP segment, by its source port."""
+    data, at = path.read_bytes(), 24
+    while at < len(data):
+        length = struct.unpack_from("<I", data, at + 8)[0]
+        frame, at = data[at + 16 : at + 16 + length], at + 16 + length
+        total, tcp = struct.unpack_from("!H", frame, 16)[0], frame[34:]
+        size, counts = (tcp[12] >> 4) * 4, None
+        options = tcp[20:size]
+        while options:
+            step = 1 if options[0] < 2 else options[1]
+            if options[0] == 174:
+                counts = [int.from_bytes(options[k : k + 3], "big") for k in range(2, step, 3)]
+            options = options[step:]
+        ace = (tcp[12] & 1) << 2 | tcp[13] >> 6
+        yield struct.unpack_from("!H", tcp)[0], frame[15] & 3, ace, total - 20 - size, counts
+
+
+@pytest.mark.parametrize("timestamps", [False, True])
+def test_accurate_ecn_of_linux_is_in_the_headers(tmp_path, timestamps):
+    changed = {"tcp.recovery": "linux", "tcp.tick": "1ms", "tcp.ecn": "accurate", "tcp.timestamps": timestamps}
+    scenario = load_scenario("whatif", {"network.rate": "4mbit", "network.buffer": 500, "duration": 60} | changed)
+    flows = flow_list(pl.DataFrame({"start_s": [0.0], "size_bytes": [3_000_000], "direction": ["down"]}))
+    path = tmp_path / "run.pcap"
+    records = run(scenario, "codel", flows, recording=Recording(path, "client")).records
+    found = list(segments(path))
+    assert found[0][2] == 7, "the SYN asks"
+    server = max(found, key=lambda one: one[3])[0]
+    data = [one for one in found if one[0] == server and one[3]]
+    acks = [one for one in found if one[0] != server][2:]
+    marked = [one for one in data if one[1] == 3]
+    assert len(marked) == records["marks"][0] > 10
+    assert {one[1] for one in data} == {2, 3} and {one[1] for one in acks[:-1]} == {2}
+    # Of the last acknowledgements before the end: all that came is counted, by packets and bytes.
+    last = next(one for one in reversed(acks) if one[4])
+    assert last[2] == (5 + len(marked)) & 7
+    assert last[4] == [1, sum(one[3] for one in marked), 1 + sum(one[3] for one in data if one[1] == 2)]
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")

@@ -134,6 +134,12 @@ impl Options {
         }
     }
 
+    /// What accurate ECN tells with the packet with index `index`.
+    #[inline]
+    pub(crate) fn told(&mut self, index: u32) -> Option<Told> {
+        self.of(index).and_then(|options| options.told)
+    }
+
     /// Takes the options out of the network, with their packet.
     #[inline]
     pub(crate) fn release(&mut self, index: u32) {

@@ -22,6 +22,10 @@ const SYN: u8 = 2;
 const ACK: u8 = 16;
 const ECE: u8 = 64;
 const CWR: u8 = 128;
+/// Options: padding, and the byte counts of accurate ECN, in both orders.
+const NOP: u8 = 1;
+const ACCURATE_0: u8 = 172;
+const ACCURATE_1: u8 = 174;
 const MAGIC_NS: u32 = 0xa1b2_3c4d;
 const ETHERNET: u32 = 1;
 /// Ethernet, IPv4 and the longest TCP header.
@@ -214,7 +218,10 @@ impl Tape {
                 false => bare(SYN, 0, 0),
             },
             (Kind::Data, Mark::Plain, _) => {
-                let (payload, seq) = (packet.len - format.headers, 1 + packet.progress);
+                // The option of accurate ECN is in the length of the packet.
+                let accurate = options.and_then(|options| options.told);
+                let payload = accurate.map_or(packet.len - format.headers, |told| told.payload);
+                let seq = 1 + packet.progress;
                 let last = format.fin_on_data && packet.progress + u64::from(payload) == self.sizes[flow];
                 let fin = from == 0 && (payload == 0 || last);
                 let segment = Segment { seq, ack: told.max(riding), flags: ACK | if fin { FIN } else { 0 }, payload };
@@ -303,19 +310,30 @@ impl Tape {
         }
         let number = |end: usize, relative: u64| initial(flow, end).wrapping_add(relative as u32);
         let blocks = options.filter(|_| from == 1 && self.sizes[flow] < u64::MAX).map_or(&[][..], |one| one.blocks());
+        let told = options.and_then(|options| options.told);
+        if let Some(counts) = told.and_then(|told| told.counts) {
+            let fields = &counts.values[..usize::from(counts.fields)];
+            more.extend([if counts.ect1_first { ACCURATE_1 } else { ACCURATE_0 }, 2 + 3 * fields.len() as u8]);
+            more.extend(fields.iter().flat_map(|count| count.to_be_bytes()[1..].to_vec()));
+        }
         if !blocks.is_empty() {
-            more.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
+            // Blocks are aligned; where an option before them is not, it takes the place of the padding.
+            more.resize(more.len() + (6 - more.len() % 4) % 4, NOP);
+            more.extend([5, 2 + 8 * blocks.len() as u8]);
             for edge in blocks.iter().flat_map(|&(left, right)| [left, right]) {
                 more.extend(number(0, self.edge(flow, edge)).to_be_bytes());
             }
         }
+        more.resize(more.len().next_multiple_of(4), NOP);
+        let ace = told.map_or(0, |told| told.ace);
+        let flags = flags | (ace & 3) << 6;
         let ack = if flags & ACK != 0 { number(1 - from, ack) } else { 0 };
         let mut header = Vec::with_capacity(60);
         header.extend(ends[0].port.to_be_bytes());
         header.extend(ends[1].port.to_be_bytes());
         header.extend(number(from, seq).to_be_bytes());
         header.extend(ack.to_be_bytes());
-        header.extend([((5 + more.len() / 4) as u8) << 4, flags]);
+        header.extend([((5 + more.len() / 4) as u8) << 4 | ace >> 2, flags]);
         header.extend(format.window.to_be_bytes());
         header.extend([0; 4]);
         header.extend(more);

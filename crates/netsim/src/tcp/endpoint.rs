@@ -420,7 +420,7 @@ impl Endpoint {
     /// The SYN-ACK, or the acknowledgement that ends the handshake, says that it came, not one of the receiver.
     fn on_syn(&mut self, segment: &Incoming) {
         let options = self.keep(segment, true);
-        self.net.hosts.on_opening(OWN, options, &mut self.net.options);
+        self.net.hosts.on_opening(OWN, self.net.options.told(options));
         self.net.options.release(options);
         let known = *self.net.hosts.of(OWN);
         self.on_forward(&Incoming { counts: None, ..segment.clone() }, 0, false, false);
@@ -431,7 +431,7 @@ impl Endpoint {
     /// A SYN of an open connection is answered by an acknowledgement (RFC 5961, 4.2).
     fn on_late_syn(&mut self, segment: &Incoming) {
         let options = self.keep(segment, true);
-        self.net.hosts.on_opening(OWN, options, &mut self.net.options);
+        self.net.hosts.on_opening(OWN, self.net.options.told(options));
         self.net.options.release(options);
         self.challenge();
     }

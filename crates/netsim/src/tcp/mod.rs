@@ -251,7 +251,7 @@ impl Connection {
     pub(crate) fn on_reverse(&mut self, handle: Handle, options: u32, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Open => {
-                net.hosts.on_opening(self.shape.hosts.0, options, &mut net.options);
+                net.hosts.on_opening(self.shape.hosts.0, net.options.told(options));
                 self.sender.open(&self.shape, tcp, net);
             }
             Mark::Plain => self.sender.on_ack(handle, options, &self.shape, tcp, net),

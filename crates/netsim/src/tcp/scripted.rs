@@ -168,7 +168,8 @@ impl Scripted {
                 }
             }
         } else if handle.mark == Mark::Open {
-            scene.net.hosts.on_opening(self.halves[half].shape.hosts.0, options, &mut scene.net.options);
+            let told = scene.net.options.told(options);
+            scene.net.hosts.on_opening(self.halves[half].shape.hosts.0, told);
             self.send(half, scene, |half, net| half.sender.open(&half.shape, tcp, net));
         } else {
             self.send(half, scene, |half, net| half.sender.on_ack(handle, options, &half.shape, tcp, net));

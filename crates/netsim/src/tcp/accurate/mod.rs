@@ -18,8 +18,7 @@ mod tests;
 
 use qdisc::Ecn;
 
-use crate::options::Options;
-use crate::tcp::settings::Tcp;
+use crate::tcp::settings::{EcnMode, Tcp};
 
 pub(crate) use host::{Habits, Host, Mode, News};
 pub(crate) use option::Counts;
@@ -67,10 +66,20 @@ impl Hosts {
         }
     }
 
-    /// A SYN with the options at `index` reaches host `host`.
-    pub(crate) fn on_opening(&mut self, host: usize, index: u32, options: &mut Options) {
-        if let Some(told) = options.of(index).and_then(|options| options.told) {
-            self.of(host).on_opening(&told);
+    /// A SYN, or an answer to one, reaches the host at `index`.
+    pub(crate) fn on_opening(&mut self, index: usize, told: Option<Told>) {
+        if let Some(told) = told {
+            self.of(index).on_opening(&told);
+        }
+    }
+
+    /// What the host at `index` speaks, with settings `tcp`.
+    #[inline]
+    pub(crate) fn mode(&mut self, index: usize, tcp: &Tcp) -> Mode {
+        match tcp.ecn {
+            EcnMode::Off => Mode::Off,
+            EcnMode::Classic | EcnMode::Dctcp => Mode::Classic,
+            EcnMode::Accurate | EcnMode::L4s => self.of(index).mode,
         }
     }
 }

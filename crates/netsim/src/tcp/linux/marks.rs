@@ -16,15 +16,6 @@ use crate::tcp::settings::{EcnMode, Tcp};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
-/// What host `host` of a connection with settings `tcp` speaks.
-pub(super) fn mode(host: usize, tcp: &Tcp, net: &mut Net) -> Mode {
-    match tcp.ecn {
-        EcnMode::Off => Mode::Off,
-        EcnMode::Classic | EcnMode::Dctcp => Mode::Classic,
-        EcnMode::Accurate | EcnMode::L4s => net.hosts.of(host).mode,
-    }
-}
-
 /// What a segment without SACK blocks tells.
 fn plain(ecn: Ecn, payload: u32, ace: u8, counts: Option<Counts>) -> Told {
     Told { ecn, payload, ace, counts, selective: false, bare: false }
@@ -41,7 +32,7 @@ impl Sender {
         tcp: &Tcp,
         net: &mut Net,
     ) -> Option<Told> {
-        let mode = mode(shape.hosts.0, tcp, net);
+        let mode = net.hosts.mode(shape.hosts.0, tcp);
         if mode == Mode::Classic && seq > 0 {
             // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5), but those of DCTCP.
             let data = seq <= shape.data;
@@ -113,7 +104,7 @@ impl Sender {
         tcp: &Tcp,
         net: &mut Net,
     ) {
-        sample.marks = match mode(shape.hosts.0, tcp, net) {
+        sample.marks = match net.hosts.mode(shape.hosts.0, tcp) {
             Mode::Accurate => self.marks_told(options, segments, flags, shape, tcp, net),
             // All that is acknowledged is taken to be marked.
             _ if flags.ece => segments,

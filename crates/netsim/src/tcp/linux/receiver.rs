@@ -12,7 +12,6 @@ use qdisc::Packet;
 use units::{Direction, Time};
 
 use super::clock::{Clock, Jiffies, us};
-use super::marks::mode;
 use crate::event::Kind;
 use crate::options::{Block, MOST_BLOCKS, SegmentOptions};
 use crate::tcp::accurate::Mode;
@@ -223,7 +222,7 @@ impl Receiver {
             self.turn(marked, shape, tcp, net);
         }
         // Accurate ECN has no echo of a mark.
-        let marked = marked && !dctcp && mode(shape.hosts.1, tcp, net) == Mode::Classic;
+        let marked = marked && !dctcp && net.hosts.mode(shape.hosts.1, tcp) == Mode::Classic;
         if tcp.timestamps {
             self.on_stamp(seq, options, net);
         }
