@@ -33,6 +33,7 @@ FORMS = {
 """A value of each type, as written and as read."""
 
 BY_NAME = {
+    "tcp.handshake_bytes": ("5000", 5000),
     "trace": ('[7, "game"]', ("7", "game")),
     "nonresponsive": ('["stf"]', ("stf",)),
     "mark_of": ("{ gold = 3 }", {"gold": 3}),

@@ -8,9 +8,9 @@
 use qdisc::Ecn;
 use units::Time;
 
-use crate::quic::frames::Frames;
 use crate::slab::Slab;
 use crate::tcp::accurate::Told;
+use crate::wire::frames::Frames;
 
 /// SACK blocks of one segment at most: 40 bytes of options hold 4, beside timestamps 3 (RFC 2018, 3).
 pub(crate) const MOST_BLOCKS: usize = 4;

@@ -92,7 +92,7 @@ impl Scripts {
         let fits = |&train: &u32| {
             let own = parts.iter().filter(|part| part.train == train).map(|part| part.end);
             let whole = trains.get(train as usize);
-            whole.is_some_and(|whole| whole.pace == Time::ZERO && own.clone().last() == Some(whole.bytes))
+            whole.is_some_and(|whole| whole.pace == Time::ZERO && own.clone().next_back() == Some(whole.bytes))
                 && own.clone().zip(own.skip(1)).all(|(end, next)| end < next)
         };
         if streams.iter().all(fits) && streams.is_sorted_by(|first, second| first < second) {

@@ -51,7 +51,6 @@ CONSTANT: dict[str, Any] = {
     "recycled_senders": False,
     "linear_syn_timeouts": 0,
     "retries": 15,
-    "linear_syn_timeouts": 0,
     "ack_every": None,
     "handshake_bytes": None,
     "early_data": None,

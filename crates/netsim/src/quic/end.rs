@@ -4,15 +4,15 @@
 use qdisc::{Kind as PacketKind, Packet};
 use units::{Direction, Time};
 
-use super::frames::{
-    Frames, IP_UDP, LONG_HEADER, SMALLEST_INITIAL, STREAM_HEADER, Space, ack_length, crypto_header, varint,
-};
 use super::ranges::Ranges;
 use super::rtt::Rtt;
 use super::space::{Heard, Numbers, Sent};
 use super::streams::{Receiving, Sending};
 use super::window::{News, Window};
 use crate::tcp::settings::Tcp;
+use crate::wire::frames::{
+    Frames, IP_UDP, LONG_HEADER, SMALLEST_INITIAL, STREAM_HEADER, Space, ack_length, crypto_header, varint,
+};
 use crate::wire::handle::{Mark, Owner};
 use crate::wire::net::Net;
 
@@ -230,7 +230,7 @@ impl End {
     }
 
     fn on_crypto(&mut self, tcp: &Tcp) {
-        let came = self.crypto_in.from_zero();
+        let came = self.crypto_in.in_order();
         if self.place.is_client {
             if came >= u64::from(tcp.handshake_bytes) && !self.complete {
                 self.complete = true;

@@ -19,7 +19,6 @@
 //! Cost: a slab entry per packet under way, O(packets in flight) per acknowledgement while something is missing, else O(1).
 
 mod end;
-pub(crate) mod frames;
 mod ranges;
 mod rtt;
 mod space;
@@ -38,10 +37,10 @@ use crate::out::records::FlowRecord;
 use crate::script::{Part, Train, TrainRecord};
 use crate::tcp::Life;
 use crate::tcp::settings::Tcp;
+use crate::wire::frames::IP_UDP;
 use crate::wire::handle::Owner;
 use crate::wire::net::Net;
 use end::{End, Place};
-use frames::IP_UDP;
 
 /// What a connection needs of the run in each event.
 pub(crate) struct Scene<'a> {

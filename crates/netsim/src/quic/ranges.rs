@@ -40,7 +40,7 @@ impl Ranges {
     }
 
     /// How many there are from 0 on without a gap.
-    pub(super) fn from_zero(&self) -> u64 {
+    pub(super) fn in_order(&self) -> u64 {
         self.list.first().filter(|range| range.0 == 0).map_or(0, |range| range.1)
     }
 
@@ -80,7 +80,7 @@ mod tests {
         let mut ranges = Ranges::default();
         assert_eq!([ranges.insert(10, 20), ranges.insert(30, 40), ranges.insert(20, 30)], [10, 10, 10]);
         assert_eq!(ranges.list(), [(10, 40)]);
-        assert_eq!((ranges.insert(0, 50), ranges.from_zero()), (20, 50));
+        assert_eq!((ranges.insert(0, 50), ranges.in_order()), (20, 50));
     }
 
     /// Against a set of bits.
@@ -99,7 +99,7 @@ mod tests {
                 let gaps: u64 = ranges.gaps(from, to).map(|(left, right)| right - left).sum();
                 assert_eq!(gaps, (from..to).filter(|&n| !all[n as usize]).count() as u64);
                 assert!((0..100).all(|n| ranges.holds(n) == all[n as usize]));
-                assert_eq!(ranges.from_zero(), all.iter().take_while(|&&held| held).count() as u64);
+                assert_eq!(ranges.in_order(), all.iter().take_while(|&&held| held).count() as u64);
                 assert!(ranges.list().windows(2).all(|pair| pair[0].1 < pair[1].0));
             }
         }

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 use units::Time;
 
-use super::frames::{Frames, StreamFrame, told_delay};
 use super::ranges::Ranges;
 use super::rtt::Rtt;
 use crate::tcp::settings::Tcp;
+use crate::wire::frames::{Frames, StreamFrame, told_delay};
 
 /// A packet is lost when one sent so many after it is acknowledged (RFC 9002, 6.1.1: kPacketThreshold).
 const PACKET_THRESHOLD: u64 = 3;

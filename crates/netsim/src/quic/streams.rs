@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::frames::{StreamFrame, stream_header};
 use super::ranges::Ranges;
 use crate::tcp::settings::StreamOrder;
+use crate::wire::frames::{StreamFrame, stream_header};
 
 /// A frame is not worth its header below so many bytes of payload, unless they are the last.
 const SMALLEST_FRAME: u32 = 16;
@@ -196,16 +196,16 @@ impl Receiving {
     /// Takes a frame: how many bytes its stream now has in order, if that is more than before.
     pub(super) fn take(&mut self, frame: StreamFrame) -> Option<u64> {
         let ranges = self.streams.entry(frame.stream).or_default();
-        let before = ranges.from_zero();
+        let before = ranges.in_order();
         ranges.insert(frame.start, frame.end);
-        let after = ranges.from_zero();
+        let after = ranges.in_order();
         self.in_order += after - before;
         (after > before).then_some(after)
     }
 
     /// Bytes of `stream` that have come in, in order.
     pub(super) fn of(&self, stream: u32) -> u64 {
-        self.streams.get(&stream).map_or(0, Ranges::from_zero)
+        self.streams.get(&stream).map_or(0, Ranges::in_order)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use units::Time;
 
-use super::frames::{Frames, Space, StreamFrame};
 use super::rtt::Rtt;
 use super::space::{Heard, Numbers, Sent};
 use super::window::{News, Window};
 use crate::tcp::sender::tests::tcp as rfc;
 use crate::tcp::settings::{Congestion, Recovery, Tcp};
+use crate::wire::frames::{Frames, Space, StreamFrame};
 
 const UNIT: u64 = 1350;
 

@@ -1,5 +1,6 @@
 //! What lies between the hosts: ports with their queues, pipes with their delays, losses.
 
+pub(crate) mod frames;
 pub(crate) mod handle;
 pub(crate) mod impairments;
 pub(crate) mod loss;

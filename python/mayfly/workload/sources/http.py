@@ -38,8 +38,8 @@ FRAME_HEADER_BYTES = 9
 """Header of a frame (RFC 9113, 4.1)."""
 
 HTTP3_HEADER_BYTES = 5
-"""Headers of the frames HEADERS and DATA of an answer: types, and lengths of 1 and 2 bytes (RFC 9114, 7.1); what HEADERS
-holds is counted with the object."""
+"""Headers of the frames HEADERS and DATA of an answer: types, and lengths of 1 and 2 bytes (RFC 9114, 7.1); what
+HEADERS holds is counted with the object."""
 
 
 class HttpSection(Section):

@@ -4,7 +4,7 @@ use units::Time;
 
 /// IPv4 and UDP headers, bytes.
 pub(crate) const IP_UDP: u32 = 28;
-/// Header of a STREAM frame that [`Tcp::header`](crate::tcp::settings::Tcp::header) counts in, bytes; that of a
+/// Header of a STREAM frame that `tcp.header` counts in, bytes; that of a
 /// frame is what its numbers need.
 pub(crate) const STREAM_HEADER: u32 = 8;
 /// Long header with connection IDs of 8 bytes and a number of 2, and the tag (RFC 9000, 17.2), bytes.
@@ -56,7 +56,7 @@ pub(crate) struct Frames {
 
 /// Bytes of a number (RFC 9000, 16).
 #[inline]
-pub(super) fn varint(value: u64) -> u32 {
+pub(crate) fn varint(value: u64) -> u32 {
     match value {
         0..64 => 1,
         64..16_384 => 2,
@@ -68,18 +68,18 @@ pub(super) fn varint(value: u64) -> u32 {
 /// Header of a STREAM frame (RFC 9000, 19.8): type, stream, offset unless it is 0, and a length of two bytes. Streams are
 /// those that a client opens, for data both ways.
 #[inline]
-pub(super) fn stream_header(stream: u32, offset: u64) -> u32 {
+pub(crate) fn stream_header(stream: u32, offset: u64) -> u32 {
     1 + varint(4 * u64::from(stream)) + if offset > 0 { varint(offset) } else { 0 } + 2
 }
 
 /// CRYPTO frame without its data (RFC 9000, 19.6).
-pub(super) fn crypto_header(offset: u64) -> u32 {
+pub(crate) fn crypto_header(offset: u64) -> u32 {
     1 + varint(offset) + 2
 }
 
 /// ACK frame (RFC 9000, 19.3) of `ranges`, the highest first and not empty; with counts of marks where `counts` are given:
 /// packets received as capable of ECN, and marked.
-pub(super) fn ack_length(ranges: &[(u64, u64)], delay: Time, counts: Option<(u64, u64)>) -> u32 {
+pub(crate) fn ack_length(ranges: &[(u64, u64)], delay: Time, counts: Option<(u64, u64)>) -> u32 {
     let (low, high) = ranges[0];
     let first = 1 + varint(high - 1) + varint(delay.0 / DELAY_UNIT_NS) + varint(ranges.len() as u64 - 1);
     let more: u32 = ranges
@@ -92,7 +92,7 @@ pub(super) fn ack_length(ranges: &[(u64, u64)], delay: Time, counts: Option<(u64
 
 /// A delay as an ACK frame tells it.
 #[inline]
-pub(super) fn told_delay(delay: Time) -> Time {
+pub(crate) fn told_delay(delay: Time) -> Time {
     Time(delay.0 / DELAY_UNIT_NS * DELAY_UNIT_NS)
 }
 
