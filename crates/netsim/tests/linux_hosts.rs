@@ -24,7 +24,7 @@ fn path(recovery: Recovery, congestion: Congestion, access_bps: u64) -> Run {
 /// Mean round-trip time of a download of 3 MB, seconds, and how long it takes.
 fn download(run: &Run) -> (f64, f64) {
     let flow = FlowSpec { size_bytes: 3_000_000, ..FlowSpec::default() };
-    let record = go(run, &[flow]).records[0].clone();
+    let record = go(run, &[flow]).records[0];
     (record.rtt_mean_s, record.finish.as_secs_f64())
 }
 

@@ -22,18 +22,26 @@ const BEFORE: Jiffies = 1 << 30;
 pub(super) struct Clock {
     /// Age of the current jiffy at time zero.
     phase: Time,
-    /// Length of a jiffy.
+    /// Length of a jiffy, and its reciprocal, rounded down, in units of 2^-64: several times per segment a time is divided by it.
     tick: Time,
+    reciprocal: u64,
 }
 
 impl Clock {
     pub(super) fn of(tick: Time, phase: Time) -> Clock {
-        Clock { phase, tick }
+        Clock { phase, tick, reciprocal: u64::MAX / tick.0 }
+    }
+
+    /// `ns` by the length of a jiffy, rounded down: the product with the reciprocal is that, or one less, below 2^63.
+    #[inline]
+    fn whole(self, ns: u64) -> u64 {
+        let low = ((u128::from(ns) * u128::from(self.reciprocal)) >> 64) as u64;
+        low + u64::from(ns - low * self.tick.0 >= self.tick.0)
     }
 
     #[inline]
     pub(super) fn jiffies(self, now: Time) -> Jiffies {
-        BEFORE + (now.0 + self.phase.0) / self.tick.0
+        BEFORE + self.whole(now.0 + self.phase.0)
     }
 
     /// Milliseconds, as in the timestamps of segments that left at `at`.
@@ -45,7 +53,7 @@ impl Clock {
     /// A delay of `us` microseconds, rounded up to jiffies.
     #[inline]
     pub(super) fn in_jiffies(self, us: u64) -> Jiffies {
-        (us * 1000).div_ceil(self.tick.0)
+        self.whole(us * 1000 + self.tick.0 - 1)
     }
 
     /// The whole jiffies in `us` microseconds.
@@ -80,6 +88,18 @@ pub(super) fn us(at: Time) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_by_the_reciprocal_is_the_quotient() {
+        for tick in [1, 3, 1_000_000, 4_000_000, 10_000_000, u64::MAX / 3] {
+            let clock = Clock::of(Time(tick), Time::ZERO);
+            let near = |k: u64| [k.saturating_mul(tick).saturating_sub(1), k.saturating_mul(tick), k + 5];
+            let times = [0, 1, 2, 999, 1000, 123_456_789, 1 << 40, 1 << 62].into_iter().flat_map(near);
+            for ns in times.filter(|&ns| ns < 1 << 63) {
+                assert_eq!(clock.whole(ns), ns / tick, "{ns} / {tick}");
+            }
+        }
+    }
 
     /// Jiffies of 10 ms: below 630 ms a timer goes off with the jiffy after the one it is set for, beyond with one of eight.
     #[test]

@@ -25,7 +25,7 @@ const RTT_SHIFT: u32 = 9;
 /// Most segments of what leaves together as BBR counts with it.
 const MOST_GOAL: u32 = 0x7f;
 /// Bytes that a program's data is cut into (`tcp_xmit_size_goal`): half of the largest window that a SYN-ACK can tell.
-const WRITTEN_TOGETHER: u32 = 65_535 / 2;
+pub(super) const WRITTEN_TOGETHER: u32 = 65_535 / 2;
 /// Percent of a window per round trip in slow start (`tcp_pacing_ss_ratio`).
 const SLOW_START: u64 = 200;
 
@@ -79,7 +79,8 @@ impl Sender {
         let more = if halvings < u32::BITS { MOST_TOGETHER >> halvings } else { 0 };
         let bytes = ((self.pacing_rate >> PACING_SHIFT) + more).min(MOST_TOGETHER);
         let least = if self.controller.has_model() { least_together(self.pacing_rate) } else { LEAST_TOGETHER };
-        ((bytes / u64::from(self.mss)) as u32).max(least)
+        // Mostly it is the least: no division then.
+        if bytes < u64::from(least + 1) * u64::from(self.mss) { least } else { (bytes / u64::from(self.mss)) as u32 }
     }
 
     /// Segments that the window lets out together: half of it at most (`tcp_cwnd_test`).
@@ -94,9 +95,8 @@ impl Sender {
         if seq == 0 || seq > shape.data {
             return 1;
         }
-        let written = (WRITTEN_TOGETHER / self.mss).max(1);
         let end = if tcp.fin_on_data { last } else { shape.data };
-        (written - seq.saturating_sub(self.written_from) % written).min(end + 1 - seq)
+        (self.written - seq.saturating_sub(self.written_from) % self.written).min(end + 1 - seq)
     }
 
     /// Whether to wait for room for more, because an acknowledgement is about to come (`tcp_tso_should_defer`). `left` segments

@@ -6,6 +6,7 @@ use super::clock::{Clock, Jiffies};
 use super::control::Controller;
 use super::host::HostQueue;
 use super::metrics::Metrics;
+use super::output::WRITTEN_TOGETHER;
 use super::pending::Pending;
 use super::queue::Queue;
 use super::rack::Rack;
@@ -132,6 +133,8 @@ pub(crate) struct Sender {
     pub(super) data_sent: u64,
     /// The first segment that waited when the program handed its data over; the largest number before it has.
     pub(super) written_from: u32,
+    /// Segments of a piece of what it hands over.
+    pub(super) written: u32,
 
     /// The next data sent for the first time tells that the window was reduced.
     pub(super) owes_cwr: bool,
@@ -228,6 +231,7 @@ impl Sender {
             pacing_rate: 0,
             data_sent: 0,
             written_from: u32::MAX,
+            written: (WRITTEN_TOGETHER / tcp.mss).max(1),
             owes_cwr: false,
             first_ack: false,
             syn_lost: false,
