@@ -240,14 +240,25 @@ impl ReceivingEnd {
         each!(self, ReceivingEnd, receiver => receiver.on_segment(handle, options, marked, shape, tcp, net))
     }
 
+    /// The sender asks for the window.
+    pub(crate) fn on_probe(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        match self {
+            ReceivingEnd::Rfc(_) => unreachable!("a sender of the RFCs does not probe"),
+            ReceivingEnd::Linux(receiver) => receiver.on_probe(shape, tcp, net),
+        }
+    }
+
     /// Takes the timestamp of segment `seq`, whose options are in `net`.
     pub(crate) fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
         each!(self, ReceivingEnd, receiver => receiver.on_stamp(seq, options, net))
     }
 
     /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.
-    pub(crate) fn on_close(&mut self, tcp: &Tcp, net: &mut Net) {
-        each!(self, ReceivingEnd, receiver => receiver.on_close(tcp, net))
+    pub(crate) fn on_close(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        match self {
+            ReceivingEnd::Rfc(receiver) => receiver.on_close(tcp, net),
+            ReceivingEnd::Linux(receiver) => receiver.on_close(shape, tcp, net),
+        }
     }
 
     pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {

@@ -13,10 +13,13 @@
 
 mod acks;
 mod bbr;
+mod buffer;
 mod clock;
+mod closed;
 mod control;
 mod cubic;
 mod delivery;
+mod gro;
 mod losses;
 mod output;
 mod pending;
@@ -31,6 +34,7 @@ mod state;
 mod timers;
 mod undo;
 mod window;
+mod writes;
 
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

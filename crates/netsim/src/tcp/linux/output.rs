@@ -18,6 +18,9 @@ const UNPACED: u64 = 10;
 /// Pace below which segments leave one by one, bytes per second (`bbr_min_tso_rate`), and bytes that leave together at most.
 const LOW_PACE: f64 = 150_000.0;
 const MOST_TOGETHER: f64 = 65_536.0;
+/// Power of two, microseconds, by which what leaves together is halved for each that the shortest round trip is long
+/// (`tcp_tso_rtt_log`).
+const NEAR: u32 = 9;
 /// Windows per round trip in slow start, and in congestion avoidance (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 const SLOW_START: f64 = 2.0;
 const AVOIDANCE: f64 = 1.2;
@@ -28,36 +31,56 @@ impl Sender {
         let before = self.packets_out;
         // Nothing but the SYN leaves before that is acknowledged.
         let last = if self.una == 0 { 0 } else { shape.last };
+        self.take_write(shape, tcp);
         while self.nxt <= last && !self.must_wait(shape, tcp, net) {
             // The FIN, alone or with the last data, does not wait for the window.
             let closes = tcp.fin && self.nxt == shape.fin;
-            if !closes && self.in_flight() >= self.cwnd || !self.is_in_receiver_window(tcp) {
+            if !closes && self.in_flight() >= self.cwnd || !self.is_in_receiver_window(self.nxt, shape, tcp) {
                 break;
             }
+            let together = (self.writes.end_of(self.nxt) + 1 - self.nxt).min(last + 1 - self.nxt);
+            if together > 1 && self.may_defer(together, tcp, net) {
+                self.cwnd_limited = true;
+                break;
+            }
+            let end = self.nxt + self.burst().min(together);
+            let (first, mut bytes) = (self.nxt, 0);
+            while self.nxt < end && self.is_in_receiver_window(self.nxt, shape, tcp) {
+                let more = self.nxt + 1 < end && self.is_in_receiver_window(self.nxt + 1, shape, tcp);
+                let last_of_burst = !more && self.nxt > first;
+                bytes += self.send_one(last_of_burst, shape, tcp, net);
+            }
             if self.is_paced(tcp) {
-                let burst = self.burst();
-                if burst < self.quantum() && self.nxt + burst <= last && self.may_defer(burst, tcp, net) {
-                    self.cwnd_limited = true;
-                    break;
-                }
-                let end = self.nxt + burst.min(last + 1 - self.nxt);
-                let mut bytes = 0;
-                while self.nxt < end && self.is_in_receiver_window(tcp) {
-                    bytes += self.send_one(shape, tcp, net);
-                }
                 self.pace(bytes, net.now);
-            } else {
-                self.send_one(shape, tcp, net);
             }
         }
         self.note_sent(before, true, shape, tcp, net);
+        if self.packets_out == 0 && self.pending == Pending::Nothing {
+            self.check_closed_window(shape, tcp, net);
+        }
     }
 
-    /// Segments that leave together where they are paced: what a millisecond takes, two at least unless the pace is below
-    /// 1.2 Mbit/s (`tcp_tso_autosize`, `bbr_min_tso_segs`).
+    /// The application has written what there is to send.
+    fn take_write(&mut self, shape: &Shape, tcp: &Tcp) {
+        let last = shape.data.min(shape.end);
+        if self.una > 0 && last > self.writes.to() {
+            let first = self.writes.to().max(self.nxt - 1) + 1;
+            let room = self.cwnd.saturating_sub(self.in_flight()).min(self.receiver_room());
+            let queued = first - self.nxt;
+            let room = room.saturating_sub(queued);
+            self.writes.write(first, last, room, self.quantum(), self.widest, tcp.mss);
+        }
+    }
+
+    /// Segments that leave together: what a millisecond takes, and more the shorter the round trip; two at least, but with a
+    /// model whose pace is below 1.2 Mbit/s (`tcp_tso_autosize`, `bbr_min_tso_segs`).
     pub(super) fn quantum(&self) -> u32 {
-        let bytes = self.pacing_rate / 1024.0;
-        let least = if self.pacing_rate < LOW_PACE { 1 } else { 2 };
+        let mut bytes = self.pacing_rate / 1024.0;
+        let halvings = self.estimator.least_us() >> NEAR;
+        if halvings < 32 {
+            bytes += f64::from(MOST_TOGETHER as u32 >> halvings);
+        }
+        let least = if self.controller.has_model() && self.pacing_rate < LOW_PACE { 1 } else { 2 };
         ((bytes.min(MOST_TOGETHER) / f64::from(self.mss)) as u32).max(least)
     }
 
@@ -67,13 +90,20 @@ impl Sender {
         self.quantum().min(room).min((self.cwnd >> 1).max(1))
     }
 
-    /// Whether to wait for room for a whole quantum, because an acknowledgement is about to come (`tcp_tso_should_defer`).
-    fn may_defer(&self, burst: u32, tcp: &Tcp, net: &Net) -> bool {
+    /// Whether to wait for room for a whole quantum, because an acknowledgement is about to come, while the buffer has
+    /// `together` segments (`tcp_tso_should_defer`).
+    fn may_defer(&self, together: u32, tcp: &Tcp, net: &Net) -> bool {
         let recent = net.now.saturating_sub(self.next_departure) <= Time::from_millis(1);
         if self.state >= State::Recovery || !recent || self.packets_out == 0 {
             return false;
         }
-        if burst >= self.cwnd.min(tcp.receiver_window) / 3 {
+        let (window, receiver) = (self.cwnd.saturating_sub(self.in_flight()), self.receiver_room());
+        let limit = window.min(receiver);
+        if limit >= self.quantum() || !self.writes.is_last() && limit >= together {
+            return false;
+        }
+        let chunk = u64::from(self.window).min(u64::from(self.cwnd) * u64::from(tcp.mss)) / 3;
+        if u64::from(limit) * u64::from(tcp.mss) >= chunk {
             return false;
         }
         let srtt_us = i64::from(self.estimator.srtt_us >> 3);
@@ -81,13 +111,8 @@ impl Sender {
         expected_us - (net.now.0 / 1000) as i64 <= (srtt_us / 2).min(1000)
     }
 
-    #[inline]
-    fn is_in_receiver_window(&self, tcp: &Tcp) -> bool {
-        self.nxt < self.una + tcp.receiver_window
-    }
-
-    /// Sends the next segment: its payload, bytes.
-    fn send_one(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> u32 {
+    /// Sends the next segment, perhaps as the last of some that leave together: its payload, bytes.
+    fn send_one(&mut self, last_of_burst: bool, shape: &Shape, tcp: &Tcp, net: &mut Net) -> u32 {
         let seq = self.nxt;
         if self.in_flight() == 0 {
             let idle = self.clock.jiffies(net.now) - self.last_sent;
@@ -98,6 +123,7 @@ impl Sender {
         }
         self.last_sent = self.clock.jiffies(net.now);
         self.queue.add(seq, self.una);
+        self.queue.at(seq).pushed = last_of_burst || self.writes.pushes(seq);
         let bytes = self.transmit(seq, true, shape, tcp, net);
         self.nxt += 1;
         self.packets_out += 1;
@@ -139,12 +165,18 @@ impl Sender {
             segment.ecn = Ecn::Ect0;
             segment.handle |= if std::mem::take(&mut self.owes_cwr) { ECHO } else { 0 };
         }
-        if tcp.timestamps || shape.riding.is_some() {
+        let pushed = self.queue.get(seq).pushed && seq > 0;
+        if tcp.timestamps || shape.riding.is_some() || pushed {
             let mut options = SegmentOptions::stamped(net.now);
-            if let Some(Riding { ack, stamp, .. }) = shape.riding {
-                (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
+            (options.echoed, options.pushed) = (self.heard, pushed);
+            if let Some(Riding { ack, stamp, window, .. }) = shape.riding {
+                (options.ack, options.ack_bytes) = (ack, shape.riding_bytes);
+                (options.echoed, options.window) = (stamp, window);
             }
             segment.options = net.options.keep(options);
+        }
+        if !self.is_paced(tcp) {
+            self.next_departure = net.now;
         }
         let payload = segment.len - tcp.headers();
         net.send(shape.out, segment);
@@ -263,10 +295,11 @@ impl Sender {
         }
         if self.tlp_high_seq.is_none() {
             self.tlp_retrans = false;
-            if self.nxt <= shape.last && self.is_in_receiver_window(tcp) {
+            if self.nxt <= shape.last && self.is_in_receiver_window(self.nxt, shape, tcp) {
                 if !self.must_wait(shape, tcp, net) {
                     let before = self.packets_out;
-                    let bytes = self.send_one(shape, tcp, net);
+                    self.writes.end_of(self.nxt);
+                    let bytes = self.send_one(false, shape, tcp, net);
                     if self.is_paced(tcp) {
                         self.pace(bytes, net.now);
                     }

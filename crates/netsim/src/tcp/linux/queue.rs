@@ -31,6 +31,8 @@ pub(super) struct Segment {
     pub(super) retrans: bool,
     /// It was sent more than once.
     pub(super) ever_retrans: bool,
+    /// It has PSH.
+    pub(super) pushed: bool,
     listed: bool,
 }
 
@@ -46,6 +48,7 @@ const FRESH: Segment = Segment {
     lost: false,
     retrans: false,
     ever_retrans: false,
+    pushed: false,
     listed: false,
 };
 

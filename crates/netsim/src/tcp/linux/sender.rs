@@ -2,6 +2,7 @@
 
 use units::{Direction, Time};
 
+use super::buffer::Buffer;
 use super::clock::{Clock, Jiffies};
 use super::control::Controller;
 use super::pending::Pending;
@@ -9,6 +10,7 @@ use super::queue::Queue;
 use super::rack::Rack;
 use super::rate::RateMeter;
 use super::receiver::Receiver;
+use super::writes::Writes;
 use super::rtt::Estimator;
 use crate::out::records::FlowRecord;
 use crate::tcp::settings::Tcp;
@@ -54,6 +56,15 @@ pub(crate) struct Sender {
     /// Blocks of the last acknowledgement that had any.
     pub(super) known_blocks: [(u32, u32); 4],
 
+    /// What the receiver's window holds from `una` on, and the widest there was (`snd_wnd`, `max_window`), bytes.
+    pub(super) window: u32,
+    pub(super) widest: u32,
+    /// Probes of a window that is closed, since it was open.
+    pub(super) probes: u32,
+    /// Timestamp that the receiver sent last.
+    pub(super) heard: Time,
+    /// How the application's data lies in buffers.
+    pub(super) writes: Writes,
     /// Payload of a segment, bytes.
     pub(super) mss: u32,
     pub(super) cwnd: u32,
@@ -166,6 +177,11 @@ impl Sender {
             retrans_out: 0,
             fack: 0,
             known_blocks: [(0, 0); 4],
+            window: Buffer::of(tcp, false).first_window(),
+            widest: Buffer::of(tcp, false).first_window(),
+            probes: 0,
+            heard: Time::ZERO,
+            writes: Writes::none(),
             mss: tcp.mss,
             cwnd: tcp.initial_window,
             cwnd_cnt: 0,
@@ -285,7 +301,9 @@ impl Sender {
 
     #[inline]
     pub(crate) fn on_ack(&mut self, handle: Handle, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        if handle.number > self.nxt {
+        let answers_syn = net.options.of(options).is_some_and(|options| options.syn);
+        // The answer to the SYN that comes again tells nothing new.
+        if handle.number > self.nxt || answers_syn && self.established {
             return;
         }
         self.take_ack(handle.number, handle.echo, options, shape, tcp, net);
