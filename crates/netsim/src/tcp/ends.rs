@@ -254,11 +254,8 @@ impl ReceivingEnd {
     }
 
     /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.
-    pub(crate) fn on_close(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        match self {
-            ReceivingEnd::Rfc(receiver) => receiver.on_close(tcp, net),
-            ReceivingEnd::Linux(receiver) => receiver.on_close(shape, tcp, net),
-        }
+    pub(crate) fn on_close(&mut self, tcp: &Tcp, net: &mut Net) {
+        each!(self, ReceivingEnd, receiver => receiver.on_close(tcp, net))
     }
 
     pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {

@@ -229,7 +229,7 @@ impl Connection {
         match handle.mark {
             Mark::Plain => self.receiver.on_segment(handle, options, marked, &self.shape, tcp, net),
             Mark::Probe => self.receiver.on_probe(&self.shape, tcp, net),
-            _ => self.receiver.on_close(&self.shape, tcp, net),
+            _ => self.receiver.on_close(tcp, net),
         }
         if tcp.fin && self.receiver.finish() != Time::NEVER { Life::Over } else { Life::Open }
     }

@@ -159,7 +159,7 @@ impl Scripted {
             match handle.mark {
                 Mark::Plain => half.receiver.on_segment(handle, options, marked, &half.shape, tcp, scene.net),
                 Mark::Probe => half.receiver.on_probe(&half.shape, tcp, scene.net),
-                _ => half.receiver.on_close(&half.shape, tcp, scene.net),
+                _ => half.receiver.on_close(tcp, scene.net),
             }
         } else if handle.mark == Mark::Open {
             self.send(half, scene, |half, net| half.sender.open(&half.shape, tcp, net));

@@ -328,6 +328,11 @@ impl Tcp {
         }
     }
 
+    /// Power of two in which a window that moves is told.
+    pub(crate) fn window_scale(&self) -> Option<u32> {
+        crate::tcp::linux::window_scale(self)
+    }
+
     /// Headers of a segment without SACK blocks, bytes.
     #[inline]
     pub(crate) fn headers(&self) -> u32 {

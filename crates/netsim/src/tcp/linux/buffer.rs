@@ -25,8 +25,10 @@ const DEFAULT_MOST: u32 = 6_291_456;
 /// `struct sk_buff` and `struct skb_shared_info` in whole cache lines, bytes.
 const PACKET: u32 = 256;
 const SHARED: u32 = 320;
-/// Headers that a packet to be sent leaves room for (`MAX_TCP_HEADER`), bytes.
-const MOST_HEADERS: u32 = 320;
+/// Cache line, bytes.
+const LINE: u32 = 64;
+/// Headers that a packet to be sent leaves room for, of a kernel without wireless networks (`MAX_TCP_HEADER`), bytes.
+pub(super) const MOST_HEADERS: u32 = 256;
 /// Ethernet's header and what is left before it to align that of IP, bytes.
 const LINK_HEADER: u32 = 30;
 /// Segments that the first round trip is taken to bring (`TCP_INIT_CWND`).
@@ -42,17 +44,17 @@ const STEP: u32 = 128;
 
 /// Memory that a packet with `bytes` takes (`skb->truesize`): its data is in a block of a power of two.
 fn truesize(bytes: u32) -> u32 {
-    PACKET + (lines(bytes + LINK_HEADER) + SHARED).next_power_of_two()
-}
-
-/// Whole cache lines for `bytes`.
-fn lines(bytes: u32) -> u32 {
-    bytes.next_multiple_of(64)
+    PACKET + ((bytes + LINK_HEADER).next_multiple_of(LINE) + SHARED).next_power_of_two()
 }
 
 /// Window that so much memory gives (`tcp_win_from_space` with `tcp_adv_win_scale` 1).
 fn window_of(space: i64) -> i64 {
     space - (space >> 1)
+}
+
+/// Power of two in which a window is told, where it moves.
+pub(crate) fn scale(tcp: &Tcp) -> Option<u32> {
+    Some(Buffer::of(tcp, false)).filter(|buffer| buffer.moves()).map(|buffer| buffer.scale)
 }
 
 /// The window one end tells the other, and the memory behind it.
@@ -156,14 +158,12 @@ impl Buffer {
     }
 
     /// The connection is set up, and all before `next` has been read (`tcp_init_buffer_space`).
-    pub(super) fn begin(&mut self, opens: bool, next: u32, tcp: &Tcp, now: Time) {
+    pub(super) fn begin(&mut self, next: u32, now: Time) {
         if self.ready {
             return;
         }
         self.ready = true;
-        // The end that waits takes its segments for larger than they are, by the timestamps in them.
-        let mss = if opens { tcp.mss } else { tcp.mss + tcp.headers() - tcp.header };
-        let full = window_of(self.size.into()) as u32;
+        let (mss, full) = (self.mss, window_of(self.size.into()) as u32);
         self.clamp = self.clamp.min(full);
         if self.clamp > 2 * mss && self.clamp + mss > full {
             self.clamp = (2 * mss).max(full - mss);
@@ -388,7 +388,7 @@ impl Buffer {
                 // Twice what was read, for losses, and as much more as that grew, for slow start.
                 let mut window = 2 * u64::from(copied) + 16 * u64::from(self.mss);
                 window += 2 * (window * u64::from(copied - self.space) / u64::from(self.space));
-                let mut memory = lines(self.mss + MOST_HEADERS) + PACKET + SHARED;
+                let mut memory = self.mss + MOST_HEADERS + PACKET + SHARED;
                 while window_of(memory.into()) < self.mss.into() {
                     memory += STEP;
                 }

@@ -36,5 +36,6 @@ mod undo;
 mod window;
 mod writes;
 
+pub(crate) use buffer::scale as window_scale;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

@@ -286,7 +286,7 @@ impl Receiver {
             self.on_syn(shape, tcp, net);
             return;
         }
-        self.on_established(shape, tcp, net);
+        self.on_established(tcp, net);
         if first <= shape.data && self.first_data == Time::NEVER {
             self.first_data = net.now;
         }
@@ -351,22 +351,21 @@ impl Receiver {
     }
 
     /// The connection is set up, with the first segment behind the SYN at the latest.
-    fn on_established(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+    fn on_established(&mut self, tcp: &Tcp, net: &Net) {
         self.on_answer(tcp, net);
         if self.control == Control::SynAck {
             self.control = Control::Nothing;
             self.deadlines.control = Time::NEVER;
             self.repeats = 0;
         }
-        let opens = shape.receiver_opens != shape.turned;
-        self.buffer.begin(opens, self.next, tcp, net.now);
+        self.buffer.begin(self.next, net.now);
     }
 
     fn on_syn(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         if shape.receiver_opens {
             // The answer to the receiver's own SYN: the handshake's acknowledgement leaves.
             self.on_answer(tcp, net);
-            self.buffer.begin(true, 1, tcp, net.now);
+            self.buffer.begin(1, net.now);
         } else {
             self.probed = (self.beyond == 0).then_some(net.now);
             self.syn_lost |= self.beyond > 0;
@@ -599,8 +598,8 @@ impl Receiver {
     }
 
     /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.
-    pub(crate) fn on_close(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        self.on_established(shape, tcp, net);
+    pub(crate) fn on_close(&mut self, tcp: &Tcp, net: &mut Net) {
+        self.on_established(tcp, net);
         if self.control == Control::Fin {
             self.control = Control::Nothing;
             self.deadlines.control = Time::NEVER;

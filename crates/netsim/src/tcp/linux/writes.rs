@@ -7,8 +7,10 @@
 //!
 //! The application writes all it has at once: a send buffer that is full does not hold it back.
 
+use super::buffer::MOST_HEADERS;
+
 /// Payload that may leave together at most (`sk_gso_max_size` without headers), bytes.
-const MOST_BYTES: u32 = 65_536 - 1 - 320;
+const MOST_BYTES: u32 = 65_536 - 1 - MOST_HEADERS;
 
 /// The buffers of one write.
 #[derive(Clone, Copy, Debug)]
