@@ -163,6 +163,8 @@ impl Buffer {
             return;
         }
         self.ready = true;
+        // The window of the handshake was told with the SYN acknowledged.
+        self.told_at = self.told_at.max(1);
         let (mss, full) = (self.mss, window_of(self.size.into()) as u32);
         self.clamp = self.clamp.min(full);
         if self.clamp > 2 * mss && self.clamp + mss > full {

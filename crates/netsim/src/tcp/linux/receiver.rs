@@ -90,6 +90,8 @@ pub(crate) struct Receiver {
     acknowledged: u32,
     /// Timestamp to echo (`TS.Recent`).
     stamp: Time,
+    /// The clock as it was read last: acknowledgements that were held together carry that of the last arrival.
+    read_at: Time,
     /// Quick acknowledgements left.
     quick: u32,
     /// Time an acknowledgement is delayed, and when data last came.
@@ -152,6 +154,7 @@ impl Receiver {
             twice: None,
             acknowledged: 0,
             stamp: Time::ZERO,
+            read_at: Time::ZERO,
             quick: 0,
             delay: 0,
             last_data: 0,
@@ -274,6 +277,7 @@ impl Receiver {
     /// One packet comes from the network's side, of one segment or of several.
     fn take(&mut self, arrival: Arrival, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let Arrival { mut first, end, mut payload, marked, .. } = arrival;
+        self.read_at = net.now;
         if tcp.timestamps {
             self.take_stamp(first, arrival.stamp);
         }
@@ -347,6 +351,7 @@ impl Receiver {
     /// The sender asks for the window, with a number that lies before it.
     pub(crate) fn on_probe(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.hand_on(shape, tcp, net);
+        self.read_at = net.now;
         self.acknowledge(shape, tcp, net);
     }
 
@@ -560,7 +565,7 @@ impl Receiver {
     /// Window, timestamp and blocks; data received twice comes first (RFC 2883, 4).
     fn add_options(&mut self, ack: &mut Packet, tcp: &Tcp, net: &mut Net) {
         let mut options = SegmentOptions::echoing(self.stamp);
-        options.stamp = net.now;
+        options.stamp = self.read_at;
         options.syn = self.control == Control::SynAck;
         options.window = if options.syn {
             self.buffer.first_window()
@@ -619,6 +624,7 @@ impl Receiver {
         if self.deadlines.held <= now {
             self.acknowledge(shape, tcp, net);
         }
+        self.read_at = now;
         if self.deadlines.delayed <= now {
             // It was missed: acknowledgements are delayed for longer, up to a timeout.
             let most = self.clock.in_jiffies(self.rtt.timeout(tcp).0 / 1000);
