@@ -54,7 +54,7 @@ enum Control {
 /// What the one timer of the event queue is for: each deadline is kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Deadlines {
-    /// A delayed acknowledgement.
+    /// The timer of delayed acknowledgements, which stays set when one leaves before.
     delayed: Time,
     /// Acknowledgements that are held together.
     held: Time,
@@ -104,7 +104,8 @@ pub(crate) struct Receiver {
     buffer: Buffer,
     /// What has arrived and is not yet handed on.
     gro: Option<Held>,
-    /// When the delayed acknowledgement is due, jiffies.
+    /// Whether one is delayed, and when it is due, jiffies.
+    is_delayed: bool,
     delayed_until: Jiffies,
     /// Acknowledgements held together, and duplicates that left at once for this gap.
     together: u32,
@@ -163,6 +164,7 @@ impl Receiver {
             pushed: false,
             buffer: Buffer::of(tcp, false),
             gro: None,
+            is_delayed: false,
             delayed_until: 0,
             together: 0,
             at_once: 0,
@@ -216,7 +218,7 @@ impl Receiver {
         self.acknowledged = self.next;
         if self.control == Control::Nothing && !self.echo {
             self.pushed = false;
-            (self.due, self.due_now, self.deadlines.delayed) = (false, false, Time::NEVER);
+            (self.due, self.due_now, self.is_delayed) = (false, false, false);
         }
     }
 
@@ -515,16 +517,30 @@ impl Receiver {
             delay = delay.min(most);
         }
         let mut until = now + delay;
-        if self.deadlines.delayed != Time::NEVER {
+        if self.is_delayed {
             if self.delayed_until <= now + (delay >> 2) {
                 self.acknowledge(shape, tcp, net);
                 return;
             }
             until = until.min(self.delayed_until);
         }
-        self.delayed_until = until;
+        (self.is_delayed, self.delayed_until) = (true, until);
         self.deadlines.delayed = self.clock.goes_off(until, net.now);
         self.schedule(shape, net);
+    }
+
+    /// The timer of delayed acknowledgements went off. What is held together leaves with it.
+    fn delay_passed(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        if self.together > 0 {
+            self.acknowledge(shape, tcp, net);
+        } else if self.is_delayed && self.delayed_until > self.clock.jiffies(net.now) {
+            self.deadlines.delayed = self.clock.goes_off(self.delayed_until, net.now);
+        } else if self.is_delayed {
+            // It was missed: acknowledgements are delayed for longer, up to a timeout.
+            let most = self.clock.in_jiffies(self.rtt.timeout(tcp).0 / 1000);
+            self.delay = (self.delay << 1).min(most);
+            self.acknowledge(shape, tcp, net);
+        }
     }
 
     fn on_progress(&mut self, before: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
@@ -553,7 +569,7 @@ impl Receiver {
             self.quick -= 1;
         }
         (self.due, self.due_now, self.pushed) = (false, false, false);
-        (self.deadlines.delayed, self.deadlines.held, self.together) = (Time::NEVER, Time::NEVER, 0);
+        (self.is_delayed, self.deadlines.held, self.together) = (false, Time::NEVER, 0);
         let mut ack = shape.control(Direction::Reverse, mark, self.next, tcp);
         ack.handle |= if self.echo { ECHO } else { 0 };
         self.add_options(&mut ack, tcp, net);
@@ -626,10 +642,8 @@ impl Receiver {
         }
         self.read_at = now;
         if self.deadlines.delayed <= now {
-            // It was missed: acknowledgements are delayed for longer, up to a timeout.
-            let most = self.clock.in_jiffies(self.rtt.timeout(tcp).0 / 1000);
-            self.delay = (self.delay << 1).min(most);
-            self.acknowledge(shape, tcp, net);
+            self.deadlines.delayed = Time::NEVER;
+            self.delay_passed(shape, tcp, net);
         }
         if self.deadlines.control <= now {
             self.deadlines.control = Time::NEVER;
