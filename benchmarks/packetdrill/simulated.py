@@ -254,6 +254,8 @@ class Simulated:
                     flags, length = "F" + flags, length - 1
             elif role == "fin":
                 flags = "F" + flags
+            elif role == "probe":
+                seq = self.start(number + 1) - 1
             flags = flags + ("E" if ece else "") + ("W" if cwr else "")
             options = []
             if self.stamped:

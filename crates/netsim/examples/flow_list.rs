@@ -9,7 +9,9 @@
 use std::error::Error;
 use std::io::Write;
 
-use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{
+    BackoffEnd, Congestion, EcnMode, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
+};
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
 use units::{BitRate, Time};

@@ -15,7 +15,9 @@ use std::time::Instant;
 
 use cell::{CHAIN, NS3, STANDARD, cell, run_of};
 use dumbbell::{ms, rate, wired};
-use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{
+    BackoffEnd, Congestion, EcnMode, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
+};
 use netsim::wlan::{AfterFailure, Aggregation, Category, Placement, Rules};
 use netsim::{
     Account, Books, Burst, Control, Counting, FlowSpec, Graph, Hosts, Interface, Link, Output, OwnTransport, Probe,

@@ -39,6 +39,8 @@ pub enum Role {
     Fin,
     /// Without payload and without a number of its own.
     Ack,
+    /// Without payload, with the number before the first not acknowledged: it asks for the window.
+    Probe,
 }
 
 /// A segment that this end has sent.
@@ -272,7 +274,9 @@ impl Endpoint {
     fn on_ack(&mut self, segment: &Incoming, ack: u32, moved: bool) {
         let told = ack > self.sends.sender.una() || !segment.blocks.is_empty() || segment.ece;
         // A duplicate brings no data and leaves the window as it was (RFC 5681, 2).
-        if told || segment.numbers.is_none() && !moved && !segment.syn {
+        // The sender of Linux reads the window itself.
+        let reads = self.tcp.recovery.is_linux() && !segment.syn;
+        if told || segment.numbers.is_none() && !moved && !segment.syn || reads && moved {
             let options = self.keep(segment);
             let handle = Handle { slot: SENDS, mark: Mark::Plain, echo: segment.ece, number: ack };
             self.send(|half, tcp, net| {
@@ -300,6 +304,9 @@ impl Endpoint {
         let (stamp, echoed) = segment.stamps.unwrap_or_default();
         let mut options = SegmentOptions::stamped(stamp);
         options.echoed = echoed;
+        if self.tcp.recovery.is_linux() {
+            options.window = segment.window.saturating_mul(self.tcp.mss);
+        }
         for &block in segment.blocks.iter().take(MOST_BLOCKS) {
             options.push(block);
         }
@@ -339,6 +346,7 @@ impl Endpoint {
         let handle = Handle::unpack(packet.handle);
         let (shape, sends) = (&self.sends.shape, handle.slot == SENDS);
         let role = match handle.number {
+            _ if handle.mark == Mark::Probe => Role::Probe,
             _ if !sends || handle.mark != Mark::Plain => Role::Ack,
             0 => Role::Syn,
             number if number > shape.data => Role::Fin,

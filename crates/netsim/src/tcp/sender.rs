@@ -503,7 +503,7 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tcp::settings::{Congestion, EcnMode, LossWindow, RtoRule};
+    use crate::tcp::settings::{Congestion, EcnMode, LossWindow, ReceiveBuffer, RtoRule};
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {

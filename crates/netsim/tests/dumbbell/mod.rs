@@ -1,7 +1,9 @@
 //! The dumbbell of Chen 2012, 4.4, with the transport of the RFCs, and the flows the tests run on it.
 #![allow(dead_code)]
 
-use netsim::tcp::settings::{BackoffEnd, Congestion, EcnMode, LossWindow, Recovery, RecoveryExit, RtoRule};
+use netsim::tcp::settings::{
+    BackoffEnd, Congestion, EcnMode, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
+};
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, disciplines};
 use units::{BitRate, Stream, Time};
