@@ -300,7 +300,11 @@ impl Tcp {
         if !self.recovery.is_linux() {
             if !matches!(self.receive_buffer, ReceiveBuffer::Auto | ReceiveBuffer::Window) {
                 let word = format!("{:?}", self.receive_buffer).to_lowercase();
-                return Err(ConfigError::Value("tcp.receive_buffer", word, "auto or window without tcp.recovery = linux"));
+                return Err(ConfigError::Value(
+                    "tcp.receive_buffer",
+                    word,
+                    "auto or window without tcp.recovery = linux",
+                ));
             }
             if self.gro > Time::ZERO {
                 let value = self.gro.0.to_string();

@@ -78,7 +78,8 @@ impl Sender {
         let prior_packets = self.packets_out;
         let (delivered, lost) = (self.delivered, self.lost);
         let selective = tcp.recovery.is_selective();
-        let (told, stamp) = net.options.of(options).map_or((UNTOLD, Time::ZERO), |options| (options.window, options.stamp));
+        let (told, stamp) =
+            net.options.of(options).map_or((UNTOLD, Time::ZERO), |options| (options.window, options.stamp));
         self.heard = self.heard.max(stamp);
         let stamp_echo = net.options.of(options).filter(|_| tcp.timestamps).map(|options| options.echoed);
         let stamp_echo = stamp_echo.map(|echoed| self.clock.stamp(echoed));

@@ -93,7 +93,7 @@ impl Sender {
     /// Whether to wait for room for a whole quantum, because an acknowledgement is about to come, while the buffer has
     /// `together` segments (`tcp_tso_should_defer`).
     fn may_defer(&self, together: u32, tcp: &Tcp, net: &Net) -> bool {
-        let recent = net.now.saturating_sub(self.next_departure) <= Time::from_millis(1);
+        let recent = net.now.saturating_sub(self.next_departure) < Time::from_millis(1);
         if self.state >= State::Recovery || !recent || self.packets_out == 0 {
             return false;
         }

@@ -583,11 +583,8 @@ impl Receiver {
         let mut options = SegmentOptions::echoing(self.stamp);
         options.stamp = self.read_at;
         options.syn = self.control == Control::SynAck;
-        options.window = if options.syn {
-            self.buffer.first_window()
-        } else {
-            self.buffer.tell(self.next, &mut self.quick)
-        };
+        options.window =
+            if options.syn { self.buffer.first_window() } else { self.buffer.tell(self.next, &mut self.quick) };
         if tcp.recovery.is_selective() && (!self.blocks.is_empty() || self.twice.is_some()) {
             let room = MOST_BLOCKS - usize::from(tcp.timestamps);
             let twice = usize::from(self.twice.is_some_and(|block| options.push(block)));

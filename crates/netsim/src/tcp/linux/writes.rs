@@ -112,7 +112,10 @@ mod tests {
             ends.push((end, writes.pushes(end), writes.is_last()));
             seq = end + 1;
         }
-        assert_eq!(ends, [(32, true, false), (54, true, false), (76, false, false), (98, true, false), (100, true, true)]);
+        assert_eq!(
+            ends,
+            [(32, true, false), (54, true, false), (76, false, false), (98, true, false), (100, true, true)]
+        );
     }
 
     #[test]
