@@ -40,6 +40,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             rate: rate(10_000_000)?,
             delay: ms(1),
             reverse_rate: None,
+            reverse_delay: None,
             access_rate: rate(100_000_000)?,
             exit_rate: None,
             exit_rate_up: None,

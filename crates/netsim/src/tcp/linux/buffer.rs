@@ -405,3 +405,130 @@ impl Buffer {
         (self.read_before, self.since_us) = (self.read, us(now));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::sender::tests::tcp;
+    use crate::tcp::settings::Recovery;
+
+    const MSS: u32 = 1448;
+
+    fn settings(receive_buffer: ReceiveBuffer, receive_memory: u32) -> Tcp {
+        Tcp {
+            mss: MSS,
+            header: 40,
+            timestamps: true,
+            recovery: Recovery::Linux,
+            receiver_window: 50,
+            receive_buffer,
+            receive_memory,
+            ..tcp()
+        }
+    }
+
+    fn begun(tcp: &Tcp) -> Buffer {
+        let mut buffer = Buffer::of(tcp, false);
+        buffer.begin(1, Time::from_millis(60));
+        buffer
+    }
+
+    /// One segment comes in order, is acknowledged and read: whether the acknowledgement may be in a hurry, and the window.
+    fn take(buffer: &mut Buffer, number: u32, now: Time) -> (bool, u32) {
+        let opens = buffer.on_data(MSS, 1, number + 1, now);
+        let window = buffer.tell(number + 1, &mut 0);
+        buffer.read(number + 1, now);
+        (opens, window)
+    }
+
+    /// What Linux 6.1 told in the guest: a SYN-ACK of 65160 bytes, then 64128; with SO_RCVBUF of 16 MB 65535, then two
+    /// segments more with each, in units of 256 bytes.
+    #[test]
+    fn the_first_windows_are_those_of_linux() {
+        let tuned = settings(ReceiveBuffer::Tuned, 6_291_456);
+        let mut buffer = begun(&tuned);
+        assert_eq!((Buffer::of(&tuned, false).first_window(), buffer.scale), (65_160, 7));
+        assert_eq!(take(&mut buffer, 1, Time::from_millis(61)), (false, 64_128));
+        let fixed = settings(ReceiveBuffer::Fixed, 32 << 20);
+        let mut buffer = begun(&fixed);
+        assert_eq!((Buffer::of(&fixed, false).first_window(), buffer.scale), (65_535, 8));
+        for number in 1..5 {
+            let window = (65_535 + number * 2 * MSS).next_multiple_of(256);
+            assert_eq!(take(&mut buffer, number, Time::from_millis(61)), (true, window));
+        }
+    }
+
+    /// The end that opens leaves room for a header with more options.
+    #[test]
+    fn a_syn_tells_whole_segments_without_timestamps() {
+        assert_eq!(Buffer::of(&settings(ReceiveBuffer::Tuned, 6_291_456), true).first_window(), 64_240);
+    }
+
+    /// 19 segments wait unread in Linux' buffer of 128 kB: half of what is left is told (seen in the guest), and with
+    /// less than half of the window acknowledgements are quick no more.
+    #[test]
+    fn what_waits_above_a_gap_takes_from_the_window_but_what_was_told_stays() {
+        let mut buffer = begun(&settings(ReceiveBuffer::Tuned, 6_291_456));
+        take(&mut buffer, 1, Time::from_millis(61));
+        for _ in 0..18 {
+            assert!(!buffer.on_data_above(MSS, 1, true));
+        }
+        let mut quick = 5;
+        assert_eq!((buffer.tell(2, &mut quick), quick), (64_128, 5), "what was told is not taken back");
+        buffer.on_data(MSS, 1, 21, Time::from_millis(62));
+        assert_eq!((buffer.tell(21, &mut quick), quick), ((131_072 - 19 * 2304) / 2, 5));
+        for _ in 0..20 {
+            buffer.on_data_above(MSS, 1, true);
+        }
+        buffer.tell(21, &mut quick);
+        assert_eq!(quick, 0);
+    }
+
+    /// Dynamic right-sizing, by its formula: what was read in a round trip twice, 16 segments, and twice the part by which
+    /// it grew; in units of what a segment takes.
+    #[test]
+    fn the_buffer_follows_what_is_read_in_a_round_trip_up_to_its_maximum() {
+        let mut buffer = begun(&settings(ReceiveBuffer::Tuned, 300_000));
+        buffer.on_echo(20, 61, MSS);
+        assert_eq!(buffer.rtt_us8(), 8 * 41_000);
+        for number in 1..12 {
+            take(&mut buffer, number, Time::from_millis(90));
+        }
+        assert_eq!(buffer.size, 131_072, "a round trip is not over");
+        let copied = 12 * MSS;
+        let window = 2 * copied + 16 * MSS;
+        let expected = (window + 2 * (window * (copied - 10 * MSS) / (10 * MSS))) / MSS * 2920;
+        take(&mut buffer, 12, Time::from_millis(101));
+        assert_eq!((buffer.size, buffer.clamp), (expected, expected / 2));
+        for number in 13..60 {
+            take(&mut buffer, number, Time::from_millis(120));
+        }
+        take(&mut buffer, 60, Time::from_millis(143));
+        assert_eq!(buffer.size, 300_000);
+    }
+
+    #[test]
+    fn a_window_of_its_own_does_not_move() {
+        let mut buffer = begun(&settings(ReceiveBuffer::Window, 6_291_456));
+        for number in 1..100 {
+            assert_eq!(take(&mut buffer, number, Time::from_millis(61 + u64::from(number))), (false, 50 * MSS));
+        }
+        assert!(buffer.has_room(&mut 0));
+    }
+
+    /// Memory of a fixed buffer runs out above a gap; a tuned one grows to what is there, up to its maximum.
+    #[test]
+    fn what_finds_no_memory_is_dropped() {
+        let kept = |kind, most| {
+            let mut buffer = begun(&settings(kind, most));
+            let mut count = 0;
+            while count < 1000 && buffer.has_room(&mut 0) {
+                buffer.on_data_above(MSS, 1, true);
+                count += 1;
+            }
+            count
+        };
+        assert_eq!(kept(ReceiveBuffer::Fixed, 131_072), 131_072 / 2304 + 1);
+        assert_eq!(kept(ReceiveBuffer::Tuned, 262_144), 262_144 / 2304 + 1);
+    }
+}
