@@ -2,6 +2,7 @@
 
 import math
 import struct
+from itertools import pairwise
 
 import polars as pl
 import pytest
@@ -61,7 +62,7 @@ def acknowledgements(path, segments, network, tcp):
 @pytest.mark.parametrize("window", [10, 20])
 @pytest.mark.parametrize("gro_us", [0, 100, 300, 900, 2000])
 def test_offload_leaves_one_acknowledgement_for_what_arrives_within_its_time(window, gro_us, tmp_path):
-    """A round trip of 0.2 ms lets 64 kB leave together, but half of the window at most: two bursts with PSH at their ends.
+    """A round trip of 0.2 ms lets 64 kB leave together, but half of the window at most: two bursts that end with PSH.
 
     At 100 Mbit/s a packet takes 0.12 ms, so that so many of a burst come within the time that the first waits, and
     with it; each packet that goes up is acknowledged at once, as the first ones are.
@@ -80,8 +81,8 @@ def test_a_window_of_one_s_own_is_told_as_it_is_and_a_tuned_one_grows(tmp_path):
     assert tuned[0] == 64_128
     # The path holds 50 kB and its queue 1.4 MB: the window must have grown with what came.
     assert 400_000 < max(tuned) <= 6_291_456 / 2
-    assert all(later >= before for before, later in zip(tuned, tuned[1:], strict=False))
-    fixed = acknowledgements(tmp_path / "fixed.pcap", 400, network, {"receive_buffer": "fixed", "receive_memory": 262_144})
+    assert all(later >= before for before, later in pairwise(tuned))
+    fixed = acknowledgements(tmp_path / "fixed.pcap", 400, network, FIXED)
     # Half of the memory, without a segment and the memory of the one that was read.
     assert 120_000 < max(fixed) <= 131_072
     constant = acknowledgements(
@@ -90,6 +91,7 @@ def test_a_window_of_one_s_own_is_told_as_it_is_and_a_tuned_one_grows(tmp_path):
     assert set(constant) == {40 * MSS}
 
 
+FIXED = {"receive_buffer": "fixed", "receive_memory": 262_144}
 SLOW_BACK = {"rate": 100_000_000, "delay": "20ms", "reverse_rate": 104_000}
 BOUND = {"receive_buffer": "window", "receiver_window": 40, "quick_acks": 0, "delayed_ack": "40ms"}
 
@@ -103,7 +105,7 @@ def test_acknowledgements_that_queue_on_their_way_back_set_the_pace_of_the_data(
 
 
 def test_acknowledgements_that_are_lost_there_make_the_others_count_for_more():
-    """With room for two, the way back takes three transmissions at most: the window bounds the rate, from both sides."""
+    """With room for two, the way back takes three transmissions at most: the window bounds the rate, on both sides."""
     transmission = HEADERS * 8 / SLOW_BACK["reverse_rate"]
     more = took(3000, SLOW_BACK | {"reverse_buffer": 2}, BOUND) - took(1000, SLOW_BACK | {"reverse_buffer": 2}, BOUND)
     round_trip = 0.04 + transmission

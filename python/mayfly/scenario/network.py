@@ -90,7 +90,7 @@ class Network(Section):
     rate: Rate = Field(as_written("10mbit"), description="bottleneck")
     reverse_rate: Rate | None = Field(None, description="bottleneck in the other direction; as rate when absent")
     delay: Delay = Field(as_written("1ms"), description="propagation delay of the bottleneck, one way; at most 60 s")
-    reverse_delay: Delay | None = Field(None, description="of the bottleneck in the other direction; as delay when absent")
+    reverse_delay: Delay | None = Field(None, description="that in the other direction; as delay when absent")
     access_rate: Rate = Field(as_written("100mbit"), description="each access link")
     exit_rate: Rate | None = Field(None, description="access link of a receiver; as access_rate when absent")
     exit_rate_up: Rate | None = Field(
