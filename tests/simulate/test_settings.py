@@ -56,7 +56,7 @@ def test_what_the_scenario_gives_is_run(settings):
 
 def test_every_setting_of_the_transport_is_in_the_section_and_in_the_native_module(schema):
     found = {name.removesuffix("_ns") for name in schema["properties"]}
-    assert found == set(Tcp.model_fields) - PYTHON_ONLY and len(found) == 36
+    assert found == set(Tcp.model_fields) - PYTHON_ONLY and len(found) == 39
     assert set(OwnTransport.model_fields) == found | {"preset"}
     assert set(native(Tcp())) == set(schema["properties"]) == set(schema["required"])
     assert schema["additionalProperties"] is False
@@ -74,7 +74,7 @@ def words_of(schema, name):
 def test_words_are_those_of_the_section(schema):
     fields = {name: field.annotation for name, field in Tcp.model_fields.items() if name not in PYTHON_ONLY}
     literal = {name: set(get_args(kind)) for name, kind in fields.items() if "Literal" in str(kind)}
-    assert len(literal) == 7
+    assert len(literal) == 8
     assert literal == {name: words_of(schema, name) for name in schema["properties"] if words_of(schema, name)}
 
 

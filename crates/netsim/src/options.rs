@@ -159,6 +159,12 @@ mod tests {
         assert_eq!(options.of(second).copied(), Some(stamped(2)));
     }
 
+    /// They are copied with every segment that has any.
+    #[test]
+    fn options_take_no_more_room_than_before_there_were_windows() {
+        assert_eq!(size_of::<SegmentOptions>(), 72);
+    }
+
     #[test]
     fn a_segment_has_room_for_four_blocks() {
         let mut options = SegmentOptions::default();

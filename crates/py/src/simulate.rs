@@ -60,6 +60,7 @@ struct Settings {
     #[serde(deserialize_with = "Option::deserialize")]
     reverse_rate_bps: Option<u64>,
     delay_ns: u64,
+    #[serde(deserialize_with = "Option::deserialize")]
     reverse_delay_ns: Option<u64>,
     access_rate_bps: u64,
     #[serde(deserialize_with = "Option::deserialize")]
