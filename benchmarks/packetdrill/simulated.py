@@ -281,6 +281,8 @@ class Simulated:
                 flags = "F" + flags
             elif role == "reset":
                 flags = "R" + flags
+            elif role == "probe":
+                seq = self.start(number + 1) - 1
             flags += "".join(flag for flag, bit in ACE.items() if ace & bit)
             options = []
             if self.stamped and (role != "reset" or ack):

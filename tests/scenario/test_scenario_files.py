@@ -49,6 +49,8 @@ BY_NAME = {
     ),
     "workload.transport": ("lab", "lab"),
     "tcp.tick": ("10ms", 0.01),
+    "tcp.gro": ("5ms", 0.005),
+    "tcp.receive_memory": ("131072", 131_072),
     "tcp.delayed_ack": ("40ms", 0.04),
     "tcp.max_rto": ("300s", 300.0),
     "workload.up_share": ("0.25", 0.25),
@@ -109,7 +111,7 @@ BY_NAME = {
     ),
     "network.link": (
         '[{from = "a", to = "b", rate = "5mbit"}]',
-        (("a", "b", None, 5_000_000, None, None, None, None, None, "compare", None),),
+        (("a", "b", None, 5_000_000, None, None, None, None, None, None, "compare", None),),
     ),
     "network.hosts": (
         '[{at = "a", name = "x"}, {at = "b", name = "y", count = 2, access_rate = "1mbit"}]',

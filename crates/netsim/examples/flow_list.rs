@@ -10,7 +10,8 @@ use std::error::Error;
 use std::io::Write;
 
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
+    StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;
@@ -40,6 +41,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             rate: rate(10_000_000)?,
             delay: ms(1),
             reverse_rate: None,
+            reverse_delay: None,
             access_rate: rate(100_000_000)?,
             exit_rate: None,
             exit_rate_up: None,
@@ -60,6 +62,9 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             header: 40,
             initial_window: 2,
             receiver_window: 43,
+            receive_buffer: ReceiveBuffer::Auto,
+            receive_memory: 6_291_456,
+            gro: Time::ZERO,
             initial_rto: ms(3000),
             min_rto: ms(200),
             max_rto: ms(60_000),

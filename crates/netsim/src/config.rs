@@ -78,12 +78,14 @@ impl Run {
     pub fn check(&self, flows: &[FlowSpec]) -> Result<(), ConfigError> {
         let network = &self.network;
         let (slowest, fastest, rates) = (1000, 400_000_000_000, "from 1 kbit/s to 400 Gbit/s");
-        let bounds: [(&'static str, u64, u64, u64, &'static str); 7] = [
+        let back = network.reverse_delay.unwrap_or(network.delay);
+        let bounds: [(&'static str, u64, u64, u64, &'static str); 8] = [
             ("duration_ns", self.duration.0, 1, LONGEST.0, "above 0 and at most 2 years"),
             ("sample_interval_ns", self.sample_interval.0, 0, LONGEST.0, "at most 2 years"),
             ("network.rate_bps", network.rate.bps(), slowest, fastest, rates),
             ("network.access_rate_bps", network.access_rate.bps(), slowest, fastest, rates),
             ("network.delay_ns", network.delay.0, 0, MINUTE.0, "at most 60 s"),
+            ("network.reverse_delay_ns", back.0, 0, MINUTE.0, "at most 60 s"),
             ("network.access_delay_ns", network.access_delay.0, 0, MINUTE.0, "at most 60 s"),
             ("network.exit_delay_ns", network.exit_delay.0, 0, MINUTE.0, "at most 60 s"),
         ];

@@ -89,6 +89,7 @@ impl Graph {
         };
         let reverse = Interface {
             rate: network.reverse_rate.unwrap_or(network.rate),
+            delay: network.reverse_delay.unwrap_or(network.delay),
             limit: network.reverse_limit,
             discipline: network.reverse_discipline.clone(),
             ..forward.clone()
@@ -103,7 +104,7 @@ impl Graph {
 
     /// The dumbbell around the medium of a cell: it has no delay, and stations are their own ends.
     pub(crate) fn cell(network: &Network, flows: &[FlowSpec]) -> Graph {
-        let network = Network { delay: Time::ZERO, exit_delay: Time::ZERO, ..network.clone() };
+        let network = Network { delay: Time::ZERO, reverse_delay: None, exit_delay: Time::ZERO, ..network.clone() };
         let mut graph = Graph::dumbbell(&network, flows);
         graph.hosts[1].count = 0;
         graph

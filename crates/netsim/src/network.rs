@@ -15,6 +15,8 @@ pub struct Network {
     pub reverse_rate: Option<BitRate>,
     /// Propagation delay of the bottleneck, one way.
     pub delay: Time,
+    /// Propagation delay of the bottleneck in the reverse direction, if another.
+    pub reverse_delay: Option<Time>,
     /// Speed of each access link, each direction.
     pub access_rate: BitRate,
     /// Speed of a receiver's access link, if another.

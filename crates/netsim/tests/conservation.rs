@@ -16,7 +16,8 @@ use std::time::Instant;
 use cell::{CHAIN, NS3, STANDARD, cell, run_of};
 use dumbbell::{ms, rate, wired};
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
+    StreamOrder,
 };
 use netsim::wlan::{AfterFailure, Aggregation, Category, Placement, Rules};
 use netsim::{
@@ -103,6 +104,9 @@ fn transport(draws: &mut Draws) -> Tcp {
         mss: draws.pick(&[1460, 1460, 536, 100]),
         initial_window: 1 + draws.below(12) as u32,
         receiver_window: 1 + draws.below(200) as u32,
+        receive_buffer: ReceiveBuffer::Auto,
+        receive_memory: 6_291_456,
+        gro: Time::ZERO,
         initial_rto: ms(draws.pick(&[200, 1000, 3000])),
         min_rto: ms(draws.pick(&[10, 200, 1000])),
         tick: Time(draws.pick(&[1, 10_000_000])),

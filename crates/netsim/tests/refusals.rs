@@ -3,6 +3,7 @@
 mod dumbbell;
 
 use dumbbell::{datagrams, go, ms, rate, transfer, wired};
+use netsim::tcp::settings::Recovery;
 use netsim::{Control, FlowSpec, Run};
 use qdisc::Limit;
 use units::Time;
@@ -21,7 +22,7 @@ const MINUTE: u64 = 60_000_000_000;
 const RATES: &str = "from 1 kbit/s to 400 Gbit/s";
 
 /// Name, field, smallest and largest value taken, bound as told.
-const BOUNDS: [(&str, Field, u64, u64, &str); 19] = [
+const BOUNDS: [(&str, Field, u64, u64, &str); 22] = [
     ("duration_ns", |run, v| run.duration = Time(v), 1, YEARS_2, "above 0 and at most 2 years"),
     ("sample_interval_ns", |run, v| run.sample_interval = Time(v), 0, YEARS_2, "at most 2 years"),
     ("network.rate_bps", |run, v| run.network.rate = rate(v), 1000, 400_000_000_000, RATES),
@@ -30,12 +31,21 @@ const BOUNDS: [(&str, Field, u64, u64, &str); 19] = [
     ("network.exit_rate_bps", |run, v| run.network.exit_rate = Some(rate(v)), 1000, 400_000_000_000, RATES),
     ("network.exit_rate_up_bps", |run, v| run.network.exit_rate_up = Some(rate(v)), 1000, 400_000_000_000, RATES),
     ("network.delay_ns", |run, v| run.network.delay = Time(v), 0, MINUTE, "at most 60 s"),
+    ("network.reverse_delay_ns", |run, v| run.network.reverse_delay = Some(Time(v)), 0, MINUTE, "at most 60 s"),
     ("network.access_delay_ns", |run, v| run.network.access_delay = Time(v), 0, MINUTE, "at most 60 s"),
     ("network.exit_delay_ns", |run, v| run.network.exit_delay = Time(v), 0, MINUTE, "at most 60 s"),
     ("tcp.mss", |run, v| run.tcp.mss = v as u32, 1, 65_000, "from 1 to 65000 bytes"),
     ("tcp.header", |run, v| run.tcp.header = v as u32, 1, 500, "from 1 to 500 bytes"),
     ("tcp.initial_window", |run, v| run.tcp.initial_window = v as u32, 1, 1000, "from 1 to 1000 segments"),
     ("tcp.receiver_window", |run, v| run.tcp.receiver_window = v as u32, 1, 1 << 20, "from 1 to 1048576 segments"),
+    ("tcp.receive_memory", |run, v| run.tcp.receive_memory = v as u32, 4096, 1 << 30, "from 4096 bytes to 1 GiB"),
+    (
+        "tcp.gro_ns",
+        |run, v| (run.tcp.gro, run.tcp.recovery) = (Time(v), Recovery::Linux),
+        0,
+        10_000_000,
+        "from 0 to 10 ms",
+    ),
     ("tcp.initial_rto_ns", |run, v| run.tcp.initial_rto = Time(v), 1_000_000, MINUTE, "from 1 ms to 60 s"),
     ("tcp.min_rto_ns", |run, v| run.tcp.min_rto = Time(v), 1_000_000, MINUTE, "from 1 ms to 60 s"),
     ("tcp.max_rto_ns", |run, v| run.tcp.max_rto = Time(v), 1_000_000_000, 10 * MINUTE, "from min_rto to 600 s"),

@@ -68,6 +68,7 @@ impl TcpEndpoint {
             Role::Fin => "fin",
             Role::Ack => "ack",
             Role::Reset => "reset",
+            Role::Probe => "probe",
         };
         let sent = self.0.take_sent().map(|out| {
             let stamps = (out.stamps.0.0, out.stamps.1.0);

@@ -60,6 +60,8 @@ struct Settings {
     #[serde(deserialize_with = "Option::deserialize")]
     reverse_rate_bps: Option<u64>,
     delay_ns: u64,
+    #[serde(deserialize_with = "Option::deserialize")]
+    reverse_delay_ns: Option<u64>,
     access_rate_bps: u64,
     #[serde(deserialize_with = "Option::deserialize")]
     exit_rate_bps: Option<u64>,
@@ -218,6 +220,7 @@ impl Settings {
                 rate: rate("network.rate", self.rate_bps)?,
                 reverse_rate: other("network.reverse_rate", self.reverse_rate_bps)?,
                 delay: Time(self.delay_ns),
+                reverse_delay: self.reverse_delay_ns.map(Time),
                 access_rate: rate("network.access_rate", self.access_rate_bps)?,
                 exit_rate: other("network.exit_rate", self.exit_rate_bps)?,
                 exit_rate_up: other("network.exit_rate_up", self.exit_rate_up_bps)?,

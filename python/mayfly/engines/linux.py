@@ -76,6 +76,8 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError(f"network.loss = {network.loss}: must be 0 with --engine linux")
     if network.impairment:
         raise MayflyError("network.impairment: must be absent with --engine linux")
+    if network.reverse_delay not in (None, network.delay):
+        raise MayflyError("network.reverse_delay: must be absent with --engine linux, whose links have one delay")
     if scenario.subflows:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
     if scenario.probes.any:

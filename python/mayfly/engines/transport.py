@@ -30,6 +30,9 @@ MOST_SYN_RETRIES = 127
 CONSTANT: dict[str, Any] = {
     "initial_rto": 1.0,
     "max_rto": 120.0,
+    "receive_buffer": None,
+    "receive_memory": 2 * LARGEST_WINDOW_BYTES,
+    "gro": 0.0,
     "delayed_ack": 0.04,
     "rto_rule": "linux",
     "tick": 1 / HZ,

@@ -19,6 +19,7 @@ OF_THE_LINK = (
     "rate",
     "reverse_rate",
     "delay",
+    "reverse_delay",
     "loss",
     "exit_rate",
     "exit_rate_up",
@@ -38,6 +39,9 @@ class Link(Section):
     rate: Rate | None = Field(None, description="speed")
     reverse_rate: Rate | None = Field(None, description="speed in the other direction; as rate of the link when absent")
     delay: Delay | None = Field(None, description="propagation delay, one way")
+    reverse_delay: Delay | None = Field(
+        None, description="propagation delay in the other direction; as delay of the link when absent"
+    )
     buffer: Buffer | None = Field(None, description="limit of the queue: packets or bytes")
     reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction")
     loss: Loss | None = Field(None, description="probability that a packet with data is lost, either way")
@@ -86,6 +90,7 @@ class Network(Section):
     rate: Rate = Field(as_written("10mbit"), description="bottleneck")
     reverse_rate: Rate | None = Field(None, description="bottleneck in the other direction; as rate when absent")
     delay: Delay = Field(as_written("1ms"), description="propagation delay of the bottleneck, one way; at most 60 s")
+    reverse_delay: Delay | None = Field(None, description="that in the other direction; as delay when absent")
     access_rate: Rate = Field(as_written("100mbit"), description="each access link")
     exit_rate: Rate | None = Field(None, description="access link of a receiver; as access_rate when absent")
     exit_rate_up: Rate | None = Field(

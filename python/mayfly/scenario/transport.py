@@ -47,7 +47,22 @@ class OwnTransport(Section):
     mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
     header: Whole = Field(40, ge=1, le=500, description="headers of every segment, bytes")
     initial_window: Whole = Field(3, ge=1, le=1000, description="segments after the handshake")
-    receiver_window: Whole = Field(43, ge=1, le=1 << 20, description="segments")
+    receiver_window: Whole = Field(43, ge=1, le=1 << 20, description="segments; of receive_buffer = window")
+    receive_buffer: Literal["auto", "window", "fixed", "tuned"] = Field(
+        "auto",
+        description="the receiver's window: window, that of receiver_window, which does not move; with recovery = linux"
+        " also fixed, half of a buffer of receive_memory bytes (SO_RCVBUF), or tuned, of one that follows what is read"
+        " in a round trip (tcp_rmem); auto: tuned with recovery = linux, else window",
+    )
+    receive_memory: Whole = Field(
+        6_291_456, ge=4096, le=1 << 30, description="memory of a receive buffer, at most where it is tuned, bytes"
+    )
+    gro: Seconds = Field(
+        as_written("0s"),
+        le=1e-2,
+        description="segments that arrive within that time go up as one and are acknowledged once (generic receive"
+        " offload); recovery = linux",
+    )
     initial_rto: Seconds = Field(as_written("3s"), ge=1e-3, le=60, description="timeout before the first RTT sample")
     min_rto: Seconds = Field(as_written("1s"), ge=1e-3, le=60, description="lower bound of the timeout")
     max_rto: Seconds = Field(as_written("60s"), le=600, description="upper bound of the timeout, at least min_rto")

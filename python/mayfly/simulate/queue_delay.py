@@ -44,4 +44,5 @@ def propagation_rtt_s(network: Network) -> float:
     """
     if network.wlan is not None:
         return 2 * network.access_delay
-    return 2 * (network.access_delay + network.delay + network.exit_delay)
+    back = network.delay if network.reverse_delay is None else network.reverse_delay
+    return 2 * (network.access_delay + network.exit_delay) + network.delay + back

@@ -175,6 +175,7 @@ def native_settings(
         "rate_bps": net.rate_bps,
         "reverse_rate_bps": network.reverse_rate,
         "delay_ns": ns(network.delay),
+        "reverse_delay_ns": None if network.reverse_delay is None else ns(network.reverse_delay),
         "access_rate_bps": network.access_rate,
         "exit_rate_bps": network.exit_rate,
         "exit_rate_up_bps": network.exit_rate_up,

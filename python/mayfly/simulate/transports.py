@@ -28,7 +28,7 @@ def native(tcp: Tcp) -> dict[str, Any]:
         Times in ns, with names that say so; the rest as in the section. What only Python reads is left out.
     """
     given = {name: getattr(tcp, name) for name in OwnTransport.model_fields if name != "preset"}
-    for name in ("initial_rto", "min_rto", "max_rto", "delayed_ack", "tick"):
+    for name in ("initial_rto", "min_rto", "max_rto", "delayed_ack", "tick", "gro"):
         given[f"{name}_ns"] = round(given.pop(name) * 1e9)
     # No clock of the simulator is finer.
     return given | {"tick_ns": max(given["tick_ns"], 1)}

@@ -4,7 +4,8 @@
 //! numbers become bytes: the SYN has the initial number, payload comes behind it. What a packet of the simulator does
 //! not say, because its ends know it, is kept per flow: what either end has heard and acknowledged. An MSS option is on
 //! every SYN, timestamps (RFC 7323) where the run has them, in milliseconds, and SACK blocks (RFC 2018) but in scripted
-//! connections; the window scale is left out. QUIC is UDP whose payload is not there. Cost: nothing while no run is recorded, else O(1) per packet and a fixed state per flow.
+//! connections. QUIC is UDP whose payload is not there. A window that moves stands there with its scale (RFC 7323) on every SYN; of one
+//! that does not the scale is left out. Cost: nothing while no run is recorded, else O(1) per packet and a fixed state per flow.
 
 use std::fmt;
 use std::io::{BufWriter, Write};
@@ -13,7 +14,7 @@ use qdisc::{Ecn, Kind, Packet};
 use units::{Direction, Time};
 
 use crate::flow::FlowSpec;
-use crate::options::SegmentOptions;
+use crate::options::{SegmentOptions, UNTOLD};
 use crate::tcp::settings::Tcp;
 use crate::wire::handle::{Handle, Mark};
 
@@ -94,6 +95,8 @@ struct Format {
     headers: u32,
     mss: u32,
     window: u16,
+    /// Scale of a window that moves.
+    scale: Option<u32>,
     timestamps: bool,
     fin_on_data: bool,
     quic: bool,
@@ -108,6 +111,7 @@ impl Format {
             // The option does not reckon with other options (RFC 6691): a segment with timestamps holds that much less.
             mss: tcp.mss + tcp.headers() - tcp.header,
             window: (u64::from(tcp.receiver_window) * u64::from(tcp.mss)).min(WIDEST_WINDOW) as u16,
+            scale: tcp.window_scale(),
             timestamps: tcp.timestamps,
             fin_on_data: tcp.fin_on_data,
             quic: tcp.recovery.is_quic(),
@@ -299,6 +303,9 @@ impl Tape {
         if flags & SYN != 0 {
             more.extend([2, 4]);
             more.extend((format.mss as u16).to_be_bytes());
+            if let Some(scale) = format.scale {
+                more.extend([1, 3, 3, scale as u8]);
+            }
         }
         if format.timestamps {
             more.extend([1, 1, 8, 10]);
@@ -334,7 +341,10 @@ impl Tape {
         header.extend(number(from, seq).to_be_bytes());
         header.extend(ack.to_be_bytes());
         header.extend([((5 + more.len() / 4) as u8) << 4 | ace >> 2, flags]);
-        header.extend(format.window.to_be_bytes());
+        let told = options.map_or(UNTOLD, |options| options.window);
+        let scale = format.scale.filter(|_| flags & SYN == 0).unwrap_or(0);
+        let window = if told == UNTOLD { format.window } else { (told >> scale).min(WIDEST_WINDOW as u32) as u16 };
+        header.extend(window.to_be_bytes());
         header.extend([0; 4]);
         header.extend(more);
         header

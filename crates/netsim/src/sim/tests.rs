@@ -18,6 +18,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
             rate: rate(10_000_000),
             delay: Time::from_millis(1),
             reverse_rate: None,
+            reverse_delay: None,
             access_rate: rate(100_000_000),
             exit_rate: None,
             exit_rate_up: None,

@@ -46,6 +46,8 @@ pub enum Role {
     Ack,
     /// RST: the acknowledgement is 0 where it has none.
     Reset,
+    /// Without payload, with the number before the first not acknowledged: it asks for the window.
+    Probe,
 }
 
 /// A segment that this end has sent.
@@ -441,7 +443,9 @@ impl Endpoint {
         let accurate = self.tcp.ecn.counts();
         let told = ack > self.sends.sender.una() || !segment.blocks.is_empty() || ece || accurate;
         // A duplicate brings no data and leaves the window as it was (RFC 5681, 2).
-        if told || segment.numbers.is_none() && !moved && !segment.syn {
+        // The sender of Linux reads the window itself.
+        let reads = self.tcp.recovery.is_linux() && !segment.syn;
+        if told || segment.numbers.is_none() && !moved && !segment.syn || reads && moved {
             let options = self.keep(segment, !segment.syn);
             let handle = Handle { slot: SENDS, mark: Mark::Plain, echo: ece, number: ack };
             self.send(|half, tcp, net| {
@@ -478,6 +482,9 @@ impl Endpoint {
         let (stamp, echoed) = segment.stamps.unwrap_or_default();
         let mut options = SegmentOptions::stamped(stamp);
         options.echoed = echoed;
+        if self.tcp.recovery.is_linux() {
+            options.window = segment.window.saturating_mul(self.tcp.mss);
+        }
         let bare = !segment.syn && segment.numbers.is_none();
         if self.tcp.ecn.counts() && heard {
             options.told = Some(Told {
@@ -531,6 +538,7 @@ impl Endpoint {
         let handle = Handle::unpack(packet.handle);
         let (shape, sends) = (&self.sends.shape, handle.slot == SENDS);
         let role = match handle.number {
+            _ if handle.mark == Mark::Probe => Role::Probe,
             _ if !sends || handle.mark != Mark::Plain => Role::Ack,
             0 => Role::Syn,
             number if number > shape.data => Role::Fin,

@@ -263,6 +263,14 @@ impl ReceivingEnd {
         each!(self, ReceivingEnd, receiver => receiver.on_segment(handle, options, marked, shape, tcp, net))
     }
 
+    /// The sender asks for the window.
+    pub(crate) fn on_probe(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
+        match self {
+            ReceivingEnd::Rfc(_) => unreachable!("a sender of the RFCs does not probe"),
+            ReceivingEnd::Linux(receiver) => receiver.on_probe(shape, tcp, net),
+        }
+    }
+
     /// Takes the timestamp of segment `seq`, whose options are in `net`.
     pub(crate) fn on_stamp(&mut self, seq: u32, options: u32, net: &mut Net) {
         each!(self, ReceivingEnd, receiver => receiver.on_stamp(seq, options, net))

@@ -45,6 +45,8 @@ pub(crate) struct Riding {
     marks: u32,
     /// The last of them was marked: with [`EcnMode::Dctcp`](settings::EcnMode::Dctcp) only.
     echo: bool,
+    /// Window, bytes; [`UNTOLD`](crate::options::UNTOLD) where it is constant.
+    window: u32,
 }
 
 /// Constants of one connection.
@@ -85,16 +87,21 @@ impl Shape {
     /// Segment `seq` on its way to the receiver, while `una` is the first one not acknowledged.
     #[inline]
     fn segment(&self, seq: u32, una: u32, tcp: &Tcp) -> Packet {
-        let payload = match seq {
-            s if s == 0 || s > self.data => 0,
-            s if s == self.end => self.tail,
-            _ => tcp.mss,
-        };
         let mut packet = self.owner.packet(self.way(Direction::Forward), Kind::Data, Mark::Plain, seq);
-        packet.len = tcp.headers() + payload;
+        packet.len = tcp.headers() + self.payload(seq, tcp);
         packet.progress = self.bytes_before(seq, tcp);
         packet.remaining = self.size_bytes - self.bytes_before(una, tcp);
         packet
+    }
+
+    /// Payload of segment `seq`, bytes.
+    #[inline]
+    fn payload(&self, seq: u32, tcp: &Tcp) -> u32 {
+        match seq {
+            s if s == 0 || s > self.data => 0,
+            s if s == self.end => self.tail,
+            _ => tcp.mss,
+        }
     }
 
     /// Direction of travel in the network.
@@ -238,6 +245,7 @@ impl Connection {
     pub(crate) fn on_forward(&mut self, handle: Handle, options: u32, marked: bool, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Plain => self.receiver.on_segment(handle, options, marked, &self.shape, tcp, net),
+            Mark::Probe => self.receiver.on_probe(&self.shape, tcp, net),
             _ => {
                 self.receiver.hear(options, &self.shape, tcp, net);
                 self.receiver.on_close(tcp, net);
@@ -254,7 +262,7 @@ impl Connection {
                 net.hosts.on_opening(self.shape.hosts.0, net.options.told(options));
                 self.sender.open(&self.shape, tcp, net);
             }
-            Mark::Plain => self.sender.on_ack(handle, options, &self.shape, tcp, net),
+            Mark::Plain | Mark::Probe => self.sender.on_ack(handle, options, &self.shape, tcp, net),
             Mark::Close => {
                 self.sender.on_ack(handle, options, &self.shape, tcp, net);
                 let ack = self.shape.control(Direction::Forward, Mark::Close, 0, tcp);

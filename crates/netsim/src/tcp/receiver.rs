@@ -5,7 +5,7 @@ use qdisc::Packet;
 use units::{Direction, Time};
 
 use crate::event::Kind;
-use crate::options::{MOST_BLOCKS, SegmentOptions};
+use crate::options::{MOST_BLOCKS, SegmentOptions, UNTOLD};
 use crate::tcp::accurate::Marks;
 use crate::tcp::blocks::Blocks;
 use crate::tcp::ring::Ring;
@@ -110,7 +110,8 @@ impl Receiver {
     /// What data to the sender may acknowledge now.
     pub(super) fn riding(&self, tcp: &Tcp) -> Option<Riding> {
         let echo = self.echo && tcp.ecn == EcnMode::Dctcp;
-        (self.next > 0).then_some(Riding { ack: self.next, stamp: self.stamp, marks: self.marks.whole(), echo })
+        let marks = self.marks.whole();
+        (self.next > 0).then_some(Riding { ack: self.next, stamp: self.stamp, marks, echo, window: UNTOLD })
     }
 
     /// Data that was sent now carries the acknowledgement that may have been due; not the echo of RFC 3168.

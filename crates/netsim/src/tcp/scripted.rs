@@ -162,6 +162,7 @@ impl Scripted {
             let half = &mut self.halves[half];
             match handle.mark {
                 Mark::Plain => half.receiver.on_segment(handle, options, marked, &half.shape, tcp, scene.net),
+                Mark::Probe => half.receiver.on_probe(&half.shape, tcp, scene.net),
                 _ => {
                     half.receiver.hear(options, &half.shape, tcp, scene.net);
                     half.receiver.on_close(tcp, scene.net);

@@ -442,7 +442,7 @@ impl Sender {
         }
         if tcp.timestamps || shape.riding.is_some() {
             let mut options = SegmentOptions::stamped(net.now);
-            if let Some(Riding { ack, stamp, marks, echo }) = shape.riding {
+            if let Some(Riding { ack, stamp, marks, echo, .. }) = shape.riding {
                 (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
                 (options.marks, options.echo) = (marks, echo);
             }
@@ -502,7 +502,9 @@ impl Sender {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tcp::settings::{CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, RtoRule, StreamOrder};
+    use crate::tcp::settings::{
+        CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, RtoRule, StreamOrder,
+    };
 
     /// Congestion window and slow-start threshold, segments.
     pub(crate) fn windows(sender: &Sender) -> (f64, f64) {
@@ -526,6 +528,9 @@ pub(crate) mod tests {
             header: 40,
             initial_window: 2,
             receiver_window: 43,
+            receive_buffer: ReceiveBuffer::Auto,
+            receive_memory: 6_291_456,
+            gro: Time::ZERO,
             initial_rto: Time::from_millis(3000),
             min_rto: Time::from_millis(200),
             max_rto: Time::from_millis(60_000),

@@ -123,6 +123,20 @@ pub enum CachedMetrics {
     Threshold,
 }
 
+/// The receiver's window, of both ends as Linux has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReceiveBuffer {
+    /// Tuned where the ends are those of Linux, else the window.
+    Auto,
+    /// The window is `receiver_window` and does not move.
+    Window,
+    /// The window follows a buffer of a fixed size, as with the socket option `SO_RCVBUF`.
+    Fixed,
+    /// The window follows a buffer that follows what the application reads in a round trip.
+    Tuned,
+}
+
 /// Explicit congestion notification: which data may be marked, and what acknowledgements tell of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -184,6 +198,13 @@ pub struct Tcp {
     pub initial_window: u32,
     /// Receiver window, segments.
     pub receiver_window: u32,
+    /// Where the window comes from.
+    pub receive_buffer: ReceiveBuffer,
+    /// Memory of a receive buffer, at most where it is tuned, bytes; half of it is window.
+    pub receive_memory: u32,
+    /// How long packets that arrive are held to be taken as one (generic receive offload); zero takes each alone.
+    #[serde(rename = "gro_ns")]
+    pub gro: Time,
     /// Retransmission timeout before the first RTT sample.
     #[serde(rename = "initial_rto_ns")]
     pub initial_rto: Time,
@@ -294,11 +315,13 @@ impl Tcp {
     /// # Errors
     /// The first value out of its bounds.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        let bounds: [(&'static str, u64, u64, u64, &'static str); 9] = [
+        let bounds: [(&'static str, u64, u64, u64, &'static str); 11] = [
             ("tcp.mss", self.mss.into(), 1, 65_000, "from 1 to 65000 bytes"),
             ("tcp.header", self.header.into(), 1, 500, "from 1 to 500 bytes"),
             ("tcp.initial_window", self.initial_window.into(), 1, 1000, "from 1 to 1000 segments"),
             ("tcp.receiver_window", self.receiver_window.into(), 1, 1 << 20, "from 1 to 1048576 segments"),
+            ("tcp.receive_memory", self.receive_memory.into(), 4096, 1 << 30, "from 4096 bytes to 1 GiB"),
+            ("tcp.gro_ns", self.gro.0, 0, 10_000_000, "from 0 to 10 ms"),
             ("tcp.initial_rto_ns", self.initial_rto.0, 1_000_000, 60_000_000_000, "from 1 ms to 60 s"),
             ("tcp.min_rto_ns", self.min_rto.0, 1_000_000, 60_000_000_000, "from 1 ms to 60 s"),
             ("tcp.max_rto_ns", self.max_rto.0, self.min_rto.0, 600_000_000_000, "from min_rto to 600 s"),
@@ -339,6 +362,23 @@ impl Tcp {
                 word,
                 "aimd, cubic, dctcp, prague or bbr with tcp.recovery = linux; all work with tcp.recovery = sack",
             ));
+        }
+        if !self.recovery.is_linux() {
+            if !matches!(self.receive_buffer, ReceiveBuffer::Auto | ReceiveBuffer::Window) {
+                let word = format!("{:?}", self.receive_buffer).to_lowercase();
+                return Err(ConfigError::Value(
+                    "tcp.receive_buffer",
+                    word,
+                    "auto or window without tcp.recovery = linux",
+                ));
+            }
+            if self.gro > Time::ZERO {
+                let value = self.gro.0.to_string();
+                return Err(ConfigError::Value("tcp.gro_ns", value, "0 without tcp.recovery = linux"));
+            }
+        } else if self.receive_buffer() != ReceiveBuffer::Window && self.receive_memory / 4 < self.mss {
+            let value = self.receive_memory.to_string();
+            return Err(ConfigError::Value("tcp.receive_memory", value, "at least 4 segments of tcp.mss"));
         }
         if let Some((modes, bound)) = self.congestion.traits().needs_ecn
             && !modes.contains(&self.ecn)
@@ -390,6 +430,21 @@ impl Tcp {
             }
         }
         Ok(())
+    }
+
+    /// Where the window comes from, `Auto` resolved.
+    #[inline]
+    pub(crate) fn receive_buffer(&self) -> ReceiveBuffer {
+        match self.receive_buffer {
+            ReceiveBuffer::Auto if self.recovery.is_linux() => ReceiveBuffer::Tuned,
+            ReceiveBuffer::Auto => ReceiveBuffer::Window,
+            kind => kind,
+        }
+    }
+
+    /// Power of two in which a window that moves is told.
+    pub(crate) fn window_scale(&self) -> Option<u32> {
+        crate::tcp::linux::window_scale(self)
     }
 
     /// Headers of a segment without SACK blocks, bytes.

@@ -13,6 +13,8 @@ pub(crate) enum Mark {
     Close,
     /// Reverse: SYN of a receiver that opens.
     Open,
+    /// Forward: without payload and with a number from before, so that the receiver tells its window.
+    Probe,
 }
 
 /// A packet's handle: slot of its connection, mark, ECN flag, sequence or acknowledgement number.
@@ -36,7 +38,8 @@ impl Handle {
         let mark = match bits >> 32 & 3 {
             0 => Mark::Plain,
             1 => Mark::Close,
-            _ => Mark::Open,
+            2 => Mark::Open,
+            _ => Mark::Probe,
         };
         Handle { slot: (bits >> 35) as usize, mark, echo: bits >> 34 & 1 == 1, number: bits as u32 }
     }
@@ -85,7 +88,7 @@ mod tests {
 
     #[test]
     fn handles_survive_packing() {
-        for mark in [Mark::Plain, Mark::Close, Mark::Open] {
+        for mark in [Mark::Plain, Mark::Close, Mark::Open, Mark::Probe] {
             for echo in [false, true] {
                 let handle = Handle { slot: 123_456_789, mark, echo, number: u32::MAX };
                 assert_eq!(Handle::unpack(handle.pack()), handle);

@@ -2,7 +2,8 @@
 #![allow(dead_code)]
 
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, Recovery, RecoveryExit, RtoRule, StreamOrder,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
+    StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, disciplines};
@@ -28,6 +29,7 @@ pub fn wired(discipline: &str) -> Run {
             rate: rate(10_000_000),
             delay: ms(1),
             reverse_rate: None,
+            reverse_delay: None,
             access_rate: rate(100_000_000),
             exit_rate: None,
             exit_rate_up: None,
@@ -48,6 +50,9 @@ pub fn wired(discipline: &str) -> Run {
             header: 40,
             initial_window: 3,
             receiver_window: 43,
+            receive_buffer: ReceiveBuffer::Auto,
+            receive_memory: 6_291_456,
+            gro: Time::ZERO,
             initial_rto: ms(3000),
             min_rto: ms(1000),
             max_rto: ms(60_000),

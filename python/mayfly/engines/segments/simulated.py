@@ -19,6 +19,8 @@ from mayfly.workload.lists import flow_list
 FAST_BPS = 400_000_000_000
 """Of the links that shall take no time."""
 QUEUE_PACKETS = 100_000
+RECEIVE_MEMORY = 2 * (16 << 20)
+"""Of a receiver whose buffer the guest sets: SO_RCVBUF counts the payload, the kernel takes twice as much."""
 RULES = {"cubic": "cubic", "reno": "aimd", "bbr": "bbr"}
 """Congestion controls of Linux by their names here."""
 
@@ -72,9 +74,7 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
         "fin": False,
     }
     if not pattern.get("tuned"):
-        # As long as the kernel's window grows it acknowledges every segment at once (tcp_grow_window), and the guest's
-        # fixed buffer lets it grow for longer than a flow lasts.
-        tcp["delayed_ack"] = 0
+        tcp |= {"receive_buffer": "fixed", "receive_memory": RECEIVE_MEMORY}
     tcp["recovery"] = "linux" if pattern["sack"] else "linux-without-sack"
     network = {
         "rate": link["rate_bps"],

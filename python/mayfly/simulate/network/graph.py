@@ -198,8 +198,12 @@ class Graph:
         buffer = link.buffer or network.buffer
         reverse_buffer = link.reverse_buffer or link.buffer or network.reverse_buffer or network.buffer
         reverse = link.reverse_discipline or network.reverse_discipline
+        delays = [network.delay, network.delay if network.reverse_delay is None else network.reverse_delay]
+        if link.delay is not None:
+            delays = [link.delay, link.delay]
+        if link.reverse_delay is not None:
+            delays[1] = link.reverse_delay
         shared = {
-            "delay_ns": round((network.delay if link.delay is None else link.delay) * 1e9),
             "loss": network.loss if link.loss is None else link.loss,
         }
 
@@ -208,6 +212,7 @@ class Graph:
             one = full_packet_bytes if limit[1] == "bytes" else 1
             return shared | {
                 "rate_bps": self.link_rate_bps(link, back),
+                "delay_ns": round(delays[back] * 1e9),
                 "limit": {limit[1]: limit[0] - (one if network.buffer_counts_transmission else 0)},
                 "discipline": discipline.native,
             }

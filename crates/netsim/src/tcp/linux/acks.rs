@@ -5,7 +5,7 @@ use units::Time;
 use super::clock::us;
 use super::rate::RateSample;
 use super::sender::{REORDERING, Sender, State};
-use crate::options::Block;
+use crate::options::{Block, UNTOLD};
 use crate::tcp::Shape;
 use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;
@@ -17,11 +17,11 @@ const MOST_REORDERING: u32 = 300;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
     pub(super) una_advanced: bool,
+    /// It tells the window, and is none that was overtaken.
+    pub(super) window_told: bool,
     /// It acknowledged data, or the SYN.
     pub(super) data_acked: bool,
     pub(super) syn_acked: bool,
-    /// It is the first behind the SYN-ACK, whose number is above that one's: the window is taken from it.
-    pub(super) window_updated: bool,
     /// Data was newly acknowledged selectively.
     pub(super) data_sacked: bool,
     /// It carries an echo of a mark.
@@ -45,7 +45,7 @@ impl Flags {
 
     /// It cannot be a duplicate.
     pub(super) fn not_dup(&self) -> bool {
-        self.una_advanced || self.acked() || self.window_updated
+        self.una_advanced || self.acked() || self.window_told
     }
 
     fn alerts(&self) -> bool {
@@ -78,6 +78,9 @@ impl Sender {
         let prior_packets = self.packets_out;
         let (delivered, lost) = (self.delivered, self.lost);
         let selective = tcp.recovery.is_selective();
+        let (told, stamp) =
+            net.options.of(options).map_or((UNTOLD, Time::ZERO), |options| (options.window, options.stamp));
+        self.heard = self.heard.max(stamp);
         let stamp_echo = net.options.of(options).filter(|_| tcp.timestamps).map(|options| options.echoed);
         let stamp_echo = stamp_echo.map(|echoed| self.clock.stamp(echoed));
         let (mut blocks, mut count) = ([(0, 0); 4], 0);
@@ -105,7 +108,11 @@ impl Sender {
             flags.una_advanced = true;
             self.attempts = 0;
         }
-        flags.window_updated = std::mem::take(&mut self.first_ack);
+        flags.window_told = std::mem::take(&mut self.first_ack);
+        if told != UNTOLD && (flags.una_advanced || told > self.window) {
+            flags.window_told = true;
+            self.take_window(told, tcp, net);
+        }
         let prior_fack = if selective { self.highest_sack() } else { self.una };
         self.una = ack;
         if count > 0 {
@@ -120,6 +127,7 @@ impl Sender {
             if self.tlp_high_seq.is_some() {
                 self.process_tlp_ack(ack, &flags, tcp, net);
             }
+            self.check_closed_window(shape, tcp, net);
             return;
         }
         self.clean(prior_fack, prior_una, stamp_echo, &mut flags, &mut sacks, &mut sample, tcp, now);

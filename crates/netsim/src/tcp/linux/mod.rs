@@ -14,10 +14,13 @@
 
 mod acks;
 mod bbr;
+mod buffer;
 mod clock;
+mod closed;
 mod control;
 mod cubic;
 mod delivery;
+mod gro;
 mod host;
 mod losses;
 mod marks;
@@ -36,7 +39,9 @@ mod state;
 mod timers;
 mod undo;
 mod window;
+mod writes;
 
 pub(crate) use metrics::Metrics;
+pub(crate) use buffer::scale as window_scale;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

@@ -24,8 +24,6 @@ pub(super) const PACING_SHIFT: u32 = 10;
 const RTT_SHIFT: u32 = 9;
 /// Most segments of what leaves together as BBR counts with it.
 const MOST_GOAL: u32 = 0x7f;
-/// Bytes that a program's data is cut into (`tcp_xmit_size_goal`): half of the largest window that a SYN-ACK can tell.
-pub(super) const WRITTEN_TOGETHER: u32 = 65_535 / 2;
 /// Percent of a window per round trip in slow start (`tcp_pacing_ss_ratio`).
 const SLOW_START: u64 = 200;
 
@@ -45,32 +43,32 @@ impl Sender {
         let before = self.packets_out;
         // Nothing but the SYN leaves before that is acknowledged.
         let last = if self.una == 0 { 0 } else { shape.last };
-        let (mut limited, mut throttled) = (false, false);
+        let mut limited = false;
         if self.nxt <= last {
+            self.take_write(shape, tcp);
             let most = self.together();
             while self.nxt <= last && !self.must_wait(shape, tcp, net) {
                 // The FIN, alone or with the last data, does not wait for the window.
                 let closes = tcp.fin && self.nxt == shape.fin;
                 let quota = if closes { 1 } else { self.quota() };
-                if quota == 0 || !self.is_in_receiver_window(tcp) {
+                if quota == 0 || !self.is_in_receiver_window(self.nxt, shape, tcp) {
                     break;
                 }
-                let left = self.left_of_write(shape, tcp);
-                if left > 1 && self.may_defer(left, most, &mut limited, shape, tcp, net) {
+                let left = self.left_of_write();
+                if left > 1 && self.may_defer(left, most, &mut limited, tcp, net) {
                     break;
                 }
                 let count = quota.min(most).min(left);
-                throttled = self.is_throttled(count, false, self.is_paced(tcp), shape, net);
-                if throttled {
+                if self.is_throttled(count, false, self.is_paced(tcp), shape, net) {
                     break;
                 }
                 self.send_together(count, shape, tcp, net);
             }
         }
-        if self.una > 0 && !throttled {
-            self.written_from = self.written_from.min(self.nxt);
-        }
         self.note_sent(before, limited, true, shape, tcp, net);
+        if self.packets_out == 0 && self.pending == Pending::Nothing {
+            self.check_closed_window(shape, tcp, net);
+        }
     }
 
     /// Segments that leave together at most (`tcp_tso_autosize`).
@@ -88,22 +86,27 @@ impl Sender {
         self.cwnd.saturating_sub(self.in_flight()).min((self.cwnd >> 1).max(1))
     }
 
-    /// Segments from the next one on that lie in one piece of memory, of those that the program's data is cut into. While it
-    /// hands the data over the first piece is filled again as fast as it is sent.
-    fn left_of_write(&self, shape: &Shape, tcp: &Tcp) -> u32 {
-        let (seq, last) = (self.nxt, shape.last);
-        if seq == 0 || seq > shape.data {
-            return 1;
+    /// Segments from the next one on that lie in one piece of memory, of those that the program's data is cut into.
+    fn left_of_write(&mut self) -> u32 {
+        self.writes.end_of(self.nxt) + 1 - self.nxt
+    }
+
+    /// The application has written what there is to send.
+    fn take_write(&mut self, shape: &Shape, tcp: &Tcp) {
+        let last = shape.data.min(shape.end);
+        if self.una > 0 && last > self.writes.to() {
+            let first = self.writes.to().max(self.nxt - 1) + 1;
+            let room = self.cwnd.saturating_sub(self.in_flight()).min(self.receiver_room());
+            let queued = first - self.nxt;
+            self.writes.write(first, last, room.saturating_sub(queued), self.together(), self.widest, tcp.mss);
         }
-        let end = if tcp.fin_on_data { last } else { shape.data };
-        (self.written - seq.saturating_sub(self.written_from) % self.written).min(end + 1 - seq)
     }
 
     /// Whether to wait for room for more, because an acknowledgement is about to come (`tcp_tso_should_defer`). `left` segments
     /// of the program's data lie together, and `most` may leave together; `limited` is set when the window is what bounds them.
-    fn may_defer(&self, left: u32, most: u32, limited: &mut bool, shape: &Shape, tcp: &Tcp, net: &Net) -> bool {
+    fn may_defer(&self, left: u32, most: u32, limited: &mut bool, tcp: &Tcp, net: &Net) -> bool {
         let room = self.cwnd.saturating_sub(self.in_flight());
-        let window = self.left_of_receiver_window(tcp);
+        let window = self.receiver_room();
         let limit = room.min(window);
         if limit >= most || self.state >= State::Recovery || self.packets_out == 0 {
             return false;
@@ -111,8 +114,9 @@ impl Sender {
         if net.now > self.next_departure + Time::from_millis(1) {
             return false;
         }
-        let is_tail = self.nxt + left > shape.data;
-        if !is_tail && limit >= left || limit >= self.cwnd.min(tcp.receiver_window).div_ceil(3) {
+        let is_tail = self.writes.is_last();
+        let chunk = u64::from(self.window).min(u64::from(self.cwnd) * u64::from(tcp.mss)) / 3;
+        if !is_tail && limit >= left || u64::from(limit) * u64::from(tcp.mss) >= chunk {
             return false;
         }
         let srtt_ns = i64::from(self.estimator.srtt_us) * 125;
@@ -127,24 +131,15 @@ impl Sender {
         window <= room && window <= left || !(is_tail && tcp.fin_on_data)
     }
 
-    /// Segments of the receiver's window from the next one on.
-    #[inline]
-    fn left_of_receiver_window(&self, tcp: &Tcp) -> u32 {
-        (self.una + tcp.receiver_window).saturating_sub(self.nxt)
-    }
-
-    #[inline]
-    fn is_in_receiver_window(&self, tcp: &Tcp) -> bool {
-        self.nxt < self.una + tcp.receiver_window
-    }
-
     /// Sends the next `count` segments, as one buffer, as far as the receiver's window lets it.
     fn send_together(&mut self, count: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let first = self.nxt;
-        let end = first + count.min(self.left_of_receiver_window(tcp)).max(1);
+        let end = first + count.min(self.receiver_room()).max(1);
         let had_none = self.packets_out == 0;
         for seq in first..end {
             self.queue.add(seq, self.una);
+            // The last of what leaves together has PSH.
+            self.queue.at(seq).pushed = seq > first && seq + 1 == end || self.writes.pushes(seq);
         }
         self.queue.split(first);
         self.transmit_together(first, end, true, shape, tcp, net);
@@ -217,10 +212,13 @@ impl Sender {
         let mut segment = shape.segment(seq, self.una, tcp);
         let payload = segment.len - tcp.headers();
         let told = self.put_marks(seq, fresh, &mut segment, shape, tcp, net);
-        if tcp.timestamps || shape.riding.is_some() || told.is_some() {
+        let pushed = seq > 0 && self.queue.get(seq).pushed;
+        if tcp.timestamps || shape.riding.is_some() || told.is_some() || pushed {
             let mut options = SegmentOptions::stamped(net.now).telling(told);
-            if let Some(Riding { ack, stamp, .. }) = shape.riding {
-                (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
+            (options.echoed, options.pushed) = (self.heard, pushed);
+            if let Some(Riding { ack, stamp, window, .. }) = shape.riding {
+                (options.ack, options.ack_bytes) = (ack, shape.riding_bytes);
+                (options.echoed, options.window) = (stamp, window);
             }
             segment.options = net.options.keep(options);
         }
@@ -345,10 +343,10 @@ impl Sender {
         }
         if self.tlp_high_seq.is_none() {
             self.tlp_retrans = false;
-            if self.nxt <= shape.last && self.is_in_receiver_window(tcp) {
+            if self.nxt <= shape.last && self.is_in_receiver_window(self.nxt, shape, tcp) {
                 if !self.must_wait(shape, tcp, net) {
                     let before = self.packets_out;
-                    let count = self.quota().max(1).min(self.together()).min(self.left_of_write(shape, tcp));
+                    let count = self.quota().max(1).min(self.together()).min(self.left_of_write());
                     if !self.is_throttled(count, false, self.is_paced(tcp), shape, net) {
                         self.send_together(count, shape, tcp, net);
                         self.note_sent(before, false, false, shape, tcp, net);

@@ -11,6 +11,8 @@ pub(super) enum Pending {
     Retransmit,
     /// A probe for a loss at the tail.
     LossProbe,
+    /// A probe of a window that is closed.
+    WindowProbe,
     /// The end of the time that reordering may take.
     Reordering,
 }

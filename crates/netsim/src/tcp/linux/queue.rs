@@ -35,6 +35,8 @@ pub(super) struct Segment {
     pub(super) ever_retrans: bool,
     /// It is the first of its buffer.
     begins: bool,
+    /// It has PSH.
+    pub(super) pushed: bool,
     listed: bool,
 }
 
@@ -51,6 +53,7 @@ const FRESH: Segment = Segment {
     retrans: false,
     ever_retrans: false,
     begins: false,
+    pushed: false,
     listed: false,
 };
 

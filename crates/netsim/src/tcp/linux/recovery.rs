@@ -290,7 +290,7 @@ impl Sender {
                 }
             } else if flags.una_advanced && !recovered {
                 self.high_seq = self.nxt;
-                if self.nxt <= shape.last && self.nxt < self.una + tcp.receiver_window {
+                if self.nxt <= shape.last && self.is_in_receiver_window(self.nxt, shape, tcp) {
                     *rexmit = Rexmit::New;
                     return;
                 }

@@ -2,17 +2,18 @@
 
 use units::Time;
 
+use super::buffer::Buffer;
 use super::clock::{Clock, Jiffies};
 use super::control::Controller;
 use super::host::HostQueue;
 use super::metrics::Metrics;
-use super::output::WRITTEN_TOGETHER;
 use super::pending::Pending;
 use super::queue::Queue;
 use super::rack::Rack;
 use super::rate::RateMeter;
 use super::receiver::Receiver;
 use super::rtt::Estimator;
+use super::writes::Writes;
 use crate::out::records::FlowRecord;
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Life, Shape};
@@ -58,6 +59,15 @@ pub(crate) struct Sender {
     /// Blocks of the last acknowledgement that had any.
     pub(super) known_blocks: [(u32, u32); 4],
 
+    /// What the receiver's window holds from `una` on, and the widest there was (`snd_wnd`, `max_window`), bytes.
+    pub(super) window: u32,
+    pub(super) widest: u32,
+    /// Probes of a window that is closed, since it was open.
+    pub(super) probes: u32,
+    /// Timestamp that the receiver sent last.
+    pub(super) heard: Time,
+    /// How the application's data lies in buffers.
+    pub(super) writes: Writes,
     /// Payload of a segment, bytes.
     pub(super) mss: u32,
     pub(super) cwnd: u32,
@@ -131,10 +141,6 @@ pub(crate) struct Sender {
     pub(super) pacing_rate: u64,
     /// Segments with payload that have left.
     pub(super) data_sent: u64,
-    /// The first segment that waited when the program handed its data over; the largest number before it has.
-    pub(super) written_from: u32,
-    /// Segments of a piece of what it hands over.
-    pub(super) written: u32,
 
     /// The next data sent for the first time tells that the window was reduced.
     pub(super) owes_cwr: bool,
@@ -185,6 +191,11 @@ impl Sender {
             retrans_out: 0,
             fack: 0,
             known_blocks: [(0, 0); 4],
+            window: Buffer::of(tcp, false).first_window(),
+            widest: Buffer::of(tcp, false).first_window(),
+            probes: 0,
+            heard: Time::ZERO,
+            writes: Writes::none(),
             mss: tcp.mss,
             cwnd: tcp.initial_window,
             cwnd_cnt: 0,
@@ -230,8 +241,6 @@ impl Sender {
             pace_event: Time::NEVER,
             pacing_rate: 0,
             data_sent: 0,
-            written_from: u32::MAX,
-            written: (WRITTEN_TOGETHER / tcp.mss).max(1),
             owes_cwr: false,
             first_ack: false,
             syn_lost: false,
@@ -305,13 +314,14 @@ impl Sender {
         if tcp.restart_after_idle && self.packets_out == 0 && idle > self.rto && !self.controller.has_model() {
             self.restart_window(idle, tcp, net);
         }
-        self.written_from = u32::MAX;
         self.rate.on_write(self.delivered, self.in_flight());
     }
 
     #[inline]
     pub(crate) fn on_ack(&mut self, handle: Handle, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        if handle.number > self.nxt {
+        let answers_syn = net.options.of(options).is_some_and(|options| options.syn);
+        // The answer to the SYN that comes again tells nothing new.
+        if handle.number > self.nxt || answers_syn && self.established {
             return;
         }
         self.hear(handle, options, shape, tcp, net);

@@ -44,7 +44,7 @@ impl Sender {
         }
     }
 
-    fn clear_timer(&mut self) {
+    pub(super) fn clear_timer(&mut self) {
         self.pending = Pending::Nothing;
         self.deadline = Time::NEVER;
     }
@@ -119,6 +119,10 @@ impl Sender {
             Pending::Nothing => {}
             Pending::Reordering => self.reordering_passed(shape, tcp, net),
             Pending::LossProbe => self.send_loss_probe(shape, tcp, net),
+            Pending::WindowProbe => {
+                self.pending = Pending::Nothing;
+                return self.probe_window(shape, tcp, net);
+            }
             Pending::Retransmit => {
                 self.pending = Pending::Nothing;
                 return self.retransmission_timeout(shape, tcp, net);

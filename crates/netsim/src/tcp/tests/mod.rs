@@ -382,7 +382,7 @@ impl<'a> Bench<'a> {
             (Direction::Forward, _) => Segment::Bare,
             (Direction::Reverse, Mark::Plain) => Segment::Ack(number),
             (Direction::Reverse, Mark::Close) => Segment::FinAck,
-            (Direction::Reverse, Mark::Open) => Segment::Open,
+            (Direction::Reverse, Mark::Open | Mark::Probe) => Segment::Open,
         }
     }
 }
