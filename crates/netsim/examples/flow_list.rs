@@ -10,8 +10,8 @@ use std::error::Error;
 use std::io::Write;
 
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
-    StreamOrder,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit,
+    RtoRule, StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Run, Tcp};
 use qdisc::Limit;

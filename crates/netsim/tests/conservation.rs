@@ -16,8 +16,8 @@ use std::time::Instant;
 use cell::{CHAIN, NS3, STANDARD, cell, run_of};
 use dumbbell::{ms, rate, wired};
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
-    StreamOrder,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit,
+    RtoRule, StreamOrder,
 };
 use netsim::wlan::{AfterFailure, Aggregation, Category, Placement, Rules};
 use netsim::{

@@ -41,7 +41,7 @@ const BOUNDS: [(&str, Field, u64, u64, &str); 22] = [
     ("tcp.receive_memory", |run, v| run.tcp.receive_memory = v as u32, 4096, 1 << 30, "from 4096 bytes to 1 GiB"),
     (
         "tcp.gro_ns",
-        |run, v| (run.tcp.gro, run.tcp.recovery) = (Time(v), Recovery::Linux),
+        |run, v| (run.tcp.gro, run.tcp.recovery, run.tcp.tick) = (Time(v), Recovery::Linux, Time(4_000_000)),
         0,
         10_000_000,
         "from 0 to 10 ms",

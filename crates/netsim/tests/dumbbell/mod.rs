@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit, RtoRule,
-    StreamOrder,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit,
+    RtoRule, StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
 use qdisc::{DropReason, Limit, disciplines};

@@ -41,7 +41,7 @@ mod undo;
 mod window;
 mod writes;
 
-pub(crate) use metrics::Metrics;
 pub(crate) use buffer::scale as window_scale;
+pub(crate) use metrics::Metrics;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

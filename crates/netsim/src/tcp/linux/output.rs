@@ -54,7 +54,7 @@ impl Sender {
                 if quota == 0 || !self.is_in_receiver_window(self.nxt, shape, tcp) {
                     break;
                 }
-                let left = self.left_of_write();
+                let left = self.left_of_write(last);
                 if left > 1 && self.may_defer(left, most, &mut limited, tcp, net) {
                     break;
                 }
@@ -86,14 +86,14 @@ impl Sender {
         self.cwnd.saturating_sub(self.in_flight()).min((self.cwnd >> 1).max(1))
     }
 
-    /// Segments from the next one on that lie in one piece of memory, of those that the program's data is cut into.
-    fn left_of_write(&mut self) -> u32 {
-        self.writes.end_of(self.nxt) + 1 - self.nxt
+    /// Segments from the next one on, up to `last`, that lie in one piece of memory, of those that the program's data is cut into.
+    fn left_of_write(&mut self, last: u32) -> u32 {
+        self.writes.end_of(self.nxt).min(last) + 1 - self.nxt
     }
 
     /// The application has written what there is to send.
     fn take_write(&mut self, shape: &Shape, tcp: &Tcp) {
-        let last = shape.data.min(shape.end);
+        let last = shape.last.min(shape.data);
         if self.una > 0 && last > self.writes.to() {
             let first = self.writes.to().max(self.nxt - 1) + 1;
             let room = self.cwnd.saturating_sub(self.in_flight()).min(self.receiver_room());
@@ -346,7 +346,7 @@ impl Sender {
             if self.nxt <= shape.last && self.is_in_receiver_window(self.nxt, shape, tcp) {
                 if !self.must_wait(shape, tcp, net) {
                     let before = self.packets_out;
-                    let count = self.quota().max(1).min(self.together()).min(self.left_of_write());
+                    let count = self.quota().max(1).min(self.together()).min(self.left_of_write(shape.last));
                     if !self.is_throttled(count, false, self.is_paced(tcp), shape, net) {
                         self.send_together(count, shape, tcp, net);
                         self.note_sent(before, false, false, shape, tcp, net);
