@@ -215,6 +215,7 @@ fn raised(rtt: Time) -> Time {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -2,9 +2,10 @@
 
 use units::Time;
 
+use super::ca_state::State;
 use super::clock::us;
 use super::rate::RateSample;
-use super::sender::{REORDERING, Sender, State};
+use super::sender::{REORDERING, Sender};
 use crate::options::{Block, UNTOLD};
 use crate::tcp::Shape;
 use crate::tcp::settings::Tcp;

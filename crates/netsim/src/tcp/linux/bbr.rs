@@ -9,11 +9,11 @@
 
 use units::Time;
 
+use super::burst::goal;
+use super::ca_state::State;
 use super::clock::{Clock, Jiffies, us};
-use super::output::goal;
 use super::rate::RateSample;
 use super::rtt::Least;
-use super::sender::State;
 use crate::tcp::rules::path::draw;
 
 /// Bits of the fraction of a rate, and of a gain.
@@ -595,7 +595,7 @@ mod tests {
         /// A round trip later `segments` more have come, and `lost` were found lost.
         fn round(&mut self, segments: u32, lost: u32) {
             let prior_delivered = self.view.delivered;
-            self.view.now = self.view.now + Time(u64::from(RTT_US) * 1000);
+            self.view.now += Time(u64::from(RTT_US) * 1000);
             self.view.delivered_us += u64::from(RTT_US);
             self.view.delivered += segments;
             self.view.lost += lost;

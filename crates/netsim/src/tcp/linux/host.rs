@@ -1,27 +1,15 @@
-//! What a sender has in the queue of its host (TCP small queues): two buffers, or what a millisecond of the pace takes, so that
-//! what waits for a slow access link waits in the sender, where what is lost can be put before it.
+//! The queue of a host, as a sender knows it: its buffers that have not left the access link.
 
 use std::collections::VecDeque;
 
 use units::Time;
 
-use super::output::PACING_SHIFT;
-use super::sender::Sender;
-use crate::event::Kind;
-use crate::tcp::Shape;
-use crate::wire::net::Net;
-
-/// Memory that a buffer takes beside its data, bytes.
-const OVERHEAD: u32 = 1280;
-/// Bytes at most of a sender that is not paced (`tcp_limit_output_bytes`).
-const MOST: u64 = 1 << 20;
-
 /// Buffers that wait for the access link, or are on it.
 #[derive(Debug, Default)]
 pub(super) struct HostQueue {
     /// When each has left, and its memory, bytes.
-    buffers: VecDeque<(Time, u32)>,
-    memory: u64,
+    pub(super) buffers: VecDeque<(Time, u32)>,
+    pub(super) memory: u64,
 }
 
 impl HostQueue {
@@ -31,60 +19,19 @@ impl HostQueue {
     }
 
     #[inline]
-    fn add(&mut self, leaves: Time, memory: u32) {
+    pub(super) fn add(&mut self, leaves: Time, memory: u32) {
         self.buffers.push_back((leaves, memory));
         self.memory += u64::from(memory);
     }
 
     /// Takes out what has left by now.
     #[inline]
-    fn drain(&mut self, now: Time) {
+    pub(super) fn drain(&mut self, now: Time) {
         while let Some(&(leaves, memory)) = self.buffers.front()
             && leaves <= now
         {
             self.buffers.pop_front();
             self.memory -= u64::from(memory);
         }
-    }
-}
-
-impl Sender {
-    /// A buffer with `bytes` has gone to the access link.
-    #[inline]
-    pub(super) fn note_queued(&mut self, bytes: u32, shape: &Shape, net: &Net) {
-        self.host.drain(net.now);
-        let leaves = net.leaves(shape.out);
-        if leaves > net.now {
-            self.host.add(leaves, bytes + OVERHEAD);
-        }
-    }
-
-    /// Whether a buffer of `segments` must wait, because enough of this sender is in the host's queue; then the timer will ask
-    /// for it when a buffer has left (`tcp_small_queue_check`). Buffers sent again may be twice as many.
-    #[inline]
-    pub(super) fn is_throttled(
-        &mut self,
-        segments: u32,
-        again: bool,
-        paced: bool,
-        shape: &Shape,
-        net: &mut Net,
-    ) -> bool {
-        if self.host.memory == 0 {
-            return false;
-        }
-        self.host.drain(net.now);
-        let memory = 2 * u64::from(segments * self.mss + OVERHEAD);
-        let limit = memory.max(self.pacing_rate >> PACING_SHIFT).min(if paced { u64::MAX } else { MOST });
-        if self.host.memory < limit << u32::from(again) || self.queue.buffer_end(self.una, self.nxt) >= self.nxt {
-            return false;
-        }
-        if self.pace_event == Time::NEVER
-            && let Some(&(leaves, _)) = self.host.buffers.front()
-        {
-            self.pace_event = leaves;
-            net.events.schedule(leaves, Kind::Pace, shape.owner.slot);
-        }
-        true
     }
 }

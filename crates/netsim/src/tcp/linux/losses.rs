@@ -2,11 +2,12 @@
 
 use units::Time;
 
+use super::ca_state::State;
 use super::clock::us;
 use super::pending::{MIN_TIMEOUT_US, Pending};
 use super::rack::{MOST_STEPS, PERSISTS};
 use super::rate::RateSample;
-use super::sender::{Sender, State};
+use super::sender::Sender;
 use crate::tcp::Shape;
 use crate::wire::net::Net;
 

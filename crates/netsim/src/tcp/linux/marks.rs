@@ -5,9 +5,10 @@ use qdisc::{Ecn, Packet};
 use units::{Direction, Time};
 
 use super::acks::Flags;
+use super::ca_state::State;
 use super::rate::RateSample;
 use super::receiver::{QUICK_AFTER_MARK, Receiver};
-use super::sender::{Sender, State};
+use super::sender::Sender;
 use crate::options::SegmentOptions;
 use crate::tcp::Shape;
 use crate::tcp::accurate::{Counts, Mode, News, Told};

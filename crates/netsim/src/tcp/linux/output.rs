@@ -3,8 +3,10 @@
 use units::Time;
 
 use super::acks::{Flags, Rexmit};
+use super::burst::{LEAST_TOGETHER, MOST_TOGETHER, PACING_SHIFT, RTT_SHIFT, least_together};
+use super::ca_state::State;
 use super::pending::Pending;
-use super::sender::{Sender, State};
+use super::sender::Sender;
 use crate::event::Kind;
 use crate::options::SegmentOptions;
 use crate::tcp::settings::Tcp;
@@ -13,29 +15,8 @@ use crate::wire::net::Net;
 
 /// Segments of a connection that are sent without pacing.
 const UNPACED: u64 = 10;
-/// Pace below which segments of a model leave one by one, bytes per second (`bbr_min_tso_rate`).
-const LOW_PACE: u64 = 150_000;
-/// Segments that leave together at least otherwise (`tcp_min_tso_segs`), and bytes at most (`sk_gso_max_size`).
-const LEAST_TOGETHER: u32 = 2;
-const MOST_TOGETHER: u64 = 65_215;
-/// What leaves together is what the pace gives in 2^-10 s (`sk_pacing_shift`), and more where round trips are short: the most,
-/// halved for each 2^9 us of the least round-trip time (`tcp_tso_rtt_log`).
-pub(super) const PACING_SHIFT: u32 = 10;
-const RTT_SHIFT: u32 = 9;
-/// Most segments of what leaves together as BBR counts with it.
-const MOST_GOAL: u32 = 0x7f;
 /// Percent of a window per round trip in slow start (`tcp_pacing_ss_ratio`).
 const SLOW_START: u64 = 200;
-
-/// Segments that leave together at a pace of a model (`bbr_tso_segs_goal`).
-pub(super) fn goal(pacing_rate: u64, mss: u32) -> u32 {
-    let bytes = (pacing_rate >> PACING_SHIFT).min(MOST_TOGETHER);
-    ((bytes / u64::from(mss)) as u32).max(least_together(pacing_rate)).min(MOST_GOAL)
-}
-
-fn least_together(pacing_rate: u64) -> u32 {
-    if pacing_rate < LOW_PACE { 1 } else { LEAST_TOGETHER }
-}
 
 impl Sender {
     /// Sends new data as far as the windows let it (`tcp_write_xmit`).

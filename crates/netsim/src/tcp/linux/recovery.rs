@@ -1,8 +1,9 @@
 //! From open to recovery and back: what dubious acknowledgements do to the state (`tcp_fastretrans_alert`).
 
 use super::acks::{Flags, Rexmit};
+use super::ca_state::State;
 use super::control::Left;
-use super::sender::{INFINITE, REORDERING, Sender, State};
+use super::sender::{INFINITE, REORDERING, Sender};
 use crate::tcp::Shape;
 use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;

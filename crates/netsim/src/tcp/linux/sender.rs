@@ -3,6 +3,7 @@
 use units::Time;
 
 use super::buffer::Buffer;
+use super::ca_state::State;
 use super::clock::{Clock, Jiffies};
 use super::control::Controller;
 use super::host::HostQueue;
@@ -24,21 +25,6 @@ use crate::wire::net::Net;
 pub(super) const INFINITE: u32 = 0x7fff_ffff;
 /// Segments by which arrivals are taken to be out of order at most, before more has been seen (`tcp_reordering`).
 pub(super) const REORDERING: u32 = 3;
-
-/// How the sender takes the state of the network (`icsk_ca_state`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
-    /// Nothing is dubious.
-    Open,
-    /// Something arrived out of order, or twice.
-    Disorder,
-    /// The window shrinks for a mark.
-    Cwr,
-    /// The window shrinks for a loss, which is being repaired.
-    Recovery,
-    /// The retransmission timer went off.
-    Loss,
-}
 
 /// The sending end of one connection.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use units::Time;
 
+use super::ca_state::State;
 use super::clock::Jiffies;
 use super::pending::{MIN_TIMEOUT_US, Pending};
-use super::sender::{Sender, State};
+use super::sender::Sender;
 use crate::event::Kind;
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Life, Shape};

@@ -1,7 +1,8 @@
 //! A reduction taken back: what was sent again had not been lost (RFC 3522 by timestamps, RFC 3708 by duplicates told,
 //! RFC 5682 after a timeout; the response is that of RFC 4015 with the whole window).
 
-use super::sender::{Sender, State};
+use super::ca_state::State;
+use super::sender::Sender;
 use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;
 

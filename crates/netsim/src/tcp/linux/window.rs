@@ -2,8 +2,9 @@
 
 use units::Time;
 
+use super::ca_state::State;
 use super::clock::Jiffies;
-use super::sender::{Sender, State};
+use super::sender::Sender;
 use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;
 
