@@ -165,7 +165,7 @@ class TcpEndpoint:
     ) -> list[
         tuple[int, str, int, int, int, str, tuple[bool, list[int]] | None, tuple[int, int], list[tuple[int, int]]]
     ]:
-        """What was sent: time (ns), role, number, ack, AE with CWR and ECE, code point, counts, TSval and TSecr, blocks.
+        """What was sent: time, role, number, ack, AE with CWR and ECE, code point, counts, TSval and TSecr, blocks.
 
         Times are in nanoseconds; counts are the option of accurate ECN: whether ECT(1) comes first, and its values.
         """

@@ -181,7 +181,8 @@ def test_seeds_differ_by_the_phases_of_the_clocks_of_any_transport():
     given = scenario(coarse={"tick": "10ms"}).override(replications=2)
     assert run_many(given, [parse("fifo")], flow_list(named(*["coarse"] * LISTED.height)))
     with pytest.raises(MayflyError, match=r"replications = 2: a given list of flows is one workload"):
-        run_many(scenario().override(replications=2, tcp=SACK, transports={"a": {}}), [parse("fifo")], flow_list(LISTED))
+        fine = scenario().override(replications=2, tcp=SACK, transports={"a": {}})
+        run_many(fine, [parse("fifo")], flow_list(LISTED))
 
 
 def test_a_sweep_varies_a_field_of_a_transport(tmp_path):

@@ -135,8 +135,8 @@ class Scenario(Section):
             if bound := refusal(transport, self.transports):
                 raise ValueError(f"{name} = {quantity.shown(transport)}: {bound}")
         for source in self.workload.http:
-            transport = self.tcp if source.transport is None else self.transport(source.transport)
-            if source.version == "3" and transport.recovery != "quic":
+            own_tcp = self.tcp if source.transport is None else self.transport(source.transport)
+            if source.version == "3" and own_tcp.recovery != "quic":
                 field = "tcp" if source.transport is None else f"transports.{source.transport}"
                 raise ValueError(f"workload.http.version = '3': must have {field}.recovery = quic, as preset quic has")
         if self.sample_interval and self.duration / self.sample_interval > MOST_SAMPLES:
