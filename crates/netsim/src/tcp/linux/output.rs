@@ -92,7 +92,8 @@ impl Sender {
         if limit >= most || self.state >= State::Recovery || self.packets_out == 0 {
             return false;
         }
-        if net.now > self.next_departure + Time::from_millis(1) {
+        // The kernel reads its clock a moment later.
+        if net.now >= self.next_departure + Time::from_millis(1) {
             return false;
         }
         let is_tail = self.writes.is_last();

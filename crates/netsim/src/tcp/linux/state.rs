@@ -28,6 +28,7 @@ impl Sender {
             ("delivered_ce", self.delivered_ce.into()),
             ("dsack_dups", self.dsack_dups.into()),
             ("backoff", self.attempts.into()),
+            ("probes", self.probes.into()),
             ("rto", self.clock.in_us(self.rto) as f64),
             ("rtt", f64::from(self.estimator.srtt_us >> 3)),
             ("rttvar", f64::from(self.estimator.deviation_us() >> 2)),
