@@ -5,6 +5,7 @@ simulator, ``compare KERNEL SIMULATOR`` prints the rows, ``write PAGE SIMULATOR 
 have a line per run.
 """
 
+import math
 import json
 import re
 import sys
@@ -387,7 +388,8 @@ MARKS = {"in": "", "open": " ?", "out": " **out**"}
 def cell(found: Agreement) -> str:
     """The simulator's value, the kernel's, and their ratio."""
     digits = ".0f" if max(found.here, found.kernel) >= 100 else ".3g"
-    off = f"{100 * (found.ratio - 1):+.0f} ± {100 * found.half:.0f} %".replace("-", "−")
+    half = f" ± {100 * found.half:.0f}" if math.isfinite(found.half) else ""
+    off = f"{100 * (found.ratio - 1):+.0f}{half} %".replace("-", "−")
     return f"{found.here:{digits}} / {found.kernel:{digits}} ({off}){MARKS[found.verdict]}"
 
 
