@@ -5,8 +5,8 @@ simulator, ``compare KERNEL SIMULATOR`` prints the rows, ``write PAGE SIMULATOR 
 have a line per run.
 """
 
-import math
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
