@@ -12,6 +12,9 @@ values for that: the claims are statements of the thesis put as directions, and 
 by `python -m mayfly_papers today`; `tests/papers/test_today.py` checks the same claims; `mayfly reproduce today` runs
 them again and draws the figures.
 
+The figures are of before `tcp.preset = "linux"` had the recovery of Linux and a tuned receive buffer (2026-11-26), but
+for those of the arena.
+
 ## The answer
 
 **As the only thing at a congested link, no: take FQ-CoDel or CAKE, which a Linux box has already. As the way to let
