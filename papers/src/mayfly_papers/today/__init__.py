@@ -140,7 +140,7 @@ run it on a link that carries people. Until somebody has, the answer above is th
 
 The simulator's short flows are the kernel's: in [one run of the wired scenario](../kernel/engine.md#table-42-on-both)
 with Linux' own TCP the short class of Table 4.2 takes 617 ms under `fifo`, 147 under `efd` and 153 under `fq_codel`
-(simulator 620, 156 and 148), the long class 3.00, 3.37 and 2.99 s, within wide intervals. That class reaches far
+(simulator 609, 144 and 151), the long class 3.00, 3.37 and 2.99 s (3.55, 3.43 and 3.00). That class reaches far
 beyond 20 packets, where EFD and FQ-CoDel are even. [Behind a bulk
 transfer](../kernel/index.md#short-transfers-behind-a-bulk-transfer) 40 kB take 74.5 ms under `efd`, 96.5 under
 `fq_codel`, 514 under `pfifo`.
