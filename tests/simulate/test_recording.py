@@ -87,6 +87,10 @@ def test_every_flow_is_found_again_in_the_capture(tmp_path, side, changed):
     assert (tcp["size"] == tcp["size_bytes"]).all() and (tcp["missing"] == 0).all()
     assert (tcp["state"] == "complete").all()
     assert records["drops"].sum() > 20
+    # A SYN that is lost on its way to the tap comes again after a second.
+    late = tcp["start_s_right"] - tcp["start_s"] > 0.9
+    assert late.sum() <= 2 and (tcp.filter(late)["drops"] > 0).all()
+    tcp = tcp.filter(~late)
     # From the SYN at its end to the acknowledgement of the FIN at the other: the tap is at one of them.
     spent = tcp["end_s"] - tcp["start_s_right"]
     slack = (tcp["rtt_s"].fill_null(0.001) + 0.1).to_numpy()

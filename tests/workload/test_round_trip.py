@@ -44,7 +44,7 @@ def test_a_link_that_is_free_keeps_sizes_trains_and_think_times(tmp_path):
 
 
 def test_a_congested_link_changes_times_and_keeps_sizes(tmp_path):
-    before, after, result = there_and_back("captures/office.pcap.gz", tmp_path, "10mbit", 300)
+    before, after, result = there_and_back("captures/office.pcap.gz", tmp_path, "10mbit", 100)
     assert result.records["drops"].sum() > 100
     found = {(row["quantity"], row["side"]): row for row in compared(before, after).iter_rows(named=True)}
     assert found["size_bytes", "opener"]["ks"] == found["trains", "responder"]["ks"] == 0
