@@ -116,13 +116,13 @@ from the best of fourteen disciplines. `tests/papers/test_today_arena.py` holds 
 | cell, 30 packets: goodput of both | 25.0 Mbit/s* | 25.1 Mbit/s* | 25.1 Mbit/s* | 25.1 Mbit/s* | 25.5 Mbit/s* |
 | memory for flows at 8 of 10 Mbit/s | 0 kB* | 112 kB* | 125 kB* | 6.42 kB* | 115 kB* |
 
-*What it gives.* LFQ alone of the five does all of this at once, with one setting. Short transfers are as quick as under
-EFD but for overload, and there is no cliff behind them: those of 21 to 300 packets take a third of what they take under
-EFD, and little more than half of FQ-CoDel's. The median page loads in 0.6 (HTTP/1.1) and 0.4 (HTTP/2) of the time under
-FQ-CoDel. An attacker with new ports, ever new addresses or a split transfer gets one share; long transfers keep theirs
-when short ones alone exceed the link. An access point with one queue is fair between uploads and downloads, with 96 %
-of what FIFO carries. The round trips of long transfers are those under FQ-CoDel and some 1 ms, and the memory is the
-same.
+*What it gives.* LFQ alone of the five does all of this at once, with one setting. Short transfers are as quick as
+under EFD but for overload, and there is no cliff behind them: those of 21 to 300 packets take a third of what they
+take under EFD, and little more than half of FQ-CoDel's. The median page loads in 0.6 (HTTP/1.1) and 0.4 (HTTP/2) of
+the time under FQ-CoDel. An attacker with new ports, ever new addresses or a split transfer gets one share; long
+transfers keep theirs when short ones alone exceed the link. An access point with one queue gives the lesser direction
+two thirds of the greater, others below 1 %, and carries what FIFO does. The round trips of long transfers are those
+under FQ-CoDel and some 1 ms, and the memory is the same.
 
 *Where it is not better.* All rows that LFQ trails stand first on [the page of the arena](../arena.md), with size and
 reason. In overload EFD is quicker for the shortest, since it lets everything else wait; where short transfers alone
@@ -132,9 +132,10 @@ which gives the six connections of a page six shares. On long paths CoDel costs 
 them under FQ-CoDel. And an address that is kept for 0.2 s is a user of its own: whoever can keep many addresses gets
 many shares, under LFQ as under every queue that is fair by address.
 
-*What is missing.* It is a Linux module since November 2026 ([LFQ in Linux](../kernel/index.md)), which decides as the
-simulator does; but it has no shaper of its own, nobody has measured the board above with Linux' own TCP, and no one has
-run it on a link that carries people. Until somebody has, the answer above is the one for a Linux box: FQ-CoDel or CAKE.
+*What is missing.* It is a Linux module since November 2026 ([LFQ in Linux](../kernel/index.md)), with a shaper, which
+decides as the simulator does, and [the board through Linux' own TCP](../arena-kernel.md) has its quick rows; but no
+one has run it on a link that carries people. Until somebody has, the answer above is the one for a Linux box: FQ-CoDel
+or CAKE.
 
 ## In the Linux kernel
 
@@ -147,9 +148,9 @@ transfer](../kernel/index.md#short-transfers-behind-a-bulk-transfer) 40 kB take 
 
 ## What falls short
 
-No L4S sender, so DualPI2 and ECN are shown with classic flows only; no F-RTO and no undo of needless timeouts, which
-makes long flows under EFD too slow by an amount not measured; BBR is version 1; streams do not adapt; rates are 10
-and 50 Mb/s. Memory is that of the simulator's code. Over 802.11n with one queue LASACK is fair but carries 42 Mb/s in
+DualPI2 and ECN are shown with classic flows only; F-RTO and the undo of needless timeouts came to the hosts after these
+runs, whose long flows under EFD are too slow by an amount not measured; BBR is version 1; streams do not adapt; rates
+are 10 and 50 Mb/s. Memory is that of the simulator's code. Over 802.11n with one queue LASACK is fair but carries 42 Mb/s in
 place of 96: it sends to the receivers in turn, an aggregate is for one receiver, and so there is 1.0 frame in an
 access in place of 8.8 (one run of 10 s). CAKE with a queue per station lets uploads get 12 times what downloads get
 because of its target of 5 ms: a station's turn comes later than that, and COBALT drops data as if it stood in a queue
