@@ -151,8 +151,8 @@ transfer](../kernel/index.md#short-transfers-behind-a-bulk-transfer) 40 kB take 
 DualPI2 and ECN are shown with classic flows only; F-RTO and the undo of needless timeouts came to the hosts after these
 runs, whose long flows under EFD are too slow by an amount not measured; BBR is version 1; streams do not adapt; rates
 are 10 and 50 Mb/s. Memory is that of the simulator's code. Over 802.11n with one queue LASACK is fair but carries 42
-Mb/s in place of 96: it sends to the receivers in turn, an aggregate is for one receiver, and so there is 1.0 frame in an
-access in place of 8.8 (one run of 10 s). CAKE with a queue per station lets uploads get 12 times what downloads get
+Mb/s in place of 96: it sends to the receivers in turn, an aggregate is for one receiver, and so there is 1.0 frame in
+an access in place of 8.8 (one run of 10 s). CAKE with a queue per station lets uploads get 12 times what downloads get
 because of its target of 5 ms: a station's turn comes later than that, and COBALT drops data as if it stood in a queue
 (one run of 20 s: 8.8 Mb/s down and 91 up; 34 and 71 with a target of 20 ms; 54 and 56 with 60 ms and an interval of
 300 ms). What words mean is fixed at the head of each module; that of *negligible*, *fair* and *without loss* is that
