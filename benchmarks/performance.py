@@ -219,8 +219,8 @@ def linux(place: Place, runs: int) -> Iterator[Table]:
         return Program(name, command, produced, not options, (f"{name}, simulator alone", simulator_s))
 
     programs = [
-        program("`recovery = sack`"),
-        program("`recovery = linux`", "--set", "tcp.recovery=linux", "--set", "tcp.tick=1ms"),
+        program("`recovery = linux`"),
+        program("`recovery = sack`", "--set", "tcp.recovery=sack", "--set", "tcp.tick=1ns"),
     ]
     title = f"{pl.read_csv(flows).height:,} transfers over 10 Mb/s, {WIRED_S} s, FIFO, settings of Linux"
     yield Table(title, programs, {"finished": 0.01, "hops": 0.02}, runs)
