@@ -150,3 +150,18 @@ impl Scripts {
         Ok(())
     }
 }
+
+/// How far a connection that follows a script has come, whatever its transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The end that speaks first is not connected.
+    Opening,
+    /// The next train waits for its time.
+    Waiting,
+    /// A train is under way.
+    Sending,
+    /// The end that sent the last train and sends the next waits for its acknowledgement.
+    Settling,
+    /// All trains have come in.
+    Closing,
+}

@@ -34,7 +34,7 @@ use crate::app::{Dialogue, SegmentRecord};
 use crate::event::Kind;
 use crate::flow::FlowSpec;
 use crate::out::records::FlowRecord;
-use crate::script::{Part, Train, TrainRecord};
+use crate::script::{Part, Phase, Train, TrainRecord};
 use crate::tcp::Life;
 use crate::tcp::settings::Tcp;
 use crate::wire::frames::IP_UDP;
@@ -50,20 +50,6 @@ pub(crate) struct Scene<'a> {
     pub(crate) tcp: &'a Tcp,
     pub(crate) net: &'a mut Net,
     pub(crate) trains: &'a mut Vec<TrainRecord>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// The end that speaks first is not connected.
-    Opening,
-    /// The next train waits for its time.
-    Waiting,
-    /// A train is under way.
-    Sending,
-    /// The end that sent the last train and sends the next waits for its acknowledgement.
-    Settling,
-    /// All trains have come in.
-    Closing,
 }
 
 /// Data on a stream that has not come in: the train under way, or a part of it.

@@ -59,7 +59,7 @@ impl Clock {
     /// The whole jiffies in `us` microseconds.
     #[inline]
     pub(super) fn whole_jiffies(self, us: u64) -> Jiffies {
-        us * 1000 / self.tick.0
+        self.whole(us * 1000)
     }
 
     /// Jiffies as microseconds.
