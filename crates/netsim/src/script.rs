@@ -49,6 +49,9 @@ pub struct Scripts {
     /// Trains of each script whose parts are streams of their own, one behind the other in the count of bytes, ascending;
     /// scripts beyond the end of the list have none. They need QUIC.
     pub streams: Vec<Vec<u32>>,
+    /// Whether those that wait for a flow with this script (its stage) wait for its last train only, not for its connection
+    /// to be closed; scripts beyond the end of the list: for its close.
+    pub done: Vec<bool>,
 }
 
 record! {
@@ -79,6 +82,11 @@ impl Scripts {
     /// Trains of the script with this index whose parts are streams.
     pub(crate) fn streams_of(&self, script: u32) -> &[u32] {
         self.streams.get(script as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a flow counts as over for others once its last train has come in.
+    pub(crate) fn is_done_with_data(&self, script: Option<u32>) -> bool {
+        script.is_some_and(|script| self.done.get(script as usize).is_some_and(|&done| done))
     }
 
     /// # Errors

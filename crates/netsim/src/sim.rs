@@ -583,7 +583,7 @@ impl<'a> Sim<'a> {
         let tcp = live.tcp;
         let flow = std::mem::replace(&mut live.flow, u32::MAX) as usize;
         let record = &mut self.out.records[flow];
-        let (mut syn_lost, mut turned) = (None, None);
+        let (mut syn_lost, mut turned, mut told) = (None, None, false);
         match &mut live.transport {
             Transport::Tcp(connection) => {
                 connection.close(record, tcp);
@@ -593,6 +593,7 @@ impl<'a> Sim<'a> {
                 scripted.close(record, tcp);
                 self.out.segments.append(&mut scripted.take_log());
                 (syn_lost, turned) = (Some(scripted.syn_lost()), Some(scripted.turned_slot));
+                told = scripted.was_done();
             }
             Transport::Turned(_) => {}
             Transport::Quic(connection) => {
@@ -618,7 +619,7 @@ impl<'a> Sim<'a> {
             };
         }
         self.unfinished -= 1;
-        if let Some(stage) = self.flows[flow].stage {
+        if let Some(stage) = self.flows[flow].stage.filter(|_| !told) {
             self.stages.on_over(stage, self.flows, self.net.now, &mut self.net.events);
         }
         if self.run.stop_when_idle && self.unfinished == 0 && self.started == self.flows.len() {

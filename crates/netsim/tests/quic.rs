@@ -78,7 +78,7 @@ fn page(run: &Run, sizes: &[u64], think: u64) -> Output {
         }
     }
     let size_bytes = trains.iter().map(|train| train.bytes).sum();
-    let scripts = Scripts { list: vec![trains], parts: vec![parts], streams: vec![vec![0, 1]] };
+    let scripts = Scripts { list: vec![trains], parts: vec![parts], streams: vec![vec![0, 1]], ..Scripts::default() };
     let flow = FlowSpec { size_bytes, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
     go(&Run { scripts, ..run.clone() }, &[flow])
 }
@@ -336,6 +336,7 @@ fn settings_that_do_not_go_with_quic_are_refused() {
         list: vec![vec![up(400, 0), down(2000, 0)]],
         parts: vec![vec![Part { train: 1, end: 1000, number: 1 }]],
         streams: vec![vec![1]],
+        ..Scripts::default()
     };
     let flow = FlowSpec { size_bytes: 2400, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
     let refused = |run: Run| netsim::run(&run, &[flow], &Control::default()).expect_err("refused").to_string();

@@ -18,6 +18,8 @@ pub(crate) struct ScriptColumns {
     pace_ns: PyBuffer<u64>,
     parts: PartColumns,
     streams: StreamColumns,
+    /// Flows that are over for others with their last train.
+    done: PyBuffer<u32>,
 }
 
 /// Columns of the trains whose parts are streams, ascending by `flow` and `train`.
@@ -92,6 +94,12 @@ impl ScriptColumns {
             spec.script = Some(scripts.list.len() as u32);
             scripts.list.push((first..first + part.len()).map(train).collect());
             first += part.len();
+        }
+        for flow in self.done.to_vec(py)? {
+            let script = flows.get(flow as usize).and_then(|spec| spec.script);
+            let script = script.ok_or_else(|| PyValueError::new_err("done of a flow without a script"))? as usize;
+            scripts.done.resize(scripts.done.len().max(script + 1), false);
+            scripts.done[script] = true;
         }
         self.parts.hand_out(scripts, flows, py)?;
         self.streams.hand_out(scripts, flows, py)

@@ -66,12 +66,14 @@ def whatif(
     length: Annotated[
         str | None, typer.Option("--for", metavar="TIME", help="How long, with -i: 60s when absent; Ctrl-C ends it")
     ] = None,
-    apps: Annotated[
-        bool, typer.Option("--apps", help="Replay what connections do inside: trains, think times, paces")
-    ] = False,
-    apps_udp: Annotated[
-        bool, typer.Option("--apps-udp", help="Replay every packet when it was captured, as UDP")
-    ] = False,
+    replay: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT",
+            help="users: connections with exchanges, think times and paces, and users who wait; trains: the same, each "
+            "at its time, the captured queue left in; transfers: all data at once; packets: as captured, as UDP",
+        ),
+    ] = "users",
     disciplines: Disciplines = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -88,10 +90,7 @@ def whatif(
     """Replay a capture's flows over a bottleneck, per discipline."""
     session = Session(as_json, quiet, out, assets)
     from mayfly.comparison.whatif import whatif as run
-    from mayfly.errors import MayflyError
 
-    if apps and apps_udp:
-        raise MayflyError("--apps and --apps-udp: must be one of them")
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
     capture, told = captured(session, capture, interface, length, out)
     with session.progress(f"whatif {capture.name}") as progress:
@@ -101,7 +100,7 @@ def whatif(
             buffer,
             internal=internal,
             load=load,
-            apps="udp" if apps_udp else "tcp" if apps else None,
+            replay=replay,
             disciplines=disciplines,
             overrides=changed,
             progress=progress,

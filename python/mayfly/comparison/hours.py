@@ -12,7 +12,7 @@ from mayfly.comparison.measured import Measured, Workload
 from mayfly.discipline_registry import Discipline
 from mayfly.metrics.resampling import hour_ci95, with_intervals
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate.run import Progress, run_many
+from mayfly.simulate.run import Progress, RunResult, run_many
 from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, session_of, users_of
 
 HOURS = 16
@@ -87,6 +87,7 @@ def add_hours(
     plan: Plan,
     progress: Progress | None = None,
     stop: Callable[[], object] | None = None,
+    run: Callable[..., list[RunResult]] = run_many,
 ) -> bool:
     """Runs resampled hours and puts their intervals into the summary of the capture's own run.
 
@@ -106,6 +107,8 @@ def add_hours(
         Called with the fraction done.
     stop : callable, optional
         Called now and then: no more hours are run when it returns what is true. Those that are complete count.
+    run : callable
+        What runs an hour, as :func:`mayfly.simulate.run.run_many`.
 
     Returns
     -------
@@ -135,13 +138,13 @@ def add_hours(
             if progress is not None:
                 progress((before + fraction) / count)
 
-        runs = run_many(plain, disciplines, hour, part, stop=stop)
+        runs = run(plain, disciplines, hour, part, stop=stop)
         if len(runs) < len(disciplines):
             break
         done = draw
         work = Workload(plain, runs)
-        for run in runs:
-            found[run.discipline.label].append(row_of(Measured(work, [run], run.records)))
+        for one in runs:
+            found[one.discipline.label].append(row_of(Measured(work, [one], one.records)))
     result.summary["resampling"]["hours"] = done - empty
     if count > done == empty:
         result.summary["resampling"]["why_none"] = "there was no more memory or time for it"

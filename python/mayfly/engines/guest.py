@@ -136,7 +136,9 @@ def _is_plain(linux: Path, hz: int) -> bool:
     return ticks[-1] == f"CONFIG_HZ={hz}" and "CONFIG_KASAN=y" not in lines
 
 
-def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM, hz: int = HZ) -> Any:
+def run(
+    settings: dict[str, Any], module: str = "", program: str = PROGRAM, hz: int = HZ, folder: Path | None = None
+) -> Any:
     """Runs a flow list in the kernel.
 
     Parameters
@@ -150,6 +152,8 @@ def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM, hz: 
         Another one beside it, and its settings.
     hz : int
         Ticks a second of the kernel.
+    folder : path, optional
+        Where the guest has its ``/run/out``, for files that a program reads or leaves there.
 
     Returns
     -------
@@ -162,14 +166,14 @@ def run(settings: dict[str, Any], module: str = "", program: str = PROGRAM, hz: 
         No kernel, or the guest failed: the last line of what it said.
     """
     init, linux = sources() / "uml" / INIT, kernel(hz)
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder)
+    with tempfile.TemporaryDirectory() as own:
+        out = Path(own) if folder is None else folder
         (out / "settings.json").write_text(json.dumps(settings))
         command = [str(linux), f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
         # Nothing that a run did not send: one that wants IPv6 at an interface switches it on, by sysctl.
         command += ["ipv6.disable_ipv6=1"]
         command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
-        command += ["--", str(init), str(out), str(init.with_name(program)), _own_modules(Path(folder), linux, module)]
+        command += ["--", str(init), str(out), str(init.with_name(program)), _own_modules(Path(own), linux, module)]
         done = _finished(command)
         failure, result = out / "failure.txt", out / "result.json"
         if failure.exists():

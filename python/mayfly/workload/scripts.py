@@ -11,6 +11,11 @@ many requests comes before, each stream follows its own request by the think tim
 
     up 800 streams 400,400 | wait 20ms | down 90000 streams 30000,60000
 
+What waits for the flow (its ``stage``) waits until the connection is closed; with ``done`` as the last part, until
+the last train has come in, as a user waits who does not see how a connection ends::
+
+    up 400 | wait 20ms | down 14600 | done
+
 A wait counts from the last byte of the train before at the end that answers; between two trains of one end, from the
 last acknowledgement of the first; before the first train, from the connection being set up. Source: Chen 2012, 9.2,
 which takes connections apart into trains, warm-up (waits), theoretical times and pacing.
@@ -20,7 +25,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -36,6 +41,9 @@ MOST_BYTES = 2**40
 
 LONGEST_S = 86_400.0
 """Longest wait or time between two packets, s: a day."""
+
+DONE = "done"
+"""The last part of a script whose flow is over for others with its last train."""
 
 _UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _TIME = r"(\d{1,14}(?:\.\d{1,9})?)\s*(ns|us|ms|s)"
@@ -63,6 +71,8 @@ class Train:
         Bytes up to the end of each part, 1 to `size_bytes`, in any order.
     streams : bool
         Whether each part is a stream of its own; then they are in order, and the last one ends the train.
+    done : bool
+        Of the last train: the flow counts as over for others when it has come in.
     """
 
     direction: str
@@ -71,6 +81,7 @@ class Train:
     pace_ns: int = 0
     parts: tuple[int, ...] = ()
     streams: bool = False
+    done: bool = False
 
 
 def parsed(text: str) -> list[Train]:
@@ -94,13 +105,15 @@ def parsed(text: str) -> list[Train]:
     Examples
     --------
     >>> parsed("up 400 | wait 20ms | down 14600 pace 1ms")[1]
-    Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000, parts=(), streams=False)
+    Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000, parts=(), streams=False, done=False)
     >>> parsed("up 400 | pause 1s")
     Traceback (most recent call last):
     mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams ...
     """
     trains, wait_ns = [], None
-    for part in (part.strip() for part in text.split("|")):
+    told = [part.strip() for part in text.split("|")]
+    done = len(told) > 1 and told[-1] == DONE
+    for part in told[:-1] if done else told:
         if found := _WAIT.fullmatch(part):
             if wait_ns is not None:
                 raise MayflyError(f"{_short(part)}: must not follow another wait")
@@ -124,7 +137,7 @@ def parsed(text: str) -> list[Train]:
         raise MayflyError(f"{_short(part)}: must come before a train")
     if sum(train.size_bytes for train in trains) > MOST_BYTES:
         raise MayflyError(f"{_short(text)}: must be at most 2^40 bytes in all")
-    return trains
+    return [*trains[:-1], replace(trains[-1], done=True)] if done else trains
 
 
 def _stream_ends(part: str, sizes: tuple[int, ...], size_bytes: int, paced: bool) -> tuple[int, ...]:
@@ -178,6 +191,7 @@ def written(trains: list[Train]) -> str:
             sizes = (end - before for before, end in pairwise((0, *train.parts)))
             ends = f" streams {','.join(map(str, sizes))}"
         parts.append(f"{train.direction} {train.size_bytes}{ends}{pace}")
+        parts += [DONE] if train.done else []
     return " | ".join(parts)
 
 
@@ -265,17 +279,20 @@ def native(flows: pl.DataFrame) -> dict[str, Integers | dict[str, Integers]]:
     dict of ndarray, each of shape (n_trains,)
         ``flow``, ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``, by flow and place; and ``parts``, arrays of shape
         (n_parts,) ``flow``, ``train``, ``end``, ``number``, by flow, train and end; and ``streams``, arrays of shape
-        (n_trains,) ``flow``, ``train`` of the trains whose parts are streams, by both.
+        (n_trains,) ``flow``, ``train`` of the trains whose parts are streams, by both; and ``done``, array of the
+        flows that are over for others with their last train.
     """
     rows: list[tuple[int, ...]] = []
     parts: list[tuple[int, ...]] = []
     streams: list[tuple[int, ...]] = []
+    done: list[int] = []
     known: dict[str, list[Train]] = {}
     if "script" in flows.columns:
         scripted = flows.with_row_index("row").filter(pl.col("script").is_not_null())
         for row, text, direction in scripted.select("row", "script", "direction").iter_rows():
             trains = known.get(text) or known.setdefault(text, parsed(text))
             rows += [(row, t.direction == direction, t.size_bytes, t.wait_ns, t.pace_ns) for t in trains]
+            done += [row] if trains[-1].done else []
             for place, train in enumerate(trains):
                 streams += [(row, place)] if train.streams else []
                 ends = sorted((end, number) for number, end in enumerate(train.parts, 1))
@@ -283,7 +300,9 @@ def native(flows: pl.DataFrame) -> dict[str, Integers | dict[str, Integers]]:
     names = {"flow": np.uint32, "forward": np.uint8, "bytes": np.uint64, "wait_ns": np.uint64, "pace_ns": np.uint64}
     of_parts = {"flow": np.uint32, "train": np.uint32, "end": np.uint64, "number": np.uint32}
     of_streams = {"flow": np.uint32, "train": np.uint32}
-    return _columns(rows, names) | {"parts": _columns(parts, of_parts), "streams": _columns(streams, of_streams)}
+    columns: dict[str, Integers | dict[str, Integers]] = {"done": np.array(done, np.uint32)}
+    columns |= {"parts": _columns(parts, of_parts), "streams": _columns(streams, of_streams)}
+    return _columns(rows, names) | columns
 
 
 def _columns(rows: list[tuple[int, ...]], types: Mapping[str, type]) -> dict[str, Integers]:

@@ -243,6 +243,13 @@ impl Record for Train {
                 "What an ideal transfer of its packets takes; null while no round-trip time is known.",
                 |row: &Train| known(row.theoretical_ns),
             ),
+            Column::new(
+                "heard_s",
+                "s",
+                "Time since its side acknowledged all data of the other side, 0 where its first packet did; null for the \
+                 first train and where something was not acknowledged.",
+                |row: &Train| known(row.heard_ns),
+            ),
         ]
     }
 }

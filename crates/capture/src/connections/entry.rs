@@ -316,9 +316,11 @@ impl Entry {
         let settled = mine.sequence.next().zip(theirs.highest_ack).is_some_and(|(next, ack)| next == ack);
         let paused = pauses && settled && time_ns.saturating_sub(theirs.highest_ack_ns) >= pause_ns;
         let packets = mine.packets_in(segment, header, mss);
+        let all = theirs.sequence.next().zip(mine.highest_ack).is_some_and(|(next, ack)| next == ack);
+        let heard_ns = all.then_some(mine.highest_ack_ns);
         let data = Data { header, start, bytes, packets, time_ns };
         let fresh = mine.see_data(data, theirs.highest_ack, notice_ns);
-        let ended = self.transfer.see(from, time_ns, fresh, packets, paused);
+        let ended = self.transfer.see(from, time_ns, fresh, packets, paused, heard_ns);
         Brought { ended, packets: if fresh > 0 { packets } else { 0 }, ..Brought::default() }
     }
 

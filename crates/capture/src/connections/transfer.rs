@@ -22,6 +22,9 @@ pub struct Train {
     pub warm_up_ns: i64,
     /// What an ideal transfer of its packets takes; None while no round-trip time is known.
     pub theoretical_ns: Option<i64>,
+    /// Since its side acknowledged the last data of the other side, as this passed the tap; None where it had not, or there was
+    /// none.
+    pub heard_ns: Option<i64>,
 }
 
 /// One side of the data phase.
@@ -61,11 +64,12 @@ struct Running {
     packets: u64,
     bytes: u64,
     warm_up_ns: i64,
+    heard_ns: Option<i64>,
 }
 
 impl Transfer {
     /// A data packet of `side`, with `fresh` bytes that were not seen before in `packets` packets; `paused` when it is cut
-    /// off from the side's packets before it. Returns the train it ended, if any; `connection` and `from_opener` of it are for the caller to fill in, the latter from the side.
+    /// off from the side's packets before it; at `heard_ns` its side acknowledged all data of the other. Returns the train it ended, if any; `connection` and `from_opener` of it are for the caller to fill in, the latter from the side.
     pub(crate) fn see(
         &mut self,
         side: usize,
@@ -73,11 +77,12 @@ impl Transfer {
         fresh: u64,
         packets: u64,
         paused: bool,
+        heard_ns: Option<i64>,
     ) -> Option<(usize, Train)> {
         if !self.begun {
             (self.first_ns, self.last_ns, self.begun) = (time_ns, time_ns, true);
             self.shares[side].trains = 1;
-            self.begin(side, time_ns, 0);
+            self.begin(side, time_ns, 0, None);
             self.grow(fresh, packets, time_ns);
             return None;
         }
@@ -90,13 +95,13 @@ impl Transfer {
             self.shares[side].move_on(before_ns.saturating_add(after_ns), 0);
             if paused && fresh > 0 {
                 ended = Some((current, self.train_of()));
-                self.begin(side, time_ns.max(last_ns), after_ns);
+                self.begin(side, time_ns.max(last_ns), after_ns, heard_ns);
             }
         } else {
             ended = Some((current, self.train_of()));
             self.shares[side].move_on(before_ns, after_ns);
             self.shares[side].trains = self.shares[side].trains.saturating_add(1);
-            self.begin(side, time_ns.max(last_ns), after_ns);
+            self.begin(side, time_ns.max(last_ns), after_ns, heard_ns);
         }
         if side == usize::from(self.side) {
             self.grow(fresh, packets, time_ns);
@@ -114,9 +119,10 @@ impl Transfer {
         self.begun.then_some((self.first_ns, self.last_ns))
     }
 
-    fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64) {
+    fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64, heard_ns: Option<i64>) {
         self.side = side as u8;
-        self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0 };
+        let heard_ns = heard_ns.map(|heard_ns| start_ns.saturating_sub(heard_ns).max(0));
+        self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0, heard_ns };
     }
 
     fn grow(&mut self, fresh: u64, packets: u64, time_ns: i64) {
@@ -126,8 +132,9 @@ impl Transfer {
     }
 
     fn train_of(&self) -> Train {
-        let Running { start_ns, end_ns, packets, bytes, warm_up_ns } = self.train;
-        Train { connection: 0, from_opener: false, start_ns, end_ns, packets, bytes, warm_up_ns, theoretical_ns: None }
+        let Running { start_ns, end_ns, packets, bytes, warm_up_ns, heard_ns } = self.train;
+        let (connection, from_opener, theoretical_ns) = (0, false, None);
+        Train { connection, from_opener, start_ns, end_ns, packets, bytes, warm_up_ns, theoretical_ns, heard_ns }
     }
 }
 
@@ -235,7 +242,7 @@ mod tests {
         // Side 0 asks twice, side 1 answers, side 0 repeats itself into the answer.
         let packets = [(0, 0, 10), (0, 5, 10), (1, 25, 100), (0, 30, 0), (1, 45, 100), (0, 65, 1), (1, 60, 1)];
         let ended: Vec<_> =
-            packets.iter().filter_map(|&(side, at, fresh)| transfer.see(side, at, fresh, 1, false)).collect();
+            packets.iter().filter_map(|&(side, at, fresh)| transfer.see(side, at, fresh, 1, false, None)).collect();
         let shares = transfer.shares;
         assert_eq!(shares[0], Share { trains: 2, warm_up_ns: 20, transfer_ns: 5 + 5 });
         assert_eq!(shares[1], Share { trains: 2, warm_up_ns: 20, transfer_ns: 15 });
@@ -251,7 +258,7 @@ mod tests {
         let mut transfer = Transfer::default();
         let packets = [(0, 0, 10, true), (0, 5, 10, false), (0, 65, 7, true), (0, 70, 0, true), (1, 90, 1, true)];
         let ended: Vec<_> =
-            packets.iter().filter_map(|&(side, at, fresh, cut)| transfer.see(side, at, fresh, 1, cut)).collect();
+            packets.iter().filter_map(|&(side, at, fresh, cut)| transfer.see(side, at, fresh, 1, cut, None)).collect();
         let told = |(_, train): &(usize, Train)| (train.bytes, train.start_ns, train.end_ns, train.warm_up_ns);
         assert_eq!(ended.iter().map(told).collect::<Vec<_>>(), [(20, 0, 5, 0), (7, 65, 70, 60)]);
         assert_eq!(transfer.shares[0], Share { trains: 1, warm_up_ns: 0, transfer_ns: 70 });

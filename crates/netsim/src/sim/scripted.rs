@@ -33,8 +33,22 @@ impl Sim<'_> {
         let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
         let life = scripted.on_packet(half, forward == (half == 0), handle, packet.options, marked, &mut scene);
         self.net.options.release(packet.options);
+        self.tell_of_data(main);
         if life == Life::Over {
             self.close(main);
+        }
+    }
+
+    /// Starts what waits for the last train of a connection, where its script says so.
+    fn tell_of_data(&mut self, main: usize) {
+        let live = self.live.at(main);
+        let (flow, Transport::Scripted(scripted)) = (live.flow as usize, &mut live.transport) else { return };
+        let spec = &self.flows[flow];
+        if let Some(stage) = spec.stage
+            && self.run.scripts.is_done_with_data(spec.script)
+            && scripted.take_done()
+        {
+            self.stages.on_over(stage, self.flows, self.net.now, &mut self.net.events);
         }
     }
 
@@ -45,7 +59,9 @@ impl Sim<'_> {
         // A timer of a connection that is over finds its slot free.
         let Some(spec) = self.flows.get(flow as usize) else { return };
         let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
-        if scripted.on_timer(half, kind, &mut scene) == Life::Over {
+        let life = scripted.on_timer(half, kind, &mut scene);
+        self.tell_of_data(main);
+        if life == Life::Over {
             self.close(main);
         }
     }

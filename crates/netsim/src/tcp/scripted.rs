@@ -56,6 +56,8 @@ pub(crate) struct Scripted {
     sent_at: [Time; 2],
     /// When the last train had come in.
     finish: Time,
+    /// Whether those that wait for its last train were told.
+    told: bool,
     /// In place of a script.
     dialogue: Option<Spoken>,
 }
@@ -112,6 +114,7 @@ impl Scripted {
             due: Time::NEVER,
             sent_at: [scene.net.now; 2],
             finish: Time::NEVER,
+            told: false,
             dialogue: dialogue.map(|client| Spoken { client, trains: Vec::new() }),
         };
         scene.net.hosts.restart(hosts_of(slots[0]), tcp);
@@ -404,6 +407,18 @@ impl Scripted {
     /// What is known of the path and of the way back now, with what was `known` before.
     pub(crate) fn learn(&self, known: Known, tcp: &Tcp, now: Time) -> Known {
         [0, 1].map(|half| self.halves[half].sender.learn(known[half], tcp, now))
+    }
+
+    /// Whether its last train has come in since this was asked before.
+    pub(crate) fn take_done(&mut self) -> bool {
+        let done = !self.told && self.finish != Time::NEVER;
+        self.told |= done;
+        done
+    }
+
+    /// Whether those that wait for its last train were told.
+    pub(crate) fn was_done(&self) -> bool {
+        self.told
     }
 
     /// Stops all timers and fills in `record`.

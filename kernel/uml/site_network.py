@@ -1,0 +1,101 @@
+"""A site behind a congested link: hosts, gateway, the provider's router, servers of the Internet; a namespace each.
+
+    client-0 ─┐                                                      ┌─ server-0
+    client-1 ─┤ lan ── gateway ═ up ═ wire ═ down ═ provider ─────────┤─ server-1
+      ...    ─┘      ▲                                               └─ ...
+                     the capture
+
+The gateway has the discipline of the way up, the provider's router that of the way down, each below htb unless it
+shapes by itself. netem in the namespace `wire` makes transmission; netem at a server makes the delay of its whole
+path, half of it each way. What is captured are the packets of all clients, between them and the gateway, as a user of
+the gateway captures them.
+"""
+
+from pathlib import Path
+
+from dumbbell import DELAY_LIMIT, Wiring, add_namespace, enter, shell
+
+LAN_BPS = 1_000_000_000
+LEAF = "10:"
+ENDS = (("provider", "to_gateway", "down"), ("gateway", "to_provider", "up"))
+"""Router, its device of the link, the way in the settings."""
+
+
+def client(number: int) -> str:
+    return f"client-{number}"
+
+
+def server(number: int) -> str:
+    return f"server-{number}"
+
+
+def client_address(number: int) -> str:
+    return f"10.2.{number}.2"
+
+
+def server_address(number: int) -> str:
+    return f"10.1.{number}.2"
+
+
+def set_up(settings: dict) -> None:
+    """Builds the site.
+
+    Parameters
+    ----------
+    settings : dict
+        ``clients`` (how many), ``servers`` (round-trip times, s), ``down`` and ``up``: ``rate_bps``, ``leaf`` as tc
+        takes it and ``shapes``, whether it shapes by itself; ``overhead_bytes`` of a packet on the link beside its
+        Ethernet frame; ``mtu``.
+    """
+    clients = [client(number) for number in range(settings["clients"])]
+    servers = [server(number) for number in range(len(settings["servers"]))]
+    for name in ("gateway", "provider", "wire", "lan", *clients, *servers):
+        add_namespace(name)
+    wiring = Wiring(settings["mtu"])
+    wiring.join(("provider", "to_gateway", "10.0.1.1"), ("wire", "to_provider", "10.0.1.2"))
+    wiring.join(("wire", "to_gateway", "10.0.2.1"), ("gateway", "to_provider", "10.0.2.2"))
+    wiring.join(("gateway", "lan", "10.0.3.1"), ("lan", "gateway", "10.0.3.2"))
+    for at, route in (
+        ("provider", "10.2.0.0/16 via 10.0.1.2"),
+        ("wire", "10.1.0.0/16 via 10.0.1.1"),
+        ("wire", "10.2.0.0/16 via 10.0.2.2"),
+        ("gateway", "10.1.0.0/16 via 10.0.2.1"),
+        ("gateway", "10.2.0.0/16 via 10.0.3.2"),
+        ("lan", "default via 10.0.3.1"),
+    ):
+        wiring.route(at, route)
+    for router, names, network in (("lan", clients, 2), ("provider", servers, 1)):
+        for number, name in enumerate(names):
+            wiring.join((name, "out", f"10.{network}.{number}.2"), (router, name, f"10.{network}.{number}.1"))
+            wiring.route(name, f"default via 10.{network}.{number}.1")
+            wiring.commands[name].append("link set lo up")
+    wiring.finish()
+    for name in ("gateway", "provider", "wire", "lan"):
+        enter(name)
+        Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    overhead = settings["overhead_bytes"]
+
+    def line(rate_bps: int, delay_s: float = 0.0) -> str:
+        return f"root netem delay {round(delay_s * 1e6)}us rate {rate_bps}bit {overhead} limit {DELAY_LIMIT}"
+
+    for name in clients:
+        shell(f"tc -n {name} qdisc add dev out {line(LAN_BPS)}")
+        shell(f"tc -n lan qdisc add dev {name} {line(LAN_BPS)}")
+    for name, rtt_s in zip(servers, settings["servers"], strict=True):
+        shell(f"tc -n {name} qdisc add dev out {line(LAN_BPS, rtt_s / 2)}")
+        shell(f"tc -n provider qdisc add dev {name} {line(LAN_BPS, rtt_s / 2)}")
+    for router, device, way in ENDS:
+        own = settings[way]
+        far = "to_gateway" if way == "down" else "to_provider"
+        shell(f"tc -n wire qdisc add dev {far} {line(own['rate_bps'])}")
+        if own["shapes"]:
+            shell(f"tc -n {router} qdisc add dev {device} root handle {LEAF} {own['leaf']}")
+            continue
+        # Bursts of a byte: after a pause too, one packet goes at once and the next when the link has sent it.
+        rate = f"rate {own['rate_bps']}bit ceil {own['rate_bps']}bit burst 1 cburst 1 quantum 1514"
+        lines = [
+            f"qdisc add dev {device} root handle 1: stab overhead {overhead} linklayer ethernet htb default 1",
+            f"class add dev {device} parent 1: classid 1:1 htb {rate}",
+            f"qdisc add dev {device} parent 1:1 handle {LEAF} {own['leaf']}",
+        ]
+        shell(f"tc -n {router} -batch -", lines)

@@ -1,0 +1,266 @@
+"""A capture as a scenario and a list of flows: what `whatif` runs under each discipline."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from mayfly.discipline_registry import Discipline
+from mayfly.errors import MayflyError
+from mayfly.limits import stopped_sentence
+from mayfly.scenario.scenario import Scenario, load_scenario
+from mayfly.simulate.run import Progress, RunResult, run_many
+from mayfly.simulate.traces import CALL
+from mayfly.text import quantity
+from mayfly.workload.closed_loop import LASTED, closed
+
+if TYPE_CHECKING:
+    from mayfly.profile.link import LinkGuess
+    from mayfly.workload.capture import Network
+    from mayfly.workload.connections import Reading
+
+_DRAIN_S = 60.0
+"""Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer."""
+
+_PROBED_S = 3600.0
+"""Probes measure the first hour at most: beyond, their packets would be more than those of many a capture."""
+
+_LEAST_PROBED_S = 10.0
+"""... and as long as a playout buffer takes to adapt, at least."""
+
+_PROBES = {"probes.ping": True, "probes.call": True}
+
+REPLAYS = ("users", "trains", "packets", "transfers")
+"""How a capture is replayed."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A capture, ready to run.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Link, hosts, probes.
+    flows : polars.DataFrame, shape (n_flows, ...)
+        For :func:`run_replay`; with ``connection_id``, at the times of the capture.
+    span_s : float
+        How long packets came, s.
+    load : float or None
+        That was asked for.
+    hours : int or None
+        Resampled ones that were asked for.
+    packets : dict of int
+        ``mss`` and ``header_bytes`` of the replay.
+    guess : LinkGuess or None
+        Of the link, where it was not given.
+    doubts : list of str
+    partial : str or None
+        A sentence where the capture was not read to its end.
+    """
+
+    scenario: Scenario
+    flows: pl.DataFrame
+    span_s: float
+    load: float | None
+    hours: int | None
+    packets: dict[str, int]
+    guess: "LinkGuess | None"
+    doubts: list[str]
+    partial: str | None
+
+
+def replay_of(
+    capture: str | os.PathLike[str],
+    rate: str | int | None = None,
+    buffer: str | int | None = None,
+    *,
+    internal: Sequence[str] | None = None,
+    load: float | str | None = None,
+    replay: str = "users",
+    overrides: dict[str, Any] | None = None,
+) -> Replay:
+    """A capture over a link.
+
+    Parameters
+    ----------
+    capture, rate, buffer, internal, load, replay, overrides
+        As :func:`mayfly.comparison.whatif.whatif` takes them.
+
+    Returns
+    -------
+    Replay
+
+    Raises
+    ------
+    MayflyError
+        As there.
+    """
+    from mayfly.profile.link import guessed_link
+    from mayfly.workload.capture import refuse_clock_jump
+    from mayfly.workload.mix import offered, scale_load
+
+    rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
+    load = None if load is None else quantity.share(load, "--load")
+    scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))
+    # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
+    asked = scenario.replications if "replications" in scenario.model_fields_set else None
+    scenario = scenario.override(replications=1)
+    flows, span_s, doubts, partial = _flows(capture, internal, replay, scenario)
+    if load is not None:
+        # In a slower time a call is none, and who waits offers no load of his own.
+        flows = flows.drop(CALL, LASTED, strict=False)
+    if flows.height == 0:
+        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay" + _why_none(capture))
+    packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
+    span_s = max(span_s, offered(flows, **packets)["span_s"])
+    if load is not None:
+        network = scenario.network
+        scaled = scale_load(
+            flows.drop("connection_id", strict=False),
+            load,
+            network.rate,
+            up_rate_bps=network.reverse_rate,
+            span_s=span_s if span_s > 0 else None,
+            **packets,
+        )
+        span_s *= _stretched(flows, scaled)
+        flows = scaled.with_columns(flows.select(pl.col("^connection_id$")))
+    refuse_clock_jump(flows, str(capture), span_s)
+    if "duration" not in scenario.model_fields_set:
+        scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
+    if CALL in flows.columns and "probes.call" not in (overrides or {}):
+        scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
+    scenario = _probed(scenario, flows, span_s)
+    return Replay(scenario, flows, span_s, load, asked, packets, guess, doubts, partial)
+
+
+def run_replay(
+    scenario: Scenario,
+    disciplines: Sequence[Discipline],
+    flows: pl.DataFrame,
+    progress: Progress | None = None,
+    *,
+    stop: Callable[[], object] | None = None,
+) -> list[RunResult]:
+    """Runs flows whose users wait for each other; of whom they waited for, the records tell nothing."""
+    runs = run_many(scenario, disciplines, closed(flows), progress, stop=stop)
+    if LASTED not in flows.columns:
+        return runs
+    return [replace(run, records=run.records.drop("stage", "after", strict=False)) for run in runs]
+
+
+def _why_none(capture: str | os.PathLike[str]) -> str:
+    """Why a capture gave no flow, where it can be read again."""
+    from mayfly.workload.connections import connections, why_nothing
+
+    if os.fspath(capture) == "-":
+        return ""
+    frame, counts = connections(capture)
+    return "" if frame.height else f": {why_nothing(counts)}"
+
+
+def _both_ways(rate: str | int, buffer: str | int) -> dict[str, Any]:
+    """Rates and buffers of both directions, as fields of the scenario."""
+    given = {name: quantity.both_ways(value, f"--{name}") for name, value in (("rate", rate), ("buffer", buffer))}
+    rates = [None if value is None else quantity.rate_bps(value, "--rate") for value in given["rate"]]
+    down_buffer, up_buffer = given["buffer"]
+    # A time is another number of bytes at another rate.
+    if up_buffer is None and quantity.is_time(down_buffer):
+        up_buffer = down_buffer
+    buffers = [
+        None
+        if value is None
+        else quantity.buffer(value, "--buffer", rate_bps=rates[1] if up and rates[1] else rates[0])
+        for up, value in enumerate((down_buffer, up_buffer))
+    ]
+    fields = {"rate": rates[0], "reverse_rate": rates[1], "buffer": buffers[0], "reverse_buffer": buffers[1]}
+    return {f"network.{name}": value for name, value in fields.items() if value is not None}
+
+
+def _stretched(before: pl.DataFrame, after: pl.DataFrame) -> float:
+    """The factor by which time runs more slowly in a list whose load was scaled."""
+    latest = before["start_s"].arg_max() or 0
+    if before["start_s"][latest] > 0:
+        return float(after["start_s"][latest] / before["start_s"][latest])
+    paced = before["rate_bps"].drop_nulls()
+    return float(paced[0] / after["rate_bps"].drop_nulls()[0]) if len(paced) else 1.0
+
+
+def _probed(scenario: Scenario, flows: pl.DataFrame, span_s: float) -> Scenario:
+    """The scenario with probes for as long as its flows come, over a path like theirs."""
+    if not scenario.probes.any:
+        return scenario
+    median = flows["rtt_s"].median()
+    found = {
+        "until": min(max(span_s, _LEAST_PROBED_S), _PROBED_S),
+        "rtt": float(median) if isinstance(median, float) else None,
+    }
+    given = scenario.probes.model_dump(exclude_unset=True)
+    return scenario.override(probes={name: value for name, value in found.items() if value is not None} | given)
+
+
+def _flows(
+    capture: str | os.PathLike[str], internal: Sequence[str] | None, replay: str, scenario: Scenario
+) -> tuple[pl.DataFrame, float, list[str], str | None]:
+    """The capture's flows in the form asked for, and how long their packets came, s.
+
+    Then what to doubt in it, and a sentence where it was not read to its end.
+    """
+    from mayfly.workload import apps as forms
+    from mayfly.workload.calls import with_calls
+    from mayfly.workload.capture import flows_of_connections, hosts_of_site, networks_of
+    from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
+
+    if replay not in REPLAYS:
+        raise MayflyError(f"replay = {replay!r}: must be {', '.join(REPLAYS[:-1])} or {REPLAYS[-1]}")
+    networks = None if internal is None else networks_of(internal)
+    tcp = scenario.tcp
+    inside = forms.read_options(initial_window=tcp.initial_window, delayed_ack=tcp.delayed_ack > 0)
+    options = ReadOptions() if replay == "transfers" else inside
+    reading = read_captures(capture, replace(options, max_volumes=MOST_VOLUMES))
+    if networks is not None:
+        hosts_of_site(reading.connections, networks)
+    if replay == "transfers":
+        flows = flows_of_connections(reading.connections, networks)
+    elif replay in ("users", "trains"):
+        network = scenario.network
+        rates = {"down": float(network.rate), "up": float(network.reverse_rate or network.rate)}
+        flows = forms.scripted_flows(reading, networks, mss=tcp.mss, rates_bps=rates if replay == "users" else None)
+    else:
+        flows = forms.recorded_flows(reading, networks)
+    flows = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
+    partial = stopped_sentence(reading.counts, reading.counts["duration_s"])
+    return flows, _lasted_s(reading.connections), _doubts(reading, networks), partial
+
+
+def _doubts(reading: "Reading", networks: "list[Network] | None") -> list[str]:
+    """What :mod:`mayfly.profile` doubts in the capture, too."""
+    from mayfly.profile.overview import longest_silence_s
+    from mayfly.workload.capture import (
+        clock_jump_sentence,
+        crossing_share,
+        hosts_within,
+        internal_hosts,
+        one_sided_sentence,
+    )
+
+    frame = reading.connections
+    hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
+    found = (
+        clock_jump_sentence(longest_silence_s(frame, reading.volumes), reading.counts["duration_s"]),
+        one_sided_sentence(crossing_share(frame, hosts)),
+    )
+    return [sentence for sentence in found if sentence is not None]
+
+
+def _lasted_s(connections: pl.DataFrame) -> float:
+    """From the first packet of the connections to the last one, s."""
+    known = connections.filter(pl.col("protocol") != "icmp")
+    if known.height == 0:
+        return 0.0
+    first = known.select(pl.min_horizontal("start_s", "opener_first_s", "responder_first_s").min()).item()
+    last = known.select(pl.max_horizontal("opener_last_s", "responder_last_s").max()).item()
+    return max(float(last) - float(first), 0.0) if last is not None and first is not None else 0.0

@@ -1,0 +1,1 @@
+"""The closed loop: what a what-if predicts beside what real programs then have."""

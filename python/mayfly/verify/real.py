@@ -1,0 +1,150 @@
+"""Real programs over a link with one discipline, in the test kernel."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from mayfly.discipline_registry import parse
+from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words
+from mayfly.engines import guest
+from mayfly.errors import MayflyError
+from mayfly.verify.workloads import Step, Workload
+
+PROGRAM = "closed_loop.py"
+ETHERNET_BYTES = 14
+"""What a frame has beside its IP packet: rates are of IP packets."""
+
+MTU = 1500
+HOSTS = {"net.ipv4.tcp_congestion_control": "cubic"}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What real programs had.
+
+    Parameters
+    ----------
+    discipline : str
+    steps : list of dict
+        Every step that began: ``actor``, ``client``, ``program``, ``start_s``, ``end_s`` where it ended, ``bytes``,
+        and what the program tells.
+    drops : dict of int
+        Packets that the disciplines dropped, ``down`` and ``up``.
+    sent : dict of int
+        Bytes that left, ``down`` and ``up``.
+    clock_s : float
+        Added to times of the steps, the time of the capture, s.
+    capture : path
+        Of the link.
+    """
+
+    discipline: str
+    steps: list[dict[str, Any]]
+    drops: dict[str, int]
+    sent: dict[str, int]
+    clock_s: float
+    capture: Path
+
+
+def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
+    """Runs a workload, once.
+
+    Parameters
+    ----------
+    workload : Workload
+    discipline : str
+        Of both ways, such as ``fq_codel``.
+    seed : int
+        Of the users.
+    folder : path
+        For the capture ``tap.pcap`` and what was measured, ``ran.json``; created when absent. What is there already
+        is taken.
+
+    Returns
+    -------
+    Ran
+
+    Raises
+    ------
+    MayflyError
+        No test kernel, no such program, or the guest failed.
+    """
+    kept = folder / "ran.json"
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        actors = workload.actors_of(seed)
+        steps = [step for actor in actors for step in actor["steps"]]
+        _serve(folder / "www", steps, seed)
+        chosen = parse(discipline)
+        settings = {
+            "clients": workload.clients,
+            "servers": list(workload.rtts_s),
+            "down": _way(discipline, workload.link.down_bps, workload.link.down_packets),
+            "up": _way(discipline, workload.link.up_bps, workload.link.up_packets),
+            "overhead_bytes": -ETHERNET_BYTES,
+            "mtu": MTU,
+            "duration_s": workload.duration_s,
+            "sysctl": HOSTS,
+            "actors": actors,
+        }
+        told = guest.run(settings, leaf_of(chosen).module, PROGRAM, folder=folder)
+        for name in ("settings.json", "result.json"):
+            (folder / name).unlink(missing_ok=True)
+        part = kept.with_suffix(".part")
+        part.write_text(json.dumps(told))
+        part.rename(kept)
+    told = json.loads(kept.read_text())
+    ways = ("down", "up")
+    return Ran(
+        discipline,
+        told["steps"],
+        {way: told[way]["drops"] for way in ways},
+        {way: told[way]["bytes"] for way in ways},
+        told["clock_s"],
+        folder / "tap.pcap",
+    )
+
+
+def _way(discipline: str, rate_bps: int, packets: int) -> dict[str, Any]:
+    chosen = parse(discipline)
+    shapes = leaf_of(chosen).shapes
+    place = Place(packets, "packets", MTU, rate_bps, -ETHERNET_BYTES, shapes)
+    return {"rate_bps": rate_bps, "leaf": leaf_words(chosen, place), "shapes": shapes}
+
+
+def _serve(folder: Path, steps: list[Step], seed: int) -> None:
+    """Files that the servers have, by their sizes: of zeros, which take no room; and a repository."""
+    folder.mkdir(exist_ok=True)
+    sizes = {int(step[name]) for step in steps for name in ("size", "html") if name in step}
+    sizes |= {int(one) for step in steps for name in ("objects", "sizes") for one in step.get(name, ())}
+    for size in sizes:
+        with (folder / str(size)).open("wb") as file:
+            file.truncate(size)
+    for name, size in {(step["repository"], step["size"]) for step in steps if "repository" in step}:
+        _repository(folder / name, size, seed)
+
+
+def _repository(path: Path, size: int, seed: int) -> None:
+    """A bare repository of about `size` bytes that a plain web server can serve."""
+    if path.exists():
+        return
+    source = path.with_suffix(".source")
+
+    def git(*command: str) -> None:
+        named = ["-c", "user.name=Mayfly", "-c", "user.email=mayfly@example.org", "-c", "init.defaultBranch=main"]
+        done = subprocess.run(["git", *named, *command], capture_output=True, text=True)
+        if done.returncode:
+            raise MayflyError(f"git {command[0]}: {done.stderr.strip()}")
+
+    git("init", "--quiet", str(source))
+    random = Random(seed)
+    for place in range(20):
+        (source / f"file-{place}").write_bytes(random.randbytes(size // 20))
+    git("-C", str(source), "add", ".")
+    git("-C", str(source), "commit", "--quiet", "--message", "files")
+    git("clone", "--quiet", "--bare", str(source), str(path))
+    git("-C", str(path), "gc", "--quiet")
+    git("-C", str(path), "update-server-info")

@@ -1,0 +1,228 @@
+"""What a captured link did to its packets, so that a replay can leave it out.
+
+Principle: a capture of a congested link holds its queue: round-trip times with waiting in them, trains stretched to
+what the link had left, answers that seem thought about while they queued. Replayed as they stand, these would be met a
+second time. The path without queue is the least round-trip time that any packet to an address took (RFC 5481, 6.2). A
+queue is shared where packets that begin a connection wait as others do while the link is full: then what packets to one
+address wait tells what those to another do, and an address that was never met without queue gets its path from there.
+A train is slow because of the link where the link was busy meanwhile, or lost packets of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from mayfly.arrays import Booleans, Floats
+from mayfly.workload.connections import Reading
+
+ENDS = ("opener", "responder")
+
+BIN_S = 0.05
+"""Width of the windows in which the queue is looked for, s; three in a row count as near. Queues that matter last
+longer."""
+
+BUSY = 0.6
+"""Share of its rate from which on a link may be what makes a train slow."""
+
+FULL = 0.85
+"""Share of its rate that a link carried while it was full: gaps of round trips aside."""
+
+
+NEAR_S = 0.25
+"""A link is looked at so long before and after an instant, s."""
+
+SHORTEST_S = 1e-4
+"""No path is shorter, s."""
+
+ROUNDS = 3
+"""The paths are found in turn from each other; after so many rounds nothing moves."""
+
+LEAST_COMMON = 5
+"""Of the least round trips to an address so many are looked at ..."""
+
+LEAST_QUEUE_S = 0.002
+"""... and the least of all is the path where packets to others met no more than this around one of them, s."""
+
+SHARED_PACKETS = 5.0
+"""A queue is shared where the median handshake on a full link waits for so many packets: where flows have queues of
+their own, the first packet of a new one passes behind one."""
+
+PACKET_BYTES = 1500
+
+
+@dataclass(frozen=True)
+class CapturedLink:
+    """The link that was captured.
+
+    Parameters
+    ----------
+    bases : polars.DataFrame, shape (n_addresses, 2)
+        ``address`` and ``base_s``, least round-trip time between the tap and it.
+    queue_s : dict of ndarray, each of shape (n_bins,)
+        By side of the link, ``near`` and ``far``, what packets took more than their base in each window of `BIN_S` and
+        those beside it, s: the median of a shared queue, else the least; NaN where none was measured.
+    shared : bool
+        Whether all packets share one queue.
+    carried : dict of tuple of ndarray
+        By ``down`` and ``up``, times and bytes up to each of them.
+    rates_bps : dict of float
+        By ``down`` and ``up``.
+    near : frozenset of str
+        Addresses on the near side.
+    """
+
+    bases: pl.DataFrame
+    queue_s: dict[str, Floats]
+    shared: bool
+    carried: dict[str, tuple[Floats, Floats]]
+    rates_bps: dict[str, float]
+    near: frozenset[str]
+
+    def queue_at(self, times_s: Floats, near: Booleans) -> Floats:
+        """What packets to one side of the tap waited, there and back, at some times; 0 where nothing tells, s."""
+        found = np.zeros(times_s.shape)
+        for side, chosen in (("near", near), ("far", ~near)):
+            bins = self.queue_s[side]
+            if bins.size:
+                place = np.clip((times_s[chosen] / BIN_S).astype(np.int64), 0, bins.size - 1)
+                found[chosen] = np.nan_to_num(bins[place])
+        return found
+
+    def is_busy(self, start_s: Floats, end_s: Floats, up: Booleans, share: float = BUSY) -> Booleans:
+        """Whether the link carried that share of its rate from one time to another, in a direction."""
+        found = np.zeros(start_s.shape, dtype=bool)
+        for way, chosen in (("up", up), ("down", ~up)):
+            times, sums = self.carried[way]
+            if not times.size or not self.rates_bps.get(way):
+                continue
+            before, after = (np.interp(ends[chosen], times, sums) for ends in (start_s, end_s))
+            lasted = np.maximum(end_s[chosen] - start_s[chosen], 1e-9)
+            found[chosen] = 8 * (after - before) >= share * self.rates_bps[way] * lasted
+        return found
+
+
+def captured_link(reading: Reading, near: frozenset[str], rates_bps: dict[str, float]) -> CapturedLink:
+    """What a capture tells of its link.
+
+    Parameters
+    ----------
+    reading : Reading
+        With volumes.
+    near : frozenset of str
+        Addresses on the near side.
+    rates_bps : dict of float
+        By ``down`` and ``up``, bit/s.
+
+    Returns
+    -------
+    CapturedLink
+    """
+    frame = reading.connections.filter(pl.col("protocol") == "tcp")
+    sampled = [
+        frame.select(
+            pl.col(end).alias("address"),
+            pl.min_horizontal(f"handshake_to_{end}_s", f"data_ack_to_{end}_min_s").alias("base_s"),
+        )
+        for end in ENDS
+    ]
+    bases = pl.concat(sampled).drop_nulls().filter(pl.col("base_s") > 0)
+    bases = bases.group_by("address").agg(pl.col("base_s").min()).sort("address")
+    rows = reading.volumes.join(
+        reading.connections.select("connection_id", "protocol", *ENDS), on="connection_id", how="inner"
+    )
+    rows = rows.with_columns(address=pl.when(pl.col("side") == "opener").then("opener").otherwise("responder"))
+    from_near = pl.col("address").is_in(list(near))
+    carried = {}
+    for way, chosen in (("up", from_near), ("down", ~from_near)):
+        own = rows.filter(chosen).sort("start_s")
+        carried[way] = (own["start_s"].to_numpy(), np.cumsum(own["wire_bytes"].to_numpy().astype(float)))
+    link = CapturedLink(bases, {"near": np.empty(0), "far": np.empty(0)}, False, carried, rates_bps, near)
+    shared = _is_shared(frame, link)
+    measured = rows.filter(pl.col("rtt_s").is_not_null())
+    if shared:
+        for chosen in (from_near, ~from_near):
+            bases = _without_shared_queue(measured.filter(chosen), bases, link)
+    known = measured.join(bases, on="address", how="inner")
+    queue_s = {
+        side: _queue(known.filter(from_near if side == "near" else ~from_near), shared) for side in ("near", "far")
+    }
+    return CapturedLink(bases, queue_s, shared, carried, rates_bps, near)
+
+
+def _is_shared(frame: pl.DataFrame, link: CapturedLink) -> bool:
+    """Whether connections that begin on a full link wait."""
+    shook = frame.filter(pl.col("handshake_to_responder_s").is_not_null()).join(
+        link.bases.rename({"address": "responder"}), on="responder", how="inner"
+    )
+    if not shook.height:
+        return False
+    surplus = (shook["handshake_to_responder_s"] - shook["base_s"]).to_numpy()
+    starts = shook["start_s"].to_numpy()
+    longest = 0.0
+    for up in (False, True):
+        ways = np.full(starts.shape, up)
+        full = link.is_busy(starts - NEAR_S, starts + NEAR_S, ways, FULL)
+        rate = link.rates_bps.get("up" if up else "down", 0.0)
+        if full.any() and rate:
+            longest = max(longest, float(np.median(surplus[full])) * rate / (8 * PACKET_BYTES))
+    return longest > SHARED_PACKETS
+
+
+def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: CapturedLink) -> pl.DataFrame:
+    """Bases of the addresses on one side, less what a queue that all of them share never left.
+
+    Where packets to others met a queue even around the least round trips to an address, its path is what these took
+    more than the others' queue around them, in the median.
+    """
+    known = dict(bases.iter_rows())
+    samples = measured.filter(pl.col("address").is_in(list(known))).sort("start_s")
+    at, taken = samples["start_s"].to_numpy(), samples["rtt_s"].to_numpy()
+    names, place = np.unique(samples["address"].to_numpy(), return_inverse=True)
+    if names.size < 2:
+        return bases
+    least = np.array([known[name] for name in names])
+    ways = [link.is_busy(at - NEAR_S, at + NEAR_S, np.full(at.shape, up)) for up in (False, True)]
+    busy = ways[0] | ways[1]
+    for _ in range(ROUNDS):
+        for one in range(names.size):
+            own = np.flatnonzero(place == one)
+            others = place != one
+            surplus = (taken - least[place])[others]
+            queues = np.array([_around(at[others], surplus, float(at[row])) for row in own])
+            seen = np.flatnonzero(np.isfinite(queues))
+            # Nothing else around it: a queue where the link is busy, else none.
+            met = np.where(np.isfinite(queues), queues, np.where(busy[own], np.inf, 0.0))
+            if seen.size < LEAST_COMMON or met[np.argsort(taken[own])[:LEAST_COMMON]].min() < LEAST_QUEUE_S:
+                continue
+            # Over all of them: the least are those whose own queue was less than that around them.
+            path_s = float(np.median(taken[own][seen] - queues[seen]))
+            least[one] = min(least[one], max(path_s, SHORTEST_S))
+    found = dict(zip(names.tolist(), least.tolist(), strict=True))
+    return bases.with_columns(base_s=pl.Series([found.get(name, base) for name, base in known.items()]))
+
+
+def _around(times_s: Floats, values: Floats, instant_s: float) -> float:
+    """Median of the values near an instant, of the nearest window that has some; NaN where none has."""
+    for width_s in (BIN_S, NEAR_S):
+        first, last = np.searchsorted(times_s, (instant_s - width_s, instant_s + width_s))
+        if last > first:
+            return float(np.median(values[first:last]))
+    return float("nan")
+
+
+def _queue(measured: pl.DataFrame, shared: bool) -> Floats:
+    """The surplus of each window and its neighbours."""
+    if not measured.height:
+        return np.empty(0)
+    place = (measured["start_s"].to_numpy() / BIN_S).astype(np.int64).clip(0)
+    surplus = np.maximum(measured["rtt_s"].to_numpy() - measured["base_s"].to_numpy(), 0.0)
+    of_bin = pl.DataFrame({"bin": place, "surplus": surplus})
+    statistic = pl.col("surplus").median() if shared else pl.col("surplus").min()
+    around = pl.concat([of_bin.with_columns(pl.col("bin") + shift) for shift in (-1, 0, 1)]).filter(pl.col("bin") >= 0)
+    known = around.group_by("bin").agg(statistic)
+    bins = np.full(int(place.max()) + 2, np.nan)
+    bins[known["bin"].to_numpy()] = known["surplus"].to_numpy()
+    return bins
