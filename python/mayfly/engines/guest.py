@@ -170,6 +170,8 @@ def run(
         out = Path(own) if folder is None else folder
         (out / "settings.json").write_text(json.dumps(settings))
         command = [str(linux), f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "hostfs=/", "ro", "quiet"]
+        # Where Linux has it, programs of the guest take a third of the time (6.16 and newer; they are trusted).
+        command += [] if linux.parent.name.startswith(f"uml-{KERNEL}.") else ["seccomp=on"]
         # Nothing that a run did not send: one that wants IPv6 at an interface switches it on, by sysctl.
         command += ["ipv6.disable_ipv6=1"]
         command += ["con=null", "con0=null,fd:1", "con1=null", "time-travel=inf-cpu", f"init={sys.executable}"]
