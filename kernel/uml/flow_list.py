@@ -1,4 +1,4 @@
-"""A flow list over a dumbbell, in the kernel: `run` sets the path up, opens every flow at its time, watches the queue.
+"""A flow list over a network, in the kernel: `run` sets it up, opens every flow at its time, watches the queues.
 
 One process has the sockets of all hosts, and waits for all of them at once: a socket stays in the namespace in which it
 was made. Times are those of CLOCK_MONOTONIC, which all namespaces share, in seconds since the start of the run. With
@@ -18,11 +18,12 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import dumbbell
+import interfaces
 from flow_sockets import Tcp, Udp, listener
-from queue_counters import Queue
+from namespaces import enter, shell
+from network import Host, Network
 
-LEAD_NS = 10**9  # between the set-up and the start of the run
+LEAD_NS = 10**9  # between the set-up and the start of the run, at least
 TFD_TIMER_ABSTIME = 1
 MOST_FILES = 1_000_000
 CHANGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
@@ -53,9 +54,9 @@ class Alarm:
 class Run:
     """All flows of a list, and what is to happen when."""
 
-    def __init__(self, settings: dict, hosts: list[dumbbell.Host]):
+    def __init__(self, settings: dict, network: Network):
         self.settings = settings
-        self.hosts = hosts
+        self.hosts = network.hosts
         self.poll = select.epoll()
         self.files: dict[int, object] = {}
         self.flows: list = []
@@ -67,12 +68,11 @@ class Run:
         self.looks: list[int] = []
         self.ended = 0
         self.stopped = False
-        dumbbell.enter("r1")
-        self.queue = Queue("to_r2", 0x10)
-        dumbbell.enter("r2")
-        self.reverse = Queue("to_r1", 0x10)
+        self.queues = network.queues()
+        first = 2 * settings["network"]["watched"]
+        self.queue, self.reverse = self.queues[first : first + 2]
         self.listeners = []
-        for host in hosts:
+        for host in self.hosts:
             if host.crowd:
                 continue
             self.enter(host)
@@ -100,10 +100,10 @@ class Run:
         """
         self.now_ns = time.monotonic_ns() - self.zero_ns
 
-    def enter(self, host: dumbbell.Host) -> None:
+    def enter(self, host: Host) -> None:
         """Sockets are made at `host` from now on."""
         if self.inside != host.name:
-            dumbbell.enter(host.name)
+            enter(host.name)
             self.inside = host.name
 
     def at(self, instant: float, action) -> None:
@@ -181,7 +181,8 @@ class Run:
 
     def go(self) -> None:
         """Runs to the end of the run."""
-        self.zero_ns = time.monotonic_ns() + LEAD_NS
+        # A whole second: how a run meets the ticks of the kernel does not depend on how long the set-up took.
+        self.zero_ns = (time.monotonic_ns() // LEAD_NS + 2) * LEAD_NS
         self.wake()
         self.at(self.settings["warm_up_s"], self.begin)
         self.plan_samples()
@@ -204,7 +205,7 @@ class Run:
         """Closes what is open, so that another run can follow: transfers that have not ended are reset."""
         for flow in self.flows:
             flow.close()
-        for found in (self.poll, self.queue.link, self.reverse.link, *self.listeners):
+        for found in (self.poll, *(queue.link for queue in self.queues), *self.listeners):
             found.close()
         os.close(self.alarm.file)
 
@@ -215,9 +216,8 @@ def run(settings: dict) -> dict:
     Parameters
     ----------
     settings : dict
-        Path: ``hosts``, ``rate_bps``, ``reverse_rate_bps``, ``delay_s``, ``overhead_bytes``, ``mtu``, ``mss``,
-        ``window_bytes`` (0: the kernel's own), ``leaf``, ``reverse_leaf`` (as tc takes them), ``route`` (options of the
-        hosts' routes), ``sysctl`` (of the hosts), ``module_parameters``. Run: ``duration_s``, ``warm_up_s``,
+        ``network``: as of `network`. Hosts: ``mss``, ``window_bytes`` (0: the kernel's own), ``route`` (options of
+        their routes), ``sysctl``, ``module_parameters``. Run: ``duration_s``, ``warm_up_s``,
         ``stop_when_idle``, ``sample_interval_s``, ``looks`` (at the queue, per sample), ``watched`` (flows),
         ``rtt_interval_s``. ``marks``: by code the mark that it stands for, as routers read it from the DSCP. ``flows``:
         rows with ``start_s``, ``src``, ``dst`` (numbers of hosts), ``code`` (0: none), ``udp``; TCP: ``size_bytes``,
@@ -227,24 +227,28 @@ def run(settings: dict) -> dict:
     Returns
     -------
     dict
-        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples``; counters of the queues, ``forward`` and ``reverse``,
-        at the end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that tc tells of the forward one.
+        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples``; counters of the queues of interest, ``forward`` and
+        ``reverse``, at the end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that tc tells of the
+        forward one.
     """
     return carried(settings, prepared(settings))
 
 
-def prepared(settings: dict) -> list[dumbbell.Host]:
-    """Sets the path up."""
+def prepared(settings: dict) -> Network:
+    """Sets the network up."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
     Path("/proc/sys/net/core/somaxconn").write_text("65535")
-    return dumbbell.set_up(settings)
+    network = Network(settings)
+    network.set_up()
+    return network
 
 
-def carried(settings: dict, hosts: list[dumbbell.Host]) -> dict:
-    """The flows over a path that is set up."""
-    found = Run(settings, hosts)
+def carried(settings: dict, network: Network) -> dict:
+    """The flows over a network that is set up."""
+    found = Run(settings, network)
     found.go()
-    shown = json.loads(dumbbell.shell("tc -s -j -n r1 qdisc show dev to_r2"))
+    router, device = network.watched
+    shown = json.loads(shell(f"tc -s -j -n {router} qdisc show dev {device}"))
     told = {
         "kernel": os.uname().release,
         "end_s": found.end_s,
@@ -252,7 +256,7 @@ def carried(settings: dict, hosts: list[dumbbell.Host]) -> dict:
         "samples": found.samples,
         "first": found.first,
         "last": found.last,
-        "leaf": next(row for row in shown if row["handle"] == dumbbell.LEAF),
+        "leaf": next(row for row in shown if row["handle"] == interfaces.LEAF),
     }
     found.close()
     return told

@@ -12,6 +12,7 @@ from mayfly.arena.experiments import EXPERIMENTS
 from mayfly.arena.trial import Trial
 from mayfly.discipline_registry import parse
 from mayfly.engines import guest, linux
+from mayfly.engines.network import links_of
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import named, run_one
 
@@ -122,7 +123,8 @@ def test_results_of_a_kernel_are_those_of_its_guest_programs_and_of_the_simulato
     seen = [key()]
     (uml / "random_netlink.py").write_text("# no run of the arena has it\n")
     assert key() == seen[0]
-    for name in ("init.py", "flow_list.py", "dumbbell.py", "flow_sockets.py", "queue_counters.py", "modules.py"):
+    own = ("namespaces.py", "interfaces.py", "network.py")
+    for name in ("init.py", "flow_list.py", *own, "flow_sockets.py", "queue_counters.py", "modules.py"):
         path = uml / name
         path.write_text(path.read_text() + "\n# other\n")
         seen.append(key())
@@ -137,7 +139,7 @@ def test_a_buffer_in_bytes_is_as_many_full_packets():
     here, there = Trial("rate-50", "fq_codel", 1, True).loaded(), there.loaded()
     limit, unit = here.network.buffer
     assert unit == "bytes" and there.network.buffer == (limit // 1500, "packets")
-    assert linux.leaves_of(there, parse("fq_codel"))["leaf"].startswith("fq_codel limit 275")
+    assert links_of(there, parse("fq_codel"))[0]["ways"][0]["leaf"].startswith("fq_codel limit 275")
 
 
 def test_what_has_no_kernel_is_refused_before_anything_runs(monkeypatch, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 import mayfly
 from mayfly.discipline_registry import parse
 from mayfly.engines import engine, guest, linux
+from mayfly.engines.network import MOST_HOSTS
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of
 from mayfly.simulate.alone import PathsAlone
@@ -83,8 +84,8 @@ def test_records_tell_what_came_of_each_flow(kernel):
 def test_hosts_of_either_side_are_those_of_the_flows():
     scenario = load_scenario("wired", {"network.exit_rate": "20mbit", "network.exit_delay": "3ms"})
     settings = linux.guest_settings(scenario, parse("fifo"), flow_list(FLOWS, mss=1460))
-    sides = [(host["side"], host["out_bps"], host["delay_s"]) for host in settings["hosts"]]
-    assert sides == [("left", 10**8, 0.001)] * 2 + [("right", 2 * 10**7, 0.003)] * 2
+    sides = [(host["router"], host["out_bps"], host["delay_s"]) for host in settings["network"]["hosts"]]
+    assert sides == [(0, 10**8, 0.001)] * 2 + [(1, 2 * 10**7, 0.003)] * 2
     assert [(row["src"], row["dst"]) for row in settings["flows"]] == [(0, 2), (1, 3), (3, 0)]
     udp = settings["flows"][1]
     assert (udp["packets"], udp["payload_bytes"], udp["gap_s"]) == (10, 1472, pytest.approx(0.012))
@@ -160,7 +161,7 @@ def test_marks_are_codes_that_routers_know():
 
 
 def test_many_hosts_of_udp_share_a_namespace():
-    count = linux.MOST_HOSTS + 10
+    count = MOST_HOSTS + 10
     senders = [*range(count), 3]
     flows = flows_of(
         src=senders,
@@ -170,12 +171,12 @@ def test_many_hosts_of_udp_share_a_namespace():
         packet_bytes=[1028] * count + [None],
         rate_bps=[1e6] * count + [None],
     )
-    hosts = settings_of(flows)["hosts"]
-    left = [host for host in hosts if host["side"] == "left"]
+    hosts = settings_of(flows)["network"]["hosts"]
+    left = [host for host in hosts if host["router"] == 0]
     assert len(left) == count and sum(not host["crowd"] for host in left) == 1
     crowd = [host["number"] for host in left if host["crowd"]]
     assert sorted(crowd) == list(range(count - 1))
-    assert [host["crowd"] for host in hosts if host["side"] == "right"] == [False]
+    assert [host["crowd"] for host in hosts if host["router"] == 1] == [False]
     tcp = flows.with_columns(protocol=pl.lit("tcp"), packet_bytes=None, rate_bps=None)
     with pytest.raises(MayflyError, match="src: 260 hosts with TCP: must be at most 250 at a side"):
         settings_of(tcp)
@@ -183,7 +184,7 @@ def test_many_hosts_of_udp_share_a_namespace():
 
 def test_a_host_has_the_round_trip_time_of_its_flows():
     flows = flows_of(src=[0, 1, 2], size_packets=[10] * 3, rtt_s=[0.01, 0.2, None])
-    left = [host["delay_s"] for host in settings_of(flows)["hosts"] if host["side"] == "left"]
+    left = [host["delay_s"] for host in settings_of(flows)["network"]["hosts"] if host["router"] == 0]
     # Half of it, less 1 ms of the link and 1 ms of the other end; the scenario's own 1 ms.
     assert left == pytest.approx([0.003, 0.098, 0.001])
     with pytest.raises(MayflyError, match="rtt_s: flows of one host must have one round-trip time"):

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Booleans, Floats, Integers, number
-from mayfly.discipline_registry import Discipline, parse
-from mayfly.discipline_registry.leaves import Place, differences, leaf_of, leaf_words
+from mayfly.arrays import number
+from mayfly.discipline_registry import Discipline
+from mayfly.discipline_registry.leaves import differences, leaf_of
 from mayfly.engines import guest
+from mayfly.engines.network import Laid, laid
 from mayfly.engines.records import records_frame, samples_frame
 from mayfly.engines.transport import Transport, own_transport, transport_of
 from mayfly.errors import MayflyError
@@ -21,18 +22,11 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import transports
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.columns import marks
-from mayfly.simulate.network.dumbbell import hosts
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.run import Progress, RunResult, largest, native_settings, starting_in_time, workload
 from mayfly.simulate.traces import chosen_rows
 from mayfly.tables import native
 from mayfly.workload.lists import ENDLESS_BYTES
-
-MOST_HOSTS = 250
-"""Hosts of a side: a namespace each; where there are more, those that only have UDP share one."""
-
-MOST_CROWD = 2**21 - 2
-"""Hosts of a side that share a namespace: the addresses of their network."""
 
 MOST_MARKS = 63
 """Marks but 0: a code each in the DSCP of packets."""
@@ -139,24 +133,18 @@ def guest_settings(
     MayflyError
         What the kernel does not have.
     """
-    network, transport = scenario.network, transport_of(scenario.tcp)
-    places = _places(scenario, flows)
+    transport = transport_of(scenario.tcp)
+    places = laid(scenario, discipline, flows)
     codes = _codes(scenario, flows)
     interval = scenario.sample_interval
     full = scenario.tcp.mss + scenario.tcp.headers_bytes
     udp = flows.filter(pl.col("protocol") == "udp")
     longest = int(number(udp["packet_bytes"].fill_null(full).max() or 0))
     return {
-        "hosts": places.hosts,
-        "rate_bps": network.rate,
-        "reverse_rate_bps": network.reverse_rate or network.rate,
-        "delay_s": network.delay,
-        "overhead_bytes": transport.overhead_bytes,
         # Room for UDP packets: TCP's segments are bounded by the route.
-        "mtu": max(transport.mtu_bytes, longest - scenario.tcp.header + 40),
+        "network": places.settings(scenario, max(transport.mtu_bytes, longest - scenario.tcp.header + 40)),
         "mss": scenario.tcp.mss,
         "window_bytes": transport.window_bytes,
-        **leaves_of(scenario, discipline),
         "route": transport.route,
         # The answer to a SYN carries the code of the SYN.
         "sysctl": transport.sysctl | ({"net.ipv4.tcp_reflect_tos": "1"} if codes else {}),
@@ -173,117 +161,6 @@ def guest_settings(
     }
 
 
-def leaves_of(scenario: Scenario, discipline: Discipline) -> dict[str, Any]:
-    """The disciplines of the two directions.
-
-    Parameters
-    ----------
-    scenario : Scenario
-    discipline : Discipline
-        Of the forward queue.
-
-    Returns
-    -------
-    dict
-        ``leaf``, ``reverse_leaf`` as tc takes them; ``leaf_shapes``, ``reverse_leaf_shapes``: whether with a shaper of
-        their own.
-
-    Raises
-    ------
-    MayflyError
-        What the kernel does not have.
-    """
-    network = scenario.network
-    reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
-    shapes, back_shapes = (leaf_of(one).shapes for one in (discipline, reverse))
-    here = _place(scenario, network.buffer, network.rate, shapes)
-    back_buffer = network.reverse_buffer or network.buffer
-    back = _place(scenario, back_buffer, network.reverse_rate or network.rate, back_shapes)
-    return {
-        "leaf": leaf_words(discipline, here),
-        "leaf_shapes": shapes,
-        "reverse_leaf": leaf_words(reverse, back),
-        "reverse_leaf_shapes": back_shapes,
-    }
-
-
-def _place(scenario: Scenario, buffer: tuple[int, str], rate_bps: int, shapes: bool) -> Place:
-    full = scenario.tcp.mss + scenario.tcp.headers_bytes
-    limit, unit = buffer
-    in_transmission = 1 if scenario.network.buffer_counts_transmission else 0
-    overhead = transport_of(scenario.tcp).overhead_bytes
-    return Place(limit - in_transmission * (1 if unit == "packets" else full), unit, full, rate_bps, overhead, shapes)
-
-
-@dataclass(frozen=True)
-class Ends:
-    """Where flows begin and end.
-
-    Parameters
-    ----------
-    hosts : list of dict
-        As the guest takes them, left ones first.
-    src, dst : ndarray, shape (n_flows,)
-        Number of either end among all hosts.
-    """
-
-    hosts: list[dict[str, Any]]
-    src: Floats
-    dst: Floats
-
-
-def _places(scenario: Scenario, flows: pl.DataFrame) -> Ends:
-    network = scenario.network
-    src, dst = hosts(flows)
-    up = (flows["direction"] == "up").to_numpy()
-    left, right = np.where(up, dst, src), np.where(up, src, dst)
-    udp = (flows["protocol"] == "udp").to_numpy()
-    to_bps = network.exit_rate or network.access_rate
-    near = {"side": "left", "out_bps": network.access_rate, "in_bps": network.access_rate}
-    far = {"side": "right", "out_bps": network.exit_rate_up or to_bps, "in_bps": to_bps}
-    delays = _access_delays(scenario, flows, left)
-    found = [
-        *(near | row | {"delay_s": delays[k]} for k, row in enumerate(_numbered("src", left, udp))),
-        *(far | row | {"delay_s": network.exit_delay} for row in _numbered("dst", right, udp)),
-    ]
-    count = int(left.max()) + 1
-    return Ends(found, np.where(up, right + count, left), np.where(up, left, right + count))
-
-
-def _numbered(name: str, of_flows: Integers, udp: Booleans) -> list[dict[str, Any]]:
-    """The hosts of a side: ``number`` and whether it is of the ``crowd``."""
-    count = int(of_flows.max()) + 1
-    crowd = np.ones(count, dtype=bool)
-    crowd[of_flows[~udp]] = False
-    if count <= MOST_HOSTS:
-        crowd[:] = False
-    if (many := int((~crowd).sum())) > MOST_HOSTS:
-        raise MayflyError(f"{name}: {many} hosts with TCP: must be at most {MOST_HOSTS} at a side with --engine linux")
-    if (many := int(crowd.sum())) > MOST_CROWD:
-        raise MayflyError(f"{name}: {many} hosts: must be at most {MOST_CROWD} at a side with --engine linux")
-    numbers = np.where(crowd, np.cumsum(crowd), np.cumsum(~crowd)) - 1
-    return [{"number": int(number), "crowd": bool(one)} for number, one in zip(numbers, crowd, strict=True)]
-
-
-def _access_delays(scenario: Scenario, flows: pl.DataFrame, left: Integers) -> list[float]:
-    """One-way delay of the access link of each host at the left: what makes up the round-trip time of its flows."""
-    network = scenario.network
-    found = [network.access_delay] * (int(left.max()) + 1)
-    if flows["rtt_s"].null_count() == flows.height:
-        return found
-    own = flows.select(host=pl.Series(left), rtt_s="rtt_s")
-    for host, times in own.group_by("host").agg(pl.col("rtt_s").unique()).sort("host").iter_rows():
-        if len(times) > 1:
-            raise MayflyError("rtt_s: flows of one host must have one round-trip time with --engine linux")
-        if times[0] is None:
-            continue
-        found[host] = times[0] / 2 - network.delay - network.exit_delay
-        if found[host] < 0:
-            least = 2e3 * (network.delay + network.exit_delay)
-            raise MayflyError(f"rtt_s = {times[0]:g}: must be at least {least:g} ms, that of the other links")
-    return found
-
-
 def _codes(scenario: Scenario, flows: pl.DataFrame) -> dict[int, int]:
     """A code from 1 for each mark but 0."""
     values = sorted({int(value) for value in marks(flows, scenario.mark_of)} - {0})
@@ -296,7 +173,7 @@ def _flow_rows(
     scenario: Scenario,
     transport: Transport,
     flows: pl.DataFrame,
-    ends: Ends,
+    ends: Laid,
     dealt: transports.Dealt,
     codes: dict[int, int],
 ) -> list[dict[str, Any]]:
@@ -337,14 +214,15 @@ def _packets(
 ) -> pl.DataFrame:
     """Packets of the flows that are traced: what is not time in the queue of their way is known of the links."""
     rows: dict[str, list[Any]] = {name: [] for name in ("row", "number", "wire_bytes", *_TIMES)}
-    network, full = scenario.network, scenario.tcp.mss + scenario.tcp.headers_bytes
+    full = scenario.tcp.mss + scenario.tcp.headers_bytes
+    network = settings["network"]
     for row in chosen_rows(flows, scenario.trace):
         one, sent = settings["flows"][row], told[row]["sent_s"]
-        near, far = (settings["hosts"][one[end]] for end in ("src", "dst"))
+        near, far = (network["hosts"][one[end]] for end in ("src", "dst"))
         length = flows["packet_bytes"][row] or full
-        rate_bps = settings["rate_bps" if flows["direction"][row] == "down" else "reverse_rate_bps"]
+        way = network["links"][0]["ways"][flows["direction"][row] == "up"]
         before_s = 8 * length / near["out_bps"] + near["delay_s"]
-        after_s = 8 * length / rate_bps + network.delay + 8 * length / far["in_bps"] + far["delay_s"]
+        after_s = 8 * length / way["rate_bps"] + way["delay_s"] + 8 * length / far["in_bps"] + far["delay_s"]
         for index, (at, came) in enumerate(zip(sent, told[row]["received_s"], strict=True)):
             queued = at + before_s
             # netem counts whole microseconds of delay: no packet leaves before it comes.
