@@ -19,9 +19,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import interfaces
-from flow_sockets import Tcp, Udp, listener
+from datagrams import Udp
+from flow_sockets import Tcp, listener
 from namespaces import enter, shell
 from network import Host, Network
+from scripts import Script
 
 LEAD_NS = 10**9  # between the set-up and the start of the run, at least
 TFD_TIMER_ABSTIME = 1
@@ -78,15 +80,21 @@ class Run:
             self.enter(host)
             self.listeners.append(listener(settings["window_bytes"]))
         for found in self.listeners:
-            self.poll.register(found, select.EPOLLIN)
-            self.files[found.fileno()] = found
+            self.open(found)
         self.alarm = Alarm()
         # Told once for each time that it is set: nobody reads it.
         self.poll.register(self.alarm.file, select.EPOLLIN | select.EPOLLET)
+        self.open_of: dict[int, int] = {}
+        self.waiting: dict[int, list] = {}
         for row in settings["flows"]:
-            flow = (Udp if row["udp"] else Tcp)(self, row)
+            flow = (Udp if row["udp"] else Script if row["script"] else Tcp)(self, row)
             self.flows.append(flow)
-            self.at(row["start_s"], flow.start)
+            if row["stage"] is not None:
+                self.open_of[row["stage"]] = self.open_of.get(row["stage"], 0) + 1
+            if row["after"] is None:
+                self.at(row["start_s"], flow.start)
+            else:
+                self.waiting.setdefault(row["after"], []).append(flow)
 
     @property
     def now(self) -> float:
@@ -111,6 +119,16 @@ class Run:
         self.count += 1
         heapq.heappush(self.agenda, (round(instant * 1e9), self.count, action))
 
+    def after(self, ns: int, action) -> None:
+        """Has `action` called, that many nanoseconds from now."""
+        self.count += 1
+        heapq.heappush(self.agenda, (self.now_ns + ns, self.count, action))
+
+    def open(self, door) -> None:
+        """Accepts what comes to a listener."""
+        self.poll.register(door, select.EPOLLIN)
+        self.files[door.fileno()] = door
+
     def watch(self, socket, owner, events: int = CHANGES) -> None:
         """Tells `owner` of every change of the socket: what is there is read or sent at once, to the end.
 
@@ -122,6 +140,16 @@ class Run:
     def forget(self, socket) -> None:
         del self.files[socket.fileno()]
         socket.close()
+
+    def is_over(self, flow) -> None:
+        """A flow is over for those that wait for its stage: they start, each its time after the last flow of it."""
+        stage = flow.row["stage"]
+        if stage is None:
+            return
+        self.open_of[stage] -= 1
+        if not self.open_of[stage]:
+            for one in self.waiting.get(stage, ()):
+                self.at(self.now + one.row["start_s"], one.start)
 
     def has_ended(self) -> None:
         """A flow is over."""
@@ -171,7 +199,8 @@ class Run:
                 self.at(k * interval, flow.look)
 
     def accept(self, listener) -> None:
-        while True:
+        # The listener of one flow is closed with its connection.
+        while listener.fileno() >= 0:
             try:
                 connection, peer = listener.accept()
             except BlockingIOError:
@@ -219,10 +248,14 @@ def run(settings: dict) -> dict:
         ``network``: as of `network`. Hosts: ``mss``, ``window_bytes`` (0: the kernel's own), ``route`` (options of
         their routes), ``sysctl``, ``module_parameters``. Run: ``duration_s``, ``warm_up_s``,
         ``stop_when_idle``, ``sample_interval_s``, ``looks`` (at the queue, per sample), ``watched`` (flows),
-        ``rtt_interval_s``. ``marks``: by code the mark that it stands for, as routers read it from the DSCP. ``flows``:
-        rows with ``start_s``, ``src``, ``dst`` (numbers of hosts), ``code`` (0: none), ``udp``; TCP: ``size_bytes``,
-        ``endless``, ``receiver_opens``, ``congestion``, ``paced``; UDP: ``packets``, ``payload_bytes``, ``gap_s``,
-        ``traced``.
+        ``rtt_interval_s``. ``marks``: by code the mark that it stands for, as routers read it from the DSCP. ``fin``:
+        whether connections are closed. ``last_port``: beyond are those of flows with a round-trip time of their own.
+        ``flows``: rows with ``start_s`` (since the end of stage ``after``, if that is not null), ``stage``, ``src``,
+        ``dst`` (numbers of hosts), ``own`` (null, or the end, ``src`` or ``dst``, at which the flow has a port of its
+        own, and that port), ``code`` (0: none), ``udp``; TCP: ``size_bytes``, ``endless``, ``receiver_opens``,
+        ``congestion``, ``paced``, ``script`` (null, or trains: ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``,
+        ``parts`` as pairs of end and number); UDP: ``packets``, ``payload_bytes``, ``gap_s``, or ``bursts`` (null, or
+        lists of start and gap, ns, packets, payload), ``traced``, ``echo``.
 
     Returns
     -------

@@ -10,6 +10,8 @@ interface at which a way begins, `put_wire` about what is behind it: transmissio
 from namespaces import shell
 
 DELAY_LIMIT = 1_000_000  # packets in netem: never the one that drops
+SOURCE_PORT, TARGET_PORT = 34, 36  # of a packet of TCP or UDP, behind Ethernet and an IPv4 header without options
+FREE = "100gbit"  # a rate that never is the bound
 LEAF = "10:"
 """Handle of the discipline, wherever it hangs."""
 
@@ -45,9 +47,30 @@ def put_wire(namespace: str, device: str, way: dict, overhead: int) -> None:
     shell(f"tc -n {namespace} qdisc add dev {device} root {netem(way['rate_bps'], way['delay_s'], overhead)}")
 
 
-def access(device: str, rate_bps: int, delay_s: float, overhead: int) -> list[str]:
-    """Lines of tc for one end of an access link."""
-    return [f"qdisc add dev {device} root {netem(rate_bps, delay_s, overhead)}"]
+def access(
+    device: str, rate_bps: int, delay_s: float, overhead: int, own: list[tuple[int, float]], key: int
+) -> list[str]:
+    """Lines of tc for one end of an access link.
+
+    Flows with a round-trip time of their own (`own`: port and delay) have a link of their own in it, of the same rate:
+    classes of htb, which takes no time itself, with the number of the port that a packet has at byte `key`. A packet of
+    another port finds no such class, and takes the link of all others.
+    """
+    if not own:
+        return [f"qdisc add dev {device} root {netem(rate_bps, delay_s, overhead)}"]
+    # Such a program answers with a class of qdisc 1: load the port, add the number of the qdisc, return.
+    port = f"bytecode '3,40 0 0 {key},68 0 0 65536,22 0 0 0'"
+    lines = [
+        f"qdisc add dev {device} root handle 1: htb default 1",
+        f"filter add dev {device} parent 1: protocol ip bpf {port}",
+    ]
+    free = f"rate {FREE} ceil {FREE} burst 1m cburst 1m quantum 60000"
+    for number, delay in [(1, delay_s), *own]:
+        lines.append(f"class add dev {device} parent 1: classid 1:{number:x} htb {free}")
+        handle = max(number, 2)
+        line = netem(rate_bps, delay, overhead)
+        lines.append(f"qdisc add dev {device} parent 1:{number:x} handle {handle:x}: {line}")
+    return lines
 
 
 def marking(device: str, marks: dict[str, int]) -> list[str]:

@@ -38,6 +38,7 @@ CROWD = 254
 class Host:
     """A host at a router; rates in bit/s of its access link away from it and to it, one-way delay.
 
+    `own` has the ports and delays of flows with a link of their own there.
     Those of the crowd of a router are one namespace with very many addresses, and have one access link together.
     """
 
@@ -46,6 +47,7 @@ class Host:
     out_bps: int
     in_bps: int
     delay_s: float
+    own: list[tuple[int, float]]
     crowd: bool
     block: int
 
@@ -151,10 +153,14 @@ class Network:
         lines: dict[str, list[str]] = {}
         for host in self.ends:
             router = self.routers[host.router]
-            out = interfaces.access("out", host.out_bps, host.delay_s, self.overhead)
+            out = interfaces.access(
+                "out", host.out_bps, host.delay_s, self.overhead, host.own, interfaces.SOURCE_PORT
+            )
             shell(f"tc -n {host.name} -batch -", out)
             lines.setdefault(router, []).extend(
-                interfaces.access(host.name, host.in_bps, host.delay_s, self.overhead)
+                interfaces.access(
+                    host.name, host.in_bps, host.delay_s, self.overhead, host.own, interfaces.TARGET_PORT
+                )
                 + interfaces.marking(host.name, self.settings["marks"])
             )
         for router, own in lines.items():

@@ -57,7 +57,7 @@ class Here:
         pass
 
 
-def board(folder, experiments=("spaced", "load-104", "pages", "cell-30")):
+def board(folder, experiments=("spaced", "load-104", "scalable-50", "cell-30")):
     return arena(folder, "fifo,fq_codel", list(experiments), engine="linux", quick=True, seeds=2, make_workers=Here)
 
 
@@ -68,7 +68,7 @@ def test_the_board_is_that_of_the_kernel_and_the_page_says_what_differs(kernel, 
     # The names have changed places, and so have the figures.
     assert there["fifo"].mean == here["fq_codel"].mean < here["fifo"].mean == there["fq_codel"].mean
     assert {row.experiment for row in found.rows} == {"spaced", "load-104"}
-    assert found.absent.keys() == {"pages", "cell-30"} and "802.11" not in found.absent["pages"]
+    assert found.absent.keys() == {"scalable-50", "cell-30"} and "802.11" not in found.absent["scalable-50"]
     assert "wired dumbbells only" in found.absent["cell-30"]
     page = found.write_page(tmp_path / "arena-kernel.md").read_text()
     assert "mayfly arena --engine linux --quick --seeds 2" in page.replace("--disciplines fifo,fq_codel ", "")
@@ -158,4 +158,4 @@ def test_what_has_no_kernel_is_refused_before_anything_runs(monkeypatch, tmp_pat
 def test_the_wired_rows_the_gaming_and_the_overload_all_run_there():
     names = [one.id for one in EXPERIMENTS if one.quick_s]
     gone = in_kernel.absent(names, quick=True)
-    assert set(gone) == {"pages", "scalable-50", "cell-30", "cell-300", "cell-n", "slow-station"}
+    assert set(gone) == {"scalable-50", "cell-30", "cell-300", "cell-n", "slow-station"}

@@ -6,30 +6,25 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from mayfly.arrays import number
 from mayfly.discipline_registry import Discipline
 from mayfly.discipline_registry.leaves import differences, leaf_of
-from mayfly.engines import guest
-from mayfly.engines.network import Laid, laid
-from mayfly.engines.records import records_frame, samples_frame
-from mayfly.engines.transport import Transport, own_transport, transport_of
+from mayfly.engines import guest, listed, network
+from mayfly.engines.network import Laid
+from mayfly.engines.records import packets_frame, probes_frame, records_frame, samples_frame, trains_of
+from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
-from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import transports
 from mayfly.simulate.alone import PathsAlone
-from mayfly.simulate.columns import marks
+from mayfly.simulate.columns import begun, native_flows, with_ids
 from mayfly.simulate.network.registry import network_of
+from mayfly.simulate.probes import PING, Probing, ping_alone, with_probes
+from mayfly.simulate.probes import idle_rtt_s as idle_rtt
 from mayfly.simulate.run import Progress, RunResult, largest, native_settings, starting_in_time, workload
-from mayfly.simulate.traces import chosen_rows
-from mayfly.tables import native
-from mayfly.workload.lists import ENDLESS_BYTES
-
-MOST_MARKS = 63
-"""Marks but 0: a code each in the DSCP of packets."""
+from mayfly.simulate.traces import Calls, chosen_rows, without_calls
 
 RTT_INTERVAL_S = 0.1
 """Between two looks at the round-trip time of a transfer without end."""
@@ -61,21 +56,17 @@ def refuse(scenario: Scenario) -> None:
     MayflyError
         The first field in the way.
     """
-    network = scenario.network
-    if network.wlan is not None:
+    given = scenario.network
+    if given.wlan is not None:
         raise MayflyError("network.wlan: --engine linux has wired dumbbells only")
-    if network.topology != "dumbbell":
-        raise MayflyError(f"network.topology = {network.topology}: --engine linux has dumbbells only")
-    if network.loss:
-        raise MayflyError(f"network.loss = {network.loss}: must be 0 with --engine linux")
-    if network.impairment:
+    if given.topology != "dumbbell":
+        raise MayflyError(f"network.topology = {given.topology}: --engine linux has dumbbells only")
+    if given.loss:
+        raise MayflyError(f"network.loss = {given.loss}: must be 0 with --engine linux")
+    if given.impairment:
         raise MayflyError("network.impairment: must be absent with --engine linux")
-    if network.reverse_delay not in (None, network.delay):
-        raise MayflyError("network.reverse_delay: must be absent with --engine linux, whose links have one delay")
     if scenario.subflows:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
-    if scenario.probes.any:
-        raise MayflyError("probes: must be off with --engine linux, which has none")
 
 
 def refuse_flows(scenario: Scenario, flows: pl.DataFrame) -> None:
@@ -93,24 +84,62 @@ def refuse_flows(scenario: Scenario, flows: pl.DataFrame) -> None:
     MayflyError
         The first column in the way.
     """
-    for name, what in (
-        ("stage", "flows that wait for others"),
-        ("after", "flows that wait for others"),
-        ("script", "scripts"),
-        ("application", "applications in the loop"),
-        ("bursts", "UDP flows of another kind than constant rate"),
-    ):
-        if name in flows.columns and flows[name].null_count() < flows.height:
-            raise MayflyError(f"{name}: --engine linux has no {what}")
+    if "application" in flows.columns and flows["application"].null_count() < flows.height:
+        raise MayflyError("application: --engine linux has no applications in the loop")
     chosen = chosen_rows(flows, scenario.trace)
     if chosen and (flows["protocol"][chosen] == "tcp").any():
         raise MayflyError(f"trace = {scenario.trace[0]}: --engine linux traces flows of UDP only")
 
 
-def guest_settings(
-    scenario: Scenario, discipline: Discipline, flows: pl.DataFrame, dealt: transports.Dealt | None = None
-) -> dict[str, Any]:
-    """A run as ``kernel/uml/flow_list.py`` takes it.
+@dataclass(frozen=True)
+class Job:
+    """A flow list as a guest runs it: with the probes of the scenario before it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Network and transport.
+    discipline : Discipline
+        Of the forward queue.
+    replication : int
+        Moves the seed.
+    flows : polars.DataFrame, shape (n_flows, ...)
+        The workload.
+    calls : Calls
+        Which of them are calls of a capture.
+    probed : polars.DataFrame, shape (n_probes + n_flows, ...)
+        What runs.
+    probing : Probing
+        What its first rows are.
+    dealt : Dealt
+        Transports of what runs.
+    laid : Laid
+        The network, with its hosts.
+    settings : dict
+        As ``kernel/uml/flow_list.py`` takes them.
+    """
+
+    scenario: Scenario
+    discipline: Discipline
+    replication: int
+    flows: pl.DataFrame
+    calls: Calls
+    probed: pl.DataFrame
+    probing: Probing
+    dealt: transports.Dealt
+    laid: Laid
+    settings: dict[str, Any]
+
+    @property
+    def seed(self) -> int:
+        """Of what is random."""
+        return self.scenario.seed + self.replication
+
+
+def job(
+    scenario: Scenario, discipline: Discipline, flows: pl.DataFrame, replication: int = 0, looks: int = LOOKS
+) -> Job:
+    """What a guest is to run.
 
     Parameters
     ----------
@@ -119,9 +148,40 @@ def guest_settings(
     discipline : Discipline
         Of the forward queue.
     flows : polars.DataFrame, shape (n_flows, ...)
-        Normalised flow list, sorted by start.
-    dealt : Dealt, optional
-        Their transports, where they are known.
+        Normalised flow list, sorted by start; where some are calls of a capture, as the simulator takes it.
+    replication : int
+        Moves the seed.
+    looks : int
+        At the queue, per sample.
+
+    Returns
+    -------
+    Job
+
+    Raises
+    ------
+    MayflyError
+        What the kernel does not have.
+    """
+    flows, calls = without_calls(flows)
+    probed, probing = with_probes(scenario, flows, scenario.seed + replication)
+    before = probing.count
+    laid = network.laid(scenario, discipline, probed)
+    dealt = transports.dealt(scenario, probed)
+    traced = {*range(before), *(before + row for row in (*chosen_rows(flows, scenario.trace), *calls.rows))}
+    watched = listed.Watched(traced, probing.settings["echoes"])
+    settings = _settings(scenario, probed, laid, dealt, watched)
+    settings |= {"watched": [before + row for row in largest(flows)], "looks": looks}
+    return Job(scenario, discipline, replication, flows, calls, probed, probing, dealt, laid, settings)
+
+
+def guest_settings(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> dict[str, Any]:
+    """A run as ``kernel/uml/flow_list.py`` takes it.
+
+    Parameters
+    ----------
+    scenario, discipline, flows
+        As :func:`job` has them.
 
     Returns
     -------
@@ -133,108 +193,36 @@ def guest_settings(
     MayflyError
         What the kernel does not have.
     """
-    transport = transport_of(scenario.tcp)
-    places = laid(scenario, discipline, flows)
-    codes = _codes(scenario, flows)
+    return job(scenario, discipline, flows).settings
+
+
+def _settings(
+    scenario: Scenario, flows: pl.DataFrame, laid: Laid, dealt: transports.Dealt, watched: listed.Watched
+) -> dict[str, Any]:
+    transport, tcp = transport_of(scenario.tcp), scenario.tcp
+    codes = listed.codes_of(scenario, flows)
     interval = scenario.sample_interval
-    full = scenario.tcp.mss + scenario.tcp.headers_bytes
     udp = flows.filter(pl.col("protocol") == "udp")
-    longest = int(number(udp["packet_bytes"].fill_null(full).max() or 0))
+    longest = int(number(udp["packet_bytes"].fill_null(tcp.mss + tcp.headers_bytes).max() or 0))
     return {
         # Room for UDP packets: TCP's segments are bounded by the route.
-        "network": places.settings(scenario, max(transport.mtu_bytes, longest - scenario.tcp.header + 40)),
-        "mss": scenario.tcp.mss,
+        "network": laid.settings(scenario, max(transport.mtu_bytes, longest - tcp.header + 40)),
+        "mss": tcp.mss,
         "window_bytes": transport.window_bytes,
         "route": transport.route,
         # The answer to a SYN carries the code of the SYN.
         "sysctl": transport.sysctl | ({"net.ipv4.tcp_reflect_tos": "1"} if codes else {}),
         "module_parameters": transport.module_parameters,
+        "fin": tcp.fin,
         "duration_s": scenario.duration,
         "warm_up_s": scenario.warm_up,
         "stop_when_idle": scenario.stop_when_idle,
         "sample_interval_s": scenario.duration / 1000 if interval is None else interval,
-        "looks": LOOKS,
-        "watched": largest(flows),
         "rtt_interval_s": RTT_INTERVAL_S,
         "marks": {str(code): value for value, code in codes.items()},
-        "flows": _flow_rows(scenario, transport, flows, places, dealt or transports.dealt(scenario, flows), codes),
+        "last_port": laid.own.last_port,
+        "flows": listed.rows_of(scenario, flows, laid, dealt, codes, watched),
     }
-
-
-def _codes(scenario: Scenario, flows: pl.DataFrame) -> dict[int, int]:
-    """A code from 1 for each mark but 0."""
-    values = sorted({int(value) for value in marks(flows, scenario.mark_of)} - {0})
-    if len(values) > MOST_MARKS:
-        raise MayflyError(f"mark: {len(values)} marks: must be at most {MOST_MARKS} with --engine linux")
-    return {value: code for code, value in enumerate(values, start=1)}
-
-
-def _flow_rows(
-    scenario: Scenario,
-    transport: Transport,
-    flows: pl.DataFrame,
-    ends: Laid,
-    dealt: transports.Dealt,
-    codes: dict[int, int],
-) -> list[dict[str, Any]]:
-    tcp = scenario.tcp
-    rows = []
-    all_of_them = [transport, *(own_transport(name, own, tcp) for name, own in dealt.own)]
-    told = flows.select("start_s", "size_bytes", "protocol", "opened_by", "packet_bytes", "rate_bps").iter_rows(
-        named=True
-    )
-    traced, marked = set(chosen_rows(flows, scenario.trace)), marks(flows, scenario.mark_of)
-    for place, (row, of) in enumerate(zip(told, dealt.numbers, strict=True)):
-        one = {"start_s": row["start_s"], "src": int(ends.src[place]), "dst": int(ends.dst[place])}
-        one |= {"code": codes.get(int(marked[place]), 0)}
-        if row["protocol"] == "udp":
-            packet = row["packet_bytes"] or tcp.mss + tcp.headers_bytes
-            one |= {
-                "udp": True,
-                "packets": -(-row["size_bytes"] // (packet - UDP_HEADER_BYTES)),
-                "payload_bytes": packet - UDP_HEADER_BYTES - (tcp.header - 40),
-                "gap_s": packet * 8 / row["rate_bps"],
-                "traced": place in traced,
-            }
-            if one["payload_bytes"] < (8 if one["traced"] else 1):
-                raise MayflyError(
-                    f"packet_bytes = {packet}: must leave room for {tcp.header - 12} bytes of headers"
-                    + (", and 8 to trace it" if one["traced"] else "")
-                )
-        else:
-            own = all_of_them[of]
-            one |= {"udp": False, "size_bytes": row["size_bytes"], "receiver_opens": row["opened_by"] == "receiver"}
-            one |= {"congestion": own.congestion, "paced": own.paced, "endless": row["size_bytes"] >= ENDLESS_BYTES}
-        rows.append(one)
-    return rows
-
-
-def _packets(
-    scenario: Scenario, settings: dict[str, Any], flows: pl.DataFrame, told: list[dict[str, Any]]
-) -> pl.DataFrame:
-    """Packets of the flows that are traced: what is not time in the queue of their way is known of the links."""
-    rows: dict[str, list[Any]] = {name: [] for name in ("row", "number", "wire_bytes", *_TIMES)}
-    full = scenario.tcp.mss + scenario.tcp.headers_bytes
-    network = settings["network"]
-    for row in chosen_rows(flows, scenario.trace):
-        one, sent = settings["flows"][row], told[row]["sent_s"]
-        near, far = (network["hosts"][one[end]] for end in ("src", "dst"))
-        length = flows["packet_bytes"][row] or full
-        way = network["links"][0]["ways"][flows["direction"][row] == "up"]
-        before_s = 8 * length / near["out_bps"] + near["delay_s"]
-        after_s = 8 * length / way["rate_bps"] + way["delay_s"] + 8 * length / far["in_bps"] + far["delay_s"]
-        for index, (at, came) in enumerate(zip(sent, told[row]["received_s"], strict=True)):
-            queued = at + before_s
-            # netem counts whole microseconds of delay: no packet leaves before it comes.
-            left = None if came is None else max(queued, came - after_s)
-            values = (row, index, length, at, queued, left, came)
-            for name, value in zip(("row", "number", "wire_bytes", *_TIMES), values, strict=True):
-                rows[name].append(value)
-    ids = flows["flow_id"].to_numpy()[np.array(rows.pop("row"), dtype=np.int64)]
-    return pl.DataFrame({"flow_id": ids, **rows, "dropped_s": None}, schema=native("packets").schema)
-
-
-_TIMES = ("sent_s", "queued_s", "departed_s", "received_s")
 
 
 def run_one(
@@ -274,16 +262,15 @@ def run_one(
     MayflyError
         What the kernel does not have; no kernel; the guest failed.
     """
-    dealt = transports.dealt(scenario, flows)
-    given = guest_settings(scenario, discipline, flows, dealt) | {"looks": looks}
-    told = guest.run(given, leaf_of(discipline).module)
-    return result_of(scenario, discipline, flows, replication, paths, given, told, dealt), told["kernel"]
+    asked = job(scenario, discipline, flows, replication, looks)
+    told = guest.run(asked.settings, leaf_of(discipline).module)
+    return result_of(asked, told, paths), told["kernel"]
 
 
 def run_together(
     scenario: Scenario, chosen: Sequence[Discipline], flows: pl.DataFrame, looks: int = LOOKS
 ) -> list[RunResult]:
-    """Runs disciplines one after the other in one guest, on the same dumbbell and flow list.
+    """Runs disciplines one after the other in one guest, on the same network and flow list.
 
     Parameters
     ----------
@@ -308,53 +295,60 @@ def run_together(
     """
     refuse(scenario)
     refuse_flows(scenario, flows)
-    dealt = transports.dealt(scenario, flows)
-    given = [guest_settings(scenario, one, flows, dealt) | {"looks": looks} for one in chosen]
+    jobs = [job(scenario, one, flows, looks=looks) for one in chosen]
     modules = sorted({leaf_of(one).module for one in chosen} - {""})
-    told = guest.run({"runs": given}, " ".join(modules), "leaves.py")
+    told = guest.run({"runs": [one.settings for one in jobs]}, " ".join(modules), "leaves.py")
     paths = PathsAlone()
-    rows = zip(chosen, given, told, strict=True)
-    return [result_of(scenario, one, flows, 0, paths, asked, found, dealt) for one, asked, found in rows]
+    return [result_of(one, found, paths) for one, found in zip(jobs, told, strict=True)]
 
 
-def result_of(
-    scenario: Scenario,
-    discipline: Discipline,
-    flows: pl.DataFrame,
-    replication: int,
-    paths: PathsAlone,
-    given: dict[str, Any],
-    told: dict[str, Any],
-    dealt: transports.Dealt,
-) -> RunResult:
+def result_of(asked: Job, told: dict[str, Any], paths: PathsAlone) -> RunResult:
     """What a guest told as the result of a run.
 
     Parameters
     ----------
-    scenario, discipline, flows, replication, paths
-        As :func:`run_one` has them.
-    given, told : dict
-        What the guest was given (:func:`guest_settings`), and what it returned.
-    dealt : Dealt
-        Transports of the flows.
+    asked : Job
+        What it ran.
+    told : dict
+        What it returned.
+    paths : PathsAlone
+        Times alone: the simulator's, with the same transport.
 
     Returns
     -------
     RunResult
     """
-    shown = KernelDiscipline(discipline.id, discipline.options, discipline.written)
-    tcp = scenario.tcp
-    settings = native_settings(scenario, discipline, scenario.seed + replication, largest(flows))
+    scenario, flows, replication = asked.scenario, asked.flows, asked.replication
+    shown = KernelDiscipline(asked.discipline.id, asked.discipline.options, asked.discipline.written)
+    tcp, before = scenario.tcp, asked.probing.count
+    net, full_packet = network_of(scenario), tcp.mss + tcp.headers_bytes
+    settings = native_settings(scenario, asked.discipline, asked.seed, largest(flows))
+    settings["transports"] = asked.dealt.native
     labels = {"discipline": pl.lit(shown.label), "replication": pl.lit(replication, dtype=pl.Int32)}
-    records = records_frame(flows, told["flows"], tcp)
-    settings["transports"] = dealt.native
-    full_packet = tcp.mss + tcp.headers_bytes
-    alone = paths.response(network_of(scenario), settings, records, full_packet, replication, dealt.numbers)
-    records = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
+    own = told["flows"][before:]
+    records = records_frame(flows, own, tcp)
+    alone = paths.response(net, settings, records, full_packet, replication, asked.dealt.numbers[before:])
+    records = begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
     samples = samples_frame(told["samples"], len(largest(flows))).with_columns(**labels)
-    counters = _counters(scenario, told, records)
-    packets = _packets(scenario, given, flows, told["flows"]).with_columns(**labels)
-    return RunResult(shown, replication, records, samples, counters, None, packets=packets)
+    traced = packets_frame(scenario, asked.laid, asked.probed, told["flows"])
+    idle_rtt_s = None
+    if PING in asked.probing.names:
+        alone_ping = ping_alone(asked.probed)
+        idle_rtt_s = idle_rtt(settings, native_flows(alone_ping, full_packet, net.numbers(alone_ping)))
+    heard, packets = asked.calls.heard(asked.probing.workload_only(traced), chosen_rows(flows, scenario.trace))
+    return RunResult(
+        shown,
+        replication,
+        records,
+        samples,
+        _counters(scenario, told, records),
+        None,
+        packets=with_ids(packets, flows).with_columns(**labels),
+        trains=trains_of(flows, own).with_columns(**labels) if "script" in flows.columns else pl.DataFrame(),
+        probes=asked.probing.packets(probes_frame(told["flows"][:before])),
+        idle_rtt_s=idle_rtt_s,
+        calls=heard,
+    )
 
 
 def _counters(scenario: Scenario, told: dict[str, Any], records: pl.DataFrame) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 from mayfly.arrays import Booleans, Integers
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words
+from mayfly.engines.round_trips import OwnLinks, give
 from mayfly.engines.transport import transport_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
@@ -37,8 +39,12 @@ class Laid:
         As the guest takes them.
     src, dst : ndarray, shape (n_flows,)
         Number of either end among all hosts.
+    own : OwnLinks
+        Flows with an access link of their own.
     watched : int
         Number of the link of interest.
+    routes : list of list
+        Of :func:`routes_of`.
     """
 
     links: list[dict[str, Any]]
@@ -46,12 +52,9 @@ class Laid:
     hosts: list[dict[str, Any]]
     src: Integers
     dst: Integers
+    own: OwnLinks
+    routes: list[list[int | None]]
     watched: int = 0
-    routes: list[list[int | None]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Finds the paths."""
-        self.routes.extend(routes_of(self.routers, self.links))
 
     def settings(self, scenario: Scenario, mtu_bytes: int) -> dict[str, Any]:
         """The network as ``kernel/uml/network.py`` takes it; ``mtu_bytes`` of all devices."""
@@ -68,13 +71,15 @@ class Laid:
     def path(self, flow: int) -> list[dict[str, Any]]:
         """The ways that packets of a flow take from its sender to its receiver."""
         at, end = (self.hosts[number]["router"] for number in (self.src[flow], self.dst[flow]))
-        found = []
-        while at != end:
-            link = self.links[self.routes[at][end] or 0]
-            back = link["ends"].index(at)
-            found.append(link["ways"][back])
-            at = link["ends"][1 - back]
-        return found
+        return path(self.links, self.routes, at, end)
+
+    def access_delay_s(self, flow: int, end: str) -> float:
+        """Propagation delay of the access link of a flow at one of its ends, ``src`` or ``dst``."""
+        host = self.hosts[(self.src if end == "src" else self.dst)[flow]]
+        own = self.own.of_flows[flow]
+        if own is None or own[0] != end:
+            return float(host["delay_s"])
+        return float(dict(host["own"])[own[1]])
 
 
 def laid(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> Laid:
@@ -124,9 +129,10 @@ def links_of(scenario: Scenario, discipline: Discipline) -> list[dict[str, Any]]
     network = scenario.network
     reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
     back_rate, back_buffer = network.reverse_rate or network.rate, network.reverse_buffer or network.buffer
+    back_delay = network.delay if network.reverse_delay is None else network.reverse_delay
     ways = [
         way(scenario, discipline, network.buffer, network.rate, network.delay),
-        way(scenario, reverse, back_buffer, back_rate, network.delay),
+        way(scenario, reverse, back_buffer, back_rate, back_delay),
     ]
     return [{"ends": [0, 1], "ways": ways}]
 
@@ -203,6 +209,38 @@ def routes_of(routers: int, links: Sequence[dict[str, Any]]) -> list[list[int | 
     return [[column[router] for column in columns] for router in range(routers)]
 
 
+def path(links: Sequence[dict[str, Any]], routes: list[list[int | None]], at: int, end: int) -> list[dict[str, Any]]:
+    """The ways from one router to another.
+
+    Parameters
+    ----------
+    links : sequence of dict
+        As :func:`links_of` gives them.
+    routes : list of list
+        As :func:`routes_of` gives them.
+    at, end : int
+        The routers.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    MayflyError
+        No path joins them.
+    """
+    found = []
+    while at != end:
+        number = routes[at][end]
+        if number is None:
+            raise MayflyError("flows: no path between their hosts")
+        back = links[number]["ends"].index(at)
+        found.append(links[number]["ways"][back])
+        at = links[number]["ends"][1 - back]
+    return found
+
+
 def _towards(end: int, into: list[list[tuple[int, int, int]]]) -> list[int | None]:
     """The link that leads on from each router to one; ``into`` has what leads into a router: router, link, delay."""
     following: list[int | None] = [None] * len(into)
@@ -233,14 +271,35 @@ def _dumbbell(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -
     to_bps = network.exit_rate or network.access_rate
     near = {"router": 0, "out_bps": network.access_rate, "in_bps": network.access_rate}
     far = {"router": 1, "out_bps": network.exit_rate_up or to_bps, "in_bps": to_bps}
-    delays = _access_delays(scenario, flows, left)
     found = [
-        *(near | row | {"delay_s": delays[k]} for k, row in enumerate(_numbered("src", left, udp))),
+        *(near | row | {"delay_s": network.access_delay} for row in _numbered("src", left, udp)),
         *(far | row | {"delay_s": network.exit_delay} for row in _numbered("dst", right, udp)),
     ]
     count = int(left.max()) + 1
     ends = np.where(up, right + count, left), np.where(up, left, right + count)
-    return Laid(links_of(scenario, discipline), 2, found, *ends)
+    return _laid(links_of(scenario, discipline), 2, found, ends, ~up | network.symmetric, flows)
+
+
+def _laid(
+    links: list[dict[str, Any]],
+    routers: int,
+    found: list[dict[str, Any]],
+    ends: tuple[Integers, Integers],
+    near_is_src: Booleans,
+    flows: pl.DataFrame,
+    watched: int = 0,
+) -> Laid:
+    """The network with its paths, and with the round-trip times of the flows."""
+    routes = routes_of(routers, links)
+
+    @cache
+    def between_s(here: int, there: int) -> float:
+        ways = path(links, routes, here, there) + path(links, routes, there, here)
+        return float(sum(one["delay_s"] for one in ways))
+
+    src, dst = (one.tolist() for one in ends)
+    own = give(found, (src, dst), near_is_src.tolist(), flows["rtt_s"].to_list(), between_s)
+    return Laid(links, routers, found, *ends, own, routes, watched)
 
 
 def _numbered(name: str, of_flows: Integers, udp: Booleans) -> list[dict[str, Any]]:
@@ -256,22 +315,3 @@ def _numbered(name: str, of_flows: Integers, udp: Booleans) -> list[dict[str, An
         raise MayflyError(f"{name}: {many} hosts: must be at most {MOST_CROWD} at a side with --engine linux")
     numbers = np.where(crowd, np.cumsum(crowd), np.cumsum(~crowd)) - 1
     return [{"number": int(number), "crowd": bool(one)} for number, one in zip(numbers, crowd, strict=True)]
-
-
-def _access_delays(scenario: Scenario, flows: pl.DataFrame, left: Integers) -> list[float]:
-    """One-way delay of the access link of each host at the left: what makes up the round-trip time of its flows."""
-    network = scenario.network
-    found = [network.access_delay] * (int(left.max()) + 1)
-    if flows["rtt_s"].null_count() == flows.height:
-        return found
-    own = flows.select(host=pl.Series(left), rtt_s="rtt_s")
-    for host, times in own.group_by("host").agg(pl.col("rtt_s").unique()).sort("host").iter_rows():
-        if len(times) > 1:
-            raise MayflyError("rtt_s: flows of one host must have one round-trip time with --engine linux")
-        if times[0] is None:
-            continue
-        found[host] = times[0] / 2 - network.delay - network.exit_delay
-        if found[host] < 0:
-            least = 2e3 * (network.delay + network.exit_delay)
-            raise MayflyError(f"rtt_s = {times[0]:g}: must be at least {least:g} ms, that of the other links")
-    return found
