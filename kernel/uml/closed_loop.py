@@ -16,7 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
 import site_network
-from dumbbell import enter, shell
+from interfaces import LEAF
+from namespaces import enter, shell
 
 CAPTURE = "/run/out/tap.pcap"
 SNAP_BYTES = 128
@@ -127,7 +128,7 @@ def run(settings: dict) -> dict:
 
 def counters(namespace: str, device: str) -> dict:
     rows = json.loads(shell(f"tc -s -j -n {namespace} qdisc show dev {device}"))
-    return next(row for row in rows if row["handle"] == site_network.LEAF)
+    return next(row for row in rows if row["handle"] == LEAF)
 
 
 def apply_sysctl(namespace: str, values: dict) -> None:

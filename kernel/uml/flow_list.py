@@ -62,6 +62,7 @@ class Run:
         self.poll = select.epoll()
         self.files: dict[int, object] = {}
         self.flows: list = []
+        self.told_over: set = set()
         self.accepting: dict[tuple[str, int], Tcp] = {}
         self.agenda: list = []
         self.count = 0
@@ -142,10 +143,14 @@ class Run:
         socket.close()
 
     def is_over(self, flow) -> None:
-        """A flow is over for those that wait for its stage: they start, each its time after the last flow of it."""
+        """A flow is over for those that wait for its stage: they start, each its time after the last flow of it.
+
+        Of a script that is `done` with its last train it is told then, and no more when it is closed.
+        """
         stage = flow.row["stage"]
-        if stage is None:
+        if stage is None or flow in self.told_over:
             return
+        self.told_over.add(flow)
         self.open_of[stage] -= 1
         if not self.open_of[stage]:
             for one in self.waiting.get(stage, ()):

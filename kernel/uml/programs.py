@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import site_network
-from dumbbell import enter
+from namespaces import enter
 
 WWW = Path("/run/out/www")
 HOME = Path("/run/site")

@@ -178,6 +178,8 @@ class Script(Tcp):
             return
         self.phase = "closing"
         self.times["last_data_s"] = self.run.now
+        if self.row["done"]:
+            self.run.is_over(self)
         if self.run.settings["fin"] and not train["forward"]:
             self.sender.shutdown(socket.SHUT_WR)
 

@@ -13,10 +13,10 @@ the gateway captures them.
 
 from pathlib import Path
 
-from dumbbell import DELAY_LIMIT, Wiring, add_namespace, enter, shell
+from interfaces import LEAF, netem, put_leaf, put_wire
+from namespaces import Wiring, add_namespace, enter, shell
 
 LAN_BPS = 1_000_000_000
-LEAF = "10:"
 ENDS = (("provider", "to_gateway", "down"), ("gateway", "to_provider", "up"))
 """Router, its device of the link, the way in the settings."""
 
@@ -43,9 +43,8 @@ def set_up(settings: dict) -> None:
     Parameters
     ----------
     settings : dict
-        ``clients`` (how many), ``servers`` (round-trip times, s), ``down`` and ``up``: ``rate_bps``, ``leaf`` as tc
-        takes it and ``shapes``, whether it shapes by itself; ``overhead_bytes`` of a packet on the link beside its
-        Ethernet frame; ``mtu``.
+        ``clients`` (how many), ``servers`` (round-trip times, s), ``down`` and ``up``: a way each (:mod:`interfaces`);
+        ``overhead_bytes`` of a packet on the link beside its Ethernet frame; ``mtu``.
     """
     clients = [client(number) for number in range(settings["clients"])]
     servers = [server(number) for number in range(len(settings["servers"]))]
@@ -75,27 +74,15 @@ def set_up(settings: dict) -> None:
         Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
     overhead = settings["overhead_bytes"]
 
-    def line(rate_bps: int, delay_s: float = 0.0) -> str:
-        return f"root netem delay {round(delay_s * 1e6)}us rate {rate_bps}bit {overhead} limit {DELAY_LIMIT}"
+    def line(delay_s: float = 0.0) -> str:
+        return f"root {netem(LAN_BPS, delay_s, overhead)}"
 
     for name in clients:
-        shell(f"tc -n {name} qdisc add dev out {line(LAN_BPS)}")
-        shell(f"tc -n lan qdisc add dev {name} {line(LAN_BPS)}")
+        shell(f"tc -n {name} qdisc add dev out {line()}")
+        shell(f"tc -n lan qdisc add dev {name} {line()}")
     for name, rtt_s in zip(servers, settings["servers"], strict=True):
-        shell(f"tc -n {name} qdisc add dev out {line(LAN_BPS, rtt_s / 2)}")
-        shell(f"tc -n provider qdisc add dev {name} {line(LAN_BPS, rtt_s / 2)}")
+        shell(f"tc -n {name} qdisc add dev out {line(rtt_s / 2)}")
+        shell(f"tc -n provider qdisc add dev {name} {line(rtt_s / 2)}")
     for router, device, way in ENDS:
-        own = settings[way]
-        far = "to_gateway" if way == "down" else "to_provider"
-        shell(f"tc -n wire qdisc add dev {far} {line(own['rate_bps'])}")
-        if own["shapes"]:
-            shell(f"tc -n {router} qdisc add dev {device} root handle {LEAF} {own['leaf']}")
-            continue
-        # Bursts of a byte: after a pause too, one packet goes at once and the next when the link has sent it.
-        rate = f"rate {own['rate_bps']}bit ceil {own['rate_bps']}bit burst 1 cburst 1 quantum 1514"
-        lines = [
-            f"qdisc add dev {device} root handle 1: stab overhead {overhead} linklayer ethernet htb default 1",
-            f"class add dev {device} parent 1: classid 1:1 htb {rate}",
-            f"qdisc add dev {device} parent 1:1 handle {LEAF} {own['leaf']}",
-        ]
-        shell(f"tc -n {router} -batch -", lines)
+        put_wire("wire", "to_gateway" if way == "down" else "to_provider", settings[way], overhead)
+        put_leaf(router, device, settings[way], overhead)

@@ -60,7 +60,7 @@ def recommendation(summary: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     if not any(criterion.value(row) is not None for row in rows for criterion in CRITERIA[1:]):
         return None
-    best, equal = _chosen(rows)
+    best, equal = chosen(rows)
     found = _differences(best, reference)
     # The reference may be as good as the best, though neither is the other.
     same = best is reference or any(row is reference for row in equal)
@@ -94,8 +94,18 @@ def _regret(row: Row, rows: Sequence[Row]) -> float:
     return total
 
 
-def _chosen(rows: Sequence[Row]) -> tuple[Row, list[Row]]:
-    """The discipline of least regret, and those that do not differ from it in anything that counts."""
+def chosen(rows: Sequence[Row]) -> tuple[Row, list[Row]]:
+    """The discipline of least regret, and those that do not differ from it in anything that counts.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Of disciplines that can be switched on, with ``users``.
+
+    Returns
+    -------
+    mapping, list of mapping
+    """
     regret = {row["label"]: max(0.0, _regret(row, rows)) for row in rows}
     first = min(rows, key=lambda row: (regret[row["label"]], _simplicity(row)))
     alike = [row for row in rows if row is not first and not any(one.counts for one in _differences(row, first))]

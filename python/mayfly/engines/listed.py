@@ -129,6 +129,7 @@ def _tcp(row: dict[str, Any], own: Transport) -> dict[str, Any]:
         "paced": own.paced,
         "endless": row["size_bytes"] >= ENDLESS_BYTES,
         "script": None if row.get("script") is None else _script(row["script"], row["direction"]),
+        "done": row.get("script") is not None and scripts.parsed(row["script"])[-1].done,
     }
 
 

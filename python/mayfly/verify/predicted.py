@@ -8,11 +8,13 @@ import polars as pl
 
 from mayfly.comparison.replay import Replay, replay_of, run_replay
 from mayfly.discipline_registry import parse
+from mayfly.engines import linux
 from mayfly.metrics.voice import call_row
 from mayfly.simulate.run import RunResult
 from mayfly.verify.outcome import Key, Outcome, key_of
 from mayfly.verify.real import Ran
 from mayfly.verify.workloads import Workload
+from mayfly.workload.closed_loop import closed
 from mayfly.workload.connections import read_captures
 
 SITE = "10.2.0.0/16"
@@ -59,6 +61,7 @@ def predicted(
     disciplines: Sequence[str],
     how: str = "users",
     overrides: dict[str, Any] | None = None,
+    engine: str = "simulator",
 ) -> dict[str, Outcome]:
     """What is predicted for each discipline.
 
@@ -67,6 +70,8 @@ def predicted(
     workload, ran, how, overrides
         As for :func:`replay`.
     disciplines : sequence of str
+    engine : str
+        What runs the replay: ``simulator`` or ``linux``.
 
     Returns
     -------
@@ -74,7 +79,11 @@ def predicted(
         By discipline.
     """
     found = replay(workload, ran, how, overrides)
-    runs = run_replay(found.scenario, [parse(name) for name in disciplines], found.flows)
+    chosen = [parse(name) for name in disciplines]
+    if engine == "linux":
+        runs, _ = linux.run_many(found.scenario, chosen, closed(found.flows))
+    else:
+        runs = run_replay(found.scenario, chosen, found.flows)
     connections = connections_of(workload, ran)
     return {name: outcome(name, run, ran, connections, workload) for name, run in zip(disciplines, runs, strict=True)}
 

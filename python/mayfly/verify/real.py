@@ -35,6 +35,8 @@ class Ran:
         Packets that the disciplines dropped, ``down`` and ``up``.
     sent : dict of int
         Bytes that left, ``down`` and ``up``.
+    kernel : str
+        Its release.
     clock_s : float
         Added to times of the steps, the time of the capture, s.
     capture : path
@@ -45,6 +47,7 @@ class Ran:
     steps: list[dict[str, Any]]
     drops: dict[str, int]
     sent: dict[str, int]
+    kernel: str
     clock_s: float
     capture: Path
 
@@ -75,6 +78,8 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
     kept = folder / "ran.json"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
+        for left in ("failure.txt", "result.json", "tap.pcap"):
+            (folder / left).unlink(missing_ok=True)
         actors = workload.actors_of(seed)
         steps = [step for actor in actors for step in actor["steps"]]
         _serve(folder / "www", steps, seed)
@@ -103,6 +108,7 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
         told["steps"],
         {way: told[way]["drops"] for way in ways},
         {way: told[way]["bytes"] for way in ways},
+        told["kernel"],
         told["clock_s"],
         folder / "tap.pcap",
     )
@@ -112,7 +118,7 @@ def _way(discipline: str, rate_bps: int, packets: int) -> dict[str, Any]:
     chosen = parse(discipline)
     shapes = leaf_of(chosen).shapes
     place = Place(packets, "packets", MTU, rate_bps, -ETHERNET_BYTES, shapes)
-    return {"rate_bps": rate_bps, "leaf": leaf_words(chosen, place), "shapes": shapes}
+    return {"rate_bps": rate_bps, "delay_s": 0.0, "leaf": leaf_words(chosen, place), "leaf_shapes": shapes}
 
 
 def _serve(folder: Path, steps: list[Step], seed: int) -> None:
