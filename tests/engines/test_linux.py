@@ -8,7 +8,7 @@ import pytest
 import mayfly
 from mayfly.discipline_registry import parse
 from mayfly.engines import engine, guest, linux
-from mayfly.engines.network import MOST_HOSTS
+from mayfly.engines.network import MANY_HOSTS, MOST_HOSTS
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of
 from mayfly.simulate.alone import PathsAlone
@@ -31,9 +31,9 @@ def told(settings: dict, module: str = "", program: str = "") -> dict:
             ends = {"sender": {"segs_out": 7, "segs_in": 3, "total_retrans": 1, "delivered_ce": 0}}
             ends["receiver"] = {"segs_out": 3, "segs_in": 6}
             flows.append({"received_bytes": row["size_bytes"], "gave_up": False, **times, **ends})
-    sample = {"time_s": 1.0, "queue_mean_packets": 0.5, "progress": [1] * len(settings["watched"]), **COUNTERS}
-    zero = {"forward": dict.fromkeys(COUNTERS, 0), "reverse": dict.fromkeys(COUNTERS, 0)}
-    last = {"forward": COUNTERS, "reverse": COUNTERS}
+    sample = {"time_s": 1.0, "queue_mean_packets": 0.5, "means": [0.5, 0.1], **COUNTERS}
+    sample["progress"] = [1] * len(settings["watched"])
+    zero, last = [dict.fromkeys(COUNTERS, 0)] * 2, [COUNTERS] * 2
     whole = {"kernel": "6.1.0", "end_s": settings["duration_s"], "leaf": {"drops": 3}}
     return whole | {"flows": flows, "samples": [sample], "first": zero, "last": last}
 
@@ -162,7 +162,7 @@ def test_marks_are_codes_that_routers_know():
 
 
 def test_many_hosts_of_udp_share_a_namespace():
-    count = MOST_HOSTS + 10
+    count = MANY_HOSTS + 10
     senders = [*range(count), 3]
     flows = flows_of(
         src=senders,
@@ -178,8 +178,9 @@ def test_many_hosts_of_udp_share_a_namespace():
     crowd = [host["number"] for host in left if host["crowd"]]
     assert sorted(crowd) == list(range(count - 1))
     assert [host["crowd"] for host in hosts if host["router"] == 1] == [False]
-    tcp = flows.with_columns(protocol=pl.lit("tcp"), packet_bytes=None, rate_bps=None)
-    with pytest.raises(MayflyError, match="src: 260 hosts with TCP: must be at most 250 at a side"):
+    count = MOST_HOSTS + 10
+    tcp = flows_of(src=list(range(count)), size_bytes=[1000] * count)
+    with pytest.raises(MayflyError, match="src: 1010 hosts with TCP: must be at most 1000 at a side"):
         settings_of(tcp)
 
 
@@ -207,6 +208,17 @@ def test_flows_of_one_host_with_other_round_trip_times_have_links_of_their_own()
     delays = [0.003, 0.098, 0.001]
     assert left[0]["own"] == [(65_000 - k, pytest.approx(delay)) for k, delay in enumerate(delays)]
     assert left[1]["own"] == [] and left[1]["delay_s"] == pytest.approx(0.013) and settings["last_port"] == 64_997
+
+
+def test_a_host_that_others_send_to_has_no_delay_of_its_own_flows():
+    # Before: a ping between hosts that send to each other took its round-trip time twice.
+    flows = flows_of(
+        src=[1, 2], dst=[2, 1], direction=["down", "up"], size_packets=[10] * 2, rtt_s=[0.05, 0.05]
+    )  # fmt: skip
+    settings = settings_of(flows, **{"network.symmetric": True})
+    assert [row["own"] for row in settings["flows"]] == [("src", 65_000), ("src", 65_000)]
+    assert [host["delay_s"] for host in settings["network"]["hosts"]] == [0.001, 0.001]
+    assert [row["own"] for row in settings_of(flows)["flows"]] == [None, None]
 
 
 def test_scripts_are_trains_of_the_flow_and_against_it():

@@ -12,6 +12,7 @@ from mayfly.cli.options import (
     Columns,
     Disciplines,
     Duration,
+    Engine,
     Models,
     ModelsPath,
     Overrides,
@@ -79,6 +80,7 @@ def whatif(
     seed: Seed = None,
     replications: Replications = None,
     overrides: Overrides = None,
+    engine: Engine = "simulator",
     models: Models = False,
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-whatif"),
@@ -90,6 +92,7 @@ def whatif(
     """Replay a capture's flows over a bottleneck, per discipline."""
     session = Session(as_json, quiet, out, assets)
     from mayfly.comparison.whatif import whatif as run
+    from mayfly.engines import engine as by_name
 
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
     capture, told = captured(session, capture, interface, length, out)
@@ -104,6 +107,7 @@ def whatif(
             disciplines=disciplines,
             overrides=changed,
             progress=progress,
+            engine=by_name(engine),
         )
     result.summary["notes"] = [*result.summary.get("notes", []), *told]
     session.finish(with_models(result, models, models_path), columns=columns)

@@ -18,8 +18,11 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.network.dumbbell import hosts
 
-MOST_HOSTS = 250
-"""Hosts of a side: a namespace each; where there are more, those that only have UDP share one."""
+MANY_HOSTS = 250
+"""Hosts of a side that have a namespace each in any case; where there are more, those that only have UDP share one."""
+
+MOST_HOSTS = 1000
+"""Hosts of a side with TCP."""
 
 MOST_CROWD = 2**21 - 2
 """Hosts of a side that share a namespace: the addresses of their network."""
@@ -307,7 +310,7 @@ def _numbered(name: str, of_flows: Integers, udp: Booleans) -> list[dict[str, An
     count = int(of_flows.max()) + 1
     crowd = np.ones(count, dtype=bool)
     crowd[of_flows[~udp]] = False
-    if count <= MOST_HOSTS:
+    if count <= MANY_HOSTS:
         crowd[:] = False
     if (many := int((~crowd).sum())) > MOST_HOSTS:
         raise MayflyError(f"{name}: {many} hosts with TCP: must be at most {MOST_HOSTS} at a side with --engine linux")

@@ -312,10 +312,11 @@ def pages_row(records: pl.DataFrame) -> dict[str, Any] | None:
     dict or None
         ``pages``, ``unfinished``, ``p50_s``, ``p95_s``, ``p99_s``, ``p50_ci95``, ``p95_ci95``. None without pages.
     """
-    if "stage" in records.columns and records["stage"].null_count() < records.height:
-        loads = page_loads(records)["load_s"]
-    elif "connection_id" in records.columns:
+    # Of a capture stages are users who wait, not pages.
+    if "connection_id" in records.columns:
         loads = page_groups(records)["load_s"]
+    elif "stage" in records.columns and records["stage"].null_count() < records.height:
+        loads = page_loads(records)["load_s"]
     else:
         return None
     found = times_row(loads)

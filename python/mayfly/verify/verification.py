@@ -133,8 +133,8 @@ def errors(pairs: Sequence[Pair]) -> dict[str, dict[str, float | int | None]]:
     Returns
     -------
     dict of dict
-        By kind: ``figures``, how many are ``in``, ``chance`` and ``out``, and the ``median`` and ``p90`` of the relative
-        error, its sign dropped; null without any.
+        By kind: ``figures``, how many are ``in``, ``chance`` and ``out``, and ``median`` and ``p90`` of the relative
+        error without its sign; None without any.
     """
     found: dict[str, dict[str, float | int | None]] = {}
     for kind in BOUNDS:

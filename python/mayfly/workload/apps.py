@@ -308,10 +308,10 @@ def _went_on_s() -> pl.Expr:
 
 
 def _without_asides(trains: pl.DataFrame, mss: int) -> pl.DataFrame:
-    """Without what one end says while the other goes on: a few bytes that nobody waits for, as of programs that report.
+    """Without what one end says while the other goes on: a few bytes that nobody waits for.
 
-    An end that had not acknowledged all when it spoke was not asked; and one that goes on sooner than an answer could have
-    come was not answered.
+    An end that had not acknowledged all when it spoke was not asked; and one that goes on sooner than an answer could
+    have come was not answered.
     """
     unasked = pl.col("heard_s").is_null() & pl.col("before").is_not_null() & (pl.col("before") != pl.col("side"))
     goes_on = (pl.col("side").shift(-1) != pl.col("side")) & (pl.col("side").shift(1) == pl.col("side").shift(-1))

@@ -15,6 +15,9 @@ HEADS = ("pages", "not\nloaded", "mean", "median", "95 %")
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``pages``, of workloads that have some."""
+    # Of a capture stages are users who wait (`mayfly.workload.closed_loop`), not pages.
+    if "connection_id" in of.records.columns:
+        return {}
     found = page_rows(of.records, pl.concat([run.trains for run in of.runs]))
     return {"pages": found} if found else {}
 
