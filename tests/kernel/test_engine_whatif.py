@@ -19,14 +19,14 @@ def _kernel():
     guest.kernel()
 
 
-@pytest.mark.parametrize("apps", [None, "tcp", "udp"])
-def test_a_capture_replayed_by_the_kernel_is_as_by_the_simulator(apps):
+@pytest.mark.parametrize("replay", ["transfers", "users", "trains", "packets"])
+def test_a_capture_replayed_by_the_kernel_is_as_by_the_simulator(replay):
     result = whatif(
         CAPTURE,
         "10mbit",
         300,
         internal=["10.10.0.0/24"],
-        apps=apps,
+        replay=replay,
         disciplines="fq_codel",
         overrides={"duration": "40s"},
         engine=engine_named("both"),
@@ -40,7 +40,7 @@ def test_a_capture_replayed_by_the_kernel_is_as_by_the_simulator(apps):
         assert ping[1][name] == pytest.approx(ping[0][name], rel=0.05)
     assert kernel["users"]["call"]["mos"] == pytest.approx(here["users"]["call"]["mos"], abs=0.05)
     assert kernel["links"]["down"]["utilisation"] == pytest.approx(here["links"]["down"]["utilisation"], rel=0.03)
-    if apps == "udp":
+    if replay == "packets":
         # The same packets at the same times: what is left is which of them are dropped.
         assert kernel["recorded"]["p50_s"] == pytest.approx(here["recorded"]["p50_s"], rel=0.05)
         return

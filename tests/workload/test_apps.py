@@ -118,19 +118,19 @@ def test_the_office_keeps_its_bytes_and_trains():
     assert (both["size_bytes"] == both["size"]).all()
 
 
-@pytest.mark.parametrize("form", ["tcp", "udp"])
+@pytest.mark.parametrize("form", ["users", "trains", "packets"])
 @pytest.mark.slow
 def test_whatif_tells_of_trains_and_recorded_flows(form):
     from mayfly.comparison.whatif import whatif
 
-    result = whatif("captures/office.pcap.gz", "10mbit", 300, apps=form, disciplines="fifo,las")
-    assert result.summary["capture"]["apps"] == form
-    rows = [row["trains" if form == "tcp" else "recorded"] for row in result.summary["disciplines"]]
+    result = whatif("captures/office.pcap.gz", "10mbit", 300, replay=form, disciplines="fifo,las")
+    assert result.summary["capture"]["replay"] == form
+    rows = [row["recorded" if form == "packets" else "trains"] for row in result.summary["disciplines"]]
     assert all(row["count"] > 1000 and row["mean_s"] >= row["p50_s"] * 0.5 for row in rows)
     assert rows[1]["p50_s"] < rows[0]["p50_s"]
     assert len(result.summary["answer"]) == 1
     assert trains.tables(result.summary)
-    if form == "tcp":
+    if form == "trains":
         assert result.trains["size_bytes"].sum() == 2 * int(
             result.records.filter(protocol="tcp", discipline="las")["size_bytes"].sum()
         )
@@ -139,5 +139,5 @@ def test_whatif_tells_of_trains_and_recorded_flows(form):
 def test_whatif_refuses_another_form():
     from mayfly.comparison.whatif import whatif
 
-    with pytest.raises(MayflyError, match=r"^apps = 'sctp': must be tcp or udp$"):
-        whatif("captures/office.pcap.gz", "10mbit", 300, apps="sctp")
+    with pytest.raises(MayflyError, match=r"^replay = 'sctp': must be users, trains, packets or transfers$"):
+        whatif("captures/office.pcap.gz", "10mbit", 300, replay="sctp")

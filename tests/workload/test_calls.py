@@ -73,10 +73,10 @@ def test_flows_of_calls_are_marked(tmp_path):
     assert with_calls(flows, reading.connections, reading.volumes.clear(), 1.0).columns == flows.columns
 
 
-@pytest.mark.parametrize("apps", [None, "tcp", "udp"])
-def test_calls_of_the_capture_are_measured_in_place_of_a_synthetic_one(tmp_path, apps):
+@pytest.mark.parametrize("replay", ["users", "transfers", "trains", "packets"])
+def test_calls_of_the_capture_are_measured_in_place_of_a_synthetic_one(tmp_path, replay):
     path = write_udp(tmp_path / "call.pcap", sorted(talk() + talk(15.0, port=4002)))
-    result = whatif(path, "10mbit", 100, disciplines="fifo", apps=apps)
+    result = whatif(path, "10mbit", 100, disciplines="fifo", replay=replay)
     users = result.summary["disciplines"][0]["users"]
     call = users["call"]
     assert (call["from"], call["calls"], result.summary["disciplines"][0]["udp"]["packets"]) == ("capture", 2, 3500)
@@ -92,7 +92,7 @@ def test_a_full_queue_is_heard_in_the_calls_of_the_capture(tmp_path):
     # At random instants, as packets in step with those of the call would never, or always, find the last place taken.
     flood = datagrams(np.sort(np.random.default_rng(2).uniform(0, 20, 20_000)), 1200, False, port=9)
     path = write_udp(tmp_path / "full.pcap", sorted(talk() + flood))
-    result = whatif(path, "8mbit", 50, disciplines="fifo", apps="udp", overrides={"probes.ping": False})
+    result = whatif(path, "8mbit", 50, disciplines="fifo", replay="packets", overrides={"probes.ping": False})
     call = result.summary["disciplines"][0]["users"]["call"]
     # 9.9 Mbit/s over 8: 19 % are lost, of 1000 packets within 4 deviations, and some 50 packets of 1228 bytes wait.
     assert call["from"] == "capture" and call["up"]["loss"] == 0

@@ -23,6 +23,7 @@ COMMANDS = (
     "flood",
     "gaming",
     "arena",
+    "verify",
     "model.app",
     "profile.app",
     "sweep",

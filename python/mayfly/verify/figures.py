@@ -214,10 +214,8 @@ def felt_row(discipline: str, runs: Sequence[Outcome], asked: Asked, keys: set[K
     users: dict[str, Any] = {}
     users["short"] = {"flows": 1, "p95_s": mean(lambda run: percentile(short(run), 0.95))}
     users["pages"] = {"pages": 1, "p95_s": mean(lambda run: percentile(times(run, "pages"), 0.95))}
-    for share in (50, 95):
-        users.setdefault("long", {"flows": 1})[f"p{share}_s"] = mean(
-            lambda run, share=share: percentile(times(run, "transfers above 1 MB"), share / 100)
-        )
+    long = {f"p{place}_s": mean(_quantile_of(times, place / 100)) for place in (50, 95)}
+    users["long"] = {"flows": 1, **long}
     users["ping"] = {
         "probes": 1,
         "idle_ms": 0.0,
@@ -226,6 +224,10 @@ def felt_row(discipline: str, runs: Sequence[Outcome], asked: Asked, keys: set[K
     users["call"] = {"mos": mean(lambda run: min((row["mos"] for row in run.calls.values()), default=None))}
     known = {name: block for name, block in users.items() if any(value is not None for value in _values(block))}
     return {"id": discipline, "label": discipline, "options": {}, "users": known}
+
+
+def _quantile_of(times: Callable[..., Floats], share: float) -> Callable[[Outcome], float | None]:
+    return lambda run: percentile(times(run, "transfers above 1 MB"), share)
 
 
 def _values(block: Mapping[str, Any]) -> list[Any]:

@@ -9,6 +9,8 @@ from statistics import median
 from typing import Any
 
 from mayfly.comparison.recommendation import chosen
+from mayfly.discipline_registry import parse, parse_list
+from mayfly.discipline_registry.leaves import leaf_of
 from mayfly.errors import MayflyError
 from mayfly.verify import real
 from mayfly.verify.figures import BOUNDS, Figure, felt_row, figures
@@ -18,6 +20,8 @@ from mayfly.verify.workloads import BY_ID, WORKLOADS
 
 DISCIPLINES = ("fifo", "pie", "fq_codel", "cake", "efd", "lfq")
 SOURCES = ("fifo", "fq_codel")
+ENGINES = {"simulator": ("simulator",), "linux": ("linux",), "both": ("simulator", "linux")}
+
 SEEDS = 5
 """Of the replay: what chance makes of a prediction."""
 
@@ -150,6 +154,39 @@ def errors(pairs: Sequence[Pair]) -> dict[str, dict[str, float | int | None]]:
             "p90": off[min(len(off) - 1, int(0.9 * len(off)))] if off else None,
         }
     return found
+
+
+def chosen_of(disciplines: str | None, sources: str | None) -> dict[str, Sequence[str]]:
+    """Disciplines and sources as a user writes them.
+
+    Raises
+    ------
+    MayflyError
+        An unknown discipline, or one that the kernel does not have.
+    """
+    chosen = {"disciplines": (disciplines, DISCIPLINES), "sources": (sources, SOURCES)}
+    found: dict[str, Sequence[str]] = {
+        name: default if given is None else [one.label for one in parse_list(given)]
+        for name, (given, default) in chosen.items()
+    }
+    for name in found["disciplines"]:
+        leaf_of(parse(name))
+    if sources is None and disciplines is not None:
+        found["sources"] = [name for name in SOURCES if name in found["disciplines"]] or found["disciplines"][:1]
+    return found
+
+
+def engines_of(name: str) -> tuple[str, ...]:
+    """What runs the replay, of the word for it.
+
+    Raises
+    ------
+    MayflyError
+        No such word.
+    """
+    if name not in ENGINES:
+        raise MayflyError(f"engine = {name}: must be one of {', '.join(ENGINES)}")
+    return ENGINES[name]
 
 
 def verify(

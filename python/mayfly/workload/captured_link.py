@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Booleans, Floats
+from mayfly.arrays import Booleans, Floats, Integers
 from mayfly.workload.connections import Reading
 
 ENDS = ("opener", "responder")
@@ -128,7 +128,7 @@ def captured_link(reading: Reading, near: frozenset[str], rates_bps: dict[str, f
         )
         for end in ENDS
     ]
-    bases = pl.concat(sampled).drop_nulls().filter(pl.col("base_s") > 0)
+    bases = pl.concat(sampled).drop_nulls().filter(pl.col("base_s") >= 0)
     bases = bases.group_by("address").agg(pl.col("base_s").min()).sort("address")
     rows = reading.volumes.join(
         reading.connections.select("connection_id", "protocol", *ENDS), on="connection_id", how="inner"
@@ -174,8 +174,8 @@ def _is_shared(frame: pl.DataFrame, link: CapturedLink) -> bool:
 def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: CapturedLink) -> pl.DataFrame:
     """Bases of the addresses on one side, less what a queue that all of them share never left.
 
-    Where packets to others met a queue even around the least round trips to an address, its path is what these took
-    more than the others' queue around them, in the median.
+    Where packets to others met a queue even around the least round trips to an address, its path is what all of its
+    round trips took more than the others' queue around them, in the median.
     """
     known = dict(bases.iter_rows())
     samples = measured.filter(pl.col("address").is_in(list(known))).sort("start_s")
@@ -191,7 +191,7 @@ def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: Cap
             own = np.flatnonzero(place == one)
             others = place != one
             surplus = (taken - least[place])[others]
-            queues = np.array([_around(at[others], surplus, float(at[row])) for row in own])
+            queues = np.array([_around(at[others], surplus, place[others], float(at[row])) for row in own])
             seen = np.flatnonzero(np.isfinite(queues))
             # Nothing else around it: a queue where the link is busy, else none.
             met = np.where(np.isfinite(queues), queues, np.where(busy[own], np.inf, 0.0))
@@ -204,12 +204,17 @@ def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: Cap
     return bases.with_columns(base_s=pl.Series([found.get(name, base) for name, base in known.items()]))
 
 
-def _around(times_s: Floats, values: Floats, instant_s: float) -> float:
-    """Median of the values near an instant, of the nearest window that has some; NaN where none has."""
+def _around(times_s: Floats, values: Floats, of: Integers, instant_s: float) -> float:
+    """The queue near an instant as packets to others met it, of the nearest window that has some; NaN where none has.
+
+    Of several addresses the one that met most, in the median, has its path known best: a path taken too long hides some
+    of the queue.
+    """
     for width_s in (BIN_S, NEAR_S):
         first, last = np.searchsorted(times_s, (instant_s - width_s, instant_s + width_s))
         if last > first:
-            return float(np.median(values[first:last]))
+            own, near = of[first:last], values[first:last]
+            return max(float(np.median(near[own == one])) for one in np.unique(own))
     return float("nan")
 
 

@@ -320,7 +320,7 @@ def cases(draw: st.DrawFn) -> Case:
                 [(), ("--rate", "10mbit", "--buffer", "30"), ("--rate", "1mbit/64kbit", "--buffer", "20ms")]
             )
         )
-        how = draw(st.sampled_from([(), (), ("--apps",), ("--apps-udp",), ("--load", "0.8")]))
+        how = draw(st.sampled_from([(), (), ("--replay", "trains"), ("--replay", "packets"), ("--load", "0.8")]))
         end = ("--disciplines", "fifo,efd", "--duration", "1s", "--out", "out/run", "--quiet")
         arguments = ("whatif", "a.pcap", *near, *link, *how, *end, *json)
     elif name == "convert":

@@ -1,0 +1,133 @@
+"""What a captured link did, of captures of which it is known: the simulator records them."""
+
+import ipaddress
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mayfly
+from mayfly.comparison.replay import replay_of, run_replay
+from mayfly.discipline_registry import parse
+from mayfly.scenario.scenario import load_scenario
+from mayfly.simulate.recording import Recording
+from mayfly.workload import apps, scripts
+from mayfly.workload.captured_link import captured_link
+from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
+from mayfly.workload.lists import flow_list
+
+RTTS_S = (0.012, 0.03, 0.08)
+RATES = {"down": 10e6, "up": 2e6}
+LINK = {"network.rate": "10mbit", "network.reverse_rate": "2mbit", "network.buffer": 200, "network.reverse_buffer": 60}
+THINK_MS = 70.0
+"""Of the servers that think."""
+
+
+def users(seed, *, thinking=False, bulk=3):
+    """Users who ask servers for files one by one and think, and downloads that fill the link from the start."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for number in range(bulk):
+        rows.append((0.02 * number, "up 300 | down 4000000", "10.1.0.2", f"10.2.1.{number}", RTTS_S[2], None, None))
+    for user in range(8):
+        for asked in range(25):
+            think_s = random.exponential(1.0) if asked else random.uniform(0.5, 2.0)
+            size, server = int(random.lognormal(9.5, 1.0)), int(random.integers(3))
+            script = f"up 300 | {f'wait {THINK_MS:g}ms | ' if thinking else ''}down {size} | done"
+            number = 100 * user + asked
+            waits = (number, number - 1 if asked else None)
+            rows.append((think_s, script, f"10.1.0.{server}", f"10.2.0.{user}", RTTS_S[server], *waits))
+    frame = pl.DataFrame(rows, schema=["start_s", "script", "dst", "src", "rtt_s", "stage", "after"], orient="row")
+    return flow_list(frame.with_columns(direction=pl.lit("up"), opened_by=pl.lit("sender")))
+
+
+def scenario(**more):
+    return load_scenario("whatif", LINK | {"duration": "60s", "probes.ping": True} | more)
+
+
+def captured(tmp_path, flows, discipline):
+    """The run, and a capture of it beside the clients."""
+    path = tmp_path / f"{discipline}.pcap"
+    result = mayfly.run(scenario(), discipline, flows, recording=Recording(str(path), "client"))
+    return result, path
+
+
+def link_of(path):
+    reading = read_captures(path, ReadOptions(max_volumes=MOST_VOLUMES))
+    return captured_link(reading, apps.near_hosts(reading, [ipaddress.ip_network("10.2.0.0/16")]), RATES)
+
+
+@pytest.mark.parametrize("discipline", ["fifo", "fq_codel"])
+def test_paths_are_found_through_a_queue_that_never_empties(tmp_path, discipline):
+    _, path = captured(tmp_path, users(1), discipline)
+    link = link_of(path)
+    assert link.shared == (discipline == "fifo")
+    known = dict(link.bases.iter_rows())
+    found = [known[f"10.1.0.{server}"] for server in range(3)]
+    off = np.abs(np.array(found) - np.array(RTTS_S))
+    if discipline == "fq_codel":
+        # A packet there and one back, beside the path.
+        assert off.max() < 0.002
+        return
+    # What the queue changes in the windows beside: ten full packets. The least that passed has more than that left.
+    assert off.max() < 0.012
+    seen = read_captures(path).connections.filter(responder="10.1.0.0")["handshake_to_responder_s"].min()
+    assert seen - RTTS_S[0] > 1.5 * off[0]
+
+
+def waits_ms(flows):
+    """Think times of the servers in scripts of a request and an answer."""
+    trains = [scripts.parsed(text) for text in flows["script"].drop_nulls()]
+    return np.array([own[1].wait_ns * 1e-6 for own in trains if len(own) >= 2 and not own[1].done or len(own) == 2])
+
+
+@pytest.mark.parametrize("thinking", [False, True])
+def test_queues_are_no_think_times_and_think_times_are(tmp_path, thinking):
+    _, path = captured(tmp_path, users(2, thinking=thinking), "fifo")
+    found = {
+        how: replay_of(path, "10mbit/2mbit", "200/60", internal=["10.2.0.0/16"], replay=how).flows
+        for how in ("users", "trains")
+    }
+    users_ms, trains_ms = (waits_ms(found[how]) for how in ("users", "trains"))
+    truth = THINK_MS if thinking else 0.0
+    assert np.median(users_ms) == pytest.approx(truth, abs=8.0)
+    assert np.quantile(np.abs(users_ms - truth), 0.8) <= 42.0  # what a delayed acknowledgement hides
+    assert np.abs(users_ms - truth).mean() < np.abs(trains_ms - truth).mean() + 1.0
+
+
+def short_s(records, trains):
+    """Median time from the start of a short connection to its last byte, s."""
+    ends = trains.group_by("flow_id").agg(pl.col("end_s").max(), pl.col("end_s").is_null().any().alias("open"))
+    short = records.filter(pl.col("size_bytes") < 100_000).join(ends, on="flow_id").filter(~pl.col("open"))
+    return float((short["end_s"] - short["start_s"]).median())
+
+
+@pytest.mark.parametrize(("source", "target"), [("fifo", "fq_codel"), ("fifo", "fifo"), ("fq_codel", "fifo")])
+def test_a_replay_says_what_the_same_users_have_under_another_discipline(tmp_path, source, target):
+    """Twelve runs of the same law of users: the mean error over them is that of the replay."""
+    errors = []
+    for seed in (3, 4, 5):
+        flows = users(seed)
+        _, path = captured(tmp_path, flows, source)
+        found = replay_of(
+            path, "10mbit/2mbit", "200/60", internal=["10.2.0.0/16"], overrides={"duration": "60s", "replications": 1}
+        )
+        (replayed,) = run_replay(found.scenario, [parse(target)], found.flows)
+        direct = mayfly.run(scenario(), target, flows)
+        medians = [short_s(run.records, run.trains) for run in (replayed, direct)]
+        errors.append(medians[0] / medians[1] - 1)
+    assert abs(float(np.mean(errors))) < 0.12, errors
+
+
+def test_a_train_of_the_application_keeps_its_pace_and_one_of_the_link_does_not(tmp_path):
+    # An answer of 150 packets, one each 40 ms, while nothing else uses the link; and one that shares it with four.
+    paced = "up 300 | down 217200 pace 40ms | done"
+    rows = [(0.0, paced, "10.1.0.0", "10.2.0.0", 0.012)]
+    rows += [(10.0 + 0.01 * k, "up 300 | down 3000000 | done", "10.1.0.1", f"10.2.0.{k}", 0.03) for k in range(5)]
+    frame = pl.DataFrame(rows, schema=["start_s", "script", "dst", "src", "rtt_s"], orient="row")
+    flows = flow_list(frame.with_columns(direction=pl.lit("up"), opened_by=pl.lit("sender")))
+    _, path = captured(tmp_path, flows, "fifo")
+    found = replay_of(path, "10mbit/2mbit", "200/60", internal=["10.2.0.0/16"]).flows.sort("start_s")
+    first, *others = found["script"].drop_nulls().to_list()
+    assert "pace" in first or first.count("wait") > 20
+    assert not any("pace" in text for text in others)
