@@ -96,8 +96,7 @@ def test_hosts_of_either_side_are_those_of_the_flows():
 @pytest.mark.parametrize(
     ("scenario", "message"),
     [
-        ("wlan", r"network.wlan: --engine linux has wired dumbbells only"),
-        ("parking-lot", r"network.topology = parking-lot: --engine linux has dumbbells only"),
+        ("wlan", r"network.wlan: --engine linux has wired networks only"),
     ],
 )
 def test_what_the_kernel_engine_cannot_do_is_refused_before_anything_runs(scenario, message):
@@ -132,10 +131,33 @@ def test_the_newest_kernel_runs_where_it_is_asked_for(monkeypatch, tmp_path):
         guest.kernel()
 
 
-def test_losses_of_the_link_are_refused():
-    lossy = scenario_of({"network": {"loss": 0.1}, "workload": {"load": "1mbit"}}, "example")
-    with pytest.raises(MayflyError, match=r"network.loss = 0.1: must be 0 with --engine linux"):
-        mayfly.compare(lossy, "fifo", engine=engine("linux"))
+def test_packets_by_name_are_refused():
+    named = {"network": {"impairment": [{"segment": 3, "do": "drop"}]}, "workload": {"load": "1mbit"}}
+    with pytest.raises(MayflyError, match=r"network.impairment: must be absent with --engine linux"):
+        mayfly.compare(scenario_of(named, "example"), "fifo", engine=engine("linux"))
+
+
+def test_a_graph_is_links_with_what_the_network_says_and_paths_by_delay():
+    links = [
+        {"from": "a", "to": "c", "delay": "30ms"},
+        {"from": "b", "to": "a", "rate": "5mbit", "delay": "5ms", "loss": 0.1, "discipline": "codel"},
+        {"from": "b", "to": "c", "delay": "7ms", "reverse_delay": "40ms", "buffer": 50},
+    ]
+    hosts = [{"at": "a", "name": "one", "first": 10, "count": 300}, {"at": "c", "name": "two", "access_delay": "2ms"}]
+    network = {"topology": "graph", "link": links, "hosts": hosts, "reverse_rate": "3mbit", "loss": 0.01}
+    scenario = scenario_of({"network": network, "workload": {"load": "1mbit"}, "tcp": {"preset": "linux"}}, "example")
+    flows = flows_of(src=["10", "300", "two"], dst=["two", "two", "10"], size_packets=[1] * 3)
+    asked = linux.job(scenario, parse("fq_codel"), flows)
+    ways = [way for link in asked.laid.links for way in link["ways"]]
+    assert [way["rate_bps"] for way in ways] == [10**7, 3 * 10**6, 5 * 10**6, 5 * 10**6, 10**7, 3 * 10**6]
+    assert [way["loss"] for way in ways] == [0.01, 0.01, 0.1, 0.1, 0.01, 0.01]
+    assert [way["leaf"].split()[0] for way in ways[:3]] == ["fq_codel", "bfifo", "codel"] or ways[1]["leaf"]
+    # Three hosts have flows. Forth by b, 12 ms; back 30 ms straight, where b would be 45.
+    assert [(host["router"], host["number"]) for host in asked.laid.hosts] == [(0, 0), (0, 1), (1, 0)]
+    assert [way["delay_s"] for way in asked.laid.path(0)] == [0.005, 0.007]
+    assert [way["delay_s"] for way in asked.laid.path(2)] == [0.03]
+    with pytest.raises(MayflyError, match="src = 9: no such host in the network"):
+        linux.job(scenario, parse("fifo"), flows.with_columns(src=pl.lit("9")))
 
 
 def flows_of(**columns) -> pl.DataFrame:

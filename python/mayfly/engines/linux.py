@@ -20,6 +20,8 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import transports
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.columns import begun, native_flows, with_ids
+from mayfly.simulate.network.graph import graph_of
+from mayfly.simulate.network.interfaces import totals
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.probes import PING, Probing, ping_alone, with_probes
 from mayfly.simulate.probes import idle_rtt_s as idle_rtt
@@ -58,11 +60,7 @@ def refuse(scenario: Scenario) -> None:
     """
     given = scenario.network
     if given.wlan is not None:
-        raise MayflyError("network.wlan: --engine linux has wired dumbbells only")
-    if given.topology != "dumbbell":
-        raise MayflyError(f"network.topology = {given.topology}: --engine linux has dumbbells only")
-    if given.loss:
-        raise MayflyError(f"network.loss = {given.loss}: must be 0 with --engine linux")
+        raise MayflyError("network.wlan: --engine linux has wired networks only")
     if given.impairment:
         raise MayflyError("network.impairment: must be absent with --engine linux")
     if scenario.subflows:
@@ -348,6 +346,7 @@ def result_of(asked: Job, told: dict[str, Any], paths: PathsAlone) -> RunResult:
         probes=asked.probing.packets(probes_frame(told["flows"][:before])),
         idle_rtt_s=idle_rtt_s,
         calls=heard,
+        interfaces=_interfaces(asked, told),
     )
 
 
@@ -377,6 +376,17 @@ def _counters(asked: Job, told: dict[str, Any], records: pl.DataFrame) -> dict[s
         "beyond_trace": 0,
         "beyond_subflows": 0,
     }
+
+
+def _interfaces(asked: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
+    """Totals of every interface of a network of several links; null is what the kernel does not tell."""
+    graph = graph_of(asked.scenario)
+    if graph is None:
+        return []
+    unknown = dict.fromkeys(("marks", "lost", "nonresponsive_estimate"))
+    rows = [{"arrivals": row["sent"] + row["drops"]} | row | unknown for row in queues_of(asked, told)]
+    times = {"begin_ns": round(asked.scenario.warm_up * 1e9), "end_ns": round(told["end_s"] * 1e9)}
+    return totals(graph.named_rates(), rows, times)
 
 
 def queues_of(asked: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
