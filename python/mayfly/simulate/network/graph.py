@@ -14,6 +14,7 @@ from mayfly.scenario.scenario import Scenario, Workload
 from mayfly.simulate.network.dumbbell import SIDES, sides
 from mayfly.simulate.network.interfaces import totals
 from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
+from mayfly.simulate.network.shaping import native_trace
 from mayfly.workload.hosts import Hosts
 
 
@@ -172,7 +173,7 @@ class Graph:
         links = [self._native_link(link, compared, full_packet_bytes) for link in self.links]
         groups = [self.native_hosts(group) for group in self.groups]
         graph = {"routers": len(self.routers), "links": links, "hosts": groups, "watched": self.watched}
-        return {"graph": graph, "wlan": None}
+        return {"graph": graph, "wlan": None, "traces": [None, None]}
 
     def records(self, flows: pl.DataFrame, outcomes: pl.DataFrame) -> dict[str, pl.Series]:
         """None of its own."""
@@ -203,6 +204,9 @@ class Graph:
             delays = [link.delay, link.delay]
         if link.reverse_delay is not None:
             delays[1] = link.reverse_delay
+        # What has neither a rate nor a trace of its own is as in the network.
+        as_network = link.rate is None and link.reverse_rate is None
+        traces = network.traces if as_network else link.traces
         shared = {
             "loss": network.loss if link.loss is None else link.loss,
         }
@@ -215,6 +219,7 @@ class Graph:
                 "delay_ns": round(delays[back] * 1e9),
                 "limit": {limit[1]: limit[0] - (one if network.buffer_counts_transmission else 0)},
                 "discipline": discipline.native,
+                "trace": native_trace(network, traces[back]),
             }
 
         return {
