@@ -72,6 +72,13 @@ def whatif(
     apps_udp: Annotated[
         bool, typer.Option("--apps-udp", help="Replay every packet when it was captured, as UDP")
     ] = False,
+    link_trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="In place of a rate: the rate over time, CSV or Mahimahi's format; down, and up too"
+        ),
+    ] = None,
+    link_trace_up: Annotated[Path | None, typer.Option(metavar="FILE", help="That of up, where it is another")] = None,
     disciplines: Disciplines = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -102,6 +109,8 @@ def whatif(
             internal=internal,
             load=load,
             apps="udp" if apps_udp else "tcp" if apps else None,
+            link_trace=link_trace,
+            link_trace_up=link_trace_up,
             disciplines=disciplines,
             overrides=changed,
             progress=progress,

@@ -16,6 +16,7 @@ from mayfly.comparison.sections.links import links_of
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.limits import stopped_sentence
+from mayfly.link_trace.files import read_trace
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, named, run_many
 from mayfly.simulate.traces import CALL
@@ -47,6 +48,8 @@ def whatif(
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
     apps: str | None = None,
+    link_trace: str | os.PathLike[str] | None = None,
+    link_trace_up: str | os.PathLike[str] | None = None,
     disciplines: str | Sequence[str] | None = None,
     overrides: dict[str, Any] | None = None,
     progress: Progress | None = None,
@@ -71,6 +74,9 @@ def whatif(
     apps : str, optional
         What connections do inside is replayed, too: ``tcp``, their trains, think times and paces; ``udp``, every packet
         when it was captured, whatever becomes of those before.
+    link_trace, link_trace_up : path, optional
+        Rate of the bottleneck over time, in place of a constant one (:mod:`mayfly.link_trace.files`): down, and up
+        where it is not as down.
     disciplines : str or sequence of str, optional
         What to compare; the shortlist (:data:`mayfly.discipline_registry.SHORTLIST`) when not given.
     overrides : dict, optional
@@ -109,9 +115,10 @@ def whatif(
     from mayfly.workload.capture import refuse_clock_jump
     from mayfly.workload.mix import offered, scale_load
 
-    rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
+    varying = _traced(rate, link_trace, link_trace_up)
+    rate, buffer, guess = guessed_link(capture, varying.pop("rate", rate), buffer, internal)
     load = None if load is None else quantity.share(load, "--load")
-    scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))
+    scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | varying | (overrides or {}))
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
@@ -238,6 +245,23 @@ def _why_none(capture: str | os.PathLike[str]) -> str:
 def _recommended(summary: dict[str, Any]) -> str | None:
     found = summary["recommendation"]
     return None if found is None else found["discipline"]
+
+
+def _traced(
+    rate: str | int | None, down: str | os.PathLike[str] | None, up: str | os.PathLike[str] | None
+) -> dict[str, Any]:
+    """Traces as fields of the scenario, and their mean rates as ``rate``; nothing without traces."""
+    if down is None and up is None:
+        return {}
+    if down is None:
+        raise MayflyError(f"--link-trace-up {up}: must be given with --link-trace, which is down")
+    if rate is not None:
+        raise MayflyError(
+            f"--rate {quantity.shown(rate)[1:-1]}: must be left out with --link-trace: the trace has the rate"
+        )
+    means = [round(read_trace(trace).mean_bps) for trace in (down, up) if trace is not None]
+    fields = {"rate": "/".join(f"{mean}bit" for mean in means), "network.link_trace": os.fspath(down)}
+    return fields | ({} if up is None else {"network.reverse_link_trace": os.fspath(up)})
 
 
 def _both_ways(rate: str | int, buffer: str | int) -> dict[str, Any]:

@@ -76,6 +76,10 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError(f"network.loss = {network.loss}: must be 0 with --engine linux")
     if network.impairment:
         raise MayflyError("network.impairment: must be absent with --engine linux")
+    if network.shaper is not None:
+        raise MayflyError("network.shaper: must be absent with --engine linux")
+    if network.link_trace is not None or network.reverse_link_trace is not None:
+        raise MayflyError("network.link_trace: must be absent with --engine linux, whose links have one rate")
     if network.reverse_delay not in (None, network.delay):
         raise MayflyError("network.reverse_delay: must be absent with --engine linux, whose links have one delay")
     if scenario.subflows:

@@ -64,7 +64,13 @@ class Bench(Result):
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON."""
-        return {"schema": 1, "command": "link-trace bench", **self.facts, "rows": self.rows, "sentences": self.sentences()}
+        return {
+            "schema": 1,
+            "command": "link-trace bench",
+            **self.facts,
+            "rows": self.rows,
+            "sentences": self.sentences(),
+        }
 
     def table(self) -> Table:
         """A row for each set-up."""
@@ -83,22 +89,30 @@ class Bench(Result):
         return Table("What each set-up carries, and the ping under load", heads, rows)
 
     def headlines(self) -> list[str]:
-        """The advice, and what it is about."""
-        return self.sentences()
+        """What is told after the table: all but the advice, which stands before it."""
+        return self.sentences()[1:]
 
     def sentences(self) -> list[str]:
         """The advice first."""
-        best, plain, own = self._best(), self.rows[0], self._best_on_link()
-        told = []
-        if best is None or _p95(best) is None or _p95(plain) is None:
-            told.append("No shaper can be told to be better: too few pings came back")
-        elif best["power"] <= plain["power"]:
-            told.append(f"No shaper helps here: {_costs(plain)}, and the best of them, {best['name']}, {_costs(best, '')}")
-        else:
-            told.append(f"Before a modem with {plain['discipline']}, use {best['name']}: {_costs(best)}; without it, {_costs(plain, '')}")
-        if own is not None and own is not plain:
-            told.append(f"Where the modem itself can have {own['discipline']}, no shaper is needed: {_costs(own)}")
-        return [*told, f"The trace: {trace_facts(self.facts['trace'])}"]
+        return [self.advice, *self._on_link(), f"The trace: {trace_facts(self.facts['trace'])}"]
+
+    @property
+    def advice(self) -> str:
+        """What to put before the link."""
+        best, plain = self._best(), self.rows[0]
+        if best is None or plain["power"] is None:
+            return "No shaper can be told to be better: too few pings came back."
+        if best["power"] <= plain["power"]:
+            others = f"the best of them, {best['name']}, {_costs(best)}"
+            return f"No shaper helps here: {plain['name']} has {_costs(plain)}; {others}."
+        return f"Use {best['name']}: {_costs(best)}; {plain['name']}: {_costs(plain)}."
+
+    def _on_link(self) -> list[str]:
+        """What a discipline in the modem would do."""
+        own = self._best_on_link()
+        if own is None or own is self.rows[0]:
+            return []
+        return [f"Where the modem itself can have {own['discipline']}, it needs no shaper: {_costs(own)}."]
 
     def _best(self) -> dict[str, Any] | None:
         """The shaper of the largest power: goodput over the p95 of the ping (Kleinrock 1979)."""
@@ -119,10 +133,9 @@ def _ms(ping: dict[str, Any] | None, name: str) -> str:
     return MISSING if value is None else f"{digits(value)} ms"
 
 
-def _costs(row: dict[str, Any], verb: str = "it carries ") -> str:
+def _costs(row: dict[str, Any]) -> str:
     """What a set-up carries, and its ping."""
-    carries = verb or "carries "
-    return f"{carries}{share_text(row['share'])} of what the trace could, p95 of the ping {digits(_p95(row) or 0.0)} ms"
+    return f"{share_text(row['share'])} of what the trace could carry, p95 of the ping {digits(_p95(row) or 0.0)} ms"
 
 
 def set_ups(disciplines: Sequence[str], shaped: str, least_share: float | None) -> list[SetUp]:
@@ -143,7 +156,10 @@ def set_ups(disciplines: Sequence[str], shaped: str, least_share: float | None) 
     ['shaper at 30 % of the mean, which 95 % of the seconds exceed, fq_codel', 'autorate, fq_codel']
     """
     found = [SetUp(f"no shaper, {label}", label, None) for label in disciplines]
-    found += [SetUp(f"shaper at {share:.0%} of the mean, {shaped}".replace("%", " %", 1), shaped, {"share": share}) for share in SHARES]
+    found += [
+        SetUp(f"shaper at {share:.0%} of the mean, {shaped}".replace("%", " %", 1), shaped, {"share": share})
+        for share in SHARES
+    ]
     if least_share is not None:
         name = f"shaper at {100 * least_share:.0f} % of the mean, which 95 % of the seconds exceed, {shaped}"
         found.append(SetUp(name, shaped, {"share": least_share}))
@@ -157,7 +173,7 @@ def bench(
     duration: str | float | None = None,
     flows: int = 4,
     rtt: str | float = "40ms",
-    buffer: str | int = 300,
+    buffer: str | int = "250ms",
     disciplines: str | Sequence[str] = ("fifo", "fq_codel"),
     shaped: str = "fq_codel",
     seed: int = 1,
@@ -176,7 +192,7 @@ def bench(
     rtt : str or float
         Round-trip time without queueing, at least 4 ms.
     buffer : str or int
-        Limit of the modem's queue, and of the shaper's.
+        Limit of the modem's queue, and of the shaper's: packets, bytes, or a time at the mean rate.
     disciplines : str or sequence of str
         What the link itself may have, the first of which the modem has behind a shaper: FIFO.
     shaped : str
@@ -205,6 +221,8 @@ def bench(
         raise MayflyError(f"rtt = {rtt}: must be from 4 ms to 60 s")
     if not 1 <= flows <= 1000:
         raise MayflyError(f"flows = {flows}: must be from 1 to 1000")
+    size, unit = quantity.buffer(buffer, "buffer", rate_bps=forward.mean_bps)
+    limit: str | int = f"{size}B" if unit == "bytes" else size
     least = forward.percentile_bps(0.05) / forward.mean_bps
     rows = set_ups(names, shaped, least if LEAST_SHARE <= least < min(SHARES) else None)
 
@@ -213,10 +231,10 @@ def bench(
             "link_trace": os.fspath(trace),
             "delay": rtt_s / 2 - 0.002,
             "access_rate": "100gbit",
-            "buffer": buffer,
+            "buffer": limit,
         }
         network |= {} if reverse is None else {"reverse_link_trace": os.fspath(reverse)}
-        network |= {} if row.shaper is None else {"shaper": row.shaper | {"modem_buffer": buffer}}
+        network |= {} if row.shaper is None else {"shaper": row.shaper | {"modem_buffer": limit}}
         given = {
             "duration": lasts,
             "seed": seed,

@@ -25,7 +25,8 @@ def trace_facts(document: dict[str, Any]) -> str:
     silent = "no outage"
     if document["outages"]:
         count = f"{document['outages']} outage" + ("s" if document["outages"] > 1 else "")
-        silent = f"{count} of {time_text(document['outages_s'])} together, the longest {time_text(document['longest_outage_s'])}"
+        together, longest = time_text(document["outages_s"]), time_text(document["longest_outage_s"])
+        silent = f"{count} of {together} together, the longest {longest}"
     return f"{document['file']}, {time_text(document['period_s'])}: {rates}; {silent}"
 
 
@@ -85,20 +86,26 @@ class Fitted(Result):
 
     def table(self) -> Table:
         """The second half beside the first half and the model of it."""
-        rows = tuple((row["figure"], *(_figure(row, side) for side in ("first", "model", "second"))) for row in self.judgement.rows)
+        rows = tuple(
+            (row["figure"], *(_figure(row, side) for side in ("first", "model", "second")))
+            for row in self.judgement.rows
+        )
         note = "Distance: of Kolmogorov and Smirnov, from the second half."
         return Table(
-            "Held out: the second half of the trace", ("", "first half", "model of it", "second half"), rows, notes=(note,)
+            "Held out: the second half of the trace",
+            ("", "first half", "model of it", "second half"),
+            rows,
+            notes=(note,),
         )
 
     def sentences(self) -> list[str]:
         """The model, and how it compares with the first half itself."""
         model = self.model.document
-        silent = "outages are its lowest rates" if self.model.breaks == 0 else (
-            f"an outage every {time_text(model['outage_every_s'])}, of {time_text(model['outage_mean_s'])} on average"
-        )
-        if self.model.breaks == 0 and self.model.quantiles_bps[0] > 0:
-            silent = "no outage"
+        if self.model.breaks > 0:
+            lasts, every = time_text(model["outage_mean_s"]), time_text(model["outage_every_s"])
+            silent = f"an outage of {lasts} every {every} on average"
+        else:
+            silent = "no outage" if self.model.quantiles_bps[0] > 0 else "outages are its lowest rates"
         weights = f"{share_text(model['fast_weight'])} of its variance lasts {time_text(model['fast_memory_s'])}"
         first = (
             f"{self.trace.name}: median {rate_text(model['median_bps'])}; {weights}, the rest "

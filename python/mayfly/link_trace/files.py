@@ -1,10 +1,10 @@
 """Files of traces: Mahimahi's format and CSV, read and written.
 
-Mahimahi: a line for each opportunity, its time in whole milliseconds, which do not fall; the trace begins anew after the
-last one. CSV: a head with ``time_s`` or ``time_ms``, one of ``rate_bps``, ``rate_kbps`` and ``rate_mbps``, and, where
-the delay varies, ``added_delay_s`` or ``added_delay_ms``, what comes on top of the delay of the link. A last line with a
-time and no rate is the end; without it the last step lasts as long as the one before. Lines that begin with ``#`` are
-comments of a CSV file.
+Mahimahi: a line for each opportunity, its time in whole milliseconds, which do not fall; the trace begins anew after
+the last one. CSV: a head with ``time_s`` or ``time_ms``, one of ``rate_bps``, ``rate_kbps`` and ``rate_mbps``, and,
+where the delay varies, ``added_delay_s`` or ``added_delay_ms``, what comes on top of the delay of the link. A last line
+with a time and no rate is the end; without it the last step lasts as long as the one before. Lines that begin with
+``#`` are comments of a CSV file.
 """
 
 import math
@@ -104,7 +104,9 @@ def _csv(name: str, lines: list[str]) -> LinkTrace:
         raise _refused(name, rows[0][0], rows[0][1].strip(), f"a head with {wanted}")
     if unknown := [column for column in head if column not in _TIMES | _RATES | _DELAYS]:
         raise _refused(name, rows[0][0], unknown[0], "time, rate or added_delay with a unit, such as added_delay_ms")
-    at, rates, delays = [], [], []
+    at: list[int] = []
+    rates: list[int] = []
+    delays: list[int] = []
     origin = end = None
     for number, line in rows[1:]:
         cells = [cell.strip() for cell in line.split(",")]
@@ -133,8 +135,8 @@ def _csv(name: str, lines: list[str]) -> LinkTrace:
         end = at[-1] + (at[-1] - at[-2] if len(at) > 1 else 1_000_000_000)
     if end <= at[-1]:
         raise MayflyError(f"{name}: ends at {end * 1e-9:g} s: must be after its last step, at {at[-1] * 1e-9:g} s")
-    as_array = [np.array(values, dtype=np.int64) for values in (at, rates, delays or [0] * len(at))]
-    return LinkTrace(name, *as_array, period_ns=end)
+    begins, steps, added = (np.array(values, dtype=np.int64) for values in (at, rates, delays or [0] * len(at)))
+    return LinkTrace(name, begins, steps, added, end)
 
 
 def _column(name: str, line: int, head: list[str], units: dict[str, float]) -> tuple[int, float] | None:
@@ -187,15 +189,21 @@ def write_trace(trace: LinkTrace, path: str | os.PathLike[str]) -> None:
         head = "time_s,rate_bps"
         varies = bool(trace.added_delay_ns.any())
         rows = [
-            f"{at * 1e-9:.9g},{rate}" + (f",{delay * 1e-9:.6g}" if varies else "")
+            f"{_seconds(at)},{rate}" + (f",{_seconds(delay)}" if varies else "")
             for at, rate, delay in zip(
                 trace.at_ns.tolist(), trace.rate_bps.tolist(), trace.added_delay_ns.tolist(), strict=True
             )
         ]
-        end = f"{trace.period_s:.9g}," + ("," if varies else "")
+        end = f"{_seconds(trace.period_ns)}," + ("," if varies else "")
         text = "\n".join([head + (",added_delay_s" if varies else ""), *rows, end]) + "\n"
     with when_complete(path) as partial:
         partial.write_text(text, encoding="utf-8")
+
+
+def _seconds(ns: int) -> str:
+    """Nanoseconds as seconds, all digits."""
+    whole, part = divmod(ns, 10**9)
+    return f"{whole}.{part:09d}".rstrip("0").rstrip(".")
 
 
 def opportunities_ms(trace: LinkTrace) -> list[int]:

@@ -1,10 +1,10 @@
 """A model fitted to a trace, and how well it fits what it has not seen.
 
 The model: in intervals of 100 ms the rate is what the quantiles of the trace give for a Gaussian process, whose
-autocorrelation is a sum of a fast and a slow exponential. Outages either are the lowest of these rates, as on radio where
-they come from a rate that falls, or come whatever the rate is, as handovers do: a Markov chain of two states. Of these
-two the one is taken whose draws are nearer to what it was fitted to. Its judge is the half of the trace that it was not
-fitted to.
+autocorrelation is a sum of a fast and a slow exponential. Outages either are the lowest of these rates, as on radio
+where they come from a rate that falls, or come whatever the rate is, as handovers do: a Markov chain of two states. Of
+these two the one is taken whose draws are nearer to what it was fitted to. Its judge is the half of the trace that it
+was not fitted to.
 """
 
 from dataclasses import dataclass
@@ -90,14 +90,14 @@ class Model:
             for row in range(1, count):
                 part[row] = keep * part[row - 1] + np.sqrt(1 - keep * keep) * noise[row]
             score += np.sqrt(share) * part
-        rates = np.interp(stats.norm.cdf(score), np.linspace(0, 1, 101), self.quantiles_bps)
+        rates: Floats = np.interp(stats.norm.cdf(score), np.linspace(0, 1, 101), self.quantiles_bps)
         draws = random.random(count)
         serves = True
         for row in range(count):
             serves = draws[row] >= self.breaks if serves else draws[row] < self.returns
             if not serves:
                 rates[row] = 0.0
-        return of_steps(name, np.arange(count) * BIN_S, rates, count * BIN_S)
+        return of_steps(name, np.arange(count, dtype=np.float64) * BIN_S, rates, count * BIN_S)
 
 
 def fit(trace: LinkTrace) -> Model:
@@ -119,7 +119,9 @@ def fit(trace: LinkTrace) -> Model:
     """
     rates = trace.rates(BIN_S)
     if len(rates) < FEWEST:
-        raise MayflyError(f"{trace.name}: lasts {trace.period_s:g} s: must be at least {FEWEST * BIN_S:g} s to be fitted")
+        raise MayflyError(
+            f"{trace.name}: lasts {trace.period_s:g} s: must be at least {FEWEST * BIN_S:g} s to be fitted"
+        )
     return of_rates(rates, trace.name)
 
 
@@ -127,7 +129,9 @@ def of_rates(rates: Floats, name: str = "trace") -> Model:
     """Fits the model to the mean rates of consecutive intervals of 100 ms, bit/s."""
     serves = rates > 0
     if serves.sum() < FEWEST / 4:
-        raise MayflyError(f"{name}: {int(serves.sum())} intervals of 100 ms with service: must be at least {FEWEST // 4}")
+        raise MayflyError(
+            f"{name}: {int(serves.sum())} intervals of 100 ms with service: must be at least {FEWEST // 4}"
+        )
     apart = _process(rates[serves], *_chain(serves))
     if serves.all():
         return apart
@@ -152,7 +156,8 @@ def _process(rates: Floats, breaks: float, returns: float) -> Model:
 
     def misfit(values: Floats) -> Floats:
         weight, fast, slow = values
-        return weight * np.exp(-lags * BIN_S / fast) + (1 - weight) * np.exp(-lags * BIN_S / slow) - found
+        sum_of: Floats = weight * np.exp(-lags * BIN_S / fast) + (1 - weight) * np.exp(-lags * BIN_S / slow)
+        return sum_of - found
 
     best = optimize.least_squares(misfit, (0.5, 0.3, 5.0), bounds=([0.0, 0.01, 0.5], [1.0, 2.0, 600.0]))
     weight, fast, slow = (float(value) for value in best.x)
@@ -223,13 +228,21 @@ def judge(trace: LinkTrace, seed: int = 1) -> Judgement:
     for name, count in (("100 ms", 1), ("1 s", 10)):
         sides = [means_of(side, count) for side in (first, drawn, second)]
         for share in (0.05, 0.5, 0.95):
-            row(f"p{share * 100:g} of the rate over {name}", "bit/s", *(float(np.quantile(side, share)) for side in sides))
-        distances = [float(stats.ks_2samp(side, sides[2]).statistic) for side in sides[:2]]
-        row(f"distance of the rates over {name}", "KS", *distances, 0.0)
+            row(
+                f"p{share * 100:g} of the rate over {name}",
+                "bit/s",
+                *(float(np.quantile(side, share)) for side in sides),
+            )
+        near, far = (float(stats.ks_2samp(side, sides[2]).statistic) for side in sides[:2])
+        row(f"distance of the rates over {name}", "KS", near, far, 0.0)
     for lag in LAGS_S:
         if round(lag / BIN_S) < half // 4:
             lags = [round(lag / BIN_S)]
-            row(f"autocorrelation at {lag:g} s", "", *(float(autocorrelation(side, lags)[0]) for side in (first, drawn, second)))
+            row(
+                f"autocorrelation at {lag:g} s",
+                "",
+                *(float(autocorrelation(side, lags)[0]) for side in (first, drawn, second)),
+            )
     row("share without service", "", *(float((side == 0).mean()) for side in (first, drawn, second)))
     return Judgement(rows)
 

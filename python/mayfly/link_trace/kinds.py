@@ -44,10 +44,12 @@ def walk(random: np.random.Generator, count: int, step_s: float, memory_s: float
 
 def steps(duration_s: float, step_s: float = STEP_S) -> Floats:
     """Begins of equal steps, s."""
-    return np.arange(max(int(duration_s / step_s + 1e-9), 1)) * step_s
+    return np.arange(max(int(duration_s / step_s + 1e-9), 1), dtype=np.float64) * step_s
 
 
-def silenced(at: Floats, rates: Floats, delays: Floats, gaps: list[tuple[float, float]]) -> tuple[Floats, Floats, Floats]:
+def silenced(
+    at: Floats, rates: Floats, delays: Floats, gaps: list[tuple[float, float]]
+) -> tuple[Floats, Floats, Floats]:
     """The same with outages: begin and length of each, s."""
     end = at[-1] + STEP_S
     marks = np.array(sorted({*at.tolist(), *(t for b, length in gaps for t in (b, b + length) if 0 <= t < end)}))
@@ -158,7 +160,10 @@ class Starlink(Section):
         lengths = random.exponential(self.interruption, count) * (random.random(count) < self.interrupts)
         gaps = [(n * self.every, float(lengths[n])) for n in range(1, count) if lengths[n] > 0]
         blocked = instants(random, self.obstructed_every, duration_s)
-        gaps += [(float(when), float(length)) for when, length in zip(blocked, random.exponential(self.obstructed, len(blocked)), strict=True)]
+        gaps += [
+            (float(when), float(length))
+            for when, length in zip(blocked, random.exponential(self.obstructed, len(blocked)), strict=True)
+        ]
         return silenced(at, rates, delays, gaps)
 
 
@@ -283,7 +288,9 @@ def make(kind: str, duration_s: float = 60.0, seed: int = 1, parameters: dict[st
     lasts = np.diff(np.append(at, duration_s))
     mean_bps = float(np.dot(rates, lasts)) / duration_s
     if mean_bps == 0:
-        raise MayflyError(f"{kind}: without service for all of {duration_s:g} s: must have another seed, or last longer")
+        raise MayflyError(
+            f"{kind}: without service for all of {duration_s:g} s: must have another seed, or last longer"
+        )
     wanted = law.mean  # type: ignore[attr-defined]
     # The rate of a DSL line is that of its service, whatever its retrainings take away.
     scale = 1.0 if wanted is None or kind == "dsl" else wanted / mean_bps

@@ -13,12 +13,12 @@ import numpy as np
 from mayfly.arrays import Floats, Integers
 
 OPPORTUNITY_BYTES = 1504
-"""What an instant of a Mahimahi trace may send, bytes: ``PACKET_SIZE`` of its ``link_queue.cc``. Its manual says 1500."""
+"""What an instant of a Mahimahi trace may send, bytes: ``PACKET_SIZE`` of its source. Its manual says 1500."""
 
 LEAST_OUTAGE_S = 0.2
 """Silence of a link that counts as an outage, s: several round trips of most paths."""
 
-_NS = 1e-9
+_SECOND = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class LinkTrace:
     @property
     def period_s(self) -> float:
         """Length of the trace, s."""
-        return self.period_ns * _NS
+        return self.period_ns / _SECOND
 
     @cached_property
     def mean_bps(self) -> float:
@@ -65,10 +65,11 @@ class LinkTrace:
     def _before(self) -> tuple[Floats, Floats]:
         """Times (s) and what the trace has sent until then (bits): a polygon of steps, a staircase of instants."""
         if self.has_opportunities:
-            return self.at_ns * _NS, np.arange(1, len(self.at_ns) + 1) * (8.0 * OPPORTUNITY_BYTES)
+            sent = np.arange(1, len(self.at_ns) + 1, dtype=np.float64) * (8.0 * OPPORTUNITY_BYTES)
+            return self.at_ns / _SECOND, sent
         ends = np.append(self.at_ns[1:], self.period_ns)
-        sent = np.cumsum(self.rate_bps * ((ends - self.at_ns) * _NS))
-        return np.append(self.at_ns, self.period_ns) * _NS, np.append(0.0, sent)
+        each: Floats = np.append(0.0, self.rate_bps * ((ends - self.at_ns) / _SECOND))
+        return np.append(self.at_ns, self.period_ns) / _SECOND, np.cumsum(each)
 
     def _until(self, time_s: Floats) -> Floats:
         """What the trace sends in one period until each time, bits."""
@@ -99,6 +100,7 @@ class LinkTrace:
         >>> trace.bits(0.5, 3.0), trace.mean_bps
         (12000000.0, 4000000.0)
         """
+
         def until(time_s: float) -> float:
             whole, rest = divmod(time_s, self.period_s)
             all_of_it = float(self._until(np.array([self.period_s]))[0])
@@ -123,7 +125,7 @@ class LinkTrace:
         """
         if bin_s not in self._rates:
             # A period of 60 s has 600 intervals of 0.1 s, whatever the rounding of the quotient.
-            edges = np.arange(int(self.period_s / bin_s + 1e-9) + 1) * bin_s
+            edges = np.arange(int(self.period_s / bin_s + 1e-9) + 1, dtype=np.float64) * bin_s
             if len(edges) < 2:
                 edges = np.array([0.0, self.period_s])
             self._rates[bin_s] = np.diff(self._until(edges)) / np.diff(edges)
@@ -133,7 +135,7 @@ class LinkTrace:
     def outages(self) -> list[tuple[float, float]]:
         """Begin and length of each silence of :data:`LEAST_OUTAGE_S` or more within one period, s."""
         if self.has_opportunities:
-            times = np.concatenate(([0.0], self.at_ns * _NS, [self.period_s]))
+            times = np.concatenate(([0.0], self.at_ns / _SECOND, [self.period_s]))
             gaps = np.diff(times)
             return [(float(times[row]), float(gaps[row])) for row in np.flatnonzero(gaps >= LEAST_OUTAGE_S)]
         found, begin = [], None
@@ -143,10 +145,10 @@ class LinkTrace:
                 begin = at if begin is None else begin
                 last = end
             elif begin is not None:
-                found.append((begin * _NS, (last - begin) * _NS))
+                found.append((begin / _SECOND, (last - begin) / _SECOND))
                 begin = None
         if begin is not None:
-            found.append((begin * _NS, (last - begin) * _NS))
+            found.append((begin / _SECOND, (last - begin) / _SECOND))
         return [one for one in found if one[1] >= LEAST_OUTAGE_S - 1e-9]
 
     def percentile_bps(self, share: float, bin_s: float = 1.0) -> float:
@@ -168,7 +170,7 @@ class LinkTrace:
             "outages": len(self.outages),
             "outages_s": sum(length for _, length in self.outages),
             "longest_outage_s": max((length for _, length in self.outages), default=0.0),
-            "added_delay_max_s": float(self.added_delay_ns.max() * _NS) if len(self.added_delay_ns) else 0.0,
+            "added_delay_max_s": float(self.added_delay_ns.max() / _SECOND) if len(self.added_delay_ns) else 0.0,
         }
 
     def native(self, offset_s: float = 0.0, repeats: bool = True) -> dict[str, Any]:

@@ -173,7 +173,8 @@ class Network(Section):
         if self.shaper is not None and (self.topology != "dumbbell" or self.impairment):
             given = f"topology = '{self.topology}'" if self.topology != "dumbbell" else "[[network.impairment]]"
             raise ValueError(f"{given} with [network.shaper]: must be a dumbbell without impairments")
-        for trace in (trace for source in (self, *self.link) for trace in source.traces if trace is not None):
+        sources: tuple[Link | Network, ...] = (self, *self.link)
+        for trace in (trace for source in sources for trace in source.traces if trace is not None):
             if not self.trace_repeats and trace.has_opportunities:
                 raise ValueError(f"trace_repeats = false: {trace.name} has instants, which begin anew")
             if not self.trace_repeats and trace.rate_bps[-1] == 0:

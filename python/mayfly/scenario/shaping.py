@@ -29,7 +29,8 @@ class Autorate(Section):
     reverse_base_rate: Rate | None = Field(None, description="the same of the other direction")
     reverse_max_rate: Rate | None = Field(None, description="the same of the other direction")
     signal: Literal["rtt", "one-way"] = Field(
-        "rtt", description="what a ping tells: half its round-trip time counts either way (fping), or each delay (tsping)"
+        "rtt",
+        description="what a ping tells: half its round-trip time counts either way (fping), or each delay (tsping)",
     )
     pingers: Whole = Field(6, ge=1, le=1000, description="reflectors that take turns, each with its own baseline")
     ping_interval: Seconds = Field(as_written("300ms"), ge=0.01, le=60, description="between two pings of a reflector")
@@ -102,5 +103,7 @@ class Shaper(Section):
                 raise ValueError(f"{way}rate = {rate} with {way}share = {share}: must be one of them")
             if self.controller != "none" and (rate is not None or share is not None):
                 given = f"{way}rate" if rate is not None else f"{way}share"
-                raise ValueError(f"{given} with a controller: must be left out: [network.shaper.autorate] has the rates")
+                raise ValueError(
+                    f"{given} with a controller: must be left out: [network.shaper.autorate] has the rates"
+                )
         return self

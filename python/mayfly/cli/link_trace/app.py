@@ -80,7 +80,9 @@ def bench(
     ] = None,
     flows: Annotated[int, typer.Option(metavar="N", help="Downloads that never end")] = 4,
     rtt: Annotated[str, typer.Option(metavar="TIME", help="Round-trip time without queueing")] = "40ms",
-    buffer: Annotated[str, typer.Option(metavar="SIZE", help="Of the modem and of the shaper: 300 or 450kB")] = "300",
+    buffer: Annotated[
+        str, typer.Option(metavar="SIZE", help="Of the modem and of the shaper: 300, 450kB or 250ms")
+    ] = "250ms",
     disciplines: Annotated[
         str, typer.Option("--disciplines", "-d", metavar="LIST", help="On the link itself, without a shaper")
     ] = "fifo,fq_codel",
@@ -106,6 +108,8 @@ def bench(
             seed=seed,
             progress=progress,
         )
+    if not as_json:
+        session.print(found.advice)
     session.tell(found)
 
 
