@@ -58,7 +58,7 @@ def test_a_trace_stands_beside_the_scenario_that_names_it(trace, tmp_path, monke
     [
         ({"link_trace": "nowhere.csv"}, "nowhere.csv: not a trace of a link: No such file"),
         ({"link_trace": 3}, "must be a valid string"),
-        ({"wlan": {}, "shaper": {}}, r"shaper with \\[network.wlan\\]: must be left out"),
+        ({"wlan": {}, "shaper": {}}, "must be left out: the cell takes the place"),
         ({"shaper": {"rate": "1mbit", "share": 0.5}}, "must be one of them"),
         ({"shaper": {"share": 0.5, "controller": "autorate"}}, "share with a controller: must be left out"),
         ({"shaper": {"autorate": {"delayed": 9}}}, "delayed = 9: must be at most the window, 6"),
@@ -76,7 +76,7 @@ def test_what_cannot_be_is_refused_in_one_line(network, says):
 def test_a_trace_whose_last_rate_is_none_must_begin_anew(tmp_path):
     write_trace(of_steps("ends", [0.0, 1.0], [1e6, 0.0], 2.0), tmp_path / "ends.csv")
     given = {"link_trace": str(tmp_path / "ends.csv"), "trace_repeats": False}
-    with pytest.raises(MayflyError, match="the last rate of .* must be above 0"):
+    with pytest.raises(MayflyError, match="must be above 0, as it goes on"):
         scenario_of({"network": given}, "test")
 
 
@@ -180,6 +180,6 @@ def test_a_controller_keeps_the_ping_of_a_link_that_halves(tmp_path):
 def test_the_same_seed_gives_the_same_run(tmp_path):
     write_trace(make("lte", 20.0, seed=1), tmp_path / "lte.csv")
     network = {"link_trace": str(tmp_path / "lte.csv"), "shaper": {"controller": "autorate"}}
-    scenario = scenario_of({"duration": "20s", "network": network, "workload": {"load": 0.8}}, "test")
+    scenario = scenario_of({"duration": "20s", "network": network, "workload": {"load": "4mbit"}}, "test")
     runs = [run_one(scenario, parse("fq_codel"), workload(scenario)) for _ in range(2)]
     assert runs[0].records.equals(runs[1].records) and runs[0].samples.equals(runs[1].samples)

@@ -8,7 +8,7 @@ from typing import Any
 
 from mayfly.discipline_registry import parse, split
 from mayfly.errors import MayflyError
-from mayfly.link_trace.answer import trace_facts
+from mayfly.link_trace.facts import trace_facts
 from mayfly.link_trace.files import read_trace
 from mayfly.metrics.users import ping_row
 from mayfly.scenario.scenario import Scenario, scenario_of

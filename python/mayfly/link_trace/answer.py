@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from mayfly.link_trace.facts import trace_facts
 from mayfly.link_trace.fitting import Judgement, Model, fit, judge
 from mayfly.link_trace.trace import LinkTrace
 from mayfly.show.notebook import Result
@@ -11,23 +12,6 @@ from mayfly.text.readable import MISSING, digits, rate_text, share_text, time_te
 
 _BINS_S = (0.1, 1.0)
 _SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-
-
-def trace_facts(document: dict[str, Any]) -> str:
-    """A trace in one line: length, mean rate, outages.
-
-    Parameters
-    ----------
-    document : dict
-        As :attr:`LinkTrace.document`.
-    """
-    rates = f"mean {rate_text(document['mean_bps'])}, 5 % of the seconds below {rate_text(document['p5_bps'])}"
-    silent = "no outage"
-    if document["outages"]:
-        count = f"{document['outages']} outage" + ("s" if document["outages"] > 1 else "")
-        together, longest = time_text(document["outages_s"]), time_text(document["longest_outage_s"])
-        silent = f"{count} of {together} together, the longest {longest}"
-    return f"{document['file']}, {time_text(document['period_s'])}: {rates}; {silent}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -51,12 +51,15 @@ def silenced(
     at: Floats, rates: Floats, delays: Floats, gaps: list[tuple[float, float]]
 ) -> tuple[Floats, Floats, Floats]:
     """The same with outages: begin and length of each, s."""
-    end = at[-1] + STEP_S
-    marks = np.array(sorted({*at.tolist(), *(t for b, length in gaps for t in (b, b + length) if 0 <= t < end)}))
+    # To the nanosecond, so that no two instants become one when they are written.
+    at = np.round(at, 9)
+    edges = [(round(begin, 9), round(begin + length, 9)) for begin, length in gaps]
+    inside = [edge for pair in edges for edge in pair if 0 <= edge < at[-1] + STEP_S]
+    marks = np.unique(np.concatenate((at, inside)))
     place = np.searchsorted(at, marks, side="right") - 1
     silent = np.zeros(len(marks), dtype=bool)
-    for begin, length in gaps:
-        silent |= (marks >= begin - 1e-12) & (marks < begin + length - 1e-12)
+    for begin, end in edges:
+        silent |= (marks >= begin) & (marks < end)
     return marks, np.where(silent, 0.0, rates[place]), delays[place]
 
 

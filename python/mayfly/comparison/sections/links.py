@@ -10,7 +10,7 @@ from typing import Any
 from mayfly.comparison.links import WAYS
 from mayfly.comparison.measured import Measured
 from mayfly.comparison.sections.section import Section
-from mayfly.link_trace.answer import trace_facts
+from mayfly.link_trace.facts import trace_facts
 from mayfly.metrics.users import means
 from mayfly.scenario.scenario import Scenario
 
