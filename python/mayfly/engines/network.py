@@ -136,10 +136,9 @@ def links_of(scenario: Scenario, discipline: Discipline) -> list[dict[str, Any]]
         way(scenario, discipline, network.buffer, network.rate, network.delay),
         way(scenario, reverse, back_buffer, back_rate, back_delay),
     ]
-    full = scenario.tcp.mss + scenario.tcp.headers_bytes
     for one, trace in zip(ways, network.traces, strict=True):
         if trace is not None:
-            one["schedule"] = schedule_of(trace, network, one["delay_s"], scenario.duration, full)
+            one["schedule"] = schedule_of(trace, network, one["delay_s"], scenario.duration)
     return [{"ends": [0, 1], "ways": ways}]
 
 

@@ -10,10 +10,15 @@ MOST_CHANGES = 20_000
 LEAST_BPS = 1000
 """Rate that htb and netem take, at least."""
 
+PIECES, LEAST_PIECE_S = 50, 0.005
+"""Parts of an outage, and the length of one at least: a packet that passes in it is charged what is left of it then."""
 
-def schedule_of(
-    trace: LinkTrace, network: Network, delay_s: float, duration_s: float, full_packet_bytes: int
-) -> list[tuple[float, int, float]]:
+
+Change = tuple[float, int, float, float]
+"""Time since the begin of the run (s), rate (bit/s), delay (s), and, of an outage, what is left of it (s)."""
+
+
+def schedule_of(trace: LinkTrace, network: Network, delay_s: float, duration_s: float) -> list[Change]:
     """Changes of a link that varies, from the begin of a run to its end.
 
     Parameters
@@ -26,14 +31,11 @@ def schedule_of(
         Propagation delay of the link, to which that of the trace is added, s.
     duration_s : float
         Length of the run, s.
-    full_packet_bytes : int
-        Wire length of a full packet: an outage is the rate at which one takes as long as it lasts in the run, and at
-        least 1 kbit/s.
 
     Returns
     -------
     list of tuple
-        Time (s), rate (bit/s) and delay (s), the first at 0.
+        The first at 0. An outage is in :data:`PIECES`, with the rate that follows it.
 
     Raises
     ------
@@ -43,9 +45,9 @@ def schedule_of(
     Examples
     --------
     >>> from mayfly.link_trace.trace import of_steps
-    >>> trace = of_steps("example", [0.0, 1.0], [8e6, 0.0], 4.0)
-    >>> schedule_of(trace, Network(trace_offset=0.5), 0.01, 5.0, 1500)
-    [(0.0, 8000000, 0.01), (0.5, 4000, 0.01), (3.5, 8000000, 0.01), (4.5, 24000, 0.01)]
+    >>> trace = of_steps("example", [0.0, 1.0], [8e6, 0.0], 1.01)
+    >>> schedule_of(trace, Network(trace_offset=0.5), 0.02, 0.6)[:3]
+    [(0.0, 8000000, 0.02, 0.0), (0.5, 8000000, 0.02, 0.01), (0.505, 8000000, 0.02, 0.005)]
     """
     if trace.has_opportunities:
         raise MayflyError(f"network.link_trace: {trace.name} has instants: must be steps with --engine linux")
@@ -67,10 +69,15 @@ def schedule_of(
         if not network.trace_repeats:
             break
         base += trace.period_ns
-    ends = [entry[0] for entry in found[1:]] + [end_ns]
-    told = []
-    for (at, rate, delay), end in zip(found, ends, strict=True):
-        silent_bps = full_packet_bytes * 8e9 / max(end - at, 1)
-        own = max(round(rate or silent_bps), LEAST_BPS)
-        told.append(((at - offset_ns) / 1e9, own, delay_s + delay / 1e9))
+    told: list[Change] = []
+    for place, (at, rate, delay) in enumerate(found):
+        end, following = found[place + 1][:2] if place + 1 < len(found) else (end_ns, 0)
+        count = 1 if rate else min(PIECES, max(round((end - at) / 1e9 / LEAST_PIECE_S), 1))
+        for piece in range(count):
+            begin = at + (end - at) * piece // count
+            left_s = 0.0 if rate else (end - begin) / 1e9
+            own = max(rate or following or round(trace.mean_bps), LEAST_BPS)
+            told.append(((begin - offset_ns) / 1e9, own, delay_s + delay / 1e9, left_s))
+    if len(told) > MOST_CHANGES:
+        raise MayflyError(f"network.link_trace: {trace.name}: must change at most {MOST_CHANGES} times in a run")
     return told
