@@ -94,13 +94,13 @@ class Udp:
         if self.row["echo"]:
             self.run.forget(self.sockets[0])
         self.sockets[0].close()
-        self.run.has_ended()
 
     def end(self) -> None:
-        """The flow is over for those that wait for it."""
+        """All packets have come, or what has not was dropped."""
         if not self.told_over:
             self.told_over = True
             self.run.is_over(self)
+            self.run.has_ended()
 
     def close(self) -> None:
         for one in self.sockets:

@@ -68,12 +68,11 @@ class Run:
         self.count = 0
         self.inside = ""
         self.samples: list[dict] = []
-        self.looks: list[int] = []
+        self.looks: list[list[int]] = []
         self.ended = 0
         self.stopped = False
         self.queues = network.queues()
-        first = 2 * settings["network"]["watched"]
-        self.queue, self.reverse = self.queues[first : first + 2]
+        self.watched = 2 * settings["network"]["watched"]
         self.listeners = []
         for host in self.hosts:
             if host.crowd:
@@ -169,19 +168,20 @@ class Run:
         """The end of the warm-up."""
         self.first = self.counters()
 
-    def counters(self) -> dict:
-        return {"forward": self.queue.look(), "reverse": self.reverse.look()}
+    def counters(self) -> list[dict]:
+        """Of all interfaces."""
+        return [queue.look() for queue in self.queues]
 
     def look(self) -> None:
-        self.looks.append(self.queue.look()["backlog_packets"])
+        self.looks.append([queue.look()["backlog_packets"] for queue in self.queues])
 
     def sample(self) -> None:
-        """A row of samples; the queue's mean length is that of the looks since the row before."""
+        """A row of samples; the mean lengths of the queues are those of the looks since the row before."""
         self.look()
         progress = [self.flows[row].received for row in self.settings["watched"]]
-        mean = sum(self.looks) / len(self.looks)
-        row = {"time_s": self.now, "queue_mean_packets": mean, "progress": progress}
-        self.samples.append(row | self.queue.look())
+        means = [sum(looks) / len(looks) for looks in zip(*self.looks, strict=True)]
+        row = {"time_s": self.now, "queue_mean_packets": means[self.watched], "means": means, "progress": progress}
+        self.samples.append(row | self.queues[self.watched].look())
         self.looks = []
 
     def plan_samples(self) -> None:
@@ -262,9 +262,9 @@ def run(settings: dict) -> dict:
     Returns
     -------
     dict
-        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples``; counters of the queues of interest, ``forward`` and
-        ``reverse``, at the end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that tc tells of the
-        forward one.
+        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples`` (of the queue of interest; ``means``, mean lengths of
+        all); counters of all queues at the end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that
+        tc tells of the queue of interest.
     """
     return carried(settings, prepared(settings))
 

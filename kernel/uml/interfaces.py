@@ -2,9 +2,9 @@
 
 A packet's length is that of the scenario: `overhead` (bytes, may be negative) is added to that of the Ethernet frame.
 
-A **way** is one direction of a link, as the settings have it: ``rate_bps``, ``delay_s``, ``leaf`` (the discipline in
-the words of tc) and ``leaf_shapes`` (whether it has a rate of its own); of a link that varies ``schedule`` (`schedule`). `put_leaf` and `change_leaf` are about the
-interface at which a way begins, `put_wire` about what is behind it: transmission and propagation.
+A **way** is one direction of a link, as the settings have it: ``rate_bps``, ``delay_s``, ``loss``, ``leaf`` (the
+discipline in the words of tc) and ``leaf_shapes`` (whether it has a rate of its own); of a
+link that varies ``schedule`` (`schedule`), with the mean as rate. `put_leaf` and `change_leaf` are about the interface at which a way begins, `put_wire` about what is behind it: transmission and propagation.
 """
 
 from namespaces import shell
@@ -43,8 +43,26 @@ def change_leaf(namespace: str, device: str, way: dict, overhead: int) -> None:
 
 
 def put_wire(namespace: str, device: str, way: dict, overhead: int) -> None:
-    """What a packet of a way meets behind its queue."""
-    shell(f"tc -n {namespace} qdisc add dev {device} root {netem(way['rate_bps'], way['delay_s'], overhead)}")
+    """What a packet of a way meets behind its queue: loss by chance, transmission and propagation.
+
+    Acknowledgements without data are never lost, as in the simulator. They have a netem of their own for that; packets
+    come apart as the link sends them, so that none waits in either.
+    """
+    line = netem(way["rate_bps"], way["delay_s"], overhead)
+    if not way["loss"]:
+        shell(f"tc -n {namespace} qdisc add dev {device} root {line}")
+        return
+    lines = [
+        f"qdisc add dev {device} root handle 1: prio bands 2 priomap {' '.join(['1'] * 16)}",
+        f"qdisc add dev {device} parent 1:1 handle 2: {line}",
+        f"qdisc add dev {device} parent 1:2 handle 3: {line} loss random {way['loss'] * 100:.9g}%",
+    ]
+    for words in range(5, 16):
+        # IPv4 without options, TCP, a header of so many words and no more; neither SYN nor FIN.
+        match = f"match u8 0x45 0xff at 0 match u8 6 0xff at 9 match u16 {20 + 4 * words} 0xffff at 2"
+        match += f" match u8 {words << 4:#x} 0xf0 at 32 match u8 0 0x03 at 33"
+        lines.append(f"filter add dev {device} parent 1: protocol ip prio 1 u32 {match} flowid 1:1")
+    shell(f"tc -n {namespace} -batch -", lines)
 
 
 def access(

@@ -69,13 +69,13 @@ def test_the_board_is_that_of_the_kernel_and_the_page_says_what_differs(kernel, 
     assert there["fifo"].mean == here["fq_codel"].mean < here["fifo"].mean == there["fq_codel"].mean
     assert {row.experiment for row in found.rows} == {"spaced", "load-104"}
     assert found.absent.keys() == {"scalable-50", "cell-30"} and "802.11" not in found.absent["scalable-50"]
-    assert "wired dumbbells only" in found.absent["cell-30"]
+    assert "wired networks only" in found.absent["cell-30"]
     page = found.write_page(tmp_path / "arena-kernel.md").read_text()
     assert "mayfly arena --engine linux --quick --seeds 2" in page.replace("--disciplines fifo,fq_codel ", "")
     assert "Linux 6.1.192-2, seeds 1 to 2" in page and "chance is not judged" not in page
     differing = page.partition("## Simulator and kernel")[2].partition("\n## ")[0]
     assert "spaced sender: attacker's fair shares | fifo" in differing and "| trails |" in differing
-    assert "wired dumbbells only" in page.partition("## What the kernel does not run")[2]
+    assert "wired networks only" in page.partition("## What the kernel does not run")[2]
     document = json.loads(json.dumps(found.document()))
     assert document["engine"] == "linux" and document["simulator"]["engine"] == "simulator"
     assert document["absent"].keys() == found.absent.keys()

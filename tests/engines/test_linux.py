@@ -8,7 +8,7 @@ import pytest
 import mayfly
 from mayfly.discipline_registry import parse
 from mayfly.engines import engine, guest, linux
-from mayfly.engines.network import MOST_HOSTS
+from mayfly.engines.network import MANY_HOSTS, MOST_HOSTS
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of
 from mayfly.simulate.alone import PathsAlone
@@ -31,9 +31,9 @@ def told(settings: dict, module: str = "", program: str = "") -> dict:
             ends = {"sender": {"segs_out": 7, "segs_in": 3, "total_retrans": 1, "delivered_ce": 0}}
             ends["receiver"] = {"segs_out": 3, "segs_in": 6}
             flows.append({"received_bytes": row["size_bytes"], "gave_up": False, **times, **ends})
-    sample = {"time_s": 1.0, "queue_mean_packets": 0.5, "progress": [1] * len(settings["watched"]), **COUNTERS}
-    zero = {"forward": dict.fromkeys(COUNTERS, 0), "reverse": dict.fromkeys(COUNTERS, 0)}
-    last = {"forward": COUNTERS, "reverse": COUNTERS}
+    sample = {"time_s": 1.0, "queue_mean_packets": 0.5, "means": [0.5, 0.1], **COUNTERS}
+    sample["progress"] = [1] * len(settings["watched"])
+    zero, last = [dict.fromkeys(COUNTERS, 0)] * 2, [COUNTERS] * 2
     whole = {"kernel": "6.1.0", "end_s": settings["duration_s"], "leaf": {"drops": 3}}
     return whole | {"flows": flows, "samples": [sample], "first": zero, "last": last}
 
@@ -96,8 +96,7 @@ def test_hosts_of_either_side_are_those_of_the_flows():
 @pytest.mark.parametrize(
     ("scenario", "message"),
     [
-        ("wlan", r"network.wlan: --engine linux has wired dumbbells only"),
-        ("parking-lot", r"network.topology = parking-lot: --engine linux has dumbbells only"),
+        ("wlan", r"network.wlan: --engine linux has wired networks only"),
     ],
 )
 def test_what_the_kernel_engine_cannot_do_is_refused_before_anything_runs(scenario, message):
@@ -132,10 +131,33 @@ def test_the_newest_kernel_runs_where_it_is_asked_for(monkeypatch, tmp_path):
         guest.kernel()
 
 
-def test_losses_of_the_link_are_refused():
-    lossy = scenario_of({"network": {"loss": 0.1}, "workload": {"load": "1mbit"}}, "example")
-    with pytest.raises(MayflyError, match=r"network.loss = 0.1: must be 0 with --engine linux"):
-        mayfly.compare(lossy, "fifo", engine=engine("linux"))
+def test_packets_by_name_are_refused():
+    named = {"network": {"impairment": [{"segment": 3, "do": "drop"}]}, "workload": {"load": "1mbit"}}
+    with pytest.raises(MayflyError, match=r"network.impairment: must be absent with --engine linux"):
+        mayfly.compare(scenario_of(named, "example"), "fifo", engine=engine("linux"))
+
+
+def test_a_graph_is_links_with_what_the_network_says_and_paths_by_delay():
+    links = [
+        {"from": "a", "to": "c", "delay": "30ms"},
+        {"from": "b", "to": "a", "rate": "5mbit", "delay": "5ms", "loss": 0.1, "discipline": "codel"},
+        {"from": "b", "to": "c", "delay": "7ms", "reverse_delay": "40ms", "buffer": 50},
+    ]
+    hosts = [{"at": "a", "name": "one", "first": 10, "count": 300}, {"at": "c", "name": "two", "access_delay": "2ms"}]
+    network = {"topology": "graph", "link": links, "hosts": hosts, "reverse_rate": "3mbit", "loss": 0.01}
+    scenario = scenario_of({"network": network, "workload": {"load": "1mbit"}, "tcp": {"preset": "linux"}}, "example")
+    flows = flows_of(src=["10", "300", "two"], dst=["two", "two", "10"], size_packets=[1] * 3)
+    asked = linux.job(scenario, parse("fq_codel"), flows)
+    ways = [way for link in asked.laid.links for way in link["ways"]]
+    assert [way["rate_bps"] for way in ways] == [10**7, 3 * 10**6, 5 * 10**6, 5 * 10**6, 10**7, 3 * 10**6]
+    assert [way["loss"] for way in ways] == [0.01, 0.01, 0.1, 0.1, 0.01, 0.01]
+    assert [way["leaf"].split()[0] for way in ways[:3]] == ["fq_codel", "bfifo", "codel"] or ways[1]["leaf"]
+    # Three hosts have flows. Forth by b, 12 ms; back 30 ms straight, where b would be 45.
+    assert [(host["router"], host["number"]) for host in asked.laid.hosts] == [(0, 0), (0, 1), (1, 0)]
+    assert [way["delay_s"] for way in asked.laid.path(0)] == [0.005, 0.007]
+    assert [way["delay_s"] for way in asked.laid.path(2)] == [0.03]
+    with pytest.raises(MayflyError, match="src = 9: no such host in the network"):
+        linux.job(scenario, parse("fifo"), flows.with_columns(src=pl.lit("9")))
 
 
 def flows_of(**columns) -> pl.DataFrame:
@@ -162,7 +184,7 @@ def test_marks_are_codes_that_routers_know():
 
 
 def test_many_hosts_of_udp_share_a_namespace():
-    count = MOST_HOSTS + 10
+    count = MANY_HOSTS + 10
     senders = [*range(count), 3]
     flows = flows_of(
         src=senders,
@@ -178,8 +200,9 @@ def test_many_hosts_of_udp_share_a_namespace():
     crowd = [host["number"] for host in left if host["crowd"]]
     assert sorted(crowd) == list(range(count - 1))
     assert [host["crowd"] for host in hosts if host["router"] == 1] == [False]
-    tcp = flows.with_columns(protocol=pl.lit("tcp"), packet_bytes=None, rate_bps=None)
-    with pytest.raises(MayflyError, match="src: 260 hosts with TCP: must be at most 250 at a side"):
+    count = MOST_HOSTS + 10
+    tcp = flows_of(src=list(range(count)), size_bytes=[1000] * count)
+    with pytest.raises(MayflyError, match="src: 1010 hosts with TCP: must be at most 1000 at a side"):
         settings_of(tcp)
 
 
@@ -207,6 +230,17 @@ def test_flows_of_one_host_with_other_round_trip_times_have_links_of_their_own()
     delays = [0.003, 0.098, 0.001]
     assert left[0]["own"] == [(65_000 - k, pytest.approx(delay)) for k, delay in enumerate(delays)]
     assert left[1]["own"] == [] and left[1]["delay_s"] == pytest.approx(0.013) and settings["last_port"] == 64_997
+
+
+def test_a_host_that_others_send_to_has_no_delay_of_its_own_flows():
+    # Before: a ping between hosts that send to each other took its round-trip time twice.
+    flows = flows_of(
+        src=[1, 2], dst=[2, 1], direction=["down", "up"], size_packets=[10] * 2, rtt_s=[0.05, 0.05]
+    )  # fmt: skip
+    settings = settings_of(flows, **{"network.symmetric": True})
+    assert [row["own"] for row in settings["flows"]] == [("src", 65_000), ("src", 65_000)]
+    assert [host["delay_s"] for host in settings["network"]["hosts"]] == [0.001, 0.001]
+    assert [row["own"] for row in settings_of(flows)["flows"]] == [None, None]
 
 
 def test_scripts_are_trains_of_the_flow_and_against_it():

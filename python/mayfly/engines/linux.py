@@ -20,6 +20,8 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import transports
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.columns import begun, native_flows, with_ids
+from mayfly.simulate.network.graph import graph_of
+from mayfly.simulate.network.interfaces import totals
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.probes import PING, Probing, ping_alone, with_probes
 from mayfly.simulate.probes import idle_rtt_s as idle_rtt
@@ -58,11 +60,7 @@ def refuse(scenario: Scenario) -> None:
     """
     given = scenario.network
     if given.wlan is not None:
-        raise MayflyError("network.wlan: --engine linux has wired dumbbells only")
-    if given.topology != "dumbbell":
-        raise MayflyError(f"network.topology = {given.topology}: --engine linux has dumbbells only")
-    if given.loss:
-        raise MayflyError(f"network.loss = {given.loss}: must be 0 with --engine linux")
+        raise MayflyError("network.wlan: --engine linux has wired networks only")
     if given.impairment:
         raise MayflyError("network.impairment: must be absent with --engine linux")
     if given.shaper is not None:
@@ -343,40 +341,86 @@ def result_of(asked: Job, told: dict[str, Any], paths: PathsAlone) -> RunResult:
         replication,
         records,
         samples,
-        _counters(scenario, told, records),
+        _counters(asked, told, records),
         None,
         packets=with_ids(packets, flows).with_columns(**labels),
         trains=trains_of(flows, own).with_columns(**labels) if "script" in flows.columns else pl.DataFrame(),
         probes=asked.probing.packets(probes_frame(told["flows"][:before])),
         idle_rtt_s=idle_rtt_s,
         calls=heard,
+        interfaces=_interfaces(asked, told),
     )
 
 
-def _counters(scenario: Scenario, told: dict[str, Any], records: pl.DataFrame) -> dict[str, Any]:
+def _counters(asked: Job, told: dict[str, Any], records: pl.DataFrame) -> dict[str, Any]:
     """Totals after the warm-up, by the names of the simulator's; None for what the kernel does not tell."""
-    begin, end = scenario.warm_up, told["end_s"]
+    begin, end = asked.scenario.warm_up, told["end_s"]
     seconds = max(end - begin, 1e-9)
-    first, last = told["first"], told["last"]
-    down, up = (last[way]["bytes"] - first[way]["bytes"] for way in ("forward", "reverse"))
-    queue = [row["queue_mean_packets"] for row in told["samples"] if row["time_s"] > begin]
+    queues, watched = queues_of(asked, told), asked.laid.watched
+    forward, reverse = queues[2 * watched : 2 * watched + 2]
     udp = records.filter(pl.col("protocol") == "udp")
     unknown = ("flow_table_mean", "flow_table_max", "flow_table_bytes", "cpu_s", "packet_hops")
     return dict.fromkeys(unknown) | {
         "begin_ns": round(begin * 1e9),
         "end_ns": round(end * 1e9),
-        "drops": last["forward"]["drops"] - first["forward"]["drops"],
+        "drops": forward["drops"],
         "marks": _marks(told["leaf"]),
-        "utilisation": down * 8 / seconds / scenario.network.rate,
-        "queue_mean_packets": sum(queue) / len(queue) if queue else None,
-        "throughput_down_mbps": down * 8e-6 / seconds,
-        "throughput_up_mbps": up * 8e-6 / seconds,
+        "utilisation": forward["sent_bytes"] * 8 / seconds / forward["rate_bps"],
+        "queue_mean_packets": forward["queue_mean_packets"],
+        "throughput_down_mbps": forward["sent_bytes"] * 8e-6 / seconds,
+        "throughput_up_mbps": reverse["sent_bytes"] * 8e-6 / seconds,
+        "reverse_drops": reverse["drops"],
+        "reverse_utilisation": reverse["sent_bytes"] * 8 / seconds / reverse["rate_bps"],
+        "reverse_queue_mean_packets": reverse["queue_mean_packets"],
         "udp_packets": int(udp["packets_sent"].sum()),
         "udp_lost": int(udp["drops"].sum()),
         "queueing_delay": {"packets": 0, "mean_s": None, "deviation_s": None, "max_s": None},
         "beyond_trace": 0,
         "beyond_subflows": 0,
     }
+
+
+def _interfaces(asked: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
+    """Totals of every interface of a network of several links; null is what the kernel does not tell."""
+    graph = graph_of(asked.scenario)
+    if graph is None:
+        return []
+    unknown = dict.fromkeys(("marks", "lost", "nonresponsive_estimate"))
+    rows = [{"arrivals": row["sent"] + row["drops"]} | row | unknown for row in queues_of(asked, told)]
+    times = {"begin_ns": round(asked.scenario.warm_up * 1e9), "end_ns": round(told["end_s"] * 1e9)}
+    return totals(graph.named_rates(), rows, times)
+
+
+def queues_of(asked: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
+    """What every interface did after the warm-up, in order.
+
+    Parameters
+    ----------
+    asked : Job
+        What a guest ran.
+    told : dict
+        What it returned.
+
+    Returns
+    -------
+    list of dict
+        ``rate_bps``, ``drops``, ``sent`` (packets), ``sent_bytes``, ``queue_mean_packets``.
+    """
+    ways = [way for link in asked.laid.links for way in link["ways"]]
+    means = [row["means"] for row in told["samples"] if row["time_s"] > asked.scenario.warm_up]
+    found = []
+    for place, (way, first, last) in enumerate(zip(ways, told["first"], told["last"], strict=True)):
+        own = [row[place] for row in means]
+        found.append(
+            {
+                "rate_bps": way["rate_bps"],
+                "drops": last["drops"] - first["drops"],
+                "sent": last["packets"] - first["packets"],
+                "sent_bytes": last["bytes"] - first["bytes"],
+                "queue_mean_packets": sum(own) / len(own) if own else None,
+            }
+        )
+    return found
 
 
 def _marks(leaf: dict[str, Any]) -> int:

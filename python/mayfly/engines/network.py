@@ -16,11 +16,19 @@ from mayfly.engines.round_trips import OwnLinks, give
 from mayfly.engines.schedule import schedule_of
 from mayfly.engines.transport import transport_of
 from mayfly.errors import MayflyError
+from mayfly.scenario.network import Network
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.network.dumbbell import hosts
+from mayfly.simulate.network.graph import Graph, Side, graph_of
 
-MOST_HOSTS = 250
-"""Hosts of a side: a namespace each; where there are more, those that only have UDP share one."""
+MANY_HOSTS = 250
+"""Hosts of a side that have a namespace each in any case; where there are more, those that only have UDP share one."""
+
+MOST_HOSTS = 1000
+"""Hosts of a side with TCP."""
+
+MOST_LINKS = 120
+"""Links of a network, each with two networks of addresses."""
 
 MOST_CROWD = 2**21 - 2
 """Hosts of a side that share a namespace: the addresses of their network."""
@@ -104,7 +112,8 @@ def laid(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> Lai
     MayflyError
         What the kernel does not have, or more hosts than it can.
     """
-    return _dumbbell(scenario, discipline, flows)
+    graph = graph_of(scenario)
+    return _dumbbell(scenario, discipline, flows) if graph is None else _graph(graph, scenario, discipline, flows)
 
 
 def links_of(scenario: Scenario, discipline: Discipline) -> list[dict[str, Any]]:
@@ -128,42 +137,46 @@ def links_of(scenario: Scenario, discipline: Discipline) -> list[dict[str, Any]]
     MayflyError
         What the kernel does not have.
     """
-    network = scenario.network
+    graph = graph_of(scenario)
+    if graph is not None:
+        ends = [[graph.routers[link.from_], graph.routers[link.to]] for link in graph.links]
+        sides = [graph.sides_of(link, discipline) for link in graph.links]
+    else:
+        ends, sides = [[0, 1]], [_sides(scenario.network, discipline)]
+    if len(ends) > MOST_LINKS:
+        raise MayflyError(f"{len(ends)} links: must be at most {MOST_LINKS} with --engine linux")
+    return [
+        {"ends": own, "ways": [way(scenario, side) for side in both]} for own, both in zip(ends, sides, strict=True)
+    ]
+
+
+def _sides(network: Network, discipline: Discipline) -> tuple[Side, Side]:
+    """Both directions of the link of a dumbbell."""
     reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
     back_rate, back_buffer = network.reverse_rate or network.rate, network.reverse_buffer or network.buffer
     back_delay = network.delay if network.reverse_delay is None else network.reverse_delay
-    ways = [
-        way(scenario, discipline, network.buffer, network.rate, network.delay),
-        way(scenario, reverse, back_buffer, back_rate, back_delay),
-    ]
-    for one, trace in zip(ways, network.traces, strict=True):
-        if trace is not None:
-            one["schedule"] = schedule_of(trace, network, one["delay_s"], scenario.duration)
-    return [{"ends": [0, 1], "ways": ways}]
+    forward, back = network.traces
+    return (
+        Side(network.rate, network.delay, network.loss, network.buffer, discipline, forward),
+        Side(back_rate, back_delay, network.loss, back_buffer, reverse, back),
+    )
 
 
-def way(
-    scenario: Scenario, discipline: Discipline, buffer: tuple[int, str], rate_bps: int, delay_s: float
-) -> dict[str, Any]:
+def way(scenario: Scenario, side: Side) -> dict[str, Any]:
     """One direction of a link as ``kernel/uml/interfaces.py`` takes it.
 
     Parameters
     ----------
     scenario : Scenario
         With the packets.
-    discipline : Discipline
-        At its beginning.
-    buffer : tuple of int and str
-        Its limit, in packets or bytes.
-    rate_bps : int
-        Its speed.
-    delay_s : float
-        Its propagation delay.
+    side : Side
+        The direction.
 
     Returns
     -------
     dict
-        ``rate_bps``, ``delay_s``, ``leaf`` as tc takes it, ``leaf_shapes``: whether with a shaper of its own.
+        ``rate_bps``, ``delay_s``, ``loss``, ``leaf`` as tc takes it, ``leaf_shapes``: whether with a shaper of its own;
+        of a link that varies ``schedule``.
 
     Raises
     ------
@@ -171,16 +184,21 @@ def way(
         What the kernel does not have.
     """
     full = scenario.tcp.mss + scenario.tcp.headers_bytes
-    limit, unit = buffer
+    limit, unit = side.buffer
     in_transmission = 1 if scenario.network.buffer_counts_transmission else 0
     overhead = transport_of(scenario.tcp).overhead_bytes
-    shapes = leaf_of(discipline).shapes
+    shapes = leaf_of(side.discipline).shapes
     limit -= in_transmission * (1 if unit == "packets" else full)
-    place = Place(limit, unit, full, rate_bps, overhead, shapes)
-    return {
-        "rate_bps": rate_bps,
-        "delay_s": delay_s,
-        "leaf": leaf_words(discipline, place),
+    varies = {}
+    if side.trace is not None:
+        if side.loss:
+            raise MayflyError(f"loss = {side.loss}: must be 0 on a link that varies with --engine linux")
+        varies = {"schedule": schedule_of(side.trace, scenario.network, side.delay_s, scenario.duration)}
+    return varies | {
+        "rate_bps": side.rate_bps,
+        "delay_s": side.delay_s,
+        "loss": side.loss,
+        "leaf": leaf_words(side.discipline, Place(limit, unit, full, side.rate_bps, overhead, shapes)),
         "leaf_shapes": shapes,
     }
 
@@ -285,6 +303,26 @@ def _dumbbell(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -
     return _laid(links_of(scenario, discipline), 2, found, ends, ~up | network.symmetric, flows)
 
 
+def _graph(graph: Graph, scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> Laid:
+    """A namespace for each host that has a flow."""
+    src, dst = graph.numbers(flows)
+    used = np.unique(np.concatenate([src, dst]))
+    of_hosts = [(graph.native_hosts(group), count) for group in graph.groups for count in range(group.count)]
+    counts = [0] * len(graph.routers)
+    found = []
+    for group, _ in (of_hosts[number] for number in used):
+        router = group["at"]
+        rates = {"out_bps": group["up_bps"], "in_bps": group["down_bps"], "delay_s": group["delay_ns"] * 1e-9}
+        found.append({"router": router, "number": counts[router], "crowd": False} | rates)
+        counts[router] += 1
+    if len(found) > MOST_HOSTS:
+        raise MayflyError(f"{len(found)} hosts with flows: must be at most {MOST_HOSTS} with --engine linux")
+    ends = np.searchsorted(used, src), np.searchsorted(used, dst)
+    near_is_src = (flows["direction"] != "up").to_numpy()
+    links = links_of(scenario, discipline)
+    return _laid(links, len(graph.routers), found, ends, near_is_src, flows, graph.watched)
+
+
 def _laid(
     links: list[dict[str, Any]],
     routers: int,
@@ -312,7 +350,7 @@ def _numbered(name: str, of_flows: Integers, udp: Booleans) -> list[dict[str, An
     count = int(of_flows.max()) + 1
     crowd = np.ones(count, dtype=bool)
     crowd[of_flows[~udp]] = False
-    if count <= MOST_HOSTS:
+    if count <= MANY_HOSTS:
         crowd[:] = False
     if (many := int((~crowd).sum())) > MOST_HOSTS:
         raise MayflyError(f"{name}: {many} hosts with TCP: must be at most {MOST_HOSTS} at a side with --engine linux")

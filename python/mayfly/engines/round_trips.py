@@ -1,8 +1,9 @@
 """Round-trip times of flows in the guest: what the path lacks is at the access link that the simulator has it at.
 
-Principle: where all flows of a host have one round-trip time, its access link has the delay. Else every flow of the
-host has a link of its own there, as in the simulator: it is told by a port that no other flow of the host has, and the
-host stays one address.
+Principle: where all flows of a host have one round-trip time, its access link has the delay. Else every flow that the
+host has the delay for has a link of its own there, as in the simulator: it is told by a port that no other flow of the
+host has, and the host stays one address. So it is, too, where the host is the other end of flows that have theirs made
+up for elsewhere.
 """
 
 from collections import defaultdict
@@ -71,7 +72,9 @@ def give(
     Where the shared part of the path is longer than the round-trip time, its delay stays, as in the simulator.
     """
     base = [host["delay_s"] for host in hosts]
+    bases = {_place(host): host["delay_s"] for host in hosts}
     wanted: dict[tuple[int, int], dict[int, float]] = defaultdict(dict)
+    others: set[tuple[int, int]] = set()
     for flow, (src, dst, at_src, rtt) in enumerate(zip(*ends, near_is_src, rtt_s, strict=True)):
         near, far = (src, dst) if at_src else (dst, src)
         delay = base[near]
@@ -79,11 +82,14 @@ def give(
             shared = between_s(hosts[near]["router"], hosts[far]["router"]) + 2 * base[far]
             delay = max(rtt - shared, 0.0) / 2
         wanted[_place(hosts[near])][flow] = delay
+        others.add(_place(hosts[far]))
     of_flows: list[tuple[str, int] | None] = [None] * len(near_is_src)
     links: dict[tuple[int, int], list[tuple[int, float]]] = {}
     delays: dict[tuple[int, int], float] = {}
     for place, of_place in wanted.items():
         distinct = {round(delay * 1e6) for delay in of_place.values()}
+        if place in others:
+            distinct.add(round(bases[place] * 1e6))
         if len(distinct) == 1:
             delays[place] = next(iter(of_place.values()))
             continue
