@@ -170,7 +170,23 @@ impl Port {
     /// Whether no packet may begin: one is in transmission, or the link is in an outage.
     #[inline]
     pub(crate) fn is_busy(&mut self, now: Time) -> bool {
-        now < self.busy_until || self.varying.as_mut().is_some_and(|link| link.begin(now).is_err())
+        now < self.busy_until || self.varying.is_some() && self.opens(now).is_some()
+    }
+
+    /// When a link that varies lets a packet begin, if not now. Apart, as all of such links: others do without.
+    #[cold]
+    fn opens(&mut self, now: Time) -> Option<Time> {
+        self.varying.as_mut().and_then(|link| link.begin(now).err())
+    }
+
+    /// Sends a packet of `len` bytes over a link that varies: its arrival.
+    #[cold]
+    fn send_varying(&mut self, len: u32, now: Time) -> Time {
+        let Some(link) = &mut self.varying else { return now };
+        let (ended, arrival) = link.send(len, now, self.delay);
+        self.busy_until = ended;
+        self.carried(ended, len);
+        arrival
     }
 
     /// Starts a transmission if the link is free: the packet and its arrival at the far end.
@@ -180,8 +196,8 @@ impl Port {
             self.wake(self.busy_until, index, events);
             return None;
         }
-        if let Some(link) = &mut self.varying
-            && let Err(at) = link.begin(now)
+        if self.varying.is_some()
+            && let Some(at) = self.opens(now)
         {
             if self.backlog > 0 {
                 self.wake(at, index, events);
@@ -201,21 +217,15 @@ impl Port {
             }
             return None;
         };
-        let arrival = match &mut self.varying {
-            Some(link) => {
-                let (ended, arrival) = link.send(packet.len, now, self.delay);
-                self.busy_until = ended;
-                self.carried(ended, packet.len);
-                arrival
+        let arrival = if self.varying.is_some() {
+            self.send_varying(packet.len, now)
+        } else {
+            if now > self.busy_until {
+                self.rest = Fraction::HALF;
             }
-            None => {
-                if now > self.busy_until {
-                    self.rest = Fraction::HALF;
-                }
-                self.busy_until = now + self.serial.next(packet.len, &mut self.rest);
-                self.transmitted(now);
-                if self.shapes { now } else { self.busy_until + self.delay }
-            }
+            self.busy_until = now + self.serial.next(packet.len, &mut self.rest);
+            self.transmitted(now);
+            if self.shapes { now } else { self.busy_until + self.delay }
         };
         self.sent += 1;
         self.sent_bytes += u64::from(packet.len);
