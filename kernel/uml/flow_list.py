@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import interfaces
+import schedule
 from datagrams import Udp
 from flow_sockets import Tcp, listener
 from namespaces import enter, shell
@@ -86,6 +87,7 @@ class Run:
         self.poll.register(self.alarm.file, select.EPOLLIN | select.EPOLLET)
         self.open_of: dict[int, int] = {}
         self.waiting: dict[int, list] = {}
+        schedule.plan(self, network)
         for row in settings["flows"]:
             flow = (Udp if row["udp"] else Script if row["script"] else Tcp)(self, row)
             self.flows.append(flow)

@@ -3,8 +3,8 @@
 A packet's length is that of the scenario: `overhead` (bytes, may be negative) is added to that of the Ethernet frame.
 
 A **way** is one direction of a link, as the settings have it: ``rate_bps``, ``delay_s``, ``loss``, ``leaf`` (the
-discipline in the words of tc) and ``leaf_shapes`` (whether it has a rate of its own). `put_leaf` and `change_leaf` are about the
-interface at which a way begins, `put_wire` about what is behind it: transmission and propagation.
+discipline in the words of tc) and ``leaf_shapes`` (whether it has a rate of its own); of a
+link that varies ``schedule`` (`schedule`), with the mean as rate. `put_leaf` and `change_leaf` are about the interface at which a way begins, `put_wire` about what is behind it: transmission and propagation.
 """
 
 from namespaces import shell

@@ -33,7 +33,19 @@ TABLE = "Mean response time"
 WITH_TABLES = [page for page in PAGES if f"\n{TABLE}" in page.read_text(encoding="utf-8")]
 SHORT = "3s"
 FENCE = re.compile(r"^```(python|pycon|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-UNCUT = ("completion", "diff", "disciplines", "model", "profile", "estimate", "qdisc", "reproduce", "sweep", "workload")
+UNCUT = (
+    "completion",
+    "diff",
+    "disciplines",
+    "link-trace",
+    "model",
+    "profile",
+    "estimate",
+    "qdisc",
+    "reproduce",
+    "sweep",
+    "workload",
+)
 
 
 @dataclass(frozen=True)

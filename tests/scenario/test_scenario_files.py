@@ -18,6 +18,7 @@ from mayfly.laws.section import Sizes
 from mayfly.scenario import scenario as module
 from mayfly.scenario.overrides import merged, parse_override
 from mayfly.scenario.scenario import READY, Scenario, field_names, load_scenario, scenario_of
+from mayfly.scenario.shaping import Shaper
 from mayfly.scenario.transport import OwnTransport
 from mayfly.scenario.wlan import Wlan
 
@@ -32,7 +33,13 @@ FORMS = {
 }
 """A value of each type, as written and as read."""
 
+STEPS = str(Path(__file__).parents[1] / "data" / "steps.csv")
+"""A trace of a link."""
+
 BY_NAME = {
+    "network.link_trace": (STEPS, STEPS),
+    "network.reverse_link_trace": (STEPS, STEPS),
+    "network.shaper": ('{share = 0.5, ways = "up"}', Shaper(share=0.5, ways="up")),
     "tcp.handshake_bytes": ("5000", 5000),
     "trace": ('[7, "game"]', ("7", "game")),
     "nonresponsive": ('["stf"]', ("stf",)),
@@ -111,7 +118,7 @@ BY_NAME = {
     ),
     "network.link": (
         '[{from = "a", to = "b", rate = "5mbit"}]',
-        (("a", "b", None, 5_000_000, None, None, None, None, None, None, "compare", None),),
+        (("a", "b", None, 5_000_000, *[None] * 8, "compare", None),),
     ),
     "network.hosts": (
         '[{at = "a", name = "x"}, {at = "b", name = "y", count = 2, access_rate = "1mbit"}]',

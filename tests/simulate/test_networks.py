@@ -23,7 +23,7 @@ def test_every_kind_has_all_that_is_asked(name, kind):
     network = network_of(load_scenario(name))
     assert type(network) is kind and len(ASKED) > 12
     assert [one for one in ASKED if not hasattr(network, one)] == []
-    assert set(network.settings(parse("fifo"), 1500)) == {"graph", "wlan"}
+    assert set(network.settings(parse("fifo"), 1500)) == {"graph", "wlan", "traces"}
 
 
 def test_the_speed_is_that_of_the_interface_of_interest():

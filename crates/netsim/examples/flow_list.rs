@@ -54,6 +54,8 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             symmetric: false,
             discipline: (discipline.to_owned(), vec![]),
             reverse_discipline: ("fifo".to_owned(), vec![]),
+            traces: [None, None],
+            shaping: Default::default(),
         },
         graph: None,
         wlan: None,

@@ -136,6 +136,7 @@ impl Run {
         })?;
         self.bursts.check(flows)?;
         probes::check(&self.probes, flows)?;
+        self.check_shaping()?;
         if let Some(wlan) = &self.wlan {
             if !network.impairments.is_empty() {
                 let count = network.impairments.len().to_string();
@@ -147,6 +148,29 @@ impl Run {
             wlan.check(flows)?;
         }
         self.graph.as_ref().map_or(Ok(()), |graph| graph.check(flows))
+    }
+
+    /// Traces and shapers of the bottleneck.
+    fn check_shaping(&self) -> Result<(), ConfigError> {
+        let (network, shaping) = (&self.network, &self.network.shaping);
+        for (trace, name) in network.traces.iter().zip(["network", "network, reverse"]) {
+            trace.as_ref().map_or(Ok(()), |trace| trace.check(name))?;
+        }
+        let varied = network.traces.iter().any(Option::is_some);
+        let shaped = shaping.forward.is_some() || shaping.reverse.is_some();
+        if (varied || shaped || shaping.controller.is_some()) && (self.wlan.is_some() || self.graph.is_some()) {
+            return Err(ConfigError::Graph("a trace or a shaper of the bottleneck: must be that of a dumbbell".into()));
+        }
+        if shaped && !network.impairments.is_empty() {
+            return Err(ConfigError::Graph("a shaper: must be without impairments".into()));
+        }
+        for shaper in [shaping.forward, shaping.reverse].into_iter().flatten() {
+            let bps = shaper.rate.bps();
+            if !(1000..=400_000_000_000).contains(&bps) {
+                return Err(ConfigError::Value("shaper.rate_bps", bps.to_string(), "from 1 kbit/s to 400 Gbit/s"));
+            }
+        }
+        shaping.controller.as_ref().map_or(Ok(()), |controller| controller.check(&self.probes))
     }
 
     /// Application of a flow; it must be listed.

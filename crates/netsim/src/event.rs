@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     Script,
     /// The medium of a wireless cell: an access begins, data or an exchange ends.
     Air,
+    /// A controller of shapers measures the load.
+    Load,
 }
 
 impl Kind {
@@ -47,7 +49,8 @@ impl Kind {
             6 => Kind::Udp,
             7 => Kind::Pace,
             8 => Kind::Script,
-            _ => Kind::Air,
+            9 => Kind::Air,
+            _ => Kind::Load,
         }
     }
 }

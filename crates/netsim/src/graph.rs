@@ -6,12 +6,14 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use qdisc::Limit;
 use units::{BitRate, Time};
 
 use crate::error::ConfigError;
 use crate::flow::FlowSpec;
+use crate::link_trace::LinkTrace;
 use crate::network::Network;
 
 /// One direction of a link: a queue with a discipline in front of it.
@@ -27,6 +29,8 @@ pub struct Interface {
     pub discipline: (String, Vec<(String, String)>),
     /// Probability that a packet with data is lost after the queue.
     pub loss: f64,
+    /// Rate and added delay over time, in place of the rate, which then is what loads are measured by.
+    pub trace: Option<Arc<LinkTrace>>,
 }
 
 /// A link between two routers. Link `n` has the interfaces `2 n` (forward) and `2 n + 1` (reverse).
@@ -86,12 +90,14 @@ impl Graph {
             limit: network.limit,
             discipline: network.discipline.clone(),
             loss: network.loss,
+            trace: network.traces[0].clone(),
         };
         let reverse = Interface {
             rate: network.reverse_rate.unwrap_or(network.rate),
             delay: network.reverse_delay.unwrap_or(network.delay),
             limit: network.reverse_limit,
             discipline: network.reverse_discipline.clone(),
+            trace: network.traces[1].clone(),
             ..forward.clone()
         };
         let (access, left, right) = (network.access_rate, count(true), count(false));
@@ -115,10 +121,10 @@ impl Graph {
         self.links.iter().flat_map(|link| [(link.from, link.to, &link.forward), (link.to, link.from, &link.reverse)])
     }
 
-    /// As [`crate::alone`] needs it: FIFO everywhere, and no losses.
+    /// As [`crate::alone`] needs it: FIFO everywhere, no losses, and constant rates.
     pub(crate) fn quiet(mut self) -> Graph {
         for interface in self.links.iter_mut().flat_map(|link| [&mut link.forward, &mut link.reverse]) {
-            (interface.discipline, interface.loss) = (("fifo".to_owned(), Vec::new()), 0.0);
+            (interface.discipline, interface.loss, interface.trace) = (("fifo".to_owned(), Vec::new()), 0.0, None);
         }
         self
     }
@@ -143,6 +149,7 @@ impl Graph {
             if !(0.0..1.0).contains(&interface.loss) {
                 return refused(format!("{name}: loss = {}", interface.loss), "at least 0 and below 1");
             }
+            interface.trace.as_ref().map_or(Ok(()), |trace| trace.check(&name))?;
         }
         for (index, group) in self.hosts.iter().enumerate() {
             let name = format!("hosts {index} at router {}", group.at);

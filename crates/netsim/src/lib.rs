@@ -8,11 +8,13 @@
 //! * One seed gives one result, on every platform, and the same draws under every discipline.
 
 pub mod app;
+mod autorate;
 pub mod config;
 mod error;
 mod event;
 mod flow;
 pub mod graph;
+mod link_trace;
 mod mrg32k3a;
 mod network;
 mod options;
@@ -29,11 +31,13 @@ mod wire;
 pub mod wlan;
 
 pub use app::{Application, FrameRecord, SegmentRecord};
+pub use autorate::{Autorate, Bounds};
 pub use config::Run;
 pub use error::ConfigError;
 pub use flow::FlowSpec;
 pub use graph::{Graph, Hosts, Interface, Link};
-pub use network::Network;
+pub use link_trace::{Law, LinkTrace, Step};
+pub use network::{Network, Shaper, Shaping};
 pub use out::books::{Account, Books, Count};
 pub use out::counting::Counting;
 pub use out::pcap::{End, Recording, Side};

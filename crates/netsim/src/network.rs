@@ -1,9 +1,33 @@
 //! The network of a run, where it is neither a graph nor a cell.
 
+use std::sync::Arc;
+
 use qdisc::Limit;
 use units::{BitRate, Time};
 
+use crate::autorate::Autorate;
+use crate::link_trace::LinkTrace;
 use crate::wire::impairments::Impairment;
+
+/// What paces packets before the link of one direction, so that they wait in its queue and not in that of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shaper {
+    /// Rate at which packets may pass; where a controller sets it, the first one.
+    pub rate: BitRate,
+    /// Buffer limit of the queue behind it, which is FIFO, as that of a modem.
+    pub modem: Limit,
+}
+
+/// Shapers of the bottleneck, and what sets their rates.
+#[derive(Clone, Debug, Default)]
+pub struct Shaping {
+    /// Before the bottleneck. It has the discipline and the limit of the forward queue.
+    pub forward: Option<Shaper>,
+    /// Before the bottleneck in the reverse direction, with those of the reverse queue.
+    pub reverse: Option<Shaper>,
+    /// What sets the rates of both.
+    pub controller: Option<Autorate>,
+}
 
 /// A dumbbell: senders and receivers on access links around one bottleneck link with a queue in
 /// each direction (Chen 2012, Fig. 4.1).
@@ -43,4 +67,9 @@ pub struct Network {
     pub discipline: (String, Vec<(String, String)>),
     /// Discipline of the reverse queue and its options.
     pub reverse_discipline: (String, Vec<(String, String)>),
+    /// Rate and added delay of the bottleneck over time, each direction, in place of the rates above, which then are what
+    /// loads are measured by.
+    pub traces: [Option<Arc<LinkTrace>>; 2],
+    /// Shapers before the bottleneck.
+    pub shaping: Shaping,
 }

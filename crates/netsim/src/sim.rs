@@ -8,12 +8,14 @@ use qdisc::{Ecn, Kind as PacketKind, Packet};
 use units::{Direction, Time};
 
 use crate::app::stream::Stream as MediaStream;
+use crate::autorate::{Change, Controller};
 use crate::config::Run;
 use crate::error::ConfigError;
 use crate::event::Kind;
 use crate::flow::{FlowSpec, LONGEST};
 use crate::graph::Graph;
 use crate::mrg32k3a::Mrg32k3a;
+use crate::network::Shaping;
 use crate::out::counting::{Counting, Tally};
 use crate::out::pcap::{Recording, Tape};
 use crate::out::probes::{ProbeCount, Probes};
@@ -105,6 +107,8 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.network.reverse_discipline = ("fifo".to_owned(), Vec::new());
     single.network.loss = 0.0;
     single.network.impairments = Vec::new();
+    single.network.traces = [None, None];
+    single.network.shaping = Shaping::default();
     single.sample_interval = Time::ZERO;
     single.watched = Vec::new();
     single.counting = Counting::default();
@@ -178,6 +182,13 @@ fn pair(flow: &FlowSpec, transport: u16) -> u64 {
     u64::from(flow.src) << 40 | u64::from(flow.dst) << 16 | u64::from(transport)
 }
 
+/// Gives the shapers their rates: those of a direction have its number.
+fn steer(ports: &mut [Port], changes: [Option<Change>; 2]) {
+    for (way, rate) in changes.into_iter().flatten() {
+        ports[way].set_rate(rate);
+    }
+}
+
 struct Sim<'a> {
     run: &'a Run,
     flows: &'a [FlowSpec],
@@ -213,6 +224,10 @@ struct Sim<'a> {
     subflows: Subflows,
     /// Of the bottleneck, both ways.
     impairments: Option<Box<Impairments>>,
+    /// Ports behind the shapers of the bottleneck, each direction.
+    modems: [Option<usize>; 2],
+    /// What sets the rates of the shapers.
+    controller: Option<Box<Controller>>,
     /// Number of the event after which the books are looked at next; in debug builds only.
     next_audit: u64,
     out: Output,
@@ -256,6 +271,7 @@ impl<'a> Sim<'a> {
                 Kind::Start => self.start_next(index),
                 Kind::Sample => self.sample(),
                 Kind::Air => self.on_air(index),
+                Kind::Load => self.measure_load(),
                 kind => self.on_timer(kind, index),
             }
             if !self.net.outbox.is_empty() {
@@ -417,7 +433,16 @@ impl<'a> Sim<'a> {
             }
             Transport::Udp(source) => {
                 source.on_delivery(packet, net);
-                source.is_over()
+                let over = source.is_over();
+                let returned = packet.flow.direction() == Direction::Reverse;
+                if let Some(controller) = self.controller.as_mut().filter(|one| returned && one.listens_to(live.flow))
+                    && let Some(delays) = source.delays(handle.number)
+                {
+                    let first = usize::from(self.flows[live.flow as usize].up);
+                    let changes = controller.on_ping(handle.number, delays, first, net.now);
+                    steer(&mut self.ports, changes);
+                }
+                over
             }
             Transport::Media(stream) => {
                 stream.on_delivery(packet, net);
@@ -426,6 +451,18 @@ impl<'a> Sim<'a> {
         };
         if over {
             self.close(handle.slot);
+        }
+    }
+
+    /// Tells the controller what the shapers have sent.
+    fn measure_load(&mut self) {
+        let (now, sent) = (self.net.now, [self.ports[0].sent_bytes, self.ports[1].sent_bytes]);
+        let Some(controller) = &mut self.controller else { return };
+        let changes = controller.on_load(sent, now);
+        let next = now + controller.load_interval();
+        steer(&mut self.ports, changes);
+        if next <= self.end {
+            self.net.events.schedule(next, Kind::Load, 0);
         }
     }
 

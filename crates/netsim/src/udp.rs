@@ -212,6 +212,12 @@ impl Source {
         self.delivered_bytes += u64::from(packet.len - HEADER);
     }
 
+    /// Delays of packet `number` of a probe, there and back; none unless it has come back.
+    pub(crate) fn delays(&self, number: u32) -> Option<[Time; 2]> {
+        let row = self.log.as_ref()?.packets.get(number as usize)?;
+        (row.returned != Time::NEVER).then(|| [row.received - row.sent, row.returned - row.received])
+    }
+
     pub(crate) fn on_loss(&mut self) {
         self.lost += 1;
     }

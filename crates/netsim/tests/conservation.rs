@@ -171,6 +171,7 @@ fn interface(number: u64, bps: u64, draws: &mut Draws) -> Interface {
         limit: limit(draws),
         discipline: discipline(number, draws),
         loss: draws.pick(&[0.0, 0.0, 0.01, 0.3]),
+        trace: None,
     }
 }
 

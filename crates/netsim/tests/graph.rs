@@ -10,7 +10,7 @@ use units::{BitRate, Time};
 
 fn interface(bps: u64, delay: Time, discipline: &str) -> Interface {
     let discipline = (discipline.to_owned(), Vec::new());
-    Interface { rate: rate(bps), delay, limit: Limit::Packets(300), discipline, loss: 0.0 }
+    Interface { rate: rate(bps), delay, limit: Limit::Packets(300), discipline, loss: 0.0, trace: None }
 }
 
 fn link(from: u32, to: u32, bps: u64, delay: Time, discipline: &str) -> Link {

@@ -91,6 +91,7 @@ fn row(links: u32, loss: f64, limit: u32) -> Graph {
         limit: Limit::Packets(limit),
         discipline: ("fifo".to_owned(), Vec::new()),
         loss,
+        trace: None,
     };
     let hosts = |at| Hosts { at, count: 1, up: rate(100_000_000), down: rate(100_000_000), delay: ms(1) };
     let link = |hop| Link { from: hop, to: hop + 1, forward: interface(), reverse: interface() };

@@ -1,9 +1,13 @@
 //! Networks of several links, as settings.
 
+use std::sync::Arc;
+
 use netsim::{ConfigError, Graph, Hosts, Interface, Link};
 use qdisc::Limit;
 use serde::Deserialize;
 use units::{BitRate, Time};
+
+use crate::shaping::TraceSettings;
 
 /// A network in place of the dumbbell.
 #[derive(Deserialize)]
@@ -32,6 +36,8 @@ struct InterfaceSettings {
     limit: Limit,
     discipline: (String, Vec<(String, String)>),
     loss: f64,
+    #[serde(default)]
+    trace: Option<TraceSettings>,
 }
 
 #[derive(Deserialize)]
@@ -68,7 +74,8 @@ impl LinkSettings {
 impl InterfaceSettings {
     fn into_interface(self) -> Result<Interface, ConfigError> {
         let (rate, delay) = (rate(self.rate_bps)?, Time(self.delay_ns));
-        Ok(Interface { rate, delay, limit: self.limit, discipline: self.discipline, loss: self.loss })
+        let trace = self.trace.map(|trace| Arc::new(trace.into_trace()));
+        Ok(Interface { rate, delay, limit: self.limit, discipline: self.discipline, loss: self.loss, trace })
     }
 }
 

@@ -10,6 +10,7 @@ mod jobs;
 mod output;
 mod schema;
 mod scripts;
+mod shaping;
 mod simulate;
 mod table;
 mod wlan;

@@ -22,6 +22,7 @@ use units::{BitRate, Time};
 use crate::graph::GraphSettings;
 use crate::output::as_dictionary;
 use crate::scripts::ScriptColumns;
+use crate::shaping::{ShapingSettings, TraceSettings};
 use crate::table::Table;
 use crate::wlan::WlanSettings;
 
@@ -77,6 +78,9 @@ struct Settings {
     symmetric: bool,
     discipline: Discipline,
     reverse_discipline: Discipline,
+    traces: [Option<TraceSettings>; 2],
+    #[serde(deserialize_with = "Option::deserialize")]
+    shaping: Option<ShapingSettings>,
     #[serde(deserialize_with = "Option::deserialize")]
     graph: Option<GraphSettings>,
     #[serde(deserialize_with = "Option::deserialize")]
@@ -233,6 +237,13 @@ impl Settings {
                 symmetric: self.symmetric,
                 discipline: self.discipline,
                 reverse_discipline: self.reverse_discipline,
+                traces: self.traces.map(|trace| trace.map(|trace| Arc::new(trace.into_trace()))),
+                shaping: self
+                    .shaping
+                    .map(ShapingSettings::into_shaping)
+                    .transpose()
+                    .map_err(refused)?
+                    .unwrap_or_default(),
             },
             graph: self.graph.map(GraphSettings::into_graph).transpose().map_err(refused)?,
             wlan: self.wlan.map(WlanSettings::into_wlan).transpose()?,

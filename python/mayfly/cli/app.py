@@ -29,6 +29,7 @@ COMMANDS = (
     "sweep",
     "qdisc",
     "workload.app",
+    "link_trace.app",
     "completion",
 )
 """Modules of the commands, in the order of ``mayfly --help``."""

@@ -75,6 +75,13 @@ def whatif(
             "at its time, the captured queue left in; transfers: all data at once; packets: as captured, as UDP",
         ),
     ] = "users",
+    link_trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="In place of a rate: the rate over time, CSV or Mahimahi's format; down, and up too"
+        ),
+    ] = None,
+    link_trace_up: Annotated[Path | None, typer.Option(metavar="FILE", help="That of up, where it is another")] = None,
     disciplines: Disciplines = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -104,6 +111,8 @@ def whatif(
             internal=internal,
             load=load,
             replay=replay,
+            link_trace=link_trace,
+            link_trace_up=link_trace_up,
             disciplines=disciplines,
             overrides=changed,
             progress=progress,

@@ -42,7 +42,10 @@ def link_facts(summary: Summary) -> dict[str, str]:
     facts = {}
     for way in ways(summary):
         own = summary["links"][way]
-        parts = [rate_text(own["rate_bps"]), f"buffer {buffer_text(own['buffer'])}"]
+        rate = rate_text(own["rate_bps"])
+        if trace := own.get("trace"):
+            rate = f"varies as {trace['file']}, mean {rate}"
+        parts = [rate, f"buffer {buffer_text(own['buffer'])}"]
         if own.get("offered_mbps") is not None:
             load = "" if own.get("load") is None else f" (load {digits(own['load'])})"
             parts.append(f"{digits(own['offered_mbps'])} Mbit/s offered{load}")

@@ -171,6 +171,7 @@ def _plots(
     if samples is not None and samples.height:
         largest = summary.get("workload", {}).get("largest_flows")
         plots += [
+            series_figures.link_rates(samples, colours),
             series_figures.queue_evolution(samples, colours),
             series_figures.flow_table_evolution(samples, colours),
             series_figures.largest_progress(samples, records, colours, largest),

@@ -10,6 +10,7 @@ import polars as pl
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.limits import stopped_sentence
+from mayfly.link_trace.files import read_trace
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, RunResult, run_many
 from mayfly.simulate.traces import CALL
@@ -135,6 +136,43 @@ def replay_of(
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, flows, span_s)
     return Replay(scenario, flows, span_s, load, asked, packets, guess, doubts, partial)
+
+
+def traced(
+    rate: str | int | None, down: str | os.PathLike[str] | None, up: str | os.PathLike[str] | None
+) -> tuple[str | int | None, dict[str, Any]]:
+    """The rate of a link that varies, and its traces as fields of the scenario.
+
+    Parameters
+    ----------
+    rate : str or int, optional
+        As given.
+    down, up : path, optional
+        Traces.
+
+    Returns
+    -------
+    str or int or None, dict
+        The mean rates of the traces, else ``rate``; nothing without traces.
+
+    Raises
+    ------
+    MayflyError
+        A rate beside a trace, or a trace of up alone.
+    """
+    if down is None and up is None:
+        return rate, {}
+    if down is None:
+        raise MayflyError(f"--link-trace-up {up}: must be given with --link-trace, which is down")
+    if rate is not None:
+        raise MayflyError(
+            f"--rate {quantity.shown(rate)[1:-1]}: must be left out with --link-trace: the trace has the rate"
+        )
+    means = [round(read_trace(trace).mean_bps) for trace in (down, up) if trace is not None]
+    fields = {"network.link_trace": os.fspath(down)}
+    return "/".join(f"{mean}bit" for mean in means), fields | (
+        {} if up is None else {"network.reverse_link_trace": os.fspath(up)}
+    )
 
 
 def run_replay(

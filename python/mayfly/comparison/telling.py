@@ -7,6 +7,11 @@ from mayfly.comparison.choice import leading_sentences
 
 _SITE = "docs/recommendation.md"
 
+_VARIES = (
+    "Where eth0 is faster than the link behind it, the queue is there; no fixed rate of a shaper is right for a link "
+    "that varies: `mayfly link-trace bench` compares them, see docs/how-to/varying-links.md."
+)
+
 
 def partial_lines(summary: Mapping[str, Any]) -> list[str]:
     """What stands before every answer from a capture that was not read to its end.
@@ -45,7 +50,9 @@ def answer_lines(summary: Mapping[str, Any]) -> list[str]:
         return partial_lines(summary)
     lines = [*partial_lines(summary), found["sentence"]]
     if commands := found.get("commands"):
-        lines.append(_elsewhere(commands))
+        links = summary.get("links") or {}
+        varies = bool((links.get(links.get("busier")) or {}).get("trace"))
+        lines.append(_VARIES if varies else _elsewhere(commands))
     if found.get("doubt"):
         lines.append(found["doubt"])
     return [*lines, ""]

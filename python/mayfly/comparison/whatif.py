@@ -12,7 +12,7 @@ from mayfly.comparison.comparison import Comparison, Engine, gather
 from mayfly.comparison.hours import add_hours, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.recommendation import recommendation
-from mayfly.comparison.replay import replay_of, run_replay
+from mayfly.comparison.replay import replay_of, run_replay, traced
 from mayfly.comparison.sections.links import links_of
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
@@ -28,6 +28,8 @@ def whatif(
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
     replay: str = "users",
+    link_trace: str | os.PathLike[str] | None = None,
+    link_trace_up: str | os.PathLike[str] | None = None,
     disciplines: str | Sequence[str] | None = None,
     overrides: dict[str, Any] | None = None,
     progress: Progress | None = None,
@@ -56,6 +58,9 @@ def whatif(
         connection at its time and with the queue of the capture in its round-trip times; ``packets``, every packet when
         it was captured, whatever becomes of those before; ``transfers``, each direction of a connection at its time,
         with all its data.
+    link_trace, link_trace_up : path, optional
+        Rate of the bottleneck over time, in place of a constant one (:mod:`mayfly.link_trace.files`): down, and up
+        where it is not as down.
     disciplines : str or sequence of str, optional
         What to compare; the shortlist (:data:`mayfly.discipline_registry.SHORTLIST`) when not given.
     overrides : dict, optional
@@ -96,7 +101,9 @@ def whatif(
     from mayfly.metrics import answer
     from mayfly.workload.mix import offered
 
-    found = replay_of(capture, rate, buffer, internal=internal, load=load, replay=replay, overrides=overrides)
+    rate, varying = traced(rate, link_trace, link_trace_up)
+    changes = varying | (overrides or {})
+    found = replay_of(capture, rate, buffer, internal=internal, load=load, replay=replay, overrides=changes)
     scenario, flows, span_s = found.scenario, found.flows, found.span_s
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     hours = found.hours

@@ -63,6 +63,8 @@ def refuse(scenario: Scenario) -> None:
         raise MayflyError("network.wlan: --engine linux has wired networks only")
     if given.impairment:
         raise MayflyError("network.impairment: must be absent with --engine linux")
+    if given.shaper is not None:
+        raise MayflyError("network.shaper: must be absent with --engine linux")
     if scenario.subflows:
         raise MayflyError("subflows = true: --engine linux keeps no table of sub-flows")
 
@@ -381,7 +383,7 @@ def _counters(asked: Job, told: dict[str, Any], records: pl.DataFrame) -> dict[s
 def _interfaces(asked: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
     """Totals of every interface of a network of several links; null is what the kernel does not tell."""
     graph = graph_of(asked.scenario)
-    if graph is None:
+    if not graph:
         return []
     unknown = dict.fromkeys(("marks", "lost", "nonresponsive_estimate"))
     rows = [{"arrivals": row["sent"] + row["drops"]} | row | unknown for row in queues_of(asked, told)]

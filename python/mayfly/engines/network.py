@@ -13,6 +13,7 @@ from mayfly.arrays import Booleans, Integers
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words
 from mayfly.engines.round_trips import OwnLinks, give
+from mayfly.engines.schedule import schedule_of
 from mayfly.engines.transport import transport_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.network import Network
@@ -128,7 +129,8 @@ def links_of(scenario: Scenario, discipline: Discipline) -> list[dict[str, Any]]
     Returns
     -------
     list of dict
-        Each with ``ends``, two routers by number, and ``ways``, forth and back (:func:`way`).
+        Each with ``ends``, two routers by number, and ``ways``, forth and back (:func:`way`), with a ``schedule``
+        where the link varies.
 
     Raises
     ------
@@ -153,9 +155,10 @@ def _sides(network: Network, discipline: Discipline) -> tuple[Side, Side]:
     reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
     back_rate, back_buffer = network.reverse_rate or network.rate, network.reverse_buffer or network.buffer
     back_delay = network.delay if network.reverse_delay is None else network.reverse_delay
+    forward, back = network.traces
     return (
-        Side(network.rate, network.delay, network.loss, network.buffer, discipline),
-        Side(back_rate, back_delay, network.loss, back_buffer, reverse),
+        Side(network.rate, network.delay, network.loss, network.buffer, discipline, forward),
+        Side(back_rate, back_delay, network.loss, back_buffer, reverse, back),
     )
 
 
@@ -172,7 +175,8 @@ def way(scenario: Scenario, side: Side) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``rate_bps``, ``delay_s``, ``loss``, ``leaf`` as tc takes it, ``leaf_shapes``: whether with a shaper of its own.
+        ``rate_bps``, ``delay_s``, ``loss``, ``leaf`` as tc takes it, ``leaf_shapes``: whether with a shaper of its own;
+        of a link that varies ``schedule``.
 
     Raises
     ------
@@ -185,7 +189,12 @@ def way(scenario: Scenario, side: Side) -> dict[str, Any]:
     overhead = transport_of(scenario.tcp).overhead_bytes
     shapes = leaf_of(side.discipline).shapes
     limit -= in_transmission * (1 if unit == "packets" else full)
-    return {
+    varies = {}
+    if side.trace is not None:
+        if side.loss:
+            raise MayflyError(f"loss = {side.loss}: must be 0 on a link that varies with --engine linux")
+        varies = {"schedule": schedule_of(side.trace, scenario.network, side.delay_s, scenario.duration)}
+    return varies | {
         "rate_bps": side.rate_bps,
         "delay_s": side.delay_s,
         "loss": side.loss,

@@ -7,8 +7,11 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from mayfly.errors import MayflyError
-from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Section, Whole, as_written
+from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Seconds, Section, Whole, as_written
+from mayfly.link_trace.files import read_trace
+from mayfly.link_trace.trace import LinkTrace
 from mayfly.scenario.impairments import Impairment
+from mayfly.scenario.shaping import Shaper
 from mayfly.scenario.wlan import Wlan
 from mayfly.text import quantity
 
@@ -26,6 +29,9 @@ OF_THE_LINK = (
     "exit_delay",
     "watched",
     "impairment",
+    "link_trace",
+    "reverse_link_trace",
+    "shaper",
 )
 """Fields of the bottleneck link and the receivers' side, which a cell has none of."""
 
@@ -45,8 +51,22 @@ class Link(Section):
     buffer: Buffer | None = Field(None, description="limit of the queue: packets or bytes")
     reverse_buffer: Buffer | None = Field(None, description="limit of the queue in the other direction")
     loss: Loss | None = Field(None, description="probability that a packet with data is lost, either way")
+    link_trace: str | None = Field(None, min_length=1, description="file: the rate over time, in place of rate")
+    reverse_link_trace: str | None = Field(
+        None, min_length=1, description="that of the other direction; as link_trace when absent, unless it has a rate"
+    )
     discipline: Compared = Field("compare", description="discipline, or `compare`: the one under comparison")
     reverse_discipline: Compared | None = Field(None, description="of the other direction, or `compare`")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_mean_rates(cls, given: Any) -> Any:
+        return with_mean_rates(given) if isinstance(given, dict) else given
+
+    @property
+    def traces(self) -> tuple[LinkTrace | None, LinkTrace | None]:
+        """Of both directions; None where the rate is constant, or that of the network."""
+        return traces_of(self)
 
     @property
     def label(self) -> str:
@@ -113,6 +133,24 @@ class Network(Section):
         "Hosts are numbered together, the sender of the data has the delay of an RTT of the flow's own, both queues "
         "draw the same random numbers",
     )
+    link_trace: str | None = Field(
+        None,
+        min_length=1,
+        description="file with the rate of the bottleneck over time, and what comes on top of its delay, in place of "
+        "rate, which becomes the mean: CSV or Mahimahi's format",
+    )
+    reverse_link_trace: str | None = Field(
+        None,
+        min_length=1,
+        description="that of the other direction; as link_trace when absent, unless reverse_rate is given",
+    )
+    trace_offset: Seconds = Field(0.0, le=604_800, description="the run begins this far into the traces")
+    trace_repeats: bool = Field(
+        True, description="traces begin anew at their end; else their last rate goes on, which Mahimahi's has none of"
+    )
+    shaper: Shaper | None = Field(
+        None, description="a shaper before the bottleneck, with the discipline and buffer of the network"
+    )
     impairment: tuple[Impairment, ...] = ()
     link: tuple[Link, ...] = ()
     hosts: tuple[HostGroup, ...] = ()
@@ -132,6 +170,15 @@ class Network(Section):
             check_graph(self.link, self.hosts)
         if self.wlan is not None:
             self._is_around_a_cell()
+        if self.shaper is not None and (self.topology != "dumbbell" or self.impairment):
+            given = f"topology = '{self.topology}'" if self.topology != "dumbbell" else "[[network.impairment]]"
+            raise ValueError(f"{given} with [network.shaper]: must be a dumbbell without impairments")
+        sources: tuple[Link | Network, ...] = (self, *self.link)
+        for trace in (trace for source in sources for trace in source.traces if trace is not None):
+            if not self.trace_repeats and trace.has_opportunities:
+                raise ValueError(f"trace_repeats = false: {trace.name} has instants, which begin anew")
+            if not self.trace_repeats and trace.rate_bps[-1] == 0:
+                raise ValueError(f"trace_repeats = false: the last rate of {trace.name} must be above 0, as it goes on")
         if self.symmetric and (self.wlan is not None or self.topology != "dumbbell"):
             raise ValueError("symmetric = true: must be a dumbbell: one link between two sides")
         links = ["r1>r2"] if self.topology == "dumbbell" else [link.label for link in links_of(self)]
@@ -142,8 +189,15 @@ class Network(Section):
     @model_validator(mode="before")
     @classmethod
     def _with_buffers_in_bytes(cls, given: Any) -> Any:
-        """A buffer in time is what the link sends in it."""
-        return buffers_in_bytes(given, cls.model_fields["rate"].default) if isinstance(given, dict) else given
+        """The rate of a trace is its mean; a buffer in time is what the link sends in it."""
+        if not isinstance(given, dict):
+            return given
+        return buffers_in_bytes(with_mean_rates(given), cls.model_fields["rate"].default)
+
+    @property
+    def traces(self) -> tuple[LinkTrace | None, LinkTrace | None]:
+        """Of both directions of the bottleneck; None where the rate is constant."""
+        return traces_of(self)
 
     @classmethod
     @cache
@@ -160,6 +214,33 @@ class Network(Section):
                 raise ValueError(
                     f"{name} with [network.wlan]: must be left out: the cell takes the place of the bottleneck link"
                 )
+
+
+def with_mean_rates(given: dict[str, Any]) -> dict[str, Any]:
+    """A section whose ``rate`` and ``reverse_rate`` are the means of their traces, where it names any.
+
+    Raises
+    ------
+    ValueError
+        A file that is no trace, in one line.
+    """
+    found = dict(given)
+    for trace, rate in (("link_trace", "rate"), ("reverse_link_trace", "reverse_rate")):
+        # Another type is refused by the field.
+        if isinstance(given.get(trace), str) and given[trace]:
+            try:
+                found[rate] = round(read_trace(given[trace]).mean_bps)
+            except MayflyError as error:
+                raise ValueError(str(error)) from None
+    return found
+
+
+def traces_of(source: "Link | Network") -> tuple[LinkTrace | None, LinkTrace | None]:
+    """Traces of both directions of a link or a network."""
+    forward = None if source.link_trace is None else read_trace(source.link_trace)
+    if source.reverse_link_trace is not None:
+        return forward, read_trace(source.reverse_link_trace)
+    return forward, None if source.reverse_rate is not None else forward
 
 
 def buffers_in_bytes(given: dict[str, Any], default_rate: object) -> dict[str, Any]:

@@ -344,9 +344,20 @@ def load_scenario(source: str | os.PathLike[str] = "wired", overrides: dict[str,
         reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
         raise MayflyError(f"{source}: not a scenario file: {reason}") from None
     document.setdefault("name", path.stem)
+    _beside(document, path.parent)
     for name, value in (overrides or {}).items():
         _place(document, name, value)
     return scenario_of(document, str(source))
+
+
+def _beside(document: dict[str, Any], folder: Path) -> None:
+    """Takes the traces that a scenario file names as beside it."""
+    network = document.get("network")
+    links = network.get("link", ()) if isinstance(network, dict) else ()
+    for section in (network, *(links if isinstance(links, list) else (links,))):
+        for name in ("link_trace", "reverse_link_trace"):
+            if isinstance(section, dict) and isinstance(section.get(name), str) and section[name]:
+                section[name] = str(folder / section[name])
 
 
 def _section(document: Any, names: list[str]) -> Any:

@@ -174,7 +174,8 @@ class Ways:
         )
         found: list[tuple[Floats, int]] = [(np.empty(0), -1)] * flows.height
         for part in self.net.alone(flows, self.settings):
-            settings = json.dumps({**self.settings, **part.settings})
+            constant = {"traces": [None, None], "shaping": None}
+            settings = json.dumps({**self.settings, **constant, **part.settings})
             numbers = part.flows["own_transport"].to_numpy()
             own = columns.native_flows(part.flows, self.full_packet_bytes, part.ends, transports=numbers)
             native = _native.alone(settings, own)

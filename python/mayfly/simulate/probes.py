@@ -33,6 +33,9 @@ CALL_GAP_S = 0.02
 PING = "ping"
 CALLS = {"down": "call_down", "up": "call_up"}
 
+AUTORATE = "autorate"
+"""The pings of a controller of shapers: no probe of the user's, and sent at equal distances."""
+
 SCHEMA = {
     "probe": pl.String,
     "number": pl.Int64,
@@ -62,8 +65,12 @@ class Probing:
     @property
     def settings(self) -> dict[str, list[int]]:
         """Rows of the probes and of those that are sent back, as the native module takes them."""
-        echoes = [row for row, name in enumerate(self.names) if name == PING]
+        echoes = [row for row, name in enumerate(self.names) if name in (PING, AUTORATE)]
         return {"probes": list(range(self.count)), "echoes": echoes}
+
+    def row(self, name: str) -> int | None:
+        """Place of a probe in the list; None without it."""
+        return self.names.index(name) if name in self.names else None
 
     def workload_only(self, table: pl.DataFrame) -> pl.DataFrame:
         """A native table with ``flow_id``: the rows of the workload's flows, numbered as in its own list."""
@@ -112,8 +119,9 @@ def with_probes(scenario: Scenario, flows: pl.DataFrame, seed: int) -> tuple[pl.
     Probing
         What the first rows are.
     """
-    given = scenario.probes
-    if not given.any:
+    given, shaper = scenario.probes, scenario.network.shaper
+    controlled = shaper is not None and shaper.controller != "none"
+    if not (given.any or controlled):
         return flows, Probing()
     until = min(scenario.duration if given.until is None else given.until, scenario.duration)
     first = _lighter(flows)
@@ -121,6 +129,9 @@ def with_probes(scenario: Scenario, flows: pl.DataFrame, seed: int) -> tuple[pl.
     rows = [_ping(until, given.interval, seed, first)] if given.ping else []
     rows += [_call(until, way) for way in ways] if given.call else []
     names = ((PING,) if given.ping else ()) + (tuple(CALLS[way] for way in ways) if given.call else ())
+    if shaper is not None and controlled:
+        rows.append(_steady_ping(scenario.duration, shaper.autorate.ping_interval / shaper.autorate.pingers))
+        names += (AUTORATE,)
     here, there = _own_hosts(flows)
     probes = pl.DataFrame(rows, schema_overrides={"bursts": pl.String}).with_columns(
         flow_id=pl.lit(-1, pl.Int64),
@@ -151,6 +162,7 @@ def idle_rtt_s(settings: dict[str, Any], native_flows: dict[str, Any]) -> float 
         Seconds; None when none came back before the end of the run.
     """
     quiet = {"probes": [0], "echoes": [0], "watched": [], "traced": [], "warm_up_ns": 0, "loss": 0.0, "impairments": []}
+    quiet |= {"traces": [None, None], "shaping": None}
     quiet |= {"discipline": ("fifo", []), "reverse_discipline": ("fifo", []), "sample_interval_ns": 0}
     quiet |= {"stop_when_idle": True, "subflows": False, "trace_drops": False}
     found = _native.run(json.dumps(settings | quiet), native_flows, _native.Control(), None)
@@ -191,6 +203,11 @@ def _ping(until_s: float, interval_s: float, seed: int, direction: str) -> dict[
     at_s = (np.arange(count) + stream(seed, "probes", "ping").random(count)) * interval_s
     bursts = written(at_s, PING_BYTES, 1, np.zeros(count))
     return _row(direction, count, PING_BYTES, PING_BYTES * 8 / interval_s) | {"bursts": bursts}
+
+
+def _steady_ping(until_s: float, gap_s: float) -> dict[str, object]:
+    """A packet at the end of each interval, from the inside and back: 56 bytes of data with ICMP and IP, as fping's."""
+    return _row("up", max(int(until_s / gap_s), 1), 84, 84 * 8 / gap_s)
 
 
 def _call(until_s: float, direction: str) -> dict[str, object]:

@@ -20,6 +20,7 @@ from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
+from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.recording import Recording
 from mayfly.workload import applications, scripts
 
@@ -189,6 +190,7 @@ def native_settings(
         "loss": network.loss,
         "impairments": [impairment.native for impairment in network.impairment],
         "symmetric": network.symmetric,
+        "shaping": None,
         "discipline": discipline.native,
         "reverse_discipline": reverse.native,
         "tcp": transports.native(tcp),
@@ -278,6 +280,7 @@ def run_one(
     traced = [before + row for row in sorted({*chosen, *calls.rows})]
     settings |= {"trace_drops": trace_drops, "traced": traced}
     settings["trace_limit"] += calls.packets
+    settings["shaping"] = native_shaping(scenario.network, full_packet, probing.row(probes.AUTORATE))
     began = time.thread_time()
     try:
         net = network_of(scenario)

@@ -114,7 +114,7 @@ def captured_link(reading: Reading, near: frozenset[str], rates_bps: dict[str, f
     near : frozenset of str
         Addresses on the near side.
     rates_bps : dict of float
-        By ``down`` and ``up``, bit/s.
+        By ``down`` and ``up``, bit/s; where the capture carries more in a second, the link had more.
 
     Returns
     -------
@@ -139,6 +139,7 @@ def captured_link(reading: Reading, near: frozenset[str], rates_bps: dict[str, f
     for way, chosen in (("up", from_near), ("down", ~from_near)):
         own = rows.filter(chosen).sort("start_s")
         carried[way] = (own["start_s"].to_numpy(), np.cumsum(own["wire_bytes"].to_numpy().astype(float)))
+    rates_bps = {way: max(rates_bps.get(way, 0.0), _peak_bps(*carried[way])) for way in carried}
     link = CapturedLink(bases, {"near": np.empty(0), "far": np.empty(0)}, False, carried, rates_bps, near)
     shared = _is_shared(frame, link)
     measured = rows.filter(pl.col("rtt_s").is_not_null())
@@ -150,6 +151,14 @@ def captured_link(reading: Reading, near: frozenset[str], rates_bps: dict[str, f
         side: _queue(known.filter(from_near if side == "near" else ~from_near), shared) for side in ("near", "far")
     }
     return CapturedLink(bases, queue_s, shared, carried, rates_bps, near)
+
+
+def _peak_bps(times_s: Floats, sums: Floats) -> float:
+    """Most that a direction carried in a second, bit/s."""
+    if not times_s.size:
+        return 0.0
+    before = np.interp(times_s - 1.0, times_s, sums, left=0.0)
+    return float(8 * (sums - before).max())
 
 
 def _is_shared(frame: pl.DataFrame, link: CapturedLink) -> bool:

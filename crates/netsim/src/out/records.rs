@@ -190,6 +190,10 @@ record! {
         pub nonresponsive_estimate: Option<f64> => "nonresponsive_estimate";
         /// Why that estimate should not be relied on, in a word; null when it may be.
         pub nonresponsive_doubt: Option<&'static str> => "nonresponsive_doubt";
+        /// Mean rate that the link offered since the previous sample; null for a link of constant rate.
+        pub link_rate_bps: Option<f64> => "link_rate_bps", "bit/s";
+        /// Rate of the shaper before the link; null without one.
+        pub shaper_rate_bps: Option<u64> => "shaper_rate_bps", "bit/s";
         /// Bytes delivered so far by each watched flow.
         pub progress: Vec<u64>;
     }

@@ -26,6 +26,7 @@ impl Sim<'_> {
         match &self.run.wlan {
             Some(wlan) if port < Cell::down_ports(wlan) => format!("queue {port} of the access point"),
             Some(wlan) => format!("queue {} of the stations", port - Cell::down_ports(wlan)),
+            None if self.modems.contains(&Some(port)) => format!("modem, port {port}"),
             None => format!("link {}, {}", port / 2, ["forward", "reverse"][port % 2]),
         }
     }

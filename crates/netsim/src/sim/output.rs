@@ -41,6 +41,7 @@ impl Sim<'_> {
         let offered = queues().map(|queue| queue.stats().received).sum::<u64>() - probes.arrivals;
         let dropped = queues().map(|queue| queue.stats().dropped()).sum::<u64>() - probes.drops;
         let [arrivals, drops, nonresponsive_arrivals, nonresponsive_drops] = self.tally.since_sample(offered, dropped);
+        let link = &self.ports[self.modems[0].unwrap_or(self.watched.start)];
         self.out.samples.push(Sample {
             time: now,
             backlog_packets: queues().map(|queue| queue.stats().backlog()).sum(),
@@ -54,6 +55,8 @@ impl Sim<'_> {
             nonresponsive_drops,
             nonresponsive_estimate: estimate.map(|estimate| estimate.share),
             nonresponsive_doubt: estimate.and_then(|estimate| estimate.doubt),
+            link_rate_bps: link.offered_bps(now.saturating_sub(self.run.sample_interval), now),
+            shaper_rate_bps: self.ports[self.watched.start].shaper_bps(),
             progress,
         });
     }
@@ -152,6 +155,10 @@ impl Sim<'_> {
         counters.reverse_sent = of(reverse, |port| port.sent) - back.sent;
         counters.reverse_sent_bytes = of(reverse, |port| port.sent_bytes) - back.sent_bytes;
         counters.reverse_lost = of(reverse, |port| port.loss.lost) - back.lost;
+        // Behind a shaper the link has a port of its own.
+        let [forth, back] = self.modems.map(|port| port.map_or(0, |port| self.ports[port].loss.lost));
+        counters.lost += forth;
+        counters.reverse_lost += back;
     }
 
     pub(super) fn begin_counting(&mut self) {

@@ -7,6 +7,7 @@ use qdisc::Qdisc;
 use units::{Stream, Time};
 
 use super::{Sim, WARM, air};
+use crate::autorate::Controller;
 use crate::config::Run;
 use crate::error::ConfigError;
 use crate::event::{Events, Kind};
@@ -42,9 +43,35 @@ fn ports(graph: &Graph, seed: u64, symmetric: bool) -> Result<Vec<Port>, ConfigE
         let stream = |what: &str| Stream::named(seed, &format!("{what}.{name}"));
         let (id, options) = &interface.discipline;
         let queue = Qdisc::from_options(id, options, interface.limit, stream("qdisc"))?;
-        Ok(Port::over(queue, interface.rate, interface.delay, Loss::of(interface.loss, stream("loss"))))
+        let loss = Loss::of(interface.loss, stream("loss"));
+        Ok(Port::over(queue, interface.rate, interface.delay, loss).following(interface.trace.clone()))
     };
     graph.interfaces().enumerate().map(port).collect()
+}
+
+/// Puts the shapers of a dumbbell before its ports: the queue of a shaped direction becomes the shaper's, and the link
+/// gets another port, behind a lane, with the queue of a modem.
+fn shape(run: &Run, graph: &Graph, ports: &mut Vec<Port>, net: &mut Net) -> Result<[Option<usize>; 2], ConfigError> {
+    let shapers = [run.network.shaping.forward, run.network.shaping.reverse];
+    let mut modems = [None; 2];
+    for (way, (_, _, interface)) in graph.interfaces().enumerate().take(2) {
+        let Some(shaper) = shapers[way] else { continue };
+        let name = if run.network.symmetric { "forward" } else { ["forward", "reverse"][way] };
+        let stream = |what: &str| Stream::named(run.seed, &format!("{what}.{name}"));
+        let (id, options) = &interface.discipline;
+        let queue = Qdisc::from_options(id, options, interface.limit, stream("qdisc"))?;
+        let lossless = Loss::of(0.0, stream("shaper"));
+        let mut port = Port::shaper(queue, shaper.rate, lossless);
+        port.onward = Onward::Lane(net.lanes.len());
+        net.lanes.push(Lane::to(End::Port(ports.len())));
+        modems[way] = Some(ports.len());
+        let fifo = Qdisc::from_options("fifo", &[], shaper.modem, stream("modem"))?;
+        let loss = Loss::of(interface.loss, stream("loss"));
+        let modem = Port::over(fifo, interface.rate, interface.delay, loss).following(interface.trace.clone());
+        ports.push(modem);
+        ports[way] = port;
+    }
+    Ok(modems)
 }
 
 /// Number of the first transport of equal settings, for each number that a flow may have.
@@ -88,6 +115,13 @@ impl<'a> Sim<'a> {
             port.onward = Onward::Lane(net.lanes.len());
             net.lanes.push(Lane::to(End::Router(to)));
         }
+        let modems = shape(run, &graph, &mut ports, &mut net)?;
+        let shaping = &run.network.shaping;
+        let rates = [shaping.forward, shaping.reverse].map(|shaper| shaper.map(|shaper| shaper.rate));
+        let controller = shaping.controller.as_ref().map(|settings| Box::new(Controller::of(settings, rates)));
+        if let Some(controller) = &controller {
+            net.events.schedule(controller.load_interval(), Kind::Load, 0);
+        }
         let mut stages = Stages::of(flows)?;
         stages.schedule_listed(flows, Time::ZERO, &mut net.events);
         if run.sample_interval > Time::ZERO {
@@ -127,6 +161,8 @@ impl<'a> Sim<'a> {
             probes: Probes::of(&run.probes, flows.len()),
             reverse_waits: QueueDelay::default(),
             impairments: Impairments::of(&run.network.impairments),
+            modems,
+            controller,
             next_audit: 1,
             subflows: if run.subflows {
                 Subflows::of(flows.iter().map(|flow| run.transport(flow.transport).headers()), run.trace_limit)

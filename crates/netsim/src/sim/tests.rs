@@ -31,6 +31,8 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
             symmetric: false,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
+            traces: [None, None],
+            shaping: Default::default(),
         },
         graph: None,
         wlan: None,

@@ -2,15 +2,18 @@
 //! event only while packets wait.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use qdisc::{Packet, Qdisc, Stats};
 use units::{BitRate, Time};
 
 use crate::event::{Events, Kind};
+use crate::link_trace::LinkTrace;
 use crate::out::books::{self, Count};
 use crate::out::records::InterfaceCounts;
 use crate::wire::loss::Loss;
 use crate::wire::pipe::{Fraction, Serial};
+use crate::wire::varying::Varying;
 
 /// What carries the packets that leave a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,11 @@ pub(crate) struct Port {
     /// What carries the packets that leave.
     pub(crate) onward: Onward,
     serial: Serial,
+    /// In place of the rate and beside the delay, where they vary.
+    varying: Option<Box<Varying>>,
+    /// A packet goes on when it may begin, not when its transmission ends: a shaper is no link.
+    shapes: bool,
+    rate: BitRate,
     delay: Time,
     busy_until: Time,
     /// What the end of the transmission before left of a nanosecond.
@@ -68,6 +76,9 @@ impl Port {
             loss,
             onward: Onward::Host,
             serial: Serial::of(rate),
+            varying: None,
+            shapes: false,
+            rate,
             delay,
             busy_until: Time::ZERO,
             rest: Fraction::HALF,
@@ -87,6 +98,27 @@ impl Port {
             before: InterfaceCounts::default(),
             waiting: HashMap::new(),
         }
+    }
+
+    /// The same with the rate and the added delay of a trace; `rate` stays the one that loads are measured by.
+    pub(crate) fn following(mut self, trace: Option<Arc<LinkTrace>>) -> Port {
+        self.varying = trace.map(|trace| Box::new(Varying::of(trace)));
+        self
+    }
+
+    /// A shaper: it lets packets pass at the rate `rate`, whole.
+    pub(crate) fn shaper(queue: Qdisc, rate: BitRate, lossless: Loss) -> Port {
+        Port { shapes: true, ..Port::over(queue, rate, Time::ZERO, lossless) }
+    }
+
+    /// Changes the rate for the packets that begin from now on.
+    pub(crate) fn set_rate(&mut self, rate: BitRate) {
+        (self.serial, self.rate) = (Serial::of(rate), rate);
+    }
+
+    /// Rate of a shaper, bit/s.
+    pub(crate) fn shaper_bps(&self) -> Option<u64> {
+        self.shapes.then(|| self.rate.bps())
     }
 
     /// Adds the time since the last change to the averages and takes the new levels.
@@ -135,10 +167,26 @@ impl Port {
         packet
     }
 
-    /// Whether a packet is in transmission.
+    /// Whether no packet may begin: one is in transmission, or the link is in an outage.
     #[inline]
-    pub(crate) fn is_busy(&self, now: Time) -> bool {
-        now < self.busy_until
+    pub(crate) fn is_busy(&mut self, now: Time) -> bool {
+        now < self.busy_until || self.varying.is_some() && self.opens(now).is_some()
+    }
+
+    /// When a link that varies lets a packet begin, if not now. Apart, as all of such links: others do without.
+    #[cold]
+    fn opens(&mut self, now: Time) -> Option<Time> {
+        self.varying.as_mut().and_then(|link| link.begin(now).err())
+    }
+
+    /// Sends a packet of `len` bytes over a link that varies: its arrival.
+    #[cold]
+    fn send_varying(&mut self, len: u32, now: Time) -> Time {
+        let Some(link) = &mut self.varying else { return now };
+        let (ended, arrival) = link.send(len, now, self.delay);
+        self.busy_until = ended;
+        self.carried(ended, len);
+        arrival
     }
 
     /// Starts a transmission if the link is free: the packet and its arrival at the far end.
@@ -146,6 +194,14 @@ impl Port {
     pub(crate) fn transmit(&mut self, now: Time, index: usize, events: &mut Events) -> Option<(Packet, Time)> {
         if now < self.busy_until {
             self.wake(self.busy_until, index, events);
+            return None;
+        }
+        if self.varying.is_some()
+            && let Some(at) = self.opens(now)
+        {
+            if self.backlog > 0 {
+                self.wake(at, index, events);
+            }
             return None;
         }
         let packet = self.queue.dequeue(now);
@@ -161,17 +217,22 @@ impl Port {
             }
             return None;
         };
-        if now > self.busy_until {
-            self.rest = Fraction::HALF;
-        }
-        self.busy_until = now + self.serial.next(packet.len, &mut self.rest);
-        self.transmitted(now);
+        let arrival = if self.varying.is_some() {
+            self.send_varying(packet.len, now)
+        } else {
+            if now > self.busy_until {
+                self.rest = Fraction::HALF;
+            }
+            self.busy_until = now + self.serial.next(packet.len, &mut self.rest);
+            self.transmitted(now);
+            if self.shapes { now } else { self.busy_until + self.delay }
+        };
         self.sent += 1;
         self.sent_bytes += u64::from(packet.len);
         if self.backlog > 0 {
             self.wake(self.busy_until, index, events);
         }
-        Some((packet, self.busy_until + self.delay))
+        Some((packet, arrival))
     }
 
     /// Takes those that the last call dropped, and the packet it gave, off those that wait.
@@ -248,7 +309,18 @@ impl Port {
         }
     }
 
-    /// Largest share of a second of the run, since the averages began, in which the port was sending.
+    /// Counts a packet that a varying link has sent at `ended` with the time that it takes at the mean rate.
+    fn carried(&mut self, ended: Time, len: u32) {
+        let second = ended.0 / SECOND;
+        if second != self.second {
+            (self.second, self.busy_in_second) = (second, 0);
+        }
+        self.busy_in_second += self.serial.time(len).0;
+        self.busiest = self.busiest.max(self.busy_in_second);
+    }
+
+    /// Largest share of a second of the run, since the averages began, in which the port was sending; of a link that varies,
+    /// at the mean rate, so that it may be more than 1.
     pub(crate) fn peak_busy(&self) -> f64 {
         self.busiest as f64 / SECOND as f64
     }
@@ -307,6 +379,11 @@ impl Port {
             queue_mean_packets: self.means(begin, end).0,
             nonresponsive_estimate: now.nonresponsive_estimate,
         }
+    }
+
+    /// Mean rate of a link that varies between two times, bit/s.
+    pub(crate) fn offered_bps(&self, from: Time, to: Time) -> Option<f64> {
+        self.varying.as_ref().map(|link| link.mean_bps(from, to))
     }
 
     /// Packets waiting times nanoseconds since the call before.

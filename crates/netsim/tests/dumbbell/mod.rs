@@ -42,6 +42,8 @@ pub fn wired(discipline: &str) -> Run {
             symmetric: false,
             discipline: (discipline.to_owned(), Vec::new()),
             reverse_discipline: ("fifo".to_owned(), Vec::new()),
+            traces: [None, None],
+            shaping: Default::default(),
         },
         graph: None,
         wlan: None,

@@ -120,6 +120,30 @@ def queue_evolution(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure |
     return Figure("queue", "Queue", caption, [*keys.values(), *data], layout, panels) if data else None
 
 
+def link_rates(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+    """Rate of a link that varies over time, and of the shapers before it."""
+    data: list[dict[str, Any]] = []
+    points = points_each(SERIES_POINTS, len(styles))
+
+    def curve_of(part: pl.DataFrame, column: str, name: str, style: Style, **more: Any) -> dict[str, Any]:
+        thin = _thinned(part, [column], points)
+        line = {"color": style.colour, "dash": style.dash, "width": 1.2}
+        curve = {"type": "scatter", "mode": "lines", "name": name, "x": figures_of(thin["time_s"]), "line": line}
+        rates = figures_of(thin[column].cast(pl.Float64) / 1e6)
+        return curve | {"y": rates, "hovertemplate": "%{y:.4~g} Mbit/s at %{x:.5~g} s"} | more
+
+    for _, _, part in _runs(samples, styles, "link_rate_bps")[:1]:
+        data.append(curve_of(part, "link_rate_bps", "the link", _NEUTRAL))
+    for label, style, part in _runs(samples, styles, "shaper_rate_bps"):
+        data.append(curve_of(part, "shaper_rate_bps", shown(label), style, meta=label, legendgroup=label))
+    caption = (
+        "What the link could send, the same under every discipline, and at which rate the shaper before it let packets "
+        f"pass. Each point is the mean of a short interval (at most {points} points)."
+    )
+    layout = {"xaxis": axis("time (s)"), "yaxis": axis("Mbit/s", rangemode="tozero")}
+    return Figure("link-rate", "Rate of the link", caption, data, layout) if data else None
+
+
 def flow_table_evolution(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
     """Entries of the flow table over time (Chen 2012, Fig. 4.6)."""
     data = []

@@ -10,6 +10,7 @@ from typing import Any
 from mayfly.comparison.links import WAYS
 from mayfly.comparison.measured import Measured
 from mayfly.comparison.sections.section import Section
+from mayfly.link_trace.facts import trace_facts
 from mayfly.metrics.users import means
 from mayfly.scenario.scenario import Scenario
 
@@ -60,18 +61,22 @@ def links_of(
     dict or None
         ``busier``, the direction that is offered the larger share of its rate (then: that used more of it), and for
         ``down`` and ``up`` their ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of
-        the rate; None where there is no load to tell. None for a network that is not one link.
+        the rate; None where there is no load to tell. Of a link that varies ``rate_bps`` is the mean, and ``trace``
+        tells more (:attr:`mayfly.link_trace.trace.LinkTrace.document`). None for a network that is not one link.
     """
     if not has_two_queues(scenario):
         return None
     network = scenario.network
     rates = {"down": network.rate, "up": network.reverse_rate or network.rate}
     buffers = {"down": network.buffer, "up": network.reverse_buffer or network.buffer}
+    traces: dict[str, Any] = dict(zip(("down", "up"), network.traces, strict=True))
     found: dict[str, Any] = {}
     for way in WAYS:
         mbps = offered[way]["mbps"]
         load = None if mbps is None else mbps * 1e6 / rates[way]
         found[way] = {"rate_bps": rates[way], "buffer": list(buffers[way]), "offered_mbps": mbps, "load": load}
+        if traces[way] is not None:
+            found[way]["trace"] = traces[way].document
     sent = {way: ((used or {}).get(way) or {}).get("utilisation") or 0.0 for way in WAYS}
     busier = max(WAYS, key=lambda way: (found[way]["load"] or 0.0, sent[way], way == "down"))
     return {"busier": busier, **found}
@@ -101,4 +106,15 @@ def _over(name: str, key: str, counters: list[dict[str, Any]]) -> float | None:
     return combine(known) if known else None
 
 
-SECTION = Section(measure)
+def notes(summary: Mapping[str, Any]) -> tuple[str, ...]:
+    """What each trace is, where the link varies."""
+    links = summary.get("links") or {}
+    told = [
+        f"{way}: the link varies: {trace_facts(links[way]['trace'])}"
+        for way in WAYS
+        if (links.get(way) or {}).get("trace")
+    ]
+    return (*told, "loads and uses of a link that varies are shares of its mean rate") if told else ()
+
+
+SECTION = Section(measure, notes=notes)

@@ -189,7 +189,8 @@ class Cell:
 
     def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
         """The cell as the native module takes it, with the categories of flows where they are given."""
-        return {"graph": None, "wlan": self.wlan.native([] if flows is None else self.category_of(flows))}
+        wlan = self.wlan.native([] if flows is None else self.category_of(flows))
+        return {"graph": None, "wlan": wlan, "traces": [None, None]}
 
     def cell(self, native: CellTables | None, counters: Mapping[str, Any]) -> dict[str, Any] | None:
         """Totals of the cell: :func:`totals`."""

@@ -13,6 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.network import Network
 from mayfly.scenario.scenario import Workload
 from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
+from mayfly.simulate.network.shaping import native_trace
 from mayfly.workload.hosts import Hosts
 
 SIDES = ("senders", "receivers")
@@ -68,8 +69,9 @@ class Dumbbell:
         return hosts(flows, together=self.network.symmetric)
 
     def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
-        """Neither a graph nor a cell."""
-        return {"graph": None, "wlan": None}
+        """Neither a graph nor a cell, and the traces of the link."""
+        traces = [native_trace(self.network, trace) for trace in self.network.traces]
+        return {"graph": None, "wlan": None, "traces": traces}
 
     def records(self, flows: pl.DataFrame, outcomes: pl.DataFrame) -> dict[str, pl.Series]:
         """None of its own."""

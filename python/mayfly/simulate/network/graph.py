@@ -9,11 +9,13 @@ import polars as pl
 
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.errors import MayflyError
+from mayfly.link_trace.trace import LinkTrace
 from mayfly.scenario.network import MOST_HOSTS, HostGroup, Link, Network, links_of, named
 from mayfly.scenario.scenario import Scenario, Workload
 from mayfly.simulate.network.dumbbell import SIDES, sides
 from mayfly.simulate.network.interfaces import totals
 from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
+from mayfly.simulate.network.shaping import native_trace
 from mayfly.workload.hosts import Hosts
 
 
@@ -33,6 +35,8 @@ class Side:
         Limit of the queue, in packets or bytes.
     discipline : Discipline
         Of the queue.
+    trace : LinkTrace or None
+        Its rate over time, where it varies; the rate is the mean then.
     """
 
     rate_bps: int
@@ -40,6 +44,7 @@ class Side:
     loss: float
     buffer: tuple[int, str]
     discipline: Discipline
+    trace: LinkTrace | None = None
 
 
 @dataclass(frozen=True)
@@ -197,7 +202,7 @@ class Graph:
         links = [self._native_link(link, compared, full_packet_bytes) for link in self.links]
         groups = [self.native_hosts(group) for group in self.groups]
         graph = {"routers": len(self.routers), "links": links, "hosts": groups, "watched": self.watched}
-        return {"graph": graph, "wlan": None}
+        return {"graph": graph, "wlan": None, "traces": [None, None]}
 
     def records(self, flows: pl.DataFrame, outcomes: pl.DataFrame) -> dict[str, pl.Series]:
         """None of its own."""
@@ -241,11 +246,15 @@ class Graph:
             delays = [link.delay, link.delay]
         if link.reverse_delay is not None:
             delays[1] = link.reverse_delay
+        # What has neither a rate nor a trace of its own is as in the network.
+        as_network = link.rate is None and link.reverse_rate is None
+        traces = network.traces if as_network else link.traces
         loss = network.loss if link.loss is None else link.loss
 
         def side(back: bool, limit: tuple[int, str], written: str) -> Side:
             discipline = compared if written in ("compare", "same") else parse(written)
-            return Side(self.link_rate_bps(link, back), delays[back], loss, limit, discipline)
+            rate_bps = self.link_rate_bps(link, back)
+            return Side(rate_bps, delays[back], loss, limit, discipline, traces[back])
 
         return side(False, buffer, link.discipline), side(True, reverse_buffer, reverse)
 
@@ -259,6 +268,7 @@ class Graph:
                 "loss": side.loss,
                 "limit": {unit: limit - (one if self.network.buffer_counts_transmission else 0)},
                 "discipline": side.discipline.native,
+                "trace": native_trace(self.network, side.trace),
             }
 
         forward, reverse = self.sides_of(link, compared)

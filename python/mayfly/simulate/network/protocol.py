@@ -87,7 +87,7 @@ class Net(Protocol):
         """
 
     def settings(self, compared: Discipline, full_packet_bytes: int, flows: pl.DataFrame | None = None) -> Settings:
-        """The fields ``graph`` and ``wlan`` of the native settings; of a run of ``flows`` where they are given."""
+        """The fields ``graph``, ``wlan`` and ``traces`` of the native settings; of a run of ``flows`` where given."""
 
     def records(self, flows: pl.DataFrame, outcomes: pl.DataFrame) -> dict[str, pl.Series]:
         """Columns of the flow records that only this kind of network has."""

@@ -1,0 +1,1 @@
+"""`mayfly link-trace`: links whose rate varies."""

@@ -1,0 +1,1 @@
+"""What each set-up at a link that varies costs of its rate and of its delay."""
