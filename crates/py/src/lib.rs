@@ -12,6 +12,7 @@ mod schema;
 mod scripts;
 mod simulate;
 mod table;
+mod tree;
 mod wlan;
 
 use pyo3::prelude::*;

@@ -7,3 +7,4 @@ pub(crate) mod loss;
 pub(crate) mod net;
 pub(crate) mod pipe;
 pub(crate) mod port;
+pub(crate) mod queue;

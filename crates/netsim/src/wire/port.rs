@@ -11,6 +11,7 @@ use crate::out::books::{self, Count};
 use crate::out::records::InterfaceCounts;
 use crate::wire::loss::Loss;
 use crate::wire::pipe::{Fraction, Serial};
+use crate::wire::queue::{Queue, Shaper};
 
 /// What carries the packets that leave a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ const SECOND: u64 = 1_000_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Port {
-    pub(crate) queue: Qdisc,
+    pub(crate) queue: Queue,
     pub(crate) loss: Loss,
     /// What carries the packets that leave.
     pub(crate) onward: Onward,
@@ -63,11 +64,20 @@ pub(crate) struct Port {
 
 impl Port {
     pub(crate) fn over(queue: Qdisc, rate: BitRate, delay: Time, loss: Loss) -> Port {
+        Port::with(Queue::of(queue), Serial::of(rate), delay, loss)
+    }
+
+    /// A port whose packets take no time on the wire: the shaper says when they leave.
+    pub(crate) fn shaped(shaper: Shaper, delay: Time, loss: Loss) -> Port {
+        Port::with(Queue::Tree(Box::new(shaper)), Serial::AT_ONCE, delay, loss)
+    }
+
+    fn with(queue: Queue, serial: Serial, delay: Time, loss: Loss) -> Port {
         Port {
             queue,
             loss,
             onward: Onward::Host,
-            serial: Serial::of(rate),
+            serial,
             delay,
             busy_until: Time::ZERO,
             rest: Fraction::HALF,
@@ -277,6 +287,7 @@ impl Port {
         self.sampled_area = self.sampled_area.wrapping_sub(self.backlog_area);
         (self.backlog_area, self.flows_area, self.flows_max) = (0, 0, self.flows);
         (self.busy_in_second, self.busiest) = (0, 0);
+        self.queue.restart(now);
         self.before = self.counted();
     }
 
