@@ -179,7 +179,7 @@ impl Port {
         self.sent += 1;
         self.sent_bytes += u64::from(packet.len);
         if self.backlog > 0 {
-            self.wake(self.busy_until, index, events);
+            self.wake(self.queue.ready_at(self.busy_until), index, events);
         }
         Some((packet, self.busy_until + self.delay))
     }

@@ -240,6 +240,15 @@ impl Queue {
         }
     }
 
+    /// When the packet behind the last one may leave, whose transmission ends at `free`.
+    #[inline]
+    pub(crate) fn ready_at(&self, free: Time) -> Time {
+        match self {
+            Queue::Single(_) => free,
+            Queue::Tree(shaper) => shaper.tree.poll_at().map_or(free, |at| at.max(free)),
+        }
+    }
+
     /// The shaper, if there is one.
     pub(crate) fn shaper(&self) -> Option<&Shaper> {
         match self {
