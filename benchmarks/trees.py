@@ -2,9 +2,9 @@
 
     python benchmarks/trees.py [--circuits 100,1000,10000] [--disciplines LIST] [--duration 60s] [--threads N]
 
-The provider has access points of 40 circuits and sites of 10 access points under one uplink. Circuits are sold 10 to 200
-Mbit/s down and a fifth up; an access point has 400 Mbit/s, a site 2 Gbit/s, the uplink 1 Mbit/s for each Mbit/s that is
-sold over 25. Each circuit has the traffic of one household (`scenarios/household.toml`). Every row runs in a process of
+The provider has access points of 40 circuits and sites of 10 access points under one uplink. Circuits are sold 10 to
+200 Mbit/s down and a fifth up; an access point has 400 Mbit/s, a site 2 Gbit/s, the uplink 1 Mbit/s for each 25 Mbit/s
+that are sold. Each circuit has the traffic of one household (`scenarios/household.toml`). Every row runs in a process of
 its own; its peak is that of the process.
 """
 
@@ -35,7 +35,8 @@ def provider(count: int, folder: Path) -> tuple[Path, Path]:
     uplink = max(sum(plans) / CONTENTION, max(plans))
     nodes, devices = folder / "network.json", folder / "ShapedDevices.csv"
     nodes.write_text(json.dumps({"uplink": _node(uplink) | {"children": sites}}), encoding="utf-8")
-    heads = "Circuit ID,Circuit Name,Parent Node,IPv4,IPv6,Download Min Mbps,Upload Min Mbps,Download Max Mbps,Upload Max Mbps"
+    heads = "Circuit ID,Circuit Name,Parent Node,IPv4,IPv6,"
+    heads += "Download Min Mbps,Upload Min Mbps,Download Max Mbps,Upload Max Mbps"
     with devices.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream)
         rows.writerow(heads.split(","))
@@ -63,7 +64,14 @@ def measured(count: int, disciplines: str, duration: str, threads: int | None) -
                 told[0] = done
                 print(f"  {done:4.0%} {time.monotonic() - began:6.0f} s", file=sys.stderr, flush=True)
 
-        found = tree(nodes, devices, disciplines=disciplines, overrides={"duration": duration}, progress=progress, workers=threads)
+        found = tree(
+            nodes,
+            devices,
+            disciplines=disciplines,
+            overrides={"duration": duration},
+            progress=progress,
+            workers=threads,
+        )
         wall_s = time.monotonic() - began
         files = found.write(Path(folder) / "out")
         sizes = {name: Path(path).stat().st_size for name, path in files.items()}
@@ -98,7 +106,9 @@ def main() -> None:
     for count in counts:
         more = ["--threads", str(options.threads)] if options.threads else []
         command = [sys.executable, __file__, "--here", "--circuits", str(count), "--disciplines", options.disciplines]
-        done = subprocess.run([*command, "--duration", options.duration, *more], check=True, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [*command, "--duration", options.duration, *more], check=True, stdout=subprocess.PIPE, text=True
+        )
         print(done.stdout.strip(), flush=True)
 
 

@@ -69,7 +69,10 @@ def test_nodes_and_circuits_become_a_tree(tmp_path):
 def test_what_is_not_used_is_told(tmp_path):
     nodes = {"A": {"downloadBandwidthMbps": 10, "uploadBandwidthMbps": 10, "lat": 1, "long": 2, "id": "x"}}
     found = read_provider(*written(tmp_path, [device(1, "A")], nodes))
-    assert found.notes == ["keys of network.json that are not used: lat, long", "1 devices have no address, and no traffic"]
+    assert found.notes == [
+        "keys of network.json that are not used: lat, long",
+        "1 devices have no address, and no traffic",
+    ]
 
 
 def test_comments_a_byte_order_mark_and_more_columns_are_taken(tmp_path):

@@ -8,18 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from shapers import households, scenario_of_tree
 
 from mayfly.simulate.network.tree import CIRCUIT
 from mayfly.simulate.run import named
 from mayfly.trees.part import Part, simulated
 from mayfly.trees.seam import TOLERANCE_S, Layout, bin_of, kept_back, simulate
-from shapers import households, scenario_of_tree
 
 
 def whole(scenario, discipline, flows):
     """The whole tree as one simulation."""
     tree = scenario.network.tree
-    return simulated(scenario, discipline, Part(tree.circuit, tree.node), flows(tree.circuit), bin_of(scenario.duration))
+    return simulated(
+        scenario, discipline, Part(tree.circuit, tree.node), flows(tree.circuit), bin_of(scenario.duration)
+    )
 
 
 def reds(outcome, scenario):
@@ -96,9 +98,9 @@ def test_circuits_of_a_full_node_are_simulated_together_and_the_others_alone():
 def test_where_nodes_are_full_circuits_are_as_in_the_whole_within_the_spread_of_seeds():
     """Half of 50 circuits are behind a node that is full, the rest share the uplink with them.
 
-    What differs is when packets of two circuits meet in nodes that are not full, some microseconds each, and TCP carries
-    that on. So single transfers differ, and over seeds the mean must not: the interval is that of the paired differences
-    of 8 seeds (Student, 7 degrees of freedom, 99.9 % because three figures are looked at).
+    What differs is when packets of two circuits meet in nodes that are not full, some microseconds each, and TCP
+    carries that on. So single transfers differ, and over seeds the mean must not: the interval is that of the paired
+    differences of 8 seeds (Student, 7 degrees of freedom, 99.9 % because three figures are looked at).
     """
     quantile = 5.408
     apart = {"ping_p95_ms": [], "short_p95_s": [], "bytes_down": []}

@@ -111,7 +111,12 @@ def test_an_idle_circuit_lends_what_it_does_not_use():
             "parent = 'y' of x: must be a node listed before it",
         ),
         (
-            {"circuit": [{"name": "a", "ceil": "1mbit", "hosts": ["h"]}, {"name": "b", "ceil": "1mbit", "hosts": ["h"]}]},
+            {
+                "circuit": [
+                    {"name": "a", "ceil": "1mbit", "hosts": ["h"]},
+                    {"name": "b", "ceil": "1mbit", "hosts": ["h"]},
+                ]
+            },
             "host h is in a and in b: must be in one circuit",
         ),
     ],

@@ -45,6 +45,9 @@ pub fn default_burst(rate: BitRate) -> u64 {
     rate.bps() / 8 / 1_000_000_000 + FRAME
 }
 
+/// Id of a discipline and its options.
+pub type Written = (String, Vec<(String, String)>);
+
 /// One class of the tree.
 #[derive(Clone, Debug)]
 pub struct Class {
@@ -70,7 +73,7 @@ pub struct Class {
 #[derive(Clone, Debug)]
 pub struct Leaf {
     /// Discipline and its options.
-    pub discipline: Arc<(String, Vec<(String, String)>)>,
+    pub discipline: Arc<Written>,
     /// Buffer limit.
     pub limit: Limit,
     /// Its random numbers.
@@ -260,7 +263,7 @@ impl Htb {
         for level in &mut tree.levels {
             level.rows = vec![Turns::default(); priorities];
         }
-        let mut kinds: Vec<&Arc<(String, Vec<(String, String)>)>> = Vec::new();
+        let mut kinds: Vec<&Arc<Written>> = Vec::new();
         for (index, class) in classes.iter().enumerate() {
             let refuse = |bound| Err(HtbError::Class(index, bound));
             let above = match class.parent.map(|parent| tree.nodes.get(parent as usize)) {
@@ -454,8 +457,8 @@ impl Htb {
         let spent = Time(((now.0 as i64).min(node.due) - node.since).max(0) as u64);
         match node.mode {
             Mode::Green => {}
-            Mode::Yellow => stats.yellow = stats.yellow + spent,
-            Mode::Red => stats.red = stats.red + spent,
+            Mode::Yellow => stats.yellow += spent,
+            Mode::Red => stats.red += spent,
         }
         stats
     }
@@ -577,8 +580,8 @@ impl Htb {
         let spent = Time((until - node.since).max(0) as u64);
         match node.mode {
             Mode::Green => {}
-            Mode::Yellow => node.stats.yellow = node.stats.yellow + spent,
-            Mode::Red => node.stats.red = node.stats.red + spent,
+            Mode::Yellow => node.stats.yellow += spent,
+            Mode::Red => node.stats.red += spent,
         }
         node.since = until;
         node.stats.overlimits += u64::from(mode == Mode::Red);

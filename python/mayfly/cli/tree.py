@@ -21,7 +21,9 @@ def tree(
     ] = None,
     household: Annotated[
         str,
-        typer.Option(metavar="SCENARIO", help="Scenario of network and transport, and without a capture of the traffic"),
+        typer.Option(
+            metavar="SCENARIO", help="Scenario of network and transport, and without a capture of the traffic"
+        ),
     ] = "household",
     disciplines: Disciplines = None,
     duration: Duration = None,

@@ -125,8 +125,8 @@ class Network(Section):
 
     tree: Tree | None = Field(
         None,
-        description="a shaper in place of the bottleneck link: classes in a tree, a queue for each circuit; senders are "
-        "on the side of the Internet",
+        description="a shaper in place of the bottleneck link: classes in a tree, a queue for each circuit; senders "
+        "are on the side of the Internet",
     )
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The section ``[network.tree]``: a shaper with a tree of classes in place of the bottleneck link, a queue per circuit."""
+"""The section ``[network.tree]``: a shaper in place of the bottleneck link, classes in a tree and a queue per circuit."""
 
 from collections.abc import Mapping
 
@@ -32,7 +32,10 @@ class _Class(Section):
 
     @model_validator(mode="after")
     def _is_a_class(self) -> "_Class":
-        for rate, ceil, of in ((self.rate, self.ceil, ""), (self.reverse_rate, self.reverse_ceil or self.ceil, "reverse_")):
+        for rate, ceil, of in (
+            (self.rate, self.ceil, ""),
+            (self.reverse_rate, self.reverse_ceil or self.ceil, "reverse_"),
+        ):
             if rate is not None and rate > ceil:
                 raise ValueError(f"{of}rate = {rate} of {self.name}: must be at most {of}ceil, {ceil} bit/s")
         return self

@@ -1,4 +1,4 @@
-"""What ``mayfly tree`` answers: which circuits suffer, which discipline at the leaves helps them, and how many change."""
+"""What ``mayfly tree`` answers: which circuits suffer, which discipline at the leaves helps, and how many change."""
 
 import math
 import os
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.metrics.users import percentile
 from mayfly.packs.files import write_pack
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.show.notebook import Result
@@ -223,8 +224,7 @@ def discipline_row(circuits: pl.DataFrame, label: str) -> dict[str, Any]:
     rise = own.select(_rise().alias("rise")).filter(pl.col("rise").is_finite())["rise"]
 
     def over(column: str, share: float) -> float | None:
-        value = own[column].drop_nulls().quantile(share, "higher")
-        return None if value is None else float(value)
+        return percentile(own[column].drop_nulls().sort().to_numpy(), share)
 
     return {
         "label": label,
@@ -234,7 +234,7 @@ def discipline_row(circuits: pl.DataFrame, label: str) -> dict[str, Any]:
         "short_p95_s": {"median": over("short_p95_s", 0.5), "p95": over("short_p95_s", 0.95)},
         "ping_rise_ms": None if rise.is_empty() else float(rise.to_numpy().mean()),
         "utilisation_down": float(own["utilisation_down"].to_numpy().mean()),
-        "drops": int(own["drops_down"].sum() + own["drops_up"].sum()),
+        "drops": int(own.select((pl.col("drops_down") + pl.col("drops_up")).sum()).item()),
         "marks": int(own["marks"].sum()),
         "unfinished": int(own["unfinished"].sum()),
     }
@@ -268,8 +268,10 @@ def changed(circuits: pl.DataFrame, before: str, after: str) -> pl.DataFrame:
         ``circuit`` and both figures under both, with ``_after``.
     """
     figures = ("circuit", "ping_p95_ms", "short_p95_s")
-    both = circuits.filter(discipline=before).select(figures).join(
-        circuits.filter(discipline=after).select(figures), on="circuit", suffix="_after", maintain_order="left"
+    both = (
+        circuits.filter(discipline=before)
+        .select(figures)
+        .join(circuits.filter(discipline=after).select(figures), on="circuit", suffix="_after", maintain_order="left")
     )
     moved = []
     for name, least in (("ping_p95_ms", CHANGES_MS), ("short_p95_s", CHANGES_MS / 100)):
@@ -301,7 +303,9 @@ def advice(circuits: pl.DataFrame, summary: dict[str, Any]) -> list[str]:
     if first["suffering"] == 0 and (best == today or not summary["changed"]):
         said.append(f"No circuit suffers under {today}, and no other discipline would change that: leave it")
     elif best == today:
-        said.append(f"Stay with {today}: {first['suffering']} of {total} circuits suffer, and under the others no fewer")
+        said.append(
+            f"Stay with {today}: {first['suffering']} of {total} circuits suffer, and under the others no fewer"
+        )
     else:
         same = [row["label"] for row in rows if row["label"] not in (best, today) and _as_good(row, chosen)]
         more = f"; {' and '.join(same)} {'does' if len(same) == 1 else 'do'} as well" if same else ""
@@ -313,8 +317,8 @@ def advice(circuits: pl.DataFrame, summary: dict[str, Any]) -> list[str]:
             else f"No circuit suffers under {today}; {best} at the leaves has the least ping{more}"
         )
         said.append(
-            f"{len(summary['changed'])} of {total} circuits would notice: their ping or their short transfers change by "
-            f"more than {CHANGES:.0%}"
+            f"{len(summary['changed'])} of {total} circuits would notice: their ping or their short transfers change "
+            f"by more than {CHANGES:.0%}"
         )
         said += _most_of_all(circuits, today, best)
     said += _told_full(summary["full"])
@@ -351,6 +355,4 @@ def _told_full(full: Sequence[dict[str, Any]]) -> list[str]:
         return []
     some = ", ".join(f"{printable(row['node'])} ({row['circuits']} circuits)" for row in full[:MOST_NAMED])
     more = f" and {len(full) - MOST_NAMED} more" if len(full) > MOST_NAMED else ""
-    return [
-        f"Full at times: {some}{more}; there circuits wait for each other, whatever is at the leaves"
-    ]
+    return [f"Full at times: {some}{more}; there circuits wait for each other, whatever is at the leaves"]

@@ -1,4 +1,4 @@
-"""The flows of the circuits of a tree: of a capture, by address, or drawn for each from the scenario of one household."""
+"""The flows of the circuits of a tree: of a capture, by address, or drawn for each from a household's scenario."""
 
 import os
 from collections.abc import Sequence
@@ -137,7 +137,14 @@ def captured(captures: Sequence[str | os.PathLike[str]], provider: "Provider") -
     wire = pl.col("opener_wire_bytes") + pl.col("responder_wire_bytes")
     inside = pl.col("_opener").is_not_null() & pl.col("_responder").is_not_null()
     outside = pl.col("_opener").is_null() & pl.col("_responder").is_null()
-    notes = [note for note in (_left_out(frame, wire, outside, inside), stopped_sentence(reading.counts, reading.counts["duration_s"])) if note]
+    notes = [
+        note
+        for note in (
+            _left_out(frame, wire, outside, inside),
+            stopped_sentence(reading.counts, reading.counts["duration_s"]),
+        )
+        if note
+    ]
     own = frame.filter(~inside & ~outside)
     if own.height == 0:
         raise MayflyError(f"{told}: no connection of it is between a circuit of the tree and another host")
@@ -155,7 +162,9 @@ def _left_out(frame: pl.DataFrame, wire: pl.Expr, outside: pl.Expr, inside: pl.E
     hosts = frame.filter(outside)
     said = []
     if hosts.height and total:
-        named = hosts.group_by("opener").agg(wire.sum().alias("bytes")).sort("bytes", "opener", descending=[True, False])
+        named = (
+            hosts.group_by("opener").agg(wire.sum().alias("bytes")).sort("bytes", "opener", descending=[True, False])
+        )
         some = ", ".join(named["opener"].head(MOST_NAMED)) + (", ..." if named.height > MOST_NAMED else "")
         said.append(f"{hosts.select(wire.sum()).item() / total:.1%} of the bytes are of hosts in no circuit: {some}")
     between = frame.filter(inside)

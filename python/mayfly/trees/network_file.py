@@ -2,15 +2,16 @@
 
 The subset (documentation and examples of LibreQoS, version 2.0):
 
-- ``network.json``: an object of nodes by name, each with ``downloadBandwidthMbps`` and ``uploadBandwidthMbps`` (10^6 bit/s,
-  above 0), and those in it under ``children``. ``virtual: true``: it shapes nothing, and what is in it belongs to the node
-  above. ``type``, ``id`` and ``name`` have no effect. Other keys are told and not used.
-- ``ShapedDevices.csv``: a line per device, with the columns ``Circuit ID``, ``Circuit Name``, ``Parent Node``, ``IPv4``,
-  ``IPv6`` (addresses or networks, commas between them), ``Download Min Mbps``, ``Upload Min Mbps``, ``Download Max Mbps``,
-  ``Upload Max Mbps``; other columns have no effect. Devices of one circuit share its queue. Without a parent it is at
-  the top. Lines that begin with ``#`` are comments.
+- ``network.json``: an object of nodes by name, each with ``downloadBandwidthMbps`` and ``uploadBandwidthMbps`` (10^6
+  bit/s, above 0), and those in it under ``children``. ``virtual: true``: it shapes nothing, and what is in it belongs to
+  the node above. ``type``, ``id`` and ``name`` have no effect. Other keys are told and not used.
+- ``ShapedDevices.csv``: a line per device, with the columns ``Circuit ID``, ``Circuit Name``, ``Parent Node``,
+  ``IPv4``, ``IPv6`` (addresses or networks, commas between them), ``Download Min Mbps``, ``Upload Min Mbps``,
+  ``Download Max Mbps``, ``Upload Max Mbps``; other columns have no effect. Devices of one circuit share its queue.
+  Without a parent it is at the top. Lines that begin with ``#`` are comments.
 
-The rate of a node is its bandwidth, for sure and at most. That of a circuit is its minimum for sure and its maximum at most.
+The rate of a node is its bandwidth, for sure and at most. That of a circuit is its minimum for sure and its maximum at
+most.
 """
 
 import csv
@@ -244,7 +245,9 @@ def _circuits(
         }
         for way in ("Download", "Upload"):
             if rates[way, "Min"] > rates[way, "Max"]:
-                raise MayflyError(f"{where}: {way} Min Mbps = {device[f'{way} Min Mbps']}: must be at most {way} Max Mbps")
+                raise MayflyError(
+                    f"{where}: {way} Min Mbps = {device[f'{way} Min Mbps']}: must be at most {way} Max Mbps"
+                )
         if key not in circuits:
             name = device["Circuit Name"] or key
             names[name] += 1

@@ -104,7 +104,15 @@ def _by_circuit(found: "TreeAnswer", most: int) -> Table:
     for row in order.iter_rows(named=True):
         pings = [_ms(cells[row["circuit"], label]["ping_p95_ms"]) for label in labels]
         shorts = [time_text(cells[row["circuit"], label]["short_p95_s"]) for label in labels]
-        rows.append((printable(row["circuit"]), printable(row["parent"] or MISSING), rate_text(row["ceil_down_bps"]), *pings, *shorts))
+        rows.append(
+            (
+                printable(row["circuit"]),
+                printable(row["parent"] or MISSING),
+                rate_text(row["ceil_down_bps"]),
+                *pings,
+                *shorts,
+            )
+        )
     heads = ["circuit", "node", "down"]
     heads += [f"ping p95\n{label}" for label in labels] + [f"short p95\n{label}" for label in labels]
     total = found.summary["circuits"]
@@ -132,7 +140,15 @@ def _nodes(found: "TreeAnswer") -> Table:
                 Cell("no", None) if under is None else Cell(f"under {', '.join(under)}", False),
             )
         )
-    heads = ("node", "circuits", "suffer", "may have\ndown / up", "asked for,\nmean", "asked for,\nbusiest second", "full")
+    heads = (
+        "node",
+        "circuits",
+        "suffer",
+        "may have\ndown / up",
+        "asked for,\nmean",
+        "asked for,\nbusiest second",
+        "full",
+    )
     note = f"Asked for by what its circuits send under {first}: above 100 % is more than the node has."
     return Table("The tree", heads, tuple(rows), notes=(note,), page_only=True)
 
@@ -178,7 +194,15 @@ def _figure(found: "TreeAnswer", column: str, key: str, title: str, unit: str, s
         shares = figures_of([100 * (place + 1) / count for place in places])
         drawn = figures_of([ordered[place] for place in places])
         values += [value for value in drawn if value]
-        data.append(curve(label, looks[label], drawn, shares, f"{escape(label)}: %{{y:.3~g}} % of circuits below %{{x:.3~g}}<extra></extra>"))
+        data.append(
+            curve(
+                label,
+                looks[label],
+                drawn,
+                shares,
+                f"{escape(label)}: %{{y:.3~g}} % of circuits below %{{x:.3~g}}<extra></extra>",
+            )
+        )
     if not data:
         return None
     layout = {"xaxis": axis(unit, True, values), "yaxis": axis("circuits (%)")}

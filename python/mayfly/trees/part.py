@@ -120,7 +120,9 @@ def simulated(
     except ValueError as error:
         raise MayflyError(str(error)) from None
     names = pl.Series([given["name"] for given in tree["classes"]], dtype=pl.String)
-    classes = pl.DataFrame(found["tree_classes"]).with_columns(name=names.gather(pl.DataFrame(found["tree_classes"])["class"]))
+    classes = pl.DataFrame(found["tree_classes"]).with_columns(
+        name=names.gather(pl.DataFrame(found["tree_classes"])["class"])
+    )
     departures = pl.DataFrame(found["departures"])
     departures = departures.select(names.gather(departures["class"]).alias(CIRCUIT), "up", "bin", "bytes")
     records = columns.records_frame(flows, pl.DataFrame(found["flows"]), tcp.mss, {})
@@ -230,4 +232,3 @@ def _peaks(departures: pl.DataFrame, bin_s: float) -> pl.DataFrame:
         peak_bytes_up=pl.col("bytes").filter(pl.col("up")).max(),
     )
     return most.with_columns(pl.col("peak_bytes_down", "peak_bytes_up").fill_null(0))
-

@@ -1,21 +1,21 @@
 """Where circuits have to be simulated together: in nodes that what their circuits send fills.
 
-Principle. Each circuit is simulated alone first, with its own ceiling only. What left it is added up at every node above
-it, in intervals of a few milliseconds. A node that serves at its ceiling would have kept back
+Principle. Each circuit is simulated alone first, with its own ceiling only. What left it is added up at every node
+above it, in intervals of a few milliseconds. A node that serves at its ceiling would have kept back
 
     w(k) = max(0, w(k - 1) + sent(k) - ceil * interval)
 
-of it at the end of interval k. As long as nothing is kept back anywhere, a simulation of the whole tree goes the very same
-way: by induction over its events, the first packet that meets another in a node would be the first to be kept back, and
-before it nothing differs. A node in which the time ``w / ceil`` exceeds `TOLERANCE_S` at any moment is *full*; all its
-circuits are simulated together, under the node and the nodes in it, and what leaves them then counts above. So the nodes
-are looked at from the bottom up. In a node that is not full a packet waits for `TOLERANCE_S` and one interval at most, by
-this sum; TCP, which would have felt that wait, is not asked.
+of it at the end of interval k. While no bucket of any node is empty, a simulation of the whole tree goes the very same
+way: by induction over its events, the first that differs would be a packet that a node keeps back, and none does. A
+node in which the time ``w / ceil`` exceeds `TOLERANCE_S` at any moment is *full*: all its circuits are simulated
+together, under it and the nodes in it, and what leaves them then counts above. So the nodes are looked at from the
+bottom up. In a node that is not full a packet waits for less than `TOLERANCE_S` and one interval, by this sum; that TCP
+would have felt such a wait is left out.
 """
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -218,7 +218,9 @@ class Found:
             for circuit in self.layout.tree.circuit
         ]
         heads = ("circuit", "parent", "ceil_down_bps", "ceil_up_bps")
-        known = pl.DataFrame(shares, schema=dict(zip(heads, (pl.String, pl.String, pl.Int64, pl.Int64), strict=True)), orient="row")
+        known = pl.DataFrame(
+            shares, schema=dict(zip(heads, (pl.String, pl.String, pl.Int64, pl.Int64), strict=True)), orient="row"
+        )
         seconds = self.bins * self.bin_s
         found = known.join(pl.concat(frames), on=CIRCUIT, how="left", maintain_order="left").with_columns(
             discipline=pl.lit(label), marks=pl.col("marks_down") + pl.col("marks_up")
@@ -358,7 +360,8 @@ class _Pool:
 
     def done(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, Outcome]]:
         """The jobs as they end. Few wait for a thread at a time, so that few results wait to be taken."""
-        waiting, pending = list(reversed(jobs)), {}
+        waiting = list(reversed(jobs))
+        pending: dict[Future[Outcome], _Job] = {}
         self._running = list(jobs)
         while waiting or pending:
             while waiting and len(pending) < 2 * self._workers:

@@ -23,7 +23,11 @@ CIRCUITS = Table(
         Column("ping_p50_ms", "float64", "ms", "Median of its pings; null where none came back.", nullable=True),
         Column("ping_p95_ms", "float64", "ms", "95th percentile of its pings.", nullable=True),
         Column(
-            "ping_least_ms", "float64", "ms", "Least ping under any discipline: that of the idle circuit.", nullable=True
+            "ping_least_ms",
+            "float64",
+            "ms",
+            "Least ping under any discipline: that of the idle circuit.",
+            nullable=True,
         ),
         Column("ping_lost", "float64", "", "Share of the pings that did not come back."),
         Column("short_flows", "int64", "", "Transfers of at most 100 kB."),
@@ -56,7 +60,12 @@ NODES = Table(
         Column("ceil_down_bps", "int64", "bit/s", "Most it may have towards the hosts."),
         Column("ceil_up_bps", "int64", "bit/s", "Most it may have from the hosts."),
         Column("full", "bool", "", "Whether its circuits were simulated together, because it was full."),
-        Column("wait_down_s", "float64", "s", "Time that packets would have waited for it at most, by what its circuits sent."),
+        Column(
+            "wait_down_s",
+            "float64",
+            "s",
+            "Time that packets would have waited for it at most, by what its circuits sent.",
+        ),
         Column("wait_up_s", "float64", "s", "The same from the hosts."),
         Column("peak_down", "float64", "", "Share of its ceiling in its busiest second; above 1 is more than it had."),
         Column("peak_up", "float64", "", "The same from the hosts."),

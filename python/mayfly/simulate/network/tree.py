@@ -6,7 +6,7 @@ several of them is another one for each, as no server is the bottleneck here.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -111,16 +111,15 @@ def native_tree(
         written, (limit, unit) = circuit.discipline, circuit.buffer or network.buffer
         if reverse:
             written = circuit.reverse_discipline or network.reverse_discipline
-            limit, unit = (
-                circuit.reverse_buffer or circuit.buffer or network.reverse_buffer or network.buffer
-            )
+            limit, unit = circuit.reverse_buffer or circuit.buffer or network.reverse_buffer or network.buffer
         one = full_packet_bytes if unit == "bytes" else 1
         limit -= one if network.buffer_counts_transmission else 0
         discipline = compared if written in ("compare", "same") else parse(written)
         return {"discipline": discipline.native, "limit": {unit: limit}}
 
-    classes = []
-    for given in (*nodes, *circuits):
+    classes: list[dict[str, Any]] = []
+    everyone: list[Node | Circuit] = [*nodes, *circuits]
+    for given in everyone:
         both = {"down": share(given, False), "up": share(given, True)}
         queues = [queue(given, False), queue(given, True)] if isinstance(given, Circuit) else None
         parent = None if given.parent is None else number.get(given.parent)
@@ -142,7 +141,7 @@ class Shaped(Dumbbell):
 
     tree: Tree
 
-    path_columns = ("down_bps", "up_bps")
+    path_columns: ClassVar[tuple[str, ...]] = ("down_bps", "up_bps")
 
     @property
     def rate_bps(self) -> int:
@@ -238,4 +237,3 @@ def shaped_of(scenario: Scenario) -> Shaped | None:
     """
     tree = scenario.network.tree
     return None if tree is None else Shaped(scenario.network, tree)
-
