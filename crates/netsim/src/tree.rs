@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use qdisc::Limit;
-use qdisc::htb::{Class, Htb, Leaf};
+use qdisc::htb::{Class, Htb, Leaf, Written};
 use units::{BitRate, Stream, Time};
 
 use crate::error::ConfigError;
@@ -77,7 +77,7 @@ impl Tree {
     /// A tree that cannot be.
     pub(crate) fn htb<'a>(&'a self, up: bool, seed: u64) -> Result<Htb, ConfigError> {
         let way = ["forward", "reverse"][usize::from(up)];
-        let mut known: HashMap<&'a (String, Vec<(String, String)>), Arc<_>> = HashMap::new();
+        let mut known: HashMap<&'a Written, Arc<Written>> = HashMap::new();
         let class = |class: &'a TreeClass| -> Class {
             let TreeClass { name, parent, down, up: back, queues } = class;
             let share = if up { back } else { down };

@@ -3,8 +3,8 @@
 The subset (documentation and examples of LibreQoS, version 2.0):
 
 - ``network.json``: an object of nodes by name, each with ``downloadBandwidthMbps`` and ``uploadBandwidthMbps`` (10^6
-  bit/s, above 0), and those in it under ``children``. ``virtual: true``: it shapes nothing, and what is in it belongs to
-  the node above. ``type``, ``id`` and ``name`` have no effect. Other keys are told and not used.
+  bit/s, above 0), and those in it under ``children``. ``virtual: true``: it shapes nothing, and what is in it belongs
+  to the node above. ``type``, ``id`` and ``name`` have no effect. Other keys are told and not used.
 - ``ShapedDevices.csv``: a line per device, with the columns ``Circuit ID``, ``Circuit Name``, ``Parent Node``,
   ``IPv4``, ``IPv6`` (addresses or networks, commas between them), ``Download Min Mbps``, ``Upload Min Mbps``,
   ``Download Max Mbps``, ``Upload Max Mbps``; other columns have no effect. Devices of one circuit share its queue.
