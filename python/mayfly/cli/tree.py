@@ -36,7 +36,7 @@ def tree(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Shapers in a tree: what each discipline would give each circuit."""
+    """Shapers in a tree: what each circuit would get."""
     session = Session(as_json, quiet, out, assets)
     from mayfly.trees.answer import tree as run
 
