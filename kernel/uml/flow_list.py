@@ -1,4 +1,4 @@
-"""A flow list over a dumbbell, in the kernel: `run` sets the path up, opens every flow at its time, watches the queue.
+"""A flow list over a network, in the kernel: `run` sets it up, opens every flow at its time, watches the queues.
 
 One process has the sockets of all hosts, and waits for all of them at once: a socket stays in the namespace in which it
 was made. Times are those of CLOCK_MONOTONIC, which all namespaces share, in seconds since the start of the run. With
@@ -18,11 +18,14 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-import dumbbell
-from flow_sockets import Tcp, Udp, listener
-from queue_counters import Queue
+import interfaces
+from datagrams import Udp
+from flow_sockets import Tcp, listener
+from namespaces import enter, shell
+from network import Host, Network
+from scripts import Script
 
-LEAD_NS = 10**9  # between the set-up and the start of the run
+LEAD_NS = 10**9  # between the set-up and the start of the run, at least
 TFD_TIMER_ABSTIME = 1
 MOST_FILES = 1_000_000
 CHANGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
@@ -53,9 +56,9 @@ class Alarm:
 class Run:
     """All flows of a list, and what is to happen when."""
 
-    def __init__(self, settings: dict, hosts: list[dumbbell.Host]):
+    def __init__(self, settings: dict, network: Network):
         self.settings = settings
-        self.hosts = hosts
+        self.hosts = network.hosts
         self.poll = select.epoll()
         self.files: dict[int, object] = {}
         self.flows: list = []
@@ -64,29 +67,33 @@ class Run:
         self.count = 0
         self.inside = ""
         self.samples: list[dict] = []
-        self.looks: list[int] = []
+        self.looks: list[list[int]] = []
         self.ended = 0
         self.stopped = False
-        dumbbell.enter("r1")
-        self.queue = Queue("to_r2", 0x10)
-        dumbbell.enter("r2")
-        self.reverse = Queue("to_r1", 0x10)
+        self.queues = network.queues()
+        self.watched = 2 * settings["network"]["watched"]
         self.listeners = []
-        for host in hosts:
+        for host in self.hosts:
             if host.crowd:
                 continue
             self.enter(host)
             self.listeners.append(listener(settings["window_bytes"]))
         for found in self.listeners:
-            self.poll.register(found, select.EPOLLIN)
-            self.files[found.fileno()] = found
+            self.open(found)
         self.alarm = Alarm()
         # Told once for each time that it is set: nobody reads it.
         self.poll.register(self.alarm.file, select.EPOLLIN | select.EPOLLET)
+        self.open_of: dict[int, int] = {}
+        self.waiting: dict[int, list] = {}
         for row in settings["flows"]:
-            flow = (Udp if row["udp"] else Tcp)(self, row)
+            flow = (Udp if row["udp"] else Script if row["script"] else Tcp)(self, row)
             self.flows.append(flow)
-            self.at(row["start_s"], flow.start)
+            if row["stage"] is not None:
+                self.open_of[row["stage"]] = self.open_of.get(row["stage"], 0) + 1
+            if row["after"] is None:
+                self.at(row["start_s"], flow.start)
+            else:
+                self.waiting.setdefault(row["after"], []).append(flow)
 
     @property
     def now(self) -> float:
@@ -100,16 +107,26 @@ class Run:
         """
         self.now_ns = time.monotonic_ns() - self.zero_ns
 
-    def enter(self, host: dumbbell.Host) -> None:
+    def enter(self, host: Host) -> None:
         """Sockets are made at `host` from now on."""
         if self.inside != host.name:
-            dumbbell.enter(host.name)
+            enter(host.name)
             self.inside = host.name
 
     def at(self, instant: float, action) -> None:
         """Has `action` called, that many seconds after the start of the run."""
         self.count += 1
         heapq.heappush(self.agenda, (round(instant * 1e9), self.count, action))
+
+    def after(self, ns: int, action) -> None:
+        """Has `action` called, that many nanoseconds from now."""
+        self.count += 1
+        heapq.heappush(self.agenda, (self.now_ns + ns, self.count, action))
+
+    def open(self, door) -> None:
+        """Accepts what comes to a listener."""
+        self.poll.register(door, select.EPOLLIN)
+        self.files[door.fileno()] = door
 
     def watch(self, socket, owner, events: int = CHANGES) -> None:
         """Tells `owner` of every change of the socket: what is there is read or sent at once, to the end.
@@ -122,6 +139,16 @@ class Run:
     def forget(self, socket) -> None:
         del self.files[socket.fileno()]
         socket.close()
+
+    def is_over(self, flow) -> None:
+        """A flow is over for those that wait for its stage: they start, each its time after the last flow of it."""
+        stage = flow.row["stage"]
+        if stage is None:
+            return
+        self.open_of[stage] -= 1
+        if not self.open_of[stage]:
+            for one in self.waiting.get(stage, ()):
+                self.at(self.now + one.row["start_s"], one.start)
 
     def has_ended(self) -> None:
         """A flow is over."""
@@ -139,19 +166,20 @@ class Run:
         """The end of the warm-up."""
         self.first = self.counters()
 
-    def counters(self) -> dict:
-        return {"forward": self.queue.look(), "reverse": self.reverse.look()}
+    def counters(self) -> list[dict]:
+        """Of all interfaces."""
+        return [queue.look() for queue in self.queues]
 
     def look(self) -> None:
-        self.looks.append(self.queue.look()["backlog_packets"])
+        self.looks.append([queue.look()["backlog_packets"] for queue in self.queues])
 
     def sample(self) -> None:
-        """A row of samples; the queue's mean length is that of the looks since the row before."""
+        """A row of samples; the mean lengths of the queues are those of the looks since the row before."""
         self.look()
         progress = [self.flows[row].received for row in self.settings["watched"]]
-        mean = sum(self.looks) / len(self.looks)
-        row = {"time_s": self.now, "queue_mean_packets": mean, "progress": progress}
-        self.samples.append(row | self.queue.look())
+        means = [sum(looks) / len(looks) for looks in zip(*self.looks, strict=True)]
+        row = {"time_s": self.now, "queue_mean_packets": means[self.watched], "means": means, "progress": progress}
+        self.samples.append(row | self.queues[self.watched].look())
         self.looks = []
 
     def plan_samples(self) -> None:
@@ -171,7 +199,8 @@ class Run:
                 self.at(k * interval, flow.look)
 
     def accept(self, listener) -> None:
-        while True:
+        # The listener of one flow is closed with its connection.
+        while listener.fileno() >= 0:
             try:
                 connection, peer = listener.accept()
             except BlockingIOError:
@@ -181,7 +210,8 @@ class Run:
 
     def go(self) -> None:
         """Runs to the end of the run."""
-        self.zero_ns = time.monotonic_ns() + LEAD_NS
+        # A whole second: how a run meets the ticks of the kernel does not depend on how long the set-up took.
+        self.zero_ns = (time.monotonic_ns() // LEAD_NS + 2) * LEAD_NS
         self.wake()
         self.at(self.settings["warm_up_s"], self.begin)
         self.plan_samples()
@@ -204,7 +234,7 @@ class Run:
         """Closes what is open, so that another run can follow: transfers that have not ended are reset."""
         for flow in self.flows:
             flow.close()
-        for found in (self.poll, self.queue.link, self.reverse.link, *self.listeners):
+        for found in (self.poll, *(queue.link for queue in self.queues), *self.listeners):
             found.close()
         os.close(self.alarm.file)
 
@@ -215,36 +245,43 @@ def run(settings: dict) -> dict:
     Parameters
     ----------
     settings : dict
-        Path: ``hosts``, ``rate_bps``, ``reverse_rate_bps``, ``delay_s``, ``overhead_bytes``, ``mtu``, ``mss``,
-        ``window_bytes`` (0: the kernel's own), ``leaf``, ``reverse_leaf`` (as tc takes them), ``route`` (options of the
-        hosts' routes), ``sysctl`` (of the hosts), ``module_parameters``. Run: ``duration_s``, ``warm_up_s``,
+        ``network``: as of `network`. Hosts: ``mss``, ``window_bytes`` (0: the kernel's own), ``route`` (options of
+        their routes), ``sysctl``, ``module_parameters``. Run: ``duration_s``, ``warm_up_s``,
         ``stop_when_idle``, ``sample_interval_s``, ``looks`` (at the queue, per sample), ``watched`` (flows),
-        ``rtt_interval_s``. ``marks``: by code the mark that it stands for, as routers read it from the DSCP. ``flows``:
-        rows with ``start_s``, ``src``, ``dst`` (numbers of hosts), ``code`` (0: none), ``udp``; TCP: ``size_bytes``,
-        ``endless``, ``receiver_opens``, ``congestion``, ``paced``; UDP: ``packets``, ``payload_bytes``, ``gap_s``,
-        ``traced``.
+        ``rtt_interval_s``. ``marks``: by code the mark that it stands for, as routers read it from the DSCP. ``fin``:
+        whether connections are closed. ``last_port``: beyond are those of flows with a round-trip time of their own.
+        ``flows``: rows with ``start_s`` (since the end of stage ``after``, if that is not null), ``stage``, ``src``,
+        ``dst`` (numbers of hosts), ``own`` (null, or the end, ``src`` or ``dst``, at which the flow has a port of its
+        own, and that port), ``code`` (0: none), ``udp``; TCP: ``size_bytes``, ``endless``, ``receiver_opens``,
+        ``congestion``, ``paced``, ``script`` (null, or trains: ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``,
+        ``parts`` as pairs of end and number); UDP: ``packets``, ``payload_bytes``, ``gap_s``, or ``bursts`` (null, or
+        lists of start and gap, ns, packets, payload), ``traced``, ``echo``.
 
     Returns
     -------
     dict
-        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples``; counters of the queues, ``forward`` and ``reverse``,
-        at the end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that tc tells of the forward one.
+        ``kernel``, ``end_s``, ``flows`` (a row each), ``samples`` (of the queue of interest; ``means``, mean lengths of
+        all); counters of all queues at the end of the warm-up and of the run, ``first`` and ``last``; ``leaf``, all that
+        tc tells of the queue of interest.
     """
     return carried(settings, prepared(settings))
 
 
-def prepared(settings: dict) -> list[dumbbell.Host]:
-    """Sets the path up."""
+def prepared(settings: dict) -> Network:
+    """Sets the network up."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
     Path("/proc/sys/net/core/somaxconn").write_text("65535")
-    return dumbbell.set_up(settings)
+    network = Network(settings)
+    network.set_up()
+    return network
 
 
-def carried(settings: dict, hosts: list[dumbbell.Host]) -> dict:
-    """The flows over a path that is set up."""
-    found = Run(settings, hosts)
+def carried(settings: dict, network: Network) -> dict:
+    """The flows over a network that is set up."""
+    found = Run(settings, network)
     found.go()
-    shown = json.loads(dumbbell.shell("tc -s -j -n r1 qdisc show dev to_r2"))
+    router, device = network.watched
+    shown = json.loads(shell(f"tc -s -j -n {router} qdisc show dev {device}"))
     told = {
         "kernel": os.uname().release,
         "end_s": found.end_s,
@@ -252,7 +289,7 @@ def carried(settings: dict, hosts: list[dumbbell.Host]) -> dict:
         "samples": found.samples,
         "first": found.first,
         "last": found.last,
-        "leaf": next(row for row in shown if row["handle"] == dumbbell.LEAF),
+        "leaf": next(row for row in shown if row["handle"] == interfaces.LEAF),
     }
     found.close()
     return told

@@ -1,20 +1,19 @@
-"""Flows as sockets of one process: each a TCP transfer, to the end of its tear-down, or UDP at a constant rate."""
+"""TCP transfers as sockets of one process, each to the end of its tear-down."""
 
 import select
 import socket
 import struct
 
 LISTEN_PORT = 5001
-FIRST_PORT, LAST_PORT = 10_000, 65_000  # of openers; a connection has a port of its own for the whole run
+FIRST_PORT = 10_000  # of openers; a connection has a port of its own for the whole run
 TCP_CLOSE = 7
-SETTLED_S = 5.0  # after its last packet a UDP flow that lost some counts as ended
 CHUNK = bytes(1 << 18)
 BUFFER = bytearray(1 << 18)
 SO_RCVBUFFORCE, SO_MAX_PACING_RATE = 33, 47
-NUMBER = struct.Struct("=Q")  # of a datagram of a traced flow, at its beginning
 BUFFER_BYTES = 16 << 20
 INFO_BYTES = 232
-FIELDS = {"rtt": 68, "cwnd": 80, "total_retrans": 100, "segs_out": 136, "segs_in": 140, "delivered_ce": 196}
+FIELDS = {"rtt": 68, "cwnd": 80, "total_retrans": 100, "segs_out": 136, "segs_in": 140, "data_segs_out": 156}
+FIELDS |= {"delivered_ce": 196}
 """Offsets of unsigned 32-bit fields in struct tcp_info (linux/tcp.h)."""
 
 
@@ -41,9 +40,9 @@ def coded(found: socket.socket, code: int) -> socket.socket:
     return found
 
 
-def listener(window_bytes: int) -> socket.socket:
+def listener(window_bytes: int, port: int = LISTEN_PORT) -> socket.socket:
     found = bounded(socket.socket(), window_bytes)
-    found.bind(("", LISTEN_PORT))
+    found.bind(("", port))
     found.listen(65535)
     found.setblocking(False)
     return found
@@ -54,6 +53,9 @@ class Tcp:
 
     The sender of the data closes after its last byte, the receiver when that has come. The transfer has ended when the
     receiver's socket is closed: with the acknowledgement of its FIN.
+
+    A flow with a round-trip time of its own has a port of its own at one end, by which the access link there tells it
+    (`interfaces`): that end opens from it, or waits at it to be opened.
     """
 
     ports: dict[int, int] = {}
@@ -62,29 +64,42 @@ class Tcp:
         self.run, self.row = run, row
         self.left = row["size_bytes"]
         self.received = 0
-        self.sender = self.receiver = None
+        self.sender = self.receiver = self.door = None
+        self.begun_s: float | None = None
         self.times: dict[str, float] = {}
         self.infos: dict[str, dict] = {}
         self.rtt_sum_s, self.rtt_looks = 0.0, 0
         self.over = self.gave_up = False
 
     def start(self) -> None:
+        self.begun_s = self.run.now
         opener, other = ("dst", "src") if self.row["receiver_opens"] else ("src", "dst")
         number = self.row[opener]
         host, peer = self.run.hosts[number], self.run.hosts[self.row[other]]
-        port = Tcp.ports.get(number, FIRST_PORT)
-        if port > LAST_PORT:
-            raise RuntimeError(f"host {host.name} opens more than {LAST_PORT - FIRST_PORT + 1} connections")
-        Tcp.ports[number] = port + 1
+        own_end, own_port = self.row["own"] or ("", 0)
+        port = own_port if own_end == opener else self.next_port(number, host.name)
+        if own_end == other:
+            self.run.enter(peer)
+            self.door = listener(self.run.settings["window_bytes"], own_port)
+            self.run.open(self.door)
         self.run.enter(host)
         connection = coded(bounded(socket.socket(), self.run.settings["window_bytes"]), self.row["code"])
         connection.setblocking(False)
         connection.bind((host.address, port))
         self.has(connection, opener)
         self.run.accepting[(host.address, port)] = self
-        connection.connect_ex((peer.address, LISTEN_PORT))
+        connection.connect_ex((peer.address, own_port if self.door else LISTEN_PORT))
+
+    def next_port(self, number: int, name: str) -> int:
+        last = self.run.settings["last_port"]
+        port = Tcp.ports.get(number, FIRST_PORT)
+        if port > last:
+            raise RuntimeError(f"host {name} opens more than {last - FIRST_PORT + 1} connections")
+        Tcp.ports[number] = port + 1
+        return port
 
     def accepted(self, connection: socket.socket) -> None:
+        self.shut_door()
         coded(connection, self.row["code"])
         self.has(connection, "src" if self.row["receiver_opens"] else "dst")
 
@@ -143,6 +158,11 @@ class Tcp:
             self.times["finish_s"] = self.run.now
             self.end()
 
+    def shut_door(self) -> None:
+        if self.door is not None:
+            self.run.forget(self.door)
+            self.door = None
+
     def fail(self) -> None:
         self.gave_up = True
         self.end()
@@ -156,6 +176,8 @@ class Tcp:
         for connection in (self.sender, self.receiver):
             if connection is not None:
                 self.run.forget(connection)
+        self.shut_door()
+        self.run.is_over(self)
         self.run.has_ended()
 
     def ends(self) -> dict[str, dict]:
@@ -163,6 +185,7 @@ class Tcp:
         return {name: info(connection) for name, connection in both.items() if connection is not None}
 
     def close(self) -> None:
+        self.shut_door()
         for connection in (self.sender, self.receiver):
             if connection is not None and connection.fileno() >= 0:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -177,73 +200,6 @@ class Tcp:
     def told(self) -> dict:
         """What came of the transfer."""
         infos = self.infos if self.over else self.ends()
-        found = {"received_bytes": self.received, "gave_up": self.gave_up, **self.times, **infos}
+        known = {"received_bytes": self.received, "gave_up": self.gave_up, "begun_s": self.begun_s}
+        found = {**known, **self.times, **infos}
         return found | ({"rtt_mean_s": self.rtt_sum_s / self.rtt_looks} if self.rtt_looks else {})
-
-
-class Udp:
-    """So many packets of one length at a constant rate; of a traced flow, when each was sent and when it came."""
-
-    port = 20_000
-
-    def __init__(self, run, row: dict):
-        self.run, self.row = run, row
-        self.left = row["packets"]
-        self.sent = self.arrived = self.received = 0
-        self.times: dict[str, float] = {}
-        self.sockets = []
-        self.payload = bytearray(row["payload_bytes"])
-        self.sent_s: list[float] = []
-        self.received_s: list[float | None] = []
-
-    def start(self) -> None:
-        ends = [self.run.hosts[self.row[end]] for end in ("src", "dst")]
-        # Ports of their own: flows are told apart by them.
-        Udp.port = Udp.port + 1 if Udp.port < LAST_PORT else 20_001
-        for host, other in (ends, ends[::-1]):
-            self.run.enter(host)
-            one = coded(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), self.row["code"])
-            one.setblocking(False)
-            one.bind((host.address, Udp.port))
-            one.connect((other.address, Udp.port))
-            self.sockets.append(one)
-        self.run.watch(self.sockets[1], self, select.EPOLLIN)
-        self.send()
-
-    def send(self) -> None:
-        if self.row["traced"]:
-            NUMBER.pack_into(self.payload, 0, self.sent)
-            self.sent_s.append(self.run.now)
-            self.received_s.append(None)
-        self.sockets[0].send(self.payload)
-        self.left -= 1
-        self.sent += 1
-        if self.left:
-            self.run.at(self.row["start_s"] + self.sent * self.row["gap_s"], self.send)
-        else:
-            self.run.at(self.run.now + SETTLED_S, self.settle)
-
-    def settle(self) -> None:
-        """What has not arrived by now was dropped."""
-        self.left = -1
-        self.run.forget(self.sockets[1])
-        self.sockets[0].close()
-        self.run.has_ended()
-
-    def close(self) -> None:
-        for one in self.sockets:
-            one.close()
-
-    def ready(self, file: int, events: int) -> None:
-        self.received += self.sockets[1].recv_into(BUFFER)
-        self.arrived += 1
-        self.times.setdefault("first_data_s", self.run.now)
-        self.times["last_data_s"] = self.run.now
-        if self.row["traced"]:
-            self.received_s[NUMBER.unpack_from(BUFFER)[0]] = self.run.now
-
-    def told(self) -> dict:
-        """What came of the packets."""
-        settled = self.left < 0 or (self.left == 0 and self.arrived == self.sent)
-        found = {"sent": self.sent, "arrived": self.arrived, "settled": settled, **self.times}
-        return found | ({"sent_s": self.sent_s, "received_s": self.received_s} if self.row["traced"] else {})

@@ -22,7 +22,7 @@ import termios
 import time
 from pathlib import Path
 
-from dumbbell import add_namespace, enter, shell, switch_offloads_off
+from namespaces import add_namespace, enter, shell, switch_offloads_off
 
 ETH_P_IP, ETHERNET, IP_HEADER, TCP_HEADER, TIMESTAMPS = 0x0800, 14, 20, 20, 12
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33

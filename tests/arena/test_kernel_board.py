@@ -12,6 +12,7 @@ from mayfly.arena.experiments import EXPERIMENTS
 from mayfly.arena.trial import Trial
 from mayfly.discipline_registry import parse
 from mayfly.engines import guest, linux
+from mayfly.engines.network import links_of
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import named, run_one
 
@@ -56,7 +57,7 @@ class Here:
         pass
 
 
-def board(folder, experiments=("spaced", "load-104", "pages", "cell-30")):
+def board(folder, experiments=("spaced", "load-104", "scalable-50", "cell-30")):
     return arena(folder, "fifo,fq_codel", list(experiments), engine="linux", quick=True, seeds=2, make_workers=Here)
 
 
@@ -67,14 +68,14 @@ def test_the_board_is_that_of_the_kernel_and_the_page_says_what_differs(kernel, 
     # The names have changed places, and so have the figures.
     assert there["fifo"].mean == here["fq_codel"].mean < here["fifo"].mean == there["fq_codel"].mean
     assert {row.experiment for row in found.rows} == {"spaced", "load-104"}
-    assert found.absent.keys() == {"pages", "cell-30"} and "802.11" not in found.absent["pages"]
-    assert "wired dumbbells only" in found.absent["cell-30"]
+    assert found.absent.keys() == {"scalable-50", "cell-30"} and "802.11" not in found.absent["scalable-50"]
+    assert "wired networks only" in found.absent["cell-30"]
     page = found.write_page(tmp_path / "arena-kernel.md").read_text()
     assert "mayfly arena --engine linux --quick --seeds 2" in page.replace("--disciplines fifo,fq_codel ", "")
     assert "Linux 6.1.192-2, seeds 1 to 2" in page and "chance is not judged" not in page
     differing = page.partition("## Simulator and kernel")[2].partition("\n## ")[0]
     assert "spaced sender: attacker's fair shares | fifo" in differing and "| trails |" in differing
-    assert "wired dumbbells only" in page.partition("## What the kernel does not run")[2]
+    assert "wired networks only" in page.partition("## What the kernel does not run")[2]
     document = json.loads(json.dumps(found.document()))
     assert document["engine"] == "linux" and document["simulator"]["engine"] == "simulator"
     assert document["absent"].keys() == found.absent.keys()
@@ -122,7 +123,8 @@ def test_results_of_a_kernel_are_those_of_its_guest_programs_and_of_the_simulato
     seen = [key()]
     (uml / "random_netlink.py").write_text("# no run of the arena has it\n")
     assert key() == seen[0]
-    for name in ("init.py", "flow_list.py", "dumbbell.py", "flow_sockets.py", "queue_counters.py", "modules.py"):
+    own = ("namespaces.py", "interfaces.py", "network.py")
+    for name in ("init.py", "flow_list.py", *own, "flow_sockets.py", "queue_counters.py", "modules.py"):
         path = uml / name
         path.write_text(path.read_text() + "\n# other\n")
         seen.append(key())
@@ -137,7 +139,7 @@ def test_a_buffer_in_bytes_is_as_many_full_packets():
     here, there = Trial("rate-50", "fq_codel", 1, True).loaded(), there.loaded()
     limit, unit = here.network.buffer
     assert unit == "bytes" and there.network.buffer == (limit // 1500, "packets")
-    assert linux.leaves_of(there, parse("fq_codel"))["leaf"].startswith("fq_codel limit 275")
+    assert links_of(there, parse("fq_codel"))[0]["ways"][0]["leaf"].startswith("fq_codel limit 275")
 
 
 def test_what_has_no_kernel_is_refused_before_anything_runs(monkeypatch, tmp_path):
@@ -156,4 +158,4 @@ def test_what_has_no_kernel_is_refused_before_anything_runs(monkeypatch, tmp_pat
 def test_the_wired_rows_the_gaming_and_the_overload_all_run_there():
     names = [one.id for one in EXPERIMENTS if one.quick_s]
     gone = in_kernel.absent(names, quick=True)
-    assert set(gone) == {"pages", "scalable-50", "cell-30", "cell-300", "cell-n", "slow-station"}
+    assert set(gone) == {"scalable-50", "cell-30", "cell-300", "cell-n", "slow-station"}

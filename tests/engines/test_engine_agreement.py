@@ -115,6 +115,6 @@ def test_the_kernel_engine_takes_every_case(name):
     linux.refuse(scenario)
     linux.refuse_flows(scenario, flows)
     for discipline in case.disciplines:
-        assert linux.guest_settings(scenario, parse(discipline), flows)["leaf"]
+        assert linux.guest_settings(scenario, parse(discipline), flows)["network"]["links"][0]["ways"][0]["leaf"]
     groups = {what.removeprefix("share ") for what in case.quantities if what.startswith("share ")}
     assert groups <= set(flows["group"].to_list())

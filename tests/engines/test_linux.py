@@ -8,6 +8,7 @@ import pytest
 import mayfly
 from mayfly.discipline_registry import parse
 from mayfly.engines import engine, guest, linux
+from mayfly.engines.network import MANY_HOSTS, MOST_HOSTS
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of
 from mayfly.simulate.alone import PathsAlone
@@ -21,16 +22,18 @@ def told(settings: dict, module: str = "", program: str = "") -> dict:
     flows = []
     for row in settings["flows"]:
         end = row["start_s"] + 0.1
-        times = {"first_data_s": end - 0.05, "last_data_s": end - 0.01, "finish_s": end}
+        times = {"first_data_s": end - 0.05, "last_data_s": end - 0.01, "finish_s": end, "begun_s": row["start_s"]}
         if row["udp"]:
-            flows.append({"sent": row["packets"], "arrived": row["packets"] - 1, "settled": True, **times})
+            arrived = row["packets"] - 1
+            own = {"sent": row["packets"], "arrived": arrived, "received_bytes": arrived * row["payload_bytes"]}
+            flows.append(own | {"settled": True, **times})
         else:
             ends = {"sender": {"segs_out": 7, "segs_in": 3, "total_retrans": 1, "delivered_ce": 0}}
             ends["receiver"] = {"segs_out": 3, "segs_in": 6}
             flows.append({"received_bytes": row["size_bytes"], "gave_up": False, **times, **ends})
-    sample = {"time_s": 1.0, "queue_mean_packets": 0.5, "progress": [1] * len(settings["watched"]), **COUNTERS}
-    zero = {"forward": dict.fromkeys(COUNTERS, 0), "reverse": dict.fromkeys(COUNTERS, 0)}
-    last = {"forward": COUNTERS, "reverse": COUNTERS}
+    sample = {"time_s": 1.0, "queue_mean_packets": 0.5, "means": [0.5, 0.1], **COUNTERS}
+    sample["progress"] = [1] * len(settings["watched"])
+    zero, last = [dict.fromkeys(COUNTERS, 0)] * 2, [COUNTERS] * 2
     whole = {"kernel": "6.1.0", "end_s": settings["duration_s"], "leaf": {"drops": 3}}
     return whole | {"flows": flows, "samples": [sample], "first": zero, "last": last}
 
@@ -83,8 +86,8 @@ def test_records_tell_what_came_of_each_flow(kernel):
 def test_hosts_of_either_side_are_those_of_the_flows():
     scenario = load_scenario("wired", {"network.exit_rate": "20mbit", "network.exit_delay": "3ms"})
     settings = linux.guest_settings(scenario, parse("fifo"), flow_list(FLOWS, mss=1460))
-    sides = [(host["side"], host["out_bps"], host["delay_s"]) for host in settings["hosts"]]
-    assert sides == [("left", 10**8, 0.001)] * 2 + [("right", 2 * 10**7, 0.003)] * 2
+    sides = [(host["router"], host["out_bps"], host["delay_s"]) for host in settings["network"]["hosts"]]
+    assert sides == [(0, 10**8, 0.001)] * 2 + [(1, 2 * 10**7, 0.003)] * 2
     assert [(row["src"], row["dst"]) for row in settings["flows"]] == [(0, 2), (1, 3), (3, 0)]
     udp = settings["flows"][1]
     assert (udp["packets"], udp["payload_bytes"], udp["gap_s"]) == (10, 1472, pytest.approx(0.012))
@@ -93,9 +96,7 @@ def test_hosts_of_either_side_are_those_of_the_flows():
 @pytest.mark.parametrize(
     ("scenario", "message"),
     [
-        ("wlan", r"network.wlan: --engine linux has wired dumbbells only"),
-        ("parking-lot", r"network.topology = parking-lot: --engine linux has dumbbells only"),
-        ("pages", r"(stage|script|after): --engine linux has no "),
+        ("wlan", r"network.wlan: --engine linux has wired networks only"),
     ],
 )
 def test_what_the_kernel_engine_cannot_do_is_refused_before_anything_runs(scenario, message):
@@ -130,10 +131,33 @@ def test_the_newest_kernel_runs_where_it_is_asked_for(monkeypatch, tmp_path):
         guest.kernel()
 
 
-def test_losses_of_the_link_are_refused():
-    lossy = scenario_of({"network": {"loss": 0.1}, "workload": {"load": "1mbit"}}, "example")
-    with pytest.raises(MayflyError, match=r"network.loss = 0.1: must be 0 with --engine linux"):
-        mayfly.compare(lossy, "fifo", engine=engine("linux"))
+def test_packets_by_name_are_refused():
+    named = {"network": {"impairment": [{"segment": 3, "do": "drop"}]}, "workload": {"load": "1mbit"}}
+    with pytest.raises(MayflyError, match=r"network.impairment: must be absent with --engine linux"):
+        mayfly.compare(scenario_of(named, "example"), "fifo", engine=engine("linux"))
+
+
+def test_a_graph_is_links_with_what_the_network_says_and_paths_by_delay():
+    links = [
+        {"from": "a", "to": "c", "delay": "30ms"},
+        {"from": "b", "to": "a", "rate": "5mbit", "delay": "5ms", "loss": 0.1, "discipline": "codel"},
+        {"from": "b", "to": "c", "delay": "7ms", "reverse_delay": "40ms", "buffer": 50},
+    ]
+    hosts = [{"at": "a", "name": "one", "first": 10, "count": 300}, {"at": "c", "name": "two", "access_delay": "2ms"}]
+    network = {"topology": "graph", "link": links, "hosts": hosts, "reverse_rate": "3mbit", "loss": 0.01}
+    scenario = scenario_of({"network": network, "workload": {"load": "1mbit"}, "tcp": {"preset": "linux"}}, "example")
+    flows = flows_of(src=["10", "300", "two"], dst=["two", "two", "10"], size_packets=[1] * 3)
+    asked = linux.job(scenario, parse("fq_codel"), flows)
+    ways = [way for link in asked.laid.links for way in link["ways"]]
+    assert [way["rate_bps"] for way in ways] == [10**7, 3 * 10**6, 5 * 10**6, 5 * 10**6, 10**7, 3 * 10**6]
+    assert [way["loss"] for way in ways] == [0.01, 0.01, 0.1, 0.1, 0.01, 0.01]
+    assert [way["leaf"].split()[0] for way in ways[:3]] == ["fq_codel", "bfifo", "codel"] or ways[1]["leaf"]
+    # Three hosts have flows. Forth by b, 12 ms; back 30 ms straight, where b would be 45.
+    assert [(host["router"], host["number"]) for host in asked.laid.hosts] == [(0, 0), (0, 1), (1, 0)]
+    assert [way["delay_s"] for way in asked.laid.path(0)] == [0.005, 0.007]
+    assert [way["delay_s"] for way in asked.laid.path(2)] == [0.03]
+    with pytest.raises(MayflyError, match="src = 9: no such host in the network"):
+        linux.job(scenario, parse("fifo"), flows.with_columns(src=pl.lit("9")))
 
 
 def flows_of(**columns) -> pl.DataFrame:
@@ -160,7 +184,7 @@ def test_marks_are_codes_that_routers_know():
 
 
 def test_many_hosts_of_udp_share_a_namespace():
-    count = linux.MOST_HOSTS + 10
+    count = MANY_HOSTS + 10
     senders = [*range(count), 3]
     flows = flows_of(
         src=senders,
@@ -170,26 +194,71 @@ def test_many_hosts_of_udp_share_a_namespace():
         packet_bytes=[1028] * count + [None],
         rate_bps=[1e6] * count + [None],
     )
-    hosts = settings_of(flows)["hosts"]
-    left = [host for host in hosts if host["side"] == "left"]
+    hosts = settings_of(flows)["network"]["hosts"]
+    left = [host for host in hosts if host["router"] == 0]
     assert len(left) == count and sum(not host["crowd"] for host in left) == 1
     crowd = [host["number"] for host in left if host["crowd"]]
     assert sorted(crowd) == list(range(count - 1))
-    assert [host["crowd"] for host in hosts if host["side"] == "right"] == [False]
-    tcp = flows.with_columns(protocol=pl.lit("tcp"), packet_bytes=None, rate_bps=None)
-    with pytest.raises(MayflyError, match="src: 260 hosts with TCP: must be at most 250 at a side"):
+    assert [host["crowd"] for host in hosts if host["router"] == 1] == [False]
+    count = MOST_HOSTS + 10
+    tcp = flows_of(src=list(range(count)), size_bytes=[1000] * count)
+    with pytest.raises(MayflyError, match="src: 1010 hosts with TCP: must be at most 1000 at a side"):
         settings_of(tcp)
 
 
 def test_a_host_has_the_round_trip_time_of_its_flows():
     flows = flows_of(src=[0, 1, 2], size_packets=[10] * 3, rtt_s=[0.01, 0.2, None])
-    left = [host["delay_s"] for host in settings_of(flows)["hosts"] if host["side"] == "left"]
+    left = [host["delay_s"] for host in settings_of(flows)["network"]["hosts"] if host["router"] == 0]
     # Half of it, less 1 ms of the link and 1 ms of the other end; the scenario's own 1 ms.
     assert left == pytest.approx([0.003, 0.098, 0.001])
-    with pytest.raises(MayflyError, match="rtt_s: flows of one host must have one round-trip time"):
-        settings_of(flows.with_columns(src=pl.lit("1")))
-    with pytest.raises(MayflyError, match=r"rtt_s = 0\.001: must be at least 4 ms, that of the other links"):
-        settings_of(flows.with_columns(rtt_s=0.001))
+    # Where the links take longer already, their delay stays, as in the simulator.
+    assert settings_of(flows.with_columns(rtt_s=0.001))["network"]["hosts"][0]["delay_s"] == 0
+
+
+def test_flows_of_one_host_with_other_round_trip_times_have_links_of_their_own():
+    flows = flows_of(
+        src=[1, 9, 1, 2],
+        dst=[9, 1, 9, 9],
+        size_packets=[10] * 4,
+        rtt_s=[0.01, 0.2, None, 0.03],
+        direction=["down", "up", "down", "down"],
+    )
+    settings = settings_of(flows)
+    left = [host for host in settings["network"]["hosts"] if host["router"] == 0]
+    # As the simulator: at the left end, which receives where the direction is up.
+    assert [row["own"] for row in settings["flows"]] == [("src", 65_000), ("dst", 64_999), ("src", 64_998), None]
+    delays = [0.003, 0.098, 0.001]
+    assert left[0]["own"] == [(65_000 - k, pytest.approx(delay)) for k, delay in enumerate(delays)]
+    assert left[1]["own"] == [] and left[1]["delay_s"] == pytest.approx(0.013) and settings["last_port"] == 64_997
+
+
+def test_a_host_that_others_send_to_has_no_delay_of_its_own_flows():
+    # Before: a ping between hosts that send to each other took its round-trip time twice.
+    flows = flows_of(
+        src=[1, 2], dst=[2, 1], direction=["down", "up"], size_packets=[10] * 2, rtt_s=[0.05, 0.05]
+    )  # fmt: skip
+    settings = settings_of(flows, **{"network.symmetric": True})
+    assert [row["own"] for row in settings["flows"]] == [("src", 65_000), ("src", 65_000)]
+    assert [host["delay_s"] for host in settings["network"]["hosts"]] == [0.001, 0.001]
+    assert [row["own"] for row in settings_of(flows)["flows"]] == [None, None]
+
+
+def test_scripts_are_trains_of_the_flow_and_against_it():
+    flows = flows_of(script=["up 400 | wait 20ms | down 3000 parts 3000,100 pace 1ms", None], size_bytes=[3400, 10])
+    first, second = settings_of(flows.with_columns(direction=pl.lit("down"), opened_by=pl.lit("receiver")))["flows"]
+    up, down = first["script"]
+    assert (up["forward"], up["bytes"], down["forward"], down["wait_ns"]) == (False, 400, True, 20_000_000)
+    assert down["pace_ns"] == 1_000_000 and down["parts"] == [(100, 2), (3000, 1)] and second["script"] is None
+    streams = flows_of(script=["down 90000 streams 30000,60000"])
+    with pytest.raises(MayflyError, match="script: streams: --engine linux has TCP, where a connection is one stream"):
+        settings_of(streams)
+
+
+def test_applications_in_the_loop_are_refused():
+    video = "call(duration_s=60, start_bps=300000, min_bps=100000, max_bps=2500000, fps=30, variation=0.15, "
+    video += "audio_bytes=160, pacing=1.5, feedback_s=0.1)"
+    with pytest.raises(MayflyError, match="application: --engine linux has no applications in the loop"):
+        settings_of(flows_of(application=[video]))
 
 
 def test_a_traced_datagram_waits_for_what_is_not_the_links(monkeypatch):
@@ -202,7 +271,8 @@ def test_a_traced_datagram_waits_for_what_is_not_the_links(monkeypatch):
 
     def heard(settings, module="", program=""):
         found = told(settings)
-        found["flows"][0] |= {"sent_s": [0.0, 0.008, 0.016], "received_s": [links_s, 0.008 + links_s + 0.002, None]}
+        came = [links_s, 0.008 + links_s + 0.002, None]
+        found["flows"][0] |= {"sent_s": [0.0, 0.008, 0.016], "received_s": came, "returned_s": [None] * 3}
         return found
 
     monkeypatch.setattr(guest, "run", heard)

@@ -80,7 +80,9 @@ def test_every_leaf_carries_the_transfers(monkeypatch):
     runs = [engine.guest_settings(scenario, one, flow_list(flows)) for one in chosen]
     modules = sorted({leaf.module for leaf in leaves().values()} - {""})
     told = guest.run("leaves.py", {"runs": runs}, modules=tuple(modules))
-    assert [row["leaf"]["kind"] for row in told] == [settings["leaf"].split()[0] for settings in runs]
+    assert [row["leaf"]["kind"] for row in told] == [
+        settings["network"]["links"][0]["ways"][0]["leaf"].split()[0] for settings in runs
+    ]
     told = iter(told)
     monkeypatch.setattr(engine.os, "cpu_count", lambda: 1)  # one after the other, as they come
     monkeypatch.setattr(engine.guest, "run", lambda settings, module: next(told))

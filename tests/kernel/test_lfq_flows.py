@@ -8,6 +8,7 @@ import mayfly
 from mayfly.discipline_registry import parse
 from mayfly.engines import engine as engine_named
 from mayfly.engines import linux
+from mayfly.engines.network import MANY_HOSTS
 from mayfly.scenario.scenario import load_scenario
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 
@@ -104,7 +105,7 @@ def test_the_kernel_engine_and_the_simulator_agree_about_marks():
 
 def test_an_empty_queue_makes_no_datagram_wait_and_a_crowd_arrives():
     # 300 senders with an address each, 4 packets in 0.1 s; one of them is traced.
-    count = linux.MOST_HOSTS + 50
+    count = MANY_HOSTS + 50
     flows = pl.DataFrame(
         {
             "start_s": [0.02 * k for k in range(count)],

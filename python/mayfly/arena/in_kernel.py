@@ -15,6 +15,7 @@ from mayfly.discipline_registry import parse
 from mayfly.discipline_registry.leaves import leaf_of
 from mayfly.engines import guest, linux
 from mayfly.engines.modules import home_of
+from mayfly.engines.network import links_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.alone import PathsAlone
@@ -51,7 +52,7 @@ class KernelTrial(Trial):
             "programs": _programs(guest.sources() / "uml"),
             "kernel": kernel,
             "modules": modules if leaf_of(discipline).module else "",
-            "leaves": linux.leaves_of(self.loaded(), discipline),
+            "links": links_of(self.loaded(), discipline),
         }
 
     def simulated(self, scenario: Scenario, flows: pl.DataFrame) -> tuple[RunResult, dict[str, float]]:

@@ -12,6 +12,7 @@ from mayfly.cli.options import (
     Columns,
     Disciplines,
     Duration,
+    Engine,
     Models,
     ModelsPath,
     Overrides,
@@ -77,6 +78,7 @@ def whatif(
     seed: Seed = None,
     replications: Replications = None,
     overrides: Overrides = None,
+    engine: Engine = "simulator",
     models: Models = False,
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-whatif"),
@@ -88,6 +90,7 @@ def whatif(
     """Replay a capture's flows over a bottleneck, per discipline."""
     session = Session(as_json, quiet, out, assets)
     from mayfly.comparison.whatif import whatif as run
+    from mayfly.engines import engine as by_name
     from mayfly.errors import MayflyError
 
     if apps and apps_udp:
@@ -105,6 +108,7 @@ def whatif(
             disciplines=disciplines,
             overrides=changed,
             progress=progress,
+            engine=by_name(engine),
         )
     result.summary["notes"] = [*result.summary.get("notes", []), *told]
     session.finish(with_models(result, models, models_path), columns=columns)

@@ -1,10 +1,10 @@
 """Disciplines side by side: tables, summary and files."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -142,8 +142,22 @@ class Comparison(Result):
         return files
 
 
-Engine = Callable[[Scenario, Sequence[Discipline], pl.DataFrame | None, Progress | None, str], Comparison]
-"""Runs a scenario under disciplines, with its flows, a report of progress and the command to be noted."""
+class Engine(Protocol):
+    """What runs a scenario in place of the simulator."""
+
+    def __call__(
+        self,
+        scenario: Scenario,
+        chosen: Sequence[Discipline],
+        flows: pl.DataFrame | None,
+        progress: Progress | None,
+        command: str,
+        span_s: float | None = None,
+    ) -> Comparison:
+        """Runs disciplines on flows, the scenario's where none are given; the rest is as of :func:`gather`."""
+
+    def able(self, chosen: Sequence[Discipline]) -> list[Discipline]:
+        """Those of the disciplines that it has."""
 
 
 def compare(

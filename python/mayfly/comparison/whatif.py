@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mayfly import limits
-from mayfly.comparison.comparison import Comparison, gather
+from mayfly.comparison.comparison import Comparison, Engine, gather
 from mayfly.comparison.hours import add_hours, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.recommendation import recommendation
@@ -50,6 +50,7 @@ def whatif(
     disciplines: str | Sequence[str] | None = None,
     overrides: dict[str, Any] | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> Comparison:
     """Replays the transfers of a capture over a bottleneck link.
 
@@ -77,6 +78,9 @@ def whatif(
         Scenario fields by dotted name.
     progress : callable, optional
         Called with the fraction done.
+    engine : Engine, optional
+        What replays them in place of the simulator, such as :func:`mayfly.engines.engine` gives by name. It runs the
+        capture alone: no hours are resampled, no other hosts tried, and of the shortlist only what it has.
 
     Returns
     -------
@@ -142,19 +146,27 @@ def whatif(
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, flows, span_s)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
+    if engine is not None:
+        asked, chosen = _alone(engine, asked, chosen, disciplines)
     plan = hours_for(flows, len(chosen), scenario.tcp.mss, asked)
+    if engine is not None:
+        plan = replace(plan, why_none="--engine replays the capture alone")
     own, rest = split_progress(progress, 1 / (1 + plan.count))
     asked_for, stopping = chosen, _Stopping()
-    runs = run_many(scenario, chosen, flows, own, stop=stopping)
-    chosen = [run.discipline for run in runs]
-    if not chosen:
-        raise MayflyError(stopping.before_any())
-    unsaid = [] if partial is None else [partial]
-    if len(chosen) < len(asked_for):
-        unsaid.append(stopping.sentence(f"{_several(chosen)} of {len(asked_for)} disciplines", "runs all"))
     # Of a run that ends sooner, what starts in it is offered in its time; the load of the links is that of the capture.
     lasted_s = min(span_s, scenario.duration)
-    result = gather(scenario, runs, "whatif", span_s=lasted_s if lasted_s > 0 else None)
+    lasted = lasted_s if lasted_s > 0 else None
+    unsaid = [] if partial is None else [partial]
+    if engine is not None:
+        result = engine(scenario, chosen, flows, own, "whatif", lasted)
+    else:
+        runs = run_many(scenario, chosen, flows, own, stop=stopping)
+        chosen = [run.discipline for run in runs]
+        if not chosen:
+            raise MayflyError(stopping.before_any())
+        result = gather(scenario, runs, "whatif", span_s=lasted)
+    if len(chosen) < len(asked_for):
+        unsaid.append(stopping.sentence(f"{_several(chosen)} of {len(asked_for)} disciplines", "runs all"))
     load_of = offered(flows, **packets, span_s=span_s if span_s > 0 else None)
     links: Any = links_of(scenario, load_of, result.summary["disciplines"][0]["links"])
     result.summary["links"] = links
@@ -180,9 +192,22 @@ def whatif(
         result.summary["notes"] = [*result.summary.get("notes", []), *guess.sentences()]
     result.summary["answer"] = answer(_judged(result, apps))
     best = _recommended(result.summary)
-    other = None if stopping() else other_transport(scenario, flows, chosen, result.summary["disciplines"], best)
+    other = (
+        None
+        if stopping() or engine is not None
+        else other_transport(scenario, flows, chosen, result.summary["disciplines"], best)
+    )
     result.summary["transport"]["other"] = other
     return result
+
+
+def _alone(
+    engine: Engine, asked: int | None, chosen: list[Discipline], named_by_user: object
+) -> tuple[int, list[Discipline]]:
+    """Replications and disciplines of an engine: the capture alone, and of the shortlist what it has."""
+    if asked is not None and asked > 1:
+        raise MayflyError(f"replications = {asked}: must be 1 with --engine, which replays the capture alone")
+    return 1, chosen if named_by_user is not None else engine.able(chosen)
 
 
 class _Stopping:

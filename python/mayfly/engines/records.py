@@ -4,10 +4,12 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.headers import UDP_HEADER_BYTES
+from mayfly.engines.network import Laid
+from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.transport import Tcp
 from mayfly.simulate import columns
 from mayfly.tables import native
+from mayfly.workload import scripts
 
 
 def records_frame(flows: pl.DataFrame, told: list[dict[str, Any]], tcp: Tcp) -> pl.DataFrame:
@@ -25,14 +27,15 @@ def records_frame(flows: pl.DataFrame, told: list[dict[str, Any]], tcp: Tcp) -> 
     Returns
     -------
     polars.DataFrame, shape (n_flows, ...)
-        Flow records, without ``slowdown``, ``discipline`` and ``replication``; null is what the kernel does not tell.
+        Flow records, without ``slowdown``, ``discipline`` and ``replication``, and with ``begun_s``; null is what the
+        kernel does not tell.
     """
-    known = flows.select("protocol", "size_bytes", "start_s", "opened_by", "packet_bytes").iter_rows(named=True)
+    known = flows.select("protocol", "size_bytes", "opened_by").iter_rows(named=True)
     outcomes = [
-        _udp(row, one, tcp) if row["protocol"] == "udp" else _tcp(row, one, tcp.fin)
+        (_udp(row, one, tcp) if row["protocol"] == "udp" else _tcp(row, one, tcp.fin)) | {"begun_s": one.get("begun_s")}
         for row, one in zip(known, told, strict=True)
     ]
-    return columns.records_frame(flows, pl.DataFrame(outcomes, schema=native("flows").schema), tcp.mss).drop("begun_s")
+    return columns.records_frame(flows, pl.DataFrame(outcomes, schema=native("flows").schema), tcp.mss)
 
 
 def _tcp(row: dict[str, Any], told: dict[str, Any], fin: bool) -> dict[str, Any]:
@@ -42,28 +45,35 @@ def _tcp(row: dict[str, Any], told: dict[str, Any], fin: bool) -> dict[str, Any]
     sent = sender.get("segs_out", 0) + (1 if sender and not opens else 0)
     back = receiver.get("segs_out", 0) + (1 if receiver and opens else 0)
     lost = max(sent - receiver.get("segs_in", 0), 0) + max(back - sender.get("segs_in", 0), 0)
+    both = (sender, receiver) if "trains" in told else (sender,)
+    if "trains" in told:
+        # Data of either end, SYN and FIN of the flow's sender.
+        control = bool(sender) + ("fin_s" in told)
+        sent = sum(end.get("data_segs_out", 0) for end in both) + control
     return {
         "finish_s": told.get("finish_s" if fin else "last_data_s"),
         "delivered_bytes": told["received_bytes"],
         "packets_sent": sent,
-        "retransmits": sender.get("total_retrans", 0),
+        "retransmits": sum(end.get("total_retrans", 0) for end in both),
         "drops": lost,
         "lost": 0,
-        "marks": sender.get("delivered_ce", 0),
+        "marks": sum(end.get("delivered_ce", 0) for end in both),
         "gave_up": told["gave_up"],
         "first_data_s": told.get("first_data_s"),
-        "first_sent_s": row["start_s"] if opens else None,
+        "first_sent_s": told.get("begun_s") if opens else None,
         "last_data_s": told.get("last_data_s"),
         "rtt_mean_s": told.get("rtt_mean_s"),
+        "back_bytes": told.get("back_bytes", 0),
     }
 
 
 def _udp(row: dict[str, Any], told: dict[str, Any], tcp: Tcp) -> dict[str, Any]:
-    payload = (row["packet_bytes"] or tcp.mss + tcp.headers_bytes) - UDP_HEADER_BYTES
+    # What links add to a packet is payload in the simulator.
+    delivered = told["received_bytes"] + told["arrived"] * (tcp.header - 40)
     ended = told["settled"] and told["arrived"]
     return {
         "finish_s": told["last_data_s"] if ended else None,
-        "delivered_bytes": min(told["arrived"] * payload, row["size_bytes"]),
+        "delivered_bytes": min(delivered, row["size_bytes"]),
         "packets_sent": told["sent"],
         "retransmits": 0,
         "timeouts": 0,
@@ -72,9 +82,106 @@ def _udp(row: dict[str, Any], told: dict[str, Any], tcp: Tcp) -> dict[str, Any]:
         "marks": 0,
         "gave_up": False,
         "first_data_s": told.get("first_data_s"),
-        "first_sent_s": row["start_s"] if told["sent"] else None,
+        "first_sent_s": told["begun_s"] if told["sent"] else None,
         "last_data_s": told["last_data_s"] if ended else None,
     }
+
+
+_TIMES = ("sent_s", "queued_s", "departed_s", "received_s")
+
+
+def packets_frame(scenario: Scenario, laid: Laid, flows: pl.DataFrame, told: list[dict[str, Any]]) -> pl.DataFrame:
+    """Packets of the flows that are traced: what is not time in the queues of their way is known of the links.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With the packets.
+    laid : Laid
+        The network.
+    flows : polars.DataFrame, shape (n_flows, ...)
+        The list that was run.
+    told : list of dict, shape (n_flows,)
+        By the guest.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_packets, ...)
+        The native table ``packets``, ``flow_id`` being a row of the list.
+    """
+    full = scenario.tcp.mss + scenario.tcp.headers_bytes
+    rows: list[tuple[Any, ...]] = []
+    for row, one in enumerate(told):
+        if "sent_s" not in one:
+            continue
+        near, far = laid.hosts[laid.src[row]], laid.hosts[laid.dst[row]]
+        bits = 8 * (flows["packet_bytes"][row] or full)
+        before_s = bits / near["out_bps"] + laid.access_delay_s(row, "src")
+        after_s = sum(bits / way["rate_bps"] + way["delay_s"] for way in laid.path(row))
+        after_s += bits / far["in_bps"] + laid.access_delay_s(row, "dst")
+        for index, (at, came) in enumerate(zip(one["sent_s"], one["received_s"], strict=True)):
+            queued = at + before_s
+            # netem counts whole microseconds of delay: no packet leaves before it comes.
+            left = None if came is None else max(queued, came - after_s)
+            rows.append((row, index, bits // 8, at, queued, left, came))
+    names = ("flow_id", "number", "wire_bytes", *_TIMES)
+    known = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    return pl.DataFrame(known | {"dropped_s": None}, schema=native("packets").schema)
+
+
+def probes_frame(told: list[dict[str, Any]]) -> pl.DataFrame:
+    """Packets of the probes.
+
+    Parameters
+    ----------
+    told : list of dict, shape (n_probes,)
+        By the guest.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_packets, ...)
+        The native table ``probes``.
+    """
+    rows = [
+        {"flow_id": row, "number": index, "sent_s": sent, "received_s": came, "returned_s": back}
+        for row, one in enumerate(told)
+        for index, (sent, came, back) in enumerate(
+            zip(one["sent_s"], one["received_s"], one["returned_s"], strict=True)
+        )
+    ]
+    return pl.DataFrame(rows, schema=native("probes").schema)
+
+
+def trains_of(flows: pl.DataFrame, told: list[dict[str, Any]]) -> pl.DataFrame:
+    """When the trains of scripted flows were under way.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        The list that was run.
+    told : list of dict, shape (n_flows,)
+        By the guest.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_trains, 7)
+        As :func:`mayfly.workload.scripts.trains_frame` has it, in order of their beginning.
+    """
+    rows = []
+    for row, (text, direction, one) in enumerate(zip(flows["script"], flows["direction"], told, strict=True)):
+        known = scripts.parsed(text) if "trains" in one else []
+        for train in one.get("trains", ()):
+            own = known[train["train"]]
+            found = {"flow_id": row, "train": train["train"], "forward": own.direction == direction}
+            found |= {"start_s": train["start_s"]}
+            rows.append(found | {"part": None, "end_s": train["end_s"]})
+            ends = sorted((end, number) for number, end in enumerate(own.parts, 1))
+            rows += [
+                found | {"part": number, "end_s": end_s}
+                for (_, number), end_s in zip(ends, train["parts"], strict=True)
+            ]
+    table = pl.DataFrame(rows, schema=native("trains").schema).sort("start_s", maintain_order=True)
+    return scripts.trains_frame(table, flows)
 
 
 def samples_frame(told: list[dict[str, Any]], watched: int) -> pl.DataFrame:

@@ -1,13 +1,14 @@
 """A scenario by the kernel, or by simulator and kernel side by side."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from mayfly.comparison.comparison import Comparison, Engine, gather
 from mayfly.discipline_registry import Discipline
+from mayfly.discipline_registry.leaves import leaves
 from mayfly.engines import linux
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
@@ -27,7 +28,7 @@ def engine(name: str) -> Engine | None:
 
     Returns
     -------
-    callable or None
+    Engine or None
         None for the simulator.
 
     Raises
@@ -37,34 +38,50 @@ def engine(name: str) -> Engine | None:
     """
     if name not in ENGINES:
         raise MayflyError(f"engine = {name}: must be one of {', '.join(ENGINES)}")
-    return None if name == "simulator" else partial(_by_the_kernel, beside=name == "both")
+    return None if name == "simulator" else Kernel(name == "both")
 
 
-def _by_the_kernel(
-    scenario: Scenario,
-    chosen: Sequence[Discipline],
-    flows: pl.DataFrame | None,
-    progress: Progress | None,
-    command: str,
-    *,
-    beside: bool,
-) -> Comparison:
-    """Run a scenario in the kernel, alone or beside the simulator; ``engines`` is in the summary when both ran."""
-    engine = "both" if beside else "linux"
-    kernel, notes = linux.run_many(scenario, chosen, flows, progress)
-    if not beside:
-        return gather(scenario, kernel, command, {"engine": engine, "notes": notes})
-    here = run_many(scenario, chosen, flows)
-    # Each discipline of the kernel after the simulator's.
-    size = scenario.replications
-    pairs = [
-        run
-        for k in range(len(chosen))
-        for run in (*here[k * size : k * size + size], *kernel[k * size : k * size + size])
-    ]
-    result = gather(scenario, pairs, command, {"engine": engine, "notes": notes})
-    result.summary["engines"] = ratios(result.summary["disciplines"])
-    return result
+@dataclass(frozen=True)
+class Kernel:
+    """The engine of the kernel.
+
+    Parameters
+    ----------
+    beside : bool
+        Whether the simulator runs, too.
+    """
+
+    beside: bool
+
+    def able(self, chosen: Sequence[Discipline]) -> list[Discipline]:
+        """Those of the disciplines that the kernel has, or our modules."""
+        return [one for one in chosen if one.id in leaves()]
+
+    def __call__(
+        self,
+        scenario: Scenario,
+        chosen: Sequence[Discipline],
+        flows: pl.DataFrame | None,
+        progress: Progress | None,
+        command: str,
+        span_s: float | None = None,
+    ) -> Comparison:
+        """Runs a scenario, alone or beside the simulator; ``engines`` is in the summary when both ran."""
+        kernel, notes = linux.run_many(scenario, chosen, flows, progress)
+        extra = {"engine": "both" if self.beside else "linux", "notes": notes}
+        if not self.beside:
+            return gather(scenario, kernel, command, extra, span_s)
+        here = run_many(scenario, chosen, flows)
+        # Each discipline of the kernel after the simulator's.
+        size = scenario.replications
+        pairs = [
+            run
+            for k in range(len(chosen))
+            for run in (*here[k * size : k * size + size], *kernel[k * size : k * size + size])
+        ]
+        result = gather(scenario, pairs, command, extra, span_s)
+        result.summary["engines"] = ratios(result.summary["disciplines"])
+        return result
 
 
 def ratios(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -18,6 +18,31 @@ from mayfly.workload.hosts import Hosts
 
 
 @dataclass(frozen=True)
+class Side:
+    """One direction of a link.
+
+    Parameters
+    ----------
+    rate_bps : int
+        Its speed.
+    delay_s : float
+        Its propagation delay.
+    loss : float
+        Probability that a packet with data is lost behind the queue.
+    buffer : tuple of int and str
+        Limit of the queue, in packets or bytes.
+    discipline : Discipline
+        Of the queue.
+    """
+
+    rate_bps: int
+    delay_s: float
+    loss: float
+    buffer: tuple[int, str]
+    discipline: Discipline
+
+
+@dataclass(frozen=True)
 class Graph:
     """Links and hosts of a network that is no dumbbell.
 
@@ -193,7 +218,20 @@ class Graph:
         graph = settings["graph"] | {"hosts": hosts}
         yield Alone(range(transfers.height), {"graph": graph}, transfers, thinned.numbers(transfers))
 
-    def _native_link(self, link: Link, compared: Discipline, full_packet_bytes: int) -> dict[str, Any]:
+    def sides_of(self, link: Link, compared: Discipline) -> tuple[Side, Side]:
+        """Both directions of a link, forth and back: what it leaves out, the network says.
+
+        Parameters
+        ----------
+        link : Link
+            One of the network.
+        compared : Discipline
+            Of the interfaces that are compared.
+
+        Returns
+        -------
+        pair of Side
+        """
         network = self.network
         buffer = link.buffer or network.buffer
         reverse_buffer = link.reverse_buffer or link.buffer or network.reverse_buffer or network.buffer
@@ -203,26 +241,29 @@ class Graph:
             delays = [link.delay, link.delay]
         if link.reverse_delay is not None:
             delays[1] = link.reverse_delay
-        shared = {
-            "loss": network.loss if link.loss is None else link.loss,
-        }
+        loss = network.loss if link.loss is None else link.loss
 
-        def side(back: bool, limit: tuple[int, str], written: str) -> dict[str, Any]:
+        def side(back: bool, limit: tuple[int, str], written: str) -> Side:
             discipline = compared if written in ("compare", "same") else parse(written)
-            one = full_packet_bytes if limit[1] == "bytes" else 1
-            return shared | {
-                "rate_bps": self.link_rate_bps(link, back),
-                "delay_ns": round(delays[back] * 1e9),
-                "limit": {limit[1]: limit[0] - (one if network.buffer_counts_transmission else 0)},
-                "discipline": discipline.native,
+            return Side(self.link_rate_bps(link, back), delays[back], loss, limit, discipline)
+
+        return side(False, buffer, link.discipline), side(True, reverse_buffer, reverse)
+
+    def _native_link(self, link: Link, compared: Discipline, full_packet_bytes: int) -> dict[str, Any]:
+        def native(side: Side) -> dict[str, Any]:
+            limit, unit = side.buffer
+            one = full_packet_bytes if unit == "bytes" else 1
+            return {
+                "rate_bps": side.rate_bps,
+                "delay_ns": round(side.delay_s * 1e9),
+                "loss": side.loss,
+                "limit": {unit: limit - (one if self.network.buffer_counts_transmission else 0)},
+                "discipline": side.discipline.native,
             }
 
-        return {
-            "from_router": self.routers[link.from_],
-            "to_router": self.routers[link.to],
-            "forward": side(False, buffer, link.discipline),
-            "reverse": side(True, reverse_buffer, reverse),
-        }
+        forward, reverse = self.sides_of(link, compared)
+        ends = {"from_router": self.routers[link.from_], "to_router": self.routers[link.to]}
+        return ends | {"forward": native(forward), "reverse": native(reverse)}
 
     def native_hosts(self, group: HostGroup) -> dict[str, Any]:
         """A group as the native module takes it."""

@@ -1,0 +1,50 @@
+"""The replay of a capture by the kernel, beside that by the simulator."""
+
+from pathlib import Path
+
+import guest
+import pytest
+
+from mayfly.comparison.whatif import whatif
+from mayfly.engines import engine as engine_named
+
+pytestmark = pytest.mark.kernel
+
+CAPTURE = Path(__file__).resolve().parents[2] / "captures" / "office.pcap.gz"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernel():
+    """Builds the kernel, or skips and says why."""
+    guest.kernel()
+
+
+@pytest.mark.parametrize("apps", [None, "tcp", "udp"])
+def test_a_capture_replayed_by_the_kernel_is_as_by_the_simulator(apps):
+    # No discipline that hashes: a ping in the queue of a transfer is one run in a hundred, on either side.
+    result = whatif(
+        CAPTURE,
+        "10mbit",
+        300,
+        internal=["10.10.0.0/24"],
+        apps=apps,
+        disciplines="fifo",
+        overrides={"duration": "40s"},
+        engine=engine_named("both"),
+    )
+    here, kernel = result.summary["disciplines"]
+    assert (here["label"], kernel["label"]) == ("fifo", "fifo (linux)")
+    assert result.summary["resampling"]["hours"] == 0 and "engine" in result.summary["resampling"]["why_none"]
+    ping = [row["users"]["ping"] for row in (here, kernel)]
+    assert ping[1]["probes"] == ping[0]["probes"] > 300
+    for name in ("p50_ms", "p95_ms"):
+        assert ping[1][name] == pytest.approx(ping[0][name], rel=0.1)
+    assert kernel["users"]["call"]["mos"] == pytest.approx(here["users"]["call"]["mos"], abs=0.05)
+    assert kernel["links"]["down"]["utilisation"] == pytest.approx(here["links"]["down"]["utilisation"], rel=0.03)
+    if apps == "udp":
+        # The same packets at the same times: what is left is which of them are dropped.
+        assert kernel["recorded"]["p50_s"] == pytest.approx(here["recorded"]["p50_s"], rel=0.05)
+        return
+    judged = [row["users"]["short"] for row in (here, kernel)]
+    assert judged[1]["p50_s"] == pytest.approx(judged[0]["p50_s"], rel=0.05)
+    assert judged[1]["p95_s"] == pytest.approx(judged[0]["p95_s"], rel=0.15)
