@@ -67,6 +67,17 @@ def placed(flows: pl.DataFrame) -> Placed:
     return Placed(ends, [name or None for name in members])
 
 
+def leaf_of_circuit(
+    circuit: Circuit, network: Network, compared: Discipline, reverse: bool
+) -> tuple[Discipline, tuple[int, str]]:
+    """Discipline and limit of the queue of a circuit in one direction; what it leaves open is that of the network."""
+    written, limit = circuit.discipline, circuit.buffer or network.buffer
+    if reverse:
+        written = circuit.reverse_discipline or network.reverse_discipline
+        limit = circuit.reverse_buffer or circuit.buffer or network.reverse_buffer or network.buffer
+    return compared if written in ("compare", "same") else parse(written), limit
+
+
 def native_tree(
     nodes: Sequence[Node],
     circuits: Sequence[Circuit],
@@ -108,13 +119,9 @@ def native_tree(
         return own | {"burst": given.burst, "cburst": given.burst, "quantum": given.quantum}
 
     def queue(circuit: Circuit, reverse: bool) -> dict[str, Any]:
-        written, (limit, unit) = circuit.discipline, circuit.buffer or network.buffer
-        if reverse:
-            written = circuit.reverse_discipline or network.reverse_discipline
-            limit, unit = circuit.reverse_buffer or circuit.buffer or network.reverse_buffer or network.buffer
+        discipline, (limit, unit) = leaf_of_circuit(circuit, network, compared, reverse)
         one = full_packet_bytes if unit == "bytes" else 1
         limit -= one if network.buffer_counts_transmission else 0
-        discipline = compared if written in ("compare", "same") else parse(written)
         return {"discipline": discipline.native, "limit": {unit: limit}}
 
     classes: list[dict[str, Any]] = []
