@@ -56,6 +56,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path):
     assert "no column 'Circuit ID'" in refused_here("tree", FILES[0], "--devices", FILES[0])
     assert "unknown discipline" in refused_here("tree", *FILES, "-d", "nothing")
     assert "must be a dumbbell whose sides differ" in refused_here("tree", *FILES, "--set", "network.symmetric=true")
+    assert "rate with [network.tree]: must be left out" in refused_here("tree", *FILES, "--set", "network.rate=5mbit")
     assert "[probes]: must be left out" in refused_here("tree", *FILES, "--set", "probes.ping=true")
     shutil.copy(FILES[0], tmp_path / "network.json")
     devices = FILES[2].read_text(encoding="utf-8").replace("10.10.0", "10.99.0")

@@ -155,7 +155,7 @@ def tree(
         flows = Captured(flows.flows.filter(pl.col("start_s") < scenario.duration), flows.span_s, flows.notes)
     else:
         flows = Drawn(scenario, provider.tree.circuit)
-    shaped = scenario.model_copy(update={"network": scenario.network.model_copy(update={"tree": provider.tree})})
+    shaped = scenario.override(network=scenario.network.model_dump(exclude_unset=True) | {"tree": provider.tree})
     found = simulate(shaped, chosen, flows, progress, workers)
     circuits = pl.concat([each.circuits() for each in found])
     least = pl.col("ping_least_ms").min().over("circuit")
