@@ -1,4 +1,4 @@
-"""Our hierarchical token bucket beside the kernel's: what each class gets of a tree whose leaves always have packets."""
+"""Our hierarchical token bucket beside the kernel's: what each class gets when its leaves always have packets."""
 
 import guest
 import polars as pl
@@ -16,10 +16,10 @@ PER_STEP = 8
 SECONDS = 10
 
 MIXED = [1500, 1213, 907]
-"""Lengths of frames in turn. A node that borrows beside another gets its share of what is left by how the moments at which
-they may send fall together. With frames of one length these moments repeat, and the share depends on it: at 1500, 1499,
-1493, 1450 and 1400 bytes leaf 11 below gets 6.00, 5.21, 4.81, 4.84 and 4.89 Mbit/s in the kernel, and 5.02, 5.19, 5.08, 4.84
-and 4.73 in the simulator."""
+"""Lengths of frames in turn. A node that borrows beside another gets its share of what is left by how the moments at
+which they may send fall together. With frames of one length these moments repeat, and the share depends on it: at 1500,
+1499, 1493, 1450 and 1400 bytes leaf 11 below gets 6.00, 5.21, 4.81, 4.84 and 4.89 Mbit/s in the kernel, and 5.02, 5.19,
+5.08, 4.84 and 4.73 in the simulator."""
 
 BORROWING = ("a node that borrows",)
 

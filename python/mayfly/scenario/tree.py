@@ -1,4 +1,4 @@
-"""The section ``[network.tree]``: a shaper in place of the bottleneck link, classes in a tree and a queue per circuit."""
+"""The section ``[network.tree]``: a shaper in place of the bottleneck link, with a queue for each circuit."""
 
 from collections.abc import Mapping
 
