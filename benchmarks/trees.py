@@ -3,9 +3,9 @@
     python benchmarks/trees.py [--circuits 100,1000,10000] [--disciplines LIST] [--duration 60s] [--threads N]
 
 The provider has access points of 40 circuits and sites of 10 access points under one uplink. Circuits are sold 10 to
-200 Mbit/s down and a fifth up; an access point has 400 Mbit/s, a site 2 Gbit/s, the uplink 1 Mbit/s for each 25
-Mbit/s that are sold. Each circuit has the traffic of one household (`scenarios/household.toml`). Every row runs in a process of
-its own; its peak is that of the process.
+200 Mbit/s down and a fifth up; an access point has 400 Mbit/s, a site 2 Gbit/s, the uplink 1 Mbit/s for each 25 Mbit/s
+that are sold. Each circuit has the traffic of one household (`scenarios/household.toml`). Every row runs in a process
+of its own; its peak is that of the process.
 """
 
 import argparse
