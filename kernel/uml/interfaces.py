@@ -3,8 +3,10 @@
 A packet's length is that of the scenario: `overhead` (bytes, may be negative) is added to that of the Ethernet frame.
 
 A **way** is one direction of a link, as the settings have it: ``rate_bps``, ``delay_s``, ``loss``, ``leaf`` (the
-discipline in the words of tc) and ``leaf_shapes`` (whether it has a rate of its own); of a
-link that varies ``schedule`` (`schedule`), with the mean as rate. `put_leaf` and `change_leaf` are about the interface at which a way begins, `put_wire` about what is behind it: transmission and propagation.
+discipline in the words of tc) and ``leaf_shapes`` (whether it has a rate of its own); of a link that varies
+``schedule`` (`schedule`), with the mean as rate. A way with a ``tree`` has classes of htb in place of one leaf:
+`put_tree`, and ``wire_bps`` as the rate of the wire. `put_leaf` and `change_leaf` are about the interface at which a
+way begins, `put_wire` about what is behind it: transmission and propagation.
 """
 
 from namespaces import shell
@@ -23,6 +25,9 @@ def netem(rate_bps: int, delay_s: float, overhead: int) -> str:
 
 def put_leaf(namespace: str, device: str, way: dict, overhead: int) -> None:
     """The discipline of an interface: with a rate of its own, or below htb, which is the shaper then."""
+    if "tree" in way:
+        shell(f"tc -n {namespace} -batch -", put_tree(device, way, overhead))
+        return
     if way["leaf_shapes"]:
         shell(f"tc -n {namespace} qdisc add dev {device} root handle {LEAF} {way['leaf']}")
         return
@@ -34,6 +39,32 @@ def put_leaf(namespace: str, device: str, way: dict, overhead: int) -> None:
         f"qdisc add dev {device} parent 1:1 handle {LEAF} {way['leaf']}",
     ]
     shell(f"tc -n {namespace} -batch -", lines)
+
+
+def put_tree(device: str, way: dict, overhead: int) -> list[str]:
+    """Lines of tc for a tree of classes with a discipline at each leaf, and the addresses that each leaf has.
+
+    ``tree`` has a row per class, each behind its ``parent`` (number of a row, null at the top): ``rate_bps``, ``ceil_bps``,
+    ``burst``, ``quantum`` (bytes, null for what tc chooses), ``prio``, ``leaf`` in the words of tc and ``addresses``.
+    ``match`` says whether these are sources (``src``) or destinations (``dst``). The root has the handle of a single
+    discipline: its counters are those of all leaves.
+    """
+    lines = [f"qdisc add dev {device} root handle {LEAF} stab overhead {overhead} linklayer ethernet htb"]
+    for number, row in enumerate(way["tree"], start=1):
+        parent = LEAF if row["parent"] is None else f"{LEAF}{row['parent'] + 1:x}"
+        own = f"{LEAF}{number:x}"
+        words = f"rate {row['rate_bps']}bit ceil {row['ceil_bps']}bit prio {row['prio']}"
+        if row["burst"]:
+            words += f" burst {row['burst']} cburst {row['burst']}"
+        if row["quantum"]:
+            words += f" quantum {row['quantum']}"
+        lines.append(f"class add dev {device} parent {parent} classid {own} htb {words}")
+        if row["leaf"]:
+            lines.append(f"qdisc add dev {device} parent {own} handle {0x1000 + number:x}: {row['leaf']}")
+        for address in row["addresses"]:
+            match = f"u32 match ip {way['match']} {address}/32"
+            lines.append(f"filter add dev {device} parent {LEAF} protocol ip prio 1 {match} flowid {own}")
+    return lines
 
 
 def change_leaf(namespace: str, device: str, way: dict, overhead: int) -> None:
@@ -48,7 +79,7 @@ def put_wire(namespace: str, device: str, way: dict, overhead: int) -> None:
     Acknowledgements without data are never lost, as in the simulator. They have a netem of their own for that; packets
     come apart as the link sends them, so that none waits in either.
     """
-    line = netem(way["rate_bps"], way["delay_s"], overhead)
+    line = netem(way.get("wire_bps", way["rate_bps"]), way["delay_s"], overhead)
     if not way["loss"]:
         shell(f"tc -n {namespace} qdisc add dev {device} root {line}")
         return

@@ -91,6 +91,8 @@ class Network:
         """
         for number, link in enumerate(settings["network"]["links"]):
             for back, way in enumerate(link["ways"]):
+                for row in way.get("tree", ()):
+                    row["addresses"] = [self.hosts[host].address for host in row["hosts"]]
                 yield self.routers[link["ends"][back]], f"link{number}", f"wire{number}", f"end{1 - back}", way
 
     def set_up(self) -> None:

@@ -14,6 +14,8 @@ from invocation import COMMAND, PLAIN, heed_interrupts, mayfly
 # Minutes of work: no machine ends it before the signal comes.
 LONG = ["--set", "workload.load=80mbit", "--set", "network.rate=100mbit", "--duration", "20000s"]
 PROMPT_S = 2.0
+FOLDER = Path(__file__).parents[2] / "captures" / "provider"
+PROVIDER = (FOLDER / "network.json", "--devices", FOLDER / "ShapedDevices.csv")
 
 
 def begun(*arguments):
@@ -58,7 +60,16 @@ def stopped(process, number):
 )
 @pytest.mark.slow
 def test_an_interrupt_ends_a_run_soon_and_leaves_nothing(command, tmp_path):
-    process = begun(*command, *LONG, "--out", tmp_path / "deep" / "out", "--json")
+    ends_soon(begun(*command, *LONG, "--out", tmp_path / "deep" / "out", "--json"), tmp_path)
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_a_tree_soon_and_leaves_nothing(tmp_path):
+    given = ("tree", *PROVIDER, "-d", "fifo,cake", "--duration", "4000s", "--out", tmp_path / "deep" / "out", "--json")
+    ends_soon(begun(*given), tmp_path)
+
+
+def ends_soon(process, tmp_path):
     until_running(process)
     status, out, err, took_s = stopped(process, signal.SIGINT)
     assert status == 130

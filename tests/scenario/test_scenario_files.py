@@ -20,6 +20,7 @@ from mayfly.scenario.overrides import merged, parse_override
 from mayfly.scenario.scenario import READY, Scenario, field_names, load_scenario, scenario_of
 from mayfly.scenario.shaping import Shaper
 from mayfly.scenario.transport import OwnTransport
+from mayfly.scenario.tree import Tree
 from mayfly.scenario.wlan import Wlan
 
 READY_NAMES = sorted(path.stem for path in READY.glob("*.toml"))
@@ -82,6 +83,10 @@ BY_NAME = {
     "workload.part": (
         '[{share = 0.9, up_share = 0.5, rtt = "1ms", group = "intranet"}, {share = 0.1, transport = "lab"}]',
         ((0.9, 0.5, 0.001, "intranet", None), (0.1, 0.0, None, None, "lab")),
+    ),
+    "network.tree": (
+        '{node = [{name = "ap", ceil = "50mbit"}], circuit = [{name = "home", parent = "ap", ceil = "20mbit"}]}',
+        Tree(node=[{"name": "ap", "ceil": "50mbit"}], circuit=[{"name": "home", "parent": "ap", "ceil": "20mbit"}]),
     ),
     "network.wlan": (
         '{standard = "802.11b", stations = 3, rates = "1mbit"}',

@@ -59,6 +59,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         },
         graph: None,
         wlan: None,
+        tree: None,
         tcp: Tcp {
             mss: 1460,
             header: 40,

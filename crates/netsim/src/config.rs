@@ -11,6 +11,7 @@ use crate::out::counting::Counting;
 use crate::out::probes::{self, Probe};
 use crate::script::Scripts;
 use crate::tcp::settings::{OwnTransport, Tcp};
+use crate::tree::Tree;
 use crate::udp::Bursts;
 use crate::wlan::Wlan;
 
@@ -26,6 +27,8 @@ pub struct Run {
     /// point's queue, the reverse ones those of each station's, senders are behind the access point, and the rates,
     /// delays and losses of the bottleneck and of the receivers' side mean nothing.
     pub wlan: Option<Wlan>,
+    /// A shaper in place of the bottleneck link of the dumbbell: its rates, disciplines and limits mean nothing.
+    pub tree: Option<Tree>,
     /// Transport of the flows that have none of their own.
     pub tcp: Tcp,
     /// Transports of their own, by [`FlowSpec::transport`]. Those of equal settings are one transport.
@@ -146,6 +149,12 @@ impl Run {
                 return Err(ConfigError::Graph("a wireless cell: must be without other links".into()));
             }
             wlan.check(flows)?;
+        }
+        if let Some(tree) = &self.tree {
+            if self.graph.is_some() || self.wlan.is_some() || network.symmetric {
+                return Err(ConfigError::Graph("a tree: must be in a dumbbell whose sides differ".into()));
+            }
+            tree.check(flows)?;
         }
         self.graph.as_ref().map_or(Ok(()), |graph| graph.check(flows))
     }

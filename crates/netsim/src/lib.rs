@@ -26,6 +26,7 @@ mod sim;
 mod slab;
 mod stages;
 pub mod tcp;
+pub mod tree;
 mod udp;
 mod wire;
 pub mod wlan;
@@ -43,13 +44,16 @@ pub use out::counting::Counting;
 pub use out::pcap::{End, Recording, Side};
 pub use out::probes::{Probe, ProbePacket};
 pub use out::queue_delay::QueueDelay;
-pub use out::records::{ClassCount, Counters, Drop, FlowRecord, InterfaceCounts, Output, Sample};
+pub use out::records::{
+    ClassCount, Counters, Departures, Drop, FlowRecord, InterfaceCounts, Output, Sample, TreeClassCounts,
+};
 pub use out::subflows::{Subflow, Volume};
 pub use out::trace::{PacketTrace, Timeout};
 pub use script::{Part, Scripts, Train, TrainRecord};
 pub use sim::{Alone, Control, alone, run, run_recorded};
 pub use tcp::endpoint::{ByteCounts, Endpoint, Incoming, Outgoing, Role};
 pub use tcp::settings::{OwnTransport, Tcp};
+pub use tree::{CircuitQueue, Share, Tree, TreeClass};
 pub use udp::{Burst, Bursts};
 pub use wire::impairments::{Effect, Impairment, Way, Whom};
 pub use wlan::Wlan;

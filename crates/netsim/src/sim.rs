@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use qdisc::{Ecn, Kind as PacketKind, Packet};
-use units::{Direction, Time};
+use units::{Direction, Stream, Time};
 
 use crate::app::stream::Stream as MediaStream;
 use crate::autorate::{Change, Controller};
@@ -29,6 +30,7 @@ use crate::stages::Stages;
 use crate::tcp::scripted::{Scene, Scripted};
 use crate::tcp::settings::{CachedMetrics, Tcp};
 use crate::tcp::{Connection, History, Known, Life};
+use crate::tree::Names;
 use crate::udp::{Bursts, Source};
 use crate::wire::handle::{Handle, Owner};
 use crate::wire::impairments::{Fate, Impairments};
@@ -121,6 +123,7 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     single.stop_when_idle = true;
     single.graph = single.graph.map(Graph::quiet);
     single.wlan = single.wlan.map(Wlan::quiet);
+    single.tree = None;
     let named = run.graph.is_some() || run.wlan.is_some();
     let (src, dst) = if named { (flow.src, flow.dst) } else { (0, 0) };
     let flows = [FlowSpec { start: Time::ZERO, src, dst, stage: None, after: None, application: 0, ..*flow }];
@@ -189,6 +192,13 @@ fn steer(ports: &mut [Port], changes: [Option<Change>; 2]) {
     }
 }
 
+/// Circuits of a tree, each with random numbers of its own.
+struct Circuits {
+    names: Arc<Names>,
+    /// Of the senders of each circuit, by its class.
+    clock_phases: HashMap<u32, Stream>,
+}
+
 struct Sim<'a> {
     run: &'a Run,
     flows: &'a [FlowSpec],
@@ -210,6 +220,8 @@ struct Sim<'a> {
     unfinished: usize,
     end: Time,
     clock_phases: Mrg32k3a,
+    /// What circuits of a tree are called, and their own random numbers.
+    circuits: Option<Circuits>,
     places: Places,
     /// Number of the first transport of equal settings, for each number that a flow may have.
     transports: Vec<u16>,
@@ -560,7 +572,7 @@ impl<'a> Sim<'a> {
         let number = self.transports[usize::from(spec.transport)];
         let tcp = self.run.transport(number);
         let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&pair(&spec, number)) } else { None };
-        let mut history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(false, tcp));
+        let mut history = pool.and_then(Vec::pop).unwrap_or_else(|| self.boot(index, false, tcp));
         if tcp.cached_metrics != CachedMetrics::Off {
             let known = self.known_paths.get(&pair(&spec, number)).copied().unwrap_or_default();
             history.known = known.map(|path| path.filter(|path| path.counts(self.net.now)));
@@ -609,10 +621,32 @@ impl<'a> Sim<'a> {
         }
     }
 
-    /// A sender whose clock starts now.
-    fn boot(&mut self, syn_lost: bool, tcp: &Tcp) -> History {
-        let drawn = Time((self.clock_phases.uniform() * tcp.tick.0 as f64) as u64);
+    /// The sender of a flow, whose clock starts now.
+    fn boot(&mut self, flow: usize, syn_lost: bool, tcp: &Tcp) -> History {
+        let drawn = Time((self.clock_phase(flow) * tcp.tick.0 as f64) as u64);
         History { clock_phase: self.run.clock_phase.unwrap_or(drawn), syn_lost, known: [None; 2] }
+    }
+
+    /// Share of its tick that the clock of a flow's sender is into it.
+    fn clock_phase(&mut self, flow: usize) -> f64 {
+        let circuit = self.circuits.as_mut().and_then(|circuits| {
+            let class = circuits.names.of[flow].circuit?;
+            let (tree, seed) = (self.run.tree.as_ref()?, self.run.seed);
+            let fresh = || Stream::named(seed, &format!("clocks.circuit.{}", tree.classes[class as usize].name));
+            Some(circuits.clock_phases.entry(class).or_insert_with(fresh))
+        });
+        circuit.map_or_else(|| self.clock_phases.uniform(), Stream::uniform)
+    }
+
+    /// Name of the random numbers of the application that `flow` belongs to.
+    fn application_stream(&self, flow: u32) -> String {
+        let local = self.circuits.as_ref().map(|circuits| circuits.names.of[flow as usize]);
+        match (local.and_then(|local| Some((local.circuit?, local.flow))), &self.run.tree) {
+            (Some((class, own)), Some(tree)) => {
+                format!("application.circuit.{}.{own}", tree.classes[class as usize].name)
+            }
+            _ => format!("application.{flow}"),
+        }
     }
 
     fn close(&mut self, slot: usize) {
@@ -670,7 +704,7 @@ impl<'a> Sim<'a> {
             self.release_turned(turned);
         }
         if let Some(syn_lost) = syn_lost.filter(|_| tcp.recycled_senders) {
-            let history = self.boot(syn_lost, tcp);
+            let history = self.boot(flow, syn_lost, tcp);
             let spec = &self.flows[flow];
             let number = self.transports[usize::from(spec.transport)];
             self.idle_senders.entry(pair(spec, number)).or_default().push(history);

@@ -13,6 +13,7 @@ mod scripts;
 mod shaping;
 mod simulate;
 mod table;
+mod tree;
 mod wlan;
 
 use pyo3::prelude::*;

@@ -21,6 +21,8 @@ pub(crate) fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<B
     all.set_item("counters", Table::of(&[output.counters])?)?;
     all.set_item("classes", Table::of(&output.classes)?)?;
     all.set_item("interfaces", Table::of(&output.interfaces)?)?;
+    all.set_item("tree_classes", Table::of(&output.tree_classes)?)?;
+    all.set_item("departures", Table::of(&output.departures)?)?;
     all.set_item("cell", output.wlan.as_ref().map(|cell| Table::of(std::slice::from_ref(cell))).transpose()?)?;
     all.set_item("nodes", output.wlan.as_ref().map(|cell| Table::of(&cell.nodes)).transpose()?)?;
     Ok(all)

@@ -24,6 +24,8 @@ pub fn table_schema() -> PyResult<String> {
         tables::Table::of::<netsim::Counters>(),
         tables::Table::of::<netsim::ClassCount>(),
         tables::Table::of::<netsim::InterfaceCounts>(),
+        tables::Table::of::<netsim::TreeClassCounts>(),
+        tables::Table::of::<netsim::Departures>(),
         tables::Table::of::<netsim::wlan::CellCounts>(),
         tables::Table::of::<netsim::wlan::NodeCounts>(),
         tables::Table::of::<capture::Connection>(),

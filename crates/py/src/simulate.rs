@@ -24,6 +24,7 @@ use crate::output::as_dictionary;
 use crate::scripts::ScriptColumns;
 use crate::shaping::{ShapingSettings, TraceSettings};
 use crate::table::Table;
+use crate::tree::TreeSettings;
 use crate::wlan::WlanSettings;
 
 /// Lets another thread see how far a run is, and stop it.
@@ -85,6 +86,8 @@ struct Settings {
     graph: Option<GraphSettings>,
     #[serde(deserialize_with = "Option::deserialize")]
     wlan: Option<WlanSettings>,
+    #[serde(deserialize_with = "Option::deserialize")]
+    tree: Option<TreeSettings>,
     tcp: Tcp,
     /// Transports that some flows have in place of `tcp`, by the numbers in their column.
     transports: Vec<OwnTransport>,
@@ -247,6 +250,7 @@ impl Settings {
             },
             graph: self.graph.map(GraphSettings::into_graph).transpose().map_err(refused)?,
             wlan: self.wlan.map(WlanSettings::into_wlan).transpose()?,
+            tree: self.tree.map(TreeSettings::into_tree).transpose().map_err(refused)?,
             tcp: self.tcp,
             transports: self.transports,
             applications: self.applications,

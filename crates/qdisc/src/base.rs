@@ -100,6 +100,22 @@ impl Stats {
         self.enqueued_bytes - self.dequeued_bytes - self.dropped_after_bytes
     }
 
+    /// Adds what a queue counted between `before` and `after`.
+    pub(crate) fn add_since(&mut self, before: &Stats, after: &Stats) {
+        self.received += after.received - before.received;
+        self.received_bytes += after.received_bytes - before.received_bytes;
+        self.enqueued += after.enqueued - before.enqueued;
+        self.enqueued_bytes += after.enqueued_bytes - before.enqueued_bytes;
+        self.dropped_before += after.dropped_before - before.dropped_before;
+        self.dropped_before_bytes += after.dropped_before_bytes - before.dropped_before_bytes;
+        self.dropped_after += after.dropped_after - before.dropped_after;
+        self.dropped_after_bytes += after.dropped_after_bytes - before.dropped_after_bytes;
+        self.marked += after.marked - before.marked;
+        self.marked_bytes += after.marked_bytes - before.marked_bytes;
+        self.dequeued += after.dequeued - before.dequeued;
+        self.dequeued_bytes += after.dequeued_bytes - before.dequeued_bytes;
+    }
+
     /// Packets dropped, on arrival or later.
     pub fn dropped(&self) -> u64 {
         self.dropped_before + self.dropped_after

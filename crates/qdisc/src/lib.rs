@@ -12,6 +12,7 @@
 
 mod base;
 pub mod disciplines;
+pub mod htb;
 mod packet;
 mod parts;
 mod queue;

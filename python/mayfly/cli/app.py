@@ -16,6 +16,7 @@ from mayfly.cli.process import limit
 COMMANDS = (
     "compare",
     "whatif",
+    "tree",
     "diff",
     "simulate",
     "disciplines",

@@ -18,14 +18,19 @@ from mayfly.engines.transport import transport_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.network import Network
 from mayfly.scenario.scenario import Scenario
+from mayfly.scenario.tree import Circuit, Node
 from mayfly.simulate.network.dumbbell import hosts
 from mayfly.simulate.network.graph import Graph, Side, graph_of
+from mayfly.simulate.network.tree import Shaped, leaf_of_circuit, placed, shaped_of
 
 MANY_HOSTS = 250
 """Hosts of a side that have a namespace each in any case; where there are more, those that only have UDP share one."""
 
 MOST_HOSTS = 1000
 """Hosts of a side with TCP."""
+
+FREE_BPS = 100_000_000_000
+"""Rate of the wire behind a tree, bit/s, which takes next to no time."""
 
 MOST_LINKS = 120
 """Links of a network, each with two networks of addresses."""
@@ -112,8 +117,9 @@ def laid(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> Lai
     MayflyError
         What the kernel does not have, or more hosts than it can.
     """
-    graph = graph_of(scenario)
-    return _dumbbell(scenario, discipline, flows) if graph is None else _graph(graph, scenario, discipline, flows)
+    if graph := graph_of(scenario):
+        return _graph(graph, scenario, discipline, flows)
+    return _dumbbell(scenario, discipline, flows)
 
 
 def links_of(scenario: Scenario, discipline: Discipline) -> list[dict[str, Any]]:
@@ -137,10 +143,12 @@ def links_of(scenario: Scenario, discipline: Discipline) -> list[dict[str, Any]]
     MayflyError
         What the kernel does not have.
     """
-    graph = graph_of(scenario)
-    if graph is not None:
+    if graph := graph_of(scenario):
         ends = [[graph.routers[link.from_], graph.routers[link.to]] for link in graph.links]
         sides = [graph.sides_of(link, discipline) for link in graph.links]
+    elif (shaped := shaped_of(scenario)) is not None:
+        ways = [tree_way(scenario, shaped, discipline, reverse) for reverse in (False, True)]
+        return [{"ends": [0, 1], "ways": ways}]
     else:
         ends, sides = [[0, 1]], [_sides(scenario.network, discipline)]
     if len(ends) > MOST_LINKS:
@@ -287,7 +295,8 @@ def _towards(end: int, into: list[list[tuple[int, int, int]]]) -> list[int | Non
 
 def _dumbbell(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> Laid:
     network = scenario.network
-    src, dst = hosts(flows)
+    shaped = shaped_of(scenario)
+    src, dst = hosts(flows) if shaped is None else shaped.numbers(flows)
     up = (flows["direction"] == "up").to_numpy()
     left, right = np.where(up, dst, src), np.where(up, src, dst)
     udp = (flows["protocol"] == "udp").to_numpy()
@@ -300,7 +309,65 @@ def _dumbbell(scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -
     ]
     count = int(left.max()) + 1
     ends = np.where(up, right + count, left), np.where(up, left, right + count)
-    return _laid(links_of(scenario, discipline), 2, found, ends, ~up | network.symmetric, flows)
+    links = links_of(scenario, discipline)
+    if shaped is not None:
+        _house(links[0]["ways"], shaped, flows, count)
+    return _laid(links, 2, found, ends, ~up | network.symmetric, flows)
+
+
+def _house(ways: list[dict[str, Any]], shaped: Shaped, flows: pl.DataFrame, first: int) -> None:
+    """Gives the circuits of a tree their hosts; ``first`` is the number of the first one on the receivers' side."""
+    of: dict[str | None, list[int]] = {}
+    for number, circuit in enumerate(placed(shaped.of_circuits(flows)).circuits):
+        of.setdefault(circuit, []).append(first + number)
+    for one in ways:
+        for row in one["tree"]:
+            row["hosts"] = of.get(row.pop("name"), [])
+
+
+def tree_way(scenario: Scenario, shaped: Shaped, compared: Discipline, reverse: bool) -> dict[str, Any]:
+    """One direction of a shaper as ``kernel/uml/interfaces.py`` takes it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With the packets.
+    shaped : Shaped
+        Its network.
+    compared : Discipline
+        Of the circuits under comparison.
+    reverse : bool
+        Whether packets come from the circuits.
+
+    Returns
+    -------
+    dict
+        As :func:`way` gives it, with ``wire_bps``, ``match``, and ``tree``: a row per class, with its ``name``.
+
+    Raises
+    ------
+    MayflyError
+        What the kernel does not have.
+    """
+    network, full = scenario.network, scenario.tcp.mss + scenario.tcp.headers_bytes
+    overhead = transport_of(scenario.tcp).overhead_bytes
+    rows: list[dict[str, Any]] = []
+    number: dict[str, int] = {}
+    everyone: list[Node | Circuit] = [*shaped.tree.node, *shaped.tree.circuit]
+    for given in everyone:
+        rate, ceil = given.shares(reverse)
+        row = {"name": given.name, "parent": None if given.parent is None else number[given.parent], "leaf": ""}
+        row |= {"rate_bps": ceil if given.parent is None else rate, "ceil_bps": ceil, "prio": 0}
+        if isinstance(given, Circuit):
+            discipline, (limit, unit) = leaf_of_circuit(given, network, compared, reverse)
+            limit -= (full if unit == "bytes" else 1) if network.buffer_counts_transmission else 0
+            row |= {"prio": given.prio, "leaf": leaf_words(discipline, Place(limit, unit, full, ceil, overhead))}
+        rows.append(row | {"burst": given.burst, "quantum": given.quantum})
+        number[given.name] = len(rows) - 1
+    delay_s = network.reverse_delay if reverse and network.reverse_delay is not None else network.delay
+    top = sum(row["ceil_bps"] for row in rows if row["parent"] is None)
+    own = {"rate_bps": top, "wire_bps": FREE_BPS, "delay_s": delay_s, "loss": network.loss, "leaf": "htb"}
+    return own | {"leaf_shapes": False, "match": "src" if reverse else "dst", "tree": rows}
 
 
 def _graph(graph: Graph, scenario: Scenario, discipline: Discipline, flows: pl.DataFrame) -> Laid:

@@ -12,6 +12,7 @@ from mayfly.link_trace.files import read_trace
 from mayfly.link_trace.trace import LinkTrace
 from mayfly.scenario.impairments import Impairment
 from mayfly.scenario.shaping import Shaper
+from mayfly.scenario.tree import Tree
 from mayfly.scenario.wlan import Wlan
 from mayfly.text import quantity
 
@@ -160,6 +161,12 @@ class Network(Section):
         "of each station, senders are behind the access point on their access links",
     )
 
+    tree: Tree | None = Field(
+        None,
+        description="a shaper in place of the bottleneck link: classes in a tree, a queue for each circuit; senders "
+        "are on the side of the Internet",
+    )
+
     @model_validator(mode="after")
     def _is_a_network(self) -> "Network":
         if self.topology != "graph":
@@ -179,6 +186,8 @@ class Network(Section):
                 raise ValueError(f"trace_repeats = false: {trace.name} has instants, which begin anew")
             if not self.trace_repeats and trace.rate_bps[-1] == 0:
                 raise ValueError(f"trace_repeats = false: the last rate of {trace.name} must be above 0, as it goes on")
+        if self.tree is not None:
+            self._is_around_a_shaper()
         if self.symmetric and (self.wlan is not None or self.topology != "dumbbell"):
             raise ValueError("symmetric = true: must be a dumbbell: one link between two sides")
         links = ["r1>r2"] if self.topology == "dumbbell" else [link.label for link in links_of(self)]
@@ -203,6 +212,14 @@ class Network(Section):
     @cache
     def _plain(cls) -> dict[str, Any]:
         return dict(cls())
+
+    def _is_around_a_shaper(self) -> None:
+        """Refuse what a tree takes the place of."""
+        if self.topology != "dumbbell" or self.wlan is not None or self.symmetric:
+            raise ValueError("[network.tree]: must be in a dumbbell whose sides differ, without [network.wlan]")
+        for name in ("rate", "reverse_rate", "watched", "impairment", "link_trace", "reverse_link_trace", "shaper"):
+            if getattr(self, name) != type(self)._plain()[name]:
+                raise ValueError(f"{name} with [network.tree]: must be left out: the tree has the rates")
 
     def _is_around_a_cell(self) -> None:
         """Refuse what a cell takes the place of."""

@@ -180,6 +180,7 @@ def native_settings(
         "access_rate_bps": network.access_rate,
         "exit_rate_bps": network.exit_rate,
         "exit_rate_up_bps": network.exit_rate_up,
+        "tree": None,
         **net.settings(discipline, full_packet),
         "access_delay_ns": ns(network.access_delay),
         "exit_delay_ns": ns(network.exit_delay),

@@ -106,7 +106,11 @@ def flows_of_capture(
 
 
 def flows_of_connections(
-    frame: pl.DataFrame, networks: list[Network] | None = None, *, from_zero: bool = True
+    frame: pl.DataFrame,
+    networks: list[Network] | None = None,
+    *,
+    from_zero: bool = True,
+    near: Iterable[str] | None = None,
 ) -> pl.DataFrame:
     """Make the flow list of a connection table: one row per direction that carried something.
 
@@ -118,6 +122,8 @@ def flows_of_connections(
         Internal side; inferred by :func:`internal_hosts` when None.
     from_zero : bool
         Whether the first flow starts at 0, or times are those of the connections.
+    near : iterable of str, optional
+        Hosts of the internal side, in place of its networks.
 
     Returns
     -------
@@ -138,11 +144,12 @@ def flows_of_connections(
       same side, ``down`` towards the opener.
     """
     frame = frame.filter(pl.col("protocol") != "icmp")
-    hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
+    if near is None:
+        near = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
     measured = pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s")
     known = frame.with_columns(measured.alias("rtt_s"))
     known = known.with_columns(pl.col("rtt_s").fill_null(pl.col("rtt_s").median()))
-    ways = known.select("connection_id", opener_near=opener_is_near(hosts))
+    ways = known.select("connection_id", opener_near=opener_is_near(near))
     flows = pl.concat([direction_of(known, "opener", "responder"), direction_of(known, "responder", "opener")])
     flows = flows.join(ways, on="connection_id", how="left", maintain_order="left")
     up = (pl.col("opened_by") == "sender") == pl.col("opener_near")

@@ -248,6 +248,53 @@ record! {
     also queue_delay::columns(|count: &ClassCount| count.queue_delay);
 }
 
+record! {
+    /// Totals of one class of a tree in one direction since the end of the warm-up.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct TreeClassCounts in "tree_classes" {
+        /// Number of the class.
+        pub class: u32 => "class";
+        /// Whether its packets come from the circuits.
+        pub up: bool => "up";
+        /// Packets offered to the queue; null for a class with others in it.
+        pub arrivals: Option<u64> => "arrivals", "packets";
+        /// Packets dropped by the queue; null for a class with others in it.
+        pub drops: Option<u64> => "drops", "packets";
+        /// Packets marked with congestion experienced by the queue; null for a class with others in it.
+        pub marks: Option<u64> => "marks", "packets";
+        /// Packets sent by it and all below it.
+        pub sent: u64 => "sent", "packets";
+        /// Bytes of these.
+        pub sent_bytes: u64 => "sent_bytes", "bytes";
+        /// Of the packets sent, those that a class above it lent its tokens for.
+        pub borrowed: u64 => "borrowed", "packets";
+        /// Times that it reached its ceiling.
+        pub overlimits: u64 => "overlimits";
+        /// Time for which it was at its ceiling.
+        pub red: Time => "red_s", "s";
+        /// Time for which it was between rate and ceiling.
+        pub yellow: Time => "yellow_s", "s";
+        /// Waiting times of the packets sent by a circuit.
+        pub queue_delay: QueueDelay;
+    }
+    also queue_delay::columns(|counts: &TreeClassCounts| counts.queue_delay);
+}
+
+record! {
+    /// What left a circuit in one interval of `tree.bin`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Departures in "departures" {
+        /// Number of the class.
+        pub class: u32 => "class";
+        /// Whether its packets come from the circuits.
+        pub up: bool => "up";
+        /// Number of the interval, from 0.
+        pub bin: u32 => "bin";
+        /// Sent in it.
+        pub bytes: u64 => "bytes", "bytes";
+    }
+}
+
 /// Result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
@@ -279,6 +326,10 @@ pub struct Output {
     pub segments: Vec<SegmentRecord>,
     /// What became of all packets, since the start of the run.
     pub books: Books,
+    /// Totals of each class of a tree, down before up.
+    pub tree_classes: Vec<TreeClassCounts>,
+    /// What left each circuit of a tree in each interval, when asked for.
+    pub departures: Vec<Departures>,
     /// The wireless cell, when there is one.
     pub wlan: Option<CellCounts>,
 }

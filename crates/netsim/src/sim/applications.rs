@@ -15,7 +15,7 @@ impl Sim<'_> {
         pipes: (usize, usize),
         application: &Application,
     ) {
-        let random = Stream::named(self.run.seed, &format!("application.{}", owner.flow));
+        let random = Stream::named(self.run.seed, &self.application_stream(owner.flow));
         let Some(source) = application.source(self.net.now, random) else { return };
         let ends = (owner, pipes.0, pipes.1);
         let stream = MediaStream::start(ends, spec.size_bytes, source, &mut self.net);

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use qdisc::Qdisc;
-
 use super::{Kind, Output, Port, Sim, Transport};
 use crate::error::ConfigError;
 use crate::out::queue_delay::QueueDelay;
 use crate::out::records::Sample;
 use crate::tcp::settings::Tcp;
+use crate::wire::queue::Queue;
 
 impl Transport {
     /// Payload delivered so far; none for the half of a connection that another reports.
@@ -35,8 +34,8 @@ impl Sim<'_> {
             self.ports[self.watched.clone()].iter_mut().map(|port| port.waiting_since_sample(now)).sum();
         let progress = self.progress();
         let queues = || self.ports[self.watched.clone()].iter().map(|port| &port.queue);
-        let high = queues().filter_map(Qdisc::high_backlog).reduce(|sum, packets| sum + packets);
-        let estimate = queues().find_map(Qdisc::nonresponsive);
+        let high = queues().filter_map(Queue::high_backlog).reduce(|sum, packets| sum + packets);
+        let estimate = queues().find_map(Queue::nonresponsive);
         let probes = self.probes.forward;
         let offered = queues().map(|queue| queue.stats().received).sum::<u64>() - probes.arrivals;
         let dropped = queues().map(|queue| queue.stats().dropped()).sum::<u64>() - probes.drops;
@@ -121,6 +120,10 @@ impl Sim<'_> {
         counters.packet_hops = self.net.hops;
         let begin = counters.begin;
         self.out.interfaces = self.ports.iter_mut().map(|port| port.totals(begin, end)).collect();
+        for shaper in self.ports.iter().filter_map(|port| port.queue.shaper()) {
+            self.out.tree_classes.extend(shaper.totals(end));
+            self.out.departures.extend(shaper.departures());
+        }
         self.out.classes = std::mem::take(&mut self.tally.counts);
         let reverse = &self.out.interfaces[self.reverse.clone()];
         counters.reverse_queue_mean_packets = reverse.iter().map(|interface| interface.queue_mean_packets).sum();

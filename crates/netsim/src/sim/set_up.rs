@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use qdisc::Qdisc;
 use units::{Stream, Time};
 
-use super::{Sim, WARM, air};
+use super::{Circuits, Sim, WARM, air};
 use crate::autorate::Controller;
 use crate::config::Run;
 use crate::error::ConfigError;
@@ -27,11 +28,13 @@ use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::tcp::accurate::Hosts;
 use crate::tcp::settings::Tcp;
+use crate::tree::{Names, Tree};
 use crate::wire::impairments::Impairments;
 use crate::wire::loss::Loss;
 use crate::wire::net::Net;
 use crate::wire::pipe::{End, Lane};
 use crate::wire::port::{Onward, Port};
+use crate::wire::queue::Shaper;
 use crate::wlan::cell::Cell;
 
 /// The ports of all interfaces. The random numbers of each have a name of their own, unless both directions are to draw
@@ -74,6 +77,17 @@ fn shape(run: &Run, graph: &Graph, ports: &mut Vec<Port>, net: &mut Net) -> Resu
     Ok(modems)
 }
 
+/// The ports of a shaper, down and up.
+fn shaped(tree: &Tree, names: &Arc<Names>, graph: &Graph, seed: u64) -> Result<Vec<Port>, ConfigError> {
+    let port = |(index, (_, _, interface)): (usize, (u32, u32, &Interface))| {
+        let loss = Loss::of(interface.loss, Stream::named(seed, ["loss.forward", "loss.reverse"][index]));
+        let up = index == 1;
+        let shaper = Shaper::over(tree.htb(up, seed)?, Arc::clone(names), up, tree.bin);
+        Ok(Port::shaped(shaper, interface.delay, loss))
+    };
+    graph.interfaces().enumerate().map(port).collect()
+}
+
 /// Number of the first transport of equal settings, for each number that a flow may have.
 fn transports(run: &Run) -> Vec<u16> {
     let all: Vec<&Tcp> = std::iter::once(&run.tcp).chain(run.transports.iter().map(|own| &own.tcp)).collect();
@@ -89,9 +103,11 @@ impl<'a> Sim<'a> {
             None => Cow::Owned(Graph::dumbbell(&run.network, flows)),
         };
         let symmetric = run.network.symmetric && run.graph.is_none() && run.wlan.is_none();
-        let mut ports = match &run.wlan {
-            Some(wlan) => air::ports(wlan, &graph, run.seed)?,
-            None => ports(&graph, run.seed, symmetric)?,
+        let names = run.tree.as_ref().map(|tree| Arc::new(Names::of(tree, flows)));
+        let mut ports = match (&run.wlan, &run.tree, &names) {
+            (Some(wlan), _, _) => air::ports(wlan, &graph, run.seed)?,
+            (None, Some(tree), Some(names)) => shaped(tree, names, &graph, run.seed)?,
+            _ => ports(&graph, run.seed, symmetric)?,
         };
         let mut net = Net {
             now: Time::ZERO,
@@ -153,6 +169,7 @@ impl<'a> Sim<'a> {
             unfinished: 0,
             end: run.duration,
             clock_phases: Mrg32k3a::seeded(run.seed),
+            circuits: names.map(|names| Circuits { names, clock_phases: HashMap::new() }),
             places,
             transports: transports(run),
             idle_senders: HashMap::new(),

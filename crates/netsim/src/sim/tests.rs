@@ -36,6 +36,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         },
         graph: None,
         wlan: None,
+        tree: None,
         tcp: tcp(),
         transports: Vec::new(),
         duration: Time::from_millis(1_000_000),

@@ -8,3 +8,4 @@ pub(crate) mod net;
 pub(crate) mod pipe;
 pub(crate) mod port;
 pub(crate) mod varying;
+pub(crate) mod queue;

@@ -32,6 +32,9 @@ pub(crate) enum End {
 pub(crate) struct Serial(u64);
 
 impl Serial {
+    /// Of a link that takes no time.
+    pub(crate) const AT_ONCE: Serial = Serial(0);
+
     pub(crate) fn of(rate: BitRate) -> Serial {
         let per_byte = (8_000_000_000_u128 << 32) / u128::from(rate.bps());
         Serial(u64::try_from(per_byte).unwrap_or(u64::MAX))

@@ -13,6 +13,7 @@ use crate::out::books::{self, Count};
 use crate::out::records::InterfaceCounts;
 use crate::wire::loss::Loss;
 use crate::wire::pipe::{Fraction, Serial};
+use crate::wire::queue::{Queue, Shaper};
 use crate::wire::varying::Varying;
 
 /// What carries the packets that leave a port.
@@ -33,16 +34,15 @@ const SECOND: u64 = 1_000_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Port {
-    pub(crate) queue: Qdisc,
+    pub(crate) queue: Queue,
     pub(crate) loss: Loss,
     /// What carries the packets that leave.
     pub(crate) onward: Onward,
     serial: Serial,
     /// In place of the rate and beside the delay, where they vary.
     varying: Option<Box<Varying>>,
-    /// A packet goes on when it may begin, not when its transmission ends: a shaper is no link.
-    shapes: bool,
-    rate: BitRate,
+    /// Rate of a shaper: a packet goes on when it may begin, not when its transmission ends, as a shaper is no link.
+    shapes: Option<BitRate>,
     delay: Time,
     busy_until: Time,
     /// What the end of the transmission before left of a nanosecond.
@@ -71,14 +71,22 @@ pub(crate) struct Port {
 
 impl Port {
     pub(crate) fn over(queue: Qdisc, rate: BitRate, delay: Time, loss: Loss) -> Port {
+        Port::with(Queue::of(queue), Serial::of(rate), delay, loss)
+    }
+
+    /// A port whose packets take no time on the wire: the shaper says when they leave.
+    pub(crate) fn shaped(shaper: Shaper, delay: Time, loss: Loss) -> Port {
+        Port::with(Queue::Tree(Box::new(shaper)), Serial::AT_ONCE, delay, loss)
+    }
+
+    fn with(queue: Queue, serial: Serial, delay: Time, loss: Loss) -> Port {
         Port {
             queue,
             loss,
             onward: Onward::Host,
-            serial: Serial::of(rate),
+            serial,
             varying: None,
-            shapes: false,
-            rate,
+            shapes: None,
             delay,
             busy_until: Time::ZERO,
             rest: Fraction::HALF,
@@ -108,17 +116,17 @@ impl Port {
 
     /// A shaper: it lets packets pass at the rate `rate`, whole.
     pub(crate) fn shaper(queue: Qdisc, rate: BitRate, lossless: Loss) -> Port {
-        Port { shapes: true, ..Port::over(queue, rate, Time::ZERO, lossless) }
+        Port { shapes: Some(rate), ..Port::over(queue, rate, Time::ZERO, lossless) }
     }
 
     /// Changes the rate for the packets that begin from now on.
     pub(crate) fn set_rate(&mut self, rate: BitRate) {
-        (self.serial, self.rate) = (Serial::of(rate), rate);
+        (self.serial, self.shapes) = (Serial::of(rate), Some(rate));
     }
 
     /// Rate of a shaper, bit/s.
     pub(crate) fn shaper_bps(&self) -> Option<u64> {
-        self.shapes.then(|| self.rate.bps())
+        self.shapes.map(|rate| rate.bps())
     }
 
     /// Adds the time since the last change to the averages and takes the new levels.
@@ -225,12 +233,12 @@ impl Port {
             }
             self.busy_until = now + self.serial.next(packet.len, &mut self.rest);
             self.transmitted(now);
-            if self.shapes { now } else { self.busy_until + self.delay }
+            if self.shapes.is_some() { now } else { self.busy_until + self.delay }
         };
         self.sent += 1;
         self.sent_bytes += u64::from(packet.len);
         if self.backlog > 0 {
-            self.wake(self.busy_until, index, events);
+            self.wake(self.queue.ready_at(self.busy_until), index, events);
         }
         Some((packet, arrival))
     }
@@ -349,6 +357,7 @@ impl Port {
         self.sampled_area = self.sampled_area.wrapping_sub(self.backlog_area);
         (self.backlog_area, self.flows_area, self.flows_max) = (0, 0, self.flows);
         (self.busy_in_second, self.busiest) = (0, 0);
+        self.queue.restart(now);
         self.before = self.counted();
     }
 

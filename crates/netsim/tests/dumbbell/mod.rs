@@ -47,6 +47,7 @@ pub fn wired(discipline: &str) -> Run {
         },
         graph: None,
         wlan: None,
+        tree: None,
         tcp: Tcp {
             mss: 1460,
             header: 40,

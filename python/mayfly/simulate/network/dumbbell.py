@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -35,7 +35,7 @@ class Dumbbell:
 
     network: Network
 
-    path_columns = ()
+    path_columns: ClassVar[tuple[str, ...]] = ()
 
     @property
     def rate_bps(self) -> int:
@@ -60,9 +60,10 @@ class Dumbbell:
         """Users have hosts of their own."""
         return None
 
-    def ends(self, source: str | None, sink: str | None) -> None:
+    def ends(self, source: str | None, sink: str | None) -> tuple[Hosts, Hosts] | None:
         """There are two groups only, which are those of the whole workload."""
-        return check_sides(source, sink)
+        check_sides(source, sink)
+        return None
 
     def numbers(self, flows: pl.DataFrame) -> Ends:
         """Indices of the end points, counted apart on each side of the link."""

@@ -7,10 +7,12 @@ from mayfly.simulate.network.cell import cell_of
 from mayfly.simulate.network.dumbbell import Dumbbell
 from mayfly.simulate.network.graph import graph_of
 from mayfly.simulate.network.protocol import Net
+from mayfly.simulate.network.tree import shaped_of
 
 KINDS: tuple[Callable[[Scenario], Net | None], ...] = (
     cell_of,
     graph_of,
+    shaped_of,
     lambda scenario: Dumbbell(scenario.network),
 )
 """Each gives the network of a scenario of its kind, None of another; the first that gives one has it."""
