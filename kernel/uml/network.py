@@ -155,14 +155,10 @@ class Network:
         lines: dict[str, list[str]] = {}
         for host in self.ends:
             router = self.routers[host.router]
-            out = interfaces.access(
-                "out", host.out_bps, host.delay_s, self.overhead, host.own, interfaces.SOURCE_PORT
-            )
+            out = interfaces.access("out", host.out_bps, host.delay_s, self.overhead, host.own, interfaces.SOURCE_PORT)
             shell(f"tc -n {host.name} -batch -", out)
             lines.setdefault(router, []).extend(
-                interfaces.access(
-                    host.name, host.in_bps, host.delay_s, self.overhead, host.own, interfaces.TARGET_PORT
-                )
+                interfaces.access(host.name, host.in_bps, host.delay_s, self.overhead, host.own, interfaces.TARGET_PORT)
                 + interfaces.marking(host.name, self.settings["marks"])
             )
         for router, own in lines.items():

@@ -78,7 +78,7 @@ def test_paths_are_found_through_a_queue_that_never_empties(tmp_path, discipline
 def waits_ms(flows):
     """Think times of the servers in scripts of a request and an answer."""
     trains = [scripts.parsed(text) for text in flows["script"].drop_nulls()]
-    return np.array([own[1].wait_ns * 1e-6 for own in trains if len(own) >= 2 and not own[1].done or len(own) == 2])
+    return np.array([own[1].wait_ns * 1e-6 for own in trains if (len(own) >= 2 and not own[1].done) or len(own) == 2])
 
 
 @pytest.mark.parametrize("thinking", [False, True])

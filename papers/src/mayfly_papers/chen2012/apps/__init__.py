@@ -7,7 +7,8 @@ ORDER = 70
 
 INTRODUCTION = """\
 What applications do inside connections: the claims of 9.2.2 on well-behaved connections of the captures at hand, and
-those of 9.3.2 on one of them, as [`mayfly whatif --replay trains`](../mechanisms.md#what-applications-do-inside-a-connection)
+those of 9.3.2 on one of them, as
+[`mayfly whatif --replay trains`](../mechanisms.md#what-applications-do-inside-a-connection)
 replays it.
 
 The trace of Eurecom that 9.2.2 measures is not public: a statement that is not so elsewhere is not wrong. The captures
