@@ -118,7 +118,7 @@ def _way(discipline: str, rate_bps: int, packets: int) -> dict[str, Any]:
     chosen = parse(discipline)
     shapes = leaf_of(chosen).shapes
     place = Place(packets, "packets", MTU, rate_bps, -ETHERNET_BYTES, shapes)
-    return {"rate_bps": rate_bps, "delay_s": 0.0, "leaf": leaf_words(chosen, place), "leaf_shapes": shapes}
+    return {"rate_bps": rate_bps, "delay_s": 0.0, "loss": 0.0, "leaf": leaf_words(chosen, place), "leaf_shapes": shapes}
 
 
 def _serve(folder: Path, steps: list[Step], seed: int) -> None:
