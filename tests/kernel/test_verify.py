@@ -54,7 +54,7 @@ def test_what_curl_says_is_what_the_capture_has(ran):
 def test_on_an_idle_link_the_replay_takes_as_long_as_the_programs(ran):
     workload, told = ran
     was = measured("fifo", told.steps, told.drops)
-    (guess,) = predicted(workload, told, ["fifo"]).values()
+    guess = predicted(workload, told, ["fifo"])[0]["fifo"]
     keys = [key for key in was.steps_s if key in guess.steps_s]
     assert len(keys) >= 4 and asked_of(told.steps).bytes.keys() >= set(keys)
     ratios = np.array([guess.steps_s[key] / was.steps_s[key] for key in keys])

@@ -68,13 +68,14 @@ def whatif(
         str | None, typer.Option("--for", metavar="TIME", help="How long, with -i: 60s when absent; Ctrl-C ends it")
     ] = None,
     replay: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="WHAT",
             help="users: connections with exchanges, think times and paces, and users who wait; trains: the same, each "
-            "at its time, the captured queue left in; transfers: all data at once; packets: as captured, as UDP",
+            "at its time, the captured queue left in; transfers: all data at once; packets: as captured, as UDP; "
+            "when absent users, and transfers with --load",
         ),
-    ] = "users",
+    ] = None,
     link_trace: Annotated[
         Path | None,
         typer.Option(

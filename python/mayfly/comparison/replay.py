@@ -49,6 +49,8 @@ class Replay:
         For :func:`run_replay`; with ``connection_id``, at the times of the capture.
     span_s : float
         How long packets came, s.
+    replay : str
+        One of :data:`REPLAYS`.
     load : float or None
         That was asked for.
     hours : int or None
@@ -65,6 +67,7 @@ class Replay:
     scenario: Scenario
     flows: pl.DataFrame
     span_s: float
+    replay: str
     load: float | None
     hours: int | None
     packets: dict[str, int]
@@ -80,7 +83,7 @@ def replay_of(
     *,
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
-    replay: str = "users",
+    replay: str | None = None,
     overrides: dict[str, Any] | None = None,
 ) -> Replay:
     """A capture over a link.
@@ -103,6 +106,8 @@ def replay_of(
     from mayfly.workload.capture import refuse_clock_jump
     from mayfly.workload.mix import offered, scale_load
 
+    # Who waits offers no load of his own.
+    replay = replay or ("users" if load is None else "transfers")
     rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
     load = None if load is None else quantity.share(load, "--load")
     scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))
@@ -135,7 +140,7 @@ def replay_of(
     if CALL in flows.columns and "probes.call" not in (overrides or {}):
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, flows, span_s)
-    return Replay(scenario, flows, span_s, load, asked, packets, guess, doubts, partial)
+    return Replay(scenario, flows, span_s, replay, load, asked, packets, guess, doubts, partial)
 
 
 def traced(

@@ -27,7 +27,7 @@ def whatif(
     *,
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
-    replay: str = "users",
+    replay: str | None = None,
     link_trace: str | os.PathLike[str] | None = None,
     link_trace_up: str | os.PathLike[str] | None = None,
     disciplines: str | Sequence[str] | None = None,
@@ -52,12 +52,12 @@ def whatif(
         Networks (CIDR) on the near side of the bottleneck; inferred when not given. Down is toward them.
     load : float or str, optional
         Scales time so that the busier direction is offered this share of its rate, 0.01 to 10.
-    replay : str
-        What is replayed: ``users``, connections with their exchanges, think times and paces, whose users wait for what
-        they had before, and without what the captured link did; ``trains``, the same as Chen 2012 has it, each
-        connection at its time and with the queue of the capture in its round-trip times; ``packets``, every packet when
-        it was captured, whatever becomes of those before; ``transfers``, each direction of a connection at its time,
-        with all its data.
+    replay : str, optional
+        What is replayed; ``users``, or ``transfers`` with a ``load``, when not given. ``users``: connections with their
+        exchanges, think times and paces, whose users wait for what they had before, without what the captured link did;
+        ``trains``: the same as Chen 2012 has it, each connection at its time and with the queue of the capture in its
+        round-trip times; ``packets``: every packet when it was captured, whatever becomes of those before;
+        ``transfers``: each direction of a connection at its time, with all its data.
     link_trace, link_trace_up : path, optional
         Rate of the bottleneck over time, in place of a constant one (:mod:`mayfly.link_trace.files`): down, and up
         where it is not as down.
@@ -86,8 +86,8 @@ def whatif(
     -----
     Connections are scripts of what their ends say to each other (:mod:`mayfly.workload.apps`); what a user starts next
     waits for what was there before (:mod:`mayfly.workload.closed_loop`), and what the captured link did is left out as
-    far as the capture tells (:mod:`mayfly.workload.captured_link`). The answer is about their trains. At a ``load``
-    that was asked for flows come at its pace, and nobody waits. docs/verification.md says how well that predicts.
+    far as the capture tells (:mod:`mayfly.workload.captured_link`). The answer is about their trains.
+    docs/verification.md says how well that predicts. At a ``load`` that was asked for nobody waits.
 
     A capture is one draw of what its users do. Sixteen more hours (``replications``) are drawn from its sessions
     (:func:`mayfly.workload.sessions.another_hour`) and run under every discipline; the intervals of the figures come
@@ -142,7 +142,7 @@ def whatif(
         "offered_up_mbps": links["up"]["offered_mbps"],
         "load": links[links["busier"]]["load"],
         "scaled_to_load": found.load,
-        "replay": replay,
+        "replay": found.replay,
     }
     if unsaid:
         result.summary["partial"] = ". ".join(unsaid)
@@ -151,7 +151,7 @@ def whatif(
     if found.guess is not None:
         result.summary["guess"] = found.guess.document()
         result.summary["notes"] = [*result.summary.get("notes", []), *found.guess.sentences()]
-    result.summary["answer"] = answer(_judged(result, replay))
+    result.summary["answer"] = answer(_judged(result, found.replay))
     best = _recommended(result.summary)
     other = (
         None

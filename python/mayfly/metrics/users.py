@@ -274,14 +274,26 @@ def page_groups(records: pl.DataFrame, gap_s: float = PAGE_GAP_S) -> pl.DataFram
         ``load_s``: from the first start to the end of the last transfer, null when one is unfinished. The client is the
         host that opened the connection. Transfers above 1 MB are downloads and no parts of pages. A page has two
         connections at least and `PAGE_CONNECTIONS` at most, and brings its client more than it takes from it, at least
-        `PAGE_BYTES`, and `PAGE_PART_BYTES` a connection: scans, mail that is sent and copies to a server are none.
+        `PAGE_BYTES`, and `PAGE_PART_BYTES` a connection: scans, mail that is sent and copies to a server are none. A
+        connection that waits for longer than the gap within it is no part of a page.
         Which connections make a page depends on the capture only, not on the discipline.
     """
     run = [name for name in ("replication",) if name in records.columns]
     fetched = pl.col("opened_by") != "sender"
     opener = pl.when(fetched).then("dst").otherwise("src")
     web = records.filter((pl.col("protocol") == "tcp") & (pl.col("size_bytes") <= LONG_BYTES))
-    web = web.with_columns(client=opener).sort(*run, "client", "start_s", "flow_id")
+    own, back = pl.col("size_bytes"), pl.lit(0, pl.Int64)
+    if "script" in records.columns:
+        # A script is both directions of its connection; one whose user comes back later is of several pages.
+        waits = pl.col("script").str.extract_all(r"wait \d+").list.eval(pl.element().str.slice(5).cast(pl.Int64))
+        web = web.filter((waits.list.max().fill_null(0) < 1e9 * gap_s).fill_null(True))
+        back = pl.when(pl.col("script").is_not_null()).then("back_bytes").otherwise(0)
+        own = own - back
+    web = web.with_columns(
+        client=opener,
+        fetched=pl.when(fetched).then(own).otherwise(back),
+        sent=pl.when(fetched).then(back).otherwise(own),
+    ).sort(*run, "client", "start_s", "flow_id")
     fresh = (pl.col("start_s").diff() > gap_s).fill_null(True)
     numbered = web.with_columns(page=fresh.cum_sum().over(*run, "client"))
     whole = pl.col("finish_s").is_not_null().all()
@@ -289,8 +301,8 @@ def page_groups(records: pl.DataFrame, gap_s: float = PAGE_GAP_S) -> pl.DataFram
     pages = numbered.group_by(*run, "client", "page", maintain_order=True).agg(
         load_s=load_s,
         connections=pl.col("connection_id").n_unique(),
-        fetched_bytes=pl.col("size_bytes").filter(fetched).sum(),
-        sent_bytes=pl.col("size_bytes").filter(~fetched).sum(),
+        fetched_bytes=pl.col("fetched").sum(),
+        sent_bytes=pl.col("sent").sum(),
     )
     return pages.filter(
         pl.col("connections").is_between(2, PAGE_CONNECTIONS),

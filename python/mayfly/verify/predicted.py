@@ -60,32 +60,38 @@ def predicted(
     ran: Ran,
     disciplines: Sequence[str],
     how: str = "users",
-    overrides: dict[str, Any] | None = None,
+    seeds: Sequence[int] = (1,),
     engine: str = "simulator",
-) -> dict[str, Outcome]:
+) -> list[dict[str, Outcome]]:
     """What is predicted for each discipline.
 
     Parameters
     ----------
-    workload, ran, how, overrides
+    workload, ran, how
         As for :func:`replay`.
     disciplines : sequence of str
+    seeds : sequence of int
+        Of the replay; the kernel has none.
     engine : str
         What runs the replay: ``simulator`` or ``linux``.
 
     Returns
     -------
-    dict of Outcome
-        By discipline.
+    list of dict of Outcome
+        For each seed, by discipline.
     """
-    found = replay(workload, ran, how, overrides)
-    chosen = [parse(name) for name in disciplines]
-    if engine == "linux":
-        runs, _ = linux.run_many(found.scenario, chosen, closed(found.flows))
-    else:
-        runs = run_replay(found.scenario, chosen, found.flows)
+    found = replay(workload, ran, how)
     connections = connections_of(workload, ran)
-    return {name: outcome(name, run, ran, connections, workload) for name, run in zip(disciplines, runs, strict=True)}
+    chosen = [parse(name) for name in disciplines]
+
+    def outcomes(runs: Sequence[RunResult]) -> dict[str, Outcome]:
+        return {
+            name: outcome(name, run, ran, connections, workload) for name, run in zip(disciplines, runs, strict=True)
+        }
+
+    if engine == "linux":
+        return [outcomes(linux.run_many(found.scenario, chosen, closed(found.flows))[0])]
+    return [outcomes(run_replay(found.scenario.override(seed=seed), chosen, found.flows)) for seed in seeds]
 
 
 def connections_of(workload: Workload, ran: Ran) -> dict[Key, list[int]]:

@@ -260,11 +260,7 @@ def verify(
         reality = {one: measured(one, own.steps, own.drops) for one, own in ran.items()}
         for source in sources:
             for engine in engines:
-                count = seeds if engine == "simulator" else 1
-                runs = [
-                    predicted(workload, ran[source], disciplines, replay, {"seed": one}, engine)
-                    for one in range(1, count + 1)
-                ]
+                runs = predicted(workload, ran[source], disciplines, replay, range(1, seeds + 1), engine)
                 _compare(found, name, source, engine, reality, runs, ran)
                 step()
     return found

@@ -422,6 +422,7 @@ def datagrams(reading: Reading, known: pl.DataFrame, protocol: str | None) -> pl
         "start_s",
         pl.when(from_opener).then("opener").otherwise("responder").alias("src"),
         pl.when(from_opener).then("responder").otherwise("opener").alias("dst"),
+        pl.when(from_opener).then(pl.lit("sender")).otherwise(pl.lit("receiver")).alias("opened_by"),
         pl.lit("udp").alias("protocol"),
     )
 

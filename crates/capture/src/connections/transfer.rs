@@ -64,8 +64,12 @@ struct Running {
     packets: u64,
     bytes: u64,
     warm_up_ns: i64,
-    heard_ns: Option<i64>,
+    /// [`UNHEARD`] for none: an option would take twice the room, in every connection.
+    heard_ns: i64,
 }
+
+/// In place of a time.
+const UNHEARD: i64 = i64::MIN;
 
 impl Transfer {
     /// A data packet of `side`, with `fresh` bytes that were not seen before in `packets` packets; `paused` when it is cut
@@ -121,7 +125,7 @@ impl Transfer {
 
     fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64, heard_ns: Option<i64>) {
         self.side = side as u8;
-        let heard_ns = heard_ns.map(|heard_ns| start_ns.saturating_sub(heard_ns).max(0));
+        let heard_ns = heard_ns.map_or(UNHEARD, |heard_ns| start_ns.saturating_sub(heard_ns).max(0));
         self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0, heard_ns };
     }
 
@@ -134,6 +138,7 @@ impl Transfer {
     fn train_of(&self) -> Train {
         let Running { start_ns, end_ns, packets, bytes, warm_up_ns, heard_ns } = self.train;
         let (connection, from_opener, theoretical_ns) = (0, false, None);
+        let heard_ns = (heard_ns != UNHEARD).then_some(heard_ns);
         Train { connection, from_opener, start_ns, end_ns, packets, bytes, warm_up_ns, theoretical_ns, heard_ns }
     }
 }
