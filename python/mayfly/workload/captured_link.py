@@ -61,9 +61,9 @@ class CapturedLink:
     ----------
     bases : polars.DataFrame, shape (n_addresses, 2)
         ``address`` and ``base_s``, least round-trip time between the tap and it.
-    queue_s : dict of ndarray, each of shape (n_bins,)
-        By side of the link, ``near`` and ``far``, what packets took more than their base in each window of `BIN_S` and
-        those beside it, s: the median of a shared queue, else the least; NaN where none was measured.
+    queue_s : dict of tuple of ndarray
+        By side of the link, ``near`` and ``far``: numbers of windows of `BIN_S`, ascending, and what packets took more
+        than their base in each of them and those beside it, s: the median of a shared queue, else the least.
     shared : bool
         Whether all packets share one queue.
     carried : dict of tuple of ndarray
@@ -75,7 +75,7 @@ class CapturedLink:
     """
 
     bases: pl.DataFrame
-    queue_s: dict[str, Floats]
+    queue_s: dict[str, tuple[Integers, Floats]]
     shared: bool
     carried: dict[str, tuple[Floats, Floats]]
     rates_bps: dict[str, float]
@@ -85,10 +85,11 @@ class CapturedLink:
         """What packets to one side of the tap waited, there and back, at some times; 0 where nothing tells, s."""
         found = np.zeros(times_s.shape)
         for side, chosen in (("near", near), ("far", ~near)):
-            bins = self.queue_s[side]
+            bins, values = self.queue_s[side]
             if bins.size:
-                place = np.clip((times_s[chosen] / BIN_S).astype(np.int64), 0, bins.size - 1)
-                found[chosen] = np.nan_to_num(bins[place])
+                wanted = (times_s[chosen] / BIN_S).astype(np.int64)
+                place = np.minimum(np.searchsorted(bins, wanted), bins.size - 1)
+                found[chosen] = np.where(bins[place] == wanted, values[place], 0.0)
         return found
 
     def is_busy(self, start_s: Floats, end_s: Floats, up: Booleans, share: float = BUSY) -> Booleans:
@@ -140,7 +141,7 @@ def captured_link(reading: Reading, near: frozenset[str], rates_bps: dict[str, f
         own = rows.filter(chosen).sort("start_s")
         carried[way] = (own["start_s"].to_numpy(), np.cumsum(own["wire_bytes"].to_numpy().astype(float)))
     rates_bps = {way: max(rates_bps.get(way, 0.0), _peak_bps(*carried[way])) for way in carried}
-    link = CapturedLink(bases, {"near": np.empty(0), "far": np.empty(0)}, False, carried, rates_bps, near)
+    link = CapturedLink(bases, {}, False, carried, rates_bps, near)
     shared = _is_shared(frame, link)
     measured = rows.filter(pl.col("rtt_s").is_not_null())
     if shared:
@@ -227,16 +228,14 @@ def _around(times_s: Floats, values: Floats, of: Integers, instant_s: float) -> 
     return float("nan")
 
 
-def _queue(measured: pl.DataFrame, shared: bool) -> Floats:
+def _queue(measured: pl.DataFrame, shared: bool) -> tuple[Integers, Floats]:
     """The surplus of each window and its neighbours."""
     if not measured.height:
-        return np.empty(0)
+        return np.empty(0, np.int64), np.empty(0)
     place = (measured["start_s"].to_numpy() / BIN_S).astype(np.int64).clip(0)
     surplus = np.maximum(measured["rtt_s"].to_numpy() - measured["base_s"].to_numpy(), 0.0)
     of_bin = pl.DataFrame({"bin": place, "surplus": surplus})
     statistic = pl.col("surplus").median() if shared else pl.col("surplus").min()
     around = pl.concat([of_bin.with_columns(pl.col("bin") + shift) for shift in (-1, 0, 1)]).filter(pl.col("bin") >= 0)
-    known = around.group_by("bin").agg(statistic)
-    bins = np.full(int(place.max()) + 2, np.nan)
-    bins[known["bin"].to_numpy()] = known["surplus"].to_numpy()
-    return bins
+    known = around.group_by("bin").agg(statistic).sort("bin")
+    return known["bin"].to_numpy(), known["surplus"].to_numpy()
