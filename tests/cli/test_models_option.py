@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "tests" / "data" / "tiny.pcapng.gz"
 COMMANDS = [
     ["compare", "wired", "-d", "fifo,las,red", "--duration", "5s"],
-    ["whatif", CAPTURE, "--rate", "1mbit", "--buffer", "50", "-d", "fifo,las,red"],
+    ["whatif", CAPTURE, "--rate", "1mbit", "--buffer", "50", "--replay", "transfers", "-d", "fifo,las,red"],
     ["simulate", "wired", "--discipline", "las", "--duration", "5s"],
 ]
 

@@ -37,7 +37,6 @@ COMMANDS = (
 
 FIRST = """\
 Mayfly predicts what each queueing discipline would do to the users of a congested link.
-
   mayfly whatif capture.pcap --rate 10mbit --buffer 300   you have a capture of the link: which discipline helps?
   mayfly profile capture.pcap                             what is in it: how full, by whom, which round trips?
   mayfly compare wired                                    no capture yet: a ready scenario under several disciplines
@@ -79,7 +78,7 @@ def start(
         raise typer.Exit
     if context.invoked_subcommand is None:
         commands = context.get_help().partition("\nCommands:\n")[2].partition("\n\n")[0]
-        typer.echo(f"{FIRST}\nCommands (`mayfly COMMAND --help` explains one):\n{commands}")
+        typer.echo(f"{FIRST}Commands (`mayfly COMMAND --help` explains one):\n{commands}")
         raise typer.Exit
     limit(memory, time)
 

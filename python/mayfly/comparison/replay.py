@@ -12,7 +12,7 @@ from mayfly.errors import MayflyError
 from mayfly.limits import stopped_sentence
 from mayfly.link_trace.files import read_trace
 from mayfly.scenario.scenario import Scenario, load_scenario
-from mayfly.simulate.run import Progress, RunResult, run_many
+from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
 from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
 from mayfly.workload.closed_loop import LASTED, closed
@@ -189,7 +189,7 @@ def run_replay(
     stop: Callable[[], object] | None = None,
 ) -> list[RunResult]:
     """Runs flows whose users wait for each other; of whom they waited for, the records tell nothing."""
-    runs = run_many(scenario, disciplines, closed(flows), progress, stop=stop)
+    runs = run_many(scenario, disciplines, closed(starting_in_time(flows, scenario.duration)), progress, stop=stop)
     if LASTED not in flows.columns:
         return runs
     return [replace(run, records=run.records.drop("stage", "after", strict=False)) for run in runs]
@@ -266,6 +266,8 @@ def _flows(
     reading = read_captures(capture, replace(options, max_volumes=MOST_VOLUMES))
     if networks is not None:
         hosts_of_site(reading.connections, networks)
+    if not _carries(reading):
+        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay" + _why_none(capture))
     if replay == "transfers":
         flows = flows_of_connections(reading.connections, networks)
     elif replay in ("users", "trains"):
@@ -277,6 +279,13 @@ def _flows(
     flows = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
     partial = stopped_sentence(reading.counts, reading.counts["duration_s"])
     return flows, _lasted_s(reading.connections), _doubts(reading, networks), partial
+
+
+def _carries(reading: "Reading") -> bool:
+    """Whether there is something to replay."""
+    rows = reading.connections
+    tcp = (pl.col("protocol") == "tcp") & (pl.col("opener_distinct_bytes") + pl.col("responder_distinct_bytes") > 0)
+    return rows.filter(tcp | (pl.col("protocol") == "udp")).height > 0
 
 
 def _doubts(reading: "Reading", networks: "list[Network] | None") -> list[str]:

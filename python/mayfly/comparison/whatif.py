@@ -16,7 +16,7 @@ from mayfly.comparison.replay import replay_of, run_replay, traced
 from mayfly.comparison.sections.links import links_of
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
-from mayfly.simulate.run import Progress, named
+from mayfly.simulate.run import Progress, named, starting_in_time
 from mayfly.workload.closed_loop import closed
 
 
@@ -119,7 +119,8 @@ def whatif(
     lasted = lasted_s if lasted_s > 0 else None
     unsaid = [] if found.partial is None else [found.partial]
     if engine is not None:
-        result = engine(scenario, chosen, closed(flows), own, "whatif", lasted)
+        early = starting_in_time(flows, scenario.duration)
+        result = engine(scenario, chosen, closed(early), own, "whatif", lasted)
     else:
         runs = run_replay(scenario, chosen, flows, own, stop=stopping)
         chosen = [run.discipline for run in runs]
@@ -156,7 +157,9 @@ def whatif(
     other = (
         None
         if stopping() or engine is not None
-        else other_transport(scenario, closed(flows), chosen, result.summary["disciplines"], best)
+        else other_transport(
+            scenario, closed(starting_in_time(flows, scenario.duration)), chosen, result.summary["disciplines"], best
+        )
     )
     result.summary["transport"]["other"] = other
     return result

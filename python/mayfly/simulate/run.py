@@ -22,7 +22,7 @@ from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.recording import Recording
-from mayfly.workload import applications, scripts
+from mayfly.workload import applications, scripts, stages
 
 _CONTINUOUS_S = 1e-9
 """With a tick as short as the simulator's own the phases of the hosts' clocks have no effect."""
@@ -476,14 +476,18 @@ def starting_in_time(flows: pl.DataFrame, duration_s: float) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Without later flows.
+        Without later flows, and those that wait for one of them. When a flow that waits for a stage starts, nobody
+        knows before the run: those stay.
 
     Raises
     ------
     MayflyError
         None is left.
     """
-    kept = flows.filter(pl.col("start_s") < duration_s)
+    early = pl.col("start_s") < duration_s
+    kept = flows.filter(early | pl.col("after").is_not_null() if "after" in flows.columns else early)
+    if stages.is_closed_loop(kept):
+        kept = stages.without_endless_waits(flows, kept)
     if kept.height == 0:
         raise MayflyError(f"no flow starts before the end of the run at {duration_s:g} s: raise --duration")
     return kept

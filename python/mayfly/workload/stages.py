@@ -126,6 +126,37 @@ def circular(columns: dict[str, pl.Series]) -> pl.Series | None:
     return pl.Series(wrong) if wrong.any() else None
 
 
+def without_endless_waits(flows: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
+    """Flows without those that wait for a stage of which some flow was taken out.
+
+    Parameters
+    ----------
+    flows, kept : polars.DataFrame
+        A flow list, and what is left of it.
+
+    Returns
+    -------
+    polars.DataFrame
+        In the order of the list.
+
+    Examples
+    --------
+    >>> flows = pl.DataFrame({"stage": [0, 1, 2], "after": [None, 0, 1]})
+    >>> without_endless_waits(flows, flows.tail(2)).height
+    0
+    """
+    if "stage" not in flows.columns:
+        return kept
+    whole = dict(flows["stage"].drop_nulls().value_counts().iter_rows())
+    while True:
+        left = dict(kept["stage"].drop_nulls().value_counts().iter_rows())
+        broken = [stage for stage, count in whole.items() if left.get(stage, 0) < count]
+        still = kept.filter(~pl.col("after").is_in(broken).fill_null(False))
+        if still.height == kept.height:
+            return kept
+        kept = still
+
+
 def dense(stages: pl.Series, of: pl.Series | None = None) -> Integers:
     """Stages as numbers from 0, in order of their ids.
 

@@ -211,7 +211,8 @@ def _models(summary: Mapping[str, Any], every: pl.DataFrame, path: bool) -> tupl
     first = records[rows[0]["label"]]
     link = _link(summary["scenario"], first)
     if "script" in first.columns and not link.jobs(first)["script"].is_null().any():
-        raise MayflyError("every flow that ends waits for its user (script)")
+        why = "every flow that ends waits for its user (script)"
+        raise MayflyError(f"{why}: whatif --replay transfers has flows that do not")
     queue = link.queue(first)
     told: dict[str, Any] = {
         "with_path": path,
