@@ -72,7 +72,7 @@ def test_paths_are_found_through_a_queue_that_never_empties(tmp_path, discipline
     # What the queue changes in the windows beside: ten full packets. The least that passed has more than that left.
     assert off.max() < 0.012
     seen = read_captures(path).connections.filter(responder="10.1.0.0")["handshake_to_responder_s"].min()
-    assert seen - RTTS_S[0] > 1.5 * off[0]
+    assert off[0] <= seen - RTTS_S[0] + 1e-9
 
 
 def waits_ms(flows):

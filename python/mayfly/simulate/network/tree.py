@@ -210,7 +210,7 @@ class Shaped(Dumbbell):
         hosts = [] if flows is None else placed(self.of_circuits(flows)).circuits
         tree = native_tree(self.tree.node, self.tree.circuit, self.network, compared, full_packet_bytes, hosts)
         rates = {"rate_bps": self._top(reverse=False), "reverse_rate_bps": self._top(reverse=True)}
-        return {"graph": None, "wlan": None, "tree": tree, **rates}
+        return {"graph": None, "wlan": None, "traces": [None, None], "tree": tree, **rates}
 
     def paths(self, flows: pl.DataFrame) -> pl.DataFrame:
         """The flows with the ceilings of their circuits."""
