@@ -273,7 +273,11 @@ def test_disciplines_whose_simulation_is_complete_are_answered_for(ended, monkey
     monkeypatch.setattr(runs, "run_one", run_one)
     monkeypatch.setattr(runs.os, "cpu_count", lambda: 1)
     monkeypatch.setattr("mayfly.limits.reached", lambda share: ("9 GB", "--memory 18gb") if over.is_set() else None)
-    asked = {"disciplines": "fifo,fq_codel,las", "overrides": {"duration": "2s", "replications": 4}}
+    asked = {
+        "disciplines": "fifo,fq_codel,las",
+        "replay": "transfers",
+        "overrides": {"duration": "2s", "replications": 4},
+    }
     if ended == 0:
         with pytest.raises(MayflyError, match="stopped at 9 GB, before the simulation of a discipline ended: "):
             whatif("captures/office.pcap.gz", "10mbit", 300, **asked)
