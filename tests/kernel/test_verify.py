@@ -37,7 +37,7 @@ def test_every_program_does_its_work(ran):
 
 
 def test_what_curl_says_is_what_the_capture_has(ran):
-    """Clocks of two parties: the time that curl tells of the text of a page, and the packets between it and the server."""
+    """Two clocks: the time that curl tells of the text of a page, and that of the packets between it and the server."""
     workload, told = ran
     rows = {row["connection_id"]: row for row in read_captures(told.capture).connections.iter_rows(named=True)}
     of_step = connections_of(workload, told)

@@ -11,9 +11,8 @@ from mayfly.verify.verification import Pair, _best, errors, worst
 
 
 def step(actor, place, program, took_s, size=50_000, **more):
-    return {
-        "actor": actor, "step": place, "program": program, "client": 0, "start_s": 1.0, "end_s": 1.0 + took_s, "bytes": size
-    } | more  # fmt: skip
+    who = {"actor": actor, "step": place, "program": program, "client": 0}
+    return who | {"start_s": 1.0, "end_s": 1.0 + took_s, "bytes": size} | more
 
 
 def outcome(times, pings=(), discipline="fifo"):

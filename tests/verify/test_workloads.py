@@ -1,4 +1,4 @@
-"""Workloads of real programs: the same users for the same seed, half of them kept aside, nothing the guest does not know."""
+"""Workloads of real programs: the same users for the same seed, half kept aside, nothing the guest does not know."""
 
 import re
 from pathlib import Path
