@@ -19,13 +19,13 @@ PROGRAMS = ("nginx", "dnsmasq", "dovecot", "curl", "dig", "ping", "tcpdump")
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """Nearly idle, 30 s, under fifo."""
+    """Nearly idle, 60 s, under fifo."""
     guest.kernel()
     missing = [name for name in PROGRAMS if shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
     workload = BY_ID["idle"]
-    before, workload.duration_s = workload.duration_s, 30.0
+    before, workload.duration_s = workload.duration_s, 60.0
     yield workload, real.run(workload, "fifo", 1, tmp_path_factory.mktemp("verify") / "idle")
     workload.duration_s = before
 

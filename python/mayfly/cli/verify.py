@@ -33,6 +33,9 @@ def verify(
         Path, typer.Option(metavar="DIR", help="Folder of captures, measurements, summary.json; what is there stays")
     ] = Path("mayfly-verify"),
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Also the tables into a page of Markdown")] = None,
+    learn: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also the errors to expect, as mayfly whatif tells them")
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -52,6 +55,8 @@ def verify(
             progress=progress,
         )
     files = {"summary": str(verification.write(found, out))}
+    if learn is not None:
+        files["learned"] = str(verification.learn(found, learn))
     if page is not None:
         files["page"] = str(shown.write_page(found, page))
     if as_json:

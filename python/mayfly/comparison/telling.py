@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mayfly.comparison.choice import leading_sentences
+from mayfly.comparison.expected import expected_sentence
 
 _SITE = "docs/recommendation.md"
 
@@ -83,4 +84,9 @@ def further_sentences(summary: Mapping[str, Any], file: str) -> list[str]:
     first, rest = ([], []) if summary.get("recommendation") else leading_sentences(summary)
     more = [f"note: the best of each family; {len(rest)} more sentences are in {file}"] if rest else []
     other = ((summary.get("transport") or {}).get("other") or {}).get("sentence")
-    return [*first, *more, *([f"{other.removesuffix('.')}."] if other else [])]
+    return [
+        *first,
+        *more,
+        *([f"{other.removesuffix('.')}."] if other else []),
+        *expected_sentence(summary.get("expected_errors")),
+    ]

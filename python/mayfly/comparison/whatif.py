@@ -9,6 +9,7 @@ import polars as pl
 
 from mayfly import limits
 from mayfly.comparison.comparison import Comparison, Engine, gather
+from mayfly.comparison.expected import expected_errors
 from mayfly.comparison.hours import add_hours, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.recommendation import recommendation
@@ -162,6 +163,8 @@ def whatif(
         )
     )
     result.summary["transport"]["other"] = other
+    # Learned of users who wait only.
+    result.summary["expected_errors"] = expected_errors() if found.replay == "users" else None
     return result
 
 

@@ -305,6 +305,20 @@ def write(found: Verification, folder: str | os.PathLike[str]) -> Path:
     return path
 
 
+def learn(found: Verification, path: str | os.PathLike[str]) -> Path:
+    """Writes what to expect of a prediction, of the simulator's replay, for :mod:`mayfly.comparison.expected`."""
+    own = errors([pair for pair in found.pairs if pair.engine == "simulator"])
+    lines = ["# Made by `mayfly verify --learn`: see docs/verification.md."]
+    for kind, row in own.items():
+        if row["median"] is not None and row["p90"] is not None:
+            lines += ["", f"[{kind}]", f"median = {row['median']:.3f}", f"p90 = {row['p90']:.3f}"]
+    target = Path(path)
+    part = target.with_suffix(".part")
+    part.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    part.rename(target)
+    return target
+
+
 def worst(pairs: Sequence[Pair], count: int) -> list[tuple[Pair, Figure]]:
     """Figures that are out, those furthest beyond what is asked for first."""
     out = [(pair, one) for pair in pairs for one in pair.figures if one.state == "out"]
