@@ -21,7 +21,7 @@ def _kernel():
 
 # Of transfers and of packets at their times all is held; of scripts what one of them takes, since under fifo the
 # kernel overflows a buffer that the simulator just does not (docs/kernel/engine.md).
-@pytest.mark.parametrize("apps", ["transfers", "users", "packets"])
+@pytest.mark.parametrize("replay", ["transfers", "users", "packets"])
 def test_a_capture_replayed_by_the_kernel_is_as_by_the_simulator(replay):
     # No discipline that hashes: a ping in the queue of a transfer is one run in a hundred, on either side.
     inside = ["10.10.0.0/24"]
