@@ -7,5 +7,5 @@ pub(crate) mod loss;
 pub(crate) mod net;
 pub(crate) mod pipe;
 pub(crate) mod port;
-pub(crate) mod varying;
 pub(crate) mod queue;
+pub(crate) mod varying;
