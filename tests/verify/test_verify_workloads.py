@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from mayfly.errors import MayflyError
+from mayfly.verify import real
 from mayfly.verify.workloads import BY_ID, WORKLOADS
 
 PROGRAMS = Path(__file__).parents[2] / "kernel" / "uml" / "programs.py"
@@ -34,3 +36,10 @@ def test_the_guest_has_every_program_and_server_of_a_step(workload):
     assert {step["program"] for step in steps} <= clients
     assert all(0 <= step["server"] < len(workload.rtts_s) for step in steps)
     assert all(step.get("think_s", 0.0) >= 0 for step in steps)
+
+
+def test_a_program_that_is_not_there_is_named(monkeypatch):
+    steps = [step for actor in BY_ID["idle"].actors_of(1) for step in actor["steps"]]
+    monkeypatch.setattr(real, "PATH", "/nowhere")
+    with pytest.raises(MayflyError, match="^not installed: curl, dig, dnsmasq, dovecot, nginx, ping, tcpdump: docs/"):
+        real.refuse_missing(steps)

@@ -1,6 +1,7 @@
 """Real programs over a link with one discipline, in the test kernel."""
 
 import json
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,24 @@ ETHERNET_BYTES = 14
 """What a frame has beside its IP packet: rates are of IP packets."""
 
 MTU = 1500
+NEEDS = {
+    "page": ("curl", "nginx"),
+    "get": ("curl", "nginx"),
+    "put": ("curl", "nginx"),
+    "wget": ("wget", "nginx"),
+    "git": ("git", "nginx"),
+    "video": ("nginx",),
+    "mail": ("curl", "dovecot"),
+    "dns": ("dig", "dnsmasq"),
+    "rsync": ("rsync",),
+    "iperf3": ("iperf3",),
+    "ping": ("ping",),
+}
+"""Programs that a step needs; all need tcpdump."""
+
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+"""Of the guest."""
+
 HOSTS = {"net.ipv4.tcp_congestion_control": "cubic"}
 
 
@@ -82,6 +101,7 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
             (folder / left).unlink(missing_ok=True)
         actors = workload.actors_of(seed)
         steps = [step for actor in actors for step in actor["steps"]]
+        refuse_missing(steps)
         _serve(folder / "www", steps, seed)
         chosen = parse(discipline)
         settings = {
@@ -112,6 +132,20 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
         told["clock_s"],
         folder / "tap.pcap",
     )
+
+
+def refuse_missing(steps: list[Step]) -> None:
+    """Refuses a workload whose programs are not there.
+
+    Raises
+    ------
+    MayflyError
+        Their names.
+    """
+    wanted = {"tcpdump"} | {program for step in steps for program in NEEDS.get(step["program"], ())}
+    missing = sorted(name for name in wanted if shutil.which(name, path=PATH) is None)
+    if missing:
+        raise MayflyError(f"not installed: {', '.join(missing)}: docs/verification.md has the packages")
 
 
 def _way(discipline: str, rate_bps: int, packets: int) -> dict[str, Any]:
