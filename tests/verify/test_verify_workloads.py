@@ -41,5 +41,5 @@ def test_the_guest_has_every_program_and_server_of_a_step(workload):
 def test_a_program_that_is_not_there_is_named(monkeypatch):
     steps = [step for actor in BY_ID["idle"].actors_of(1) for step in actor["steps"]]
     monkeypatch.setattr(real, "PATH", "/nowhere")
-    with pytest.raises(MayflyError, match="^not installed: curl, dig, dnsmasq, dovecot, nginx, ping, tcpdump: docs/"):
+    with pytest.raises(MayflyError, match=r"^not installed: curl, dig, dnsmasq, dovecot, nginx, ping, tcpdump: docs/"):
         real.refuse_missing(steps)
