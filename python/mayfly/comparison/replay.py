@@ -118,8 +118,6 @@ def replay_of(
     if load is not None:
         # In a slower time a call is none, and who waits offers no load of his own.
         flows = flows.drop(CALL, LASTED, strict=False)
-    if flows.height == 0:
-        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay" + _why_none(capture))
     packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
     span_s = max(span_s, offered(flows, **packets)["span_s"])
     if load is not None:
