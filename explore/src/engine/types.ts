@@ -1,0 +1,215 @@
+/** What the engine is told and what it answers: the JSON that `crates/explore` reads and writes. Units are in the names. */
+
+export type Buffer = { packets: number } | { bytes: number };
+
+export interface Link {
+  rate_bps: number;
+  reverse_rate_bps: number | null;
+  buffer: Buffer;
+  rtt_s: number | null;
+}
+
+export interface Info {
+  name: string;
+  title: string;
+  kind: "preset" | "capture";
+  flows: number;
+  span_s: number;
+  rtt_median_s: number | null;
+  link: Link;
+  notes: string[];
+  offered: { down_mbps: number; up_mbps: number };
+  peak_bps: { down: number; up: number };
+  groups: string[];
+}
+
+export interface Attack {
+  kind: string;
+  rate_bps: number;
+  connections: number;
+}
+
+export interface Discipline {
+  id: string;
+  options: Record<string, string>;
+}
+
+export interface Span {
+  from_s: number;
+  to_s: number;
+}
+
+export interface Request {
+  workload: string;
+  link: Link;
+  discipline: Discipline;
+  seed: number;
+  attack: Attack | null;
+  inside: Span | null;
+}
+
+export interface Ping {
+  probes: number;
+  idle_ms: number | null;
+  mean_ms: number | null;
+  p50_ms: number | null;
+  p95_ms: number | null;
+  p99_ms: number | null;
+  loss: number | null;
+  grade: string | null;
+}
+
+export interface Times {
+  flows: number;
+  unfinished: number;
+  p50_s: number | null;
+  p95_s: number | null;
+  p99_s: number | null;
+}
+
+export interface Pages {
+  pages: number;
+  unfinished: number;
+  p50_s: number | null;
+  p95_s: number | null;
+  p99_s: number | null;
+}
+
+export interface CallWay {
+  delay_ms: number | null;
+  jitter_ms: number | null;
+  loss: number | null;
+  late: number | null;
+  mos: number | null;
+}
+
+export interface Call {
+  from: "synthetic" | "workload" | "capture";
+  mos: number | null;
+  down: CallWay | null;
+  up: CallWay | null;
+}
+
+export interface Goodput {
+  flows: number;
+  goodput_mbps_p50: number | null;
+  goodput_mbps_p5: number | null;
+}
+
+export interface Figures {
+  ping: Ping | null;
+  short: Times | null;
+  long: Times | null;
+  pages: Pages | null;
+  call: Call | null;
+  downloads: Goodput | null;
+  uploads: Goodput | null;
+}
+
+export interface Way {
+  utilisation: number;
+  throughput_mbps: number;
+  loss: number;
+  marks: number;
+  queue_mean_packets: number | null;
+  delay_mean_s: number | null;
+}
+
+export interface Transfers {
+  id: number[];
+  size_bytes: number[];
+  start_s: number[];
+  response_s: (number | null)[];
+  up: number[];
+  kind: number[];
+}
+
+export interface Mechanism {
+  id: string;
+  page: string;
+  values: Record<string, unknown>;
+  sentence: string;
+}
+
+export interface Model {
+  name: string;
+  page: string;
+  short_p50_s: number | null;
+  short_p95_s: number | null;
+  long_p50_s: number | null;
+  sentence: string;
+}
+
+export interface Inside {
+  flows: { id: number[]; kind: number[]; size_bytes: (number | null)[]; up: number[] };
+  packets: {
+    flow: number[];
+    number: number[];
+    bytes: number[];
+    sent_ns: number[];
+    queued_ns: (number | null)[];
+    departed_ns: (number | null)[];
+    received_ns: (number | null)[];
+    dropped_ns: (number | null)[];
+    /** Whether a queue marked it (ECN); engines that do not know leave it out. */
+    marked?: number[];
+  };
+  timeouts: { flow: number[]; time_ns: number[] };
+  left_out: number;
+}
+
+export interface Outcome {
+  workload: string;
+  discipline: { id: string; label: string };
+  figures: Figures;
+  attacker: { goodput_mbps: number; share: number; fair_share: number } | null;
+  link: { down: Way; up: Way };
+  transfers: Transfers;
+  kinds: string[];
+  queue: { time_s: number[]; packets: number[]; bytes: number[] };
+  mechanisms: Mechanism[];
+  model: Model | null;
+  waits: { kinds: string[]; seconds: number[][] } | null;
+  inside: Inside | null;
+}
+
+export interface CatalogueOption {
+  name: string;
+  default: string | number | boolean | null;
+  meaning: string;
+  unit: string;
+}
+
+export interface CatalogueDiscipline {
+  id: string;
+  title: string;
+  summary: string;
+  page: string;
+  options: CatalogueOption[];
+  shortlist: boolean;
+  tc: string | null;
+}
+
+export interface CatalogueAttack {
+  id: string;
+  title: string;
+  summary?: string;
+  page?: string;
+}
+
+export interface Catalogue {
+  version: string;
+  disciplines: CatalogueDiscipline[];
+  presets: { name: string; title: string; file: string }[];
+  attacks: CatalogueAttack[];
+  glossary: Record<string, string>;
+  commands?: Record<string, string>;
+}
+
+/** A workload as Python wrote it. Only what the page itself reads is typed here; the engine gets the text. */
+export interface WorkloadDocument {
+  name: string;
+  title: string;
+  scenario: string;
+  scenario_toml: string;
+}
