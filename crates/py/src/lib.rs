@@ -5,15 +5,11 @@ mod capture;
 mod disciplines;
 mod endpoint;
 mod estimate;
-mod graph;
 mod jobs;
 mod output;
 mod schema;
-mod scripts;
-mod shaping;
 mod simulate;
 mod table;
-mod tree;
 mod wlan;
 
 use pyo3::prelude::*;
