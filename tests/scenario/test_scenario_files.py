@@ -93,10 +93,10 @@ BY_NAME = {
         Wlan(standard="802.11b", stations=3, rates=("1mbit",)),
     ),
     "workload.batch": (
-        '[{size = "5MB", flows = 4, every = "20s", group = "a"}, {size = 10}]',
+        '[{size = "5MB", flows = 4, every = "20s", group = "a"}, {size = 10, direction = "up"}]',
         (
-            ((5_000_000, "bytes"), 4, 0.0, 20.0, None, "a", None, None, None),
-            ((10, "packets"), 1, 0.0, None, None, None, None, None, None),
+            ((5_000_000, "bytes"), 4, 0.0, 20.0, None, "a", None, None, None, "down"),
+            ((10, "packets"), 1, 0.0, None, None, None, None, None, None, "up"),
         ),
     ),
     "workload.on_off": (

@@ -113,7 +113,7 @@ def switch_on(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> S
     below_bps = round(rate_bps * BELOW_THE_LINK)
     row = next(row for row in disciplines() if row["id"] == discipline.id)["runs_on"]
     if discipline.id == "cake" and not discipline.options:
-        rate = _rate_words(below_bps)
+        rate = rate_words(below_bps)
         lines = [f"tc qdisc replace dev {device} root cake bandwidth {rate} besteffort" for device in ("eth0", "ifb0")]
         return SwitchOn(lines[0], _load(discipline, limit, unit, below_bps), (lines[0],), (*_REDIRECT, lines[1]))
     words = _words(discipline, limit, unit, below_bps, row["qdisc"])
@@ -132,7 +132,7 @@ def switch_on(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> S
 def _load(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> str:
     size = f"{limit}" if unit == "packets" else f"{limit}B"
     label = f'"{discipline.label}"' if discipline.options else discipline.id
-    return f"mayfly qdisc load eth0 --rate {_rate_words(rate_bps)} --buffer {size} --discipline {label}"
+    return f"mayfly qdisc load eth0 --rate {rate_words(rate_bps)} --buffer {size} --discipline {label}"
 
 
 _REDIRECT = (
@@ -142,7 +142,7 @@ _REDIRECT = (
 )
 
 
-def _rate_words(rate_bps: int) -> str:
+def rate_words(rate_bps: int) -> str:
     """As tc and `--rate` take it, exactly."""
     for factor, unit in ((10**9, "gbit"), (10**6, "mbit"), (10**3, "kbit")):
         if rate_bps % factor == 0:

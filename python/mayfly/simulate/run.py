@@ -230,6 +230,78 @@ def largest(flows: pl.DataFrame) -> list[int]:
     return rows.sort(["size_bytes", "row"], descending=[True, False])["row"].head(3).to_list()
 
 
+@dataclass(frozen=True)
+class NativeRun:
+    """One discipline on one flow list as the native module takes it.
+
+    Parameters
+    ----------
+    settings : dict
+        Of :func:`native_settings`, with the probes, transports and applications of the list.
+    columns : dict of ndarray
+        The list with its probes (:func:`mayfly.simulate.columns.native_flows`).
+    flows : polars.DataFrame, shape (n_probes + n_flows, ...)
+        The same list before that.
+    probing : Probing
+        What its first rows are.
+    alone : dict of ndarray or None
+        Columns of the list of one ping (:func:`mayfly.simulate.probes.ping_alone`); None without a ping.
+    """
+
+    settings: dict[str, Any]
+    columns: dict[str, Any]
+    flows: pl.DataFrame
+    probing: probes.Probing
+    alone: dict[str, Any] | None
+
+
+def native_run(
+    scenario: Scenario, discipline: Discipline, flows: pl.DataFrame, replication: int = 0, traced: Sequence[int] = ()
+) -> NativeRun:
+    """Builds what a run of the native module takes.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Network, transport and probes.
+    discipline : Discipline
+        Of the forward queue.
+    flows : polars.DataFrame, shape (n_flows, ...)
+        Normalised flow list, sorted by start.
+    replication : int
+        Moves the seed.
+    traced : sequence of int
+        Rows of the list whose packets are traced.
+
+    Returns
+    -------
+    NativeRun
+
+    Raises
+    ------
+    MayflyError, ValueError
+        A value is refused, by Python or by the native module.
+    """
+    full_packet, seed = scenario.tcp.mss + scenario.tcp.headers_bytes, scenario.seed + replication
+    net = network_of(scenario)
+    probed, probing = probes.with_probes(scenario, flows, seed)
+    before = probing.count
+    settings = native_settings(scenario, discipline, seed, [before + row for row in largest(flows)])
+    settings["traced"] = [before + row for row in sorted({*traced})]
+    settings["shaping"] = native_shaping(scenario.network, full_packet, probing.row(probes.AUTORATE))
+    settings |= net.settings(discipline, full_packet, flows)
+    dealt = transports.dealt(scenario, probed)
+    settings |= {"transports": dealt.native, "applications": applications.native(probed)[0]} | probing.settings
+    native = columns.native_flows(
+        probed, full_packet, net.numbers(probed), scenario.nonresponsive, dealt.numbers, scenario.mark_of
+    )
+    alone = None
+    if probes.PING in probing.names:
+        ping = probes.ping_alone(probed)
+        alone = columns.native_flows(ping, full_packet, net.numbers(ping))
+    return NativeRun(settings, native, probed, probing, alone)
+
+
 def run_one(
     scenario: Scenario,
     discipline: Discipline,
@@ -271,34 +343,20 @@ def run_one(
     MayflyError
         A value is refused.
     """
-    tcp = scenario.tcp
-    seed, full_packet = scenario.seed + replication, tcp.mss + tcp.headers_bytes
+    full_packet = scenario.tcp.mss + scenario.tcp.headers_bytes
     flows, calls = traces.without_calls(flows)
-    probed, probing = probes.with_probes(scenario, flows, seed)
-    before = probing.count
-    settings = native_settings(scenario, discipline, seed, [before + row for row in largest(flows)])
     chosen = traces.chosen_rows(flows, scenario.trace)
-    traced = [before + row for row in sorted({*chosen, *calls.rows})]
-    settings |= {"trace_drops": trace_drops, "traced": traced}
-    settings["trace_limit"] += calls.packets
-    settings["shaping"] = native_shaping(scenario.network, full_packet, probing.row(probes.AUTORATE))
     began = time.thread_time()
     try:
-        net = network_of(scenario)
-        settings |= net.settings(discipline, full_packet, flows)
-        dealt = transports.dealt(scenario, probed)
-        settings |= {"transports": dealt.native, "applications": applications.native(probed)[0]}
-        native = columns.native_flows(
-            probed, full_packet, net.numbers(probed), scenario.nonresponsive, dealt.numbers, scenario.mark_of
-        )
-        with nullcontext() if recording is None else recording.native(probed, before) as given:
-            result = _native.run(json.dumps(settings | probing.settings), native, control or _native.Control(), given)
-        idle_rtt_s = None
-        if probes.PING in probing.names:
-            alone = probes.ping_alone(probed)
-            idle_rtt_s = probes.idle_rtt_s(settings, columns.native_flows(alone, full_packet, net.numbers(alone)))
+        given = native_run(scenario, discipline, flows, replication, [*chosen, *calls.rows])
+        settings, probed, probing = given.settings, given.flows, given.probing
+        settings |= {"trace_drops": trace_drops, "trace_limit": settings["trace_limit"] + calls.packets}
+        with nullcontext() if recording is None else recording.native(probed, probing.count) as recorded:
+            result = _native.run(json.dumps(settings), given.columns, control or _native.Control(), recorded)
+        idle_rtt_s = None if given.alone is None else probes.idle_rtt_s(settings, given.alone)
     except ValueError as error:
         raise MayflyError(str(error)) from None
+    net, before = network_of(scenario), probing.count
     cpu_s = time.thread_time() - began
     told = {name: pl.DataFrame(table) for name, table in result.items() if table is not None}
     told["flows"] = told["flows"][before:]
@@ -310,9 +368,10 @@ def run_one(
     interfaces = net.interfaces(told["interfaces"], counters)
     counters["cpu_s"] = cpu_s
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
-    records = columns.records_frame(flows, told["flows"], tcp.mss, net.records(flows, told["flows"]))
-    numbers = dealt.numbers[before:]
-    alone_s = (paths or PathsAlone()).response(net, settings, records, full_packet, replication, numbers)
+    records = columns.records_frame(flows, told["flows"], scenario.tcp.mss, net.records(flows, told["flows"]))
+    numbers = given.columns["transport"][before:]
+    unprobed = settings | probes.Probing().settings
+    alone_s = (paths or PathsAlone()).response(net, unprobed, records, full_packet, replication, numbers)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone_s, **labels))
     counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
     # Probes have no group, and are counted in none.

@@ -15,12 +15,14 @@ from mayfly.fields import Buffer, Group, Seconds, Section, Whole
 from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.hosts import Hosts, check_users
 from mayfly.workload.sources.common import (
+    DIRECTION,
     FROM,
     GROUP,
     MOST_FLOWS,
     TO,
     TRANSPORT,
     USERS,
+    Direction,
     bytes_of,
 )
 
@@ -41,6 +43,7 @@ class BatchSection(Section):
     transport: Group = Field(None, description=TRANSPORT)
     from_: Group = Field(None, alias="from", description=FROM)
     to: Group = Field(None, description=TO)
+    direction: Direction = Field("down", description=DIRECTION)
 
     def drawn(self, mss: int, ends: tuple[Hosts, Hosts] | None) -> Batch:
         """The source, between the hosts of ``ends``."""
@@ -52,6 +55,7 @@ class BatchSection(Section):
             users=self.users,
             group=self.group,
             ends=ends,
+            direction=self.direction,
         )
 
 
@@ -75,6 +79,8 @@ class Batch:
         Name of the flows' group.
     ends : pair of sequences, optional
         Hosts that send and hosts that receive, in place of those of the whole mix.
+    direction : str
+        ``down``, or ``up``: from a receiver to a sender.
     """
 
     kind: ClassVar[str] = "batch"
@@ -86,6 +92,7 @@ class Batch:
     users: int | None = None
     group: str | None = None
     ends: tuple[Hosts, Hosts] | None = None
+    direction: str = "down"
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of the connections of split transfers."""
@@ -112,4 +119,4 @@ class Batch:
                 "size_bytes": part + (connection < more),
                 "dealt": connection,
             }
-        ).with_columns(direction=pl.lit("down"))
+        ).with_columns(direction=pl.lit(self.direction))

@@ -1,0 +1,346 @@
+"""What the page offers: disciplines with their options, presets, attacks, terms, and the commands to take along.
+
+The lines are templates. The page fills in ``{rate}`` and the like, and nothing else has to be known there of how a
+command is spelt. A template is only given where filling it in gives what the package itself would write.
+"""
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mayfly.discipline_registry import SHORTLIST, Discipline, disciplines, where_text
+from mayfly.discipline_registry.commands import BELOW_THE_LINK, FULL_PACKET_BYTES, rate_words, switch_on
+from mayfly.errors import MayflyError
+from mayfly.scenario.network import Network
+from mayfly.scenario.scenario import READY, load_scenario
+
+PRESETS = ("office", "home", "school", "isp", "attack")
+"""Ready scenarios that the page offers, in this order."""
+
+ATTACKED = ("attack",)
+"""Those that somebody may join who bends his traffic to the scheduler."""
+
+SHORT = (*SHORTLIST, "lfq")
+"""Disciplines that are offered before all others."""
+
+_WITHOUT = ("ranked",)
+"""Disciplines that need what no workload of the page has: ranks of its flows."""
+
+ROOT = Path(__file__).parents[3]
+"""Of the checkout."""
+
+TERMS = (
+    "AQM",
+    "Bottleneck",
+    "Bufferbloat",
+    "Capture",
+    "Discipline",
+    "Down, up",
+    "Drop-tail",
+    "ECN",
+    "Fair queueing",
+    "Flow",
+    "Latency under load",
+    "Offered load",
+    "Percentile",
+    "Quality of experience (QoE)",
+    "Response time",
+    "RTO",
+    "RTT",
+    "Slowdown",
+    "Utilisation",
+    "Workload",
+)
+"""Entries of docs/glossary.md that the page explains."""
+
+ATTACKS: tuple[dict[str, str], ...] = (
+    {
+        "id": "spaced",
+        "title": "Spaced sender",
+        "summary": "UDP at a constant rate, one packet at a time: when one arrives the last has often left, so that "
+        "the flow looks new every time.",
+        "page": "how-to/gaming",
+        "of": "rate_bps",
+        "source": "cbr",
+        "section": '[[workload.cbr]]\nrate = "{rate}"\nusers = 1\ngroup = "attacker"\n',
+        "value": '{rate = "{rate}", users = 1, group = "attacker"}',
+    },
+    {
+        "id": "split",
+        "title": "Split transfer",
+        "summary": "5 MB every ten seconds, split evenly over several connections between the same two hosts.",
+        "page": "how-to/gaming",
+        "of": "connections",
+        "source": "batch",
+        "section": '[[workload.batch]]\nsize = "5MB"\nflows = {connections}\nstart = "2s"\nevery = "10s"\nusers = 1\n'
+        'group = "attacker"\n',
+        "value": '{size = "5MB", flows = {connections}, start = "2s", every = "10s", users = 1, group = "attacker"}',
+    },
+    {
+        "id": "new-addresses",
+        "title": "New addresses",
+        "summary": "UDP at a constant rate that goes on from another address every ten packets, so that it is always a "
+        "new user.",
+        "page": "how-to/gaming",
+        "of": "rate_bps",
+        "source": "cbr",
+        "section": '[[workload.cbr]]\nrate = "{rate}"\nrenew = 10\nrenew_hosts = true\nusers = 1\ngroup = "attacker"\n',
+        "value": '{rate = "{rate}", renew = 10, renew_hosts = true, users = 1, group = "attacker"}',
+    },
+)
+"""The attacks of docs/how-to/gaming.md: which field of a request an attack heeds, and what makes it in a scenario."""
+
+COMMANDS = {
+    "compare": "mayfly compare {scenario} --disciplines '{disciplines}' --set network.rate={rate} "
+    "--set network.reverse_rate={reverse_rate} --set network.buffer={buffer} --set network.delay={delay}",
+    "compare_attack": " --set 'workload.{source}=[{value}]'",
+    "compare_file": "mayfly compare {file} --disciplines '{disciplines}'",
+    "whatif": "mayfly whatif {capture} --rate {rate}/{reverse_rate} --buffer {buffer} --disciplines '{disciplines}'",
+    "whatif_internal": " --internal {network}",
+    "load": "mayfly qdisc load eth0 --rate {below} --buffer {buffer} --discipline '{discipline}'",
+    "python_compare": """\
+import mayfly
+import polars as pl
+
+changes = {
+    "network.rate": {rate},
+    "network.reverse_rate": {reverse_rate},
+    "network.buffer": {buffer},
+    "network.delay": {delay},
+}
+result = mayfly.compare(mayfly.load_scenario({scenario}, changes), {disciplines})
+print(result.records.group_by("discipline").agg(pl.col("response_time_s").median()))
+""",
+    "python_whatif": """\
+import mayfly
+
+result = mayfly.whatif({capture}, {rates}, {buffer}, disciplines={disciplines})
+print(result.summary["recommendation"]["sentence"])
+""",
+}
+"""Lines that take a state of the page elsewhere; ``docs/tables.md`` says what goes into the braces."""
+
+
+def catalogue() -> dict[str, Any]:
+    """The catalogue as a document.
+
+    Returns
+    -------
+    dict
+        For JSON: see ``docs/tables.md``.
+
+    Raises
+    ------
+    MayflyError
+        This is no checkout.
+    """
+    return {
+        "version": version("mayfly"),
+        "disciplines": [_discipline(row) for row in disciplines() if row["id"] not in _WITHOUT],
+        "presets": [_preset(name) for name in PRESETS],
+        "attacks": list(ATTACKS),
+        "glossary": glossary(),
+        "commands": COMMANDS,
+        "below_the_link": BELOW_THE_LINK,
+        "packet_bytes": FULL_PACKET_BYTES,
+    }
+
+
+def _discipline(row: Any) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "title": _title(row["id"]),
+        "summary": row["about"],
+        "family": row["family"],
+        "runs": where_text(row),
+        "page": f"disciplines/{row['id']}",
+        "options": [
+            {
+                "name": param["name"],
+                "default": ":".join(f"{value:.15g}" for value in param["default"])
+                if isinstance(param["default"], list)
+                else param["default"],
+                "meaning": param["about"],
+                "unit": param["unit"],
+                **{bound: param[bound] for bound in ("min", "max", "choices", "most") if bound in param},
+            }
+            for param in row["params"]
+        ],
+        "shortlist": row["id"] in SHORT,
+        "tc": switch_on_template(row["id"], "packets"),
+        "tc_bytes": switch_on_template(row["id"], "bytes"),
+    }
+
+
+def _preset(name: str) -> dict[str, Any]:
+    scenario = load_scenario(name)
+    network = scenario.network
+    return {
+        "name": name,
+        "title": scenario.title,
+        "file": f"presets/{name}.json",
+        "scenario": scenario_template(name),
+        "fixed_rtt_s": fixed_rtt_s(network),
+        "attacks": name in ATTACKED,
+    }
+
+
+def fixed_rtt_s(network: Network) -> float:
+    """The part of the round-trip time that is not the delay of the bottleneck, both ways, s.
+
+    Examples
+    --------
+    >>> fixed_rtt_s(load_scenario("office").network)
+    0.004
+    """
+    return 2 * (network.access_delay + network.exit_delay)
+
+
+_FIELDS = ("rate", "reverse_rate", "delay", "buffer")
+
+
+def scenario_template(name: str) -> str:
+    """The text of a ready scenario with braces in the place of what the page moves.
+
+    Parameters
+    ----------
+    name : str
+        Of a preset, whose section ``[network]`` has each of these fields on a line of its own.
+
+    Returns
+    -------
+    str
+        With ``{rate}``, ``{reverse_rate}``, ``{delay}`` and ``{buffer}``.
+
+    Raises
+    ------
+    MayflyError
+        A field is missing.
+
+    Examples
+    --------
+    >>> 'rate = "{rate}"' in scenario_template("office")
+    True
+    """
+    text = (READY / f"{name}.toml").read_text(encoding="utf-8")
+    for field in _FIELDS:
+        text, count = re.subn(rf"(?m)^{field} = .*$", f'{field} = "{{{field}}}"', text, count=1)
+        if count != 1:
+            raise MayflyError(f"{name}: network.{field}: must be given: the page moves it")
+    return text
+
+
+def switch_on_template(id: str, unit: str) -> str | None:
+    """The line that switches a discipline on, as :func:`mayfly.discipline_registry.commands.switch_on` writes it.
+
+    Parameters
+    ----------
+    id : str
+        Of the registry; its options have their defaults.
+    unit : str
+        Of the limit of the queue: ``packets`` or ``bytes``.
+
+    Returns
+    -------
+    str or None
+        With ``{rate}``, 95 % of that of the link; ``{limit}``, packets, of a limit in bytes one for each 1514, at least
+        one; ``{bytes}``. None where no kernel has it.
+
+    Notes
+    -----
+    Where the line says more that follows from the limit (the thresholds of RED), it is that of ``mayfly qdisc load``,
+    which computes it.
+
+    Examples
+    --------
+    >>> switch_on_template("fq_codel", "packets"), switch_on_template("fifo", "bytes")
+    ('tc qdisc replace dev eth0 root fq_codel limit {limit}', 'tc qdisc replace dev eth0 root bfifo limit {bytes}')
+    """
+    marks = {"packets": 7_777, "bytes": 7_777_777}
+    found = switch_on(Discipline(id), marks[unit], unit, _MARK_BPS)
+    if found is None:
+        return None
+    for line in (found.line, found.load):
+        template = line.replace(rate_words(round(_MARK_BPS * BELOW_THE_LINK)), "{rate}")
+        template = _word(template, marks[unit], "{limit}" if unit == "packets" else "{bytes}")
+        if unit == "bytes":
+            template = _word(template, _packets(marks[unit]), "{limit}")
+        # Of some limits a kernel has none: RED has no burst for every threshold.
+        known = [(filled(template, *at), written) for at in _tried(unit) if (written := _line(id, *at, line))]
+        if known and all(one == other for one, other in known):
+            return template
+    raise MayflyError(f"{id}: the line that switches it on depends on more than rate and limit")
+
+
+_MARK_BPS = 123_457_000
+
+
+def _tried(unit: str) -> list[tuple[int, str, int]]:
+    """Limits and rates of links at which a template is held to the line."""
+    limits = (1, 300, 1000, 10_019) if unit == "packets" else (1, 1514, 450_000, 10_000_019)
+    return [(limit, unit, rate) for limit in limits for rate in (1_000_000, 10_000_000, 999_999_937)]
+
+
+def _word(line: str, number: int, brace: str) -> str:
+    """The line with a brace in the place of a number that stands alone, with or without its unit."""
+    return re.sub(rf"(?<![\w.]){number}(?![\d.])", brace, line)
+
+
+def _packets(limit_bytes: int) -> int:
+    return max(1, round(limit_bytes / FULL_PACKET_BYTES))
+
+
+def _line(id: str, limit: int, unit: str, rate_bps: int, like: str) -> str | None:
+    found = switch_on(Discipline(id), limit, unit, rate_bps)
+    return None if found is None else found.load if like.startswith("mayfly") else found.line
+
+
+def filled(template: str, limit: int, unit: str, rate_bps: int) -> str:
+    """A template of :func:`switch_on_template` as the page fills it in.
+
+    Examples
+    --------
+    >>> filled("cake bandwidth {rate}", 300, "packets", 10**7)
+    'cake bandwidth 9500kbit'
+    """
+    packets = limit if unit == "packets" else _packets(limit)
+    rate = rate_words(round(rate_bps * BELOW_THE_LINK))
+    return template.replace("{rate}", rate).replace("{limit}", str(packets)).replace("{bytes}", str(limit))
+
+
+def _title(id: str) -> str:
+    """The title of the page of a discipline, the head of its Rust file."""
+    return _read(f"crates/qdisc/src/disciplines/{id}.rs").partition("\n")[0].removeprefix("//! # ").strip()
+
+
+def glossary() -> dict[str, str]:
+    """What each of :data:`TERMS` means, in a line.
+
+    Returns
+    -------
+    dict of str
+
+    Raises
+    ------
+    MayflyError
+        docs/glossary.md is not there, or has no such entry.
+    """
+    entries = dict(re.findall(r"(?m)^(.+)\n: (.+(?:\n(?!\n).+)*)", _read("docs/glossary.md")))
+    if missing := [term for term in TERMS if term not in entries]:
+        raise MayflyError(f"docs/glossary.md: must have an entry {missing[0]}: the page explains it")
+    return {term: _plain(entries[term]) for term in TERMS}
+
+
+def _plain(markdown: str) -> str:
+    """A sentence without the marks of Markdown; links to pages are left out, with the brackets around them."""
+    without = re.sub(r"\s*\(\[\]\([^)]*\)\)|\s*\[\]\([^)]*\)", "", markdown)
+    without = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", without)
+    return " ".join(re.sub(r"[`*$]", "", without).split())
+
+
+def _read(path: str) -> str:
+    try:
+        return (ROOT / path).read_text(encoding="utf-8")
+    except OSError:
+        raise MayflyError(f"{path}: not found: the documents of the page are made in a checkout") from None

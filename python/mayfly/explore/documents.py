@@ -1,0 +1,183 @@
+"""Workloads of the page as documents: what a run of a ready scenario gives the native module, as text.
+
+Principle: the engine of the page (``crates/explore``) reads no scenario and draws nothing. A document holds the settings
+and the flow list that :func:`mayfly.simulate.run.run_one` gives the simulator for the same scenario under ``fifo``, and
+the engine changes what the sliders change: rate, buffer, delay, discipline. The lists of the presets depend on none of
+these. ``docs/tables.md`` says what is in a document; the same tree writes the same bytes.
+
+``python -m mayfly.explore.documents OUT`` writes those of all presets, the frame of captures and the catalogue.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mayfly.discipline_registry import Discipline
+from mayfly.errors import MayflyError
+from mayfly.explore.catalogue import ATTACKED, PRESETS, catalogue
+from mayfly.scenario.scenario import READY, Scenario, load_scenario
+from mayfly.simulate import columns
+from mayfly.simulate.run import native_run, workload
+from mayfly.text.folder import filled
+from mayfly.workload.lists import flow_list
+from mayfly.workload.stages import NONE
+
+FRAME = "whatif"
+"""Scenario around the flows of a capture."""
+
+CATALOGUE, TEMPLATE, FOLDER = "catalogue.json", "template.json", "presets"
+"""Names of the files below the page, and of the folder of the presets' documents."""
+
+_ABSENT = {"rtt_ns": int(columns.NEVER), "stage": NONE, "after": NONE}
+"""By column, the number that stands for nothing, which a document writes as null."""
+
+
+def preset(name: str) -> dict[str, Any]:
+    """The document of a preset.
+
+    Parameters
+    ----------
+    name : str
+        Of a ready scenario with one bottleneck link.
+
+    Returns
+    -------
+    dict
+        For JSON: see ``docs/tables.md``.
+
+    Raises
+    ------
+    MayflyError
+        No such scenario, or one whose network is no single link of one rate.
+
+    Examples
+    --------
+    >>> preset("attack")["probes"]
+    ['ping', 'call_up', 'call_down']
+    """
+    scenario = load_scenario(name)
+    return _document(scenario, workload(scenario), "preset")
+
+
+def template() -> dict[str, Any]:
+    """The document of the scenario around captures: no flows, no probes, today's hosts.
+
+    Returns
+    -------
+    dict
+        As :func:`preset`.
+    """
+    scenario = load_scenario(FRAME)
+    # A list is of one flow at least.
+    none = flow_list(pl.DataFrame({"start_s": [0.0], "size_bytes": [1]}), source=FRAME).head(0)
+    return _document(scenario, none, "template")
+
+
+def _document(scenario: Scenario, flows: pl.DataFrame, kind: str) -> dict[str, Any]:
+    _refuse_other_networks(scenario)
+    given = native_run(scenario, Discipline("fifo"), flows)
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "kind": kind,
+        "scenario": scenario.name,
+        "scenario_toml": (READY / f"{scenario.name}.toml").read_text(encoding="utf-8"),
+        "reverse_discipline": scenario.network.reverse_discipline,
+        "settings": given.settings,
+        "probes": list(given.probing.names),
+        "flows": _listed(given.columns),
+        "groups": columns.group_classes(given.flows)[0],
+        "alone": None if given.alone is None else _listed(given.alone),
+        "attacks": {"group": "attacker"} if scenario.name in ATTACKED else None,
+    }
+
+
+def _refuse_other_networks(scenario: Scenario) -> None:
+    """The sliders move one link of one rate."""
+    network = scenario.network
+    others = {"wlan": network.wlan, "tree": network.tree, "shaper": network.shaper, "link_trace": network.link_trace}
+    found = [f"network.{name}" for name, value in others.items() if value is not None]
+    if network.topology != "dumbbell":
+        found.append(f"network.topology = '{network.topology}'")
+    if found:
+        raise MayflyError(f"{scenario.name}: {found[0]}: must be left out: the page has one link of one rate")
+
+
+def _listed(given: dict[str, Any]) -> dict[str, Any]:
+    """Columns as lists of whole numbers, those in columns too; what is absent is None."""
+    found: dict[str, Any] = {}
+    for name, values in given.items():
+        if isinstance(values, dict):
+            found[name] = _listed(values)
+            continue
+        whole = np.asarray(values).astype(object).tolist()
+        absent = _ABSENT.get(name)
+        found[name] = whole if absent is None else [None if value == absent else value for value in whole]
+    return found
+
+
+def text(document: dict[str, Any]) -> str:
+    """A document as JSON, in one line.
+
+    Parameters
+    ----------
+    document : dict
+        Without NaN and infinity.
+
+    Returns
+    -------
+    str
+        The keys have the order they were given in.
+    """
+    return json.dumps(document, allow_nan=False, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def write(folder: str | os.PathLike[str]) -> list[Path]:
+    """Writes the catalogue, the frame of captures and the presets: all of them, or nothing.
+
+    Parameters
+    ----------
+    folder : path
+        Made when absent.
+
+    Returns
+    -------
+    list of Path
+        Of the files.
+
+    Raises
+    ------
+    MayflyError
+        The folder cannot be written, or this is no checkout, whose pages the catalogue quotes.
+    """
+    folder = Path(folder)
+    top = {CATALOGUE: text(catalogue()), TEMPLATE: text(template())}
+    presets = {f"{name}.json": text(preset(name)) for name in PRESETS}
+    for place, texts in ((folder, top), (folder / FOLDER, presets)):
+        with filled(place, texts) as partial:
+            for name, written in texts.items():
+                (partial / name).write_text(written, encoding="utf-8")
+    return [*(folder / name for name in top), *(folder / FOLDER / name for name in presets)]
+
+
+def main(arguments: list[str]) -> int:
+    """``python -m mayfly.explore.documents OUT``."""
+    if len(arguments) != 1:
+        print("python -m mayfly.explore.documents OUT: must have one folder", file=sys.stderr)
+        return 2
+    try:
+        for path in write(arguments[0]):
+            print(path)
+    except MayflyError as error:
+        print(f"mayfly.explore.documents: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
