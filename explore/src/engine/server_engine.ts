@@ -1,6 +1,7 @@
 /** The local server that `mayfly explore` starts: the same requests, over addresses below that of the page. */
 
-import { EngineError, type Engine, type RunOptions } from "./engine";
+import { Cancelled, EngineError, type Engine, type RunOptions } from "./engine";
+import { readOutcome } from "./outcome";
 import { Lanes, type Lane } from "./lanes";
 import type { Info, Outcome, Request } from "./types";
 
@@ -22,6 +23,8 @@ async function ask(path: string, body: BodyInit | null, signal: AbortSignal | nu
     throw new EngineError("The server of mayfly explore does not answer: it was ended. Start it again and load this page anew.");
   }
   const text = await response.text();
+  // What the server says to a run that newer ones have overtaken.
+  if (response.status === 503) throw new Cancelled();
   if (!response.ok) throw new EngineError(text.trim() || `The server answered with HTTP ${response.status}.`);
   return text;
 }
@@ -73,7 +76,7 @@ export class ServerEngine implements Engine {
   }
 
   async run(request: Request, options: RunOptions): Promise<Outcome> {
-    return JSON.parse(await this.pool.submit(JSON.stringify(request), options.priority, options.signal)) as Outcome;
+    return readOutcome(await this.pool.submit(JSON.stringify(request), options.priority, options.signal));
   }
 
   close(): void {

@@ -6,6 +6,8 @@ export interface Link {
   rate_bps: number;
   reverse_rate_bps: number | null;
   buffer: Buffer;
+  /** Of the way up; null: as down. */
+  reverse_buffer?: Buffer | null;
   rtt_s: number | null;
 }
 
@@ -16,10 +18,12 @@ export interface Info {
   flows: number;
   span_s: number;
   rtt_median_s: number | null;
+  /** The part of the round-trip time that no slider changes. */
+  fixed_rtt_s?: number;
   link: Link;
   notes: string[];
-  offered: { down_mbps: number; up_mbps: number };
-  peak_bps: { down: number; up: number };
+  offered?: { down_mbps: number; up_mbps: number };
+  peak_bps?: { down: number; up: number };
   groups: string[];
 }
 
@@ -178,6 +182,9 @@ export interface CatalogueOption {
   default: string | number | boolean | null;
   meaning: string;
   unit: string;
+  min?: number;
+  max?: number;
+  choices?: string[];
 }
 
 export interface CatalogueDiscipline {
@@ -187,29 +194,43 @@ export interface CatalogueDiscipline {
   page: string;
   options: CatalogueOption[];
   shortlist: boolean;
+  /** The line that switches it on, with {rate}, {limit} and {bytes}: of a limit in packets, and of one in bytes. */
   tc: string | null;
+  tc_bytes: string | null;
 }
 
 export interface CatalogueAttack {
   id: string;
   title: string;
-  summary?: string;
-  page?: string;
+  summary: string;
+  page: string;
+  /** The field of a request that it heeds. */
+  of: "rate_bps" | "connections";
+  source: string;
+  /** Its part of a scenario file, and of a value for --set. */
+  section: string;
+  value: string;
+}
+
+export interface CataloguePreset {
+  name: string;
+  title: string;
+  file: string;
+  /** Its scenario file, with braces in the place of what the page moves. */
+  scenario: string;
+  fixed_rtt_s: number;
+  /** Whether somebody may join who bends his traffic to the scheduler. */
+  attacks: boolean;
 }
 
 export interface Catalogue {
   version: string;
   disciplines: CatalogueDiscipline[];
-  presets: { name: string; title: string; file: string }[];
+  presets: CataloguePreset[];
   attacks: CatalogueAttack[];
   glossary: Record<string, string>;
-  commands?: Record<string, string>;
-}
-
-/** A workload as Python wrote it. Only what the page itself reads is typed here; the engine gets the text. */
-export interface WorkloadDocument {
-  name: string;
-  title: string;
-  scenario: string;
-  scenario_toml: string;
+  commands: Record<string, string>;
+  /** What a shaper below the link has of its rate. */
+  below_the_link: number;
+  packet_bytes: number;
 }

@@ -7,6 +7,7 @@
 
 import wasmAddress from "../wasm/mayfly_web_bg.wasm?url";
 import { EngineError, type Engine, type RunOptions } from "./engine";
+import { readOutcome } from "./outcome";
 import { LaneBroken, Lanes, type Lane } from "./lanes";
 import type { Info, Outcome, Request } from "./types";
 import type { FromWorker, ToWorker } from "./wasm_protocol";
@@ -127,7 +128,7 @@ export class WasmEngine implements Engine {
   async run(request: Request, options: RunOptions): Promise<Outcome> {
     const workload = this.workloads.get(request.workload);
     if (workload) this.touch(request.workload, workload);
-    return JSON.parse(await this.pool.submit(JSON.stringify(request), options.priority, options.signal)) as Outcome;
+    return readOutcome(await this.pool.submit(JSON.stringify(request), options.priority, options.signal));
   }
 
   close(): void {

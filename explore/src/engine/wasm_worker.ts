@@ -1,6 +1,6 @@
 /** One instance of the simulator in a thread of its own: takes one message, answers with one. */
 
-import init, { Engine } from "../wasm/mayfly_web.js";
+import init, { Engine, last_panic } from "../wasm/mayfly_web.js";
 import type { FromWorker, ToWorker } from "./wasm_protocol";
 
 const port = self as unknown as { onmessage: ((event: MessageEvent<ToWorker>) => void) | null; postMessage(message: FromWorker): void };
@@ -10,6 +10,17 @@ async function start(module: WebAssembly.Module): Promise<string> {
   await init({ module_or_path: module });
   engine = new Engine();
   return "";
+}
+
+/** What the panic behind a trap said; out of memory is a trap without words. */
+function trapped(said: string): string {
+  let panic = "";
+  try {
+    panic = last_panic();
+  } catch {
+    // The instance is past answering.
+  }
+  return panic === "" ? `The simulator gave up (${said}): a shorter capture, or a slower link, takes less memory.` : `The simulator has a fault: ${panic}`;
 }
 
 async function answer(message: ToWorker): Promise<string> {
@@ -28,9 +39,10 @@ port.onmessage = (event) => {
     try {
       port.postMessage({ answer: await answer(event.data) });
     } catch (caught) {
-      const error = caught instanceof Error ? caught.message : String(caught);
       // A trap leaves the memory of the instance as it was in the middle of something.
-      port.postMessage({ error, fatal: engine === null || caught instanceof WebAssembly.RuntimeError });
+      const trap = caught instanceof WebAssembly.RuntimeError;
+      const said = caught instanceof Error ? caught.message : String(caught);
+      port.postMessage({ error: trap ? trapped(said) : said, fatal: trap || engine === null });
     }
   });
 };

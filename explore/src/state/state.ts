@@ -1,6 +1,6 @@
 /** Everything that the address says: what is simulated, and what is looked at. */
 
-import type { Attack, Catalogue, Discipline, Info, Request, Span } from "../engine/types";
+import type { Attack, Buffer, Catalogue, Discipline, Info, Request, Span } from "../engine/types";
 import { bufferOf, type Limit } from "./units";
 
 export const TABS = ["queue", "response", "length", "waits", "why", "take"] as const;
@@ -48,6 +48,8 @@ export interface Shown {
   rate_bps: number;
   reverse_rate_bps: number | null;
   limit: Limit;
+  /** Of the way up; null: as down. */
+  reverse_limit: Limit | null;
   rtt_s: number | null;
 }
 
@@ -58,8 +60,16 @@ export function linkShown(state: State, info: Info): Shown {
     // A rate that was set holds both ways until the other is set, too.
     reverse_rate_bps: link.reverse_rate_bps ?? (link.rate_bps === null ? info.link.reverse_rate_bps : null),
     limit: link.limit ?? info.link.buffer,
+    reverse_limit: link.limit === null ? (info.link.reverse_buffer ?? null) : null,
     rtt_s: link.rtt_s ?? info.link.rtt_s,
   };
+}
+
+/** The buffer of the way up, where it is not that of the way down: a time is other bytes at another rate. */
+function reverseBuffer(shown: Shown): Buffer | null {
+  const limit = shown.reverse_limit ?? shown.limit;
+  const same = shown.reverse_limit === null && (!("ms" in limit) || shown.reverse_rate_bps === null);
+  return same ? null : bufferOf(limit, shown.reverse_rate_bps ?? shown.rate_bps);
 }
 
 export function requestOf(state: State, info: Info, column: number, inside: Span | null): Request {
@@ -71,6 +81,7 @@ export function requestOf(state: State, info: Info, column: number, inside: Span
       rate_bps: shown.rate_bps,
       reverse_rate_bps: shown.reverse_rate_bps,
       buffer: bufferOf(shown.limit, shown.rate_bps),
+      reverse_buffer: reverseBuffer(shown),
       rtt_s: shown.rtt_s,
     },
     discipline: { id: discipline.id, options: discipline.options },
