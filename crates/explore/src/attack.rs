@@ -65,18 +65,24 @@ impl Attack {
     }
 }
 
-/// Adds the flows of an attack to those that were drawn, each at its time.
-pub(crate) fn join(drawn: &mut Drawn, attack: &Attack, duration: Time) {
+/// Adds the flows of an attack to those that were drawn, each at its time; `together`: hosts of both sides are numbered
+/// together.
+pub(crate) fn join(drawn: &mut Drawn, attack: &Attack, duration: Time, together: bool) {
     let first = drawn.probes.len();
-    let own = &drawn.list.flows[first..];
-    let [left, right] = sides(own);
     let mut added = attack.flows(duration);
-    // Probes keep the last hosts of either side, as they have in a scenario with such a source.
     let [lefts, rights] = sides(&added);
-    for flow in &mut drawn.list.flows[..first] {
-        let (on_left, on_right) = if flow.up { (&mut flow.dst, &mut flow.src) } else { (&mut flow.src, &mut flow.dst) };
-        *on_left += lefts;
-        *on_right += rights;
+    let [mut left, mut right] = sides(&drawn.list.flows[if together { 0 } else { first }..]);
+    if together {
+        left = left.max(right);
+        right = left + lefts;
+    } else {
+        // Probes keep the last hosts of either side, as they have in a scenario with such a source.
+        for flow in &mut drawn.list.flows[..first] {
+            let both = (&mut flow.src, &mut flow.dst);
+            let (on_left, on_right) = if flow.up { (both.1, both.0) } else { both };
+            *on_left += lefts;
+            *on_right += rights;
+        }
     }
     for flow in &mut added {
         flow.src += left;

@@ -4,17 +4,34 @@ use std::collections::BTreeMap;
 
 use netsim::Control;
 use qdisc::Limit;
+use replay::Rates;
 use serde::Serialize;
 
 use crate::ExploreError;
+use crate::captured::Captured;
 use crate::outcome::Outcome;
 use crate::request::{LinkRequest, Request};
-use crate::workload::Preset;
+use crate::workload::{Prepared, Preset};
 
 /// Workloads at hand, and runs of them.
 #[derive(Default)]
 pub struct Engine {
-    presets: BTreeMap<String, Preset>,
+    workloads: BTreeMap<String, Workload>,
+}
+
+/// What flows come from.
+enum Workload {
+    Preset(Box<Preset>),
+    Captured(Box<Captured>),
+}
+
+impl Workload {
+    fn prepare(&self, request: &Request) -> Result<Prepared, ExploreError> {
+        match self {
+            Workload::Preset(preset) => preset.prepare(request),
+            Workload::Captured(captured) => captured.prepare(request),
+        }
+    }
 }
 
 /// What a workload is.
@@ -33,6 +50,9 @@ struct Info<'a> {
     groups: Vec<&'a str>,
 }
 
+/// Buffer with which a capture is shown first: that of a home router or a switch.
+const BUFFER: Limit = Limit::Packets(300);
+
 fn text(value: &impl Serialize) -> Result<String, ExploreError> {
     serde_json::to_string(value).map_err(|error| ExploreError(error.to_string()))
 }
@@ -50,7 +70,20 @@ impl Engine {
     pub fn load(&mut self, document: &str) -> Result<String, ExploreError> {
         let preset = Preset::of(document)?;
         let info = text(&Info::of(&preset))?;
-        self.presets.insert(preset.name.clone(), preset);
+        self.workloads.insert(preset.name.clone(), Workload::Preset(Box::new(preset)));
+        Ok(info)
+    }
+
+    /// Takes a capture (pcap or pcapng, plain, gzip or Zstandard), in place of a workload of the same name; `options` is
+    /// JSON with `internal`, networks on the near side or null, and `template`, the document of the scenario around
+    /// captures. Returns what it is, JSON.
+    ///
+    /// # Errors
+    /// No capture, one without anything to replay, one that is too large.
+    pub fn open(&mut self, name: &str, capture: &[u8], options: &str) -> Result<String, ExploreError> {
+        let captured = Captured::open(name, capture, options)?;
+        let info = text(&Info::of_capture(&captured)?)?;
+        self.workloads.insert(name.to_owned(), Workload::Captured(Box::new(captured)));
         Ok(info)
     }
 
@@ -62,15 +95,15 @@ impl Engine {
         let request: Request = settings::read(request)?;
         request.check()?;
         let name = &request.workload;
-        let preset = self.presets.get(name);
-        let preset =
-            preset.ok_or_else(|| ExploreError(format!("workload = {name}: must be loaded or opened first")))?;
-        let mut prepared = preset.prepare(&request)?;
+        let workload = self.workloads.get(name);
+        let workload =
+            workload.ok_or_else(|| ExploreError(format!("workload = {name}: must be loaded or opened first")))?;
+        let mut prepared = workload.prepare(&request)?;
         if request.inside.is_some() {
             crate::inside::trace_all(&mut prepared);
         }
         let output = netsim::run(&prepared.run, &prepared.flows, &Control::default())?;
-        text(&Outcome::of(&request, &prepared, &output))
+        text(&Outcome::of(&request, &prepared, &output)?)
     }
 }
 
@@ -98,6 +131,29 @@ impl<'a> Info<'a> {
             notes: Vec::new(),
             groups: preset.groups.iter().filter_map(|group| group.as_deref()).collect(),
         }
+    }
+
+    fn of_capture(captured: &'a Captured) -> Result<Info<'a>, ExploreError> {
+        let [down, up] = captured.rates();
+        let list = captured.replay.list(Rates { down: down as f64, up: up as f64 }, None)?;
+        Ok(Info {
+            name: &captured.name,
+            title: &captured.name,
+            kind: "capture",
+            flows: list.flows.len(),
+            span_s: list.span_s,
+            rtt_median_s: list.rtt_s,
+            fixed_rtt_s: 0.0,
+            link: LinkRequest {
+                rate_bps: down,
+                reverse_rate_bps: Some(up).filter(|&up| up != down),
+                buffer: BUFFER,
+                reverse_buffer: None,
+                rtt_s: None,
+            },
+            notes: captured.replay.doubts().to_vec(),
+            groups: Vec::new(),
+        })
     }
 }
 

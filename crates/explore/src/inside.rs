@@ -1,11 +1,12 @@
 //! The packets of a part of a run, one by one.
 
+use metrics::Kind;
 use netsim::{Output, PacketTrace};
 use serde::Serialize;
 use units::Time;
 
 use crate::request::Inside;
-use crate::workload::{Kind, Prepared};
+use crate::workload::Prepared;
 
 /// Packets traced at most: some 60 MB.
 const MOST_TRACED: u64 = 1_000_000;
@@ -69,7 +70,7 @@ fn is_within(packet: &PacketTrace, inside: Inside) -> bool {
 }
 
 impl Packets {
-    pub(crate) fn of(inside: Inside, prepared: &Prepared, output: &Output) -> Packets {
+    pub(crate) fn of(inside: Inside, prepared: &Prepared, kinds: &[Kind], output: &Output) -> Packets {
         let all = output.packets.iter().filter(|packet| is_within(packet, inside));
         let mut columns = Columns::default();
         let mut seen = vec![false; prepared.flows.len()];
@@ -92,7 +93,7 @@ impl Packets {
         let mut flows = Flows::default();
         for (row, flow) in prepared.flows.iter().enumerate().filter(|(row, _)| seen[*row]) {
             flows.id.push(row as u32);
-            flows.kind.push(prepared.kinds[row].number());
+            flows.kind.push(kinds[row].place());
             flows.size_bytes.push(flow.size_bytes);
             flows.up.push(u8::from(flow.up));
         }
@@ -106,12 +107,5 @@ impl Packets {
         }
         left_out += output.counters.beyond_trace as usize;
         Packets { from_s: inside.from_s, to_s: inside.to_s, flows, packets: columns, timeouts, left_out }
-    }
-}
-
-impl Kind {
-    /// Place in [`Kind::ALL`].
-    pub(crate) fn number(self) -> usize {
-        Kind::ALL.iter().position(|&kind| kind == self).unwrap_or_default()
     }
 }

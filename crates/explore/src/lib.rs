@@ -5,6 +5,7 @@
 //! random state of the process or on the order of requests. docs/how-to/explore.md describes requests and outcomes.
 
 mod attack;
+mod captured;
 mod document;
 mod engine;
 mod inside;
@@ -17,7 +18,6 @@ use std::fmt;
 
 pub use engine::Engine;
 pub use request::{Attack, AttackKind, Discipline, Inside, LinkRequest, Request};
-pub use workload::Kind;
 
 /// Why there is no answer, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,18 @@ impl From<settings::SettingsError> for ExploreError {
 
 impl From<netsim::ConfigError> for ExploreError {
     fn from(error: netsim::ConfigError) -> Self {
+        ExploreError(error.to_string())
+    }
+}
+
+impl From<replay::Refused> for ExploreError {
+    fn from(error: replay::Refused) -> Self {
+        ExploreError(error.to_string())
+    }
+}
+
+impl From<metrics::FactsError> for ExploreError {
+    fn from(error: metrics::FactsError) -> Self {
         ExploreError(error.to_string())
     }
 }

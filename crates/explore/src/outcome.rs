@@ -1,22 +1,29 @@
 //! What came of a run.
 
+use metrics::{Figures, Kind, Mechanism, Ran, Transfer};
 use netsim::Output;
 use serde::Serialize;
 
+use crate::ExploreError;
 use crate::inside::Packets;
+use crate::model::{Expected, expected};
 use crate::request::Request;
-use crate::workload::{Kind, Prepared};
+use crate::workload::Prepared;
 
 /// What the page shows.
 #[derive(Serialize)]
 pub(crate) struct Outcome<'a> {
     workload: &'a str,
     discipline: Named,
-    figures: Option<()>,
-    attacker: Option<()>,
+    figures: Figures,
+    attacker: Option<Attacker>,
     link: Ways,
     kinds: [&'static str; Kind::ALL.len()],
+    transfers: Transfers,
     queue: Queue,
+    mechanisms: Vec<Mechanism>,
+    model: Option<Expected>,
+    waits: Option<[Waiting; 2]>,
     inside: Option<Packets>,
 }
 
@@ -30,6 +37,38 @@ struct Named {
 struct Ways {
     down: Way,
     up: Way,
+}
+
+/// What the attacker got of the way down.
+#[derive(Serialize)]
+struct Attacker {
+    goodput_mbps: f64,
+    /// Of the link.
+    share: f64,
+    /// Of the link, were it shared evenly among the attacker and the users with a transfer without end or above 1 MB, what
+    /// the others took being left to them.
+    fair_share: f64,
+}
+
+/// A row for each transfer that began.
+#[derive(Default, Serialize)]
+struct Transfers {
+    id: Vec<u32>,
+    size_bytes: Vec<u64>,
+    start_s: Vec<f64>,
+    response_s: Vec<Option<f64>>,
+    up: Vec<u8>,
+    kind: Vec<usize>,
+}
+
+/// Who waits for whom at the queue of one way: mean time that a packet of a kind (row) waits while one of another
+/// (column) is sent, s.
+#[derive(Serialize)]
+struct Waiting {
+    direction: &'static str,
+    packets: Vec<u64>,
+    seconds: Vec<Vec<f64>>,
+    other_s: Vec<f64>,
 }
 
 /// What was counted at the queue of one way, and the link behind it.
@@ -99,17 +138,78 @@ impl Queue {
     }
 }
 
+impl Attacker {
+    /// The attacker among `kinds`, by what its flows delivered and what everybody did.
+    fn of(ran: &Ran<'_>, kinds: &[Kind]) -> Option<Attacker> {
+        let seconds = ran.output.counters.end.as_secs_f64().max(1e-9);
+        let capacity = ran.run.network.rate.bps() as f64;
+        let bps = |bytes: u64| bytes as f64 * 8.0 / seconds;
+        let (mut own, mut others) = (0, 0);
+        let mut greedy: Vec<(u32, u32)> = Vec::new();
+        for (row, record) in ran.output.records.iter().enumerate() {
+            let flow = &ran.flows[row];
+            match kinds[row] {
+                Kind::Attacker => own += record.delivered_bytes,
+                _ if flow.up => {}
+                Kind::Long => greedy.push((flow.src, flow.dst)),
+                _ => others += record.delivered_bytes,
+            }
+        }
+        greedy.sort_unstable();
+        greedy.dedup();
+        let left = (capacity - bps(others)).max(0.0);
+        kinds.contains(&Kind::Attacker).then(|| Attacker {
+            goodput_mbps: bps(own) / 1e6,
+            share: bps(own) / capacity,
+            fair_share: left / capacity / (greedy.len() + 1) as f64,
+        })
+    }
+}
+
+impl Transfers {
+    fn of(transfers: &[Transfer], kinds: &[Kind]) -> Transfers {
+        let mut found = Transfers::default();
+        for one in transfers {
+            found.id.push(one.row);
+            found.size_bytes.push(one.size_bytes);
+            found.start_s.push(one.start_s);
+            found.response_s.push(one.response_s);
+            found.up.push(u8::from(one.up));
+            found.kind.push(kinds[one.row as usize].place());
+        }
+        found
+    }
+}
+
+impl Waiting {
+    fn of(ran: &Ran<'_>, kinds: &[Kind], up: bool) -> Waiting {
+        let waits = metrics::waits(ran, kinds, up);
+        let direction = if up { "up" } else { "down" };
+        Waiting { direction, seconds: waits.seconds(), other_s: waits.other_s(), packets: waits.packets }
+    }
+}
+
 impl<'a> Outcome<'a> {
-    pub(crate) fn of(request: &'a Request, prepared: &Prepared, output: &Output) -> Outcome<'a> {
-        Outcome {
+    /// # Errors
+    /// What is known of the flows does not fit them, or a ping alone cannot be run.
+    pub(crate) fn of(request: &'a Request, prepared: &Prepared, output: &Output) -> Result<Outcome<'a>, ExploreError> {
+        let ran = Ran { run: &prepared.run, flows: &prepared.flows, output, facts: &prepared.facts };
+        let kinds = metrics::kinds(&ran, prepared.attackers.as_slice())?;
+        let idle = prepared.alone.map(|ping| metrics::idle_rtt(&prepared.run, &ping)).transpose()?.flatten();
+        let transfers = metrics::transfers(&ran);
+        Ok(Outcome {
             workload: &request.workload,
             discipline: Named { id: request.discipline.id.clone(), label: request.discipline.label() },
-            figures: None,
-            attacker: None,
+            figures: metrics::figures(&ran, idle)?,
+            attacker: Attacker::of(&ran, &kinds),
             link: Ways::of(prepared, output),
-            kinds: Kind::ALL.map(Kind::name),
+            kinds: Kind::ALL.map(Kind::word),
+            transfers: Transfers::of(&transfers, &kinds),
             queue: Queue::of(output),
-            inside: request.inside.map(|inside| Packets::of(inside, prepared, output)),
-        }
+            mechanisms: metrics::mechanisms(&ran, &kinds)?,
+            model: expected(&request.discipline, &ran, &transfers),
+            waits: request.inside.map(|_| [false, true].map(|up| Waiting::of(&ran, &kinds, up))),
+            inside: request.inside.map(|inside| Packets::of(inside, prepared, &kinds, output)),
+        })
     }
 }

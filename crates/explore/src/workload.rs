@@ -1,5 +1,6 @@
 //! Workloads: a preset, whose flows are drawn, or a capture, whose flows follow from what the link is.
 
+use metrics::{CaptureFacts, Facts, ProbeName};
 use netsim::{FlowSpec, Run};
 use settings::{FlowList, Settings};
 use units::{BitRate, Time};
@@ -9,74 +10,23 @@ use crate::attack;
 use crate::document::Document;
 use crate::request::{LinkRequest, Request};
 
-/// What the flows of a run are, for colours and figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Of the probes.
-    Ping,
-    /// Of the probes, or an application.
-    Call,
-    /// Connection of a page.
-    Page,
-    /// Transfer of at most 100 kB.
-    Short,
-    /// Transfer between both.
-    Medium,
-    /// Transfer above 1 MB.
-    Long,
-    /// Film or game.
-    Video,
-    /// Other datagrams.
-    Datagrams,
-    /// Of an attack.
-    Attacker,
-}
-
-impl Kind {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Kind; 9] = [
-        Kind::Ping,
-        Kind::Call,
-        Kind::Page,
-        Kind::Short,
-        Kind::Medium,
-        Kind::Long,
-        Kind::Video,
-        Kind::Datagrams,
-        Kind::Attacker,
-    ];
-
-    /// Name on the page.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Ping => "ping",
-            Kind::Call => "call",
-            Kind::Page => "page",
-            Kind::Short => "short",
-            Kind::Medium => "medium",
-            Kind::Long => "long",
-            Kind::Video => "video",
-            Kind::Datagrams => "datagrams",
-            Kind::Attacker => "attacker",
-        }
-    }
-}
-
 /// The flows of a run and what is known of each.
 #[derive(Clone, Debug, Default)]
 pub struct Drawn {
     /// Probes first.
     pub list: FlowList,
-    /// Names of the probes.
-    pub probes: Vec<String>,
+    /// What the probes measure.
+    pub probes: Vec<ProbeName>,
     /// Of each flow, whether it is an attacker's.
     pub attackers: Vec<bool>,
+    /// Of a capture.
+    pub capture: Option<CaptureFacts>,
 }
 
 impl Drawn {
-    fn of(list: FlowList, probes: Vec<String>) -> Drawn {
+    pub(crate) fn of(list: FlowList, probes: Vec<ProbeName>, capture: Option<CaptureFacts>) -> Drawn {
         let attackers = vec![false; list.flows.len()];
-        Drawn { list, probes, attackers }
+        Drawn { list, probes, attackers, capture }
     }
 
     /// Adds flows that have no script and no bursts, in order of their starts, behind those that start as early.
@@ -111,8 +61,26 @@ impl Drawn {
         for (flow, _) in &mut list.bursts.of {
             *flow = places[*flow as usize] as u32;
         }
+        if let Some(capture) = &mut self.capture {
+            insert_strangers(capture, &places[self.probes.len()..], self.probes.len(), flows.len());
+        }
         list.flows = flows;
         self.attackers = attackers;
+    }
+}
+
+/// Flows that no capture has, beside those that one has: each a connection and a client of its own.
+fn insert_strangers(capture: &mut CaptureFacts, places: &[usize], before: usize, flows: usize) {
+    let strangers = |known: &[u32]| {
+        let first = known.iter().max().map_or(0, |most| most + 1);
+        let mut found: Vec<u32> = (0..(flows - before) as u32).map(|row| first + row).collect();
+        places.iter().zip(known).for_each(|(&place, &one)| found[place - before] = one);
+        found
+    };
+    capture.clients = strangers(&capture.clients);
+    capture.connections = strangers(&capture.connections);
+    for row in &mut capture.calls {
+        *row = (places[*row as usize] - before) as u32;
     }
 }
 
@@ -122,10 +90,12 @@ pub struct Prepared {
     pub run: Run,
     /// Of the run.
     pub flows: Vec<FlowSpec>,
-    /// Names of the probes, its first flows.
-    pub probes: Vec<String>,
-    /// Of each flow.
-    pub kinds: Vec<Kind>,
+    /// What the run does not know of them.
+    pub facts: Facts,
+    /// Group of the attacker, in the facts.
+    pub attackers: Option<u32>,
+    /// A ping alone.
+    pub alone: Option<FlowSpec>,
 }
 
 /// A preset.
@@ -150,7 +120,7 @@ impl Preset {
         if run.graph.is_some() || run.wlan.is_some() || run.tree.is_some() {
             return Err(ExploreError(format!("{}: must be a single link", document.name)));
         }
-        let drawn = Drawn::of(document.flows.list()?, document.probes);
+        let drawn = Drawn::of(document.flows.list()?, document.probes, None);
         let alone = document.alone.map(|alone| alone.list()).transpose()?.and_then(|list| list.flows.first().copied());
         let reverse_same = document.reverse_discipline == "same";
         let groups = document.groups;
@@ -175,7 +145,9 @@ impl Preset {
         if let Some(rtt_s) = request.link.rtt_s {
             self.set_rtt(&mut run, &mut drawn, rtt_s)?;
         }
-        prepared(run, drawn, request, self.reverse_same)
+        let alone =
+            self.alone.map(|alone| FlowSpec { rtt: drawn.list.flows.first().and_then(|ping| ping.rtt), ..alone });
+        prepared(run, drawn, alone, request, self.reverse_same)
     }
 
     fn set_rtt(&self, run: &mut Run, drawn: &mut Drawn, rtt_s: f64) -> Result<(), ExploreError> {
@@ -203,6 +175,7 @@ fn nanoseconds(seconds: f64) -> Time {
 pub(crate) fn prepared(
     mut run: Run,
     mut drawn: Drawn,
+    alone: Option<FlowSpec>,
     request: &Request,
     reverse_same: bool,
 ) -> Result<Prepared, ExploreError> {
@@ -215,33 +188,21 @@ pub(crate) fn prepared(
         run.seed = seed;
     }
     if let Some(attack) = &request.attack {
-        attack::join(&mut drawn, attack, run.duration);
+        attack::join(&mut drawn, attack, run.duration, run.network.symmetric);
     }
-    let applications = run.applications.clone();
-    let kind = |row: usize, flow: &FlowSpec| match drawn.probes.get(row) {
-        Some(probe) if probe == "ping" => Kind::Ping,
-        Some(_) => Kind::Call,
-        None if drawn.attackers[row] => Kind::Attacker,
-        None => kind_of(flow, &applications),
+    let first = drawn.probes.len();
+    let classes: Vec<u32> = drawn.list.classes.iter().skip(first).map(|&class| class.into()).collect();
+    let attacking = &drawn.attackers[first..];
+    let groups = match attacking.iter().any(|&one| one) {
+        true if classes.is_empty() => attacking.iter().map(|&one| u32::from(one)).collect(),
+        _ => classes,
     };
-    let kinds = drawn.list.flows.iter().enumerate().map(|(row, flow)| kind(row, flow)).collect();
+    let attackers = attacking.iter().position(|&one| one).map(|row| groups[row]);
+    let calls = drawn.capture.iter().flat_map(|capture| &capture.calls);
+    run.traced = calls.map(|row| first as u32 + row).collect();
+    let facts = Facts { probes: drawn.probes, groups, capture: drawn.capture, ..Facts::default() };
     let flows = drawn.list.put_into(&mut run);
-    Ok(Prepared { run, flows, probes: drawn.probes, kinds })
-}
-
-fn kind_of(flow: &FlowSpec, applications: &[netsim::Application]) -> Kind {
-    match usize::from(flow.application).checked_sub(1).map(|place| &applications[place]) {
-        Some(netsim::Application::Call(_)) => return Kind::Call,
-        Some(_) => return Kind::Video,
-        None => {}
-    }
-    match flow.size_bytes {
-        _ if flow.udp.is_some() => Kind::Datagrams,
-        _ if flow.stage.is_some() => Kind::Page,
-        ..=100_000 => Kind::Short,
-        ..=1_000_000 => Kind::Medium,
-        _ => Kind::Long,
-    }
+    Ok(Prepared { run, flows, facts, attackers, alone })
 }
 
 fn set_link(run: &mut Run, link: &LinkRequest) -> Result<(), ExploreError> {

@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 #[derive(Default)]
 pub struct Explorer(RwLock<Engine>);
 
-#[expect(clippy::needless_pass_by_value, reason = "as map_err hands it over")]
 fn refused(error: ExploreError) -> PyErr {
     PyValueError::new_err(error.0)
 }
@@ -34,6 +33,14 @@ impl Explorer {
     /// `ValueError` with one line for a document that makes no run.
     fn load(&self, py: Python<'_>, document: &str) -> PyResult<String> {
         py.detach(|| self.0.write().map_err(poisoned)?.load(document).map_err(refused))
+    }
+
+    /// Takes a capture; `options` is JSON. Returns what it is, JSON.
+    ///
+    /// # Errors
+    /// `ValueError` with one line for no capture, or one without anything to replay.
+    fn open(&self, py: Python<'_>, name: &str, capture: &[u8], options: &str) -> PyResult<String> {
+        py.detach(|| self.0.write().map_err(poisoned)?.open(name, capture, options).map_err(refused))
     }
 
     /// Runs what is asked for, JSON; returns what came of it, JSON.

@@ -27,7 +27,6 @@ pub fn last_panic() -> String {
 #[derive(Default)]
 pub struct Engine(explore::Engine);
 
-#[expect(clippy::needless_pass_by_value, reason = "JavaScript hands its errors over")]
 fn thrown(error: explore::ExploreError) -> JsError {
     JsError::new(&error.0)
 }
@@ -46,6 +45,14 @@ impl Engine {
     /// A document that makes no run.
     pub fn load(&mut self, document: &str) -> Result<String, JsError> {
         self.0.load(document).map_err(thrown)
+    }
+
+    /// Takes a capture; `options` is JSON. Returns what it is, JSON.
+    ///
+    /// # Errors
+    /// No capture, or one without anything to replay.
+    pub fn open(&mut self, name: &str, capture: &[u8], options: &str) -> Result<String, JsError> {
+        self.0.open(name, capture, options).map_err(thrown)
     }
 
     /// Runs what is asked for, JSON; returns what came of it, JSON.

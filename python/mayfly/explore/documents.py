@@ -90,6 +90,7 @@ def _document(scenario: Scenario, flows: pl.DataFrame, kind: str) -> dict[str, A
         "reverse_discipline": scenario.network.reverse_discipline,
         "settings": given.settings,
         "probes": list(given.probing.names),
+        "ping_interval_s": scenario.probes.interval,
         "flows": _listed(given.columns),
         "groups": columns.group_classes(given.flows)[0],
         "alone": None if given.alone is None else _listed(given.alone),

@@ -449,7 +449,7 @@ impl Tcp {
 
     /// Headers of a segment without SACK blocks, bytes.
     #[inline]
-    pub(crate) fn headers(&self) -> u32 {
+    pub fn headers(&self) -> u32 {
         self.header + if self.timestamps { TIMESTAMPS } else { 0 }
     }
 

@@ -1,0 +1,134 @@
+//! A capture as a workload: its flows follow from what the link is ([`replay`]).
+
+use metrics::{CaptureFacts, ProbeName};
+use netsim::Run;
+use replay::{Networks, Options, Probes, Rates, ReadOptions, Reading, Replay};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use settings::{FlowList, Settings};
+
+use crate::ExploreError;
+use crate::document::Document;
+use crate::request::Request;
+use crate::workload::{Drawn, Prepared, prepared};
+
+/// Connections, trains and packets that are read of a capture at most: some 500 MB.
+const MOST_FLOWS: usize = 300_000;
+const MOST_TRAINS: usize = 2_000_000;
+const MOST_PACKETS: usize = 3_000_000;
+const MOST_VOLUMES: usize = 3_000_000;
+
+/// How a capture is opened.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Opening {
+    /// Networks on the near side; found in the capture when null.
+    internal: Option<Vec<String>>,
+    /// Document of the scenario around captures.
+    template: Box<RawValue>,
+}
+
+/// A capture.
+pub struct Captured {
+    pub(crate) name: String,
+    pub(crate) replay: Replay,
+    pub(crate) run: Run,
+    reverse_same: bool,
+    ping_interval_s: f64,
+}
+
+impl Captured {
+    /// The capture in `bytes`.
+    ///
+    /// # Errors
+    /// No capture, one without anything to replay, one that is too large, or networks that are none of its own.
+    pub fn open(name: &str, bytes: &[u8], options: &str) -> Result<Captured, ExploreError> {
+        let opening: Opening = settings::read(options)?;
+        let template: Document = settings::read(opening.template.get())?;
+        let run = settings::read::<Settings>(template.settings.get())?.into_run()?;
+        let networks = opening.internal.map(Networks::parse).transpose()?;
+        let reading = Reading::from_bytes(
+            name,
+            bytes,
+            &ReadOptions {
+                initial_window: run.tcp.initial_window,
+                delayed_ack: run.tcp.delayed_ack > units::Time::ZERO,
+                max_flows: MOST_FLOWS,
+                max_trains: MOST_TRAINS,
+                max_packets: MOST_PACKETS,
+                max_volumes: MOST_VOLUMES,
+            },
+        )?;
+        let replay = Replay::of(reading, Options { networks, mss: run.tcp.mss, header_bytes: run.tcp.headers() })?;
+        let reverse_same = template.reverse_discipline == "same";
+        Ok(Captured { name: name.to_owned(), replay, run, reverse_same, ping_interval_s: template.ping_interval_s })
+    }
+
+    /// Rates that its busiest seconds need, rounded up to two digits, bit/s.
+    pub fn rates(&self) -> [u64; 2] {
+        let peak = self.replay.peak_bps();
+        [peak.down, peak.up].map(rounded_up)
+    }
+
+    /// The run that is asked for.
+    ///
+    /// # Errors
+    /// A value out of its bounds.
+    pub fn prepare(&self, request: &Request) -> Result<Prepared, ExploreError> {
+        let link = &request.link;
+        let up = link.reverse_rate_bps.unwrap_or(link.rate_bps);
+        let list = self.replay.list(Rates { down: link.rate_bps as f64, up: up as f64 }, link.rtt_s)?;
+        let mut run = self.run.clone();
+        run.duration = list.duration;
+        run.sample_interval = units::Time((list.duration.0 / 1000).max(1000));
+        let seed = request.seed.unwrap_or(run.seed);
+        let probed = list.with_probes(&Probes {
+            interval_s: self.ping_interval_s,
+            ping: true,
+            call: list.calls.is_empty(),
+            seed,
+        });
+        run.probes = probed.probes;
+        let named = |name: &&str| match *name {
+            "ping" => Ok(ProbeName::Ping),
+            "call_down" => Ok(ProbeName::CallDown),
+            "call_up" => Ok(ProbeName::CallUp),
+            other => Err(ExploreError(format!("probe {other}: must be ping or call"))),
+        };
+        let probes: Vec<_> = probed.names.iter().map(named).collect::<Result<_, _>>()?;
+        let capture = CaptureFacts {
+            clients: list.origins.iter().map(|origin| origin.client).collect(),
+            connections: list.origins.iter().map(|origin| origin.connection as u32).collect(),
+            calls: list.calls.iter().map(|call| call.row).collect(),
+        };
+        run.trace_limit += list.call_trace_limit();
+        let flows = FlowList {
+            nonresponsive: probed.flows.iter().map(|flow| flow.udp.is_some()).collect(),
+            flows: probed.flows,
+            scripts: probed.scripts,
+            bursts: probed.bursts,
+            classes: Vec::new(),
+        };
+        prepared(run, Drawn::of(flows, probes, Some(capture)), probed.alone, request, self.reverse_same)
+    }
+}
+
+/// The next rate of two digits, at least 8 kbit/s.
+fn rounded_up(bps: f64) -> u64 {
+    let bps = bps.max(8e3);
+    let mut step = 1.0;
+    while step * 100.0 < bps {
+        step *= 10.0;
+    }
+    ((bps / step).ceil() * step) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_rounded_up_to_two_digits() {
+        assert_eq!([9_412_345.0, 10e6, 123.0, 1_010_000.0].map(rounded_up), [9_500_000, 10_000_000, 8_000, 1_100_000]);
+    }
+}
