@@ -195,6 +195,14 @@ export class App {
     });
   }
 
+  /** The same, of the runs whose packets were asked for: only these know who waits for whom. */
+  columnsWithPackets(): { label: string; outcome: NonNullable<Slot["outcome"]> }[] {
+    return this.state.columns.flatMap((column, place) => {
+      const outcome = this.insides[place]?.outcome;
+      return outcome ? [{ label: labelOf(column), outcome }] : [];
+    });
+  }
+
   /** Whether every column shows what the sliders say. */
   settled(): boolean {
     return !this.loading && this.slots.every((slot) => !slot.busy && !isOld(slot));
@@ -239,7 +247,8 @@ export class App {
     if (info === null || info.name !== state.workload) return;
     state.columns.forEach((_, column) => runner.want(slots[column] as Slot, requestOf(state, info, column, null), 0));
     // The first screen goes first: packets when its figures are there.
-    const span = state.tab === "queue" && slots.every((slot) => !slot.busy) ? this.span() : null;
+    const looks = state.tab === "queue" || state.tab === "waits";
+    const span = looks && slots.every((slot) => !slot.busy) ? this.span() : null;
     if (span !== null) state.columns.forEach((_, column) => runner.want(insides[column] as Slot, requestOf(state, info, column, span), 1));
     const life = this.lifeSpan();
     if (life !== null && state.life !== null) runner.want(this.lifeSlot, requestOf(state, info, state.life.column, life), 1);

@@ -52,6 +52,9 @@ export interface Request {
   inside: Span | null;
 }
 
+/** 95 % interval. */
+export type Interval = [number, number] | null;
+
 export interface Ping {
   probes: number;
   idle_ms: number | null;
@@ -59,6 +62,7 @@ export interface Ping {
   p50_ms: number | null;
   p95_ms: number | null;
   p99_ms: number | null;
+  p95_ci95?: Interval;
   loss: number | null;
   grade: string | null;
 }
@@ -69,6 +73,8 @@ export interface Times {
   p50_s: number | null;
   p95_s: number | null;
   p99_s: number | null;
+  p50_ci95?: Interval;
+  p95_ci95?: Interval;
 }
 
 export interface Pages {
@@ -77,6 +83,8 @@ export interface Pages {
   p50_s: number | null;
   p95_s: number | null;
   p99_s: number | null;
+  p50_ci95?: Interval;
+  p95_ci95?: Interval;
 }
 
 export interface CallWay {
@@ -90,6 +98,7 @@ export interface CallWay {
 export interface Call {
   from: "synthetic" | "workload" | "capture";
   mos: number | null;
+  mos_ci95?: Interval;
   down: CallWay | null;
   up: CallWay | null;
 }
@@ -106,6 +115,7 @@ export interface Figures {
   long: Times | null;
   pages: Pages | null;
   call: Call | null;
+  video?: { streams: number; stalls: number; stalled_share: number | null } | null;
   downloads: Goodput | null;
   uploads: Goodput | null;
 }
@@ -135,13 +145,30 @@ export interface Mechanism {
   sentence: string;
 }
 
+/** The same transfers in a model and in the run, those that finished in both. */
+export interface Beside {
+  transfers: number;
+  model_p50_s: number | null;
+  run_p50_s: number | null;
+  model_p95_s: number | null;
+  run_p95_s: number | null;
+}
+
 export interface Model {
-  name: string;
+  policy: string;
   page: string;
-  short_p50_s: number | null;
-  short_p95_s: number | null;
-  long_p50_s: number | null;
-  sentence: string;
+  direction: "down" | "up";
+  short: Beside | null;
+  long: Beside | null;
+}
+
+/** At the queue of one way: mean time that a packet of a kind (row) waits while one of another (column) is sent. */
+export interface Waits {
+  direction: "down" | "up";
+  packets: number[];
+  seconds: number[][];
+  /** While nothing was sent, or what was sent is not known. */
+  other_s: number[];
 }
 
 export interface Inside {
@@ -173,7 +200,8 @@ export interface Outcome {
   queue: { time_s: number[]; packets: number[]; bytes: number[] };
   mechanisms: Mechanism[];
   model: Model | null;
-  waits: { kinds: string[]; seconds: number[][] } | null;
+  /** Told together with `inside`. */
+  waits: Waits[] | null;
   inside: Inside | null;
 }
 

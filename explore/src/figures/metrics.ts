@@ -1,6 +1,6 @@
 /** The figures of the first screen: where each is in an outcome, what is better, and how two compare. */
 
-import type { Outcome, Times } from "../engine/types";
+import type { Interval, Outcome, Times } from "../engine/types";
 import { duration, percent, three } from "../state/units";
 
 export interface Metric {
@@ -19,6 +19,15 @@ export interface Metric {
 
 function ms(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : value / 1000;
+}
+
+/** 95 % interval of the figure, in its unit. */
+function interval(ends: Interval | undefined, text: (value: number) => string): string {
+  return ends ? `95 % interval ${text(ends[0])} to ${text(ends[1])}` : "";
+}
+
+function lines(...parts: string[]): string {
+  return parts.filter((part) => part !== "").join("; ");
 }
 
 function count(times: Times | null): string {
@@ -42,7 +51,7 @@ export const METRICS: Metric[] = [
       if (ping.idle_ms !== null) parts.push(`idle ${duration(ping.idle_ms / 1000)}`);
       if (ping.grade) parts.push(`grade ${ping.grade}`);
       if (ping.loss) parts.push(`${percent(ping.loss)} lost`);
-      return parts.join(", ");
+      return lines(parts.join(", "), interval(ping.p95_ci95, (value) => duration(value / 1000)));
     },
     phrase: "ping under load",
   },
@@ -53,7 +62,7 @@ export const METRICS: Metric[] = [
     unit: "s",
     better: "less",
     value: ({ figures }) => figures.short?.p95_s ?? null,
-    detail: ({ figures }) => count(figures.short),
+    detail: ({ figures }) => lines(count(figures.short), interval(figures.short?.p95_ci95, duration)),
     phrase: "short transfers",
   },
   {
@@ -63,13 +72,13 @@ export const METRICS: Metric[] = [
     unit: "s",
     better: "less",
     value: ({ figures }) => figures.pages?.p95_s ?? null,
-    detail: ({ figures }) => count(figures.pages && { ...figures.pages, flows: figures.pages.pages }),
+    detail: ({ figures }) => lines(count(figures.pages && { ...figures.pages, flows: figures.pages.pages }), interval(figures.pages?.p95_ci95, duration)),
     phrase: "web pages",
   },
   {
     id: "call",
     title: "Call quality",
-    about: "mean opinion score (MOS) of a voice call: 1 bad, 4.4 as good as it gets",
+    about: "mean opinion score (MOS) of a voice call: 1 is bad, 4.5 the best",
     unit: "mos",
     better: "more",
     value: ({ figures }) => figures.call?.mos ?? null,
@@ -77,7 +86,7 @@ export const METRICS: Metric[] = [
       const { call } = figures;
       if (call === null) return "";
       const from = { synthetic: "a call added to the link", workload: "calls of the workload", capture: "calls of the capture" };
-      return from[call.from];
+      return lines(from[call.from], interval(call.mos_ci95, (value) => value.toFixed(1)));
     },
     phrase: "the call",
   },
@@ -88,10 +97,25 @@ export const METRICS: Metric[] = [
     unit: "s",
     better: "less",
     value: ({ figures }) => figures.long?.p50_s ?? null,
-    detail: ({ figures }) => count(figures.long),
+    detail: ({ figures }) => lines(count(figures.long), interval(figures.long?.p50_ci95, duration)),
     phrase: "long transfers",
   },
 ];
+
+/** Only workloads with films have it. */
+export const FILM_METRIC: Metric = {
+  id: "film",
+  title: "Films stand still",
+  about: "share of the time since they began",
+  unit: "share",
+  better: "less",
+  value: ({ figures }) => figures.video?.stalled_share ?? null,
+  detail({ figures }) {
+    const { video } = figures;
+    return video ? `${video.streams} ${video.streams === 1 ? "film" : "films"}, ${video.stalls} ${video.stalls === 1 ? "stall" : "stalls"}` : "";
+  },
+  phrase: null,
+};
 
 export const ATTACK_METRIC: Metric = {
   id: "attacker",
@@ -169,6 +193,7 @@ export interface Change {
 /** Changes below these say nothing: one run is one draw. */
 const SAME_SHARE = 0.03;
 const SAME_MOS = 0.05;
+const SAME_POINTS = 0.5;
 
 export function change(metric: Metric, before: number, after: number): Change | null {
   if (metric.unit === "mos") {
@@ -176,6 +201,12 @@ export function change(metric: Metric, before: number, after: number): Change | 
     const gain = metric.better === "less" ? before - after : after - before;
     if (Math.abs(after - before) < SAME_MOS) return { verdict: "same", text: "±0", gain: 0 };
     return { verdict: gain > 0 ? "better" : "worse", text: signed(difference, difference.toFixed(1)), gain };
+  }
+  if (metric.unit === "share") {
+    const points = (after - before) * 100;
+    if (Math.abs(points) < SAME_POINTS) return { verdict: "same", text: "±0", gain: 0 };
+    const gain = (metric.better === "less" ? -points : points) / 100;
+    return { verdict: gain > 0 ? "better" : "worse", text: `${signed(points, three(points))} points`, gain };
   }
   if (before <= 0 || after <= 0) return null;
   const ratio = after / before;

@@ -1,7 +1,7 @@
 /** Data as CSV (RFC 4180), one file for each table. */
 
 import type { Outcome } from "../engine/types";
-import { ATTACK_METRIC, LINK_METRICS, METRICS } from "../figures/metrics";
+import { ATTACK_METRIC, FILM_METRIC, LINK_METRICS, METRICS } from "../figures/metrics";
 
 type Value = string | number | null | undefined;
 
@@ -25,7 +25,7 @@ function word(value: Value): string {
 const UNITS = { s: "s", mos: "MOS", share: "1", ratio: "1", mbps: "Mbit/s" };
 
 export function figuresCsv(columns: Labelled[]): string {
-  const metrics = [...METRICS, ATTACK_METRIC, ...LINK_METRICS];
+  const metrics = [...METRICS, FILM_METRIC, ATTACK_METRIC, ...LINK_METRICS];
   return csv(
     ["discipline", "figure", "value", "unit"],
     columns.flatMap(({ label, outcome }) => metrics.map((metric) => [label, metric.id, metric.value(outcome), UNITS[metric.unit]])),
@@ -55,10 +55,14 @@ export function queueCsv(columns: Labelled[]): string {
 }
 
 export function waitsCsv(columns: Labelled[]): string {
-  return csv(
-    ["discipline", "waits", "while_sent", "seconds"],
-    columns.flatMap(({ label, outcome }) =>
-      (outcome.waits?.seconds ?? []).flatMap((row, victim) => row.map((seconds, cause) => [label, outcome.waits?.kinds[victim], outcome.waits?.kinds[cause], seconds])),
-    ),
-  );
+  function* rows(): Generator<Value[]> {
+    for (const { label, outcome } of columns) {
+      for (const { direction, seconds } of outcome.waits ?? []) {
+        for (const [victim, row] of seconds.entries()) {
+          for (const [cause, wait] of row.entries()) yield [label, direction, outcome.kinds[victim], outcome.kinds[cause], wait];
+        }
+      }
+    }
+  }
+  return csv(["discipline", "direction", "waits", "while_sent", "seconds"], rows());
 }

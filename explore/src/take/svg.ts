@@ -1,7 +1,6 @@
 /** Figures as SVG, for reports and slides: on white, with all they need inside. */
 
-import type { Outcome } from "../engine/types";
-import { ATTACK_METRIC, change, METRICS, shown } from "../figures/metrics";
+import { ATTACK_METRIC, change, FILM_METRIC, METRICS, shown } from "../figures/metrics";
 import { bytesShown, duration, three } from "../state/units";
 import { columnColour, columnDash, kindColour } from "../view/colours";
 import type { Labelled } from "./csv";
@@ -35,7 +34,7 @@ function page(width: number, height: number, title: string, parts: string[]): st
 
 /** The large figures as bars, a group for each. */
 export function figuresSvg(columns: Labelled[], title: string): string {
-  const metrics = [...METRICS, ATTACK_METRIC].filter((metric) => columns.some(({ outcome }) => metric.value(outcome) !== null));
+  const metrics = [...METRICS, FILM_METRIC, ATTACK_METRIC].filter((metric) => columns.some(({ outcome }) => metric.value(outcome) !== null));
   const rowPx = 22;
   const parts = [text(20, 28, title, 15, INK, "start", 600)];
   let y = 52;
@@ -158,9 +157,4 @@ export type Drawing = "figures" | "response" | "queue";
 
 export function drawing(kind: Drawing, columns: Labelled[], title: string): string {
   return { figures: figuresSvg, response: responseSvg, queue: queueSvg }[kind](columns, title);
-}
-
-/** What a figure of this state is called. */
-export function titleOf(outcome: Outcome | undefined, link: string): string {
-  return outcome ? `${outcome.workload}, ${link}` : link;
 }

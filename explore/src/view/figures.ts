@@ -2,7 +2,7 @@
 
 import type { App } from "../app";
 import type { CatalogueDiscipline, Outcome } from "../engine/types";
-import { ATTACK_METRIC, change, LINK_METRICS, METRICS, shown, type Metric } from "../figures/metrics";
+import { ATTACK_METRIC, change, FILM_METRIC, LINK_METRICS, METRICS, shown, type Metric } from "../figures/metrics";
 import { isOld } from "../run/runner";
 import { labelOf, MOST_COLUMNS, type State } from "../state/state";
 import { h, setText, uniqueId } from "./dom";
@@ -25,7 +25,7 @@ const NOT_THERE: Record<string, string> = {
 
 export function figures(app: App): View {
   const head = h("tr");
-  const rows = [...METRICS, ATTACK_METRIC, ...LINK_METRICS].map((metric) => ({ metric, row: h("tr", { class: LINK_METRICS.includes(metric) ? "minor" : "" }), cells: [] as Cell[] }));
+  const rows = [...METRICS, FILM_METRIC, ATTACK_METRIC, ...LINK_METRICS].map((metric) => ({ metric, row: h("tr", { class: LINK_METRICS.includes(metric) ? "minor" : "" }), cells: [] as Cell[] }));
   const firstMinor = rows.find(({ metric }) => metric === LINK_METRICS[0]);
   firstMinor?.row.classList.add("first");
   for (const { metric, row } of rows) {
@@ -76,6 +76,7 @@ export function figures(app: App): View {
       for (const column of columns) column.update();
       const first = slots[0]?.outcome ?? null;
       for (const { metric, row, cells } of rows) {
+        if (metric === FILM_METRIC) row.hidden = !slots.some(({ outcome }) => outcome && metric.value(outcome) !== null);
         if (metric === ATTACK_METRIC) row.hidden = state.attack === null;
         cells.forEach((parts, place) => {
           const slot = slots[place];

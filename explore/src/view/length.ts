@@ -2,6 +2,7 @@
 
 import type { App } from "../app";
 import type { Outcome } from "../engine/types";
+import { aligned } from "../inside/aligned";
 import { isOld } from "../run/runner";
 import { labelOf } from "../state/state";
 import { bytesShown, three } from "../state/units";
@@ -123,18 +124,4 @@ export function length(app: App): View {
       key = "";
     },
   };
-}
-
-/** One axis of time for all: samples of runs that ended at other times are missing there. */
-export function aligned(outcomes: (Outcome | null)[], bytes: boolean): uPlot.AlignedData | null {
-  const tables = outcomes.map((outcome) => {
-    const { queue } = outcome ?? { queue: { time_s: [], packets: [], bytes: [] } };
-    return [queue.time_s, bytes ? queue.bytes : queue.packets] as uPlot.AlignedData;
-  });
-  const longest = tables.reduce((a, b) => (b[0].length > a[0].length ? b : a), [[]] as unknown as uPlot.AlignedData);
-  if (longest[0].length === 0) return null;
-  const same = tables.every((table) => table[0].every((time, at) => time === longest[0][at]));
-  if (!same) return uPlot.join(tables);
-  const fill = (values: ArrayLike<number | null | undefined>): (number | null)[] => Array.from({ length: longest[0].length }, (_, at) => values[at] ?? null);
-  return [longest[0], ...tables.map((table) => fill(table[1] ?? []))] as uPlot.AlignedData;
 }

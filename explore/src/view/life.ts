@@ -10,6 +10,8 @@ import { h, setText } from "./dom";
 import type { View } from "./page";
 import { axis, scaled, uPlot } from "./plot";
 
+/** What stands for a flow that never ends. */
+const ENDLESS_BYTES = 2 ** 40;
 const SEQUENCE_PX = 260;
 const WINDOW_PX = 170;
 
@@ -60,7 +62,7 @@ export function life(app: App): View {
   /** `response`: null where it never ended, undefined where there is none. */
   function show(story: Life, response: number | null | undefined, size: number | null): void {
     const rows: [string, string][] = [
-      ["Size", size === null || size >= 1e15 ? "without end" : bytesShown(size)],
+      ["Size", size === null || size >= ENDLESS_BYTES ? "without end" : bytesShown(size)],
       ...(response === undefined ? [] : [["Response time", response === null ? "never ended" : duration(response)] as [string, string]]),
       ["Packets sent", story.packets.toLocaleString("en-US")],
       ["Sent again", story.again.length.toLocaleString("en-US")],

@@ -23,7 +23,7 @@ export function take(app: App): View {
     ["figures", "Figures", () => figuresCsv(app.columnsWithOutcome())],
     ["transfers", "Transfers", () => transfersCsv(app.columnsWithOutcome())],
     ["queue", "Queue", () => queueCsv(app.columnsWithOutcome())],
-    ["waits", "Waits", () => waitsCsv(app.columnsWithOutcome())],
+    ["waits", "Waits", () => waitsCsv(app.columnsWithPackets())],
   ];
   files.append(
     ...drawings.flatMap(([kind, title]) => [

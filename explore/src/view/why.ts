@@ -14,6 +14,13 @@ export function docsAddress(page: string): string {
   return `../${path}.html${part ? `#${part}` : ""}`;
 }
 
+/** Of the engine's models. */
+const POLICIES: Record<string, string> = {
+  ps: "equal shares (processor sharing)",
+  las: "who has sent least goes first (LAS)",
+  lfq: "lagged fair queueing",
+};
+
 export function why(app: App): View {
   const grid = h("div", { class: "plots" });
   let key: unknown[] = [];
@@ -41,26 +48,32 @@ export function why(app: App): View {
     );
   }
 
-  function modelTable(outcome: Outcome): HTMLElement | null {
-    const { model, figures } = outcome;
+  function modelTable({ model }: Outcome): HTMLElement | null {
     if (model === null) return null;
-    const rows: [string, number | null, number | null | undefined][] = [
-      ["Short transfers, half are faster", model.short_p50_s, figures.short?.p50_s],
-      ["Short transfers, 95 of 100 are faster", model.short_p95_s, figures.short?.p95_s],
-      ["Long transfers, half are faster", model.long_p50_s, figures.long?.p50_s],
-    ];
-    const text = (value: number | null | undefined): string => (value === null || value === undefined ? "–" : duration(value));
+    const rows = ([["Short transfers", model.short], ["Long transfers", model.long]] as const).flatMap(([title, beside]) =>
+      beside === null
+        ? []
+        : ([[`${title}, half are faster`, beside.model_p50_s, beside.run_p50_s], [`${title}, 95 of 100 are faster`, beside.model_p95_s, beside.run_p95_s]] as const),
+    );
+    const text = (value: number | null): string => (value === null ? "–" : duration(value));
     return h(
       "div",
       { class: "model" },
-      h("h4", {}, `Model: ${model.name}`),
-      h("p", {}, `${model.sentence} `, more(model.page)),
+      h("h4", {}, `What a model expects: ${POLICIES[model.policy] ?? model.policy}`),
       h(
-        "table",
+        "p",
         {},
-        h("thead", {}, h("tr", {}, ...["", "Model", "This run"].map((title) => h("th", { scope: "col" }, title || h("span", { class: "unseen" }, "What"))))),
-        h("tbody", {}, ...rows.map(([title, expected, got]) => h("tr", {}, h("th", { scope: "row" }, title), h("td", { class: "number" }, text(expected)), h("td", { class: "number" }, text(got))))),
+        `A server of the rate of the link is given the transfers that go ${model.direction}, without packets; round trips of slow start are added. Losses, timeouts and the wait in a buffer are not in it: what the run has beyond the model is theirs. `,
+        more(model.page),
       ),
+      rows.length === 0
+        ? h("p", {}, "No transfer ended in both.")
+        : h(
+            "table",
+            {},
+            h("thead", {}, h("tr", {}, ...["What", "Model", "This run"].map((title, at) => h("th", { scope: "col" }, at === 0 ? h("span", { class: "unseen" }, title) : title)))),
+            h("tbody", {}, ...rows.map(([title, expected, got]) => h("tr", {}, h("th", { scope: "row" }, title), h("td", { class: "number" }, text(expected)), h("td", { class: "number" }, text(got))))),
+          ),
     );
   }
 
