@@ -31,7 +31,7 @@ class WorkerLane implements Lane {
   private readonly worker: Worker;
   private readonly kept: Map<string, Workload>;
   private readonly has = new Map<string, number>();
-  private waiting: { resolve(answer: string): void; reject(reason: unknown): void }[] = [];
+  private waiting: { resolve: (answer: string) => void; reject: (reason: unknown) => void }[] = [];
 
   constructor(module: WebAssembly.Module, kept: Map<string, Workload>) {
     this.kept = kept;

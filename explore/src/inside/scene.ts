@@ -85,13 +85,13 @@ export function sceneOf(outcome: Outcome, from_s: number, to_s: number, rate_bps
     scene.dropped[at] = seconds(packets.dropped_ns[place]);
     scene.departed[at] = seconds(packets.departed_ns[place]);
     scene.received[at] = seconds(packets.received_ns[place]);
-    scene.queued[at] = Math.min(seconds(packets.queued_ns[place]), scene.dropped[at] as number);
+    scene.queued[at] = Math.min(seconds(packets.queued_ns[place]), scene.dropped[at]);
     scene.marked[at] = packets.marked?.[place] ? 1 : 0;
     const number = packets.number[place] ?? 0;
     const last = seen.get(flow) ?? -1;
     if (number <= last) scene.again[at] = 1;
     else seen.set(flow, number);
-    const dropped = scene.dropped[at] as number;
+    const dropped = scene.dropped[at];
     if (dropped >= from_s && dropped <= to_s) scene.drops += 1;
   });
   walk(scene);

@@ -48,7 +48,7 @@ export function figures(app: App): View {
 
   function build(): void {
     const { state } = app;
-    const wanted = `${state.columns.map(({ id }) => id).join(",")}`;
+    const wanted = state.columns.map(({ id }) => id).join(",");
     if (wanted === built) return;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["focus"] : undefined;
     built = wanted;
@@ -99,11 +99,11 @@ function cell(): Cell {
 }
 
 function show(metric: Metric, parts: Cell, outcome: Outcome | null, first: Outcome | null): void {
-  const value = outcome && metric.value(outcome);
-  setText(parts.figure, outcome === null ? "…" : value === null || value === undefined ? "–" : shown(metric, value));
-  setText(parts.detail, outcome === null ? "" : value === null || value === undefined ? (NOT_THERE[metric.id] ?? "") : metric.detail(outcome));
-  const before = first && metric.value(first);
-  const found = metric.better === "neither" || value === null || value === undefined || before === null || before === undefined ? null : change(metric, before, value);
+  const value = outcome === null ? null : metric.value(outcome);
+  setText(parts.figure, outcome === null ? "…" : value === null ? "–" : shown(metric, value));
+  setText(parts.detail, outcome === null ? "" : value === null ? (NOT_THERE[metric.id] ?? "") : metric.detail(outcome));
+  const before = first === null ? null : metric.value(first);
+  const found = metric.better === "neither" || value === null || before === null ? null : change(metric, before, value);
   parts.change.className = `change ${found?.verdict ?? ""}`;
   setText(parts.change, found === null ? "" : found.verdict === "same" ? "same" : `${found.text} ${found.verdict}`);
 }
@@ -170,10 +170,9 @@ function optionInput(app: App, place: number, name: string, option: CatalogueDis
     app.change((state) => {
       const column = state.columns[place];
       if (!column) return;
-      const next = { ...column.options };
-      if (value === "" || value === String(option.default)) delete next[name];
-      else next[name] = value;
-      state.columns[place] = { id: column.id, options: next };
+      const others = Object.entries(column.options).filter(([other]) => other !== name);
+      const own: [string, string][] = value === "" || value === String(option.default) ? [] : [[name, value]];
+      state.columns[place] = { id: column.id, options: Object.fromEntries([...others, ...own]) };
     });
   const control = option.choices
     ? h("select", { id, onchange: () => set(control.value) }, ...option.choices.map((choice) => h("option", { value: choice }, choice)))

@@ -24,7 +24,7 @@ export function axis({ label, format, space, size }: AxisOptions): uPlot.Axis {
     ticks: { stroke: line, width: 1, size: 4 },
     ...(space === undefined ? {} : { space }),
     ...(size === undefined ? {} : { size }),
-    values: (_, splits) => splits.map((value) => (value === null || value === undefined ? "" : format(value))),
+    values: (_, splits) => (splits as (number | null)[]).map((value) => (value === null ? "" : format(value))),
   };
 }
 

@@ -14,6 +14,7 @@ import { theme } from "./theme";
 
 const HEIGHT_PX = 300;
 const SLOWEST = 8;
+const LOGARITHMIC = 3 as uPlot.Scale.Distr;
 /** Click or key within so many pixels of a point. */
 const REACH_PX = 14;
 
@@ -111,8 +112,8 @@ export function response(app: App): View {
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        x: { time: false, distr: 3, range: () => bounds.x },
-        y: { distr: 3, range: () => bounds.y },
+        x: { time: false, distr: LOGARITHMIC, range: () => bounds.x },
+        y: { distr: LOGARITHMIC, range: () => bounds.y },
       },
       axes: [axis({ label: "size", format: decadesOnly(bytesShown), space: 30 }), axis({ label: "response time", format: decadesOnly(duration), size: 56, space: 20 })],
       series: [{}, { paths: () => null, points: { show: false } }],
@@ -169,7 +170,7 @@ export function response(app: App): View {
     if (!entry || !plot || !outcome) return;
     const box = plot.over.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
-    let best: number | null = null;
+    let best = -1;
     let least = REACH_PX ** 2;
     outcome.transfers.id.forEach((_, at) => {
       const time = outcome.transfers.response_s[at];
@@ -178,7 +179,7 @@ export function response(app: App): View {
       const away = (x - px) ** 2 + (y - py) ** 2;
       if (away < least) [best, least] = [at, away];
     });
-    if (best === null) return;
+    if (best < 0) return;
     select(entry, best);
     open(column, outcome.transfers.id[best] ?? 0);
   }

@@ -6,7 +6,7 @@ const style = readFileSync(new URL("../../src/style.css", import.meta.url), "utf
 
 function variables(block: string): Record<string, string> {
   const body = style.slice(style.indexOf(block) + block.length).split("}")[0] ?? "";
-  return Object.fromEntries([...body.matchAll(/--([a-z-]+): (#[0-9a-f]{6});/g)].map(([, name, value]) => [name, value]));
+  return Object.fromEntries([...body.matchAll(/--([a-z-]+): (#[0-9a-f]{6});/g)].map(([, name = "", value = ""]) => [name, value] as const));
 }
 
 describe("contrast", () => {
