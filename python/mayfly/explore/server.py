@@ -373,7 +373,7 @@ def serving(
     *,
     port: int = 0,
     internal: Sequence[str] = (),
-    folder: Path = PAGE,
+    folder: Path | None = None,
     engine: Engine | None = None,
 ) -> Server:
     """A server that is ready to serve, with its captures read.
@@ -386,8 +386,8 @@ def serving(
         0 for a free one.
     internal : sequence of str
         Networks on the near side of the captures; inferred when there are none.
-    folder : path
-        Of the page.
+    folder : path, optional
+        Of the page; where `make explore` puts it when not given.
     engine : Engine, optional
         The native one when not given.
 
@@ -403,16 +403,16 @@ def serving(
     """
     if not 0 <= port <= 65_535:
         raise MayflyError(f"port {port}: must be from 0 to 65535; 0 finds a free one")
-    files = page_files(folder)
+    files = page_files(folder or PAGE)
     named = Captures(files[TEMPLATE].read_text(encoding="utf-8"), _checked(internal))
+    names = [named.add(path) for path in captures]
     desk = Desk(engine or _native_engine(), files, named)
-    for path in captures:
-        name = named.add(path)
+    for name in names:
         try:
             desk.open(name)
         except ValueError as error:
-            reason = " ".join(str(error).split())
-            raise MayflyError(reason if reason.startswith(name) else f"{path}: {reason}") from None
+            reason = " ".join(str(error).split()).removeprefix(f"{name}: ")
+            raise MayflyError(f"{named.paths[name]}: {reason}") from None
     return Server(desk, port)
 
 
