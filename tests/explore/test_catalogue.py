@@ -2,6 +2,7 @@
 
 import shlex
 import tomllib
+from itertools import pairwise
 
 import pytest
 
@@ -42,7 +43,14 @@ def test_every_discipline_that_a_preset_can_meet_is_there_with_its_options(found
         assert parse(f"{row['id']}({','.join(f'{k}={v}' for k, v in defaults.items())})").id == row["id"]
     titles = {row["id"]: row["title"] for row in found["disciplines"]}
     assert (titles["fq_codel"], titles["efd"], titles["choke"]) == ("FQ-CoDel", "EFD", "CHOKe")
-    assert [row["id"] for row in found["disciplines"] if row["shortlist"]] == ["fifo", "pie", "fq_codel", "cake", "lfq", "efd"]
+    assert [row["id"] for row in found["disciplines"] if row["shortlist"]] == [
+        "fifo",
+        "pie",
+        "fq_codel",
+        "cake",
+        "lfq",
+        "efd",
+    ]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 77, 300, 1513, 2500, 12_345])
@@ -82,7 +90,7 @@ def test_the_scenario_file_of_a_preset_is_the_preset_over_another_link(name, fou
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_command_of_a_preset_is_the_preset_over_another_link(name):
     words = shlex.split(put(COMMANDS["compare"], scenario=name, disciplines="fifo,lfq(debt=1000)", **LINK))
-    changes = dict(parse_override(word) for before, word in zip(words, words[1:], strict=False) if before == "--set")
+    changes = dict(parse_override(word) for before, word in pairwise(words) if before == "--set")
     assert words[:5] == ["mayfly", "compare", name, "--disciplines", "fifo,lfq(debt=1000)"]
     assert load_scenario(name, changes) == load_scenario(name, FIELDS)
 
@@ -119,7 +127,9 @@ def test_the_lines_of_python_run_what_the_command_does(monkeypatch, capsys):
     quoted = {name: repr(value) for name, value in LINK.items()}
     exec(put(COMMANDS["python_compare"], scenario="'office'", disciplines="['fifo', 'lfq']", **quoted), {})
     assert seen["compare"] == (load_scenario("office", FIELDS), ["fifo", "lfq"])
-    lines = put(COMMANDS["python_whatif"], capture="'a.pcap'", rates="'10mbit/5mbit'", buffer="300", disciplines="['pie']")
+    lines = put(
+        COMMANDS["python_whatif"], capture="'a.pcap'", rates="'10mbit/5mbit'", buffer="300", disciplines="['pie']"
+    )
     exec(lines, {})
     assert seen["whatif"] == (("a.pcap", "10mbit/5mbit", 300), {"disciplines": ["pie"]})
     assert capsys.readouterr().out.endswith("Use it.\n")

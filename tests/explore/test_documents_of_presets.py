@@ -44,7 +44,9 @@ def arrays(columns):
 def run(document, settings=None):
     """Tables of the native module for a document, by way of its text."""
     document = json.loads(documents.text(document))
-    found = _native.run(json.dumps(document["settings"] | (settings or {})), arrays(document["flows"]), _native.Control())
+    found = _native.run(
+        json.dumps(document["settings"] | (settings or {})), arrays(document["flows"]), _native.Control()
+    )
     return {name: pl.DataFrame(table) for name, table in found.items() if table is not None}
 
 
@@ -87,7 +89,12 @@ def test_sliders_on_a_document_are_fields_of_the_scenario(name):
     document = documents.preset(name)
     settings = {"rate_bps": 6_000_000, "reverse_rate_bps": 3_000_000, "limit": {"bytes": 90_000}}
     settings |= {"reverse_limit": {"bytes": 90_000}, "delay_ns": 33_000_000}
-    changes = {"network.rate": "6mbit", "network.reverse_rate": "3mbit", "network.buffer": "90kB", "network.delay": "33ms"}
+    changes = {
+        "network.rate": "6mbit",
+        "network.reverse_rate": "3mbit",
+        "network.buffer": "90kB",
+        "network.delay": "33ms",
+    }
     scenario = load_scenario(name, changes)
     same(document, run(document, settings), run_one(scenario, parse("fifo"), workload(scenario)))
 
@@ -183,7 +190,9 @@ def test_all_files_are_written_and_the_same_in_every_process(tmp_path):
             stdout=subprocess.DEVNULL,
         )
     files = sorted(path.relative_to(tmp_path / "0").as_posix() for path in (tmp_path / "0").rglob("*"))
-    assert files == sorted(["catalogue.json", "template.json", "presets", *(f"presets/{name}.json" for name in PRESETS)])
+    assert files == sorted(
+        ["catalogue.json", "template.json", "presets", *(f"presets/{name}.json" for name in PRESETS)]
+    )
     for file in files:
         if file.endswith(".json"):
             assert (tmp_path / "0" / file).read_bytes() == (tmp_path / "1" / file).read_bytes()
