@@ -18,7 +18,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
+    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction explore test-explore performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -208,6 +208,19 @@ docs: build ## the site, into docs/_build/html: warnings are errors
 # Every claim of the papers as declared, an hour or so: the report below docs, its pages, the table of the README.
 reproduction: build ## every claim of the papers as declared, into docs: an hour
 	$(BIN)/python -m mayfly_papers all --publish docs
+
+# The page of `mayfly explore`: the engine as WebAssembly, the workloads as documents, the front end.
+explore: build ## the page of mayfly explore, into python/mayfly/explore/page: needs node, and Rust for WebAssembly
+	@$(PYTHON) .ci/progress "1/3 engine as WebAssembly" .ci/wasm explore/src/wasm
+	@$(PYTHON) .ci/progress "2/3 npm ci" npm ci --prefix explore --no-audit --no-fund
+	@$(PYTHON) .ci/progress "3/3 page" npm run build --prefix explore
+	$(BIN)/python -m mayfly.explore.documents python/mayfly/explore/page
+
+test-explore: explore ## the page in headless Chromium and Firefox
+	npm run lint --prefix explore
+	npm run typecheck --prefix explore
+	npm test --prefix explore
+	npm run test:browser --prefix explore
 
 ##@ Speed and robustness
 

@@ -86,6 +86,14 @@ class Control:
     def reached_s(self) -> float: ...
 
 @final
+class Explorer:
+    """Workloads at hand, and runs of them: the engine of `mayfly explore`."""
+
+    def __new__(cls) -> Explorer: ...
+    def load(self, document: str) -> str: ...
+    def run(self, request: str) -> str: ...
+
+@final
 class JobServer:
     """A server of rate 1 with levels of priority."""
 

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use tables::record;
 use units::Time;
 
-use crate::simulate::read_settings;
+use crate::simulate::refused;
 use crate::table::Table;
 
 /// Whether the application that `settings` describe, JSON, sends datagrams.
@@ -17,7 +17,7 @@ use crate::table::Table;
 /// `ValueError` with one line for a word, a field or a value that is not taken.
 #[pyfunction]
 pub fn check_application(settings: &str) -> PyResult<bool> {
-    let application: Application = read_settings(settings)?;
+    let application: Application = settings::read(settings).map_err(refused)?;
     application.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(application.sends_datagrams())
 }

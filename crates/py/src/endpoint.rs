@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 use qdisc::Ecn;
 use units::Time;
 
-use crate::simulate::read_settings;
+use crate::simulate::refused;
 
 /// Option of accurate ECN: whether ECT(1) comes first, and the counts.
 type Counts = (bool, Vec<u32>);
@@ -28,7 +28,7 @@ impl TcpEndpoint {
     /// `settings` are those of `[tcp]`, as JSON.
     #[new]
     fn make(settings: &str, opens: bool) -> PyResult<TcpEndpoint> {
-        let tcp: Tcp = read_settings(settings)?;
+        let tcp: Tcp = settings::read(settings).map_err(refused)?;
         let made = Endpoint::with(tcp, opens).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(TcpEndpoint(made))
     }

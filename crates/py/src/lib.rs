@@ -5,15 +5,12 @@ mod capture;
 mod disciplines;
 mod endpoint;
 mod estimate;
-mod graph;
+mod explore;
 mod jobs;
 mod output;
 mod schema;
-mod scripts;
-mod shaping;
 mod simulate;
 mod table;
-mod tree;
 mod wlan;
 
 use pyo3::prelude::*;
@@ -36,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimator_lists, module)?)?;
+    module.add_class::<explore::Explorer>()?;
     module.add_class::<jobs::JobServer>()?;
     module.add_class::<jobs::LaggedServer>()?;
     module.add_function(wrap_pyfunction!(jobs::job_orders, module)?)?;

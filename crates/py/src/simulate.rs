@@ -5,27 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::{
-    Application, Burst, Bursts, ConfigError, Counting, End, FlowSpec, Impairment, Network, OwnTransport, Probe,
-    Recording, Run, Scripts, Side, Tcp,
-};
+use netsim::{ConfigError, End, Recording, Side, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use qdisc::Limit;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use settings::{BurstColumns, FlowColumns, PartColumns, ScriptColumns, Settings, SettingsError, StreamColumns};
 use tables::record;
-use units::{BitRate, Time};
+use units::Time;
 
-use crate::graph::GraphSettings;
 use crate::output::as_dictionary;
-use crate::scripts::ScriptColumns;
-use crate::shaping::{ShapingSettings, TraceSettings};
 use crate::table::Table;
-use crate::tree::TreeSettings;
-use crate::wlan::WlanSettings;
 
 /// Lets another thread see how far a run is, and stop it.
 #[pyclass(frozen)]
@@ -49,65 +39,6 @@ impl Control {
     fn reached_s(&self) -> f64 {
         Time(self.0.reached_ns.load(Ordering::Relaxed)).as_secs_f64()
     }
-}
-
-type Discipline = (String, Vec<(String, String)>);
-
-/// Settings of a run; times in nanoseconds. They come as JSON: unknown words, unknown fields and missing ones are refused
-/// by name.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    rate_bps: u64,
-    #[serde(deserialize_with = "Option::deserialize")]
-    reverse_rate_bps: Option<u64>,
-    delay_ns: u64,
-    #[serde(deserialize_with = "Option::deserialize")]
-    reverse_delay_ns: Option<u64>,
-    access_rate_bps: u64,
-    #[serde(deserialize_with = "Option::deserialize")]
-    exit_rate_bps: Option<u64>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    exit_rate_up_bps: Option<u64>,
-    access_delay_ns: u64,
-    exit_delay_ns: u64,
-    limit: Limit,
-    reverse_limit: Limit,
-    loss: f64,
-    impairments: Vec<Impairment>,
-    /// Whether both sides of the dumbbell are alike.
-    symmetric: bool,
-    discipline: Discipline,
-    reverse_discipline: Discipline,
-    traces: [Option<TraceSettings>; 2],
-    #[serde(deserialize_with = "Option::deserialize")]
-    shaping: Option<ShapingSettings>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    graph: Option<GraphSettings>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    wlan: Option<WlanSettings>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    tree: Option<TreeSettings>,
-    tcp: Tcp,
-    /// Transports that some flows have in place of `tcp`, by the numbers in their column.
-    transports: Vec<OwnTransport>,
-    /// Applications in the loop, by the numbers in the column of the flows.
-    applications: Vec<Application>,
-    duration_ns: u64,
-    stop_when_idle: bool,
-    seed: u64,
-    #[serde(deserialize_with = "Option::deserialize")]
-    clock_phase_ns: Option<u64>,
-    sample_interval_ns: u64,
-    watched: Vec<u32>,
-    trace_drops: bool,
-    warm_up_ns: u64,
-    traced: Vec<u32>,
-    trace_limit: u64,
-    subflows: bool,
-    /// Rows of the flow list that are probes, and of those, the ones whose packets are sent back.
-    probes: Vec<u32>,
-    echoes: Vec<u32>,
 }
 
 /// File of a recorded run, `server` or `client`, and an IPv4 address and a port of the sender and the receiver of each
@@ -141,12 +72,10 @@ impl RecordingSettings {
     }
 }
 
-/// Columns of the flow list; `flags`: 1 up, 2 receiver opens, 4 UDP, 8 does not respond; `transport`: 0 for `tcp`,
-/// else 1 + place in `transports`; `application`: 0 for none,
-/// else 1 + place in `applications`; `stage`, `after`: 2^32 - 1 for none.
+/// Arrays by the names of [`settings::FlowColumns`], which tells what they mean.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct FlowColumns {
+pub struct FlowArrays {
     start_ns: PyBuffer<u64>,
     size_bytes: PyBuffer<u64>,
     rtt_ns: PyBuffer<u64>,
@@ -161,14 +90,13 @@ pub struct FlowColumns {
     stage: PyBuffer<u32>,
     after: PyBuffer<u32>,
     mark: PyBuffer<u32>,
-    bursts: BurstColumns,
-    scripts: ScriptColumns,
+    bursts: BurstArrays,
+    scripts: ScriptArrays,
 }
 
-/// Columns of the bursts of UDP flows, ascending by `flow`, the index in the flow list, and `at_ns`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct BurstColumns {
+struct BurstArrays {
     flow: PyBuffer<u32>,
     at_ns: PyBuffer<u64>,
     gap_ns: PyBuffer<u64>,
@@ -176,147 +104,99 @@ struct BurstColumns {
     packet_bytes: PyBuffer<u32>,
 }
 
-impl BurstColumns {
-    fn rows(&self, py: Python<'_>) -> PyResult<Bursts> {
-        let (flow, len) = (self.flow.to_vec(py)?, self.packet_bytes.to_vec(py)?);
-        let (at, gap, packets) = (self.at_ns.to_vec(py)?, self.gap_ns.to_vec(py)?, self.packets.to_vec(py)?);
-        if [len.len(), at.len(), gap.len(), packets.len()] != [flow.len(); 4] {
-            return Err(PyValueError::new_err("columns of the bursts differ in length"));
-        }
-        let burst = |i: usize| Burst { at: Time(at[i]), gap: Time(gap[i]), packets: packets[i], len: len[i] };
-        let mut bursts = Bursts { of: Vec::new(), list: (0..flow.len()).map(burst).collect() };
-        for part in flow.chunk_by(|a, b| a == b) {
-            let first = bursts.of.last().map_or(0, |(_, before)| before.end);
-            bursts.of.push((part[0], first..first + part.len()));
-        }
-        Ok(bursts)
-    }
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct ScriptArrays {
+    flow: PyBuffer<u32>,
+    forward: PyBuffer<u8>,
+    bytes: PyBuffer<u64>,
+    wait_ns: PyBuffer<u64>,
+    pace_ns: PyBuffer<u64>,
+    parts: PartArrays,
+    streams: StreamArrays,
+    done: PyBuffer<u32>,
 }
 
-fn refused(error: ConfigError) -> PyErr {
-    match error {
-        ConfigError::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
-        ConfigError::Unbalanced(_) => PyRuntimeError::new_err(error.to_string()),
-        other => PyValueError::new_err(other.to_string()),
-    }
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct PartArrays {
+    flow: PyBuffer<u32>,
+    train: PyBuffer<u32>,
+    end: PyBuffer<u64>,
+    number: PyBuffer<u32>,
 }
 
-/// Settings from JSON.
-///
-/// # Errors
-/// JSON that is none, a word, a field or a value that is not taken, a field that is missing: each with its place.
-pub fn read_settings<T: DeserializeOwned>(text: &str) -> PyResult<T> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let place = error.path().to_string();
-        let reason = error.inner().to_string();
-        // The line of the JSON text does not help whoever set the field.
-        let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason).to_owned();
-        PyValueError::new_err(if place == "." { reason } else { format!("{place}: {reason}") })
-    })
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct StreamArrays {
+    flow: PyBuffer<u32>,
+    train: PyBuffer<u32>,
 }
 
-impl Settings {
-    fn into_run(self) -> PyResult<Run> {
-        let rate = |name: &'static str, bps| {
-            BitRate::from_bps(bps).ok_or_else(|| refused(ConfigError::Value(name, "0".into(), "at least 1 bit/s")))
-        };
-        let other = |name, bps: Option<u64>| bps.map(|bps| rate(name, bps)).transpose();
-        Ok(Run {
-            network: Network {
-                rate: rate("network.rate", self.rate_bps)?,
-                reverse_rate: other("network.reverse_rate", self.reverse_rate_bps)?,
-                delay: Time(self.delay_ns),
-                reverse_delay: self.reverse_delay_ns.map(Time),
-                access_rate: rate("network.access_rate", self.access_rate_bps)?,
-                exit_rate: other("network.exit_rate", self.exit_rate_bps)?,
-                exit_rate_up: other("network.exit_rate_up", self.exit_rate_up_bps)?,
-                access_delay: Time(self.access_delay_ns),
-                exit_delay: Time(self.exit_delay_ns),
-                limit: self.limit,
-                reverse_limit: self.reverse_limit,
-                loss: self.loss,
-                impairments: self.impairments,
-                symmetric: self.symmetric,
-                discipline: self.discipline,
-                reverse_discipline: self.reverse_discipline,
-                traces: self.traces.map(|trace| trace.map(|trace| Arc::new(trace.into_trace()))),
-                shaping: self
-                    .shaping
-                    .map(ShapingSettings::into_shaping)
-                    .transpose()
-                    .map_err(refused)?
-                    .unwrap_or_default(),
-            },
-            graph: self.graph.map(GraphSettings::into_graph).transpose().map_err(refused)?,
-            wlan: self.wlan.map(WlanSettings::into_wlan).transpose()?,
-            tree: self.tree.map(TreeSettings::into_tree).transpose().map_err(refused)?,
-            tcp: self.tcp,
-            transports: self.transports,
-            applications: self.applications,
-            duration: Time(self.duration_ns),
-            stop_when_idle: self.stop_when_idle,
-            seed: self.seed,
-            clock_phase: self.clock_phase_ns.map(Time),
-            sample_interval: Time(self.sample_interval_ns),
-            watched: self.watched,
-            trace_drops: self.trace_drops,
-            counting: Counting { warm_up: Time(self.warm_up_ns), ..Counting::default() },
-            traced: self.traced,
-            trace_limit: self.trace_limit,
-            subflows: self.subflows,
-            probes: self.probes.iter().map(|&flow| Probe { flow, echo: self.echoes.contains(&flow) }).collect(),
-            scripts: Scripts::default(),
-            bursts: Bursts::default(),
+impl FlowArrays {
+    /// # Errors
+    /// An array that is not contiguous.
+    pub(crate) fn columns(&self, py: Python<'_>) -> PyResult<FlowColumns> {
+        Ok(FlowColumns {
+            start_ns: self.start_ns.to_vec(py)?,
+            size_bytes: self.size_bytes.to_vec(py)?,
+            rtt_ns: self.rtt_ns.to_vec(py)?,
+            src: self.src.to_vec(py)?,
+            dst: self.dst.to_vec(py)?,
+            flags: self.flags.to_vec(py)?,
+            packet_bytes: self.packet_bytes.to_vec(py)?,
+            gap_ns: self.gap_ns.to_vec(py)?,
+            class: self.class.to_vec(py)?,
+            transport: self.transport.to_vec(py)?,
+            application: self.application.to_vec(py)?,
+            stage: self.stage.to_vec(py)?,
+            after: self.after.to_vec(py)?,
+            mark: self.mark.to_vec(py)?,
+            bursts: self.bursts.columns(py)?,
+            scripts: self.scripts.columns(py)?,
         })
     }
 }
 
-impl FlowColumns {
-    fn rows(&self, py: Python<'_>) -> PyResult<Vec<FlowSpec>> {
-        let (start, size) = (self.start_ns.to_vec(py)?, self.size_bytes.to_vec(py)?);
-        let (rtt, gap) = (self.rtt_ns.to_vec(py)?, self.gap_ns.to_vec(py)?);
-        let (src, dst) = (self.src.to_vec(py)?, self.dst.to_vec(py)?);
-        let (flags, len) = (self.flags.to_vec(py)?, self.packet_bytes.to_vec(py)?);
-        let (stage, after) = (self.stage.to_vec(py)?, self.after.to_vec(py)?);
-        let transport = self.transport.to_vec(py)?;
-        let application = self.application.to_vec(py)?;
-        let mark = self.mark.to_vec(py)?;
-        let rows = start.len();
-        let others = [
-            size.len(),
-            rtt.len(),
-            gap.len(),
-            src.len(),
-            dst.len(),
-            flags.len(),
-            len.len(),
-            stage.len(),
-            after.len(),
-            transport.len(),
-            application.len(),
-            mark.len(),
-        ];
-        if others.iter().any(|&len| len != rows) {
-            return Err(PyValueError::new_err("columns of the flow list differ in length"));
-        }
-        let flow = |i: usize| FlowSpec {
-            start: Time(start[i]),
-            size_bytes: size[i],
-            rtt: (rtt[i] != u64::MAX).then_some(Time(rtt[i])),
-            src: src[i],
-            dst: dst[i],
-            up: flags[i] & 1 != 0,
-            receiver_opens: flags[i] & 2 != 0,
-            udp: (flags[i] & 4 != 0).then_some((len[i], Time(gap[i]))),
-            stage: (stage[i] != u32::MAX).then_some(stage[i]),
-            after: (after[i] != u32::MAX).then_some(after[i]),
-            script: None,
-            transport: transport[i],
-            application: application[i],
-            mark: mark[i],
-        };
-        Ok((0..rows).map(flow).collect())
+impl BurstArrays {
+    fn columns(&self, py: Python<'_>) -> PyResult<BurstColumns> {
+        Ok(BurstColumns {
+            flow: self.flow.to_vec(py)?,
+            at_ns: self.at_ns.to_vec(py)?,
+            gap_ns: self.gap_ns.to_vec(py)?,
+            packets: self.packets.to_vec(py)?,
+            packet_bytes: self.packet_bytes.to_vec(py)?,
+        })
+    }
+}
+
+impl ScriptArrays {
+    fn columns(&self, py: Python<'_>) -> PyResult<ScriptColumns> {
+        let (parts, streams) = (&self.parts, &self.streams);
+        Ok(ScriptColumns {
+            flow: self.flow.to_vec(py)?,
+            forward: self.forward.to_vec(py)?,
+            bytes: self.bytes.to_vec(py)?,
+            wait_ns: self.wait_ns.to_vec(py)?,
+            pace_ns: self.pace_ns.to_vec(py)?,
+            parts: PartColumns {
+                flow: parts.flow.to_vec(py)?,
+                train: parts.train.to_vec(py)?,
+                end: parts.end.to_vec(py)?,
+                number: parts.number.to_vec(py)?,
+            },
+            streams: StreamColumns { flow: streams.flow.to_vec(py)?, train: streams.train.to_vec(py)? },
+            done: self.done.to_vec(py)?,
+        })
+    }
+}
+
+/// What Python raises.
+pub(crate) fn refused(error: impl Into<SettingsError>) -> PyErr {
+    match error.into() {
+        SettingsError::Config(ConfigError::Cancelled) => PyKeyboardInterrupt::new_err("cancelled"),
+        SettingsError::Config(error @ ConfigError::Unbalanced(_)) => PyRuntimeError::new_err(error.to_string()),
+        other => PyValueError::new_err(other.to_string()),
     }
 }
 
@@ -331,18 +211,14 @@ impl FlowColumns {
 pub fn run<'py>(
     py: Python<'py>,
     settings: &str,
-    flows: FlowColumns,
+    flows: FlowArrays,
     control: &Control,
     recording: Option<RecordingSettings>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = read_settings::<Settings>(settings)?;
+    let settings = settings::read::<Settings>(settings).map_err(refused)?;
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
-    let mut run = settings.into_run()?;
-    run.counting.classes = flows.class.to_vec(py)?;
-    run.counting.nonresponsive = flows.flags.to_vec(py)?.iter().map(|flags| flags & 8 != 0).collect();
-    run.bursts = flows.bursts.rows(py)?;
-    let mut rows = flows.rows(py)?;
-    flows.scripts.hand_out(&mut run.scripts, &mut rows, py)?;
+    let mut run = settings.into_run().map_err(refused)?;
+    let rows = flows.columns(py)?.list().map_err(refused)?.put_into(&mut run);
     drop(flows);
     let control = Arc::clone(&control.0);
     let output = py.detach(move || match recording {
@@ -378,10 +254,10 @@ record! {
 /// # Errors
 /// As [`run`].
 #[pyfunction]
-pub fn alone(py: Python<'_>, settings: &str, flows: FlowColumns) -> PyResult<(Table, Table)> {
-    let settings = read_settings::<Settings>(settings)?;
-    let run = settings.into_run()?;
-    let rows = flows.rows(py)?;
+pub fn alone(py: Python<'_>, settings: &str, flows: FlowArrays) -> PyResult<(Table, Table)> {
+    let settings = settings::read::<Settings>(settings).map_err(refused)?;
+    let run = settings.into_run().map_err(refused)?;
+    let rows = flows.columns(py)?.list().map_err(refused)?.flows;
     drop(flows);
     let responses: Vec<netsim::Alone> =
         py.detach(|| rows.iter().map(|flow| netsim::alone(&run, flow)).collect::<Result<_, _>>()).map_err(refused)?;

@@ -1,0 +1,120 @@
+//! The engine: what both back ends of the page offer.
+
+use std::collections::BTreeMap;
+
+use netsim::Control;
+use qdisc::Limit;
+use serde::Serialize;
+
+use crate::ExploreError;
+use crate::outcome::Outcome;
+use crate::request::{LinkRequest, Request};
+use crate::workload::Preset;
+
+/// Workloads at hand, and runs of them.
+#[derive(Default)]
+pub struct Engine {
+    presets: BTreeMap<String, Preset>,
+}
+
+/// What a workload is.
+#[derive(Serialize)]
+struct Info<'a> {
+    name: &'a str,
+    title: &'a str,
+    kind: &'static str,
+    flows: usize,
+    span_s: f64,
+    rtt_median_s: Option<f64>,
+    /// Of the round-trip time, what no slider changes.
+    fixed_rtt_s: f64,
+    link: LinkRequest,
+    notes: Vec<String>,
+    groups: Vec<&'a str>,
+}
+
+fn text(value: &impl Serialize) -> Result<String, ExploreError> {
+    serde_json::to_string(value).map_err(|error| ExploreError(error.to_string()))
+}
+
+impl Engine {
+    /// An engine that knows no workload.
+    pub fn new() -> Engine {
+        Engine::default()
+    }
+
+    /// Takes a workload document, in place of one of the same name; returns what it is, JSON.
+    ///
+    /// # Errors
+    /// A document that makes no run.
+    pub fn load(&mut self, document: &str) -> Result<String, ExploreError> {
+        let preset = Preset::of(document)?;
+        let info = text(&Info::of(&preset))?;
+        self.presets.insert(preset.name.clone(), preset);
+        Ok(info)
+    }
+
+    /// Runs what is asked for, JSON; returns what came of it, JSON.
+    ///
+    /// # Errors
+    /// A request that makes no run, with the value and its bound, or a workload that is not at hand.
+    pub fn run(&self, request: &str) -> Result<String, ExploreError> {
+        let request: Request = settings::read(request)?;
+        request.check()?;
+        let name = &request.workload;
+        let preset = self.presets.get(name);
+        let preset =
+            preset.ok_or_else(|| ExploreError(format!("workload = {name}: must be loaded or opened first")))?;
+        let mut prepared = preset.prepare(&request)?;
+        if request.inside.is_some() {
+            crate::inside::trace_all(&mut prepared);
+        }
+        let output = netsim::run(&prepared.run, &prepared.flows, &Control::default())?;
+        text(&Outcome::of(&request, &prepared, &output))
+    }
+}
+
+impl<'a> Info<'a> {
+    fn of(preset: &'a Preset) -> Info<'a> {
+        let (network, flows) = (&preset.run.network, &preset.drawn.list.flows);
+        let [rtt_s, fixed_rtt_s] = preset.rtt_s();
+        let last = flows.iter().filter(|flow| flow.after.is_none()).map(|flow| flow.start).max();
+        let reverse_buffer = Some(network.reverse_limit).filter(|&limit| limit != network.limit);
+        Info {
+            name: &preset.name,
+            title: &preset.title,
+            kind: "preset",
+            flows: flows.len() - preset.drawn.probes.len(),
+            span_s: last.unwrap_or_default().as_secs_f64().max(preset.run.duration.as_secs_f64()),
+            rtt_median_s: Some(rtt_s),
+            fixed_rtt_s,
+            link: LinkRequest {
+                rate_bps: network.rate.bps(),
+                reverse_rate_bps: network.reverse_rate.map(|rate| rate.bps()),
+                buffer: network.limit,
+                reverse_buffer,
+                rtt_s: None,
+            },
+            notes: Vec::new(),
+            groups: preset.groups.iter().filter_map(|group| group.as_deref()).collect(),
+        }
+    }
+}
+
+/// A limit, as documents have it.
+pub(crate) fn limit<S: serde::Serializer>(limit: &Limit, serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeMap;
+    let mut map = serializer.serialize_map(Some(1))?;
+    match limit {
+        Limit::Packets(packets) => map.serialize_entry("packets", packets)?,
+        Limit::Bytes(bytes) => map.serialize_entry("bytes", bytes)?,
+    }
+    map.end()
+}
+
+pub(crate) fn limit_or_null<S: serde::Serializer>(value: &Option<Limit>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => limit(value, serializer),
+        None => serializer.serialize_none(),
+    }
+}

@@ -1,0 +1,46 @@
+//! What users of a link feel, and what the queue did to them: from a run of [`netsim`], without Python.
+//!
+//! * [`figures`] gives what `mayfly.metrics.users.users_row` of the Python package gives for the same run: the same
+//!   definitions, figure by figure. `tests/explore/test_metrics_equal_python.py` holds the two together.
+//! * [`waits`] says for whom a packet waits, [`mechanisms`] what made the difference.
+//! * One run gives the same bits on every machine and in WebAssembly: functions that IEEE 754 does not round exactly
+//!   come from the crate `libm`, sums are taken in the order of the flow list, and no order of a hash table shows.
+
+mod call;
+mod e_model;
+mod facts;
+mod figures;
+mod film;
+mod goodput;
+mod idle;
+mod kinds;
+mod mechanisms;
+mod order;
+mod pages;
+mod ping;
+mod playout;
+mod speech;
+mod stream;
+mod student;
+mod times;
+mod transfers;
+mod waits;
+
+pub use call::{Call, Origin, Way, call, mean_call};
+pub use e_model::{Line, opinion, rating};
+pub use facts::{CaptureFacts, Facts, FactsError, ProbeName};
+pub use figures::{Figures, Ran, figures};
+pub use film::{Segment, Watched, stalls_of};
+pub use goodput::Goodput;
+pub use idle::idle_rtt;
+pub use kinds::{Kind, kinds};
+pub use mechanisms::{Mechanism, mechanisms};
+pub use order::{percentile, percentile_ci95};
+pub use pages::Pages;
+pub use ping::{Ping, grade};
+pub use playout::{Heard, Window, jitter_s, windows};
+pub use stream::{Video, played};
+pub use student::{student_ci95, student_t};
+pub use times::Times;
+pub use transfers::{Bin, Bins, Transfer, transfers};
+pub use waits::{Waits, waits};

@@ -1,0 +1,25 @@
+//! A packet capture as what `mayfly whatif` runs: a list of flows with scripts, bursts and stages.
+//!
+//! The same as `mayfly.comparison.replay` makes of a capture with `--replay users`, in Rust so that a page without Python
+//! can make it, too; tests/explore/test_replay_equals_python.py holds both equal, nanosecond by nanosecond. The rules
+//! and their sources stand there: `mayfly.workload.apps` (scripts, bursts), `captured_link` (what the captured link did),
+//! `closed_loop` (users who wait), `calls`, `capture` (which side is near), and `mayfly.simulate.probes`.
+//!
+//! * No files, threads or clocks: a capture comes as bytes in memory.
+//! * Arithmetic in the order of Python's, without functions whose last bit depends on the platform.
+//! * What does not depend on the rates of the link is found once ([`Replay::of`]), the rest for each pair of them
+//!   ([`Replay::list`]), since a slider moves them.
+
+mod list;
+mod networks;
+mod probes;
+mod reading;
+mod refused;
+mod replay;
+
+pub use list::{Call, List, Offered, Origin};
+pub use networks::{Network, Networks};
+pub use probes::{Probed, Probes};
+pub use reading::{ReadOptions, Reading};
+pub use refused::Refused;
+pub use replay::{Options, Rates, Replay};

@@ -1,0 +1,77 @@
+//! What is read of a capture for a replay.
+
+use capture::{Capture, Duplicates, Ideal};
+
+use crate::refused::Refused;
+
+/// Trains and packets read of a capture at most, those of the largest workload.
+const MOST_TRAINS: usize = 20_000_000;
+/// Rows of what was carried when.
+const MOST_VOLUMES: usize = 1 << 20;
+/// Connections held at once.
+const MOST_FLOWS: usize = 1_000_000;
+
+/// Limits and choices of a reading.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions {
+    /// Packets of the first flight of the TCP that replays the capture, at least 1.
+    pub initial_window: u32,
+    /// Whether its receivers acknowledge every second packet.
+    pub delayed_ack: bool,
+    /// Connections held at once, at least 1; beyond, the one silent for longest is given up.
+    pub max_flows: usize,
+    /// Trains kept; a capture with more is refused.
+    pub max_trains: usize,
+    /// Packets kept; a capture with more is refused.
+    pub max_packets: usize,
+    /// Rows kept of what was carried when; beyond, they become coarser.
+    pub max_volumes: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            initial_window: 10,
+            delayed_ack: true,
+            max_flows: MOST_FLOWS,
+            max_trains: MOST_TRAINS,
+            max_packets: MOST_TRAINS,
+            max_volumes: MOST_VOLUMES,
+        }
+    }
+}
+
+/// A capture, read for a replay.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// What messages call it.
+    pub(crate) name: String,
+    pub(crate) capture: Capture,
+}
+
+impl Reading {
+    /// Reads a capture (pcap, pcapng, plain, in gzip or Zstandard) that messages call `name`.
+    ///
+    /// # Errors
+    /// The bytes are empty or no capture.
+    pub fn from_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Reading, Refused> {
+        let ideal = Ideal { initial_window: options.initial_window, delayed_ack: options.delayed_ack };
+        let options = capture::Options {
+            max_flows: options.max_flows,
+            tunnels: false,
+            window_ns: 0,
+            duplicates: Duplicates::Keep,
+            max_trains: options.max_trains.min(MOST_TRAINS),
+            pauses: true,
+            max_packets: options.max_packets.min(MOST_TRAINS),
+            max_volumes: options.max_volumes.max(1),
+            ideal,
+            ..capture::Options::default()
+        };
+        let capture = capture::read(bytes, &options, &mut || true).map_err(|error| {
+            let line = format!("{name}: {error}");
+            Refused(line.split_whitespace().collect::<Vec<_>>().join(" "))
+        })?;
+        Ok(Reading { name: name.to_owned(), capture })
+    }
+}
