@@ -135,7 +135,7 @@ def test_the_same_request_gives_the_same_text(engine):
     [
         ({"workload": "nothing"}, "workload = nothing: must be loaded or opened first"),
         ({"link": link(10)}, "link.rate_bps = 10: must be from 8 kbit/s to 100 Gbit/s"),
-        ({"link": link(10_000_000, packets=0)}, "link.buffer = Packets(0): must be from 1"),
+        ({"link": link(10_000_000, packets=0)}, "link.buffer = 0 packets: must be from 1"),
         ({"link": link(10_000_000, rtt_s=0.0)}, "link.rtt_s = 0: must be from 0.0001 to 10"),
         ({"link": link(10_000_000, rtt_s=0.0005)}, "link.rtt_s = 0.0005: must be at least"),
         ({"discipline": {"id": "nothing"}}, "nothing"),

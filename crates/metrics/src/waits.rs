@@ -157,6 +157,7 @@ mod tests {
             departed,
             received: never,
             dropped: never,
+            marked: false,
         }
     }
 

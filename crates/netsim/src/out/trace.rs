@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use qdisc::{Kind, Packet};
+use qdisc::{Ecn, Kind, Packet};
 use tables::record;
 use units::{Direction, Time};
 
@@ -35,6 +35,8 @@ record! {
         /// When a queue dropped it, or the link behind the queue lost it (`departed_s` is then the same). A packet
         /// neither received nor dropped was on its way at the end of the flow or of the run.
         pub dropped: Time => "dropped_s", "s";
+        /// Whether a queue on its way marked it in place of a drop (ECN, CE).
+        pub marked: bool => "marked";
     }
 }
 
@@ -133,6 +135,7 @@ impl Trace {
             departed: never,
             received: never,
             dropped: never,
+            marked: false,
         });
         self.under_way[place].push_back(Open { row, number, port: NO_PORT, arrival: never, waits: false });
     }
@@ -170,7 +173,9 @@ impl Trace {
         let left = |open: &&mut Open| open.waits && waiting(open, number, port, packet.arrival);
         if let Some(open) = self.under_way[place].iter_mut().find(left) {
             open.waits = false;
-            self.packets[open.row].departed = now;
+            let row = &mut self.packets[open.row];
+            row.departed = now;
+            row.marked |= packet.ecn == Ecn::Ce;
         }
     }
 
@@ -268,6 +273,18 @@ mod tests {
         trace.received(&segment(1, 4), Time(7));
         let row = trace.packets[0];
         assert_eq!((row.sent, row.queued, row.departed, row.received), (Time(1), Time(2), Time(6), Time(7)));
+    }
+
+    #[test]
+    fn a_packet_that_leaves_a_queue_with_a_mark_is_marked() {
+        let mut trace = Trace::of(&[1], 2, 10);
+        for number in [1, 2] {
+            trace.sent(&segment(number, 0), Time(1));
+            trace.queued(&segment(number, 0), 0, Time(2));
+        }
+        trace.departed(&segment(1, 2), 0, Time(3));
+        trace.departed(&Packet { ecn: Ecn::Ce, ..segment(2, 2) }, 0, Time(4));
+        assert_eq!(trace.packets.iter().map(|row| row.marked).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]
