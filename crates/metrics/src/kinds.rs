@@ -64,6 +64,22 @@ impl Kind {
         }
     }
 
+    /// Flows of it, in a sentence.
+    pub(crate) fn plural(self) -> &'static str {
+        match self {
+            Kind::Short => "short transfers",
+            Kind::Medium => "transfers of up to 1 MB",
+            Kind::Long => "long transfers",
+            Kind::Page => "pages",
+            Kind::Call => "calls",
+            Kind::Game => "games",
+            Kind::Film => "films",
+            Kind::Datagrams => "datagrams",
+            Kind::Ping => "pings",
+            Kind::Attacker => "the attacker",
+        }
+    }
+
     /// Its place in [`Kind::ALL`].
     pub fn place(self) -> usize {
         self as usize

@@ -67,7 +67,7 @@ impl Load {
     }
 
     fn load_s(&self) -> Option<f64> {
-        self.whole.then(|| self.last_s - self.first_s)
+        self.whole.then_some(self.last_s - self.first_s)
     }
 }
 

@@ -193,7 +193,7 @@ impl BurstColumns {
     }
 }
 
-fn refused(error: ConfigError) -> PyErr {
+pub(crate) fn refused(error: ConfigError) -> PyErr {
     match error {
         ConfigError::Cancelled => PyKeyboardInterrupt::new_err("cancelled"),
         ConfigError::Unbalanced(_) => PyRuntimeError::new_err(error.to_string()),
@@ -320,6 +320,20 @@ impl FlowColumns {
     }
 }
 
+/// The run of `settings`, JSON, and the list of `flows`.
+///
+/// # Errors
+/// `ValueError` with one line for settings or columns that are not taken.
+pub(crate) fn run_and_list(py: Python<'_>, settings: &str, flows: FlowColumns) -> PyResult<(Run, Vec<FlowSpec>)> {
+    let mut run = read_settings::<Settings>(settings)?.into_run()?;
+    run.counting.classes = flows.class.to_vec(py)?;
+    run.counting.nonresponsive = flows.flags.to_vec(py)?.iter().map(|flags| flags & 8 != 0).collect();
+    run.bursts = flows.bursts.rows(py)?;
+    let mut rows = flows.rows(py)?;
+    flows.scripts.hand_out(&mut run.scripts, &mut rows, py)?;
+    Ok((run, rows))
+}
+
 /// Runs `flows`, sorted by start, with `settings`, JSON. Returns a dictionary of tables; `cell` and `nodes` are `None`
 /// without a wireless cell.
 ///
@@ -335,15 +349,8 @@ pub fn run<'py>(
     control: &Control,
     recording: Option<RecordingSettings>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = read_settings::<Settings>(settings)?;
+    let (run, rows) = run_and_list(py, settings, flows)?;
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
-    let mut run = settings.into_run()?;
-    run.counting.classes = flows.class.to_vec(py)?;
-    run.counting.nonresponsive = flows.flags.to_vec(py)?.iter().map(|flags| flags & 8 != 0).collect();
-    run.bursts = flows.bursts.rows(py)?;
-    let mut rows = flows.rows(py)?;
-    flows.scripts.hand_out(&mut run.scripts, &mut rows, py)?;
-    drop(flows);
     let control = Arc::clone(&control.0);
     let output = py.detach(move || match recording {
         Some(recording) => netsim::run_recorded(&run, &rows, &control, recording),
