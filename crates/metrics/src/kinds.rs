@@ -4,7 +4,7 @@ use netsim::Application;
 use serde::Serialize;
 
 use crate::facts::ProbeName;
-use crate::figures::Ran;
+use crate::ran::Ran;
 use crate::transfers::{LONG_BYTES, SHORT_BYTES};
 
 /// What a flow is.

@@ -6,9 +6,9 @@ use qdisc::{DropReason, Family};
 use serde::Serialize;
 
 use crate::facts::FactsError;
-use crate::figures::Ran;
 use crate::kinds::Kind;
 use crate::passing::Passing;
+use crate::ran::Ran;
 use crate::waits::{goes_up, waits};
 
 /// Waits below this are not spoken of, seconds: an increase of the ping by less has the best grade (docs/users.md).
@@ -17,18 +17,22 @@ const NOTICED_S: f64 = 0.005;
 const IN_ORDER: f64 = 0.95;
 /// Up to this share of them ahead short transfers pass long ones: the most do not go before.
 const PASSES: f64 = 0.5;
-/// Shares of drops and marks below this are not spoken of: TCP of today loses as much on any path with a loss of 1 in
-/// 10,000, and its rate does not depend on it.
+/// Shares of drops and marks below this are not spoken of: one packet in 10,000 is less than one in a transfer of 10 MB.
 const SHARE: f64 = 1e-4;
 /// A link whose busiest second is below this is never full: that of `mayfly.comparison.recommendation`.
 const FULL: f64 = 0.8;
+
+/// Places of the documentation, `PAGE#HEADING`; the others are pages of disciplines.
+const LINKS: &str = "mechanisms#links-and-queues";
+const TCP: &str = "mechanisms#what-tcp-does";
+const NEVER_FULL: &str = "how-to/choose#a-link-that-is-never-full";
 
 /// A mechanism at work in a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mechanism {
     /// Its name.
     pub id: &'static str,
-    /// `down` or `up`: whose queue.
+    /// `down` or `up`, whose queue it is; `both` where it is not told.
     pub direction: &'static str,
     /// Page of the documentation that explains it, and the place there, as in `mechanisms#links-and-queues`.
     pub page: String,
@@ -101,11 +105,12 @@ fn idle(ran: &Ran<'_>) -> Option<Mechanism> {
     (peaks[busier] < FULL).then(|| Mechanism {
         id: "link-idle",
         direction: WAYS[busier],
-        page: "how-to/choose#a-link-that-is-never-full".to_owned(),
+        page: NEVER_FULL.to_owned(),
         values: vec![("peak_utilisation", peaks[busier])],
         sentence: format!(
-            "The link is never full: it sends for {} of its busiest second, so that there is hardly a queue to manage.",
-            percent(peaks[busier])
+            "The link is never full: in its busiest second it sends for {} of the time, on the way {}.",
+            percent(peaks[busier]),
+            WAYS[busier]
         ),
     })
 }
@@ -133,21 +138,24 @@ fn who_waits(ran: &Ran<'_>, kinds: &[Kind]) -> Option<Mechanism> {
     }
     let (family, page) = discipline(ran, false);
     let values = vec![("long_ahead", ahead), ("short_wait_s", wait), ("short_wait_for_long_s", for_long)];
+    let (one, many) = match SHORT.map(|kind| waits.packets[kind.place()] > 0) {
+        [true, true] => ("short transfer or page", "Short transfers and pages"),
+        [_, false] => ("short transfer", "Short transfers"),
+        [false, true] => ("page", "Pages"),
+    };
+    let (id, begins) = match family? {
+        _ if ahead >= IN_ORDER => ("one-queue", format!("{many} stand in one queue with long transfers")),
+        Family::SizeBased if ahead <= PASSES => ("short-first", format!("{many} pass long transfers")),
+        Family::FairQueueing => ("own-queue", "Flows take turns".to_owned()),
+        _ => return None,
+    };
     let figures = format!(
-        "of the packets of long transfers that one of a short transfer finds waiting, {} go before it; it waits {} on \
-         average, {} of that for long transfers",
+        "of the packets of long transfers that one of a {one} finds waiting, {} go before it; it waits {} on average, {} \
+         of that for long transfers",
         percent(ahead),
         time(wait),
         time(for_long)
     );
-    let (id, begins) = match family? {
-        _ if ahead >= IN_ORDER => ("one-queue", "Short and long transfers stand in one queue"),
-        Family::SizeBased if ahead <= PASSES => ("short-first", "Short transfers pass long ones"),
-        Family::FairQueueing if ahead <= PASSES => {
-            ("own-queue", "Flows take turns, and short ones hardly wait for theirs")
-        }
-        _ => return None,
-    };
     Some(Mechanism { id, direction: "down", page, values, sentence: format!("{begins}: {figures}.") })
 }
 
@@ -182,22 +190,28 @@ fn drops(ran: &Ran<'_>, kinds: &[Kind], up: bool) -> Option<Mechanism> {
     let most = (0..4).max_by_key(|&reason| (by_reason[reason], 3 - reason))?;
     let (_, page) = discipline(ran, up);
     let way = WAYS[usize::from(up)];
+    let all = if by_reason[most] == traced { "all" } else { "most" };
     let (id, page, why) = match most {
-        _ if traced == 0 => ("drops", page, "the queue"),
-        0 => (
-            "drops-at-the-tail",
-            "mechanisms#links-and-queues".to_owned(),
-            "the full buffer, where an arriving packet finds no room,",
-        ),
-        1 => ("drops-pushed-out", page, "the full buffer, where a waiting packet makes room for another,"),
-        2 => ("drops-of-the-flow", page, "the queue of a flow that has as many packets waiting as it may,"),
-        _ => ("drops-early", page, "the discipline, before the buffer is full,"),
+        _ if traced == 0 => ("drops", page, String::new()),
+        0 => {
+            let why = format!(", {all} of them because the buffer was full when they came");
+            ("drops-at-the-tail", LINKS.to_owned(), why)
+        }
+        1 => {
+            ("drops-pushed-out", page, format!(", {all} of them pushed out of the full buffer to make room for others"))
+        }
+        2 => {
+            let why = format!(", {all} of them because their flow had as many packets waiting as it may");
+            ("drops-of-the-flow", page, why)
+        }
+        _ => ("drops-early", page, format!(", {all} of them by the discipline before the buffer was full")),
     };
     let mut values = vec![("drops", drops as f64), ("share", share)];
     let mut sentence = format!(
-        "On the way {way} {why} drops {} ({} of those that come)",
+        "On the way {way} {} ({} of those that come) {} dropped{why}",
         counted(drops, "packet", "packets"),
-        percent(share)
+        percent(share),
+        if drops == 1 { "is" } else { "are" }
     );
     let names = ["lost_short", "lost_medium", "lost_long", "lost_page", "lost_call", "lost_game", "lost_film"];
     let names = names.into_iter().chain(["lost_datagrams", "lost_ping", "lost_attacker"]);
@@ -230,7 +244,7 @@ fn marks(ran: &Ran<'_>, up: bool) -> Option<Mechanism> {
     (marks > 0 && share >= SHARE).then(|| Mechanism {
         id: "marks",
         direction: way,
-        page: "mechanisms#what-tcp-does".to_owned(),
+        page: TCP.to_owned(),
         values: vec![("marks", marks as f64), ("share", share)],
         sentence: format!(
             "On the way {way} {} ({} of those sent) are marked instead of dropped, and their senders slow down without a loss.",
@@ -247,8 +261,8 @@ fn timeouts(ran: &Ran<'_>, kinds: &[Kind]) -> Option<Mechanism> {
     let all = short().count() as u64;
     (hit > 0).then(|| Mechanism {
         id: "timeouts",
-        direction: "down",
-        page: "mechanisms#what-tcp-does".to_owned(),
+        direction: "both",
+        page: TCP.to_owned(),
         values: vec![("hit", hit as f64), ("short_transfers", all as f64)],
         sentence: format!(
             "{hit} of {} waited for the retransmission timer at least once.",
@@ -265,11 +279,49 @@ fn slow_acknowledgements(ran: &Ran<'_>) -> Option<Mechanism> {
     (acknowledged && waits.packets > 0 && mean >= NOTICED_S).then(|| Mechanism {
         id: "slow-acknowledgements",
         direction: "up",
-        page: "mechanisms#links-and-queues".to_owned(),
+        page: LINKS.to_owned(),
         values: vec![("up_wait_s", mean)],
         sentence: format!(
             "Packets on the way up wait {} on average, and with them the acknowledgements of what comes down.",
             time(mean)
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The name that a heading has in the address of its page.
+    fn anchor(heading: &str) -> String {
+        let lower = heading.to_lowercase();
+        let kept: String = lower.chars().filter(|letter| letter.is_alphanumeric() || " -".contains(*letter)).collect();
+        kept.replace(' ', "-")
+    }
+
+    #[test]
+    fn the_pages_that_explain_exist_and_have_the_place() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for place in [LINKS, TCP, NEVER_FULL] {
+            let (page, heading) = place.split_once('#').expect("a page and a heading");
+            let text = std::fs::read_to_string(root.join(format!("docs/{page}.md"))).expect(page);
+            let mut headings = text.lines().filter(|line| line.starts_with("## ") || line.starts_with("### "));
+            assert!(headings.any(|line| anchor(line.trim_start_matches('#').trim()) == heading), "{place}");
+        }
+        // The page of a discipline is the head of its file.
+        for spec in qdisc::disciplines::specs() {
+            let file = root.join(format!("crates/qdisc/src/disciplines/{}.rs", spec.id));
+            let text = std::fs::read_to_string(&file).expect(spec.id);
+            assert!(text.starts_with("//! # "), "{}", spec.id);
+        }
+    }
+
+    #[test]
+    fn figures_have_three_digits_or_so() {
+        let times = [0.0000004, 0.00512, 0.0512, 0.512, 5.12].map(time);
+        assert_eq!(times, ["0.00 ms", "5.12 ms", "51.2 ms", "512 ms", "5.12 s"]);
+        assert_eq!([0.0004, 0.025, 0.25, 1.0].map(percent), ["0.04 %", "2.5 %", "25 %", "100 %"]);
+    }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use units::Time;
 
 use crate::facts::CaptureFacts;
-use crate::figures::{Ran, known};
+use crate::ran::{Ran, known};
 use crate::times::Times;
 use crate::transfers::LONG_BYTES;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use netsim::Application;
 use netsim::app::Medium;
 
-use crate::figures::{Ran, known};
 use crate::playout::Heard;
+use crate::ran::{Ran, known};
 
 /// Down and up.
 type Pair = [Vec<Heard>; 2];

@@ -75,7 +75,7 @@ fn in_one_queue_short_and_long_wait_alike_and_lose_at_its_tail() {
     assert_eq!(ids(&found)[..2], [("one-queue", "down"), ("drops-at-the-tail", "down")], "{found:?}");
     let lost: f64 = found[1].values.iter().filter(|(name, _)| name.starts_with("lost_")).map(|(_, lost)| lost).sum();
     assert_eq!(lost, output.counters.drops as f64);
-    assert!(found[1].sentence.contains(&format!("drops {} packets", output.counters.drops)), "{}", found[1].sentence);
+    assert!(found[1].sentence.contains(&format!("{} packets (", output.counters.drops)), "{}", found[1].sentence);
     let hit = flows.iter().zip(&output.records).zip(&kinds);
     let hit = hit.filter(|((_, record), kind)| **kind == Kind::Short && record.timeouts > 0).count();
     let told = found.iter().find(|one| one.id == "timeouts").map_or(0.0, |one| one.values[0].1);
