@@ -7,6 +7,7 @@ mod endpoint;
 mod estimate;
 mod explore;
 mod jobs;
+mod metrics;
 mod output;
 mod schema;
 mod simulate;
@@ -26,6 +27,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::transport_schema, module)?)?;
     module.add_function(wrap_pyfunction!(applications::check_application, module)?)?;
     module.add_function(wrap_pyfunction!(applications::gcc_estimates, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::users_figures, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::queues_explained, module)?)?;
     module.add_function(wrap_pyfunction!(disciplines::disciplines, module)?)?;
     module.add_function(wrap_pyfunction!(disciplines::check_discipline, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;
