@@ -37,10 +37,9 @@ class Explore(ReferenceRole):
         """Make the reference; the site without the page says what there would be."""
         self.env.note_reread()
         uri = address(self.env.app, self.env.docname, self.target)
-        link = nodes.reference(self.rawtext, self.title, internal=True, refuri=uri, classes=["explore"])
-        if is_built():
-            return [link], []
-        return [link, nodes.inline("", f" (mayfly explore, #{self.target})")], []
+        told = f"mayfly explore, #{self.target}" + ("" if is_built() else ": this site was built without the page")
+        link = nodes.reference(self.rawtext, self.title, internal=True, refuri=uri, reftitle=told, classes=["explore"])
+        return [link], []
 
 
 class ExplorePage(SphinxDirective):
