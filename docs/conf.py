@@ -16,7 +16,7 @@ copyright = "The Mayfly developers; Apache-2.0 OR MIT"
 release = installed("mayfly")
 version = release
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "registry_directives"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "registry_directives", "explore_links"]
 html_math_renderer = "mathml"
 exclude_patterns = ["README.md", "_build", "_ext", "_extra"]
 # What `make reproduction` leaves there, if it ran.

@@ -80,7 +80,7 @@ def test_mayfly_alone_says_what_to_do_first():
     first = ended.out.split("\n\n")
     assert "predicts what each queueing discipline would do" in first[0]
     commands = re.findall(r"^  mayfly (\w+) ", ended.out, re.MULTILINE)
-    assert commands == ["whatif", "profile", "compare"]
+    assert commands == ["whatif", "explore"]
     assert len(ended.out.splitlines()) < 25 and max(map(len, ended.out.splitlines())) <= 120
     listed = re.findall(r"^  (\w+)  +[A-Z]", ended.out, re.MULTILINE)
     assert {"whatif", "compare", "model", "profile", "completion"} <= set(listed)
@@ -88,7 +88,7 @@ def test_mayfly_alone_says_what_to_do_first():
 
 def test_a_mistyped_scenario_is_answered_by_the_nearest():
     assert refused_here("compare", "wird").endswith("wird: no such file; did you mean wired?")
-    assert "ready scenarios are enterprise, " in refused_here("compare", "xyzzy")
+    assert "ready scenarios are attack, enterprise, " in refused_here("compare", "xyzzy")
 
 
 def test_a_locale_without_the_characters_gets_plain_ones():

@@ -14,8 +14,9 @@ import pytest
 from browser import BROWSER, FLAGS
 
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
-# The report of the reproduction is a page of its own, not of the site's frame.
-PAGES = sorted(path for path in SITE.rglob("*.html") if "reproduction" not in path.parts)
+# The report of the reproduction and the page of `mayfly explore` are pages of their own, not of the site's frame.
+OWN = ("reproduction", "explore")
+PAGES = sorted(path for path in SITE.rglob("*.html") if path.relative_to(SITE).parts[0] not in OWN)
 WIDTHS = (400, 600, 800, 1000, 1200, 1400, 1600)
 pytestmark = pytest.mark.skipif(not PAGES, reason="the site is not built: make docs")
 

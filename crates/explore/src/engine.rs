@@ -99,10 +99,13 @@ impl Engine {
         let workload =
             workload.ok_or_else(|| ExploreError(format!("workload = {name}: must be loaded or opened first")))?;
         let mut prepared = workload.prepare(&request)?;
-        if request.inside.is_some() {
+        let control = Control::default();
+        let output = if request.inside.is_some() {
             crate::inside::trace_all(&mut prepared);
-        }
-        let output = netsim::run(&prepared.run, &prepared.flows, &Control::default())?;
+            netsim::run_both_ways(&prepared.run, &prepared.flows, &control)?
+        } else {
+            netsim::run(&prepared.run, &prepared.flows, &control)?
+        };
         text(&Outcome::of(&request, &prepared, &output)?)
     }
 }

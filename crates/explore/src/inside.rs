@@ -50,6 +50,10 @@ struct Columns {
     departed_ns: Vec<Option<u64>>,
     received_ns: Vec<Option<u64>>,
     dropped_ns: Vec<Option<u64>>,
+    /// 1 for what the receiver of the flow sends: acknowledgements, and answers of scripts.
+    back: Vec<u8>,
+    /// 1 for those that a queue marked.
+    marked: Vec<u8>,
 }
 
 #[derive(Default, Serialize)]
@@ -89,6 +93,8 @@ impl Packets {
             columns.departed_ns.push(known(packet.departed));
             columns.received_ns.push(known(packet.received));
             columns.dropped_ns.push(known(packet.dropped));
+            columns.back.push(u8::from(packet.back));
+            columns.marked.push(u8::from(packet.marked));
         }
         let mut flows = Flows::default();
         for (row, flow) in prepared.flows.iter().enumerate().filter(|(row, _)| seen[*row]) {

@@ -105,14 +105,14 @@ impl Request {
             }
         }
         for (name, limit) in [("buffer", Some(link.buffer)), ("reverse_buffer", link.reverse_buffer)] {
-            let fits = match limit {
-                Some(Limit::Packets(packets)) => (1..=10_000_000).contains(&packets),
-                Some(Limit::Bytes(bytes)) => (1_514..=15_000_000_000).contains(&bytes),
-                None => true,
+            let (fits, told) = match limit {
+                Some(Limit::Packets(packets)) => ((1..=10_000_000).contains(&packets), format!("{packets} packets")),
+                Some(Limit::Bytes(bytes)) => ((1_514..=15_000_000_000).contains(&bytes), format!("{bytes} bytes")),
+                None => continue,
             };
             if !fits {
                 return Err(ExploreError(format!(
-                    "link.{name} = {limit:?}: must be from 1 to 10^7 packets, or from 1514 to 1.5 x 10^10 bytes"
+                    "link.{name} = {told}: must be from 1 to 10^7 packets, or from 1514 to 1.5 x 10^10 bytes"
                 )));
             }
         }

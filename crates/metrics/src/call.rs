@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use crate::facts::ProbeName;
-use crate::figures::{Ran, known};
 use crate::order::mean;
 use crate::ping::UNDER_WAY_S;
 use crate::playout::{Heard, Window, jitter_s, windows};
+use crate::ran::{Ran, known};
 use crate::speech;
 use crate::student::student_ci95;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use netsim::{Application, SegmentRecord};
 
-use crate::figures::{Ran, known};
 use crate::order::mean;
+use crate::ran::{Ran, known};
 use crate::stream::Video;
 
 /// What is measured of a segment.

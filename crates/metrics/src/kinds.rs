@@ -4,7 +4,7 @@ use netsim::Application;
 use serde::Serialize;
 
 use crate::facts::ProbeName;
-use crate::figures::Ran;
+use crate::ran::Ran;
 use crate::transfers::{LONG_BYTES, SHORT_BYTES};
 
 /// What a flow is.
@@ -61,6 +61,22 @@ impl Kind {
             Kind::Datagrams => "datagrams",
             Kind::Ping => "ping",
             Kind::Attacker => "attacker",
+        }
+    }
+
+    /// Flows of it, in a sentence.
+    pub(crate) fn plural(self) -> &'static str {
+        match self {
+            Kind::Short => "short transfers",
+            Kind::Medium => "transfers of up to 1 MB",
+            Kind::Long => "long transfers",
+            Kind::Page => "pages",
+            Kind::Call => "calls",
+            Kind::Game => "games",
+            Kind::Film => "films",
+            Kind::Datagrams => "datagrams",
+            Kind::Ping => "pings",
+            Kind::Attacker => "the attacker",
         }
     }
 

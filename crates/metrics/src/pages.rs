@@ -6,7 +6,7 @@ use serde::Serialize;
 use units::Time;
 
 use crate::facts::CaptureFacts;
-use crate::figures::{Ran, known};
+use crate::ran::{Ran, known};
 use crate::times::Times;
 use crate::transfers::LONG_BYTES;
 
@@ -67,7 +67,7 @@ impl Load {
     }
 
     fn load_s(&self) -> Option<f64> {
-        self.whole.then(|| self.last_s - self.first_s)
+        self.whole.then_some(self.last_s - self.first_s)
     }
 }
 

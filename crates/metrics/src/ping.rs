@@ -4,8 +4,8 @@ use netsim::ProbePacket;
 use serde::Serialize;
 use units::Time;
 
-use crate::figures::known;
 use crate::order::{percentile, percentile_ci95, sorted};
+use crate::ran::known;
 
 /// What was sent so shortly before the end of the run and did not come may be on its way, and does not count, seconds.
 pub(crate) const UNDER_WAY_S: f64 = 1.0;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use netsim::Application;
 use netsim::app::Medium;
 
-use crate::figures::{Ran, known};
 use crate::playout::Heard;
+use crate::ran::{Ran, known};
 
 /// Down and up.
 type Pair = [Vec<Heard>; 2];
@@ -18,7 +18,7 @@ pub(crate) fn of_capture(ran: &Ran<'_>) -> Vec<Pair> {
     let calls: BTreeMap<u32, u32> =
         capture.calls.iter().map(|&row| (row + before as u32, capture.connections[row as usize])).collect();
     let mut found: BTreeMap<u32, Pair> = BTreeMap::new();
-    for packet in &ran.output.packets {
+    for packet in ran.output.packets.iter().filter(|packet| !packet.back) {
         if let Some(&connection) = calls.get(&packet.flow) {
             let way = usize::from(ran.flows[packet.flow as usize].up);
             let heard = Heard { sent_s: packet.sent.as_secs_f64(), received_s: known(packet.received) };

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::figures::Ran;
+use crate::ran::Ran;
 use crate::times::Times;
 
 /// Short transfers have at most so many bytes.
@@ -64,7 +64,7 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
             up: flow.up == train.forward,
             size_bytes: said.bytes,
             start_s,
-            response_s: crate::figures::known(train.end).map(|end_s| end_s - start_s),
+            response_s: crate::ran::known(train.end).map(|end_s| end_s - start_s),
         })
     }));
     found

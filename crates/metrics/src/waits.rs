@@ -5,15 +5,15 @@
 //! which prefix sums over the transmissions give at any instant: so a packet costs a binary search and one difference a
 //! kind, O(n (log n + k)) in all, in whole nanoseconds without rounding.
 //!
-//! What is not traced (acknowledgements of the other direction's flows, the answers of scripted connections), and time
-//! in which nothing is sent, is in `other`: the rows and `other` add up to the wait, to the nanosecond.
+//! What is not traced, and time in which nothing is sent, is in `other`: the rows and `other` add up to the wait, to the
+//! nanosecond. Acknowledgements and the answers of scripted connections are traced by [`netsim::run_both_ways`] only.
 
 use netsim::PacketTrace;
 use serde::Serialize;
 use units::{BitRate, Time};
 
-use crate::figures::Ran;
 use crate::kinds::Kind;
+use crate::ran::Ran;
 
 /// Who waits for whom at one queue. Kinds are numbered by the caller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,13 +37,18 @@ struct Sent {
 }
 
 impl Waits {
-    /// From the trace of the packets of a queue of a link of constant `rate`; `kind_of` gives the kind of a flow, below
-    /// `kinds`, and `None` for flows that do not send their data over this queue.
-    pub fn of(packets: &[PacketTrace], rate: BitRate, kinds: usize, kind_of: impl Fn(u32) -> Option<usize>) -> Waits {
+    /// From the trace of the packets of a queue of a link of constant `rate`; `kind_of` gives the kind of one, below
+    /// `kinds`, and `None` for those of other queues.
+    pub fn of(
+        packets: &[PacketTrace],
+        rate: BitRate,
+        kinds: usize,
+        kind_of: impl Fn(&PacketTrace) -> Option<usize>,
+    ) -> Waits {
         let own: Vec<(usize, &PacketTrace)> = packets
             .iter()
             .filter(|packet| packet.queued != Time::NEVER && packet.departed != Time::NEVER)
-            .filter_map(|packet| Some((kind_of(packet.flow)?, packet)))
+            .filter_map(|packet| Some((kind_of(packet)?, packet)))
             .collect();
         let mut sent: Vec<Sent> = own
             .iter()
@@ -121,17 +126,22 @@ fn mean_s(ns: u64, packets: u64) -> f64 {
 }
 
 /// Who waits for whom at the queue of one direction of the bottleneck, `kinds` being those of the flows of the list that
-/// ran ([`crate::kinds`]), in the order of [`Kind::ALL`]. All flows have to be traced ([`netsim::Run::traced`]); what the
-/// trace had no room for is in `other`.
+/// ran ([`crate::kinds`]), in the order of [`Kind::ALL`]. All flows have to be traced ([`netsim::Run::traced`]), both ways
+/// ([`netsim::run_both_ways`]); what the trace had no room for is in `other`.
 ///
 /// # Panics
 /// When `kinds` is shorter than the list.
 pub fn waits(ran: &Ran<'_>, kinds: &[Kind], up: bool) -> Waits {
     let network = &ran.run.network;
     let rate = if up { network.reverse_rate.unwrap_or(network.rate) } else { network.rate };
-    Waits::of(&ran.output.packets, rate, Kind::ALL.len(), |flow| {
-        (ran.flows[flow as usize].up == up).then(|| kinds[flow as usize].place())
+    Waits::of(&ran.output.packets, rate, Kind::ALL.len(), |packet| {
+        (goes_up(ran, packet) == up).then(|| kinds[packet.flow as usize].place())
     })
+}
+
+/// Whether a packet crosses the bottleneck on its way up.
+pub(crate) fn goes_up(ran: &Ran<'_>, packet: &PacketTrace) -> bool {
+    ran.flows[packet.flow as usize].up != packet.back
 }
 
 #[cfg(test)]
@@ -152,16 +162,18 @@ mod tests {
             flow,
             number: 0,
             len,
+            back: false,
             sent: never,
             queued: Time(queued),
             departed,
             received: never,
             dropped: never,
+            marked: false,
         }
     }
 
-    fn by_flow(flow: u32) -> Option<usize> {
-        (flow < 2).then_some(flow as usize)
+    fn by_flow(packet: &PacketTrace) -> Option<usize> {
+        (packet.flow < 2).then_some(packet.flow as usize)
     }
 
     #[test]

@@ -87,6 +87,18 @@ pub fn run_recorded(
     unwritten.map_or_else(|| sim.finish(), |reason| Err(ConfigError::Recording(reason)))
 }
 
+/// As [`run`], tracing what both ends of the traced flows send: acknowledgements and the answers of scripts too.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_both_ways(run: &Run, flows: &[FlowSpec], control: &Control) -> Result<Output, ConfigError> {
+    run.check(flows)?;
+    let mut sim = Sim::set_up(run, flows)?;
+    sim.net.trace.both_ways = true;
+    sim.handle_events(control)?;
+    sim.finish()
+}
+
 /// Response of one flow alone on its path behind a FIFO queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alone {

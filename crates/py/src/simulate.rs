@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netsim::{ConfigError, End, Recording, Side, Tcp};
+use netsim::{ConfigError, End, FlowSpec, Recording, Run, Side, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -200,6 +200,16 @@ pub(crate) fn refused(error: impl Into<SettingsError>) -> PyErr {
     }
 }
 
+/// What runs: settings, JSON, and the flow list.
+///
+/// # Errors
+/// `ValueError` with one line for what is not taken.
+pub(crate) fn run_and_list(py: Python<'_>, settings: &str, flows: FlowArrays) -> PyResult<(Run, Vec<FlowSpec>)> {
+    let mut run = settings::read::<Settings>(settings).map_err(refused)?.into_run().map_err(refused)?;
+    let rows = flows.columns(py)?.list().map_err(refused)?.put_into(&mut run);
+    Ok((run, rows))
+}
+
 /// Runs `flows`, sorted by start, with `settings`, JSON. Returns a dictionary of tables; `cell` and `nodes` are `None`
 /// without a wireless cell.
 ///
@@ -215,11 +225,8 @@ pub fn run<'py>(
     control: &Control,
     recording: Option<RecordingSettings>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = settings::read::<Settings>(settings).map_err(refused)?;
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
-    let mut run = settings.into_run().map_err(refused)?;
-    let rows = flows.columns(py)?.list().map_err(refused)?.put_into(&mut run);
-    drop(flows);
+    let (run, rows) = run_and_list(py, settings, flows)?;
     let control = Arc::clone(&control.0);
     let output = py.detach(move || match recording {
         Some(recording) => netsim::run_recorded(&run, &rows, &control, recording),

@@ -10,12 +10,26 @@
 //! * What does not depend on the rates of the link is found once ([`Replay::of`]), the rest for each pair of them
 //!   ([`Replay::list`]), since a slider moves them.
 
+mod calls;
+mod closed;
+mod datagrams;
+mod doubts;
+mod ends;
+mod link;
 mod list;
 mod networks;
+mod numbers;
+mod paths;
 mod probes;
+mod random;
 mod reading;
 mod refused;
 mod replay;
+mod script;
+mod sides;
+mod span;
+mod text;
+mod trains;
 
 pub use list::{Call, List, Offered, Origin};
 pub use networks::{Network, Networks};

@@ -16,6 +16,7 @@ from mayfly.cli.process import limit
 COMMANDS = (
     "compare",
     "whatif",
+    "explore",
     "tree",
     "diff",
     "simulate",
@@ -38,8 +39,7 @@ COMMANDS = (
 FIRST = """\
 Mayfly predicts what each queueing discipline would do to the users of a congested link.
   mayfly whatif capture.pcap --rate 10mbit --buffer 300   you have a capture of the link: which discipline helps?
-  mayfly profile capture.pcap                             what is in it: how full, by whom, which round trips?
-  mayfly compare wired                                    no capture yet: a ready scenario under several disciplines
+  mayfly explore                                          no capture yet: a congested link to play with, in the browser
 """
 """What ``mayfly`` alone says, before the list of commands: what to do first."""
 

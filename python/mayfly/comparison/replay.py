@@ -15,6 +15,7 @@ from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
 from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
+from mayfly.workload.capture import RTT_BOUNDS_S
 from mayfly.workload.closed_loop import LASTED, closed
 
 if TYPE_CHECKING:
@@ -84,13 +85,14 @@ def replay_of(
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
     replay: str | None = None,
+    rtt: str | float | None = None,
     overrides: dict[str, Any] | None = None,
 ) -> Replay:
     """A capture over a link.
 
     Parameters
     ----------
-    capture, rate, buffer, internal, load, replay, overrides
+    capture, rate, buffer, internal, load, replay, rtt, overrides
         As :func:`mayfly.comparison.whatif.whatif` takes them.
 
     Returns
@@ -110,11 +112,14 @@ def replay_of(
     replay = replay or ("users" if load is None else "transfers")
     rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
     load = None if load is None else quantity.share(load, "--load")
+    rtt_s = None if rtt is None else _round_trip_s(rtt)
     scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
     flows, span_s, doubts, partial = _flows(capture, internal, replay, scenario)
+    if rtt_s is not None:
+        flows = with_median_rtt(flows, rtt_s)
     if load is not None:
         # In a slower time a call is none, and who waits offers no load of his own.
         flows = flows.drop(CALL, LASTED, strict=False)
@@ -139,6 +144,42 @@ def replay_of(
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, flows, span_s)
     return Replay(scenario, flows, span_s, replay, load, asked, packets, guess, doubts, partial)
+
+
+def with_median_rtt(flows: pl.DataFrame, rtt_s: float) -> pl.DataFrame:
+    """A flow list whose round-trip times have another median.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list.
+    rtt_s : float
+        Wanted median, s, > 0.
+
+    Returns
+    -------
+    polars.DataFrame
+        All times multiplied by one factor, within what a flow list may hold; where none is known, all are ``rtt_s``.
+        Waits and starts stay as they are: they are of the users and their hosts.
+
+    Examples
+    --------
+    >>> with_median_rtt(pl.DataFrame({"rtt_s": [0.01, 0.02, 0.06]}), 0.04)["rtt_s"].to_list()
+    [0.02, 0.04, 0.12]
+    """
+    median = flows["rtt_s"].median()
+    if not isinstance(median, float):
+        return flows.with_columns(rtt_s=pl.lit(rtt_s, pl.Float64))
+    return flows.with_columns((pl.col("rtt_s") * (rtt_s / median)).clip(*RTT_BOUNDS_S))
+
+
+def _round_trip_s(rtt: str | float) -> float:
+    """A round-trip time as given, within what a flow list may hold."""
+    least_s, most_s = RTT_BOUNDS_S
+    seconds = quantity.seconds(rtt, "--rtt")
+    if not least_s <= seconds <= most_s:
+        raise MayflyError(f"--rtt {rtt}: must be 1 ns to {most_s:g} s")
+    return seconds
 
 
 def traced(

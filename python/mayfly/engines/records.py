@@ -126,7 +126,7 @@ def packets_frame(scenario: Scenario, laid: Laid, flows: pl.DataFrame, told: lis
             rows.append((row, index, bits // 8, at, queued, left, came))
     names = ("flow_id", "number", "wire_bytes", *_TIMES)
     known = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    return pl.DataFrame(known | {"dropped_s": None}, schema=native("packets").schema)
+    return pl.DataFrame(known | {"dropped_s": None, "marked": False}, schema=native("packets").schema)
 
 
 def probes_frame(told: list[dict[str, Any]]) -> pl.DataFrame:

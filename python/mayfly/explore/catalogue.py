@@ -12,6 +12,7 @@ from typing import Any
 from mayfly.discipline_registry import SHORTLIST, Discipline, disciplines, where_text
 from mayfly.discipline_registry.commands import BELOW_THE_LINK, FULL_PACKET_BYTES, rate_words, switch_on
 from mayfly.errors import MayflyError
+from mayfly.explore import PRESETS_FOLDER
 from mayfly.scenario.network import Network
 from mayfly.scenario.scenario import READY, load_scenario
 
@@ -179,7 +180,7 @@ def _preset(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "title": scenario.title,
-        "file": f"presets/{name}.json",
+        "file": f"{PRESETS_FOLDER}/{name}.json",
         "scenario": scenario_template(name),
         "fixed_rtt_s": fixed_rtt_s(network),
         "attacks": name in ATTACKED,

@@ -1,9 +1,9 @@
 """Workloads of the page as documents: what a run of a ready scenario gives the native module, as text.
 
-Principle: the engine of the page (``crates/explore``) reads no scenario and draws nothing. A document holds the settings
-and the flow list that :func:`mayfly.simulate.run.run_one` gives the simulator for the same scenario under ``fifo``, and
-the engine changes what the sliders change: rate, buffer, delay, discipline. The lists of the presets depend on none of
-these. ``docs/tables.md`` says what is in a document; the same tree writes the same bytes.
+Principle: the engine of the page (``crates/explore``) reads no scenario and draws nothing. A document holds the
+settings and the flow list that :func:`mayfly.simulate.run.run_one` gives the simulator for the same scenario under
+``fifo``, and the engine changes what the sliders change: rate, buffer, delay, discipline. The lists of the presets
+depend on none of these. ``docs/tables.md`` says what is in a document; the same tree writes the same bytes.
 
 ``python -m mayfly.explore.documents OUT`` writes those of all presets, the frame of captures and the catalogue.
 """
@@ -19,6 +19,7 @@ import polars as pl
 
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
+from mayfly.explore import CATALOGUE, PRESETS_FOLDER, TEMPLATE
 from mayfly.explore.catalogue import ATTACKED, PRESETS, catalogue
 from mayfly.scenario.scenario import READY, Scenario, load_scenario
 from mayfly.simulate import columns
@@ -29,9 +30,6 @@ from mayfly.workload.stages import NONE
 
 FRAME = "whatif"
 """Scenario around the flows of a capture."""
-
-CATALOGUE, TEMPLATE, FOLDER = "catalogue.json", "template.json", "presets"
-"""Names of the files below the page, and of the folder of the presets' documents."""
 
 _ABSENT = {"rtt_ns": int(columns.NEVER), "stage": NONE, "after": NONE}
 """By column, the number that stands for nothing, which a document writes as null."""
@@ -159,11 +157,11 @@ def write(folder: str | os.PathLike[str]) -> list[Path]:
     folder = Path(folder)
     top = {CATALOGUE: text(catalogue()), TEMPLATE: text(template())}
     presets = {f"{name}.json": text(preset(name)) for name in PRESETS}
-    for place, texts in ((folder, top), (folder / FOLDER, presets)):
+    for place, texts in ((folder, top), (folder / PRESETS_FOLDER, presets)):
         with filled(place, texts) as partial:
             for name, written in texts.items():
                 (partial / name).write_text(written, encoding="utf-8")
-    return [*(folder / name for name in top), *(folder / FOLDER / name for name in presets)]
+    return [*(folder / name for name in top), *(folder / PRESETS_FOLDER / name for name in presets)]
 
 
 def main(arguments: list[str]) -> int:

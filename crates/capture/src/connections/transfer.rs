@@ -199,10 +199,12 @@ impl Ideal {
 /// Where windows stop to grow: 2^50 packets hold any capture.
 const STEPS_MAX: u32 = 100;
 
-/// floor(2^((n-1)/2) + 2^((n-2)/2)) for n from 1: the floor is that of sqrt(2^(n-1)) + sqrt(2^(n-2)).
+/// floor(2^((n-1)/2) + 2^((n-2)/2)) for n from 1 to 127. One of the two is a whole number, and of the other, the root of an
+/// odd power of 2, the floor is that of a whole root.
 fn eq_5_10(n: u32) -> u64 {
-    let n = f64::from(n);
-    (((n - 1.0) / 2.0).exp2() + ((n - 2.0) / 2.0).exp2()).floor() as u64
+    let root = |power: u32| (1_u128 << power).isqrt() as u64;
+    // 2^(-1/2) is below 1.
+    root(n - 1) + n.checked_sub(2).map_or(0, root)
 }
 
 #[cfg(test)]

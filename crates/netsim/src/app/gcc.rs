@@ -198,8 +198,8 @@ impl Filter {
     }
 
     fn note_noise(&mut self, residual: f64, distance_ms: f64) {
-        let weight: f64 = if self.groups > 300 { 0.002 } else { 0.01 };
-        let keep = (1.0 - weight).powf(distance_ms * 30.0 / 1000.0);
+        let weight = if self.groups > 300 { 0.002 } else { 0.01 };
+        let keep = libm::pow(1.0 - weight, distance_ms * 30.0 / 1000.0);
         self.noise_mean = keep * self.noise_mean + (1.0 - keep) * residual;
         let off = self.noise_mean - residual;
         self.noise_variance = (keep * self.noise_variance + (1.0 - keep) * (off * off)).max(1.0);
@@ -402,7 +402,7 @@ impl Aimd {
 
     fn multiplicative(&self, now_ms: i64) -> i64 {
         let passed_ms = self.changed_ms.map_or(1000, |last| (now_ms - last).min(1000));
-        let growth = ETA.powf(passed_ms as f64 / 1000.0);
+        let growth = libm::pow(ETA, passed_ms as f64 / 1000.0);
         (((growth - 1.0) * self.bps as f64).max(1000.0)) as i64
     }
 }

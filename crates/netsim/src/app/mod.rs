@@ -170,7 +170,7 @@ pub(crate) fn frame_factor(scale: f64, random: &mut Stream) -> f64 {
     }
     loop {
         let uniform = random.uniform() - 0.5;
-        let noise = -scale * uniform.signum() * (1.0 - 2.0 * uniform.abs()).ln();
+        let noise = -scale * uniform.signum() * libm::log(1.0 - 2.0 * uniform.abs());
         if noise.abs() <= 0.5 {
             return 1.0 + noise;
         }

@@ -24,6 +24,8 @@ use crate::error::ConfigError;
 const MOST_LEVELS: usize = 64;
 /// Segments of a film at most.
 const MOST_SEGMENTS: u64 = 1_000_000;
+/// Bytes of a film at its highest rate, at most: 2^40.
+const MOST_BYTES: f64 = 1_099_511_627_776.0;
 
 /// How the player chooses a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -125,7 +127,7 @@ impl Video {
             ("video: think_ns", self.think.0 as f64, 0.0, 3.6e12, "at most 3600 s"),
         ])?;
         let all = self.segments as f64 * self.size_bytes(self.ladder_bps.len() - 1) as f64;
-        within(&[("video: segments", all, 0.0, 2_f64.powi(40), "few enough for 2^40 bytes at the highest rate")])
+        within(&[("video: segments", all, 0.0, MOST_BYTES, "few enough for 2^40 bytes at the highest rate")])
     }
 
     /// Size of a segment of `level`, bytes.
@@ -136,7 +138,7 @@ impl Video {
 
     /// The level that BOLA chooses with `buffer_s` of film in hand.
     fn bola(&self, buffer_s: f64) -> usize {
-        let utility = |level: usize| (self.ladder_bps[level] as f64 / self.ladder_bps[0] as f64).ln();
+        let utility = |level: usize| libm::log(self.ladder_bps[level] as f64 / self.ladder_bps[0] as f64);
         let room_s = (self.buffer - self.segment).as_secs_f64();
         let control = room_s / (utility(self.ladder_bps.len() - 1) + self.gamma);
         let worth = |level: usize| (control * (utility(level) + self.gamma) - buffer_s) / self.ladder_bps[level] as f64;

@@ -1,4 +1,4 @@
-//! Trace of chosen flows: one row per packet of the sender of the data, with its way through the
+//! Trace of chosen flows: one row per packet of the sender of the data, or of both ends, with its way through the
 //! network, and the expiries of the retransmission timer.
 //!
 //! Cost: a branch per packet and hop while nothing is traced. A traced packet is found again among
@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use qdisc::{Kind, Packet};
+use qdisc::{Ecn, Kind, Packet};
 use tables::record;
 use units::{Direction, Time};
 
@@ -24,6 +24,9 @@ record! {
         pub number: u32 => "number";
         /// Length on the wire.
         pub len: u32 => "wire_bytes", "bytes";
+        /// Whether the receiver of the flow sent it: an acknowledgement, or an answer of a script. In the trace of both ways
+        /// only ([`run_both_ways`](crate::run_both_ways)).
+        pub back: bool;
         /// When it was handed to the access link of its sender.
         pub sent: Time => "sent_s", "s";
         /// Arrival at the queue; over several queues, at the first.
@@ -35,6 +38,8 @@ record! {
         /// When a queue dropped it, or the link behind the queue lost it (`departed_s` is then the same). A packet
         /// neither received nor dropped was on its way at the end of the flow or of the run.
         pub dropped: Time => "dropped_s", "s";
+        /// Whether a queue on its way marked it in place of a drop (ECN, CE).
+        pub marked: bool => "marked";
     }
 }
 
@@ -49,11 +54,19 @@ record! {
     }
 }
 
+/// What tells the packets that one end of a flow sends from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Name {
+    number: u32,
+    /// Acknowledgements have numbers of their own.
+    ack: bool,
+}
+
 /// A row that may still change.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     row: usize,
-    number: u32,
+    name: Name,
     /// Queue it is in, or was in last; `usize::MAX` before the first.
     port: usize,
     /// When it came there.
@@ -67,8 +80,11 @@ const UNTRACED: u32 = u32::MAX;
 /// The traced flows and what was seen of them.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    /// Place in `under_way` by flow; empty when nothing is traced.
+    /// Place in `under_way` by flow, of what its sender sends, and one behind it of what its receiver does; empty when
+    /// nothing is traced.
     place: Vec<u32>,
+    /// Whether acknowledgements and answers are traced too.
+    pub(crate) both_ways: bool,
     under_way: Vec<VecDeque<Open>>,
     limit: usize,
     pub(crate) packets: Vec<PacketTrace>,
@@ -87,7 +103,7 @@ impl Trace {
         for &flow in chosen {
             if trace.place[flow as usize] == UNTRACED {
                 trace.place[flow as usize] = trace.under_way.len() as u32;
-                trace.under_way.push(VecDeque::new());
+                trace.under_way.extend([VecDeque::new(), VecDeque::new()]);
             }
         }
         trace
@@ -98,14 +114,18 @@ impl Trace {
         !self.place.is_empty()
     }
 
-    /// Flow, place and number of a packet that is traced.
-    fn traced(&self, packet: &Packet) -> Option<(u32, usize, u32)> {
-        if !self.is_on() || packet.kind == Kind::Ack || packet.flow.direction() == Direction::Reverse {
+    /// What tells a packet that is traced, and its place in `under_way`.
+    fn traced(&self, packet: &Packet) -> Option<(Name, usize)> {
+        if !self.is_on() {
             return None;
         }
-        let flow = packet.flow.connection() as u32;
-        let place = self.place[flow as usize];
-        (place != UNTRACED).then(|| (flow, place as usize, Handle::unpack(packet.handle).number))
+        let (back, ack) = (packet.flow.direction() == Direction::Reverse, packet.kind == Kind::Ack);
+        if (back || ack) && !self.both_ways {
+            return None;
+        }
+        let place = self.place[packet.flow.connection() as usize];
+        let name = Name { number: Handle::unpack(packet.handle).number, ack };
+        (place != UNTRACED).then(|| (name, place as usize + usize::from(back)))
     }
 
     #[inline]
@@ -117,7 +137,7 @@ impl Trace {
 
     #[cold]
     fn note_sent(&mut self, packet: &Packet, now: Time) {
-        let Some((flow, place, number)) = self.traced(packet) else { return };
+        let Some((name, place)) = self.traced(packet) else { return };
         if self.packets.len() >= self.limit {
             self.beyond_limit += 1;
             return;
@@ -125,16 +145,18 @@ impl Trace {
         let row = self.packets.len();
         let never = Time::NEVER;
         self.packets.push(PacketTrace {
-            flow,
-            number,
+            flow: packet.flow.connection() as u32,
+            number: name.number,
             len: packet.len,
+            back: packet.flow.direction() == Direction::Reverse,
             sent: now,
             queued: never,
             departed: never,
             received: never,
             dropped: never,
+            marked: false,
         });
-        self.under_way[place].push_back(Open { row, number, port: NO_PORT, arrival: never, waits: false });
+        self.under_way[place].push_back(Open { row, name, port: NO_PORT, arrival: never, waits: false });
     }
 
     /// The packet arrives at the queue of `port`, which may drop it at once.
@@ -147,8 +169,8 @@ impl Trace {
 
     #[cold]
     fn note_queued(&mut self, packet: &Packet, port: usize, now: Time) {
-        let Some((_, place, number)) = self.traced(packet) else { return };
-        let came = |open: &&mut Open| open.number == number && !open.waits && open.port != port;
+        let Some((name, place)) = self.traced(packet) else { return };
+        let came = |open: &&mut Open| open.name == name && !open.waits && open.port != port;
         if let Some(open) = self.under_way[place].iter_mut().find(came) {
             (open.port, open.arrival, open.waits) = (port, now, true);
             let row = &mut self.packets[open.row];
@@ -166,19 +188,21 @@ impl Trace {
 
     #[cold]
     fn note_departed(&mut self, packet: &Packet, port: usize, now: Time) {
-        let Some((_, place, number)) = self.traced(packet) else { return };
-        let left = |open: &&mut Open| open.waits && waiting(open, number, port, packet.arrival);
+        let Some((name, place)) = self.traced(packet) else { return };
+        let left = |open: &&mut Open| open.waits && waiting(open, name, port, packet.arrival);
         if let Some(open) = self.under_way[place].iter_mut().find(left) {
             open.waits = false;
-            self.packets[open.row].departed = now;
+            let row = &mut self.packets[open.row];
+            row.departed = now;
+            row.marked |= packet.ecn == Ecn::Ce;
         }
     }
 
     /// The packet is dropped by the queue of `port`.
     #[inline]
     pub(crate) fn dropped(&mut self, packet: &Packet, port: usize, now: Time) {
-        let Some((_, place, number)) = self.traced(packet) else { return };
-        let gone = |open: &Open| open.waits && waiting(open, number, port, packet.arrival);
+        let Some((name, place)) = self.traced(packet) else { return };
+        let gone = |open: &Open| open.waits && waiting(open, name, port, packet.arrival);
         if let Some(row) = self.close(place, gone) {
             self.packets[row].dropped = now;
         }
@@ -186,8 +210,8 @@ impl Trace {
 
     /// The packet is lost on the link behind the queue that it has just left.
     pub(crate) fn lost(&mut self, packet: &Packet, now: Time) {
-        let Some((_, place, number)) = self.traced(packet) else { return };
-        let gone = |open: &Open| open.number == number && !open.waits && open.arrival == packet.arrival;
+        let Some((name, place)) = self.traced(packet) else { return };
+        let gone = |open: &Open| open.name == name && !open.waits && open.arrival == packet.arrival;
         if let Some(row) = self.close(place, gone) {
             self.packets[row].dropped = now;
         }
@@ -203,8 +227,8 @@ impl Trace {
 
     #[cold]
     fn note_received(&mut self, packet: &Packet, now: Time) {
-        let Some((_, place, number)) = self.traced(packet) else { return };
-        let came = |open: &Open| open.number == number && !open.waits && open.port != NO_PORT;
+        let Some((name, place)) = self.traced(packet) else { return };
+        let came = |open: &Open| open.name == name && !open.waits && open.port != NO_PORT;
         if let Some(row) = self.close(place, came) {
             self.packets[row].received = now;
         }
@@ -224,8 +248,8 @@ impl Trace {
     }
 }
 
-fn waiting(open: &Open, number: u32, port: usize, arrival: Time) -> bool {
-    open.number == number && open.port == port && open.arrival == arrival
+fn waiting(open: &Open, name: Name, port: usize, arrival: Time) -> bool {
+    open.name == name && open.port == port && open.arrival == arrival
 }
 
 #[cfg(test)]
@@ -271,6 +295,18 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_that_leaves_a_queue_with_a_mark_is_marked() {
+        let mut trace = Trace::of(&[1], 2, 10);
+        for number in [1, 2] {
+            trace.sent(&segment(number, 0), Time(1));
+            trace.queued(&segment(number, 0), 0, Time(2));
+        }
+        trace.departed(&segment(1, 2), 0, Time(3));
+        trace.departed(&Packet { ecn: Ecn::Ce, ..segment(2, 2) }, 0, Time(4));
+        assert_eq!(trace.packets.iter().map(|row| row.marked).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
     fn beyond_the_limit_packets_are_counted_only() {
         let mut trace = Trace::of(&[1], 2, 1);
         trace.sent(&segment(1, 0), Time(1));
@@ -278,6 +314,27 @@ mod tests {
         trace.received(&segment(2, 0), Time(3));
         assert_eq!((trace.packets.len(), trace.beyond_limit), (1, 1));
         assert_eq!(trace.packets[0].received, Time::NEVER);
+    }
+
+    #[test]
+    fn both_ways_tell_data_answers_and_acknowledgements_of_one_number_apart() {
+        let mut trace = Trace::of(&[0, 1], 2, 10);
+        trace.both_ways = true;
+        let back = |kind| {
+            let owner = Owner { flow: 1, slot: 0, src: 0, dst: 1, mark: 0 };
+            owner.packet(Direction::Reverse, kind, Mark::Plain, 7)
+        };
+        for (packet, at) in [(segment(7, 0), 1), (back(Kind::Ack), 2), (back(Kind::Data), 3)] {
+            trace.sent(&packet, Time(at));
+            trace.queued(&packet, 0, Time(at + 10));
+        }
+        let mut answer = back(Kind::Data);
+        answer.arrival = Time(13);
+        trace.departed(&answer, 0, Time(20));
+        trace.received(&answer, Time(30));
+        let rows: Vec<_> = trace.packets.iter().map(|row| (row.back, row.departed, row.received)).collect();
+        let never = Time::NEVER;
+        assert_eq!(rows, [(false, never, never), (true, never, never), (true, Time(20), Time(30))]);
     }
 
     #[test]

@@ -70,7 +70,9 @@ impl Cubic {
             self.plateau_s = cube_root((self.peak - cwnd) / SCALE);
         }
         let elapsed = now.saturating_sub(self.epoch).as_secs_f64();
-        let window = |t: f64| SCALE * (t - self.plateau_s).powi(3) + self.peak;
+        // `powi` calls a function of the compiler on some machines; this is the same product.
+        let cube = |x: f64| x * x * x;
+        let window = |t: f64| SCALE * cube(t - self.plateau_s) + self.peak;
         // 4.3: alpha makes a Reno flow with this beta as fast as one with 1 and 1/2, up to the old window.
         let alpha = if self.reno < self.prior { 3.0 * (1.0 - BETA) / (1.0 + BETA) } else { 1.0 };
         self.reno += alpha / cwnd;

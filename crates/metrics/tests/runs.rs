@@ -1,0 +1,173 @@
+//! What is measured of whole runs, against what the simulator itself counted and against what must come out.
+
+#[path = "../../netsim/tests/dumbbell/mod.rs"]
+mod dumbbell;
+
+use dumbbell::{datagrams, go, ms, transfer, wired};
+use metrics::{CaptureFacts, Facts, Kind, Mechanism, ProbeName, Ran, figures, idle_rtt, kinds, mechanisms, waits};
+use netsim::{Control, FlowSpec, Output, Probe, Run};
+use qdisc::Limit;
+use units::Time;
+
+/// Four downloads without end and a short transfer each 200 ms, everything traced.
+fn busy(discipline: &str) -> (Run, Vec<FlowSpec>, Output) {
+    let mut run = wired(discipline);
+    run.duration = ms(20_000);
+    run.trace_drops = true;
+    run.trace_limit = 1_000_000;
+    run.network.limit = Limit::Packets(100);
+    let mut flows: Vec<FlowSpec> = (0..4).map(|src| FlowSpec { src, ..transfer(Time::ZERO, 1 << 40) }).collect();
+    flows.extend((0..80).map(|n| FlowSpec { src: 4, dst: 1, ..transfer(ms(2_000 + 200 * n), 20_000) }));
+    // One that goes up, whose acknowledgements are in the downward queue.
+    flows.push(FlowSpec { src: 2, dst: 2, up: true, ..transfer(ms(18_000), 3_000_000) });
+    run.traced = (0..flows.len() as u32).collect();
+    let output = netsim::run_both_ways(&run, &flows, &Control::default()).expect("valid and not cancelled");
+    (run, flows, output)
+}
+
+fn found(run: &Run, flows: &[FlowSpec], output: &Output) -> (Vec<Kind>, Vec<Mechanism>) {
+    let facts = Facts::default();
+    let ran = Ran { run, flows, output, facts: &facts };
+    let kinds = kinds(&ran, &[]).expect("no facts");
+    let mechanisms = mechanisms(&ran, &kinds).expect("no facts");
+    (kinds, mechanisms)
+}
+
+fn ids(mechanisms: &[Mechanism]) -> Vec<(&str, &str)> {
+    mechanisms.iter().map(|one| (one.id, one.direction)).collect()
+}
+
+#[test]
+fn waits_add_up_to_what_the_simulator_counted() {
+    for discipline in ["fifo", "fq_codel", "las", "lfq", "efd", "pie"] {
+        let (run, flows, output) = busy(discipline);
+        assert_eq!(output.counters.beyond_trace, 0);
+        let (kinds, _) = found(&run, &flows, &output);
+        let facts = Facts::default();
+        let found = waits(&Ran { run: &run, flows: &flows, output: &output, facts: &facts }, &kinds, false);
+        for kind in [Kind::Short, Kind::Long] {
+            // Data of what goes down, acknowledgements of what goes up.
+            let own = || output.records.iter().zip(&kinds).filter(|(_, one)| **one == kind).map(|(record, _)| record);
+            let counted: u64 = own().map(|record| record.queue_delay.sum_ns).sum();
+            let packets: u64 = own().map(|record| record.queue_delay.packets).sum();
+            let place = kind.place();
+            assert_eq!((found.packets[place], found.wait_ns[place]), (packets, counted), "{discipline}, {kind:?}");
+            let row: u64 = found.for_ns[place].iter().sum();
+            assert_eq!(row + found.other_ns[place], counted, "{discipline}, {kind:?}");
+            // A link that always sends while a packet waits leaves nothing else but the rounding of times of packets in a
+            // row, less than a nanosecond each.
+            assert!(found.other_ns[place] <= packets * 300, "{discipline}, {kind:?}: {}", found.other_ns[place]);
+        }
+        let seconds = found.seconds();
+        let (short, long) = (Kind::Short.place(), Kind::Long.place());
+        // Nine tenths of the bytes are those of the long ones: most of what anybody waits for.
+        assert!(seconds[long][long] > seconds[long][short]);
+        if ["las", "lfq", "efd"].contains(&discipline) {
+            assert!(seconds[short][long] * 4.0 < seconds[long][long], "{discipline}: {seconds:?}");
+        }
+    }
+}
+
+#[test]
+fn in_one_queue_short_and_long_wait_alike_and_lose_at_its_tail() {
+    let (run, flows, output) = busy("fifo");
+    let (kinds, found) = found(&run, &flows, &output);
+    assert_eq!(ids(&found)[..2], [("one-queue", "down"), ("drops-at-the-tail", "down")], "{found:?}");
+    let lost: f64 = found[1].values.iter().filter(|(name, _)| name.starts_with("lost_")).map(|(_, lost)| lost).sum();
+    assert_eq!(lost, output.counters.drops as f64);
+    assert!(found[1].sentence.contains(&format!("{} packets (", output.counters.drops)), "{}", found[1].sentence);
+    let hit = flows.iter().zip(&output.records).zip(&kinds);
+    let hit = hit.filter(|((_, record), kind)| **kind == Kind::Short && record.timeouts > 0).count();
+    let told = found.iter().find(|one| one.id == "timeouts").map_or(0.0, |one| one.values[0].1);
+    assert_eq!(told, hit as f64);
+}
+
+#[test]
+fn disciplines_by_size_and_by_turns_let_short_transfers_pass() {
+    for (discipline, id) in
+        [("las", "short-first"), ("efd", "short-first"), ("fq_codel", "own-queue"), ("lfq", "own-queue")]
+    {
+        let (run, flows, output) = busy(discipline);
+        let (_, found) = found(&run, &flows, &output);
+        let first = &found[0];
+        let family =
+            qdisc::disciplines::specs().iter().find(|spec| spec.id == discipline).map(|spec| spec.family.name());
+        assert_eq!(first.id, id, "{discipline} ({family:?}): {found:?}");
+        assert_eq!(first.page, format!("disciplines/{discipline}"));
+    }
+}
+
+#[test]
+fn a_codel_drops_early_and_a_full_buffer_pushes_out() {
+    let (run, flows, output) = busy("codel");
+    let (_, early) = found(&run, &flows, &output);
+    assert!(ids(&early).contains(&("drops-early", "down")), "{early:?}");
+    let (run, flows, output) = busy("las");
+    let (_, pushed) = found(&run, &flows, &output);
+    assert!(ids(&pushed).contains(&("drops-pushed-out", "down")), "{pushed:?}");
+}
+
+#[test]
+fn of_a_link_that_is_never_full_only_that_is_told() {
+    let mut run = wired("fifo");
+    run.duration = ms(10_000);
+    run.trace_drops = true;
+    let flows: Vec<FlowSpec> = (0..5).map(|n| transfer(ms(1_000 * n), 20_000)).collect();
+    let output = go(&run, &flows);
+    let (_, found) = found(&run, &flows, &output);
+    assert_eq!(ids(&found), [("link-idle", "down")], "{found:?}");
+    assert_eq!(found[0].values, [("peak_utilisation", output.counters.peak_utilisation)]);
+}
+
+#[test]
+fn a_way_up_that_is_full_delays_the_acknowledgements() {
+    let mut run = wired("fifo");
+    run.duration = ms(20_000);
+    let upload = FlowSpec { up: true, ..transfer(Time::ZERO, 1 << 40) };
+    let flows = [upload, FlowSpec { src: 1, dst: 1, ..transfer(ms(5_000), 50_000) }];
+    let output = go(&run, &flows);
+    let (_, found) = found(&run, &flows, &output);
+    assert!(ids(&found).contains(&("slow-acknowledgements", "up")), "{found:?}");
+}
+
+#[test]
+fn figures_have_the_probes_at_the_head_of_the_list() {
+    let mut run = wired("fifo");
+    run.duration = ms(10_000);
+    run.probes = vec![Probe { flow: 0, echo: true }];
+    let ping = datagrams(Time::ZERO, 3, 90, 64, ms(100));
+    let flows = [ping, FlowSpec { src: 1, dst: 1, ..transfer(ms(500), 50_000) }];
+    let output = go(&run, &flows);
+    let facts = Facts { probes: vec![ProbeName::Ping], ..Facts::default() };
+    let ran = Ran { run: &run, flows: &flows, output: &output, facts: &facts };
+    let idle = idle_rtt(&run, &flows[0]).expect("valid");
+    // 64 bytes over 10 Mb/s and two links of 100 Mb/s, and three links of 1 ms, there and back.
+    let expected = 2 * (3_000_000 + 51_200 + 2 * 5_120);
+    assert_eq!(idle, Some(Time(expected)));
+    let found = figures(&ran, idle).expect("facts that fit");
+    let measured = found.ping.expect("pings");
+    assert_eq!((measured.probes, measured.loss, measured.grade), (90, 0.0, "A+"));
+    assert_eq!(found.short.expect("one").flows, 1);
+    assert_eq!(found.transfers.expect("one").down[1].times.flows, 1);
+    assert!(found.call.is_none() && found.pages.is_none() && found.video.is_none());
+    assert_eq!(kinds(&ran, &[]), Ok(vec![Kind::Ping, Kind::Short]));
+}
+
+#[test]
+fn facts_that_do_not_fit_are_refused_in_one_line() {
+    let run = wired("fifo");
+    let flows = [transfer(Time::ZERO, 1000), transfer(Time::ZERO, 1000)];
+    let output = go(&run, &flows);
+    let refused = |facts: &Facts| {
+        let ran = Ran { run: &run, flows: &flows, output: &output, facts };
+        figures(&ran, None).expect_err("a fact that does not fit").to_string()
+    };
+    let capture = |calls: Vec<u32>| CaptureFacts { clients: vec![0, 0], connections: vec![0, 1], calls };
+    let with = |calls| Facts { capture: Some(capture(calls)), ..Facts::default() };
+    assert_eq!(refused(&with(vec![2])), "facts: calls: row 2: must be below 2, the number of flows");
+    assert_eq!(refused(&with(vec![1])), "facts: calls: row 1: must be traced in the run");
+    let facts = Facts { groups: vec![0], ..Facts::default() };
+    assert_eq!(refused(&facts), "facts: groups has 1 values: must be one for each of 2 flows");
+    let facts = Facts { probes: vec![ProbeName::Ping; 3], ..Facts::default() };
+    assert_eq!(refused(&facts), "facts: probes = 3: must be at most the 2 flows");
+}

@@ -1,0 +1,145 @@
+//! What the captured link did to its packets, so that a replay can leave it out.
+//!
+//! The rules are those of `mayfly.workload.captured_link`. What does not depend on the rates is found once.
+
+mod carried;
+mod queue;
+mod shared;
+
+use capture::{Connection, Protocol, Volume};
+
+use crate::ends::Ends;
+pub(crate) use crate::link::carried::{BUSY, FULL, Load};
+use crate::link::carried::{Carried, NEAR_S};
+pub(crate) use crate::link::queue::Queue;
+use crate::link::queue::window_of;
+use crate::link::shared::{Met, Side};
+use crate::numbers::{mean_median, seconds};
+use crate::replay::Rates;
+
+/// A queue is shared where the median handshake on a full link waits for so many packets.
+const SHARED_PACKETS: f64 = 5.0;
+/// Bits of a full packet.
+pub(crate) const PACKET_BITS: f64 = 8.0 * 1500.0;
+
+/// What the capture tells of its link, whatever its rates.
+#[derive(Clone, Debug)]
+pub(crate) struct Tap {
+    /// Least round-trip time between the tap and each address.
+    bases_s: Vec<Option<f64>>,
+    /// Down and up.
+    carried: [Carried; 2],
+    peak_bps: [f64; 2],
+    /// Of each TCP connection: what its SYN waited, and what the link carried down and up about that time.
+    shakes: Vec<(f64, [Load; 2])>,
+    /// Near and far.
+    sides: [Side; 2],
+    /// Their queues where each flow has a queue of its own.
+    own_queues: [Queue; 2],
+}
+
+/// The link at some rates.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    /// Of each address, without the queue that all share.
+    pub(crate) bases_s: Vec<Option<f64>>,
+    /// Near and far.
+    pub(crate) queues: [Queue; 2],
+    /// Down and up; where the capture carries more in a second, the link had more.
+    pub(crate) rates_bps: [f64; 2],
+}
+
+impl Tap {
+    /// Of the volumes of a capture; `near` tells of each address whether it is on the near side.
+    pub(crate) fn of(connections: &[Connection], volumes: &[Volume], ends: &Ends, near: &[bool]) -> Tap {
+        let bases_s = least_round_trips(connections, ends);
+        let is_near = |volume: &Volume| near[ends.sender(volume.connection as usize, volume.from_opener) as usize];
+        let carried = [false, true].map(|up| Carried::of(volumes.iter().filter(|one| is_near(one) == up)));
+        let met = |volume: &Volume| {
+            let address = ends.sender(volume.connection as usize, volume.from_opener);
+            bases_s[address as usize]?;
+            Some(Met { at_s: seconds(volume.start_ns), taken_s: seconds(volume.rtt_ns?), address })
+        };
+        let sides = [true, false].map(|side| {
+            let own: Vec<Met> = volumes.iter().filter(|one| is_near(one) == side).filter_map(met).collect();
+            Side::of(own, &bases_s, &carried)
+        });
+        let shakes = (0..)
+            .zip(connections)
+            .filter(|(_, one)| one.protocol == Protocol::Tcp)
+            .filter_map(|(row, one): (usize, _)| {
+                let base_s = bases_s[ends.responder[row] as usize]?;
+                let waited_s = seconds(one.handshake?.to_responder_ns) - base_s;
+                let start_s = seconds(one.start_ns);
+                Some((waited_s, [0, 1].map(|way: usize| carried[way].between(start_s - NEAR_S, start_s + NEAR_S))))
+            })
+            .collect();
+        let own_queues = [0, 1].map(|side: usize| sides[side].queue(&bases_s, false));
+        Tap { peak_bps: [0, 1].map(|way: usize| carried[way].peak_bps()), bases_s, carried, shakes, sides, own_queues }
+    }
+
+    /// Most that each direction carried in a second.
+    pub(crate) fn peak_bps(&self) -> Rates {
+        Rates { down: self.peak_bps[0], up: self.peak_bps[1] }
+    }
+
+    /// What one direction carried from one time to another.
+    pub(crate) fn between(&self, up: bool, start_s: f64, end_s: f64) -> Load {
+        self.carried[usize::from(up)].between(start_s, end_s)
+    }
+
+    /// Window of the queues that an instant is in.
+    pub(crate) fn window(at_s: f64) -> i64 {
+        window_of(at_s)
+    }
+
+    /// The link at some rates.
+    pub(crate) fn link(&self, rates: Rates) -> Link {
+        let rates_bps = [rates.down.max(self.peak_bps[0]), rates.up.max(self.peak_bps[1])];
+        if !self.is_shared(rates_bps) {
+            return Link { bases_s: self.bases_s.clone(), queues: self.own_queues.clone(), rates_bps };
+        }
+        let mut bases_s = self.bases_s.clone();
+        for side in &self.sides {
+            side.without_shared_queue(&mut bases_s, rates_bps);
+        }
+        let queues = [0, 1].map(|side: usize| self.sides[side].queue(&bases_s, true));
+        Link { bases_s, queues, rates_bps }
+    }
+
+    /// Whether connections that begin on a full link wait.
+    fn is_shared(&self, rates_bps: [f64; 2]) -> bool {
+        let longest = |way: usize| {
+            let full = self.shakes.iter().filter(|(_, loads)| loads[way].is_at_least(FULL, rates_bps[way]));
+            let waited_s = mean_median(&mut full.map(|&(waited_s, _)| waited_s).collect::<Vec<_>>());
+            waited_s.map_or(0.0, |waited_s| waited_s * rates_bps[way] / PACKET_BITS)
+        };
+        longest(0).max(longest(1)) > SHARED_PACKETS
+    }
+}
+
+impl Link {
+    /// What packets to one side of the tap waited, there and back, in a window; 0 where nothing tells, s.
+    pub(crate) fn queue_at(&self, window: i64, near: bool) -> f64 {
+        self.queues[usize::from(!near)].at(window)
+    }
+}
+
+/// Least round-trip time between the tap and each address that any TCP connection tells.
+fn least_round_trips(connections: &[Connection], ends: &Ends) -> Vec<Option<f64>> {
+    let mut bases_s: Vec<Option<f64>> = vec![None; ends.addresses.len()];
+    for (row, one) in connections.iter().enumerate().filter(|(_, one)| one.protocol == Protocol::Tcp) {
+        let handshake = one.handshake;
+        let told = [
+            (ends.opener[row], handshake.map(|times| times.to_opener_ns), one.from_responder.data_ack.least_ns()),
+            (ends.responder[row], handshake.map(|times| times.to_responder_ns), one.from_opener.data_ack.least_ns()),
+        ];
+        for (address, shaken_ns, acked_ns) in told {
+            let Some(least_ns) = shaken_ns.into_iter().chain(acked_ns).min().filter(|&ns| ns >= 0) else { continue };
+            let base_s = &mut bases_s[address as usize];
+            let least_s = seconds(least_ns);
+            *base_s = Some(base_s.map_or(least_s, |known_s| known_s.min(least_s)));
+        }
+    }
+    bases_s
+}

@@ -1,0 +1,295 @@
+//! Trains with what their sides add to the time that the path takes, without what the captured link did.
+//!
+//! The rules are those of `mayfly.workload.apps`.
+
+use capture::Train;
+
+use crate::ends::Ends;
+use crate::link::{BUSY, FULL, Link, Load, PACKET_BITS, Tap};
+use crate::numbers::{Sum, in_ns, median, seconds};
+use crate::paths::Path;
+
+/// What an end waits at most for data on which its acknowledgement can ride (Linux), s.
+const DELAYED_ACK_S: f64 = 0.04;
+/// Least retransmission timeout (Linux), s.
+const LEAST_RTO_S: f64 = 0.2;
+/// What the repair of a lost end of a flight takes at most, twice doubled, s.
+const LONGEST_REPAIR_S: f64 = 2.0;
+/// Of the trains of a host on an idle link, those that come after a pause of its own: from this share on it pauses.
+const PAUSING: f64 = 0.05;
+/// What one end says while the other goes on has no more segments than this, or it is part of a conversation.
+const ASIDE_SEGMENTS: u64 = 3;
+/// What is not more than this share of the queue is not told from its changes ...
+const QUEUE_CHANGES: f64 = 0.25;
+/// ... and this, s: no wait.
+const LEAST_WAIT_S: f64 = 0.002;
+
+/// A train as captured, and what the link carried meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    connection: u32,
+    from_opener: bool,
+    near: bool,
+    lost: bool,
+    address: u32,
+    bytes: u64,
+    start_s: f64,
+    end_s: f64,
+    warm_up_s: f64,
+    theoretical_s: Option<f64>,
+    heard_s: Option<f64>,
+    window: i64,
+    meanwhile: Load,
+    before: Load,
+}
+
+/// A train of the replay.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) connection: u32,
+    pub(crate) from_opener: bool,
+    pub(crate) bytes: u64,
+    pub(crate) wait_ns: u64,
+    pub(crate) pace_ns: u64,
+    pub(crate) start_s: f64,
+    pub(crate) end_s: f64,
+}
+
+/// The trains of a capture.
+pub(crate) fn pieces(trains: &[Train], paths: &[Path], ends: &Ends, near: &[bool], tap: &Tap) -> Vec<Piece> {
+    let piece = |train: &Train| {
+        let connection = train.connection as usize;
+        let address = ends.sender(connection, train.from_opener);
+        let near = near[address as usize];
+        let (start_s, end_s, warm_up_s) = (seconds(train.start_ns), seconds(train.end_ns), seconds(train.warm_up_ns));
+        Piece {
+            connection: train.connection as u32,
+            from_opener: train.from_opener,
+            near,
+            lost: paths[connection].lost[usize::from(!train.from_opener)],
+            address,
+            bytes: train.bytes,
+            start_s,
+            end_s,
+            warm_up_s,
+            theoretical_s: train.theoretical_ns.map(seconds),
+            heard_s: train.heard_ns.map(seconds),
+            window: Tap::window(start_s),
+            meanwhile: tap.between(near, start_s, end_s),
+            before: tap.between(near, start_s - warm_up_s, start_s),
+        }
+    };
+    trains.iter().map(piece).collect()
+}
+
+/// A train on its way to a step of a script.
+#[derive(Clone, Copy, Debug)]
+struct Part<'a> {
+    piece: &'a Piece,
+    path: &'a Path,
+    /// Whether the train before, if there is one, is of the same side.
+    same: Option<bool>,
+    warm_up_s: f64,
+    own_s: f64,
+    whole_s: f64,
+    own_queue_s: f64,
+    whole_queue_s: f64,
+    rate_bps: f64,
+    end_s: f64,
+    bytes: u64,
+    theoretical_s: Sum,
+    busy: bool,
+    full_before: bool,
+    lost: bool,
+    pauses: bool,
+}
+
+/// The trains of the replay over a captured link, by connection and time.
+pub(crate) fn steps(pieces: &[Piece], paths: &[Path], ends: &Ends, link: &Link, mss: u64) -> Vec<Step> {
+    let mut parts = Vec::with_capacity(pieces.len());
+    for own in pieces.chunk_by(|first, second| first.connection == second.connection) {
+        without_asides(own, paths, ends, link, mss, &mut parts);
+    }
+    mark_pauses(&mut parts, ends);
+    let parts = without_flights(parts);
+    let usual_s = usual(&parts, ends);
+    parts.iter().map(|part| part.step(usual_s[part.piece.address as usize], mss)).collect()
+}
+
+/// Adds the trains of a connection without what one end says while the other goes on: a few bytes that nobody waits for.
+///
+/// An end that had not acknowledged all when it spoke was not asked; and one that goes on sooner than an answer could have
+/// come was not answered.
+fn without_asides<'a>(
+    own: &'a [Piece],
+    paths: &'a [Path],
+    ends: &Ends,
+    link: &Link,
+    mss: u64,
+    parts: &mut Vec<Part<'a>>,
+) {
+    let mut before: Option<&Piece> = None;
+    for (place, piece) in own.iter().enumerate() {
+        let (last, next) = (place.checked_sub(1).map(|last| &own[last]), own.get(place + 1));
+        let path = &paths[piece.connection as usize];
+        let unasked = piece.heard_s.is_none() && last.is_some_and(|last| last.from_opener != piece.from_opener);
+        let too_soon = last.zip(next).is_some_and(|(last, next)| {
+            next.from_opener != piece.from_opener
+                && last.from_opener == next.from_opener
+                && next.warm_up_s < own_s(next, path, ends, link)
+        });
+        if (unasked || too_soon) && piece.bytes <= ASIDE_SEGMENTS * mss {
+            continue;
+        }
+        let same = before.map(|before| before.from_opener == piece.from_opener);
+        let warm_up_s = match before {
+            Some(before) if before.from_opener == piece.from_opener => piece.start_s - before.end_s,
+            _ => piece.warm_up_s,
+        };
+        let own_queue_s = link.queue_at(piece.window, piece.near);
+        let rate_bps = link.rates_bps[usize::from(piece.near)];
+        let mut theoretical_s = Sum::default();
+        piece.theoretical_s.into_iter().for_each(|ideal_s| theoretical_s.add(ideal_s));
+        parts.push(Part {
+            piece,
+            path,
+            same,
+            warm_up_s,
+            own_s: own_s(piece, path, ends, link),
+            whole_s: to_opener_s(piece, path, ends, link) + to_responder_s(piece, path, ends, link),
+            own_queue_s,
+            // A round trip of a sender's own data has the queues of both sides of the tap in it.
+            whole_queue_s: own_queue_s + link.queue_at(piece.window, !piece.near),
+            rate_bps,
+            end_s: piece.end_s,
+            bytes: piece.bytes,
+            theoretical_s,
+            busy: piece.meanwhile.is_at_least(BUSY, rate_bps),
+            full_before: piece.before.is_at_least(FULL, rate_bps),
+            lost: piece.lost,
+            pauses: false,
+        });
+        before = Some(piece);
+    }
+}
+
+fn to_opener_s(piece: &Piece, path: &Path, ends: &Ends, link: &Link) -> f64 {
+    link.bases_s[ends.opener[piece.connection as usize] as usize].unwrap_or(path.to_opener_s)
+}
+
+fn to_responder_s(piece: &Piece, path: &Path, ends: &Ends, link: &Link) -> f64 {
+    link.bases_s[ends.responder[piece.connection as usize] as usize].unwrap_or(path.to_responder_s)
+}
+
+/// Between the tap and the sender of a train, there and back.
+fn own_s(piece: &Piece, path: &Path, ends: &Ends, link: &Link) -> f64 {
+    if piece.from_opener { to_opener_s(piece, path, ends, link) } else { to_responder_s(piece, path, ends, link) }
+}
+
+/// Marks the trains of hosts that pause on an idle link, too.
+fn mark_pauses(parts: &mut [Part<'_>], ends: &Ends) {
+    let mut counts = vec![(0_u64, 0_u64); ends.addresses.len()];
+    for part in parts.iter().filter(|part| !part.full_before && !part.busy) {
+        let paused = part.same == Some(true) && part.warm_up_s > part.whole_s + LEAST_RTO_S;
+        let (pauses, idle) = &mut counts[part.piece.address as usize];
+        *pauses += u64::from(paused);
+        *idle += 1;
+    }
+    for part in parts {
+        let (pauses, idle) = counts[part.piece.address as usize];
+        part.pauses = pauses as f64 > PAUSING * idle as f64;
+    }
+}
+
+/// Trains of one side in a row that were flights of one train are one: between them nothing but a round trip passed.
+fn without_flights(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+    let mut whole: Vec<Part<'_>> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match whole.last_mut() {
+            Some(held) if part.same == Some(true) && part.went_on_s() <= 0.0 => {
+                held.end_s = held.end_s.max(part.end_s);
+                held.bytes = held.bytes.saturating_add(part.bytes);
+                part.piece.theoretical_s.into_iter().for_each(|ideal_s| held.theoretical_s.add(ideal_s));
+                held.busy |= part.busy;
+                held.lost |= part.lost;
+            }
+            _ => whole.push(part),
+        }
+    }
+    whole
+}
+
+/// Of each address, what its trains mostly took since they were heard; 0 where nothing tells, s.
+fn usual(parts: &[Part<'_>], ends: &Ends) -> Vec<f64> {
+    let mut heard_s: Vec<Vec<f64>> = vec![Vec::new(); ends.addresses.len()];
+    for part in parts {
+        heard_s[part.piece.address as usize].extend(part.piece.heard_s);
+    }
+    heard_s.iter_mut().map(|own| median(own).unwrap_or(0.0)).collect()
+}
+
+/// A wait as far as it is more than a queue that changes.
+fn told(wait_s: f64, queue_s: f64) -> f64 {
+    if wait_s > QUEUE_CHANGES * queue_s + LEAST_WAIT_S { wait_s } else { 0.0 }
+}
+
+impl Part<'_> {
+    /// How long a side paused that had all acknowledged.
+    ///
+    /// Behind a full link the end of a flight may have been lost, of which nothing is seen but the time until it comes
+    /// again: of a host that pauses on an idle link, too, it is a pause.
+    fn went_on_s(&self) -> f64 {
+        let wait_s = told(self.warm_up_s - self.whole_s - self.whole_queue_s, self.whole_queue_s);
+        if self.full_before && wait_s < LONGEST_REPAIR_S && !self.pauses { 0.0 } else { wait_s }
+    }
+
+    /// Since its side acknowledged what the train answers, 0 where that is not known.
+    ///
+    /// An answer whose packets were all lost comes a timeout late, and nothing of the connection tells: where the link is
+    /// busy and the same host mostly answers sooner, it is that.
+    fn answered_at_once_s(&self, usual_s: f64) -> f64 {
+        // Behind its acknowledgement an answer has its own transmission.
+        let heard_s = (self.piece.heard_s.unwrap_or(0.0) - PACKET_BITS / self.rate_bps).max(0.0);
+        let lost = heard_s >= LEAST_RTO_S && self.full_before && usual_s < LEAST_RTO_S / 4.0;
+        if lost { usual_s } else { heard_s }
+    }
+
+    fn wait_s(&self, usual_s: f64) -> f64 {
+        let path = self.path;
+        match self.same {
+            // The queue of the handshake is in the parts of the connection's own handshake.
+            None => {
+                let handshake_s = path.to_opener_s + path.to_responder_s;
+                let answer_s = if self.piece.from_opener { 0.0 } else { path.to_responder_s };
+                path.setup_s.unwrap_or(0.0) - handshake_s - answer_s
+            }
+            Some(true) => self.went_on_s(),
+            // An end that answers at once acknowledges with the answer; one that thinks has acknowledged before, some time
+            // late.
+            Some(false) => {
+                let heard_s = self.answered_at_once_s(usual_s);
+                let late_s = told(self.warm_up_s - self.own_s - self.own_queue_s - heard_s, self.own_queue_s);
+                match self.piece.heard_s {
+                    None => late_s,
+                    Some(_) => heard_s + late_s.min(DELAYED_ACK_S),
+                }
+            }
+        }
+    }
+
+    fn step(&self, usual_s: f64, mss: u64) -> Step {
+        let lasted_s = self.end_s - self.piece.start_s;
+        let gaps = self.bytes.div_ceil(mss).saturating_sub(1);
+        let sent_s = 8.0 * self.bytes as f64 / self.rate_bps;
+        let slow = lasted_s > self.theoretical_s.value() + sent_s && gaps > 0 && !self.busy && !self.lost;
+        Step {
+            connection: self.piece.connection,
+            from_opener: self.piece.from_opener,
+            bytes: self.bytes,
+            wait_ns: in_ns(self.wait_s(usual_s)),
+            pace_ns: if slow { in_ns(lasted_s / gaps as f64) } else { 0 },
+            start_s: self.piece.start_s,
+            end_s: self.end_s,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+"""The command ``mayfly explore``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def explore(
+    captures: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="CAPTURE", help="What the page can open by name: pcap or pcapng, .gz and .zst too"),
+    ] = None,
+    internal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CIDR", help="Network on the near side of the captures; repeatable; inferred if absent"),
+    ] = None,
+    port: Annotated[int, typer.Option(metavar="N", help="Of the local server; 0 finds a free one")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page, or print its address")] = True,
+) -> None:
+    """Play with a congested link in the browser."""
+    from mayfly.explore.server import serve, serving
+
+    serve(serving(captures or (), port=port, internal=internal or ()), browser)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly explore captures/office.pcap.gz --internal 10.10.0.0/24")(explore)

@@ -1,0 +1,166 @@
+"""The engine of the page against the commands that a user would type in its place."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from mayfly import _native
+from mayfly.comparison.comparison import run
+from mayfly.comparison.whatif import whatif
+from mayfly.explore.catalogue import PRESETS
+from mayfly.explore.documents import preset, template, text
+from mayfly.scenario.scenario import load_scenario
+
+ROOT = Path(__file__).parents[2]
+FIGURES = ("short", "long", "ping", "call", "pages", "downloads", "uploads")
+
+
+@pytest.fixture(scope="module")
+def engine():
+    found = _native.Explorer()
+    for name in PRESETS:
+        found.load(text(preset(name)))
+    return found
+
+
+def outcome(engine, **request):
+    return json.loads(engine.run(json.dumps(request)))
+
+
+def link(rate_bps, up_bps=None, packets=300, rtt_s=None):
+    return {"rate_bps": rate_bps, "reverse_rate_bps": up_bps, "buffer": {"packets": packets}, "rtt_s": rtt_s}
+
+
+def assert_alike(found, expected, where=""):
+    """Equal up to the rounding of sums; what is null is null in both."""
+    if isinstance(expected, dict):
+        for key, value in expected.items():
+            assert_alike(found[key], value, f"{where}.{key}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for place, (one, other) in enumerate(zip(found, expected, strict=True)):
+            assert_alike(one, other, f"{where}[{place}]")
+    elif isinstance(expected, float):
+        assert found is not None and math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-9), (where, found, expected)
+    else:
+        assert found == expected, where
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("discipline", ["fifo", "lfq"])
+def test_a_preset_gives_the_figures_of_mayfly_simulate(engine, name, discipline):
+    scenario = load_scenario(
+        name, {"network.rate": "15mbit", "network.reverse_rate": "6mbit", "network.buffer": 200, "network.delay": "18ms"}
+    )
+    own = scenario.network
+    rtt_s = 2 * (own.delay + own.access_delay + own.exit_delay)
+    found = outcome(engine, workload=name, link=link(15_000_000, 6_000_000, 200, rtt_s), discipline={"id": discipline})
+    users = run(scenario, discipline).summary["disciplines"][0]["users"]
+    for figure in FIGURES:
+        assert_alike(found["figures"][figure], users[figure], figure)
+
+
+@pytest.mark.parametrize("rtt", [None, "60ms"])
+def test_a_capture_gives_the_figures_of_mayfly_whatif(rtt):
+    capture = ROOT / "captures/office.pcap.gz"
+    engine = _native.Explorer()
+    options = {"internal": ["10.10.0.0/24"], "template": template()}
+    engine.open("office.pcap.gz", capture.read_bytes(), json.dumps(options))
+    asked = link(10_000_000, rtt_s=None if rtt is None else 0.06)
+    told = whatif(
+        capture, "10mbit", 300, internal=["10.10.0.0/24"], disciplines="fifo,lfq", rtt=rtt, overrides={"replications": 1}
+    )
+    for row in told.summary["disciplines"]:
+        found = outcome(engine, workload="office.pcap.gz", link=asked, discipline={"id": row["id"]})
+        for figure in FIGURES:
+            assert_alike(found["figures"][figure], row["users"][figure], f"{row['id']}.{figure}")
+
+
+ATTACKS = {
+    "spaced": ({"rate": "5mbit", "users": 1, "group": "attacker"}, None),
+    "new-addresses": ({"rate": "5mbit", "renew": 10, "renew_hosts": True, "users": 1, "group": "attacker"}, None),
+    "split": (None, {"size": "5MB", "flows": 8, "start": "2s", "every": "10s", "users": 1, "group": "attacker"}),
+}
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+@pytest.mark.parametrize("discipline", ["fifo", "fq_codel"])
+def test_an_attack_is_a_source_of_the_scenario(engine, kind, discipline):
+    """What the engine adds is what the sources ``cbr`` and ``batch`` draw: the victims have the same figures."""
+    datagrams, transfers = ATTACKS[kind]
+    workload = {"cbr": [datagrams]} if datagrams else {"batch": [transfers]}
+    scenario = load_scenario("attack", {f"workload.{name}": value for name, value in workload.items()})
+    users = run(scenario, discipline).summary["disciplines"][0]["users"]
+    attack = {"kind": kind, "rate_bps": 5_000_000, "connections": 8}
+    asked = link(10_000_000, 10_000_000)
+    found = outcome(engine, workload="attack", link=asked, discipline={"id": discipline}, attack=attack)
+    for figure in FIGURES:
+        assert_alike(found["figures"][figure], users[figure], figure)
+    assert found["attacker"]["share"] > 0
+
+
+def test_an_attack_under_fifo_takes_more_than_its_share(engine):
+    attack = {"kind": "spaced", "rate_bps": 7_000_000, "connections": 1}
+    asked = {"workload": "attack", "link": link(10_000_000), "attack": attack}
+    fifo, fair = (outcome(engine, discipline={"id": name}, **asked)["attacker"] for name in ("fifo", "lfq"))
+    assert fifo["share"] > 2 * fifo["fair_share"]
+    assert fair["share"] < 1.25 * fair["fair_share"]
+
+
+def test_the_packets_are_those_of_the_time_asked_for(engine):
+    asked = {"workload": "office", "link": link(20_000_000), "discipline": {"id": "fifo"}}
+    found = outcome(engine, inside={"from_s": 2.0, "to_s": 2.5}, **asked)
+    packets = found["inside"]["packets"]
+    gone = [
+        min(filter(None, times), default=math.inf)
+        for times in zip(packets["received_ns"], packets["dropped_ns"], strict=True)
+    ]
+    assert all(sent < 2.5e9 for sent in packets["sent_ns"]) and all(left >= 2.0e9 for left in gone)
+    assert len(packets["flow"]) > 300 and set(packets["flow"]) == set(found["inside"]["flows"]["id"])
+    # Tracing changes nothing.
+    assert outcome(engine, **asked)["figures"] == found["figures"]
+    [down, up] = found["waits"]
+    assert down["direction"] == "down" and sum(down["packets"]) > 1000 and sum(up["packets"]) > 1000
+
+
+def test_the_same_request_gives_the_same_text(engine):
+    asked = json.dumps({"workload": "home", "link": link(30_000_000, 5_000_000), "discipline": {"id": "cake"}})
+    assert engine.run(asked) == engine.run(asked)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"workload": "nothing"}, "workload = nothing: must be loaded or opened first"),
+        ({"link": link(10)}, "link.rate_bps = 10: must be from 8 kbit/s to 100 Gbit/s"),
+        ({"link": link(10_000_000, packets=0)}, "link.buffer = 0 packets: must be from 1"),
+        ({"link": link(10_000_000, rtt_s=0.0)}, "link.rtt_s = 0: must be from 0.0001 to 10"),
+        ({"link": link(10_000_000, rtt_s=0.0005)}, "link.rtt_s = 0.0005: must be at least"),
+        ({"discipline": {"id": "nothing"}}, "nothing"),
+        ({"discipline": {"id": "efd", "options": {"threshold": "none"}}}, "threshold"),
+        ({"discipline": {"id": "efd", "options": {"threshold": []}}}, "must be text or a number"),
+        ({"attack": {"kind": "rude", "rate_bps": 1, "connections": 1}}, "attack.kind: unknown variant `rude`"),
+        ({"attack": {"kind": "split", "rate_bps": 5000, "connections": 0}}, "attack.connections = 0: must be from 1"),
+        ({"inside": {"from_s": 2, "to_s": 1}}, "inside = 2 to 1 s: must ascend"),
+        ({"more": 1}, "unknown field `more`"),
+    ],
+)
+def test_a_request_out_of_bounds_is_refused_in_one_line(engine, changed, told):
+    asked = {"workload": "office", "link": link(20_000_000), "discipline": {"id": "fifo"}} | changed
+    with pytest.raises(ValueError, match=r"^[^\n]*$") as refused:
+        engine.run(json.dumps(asked))
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 1}', "null"])
+def test_what_is_no_document_is_refused(engine, text):
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        engine.load(text)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"GET / HTTP/1.1\r\n\r\n", b"\x0a\x0d\x0d\x0a" * 8, b"\x1f\x8b\x08"])
+def test_what_is_no_capture_is_refused(content):
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        _native.Explorer().open("x.pcap", content, json.dumps({"internal": None, "template": template()}))
