@@ -1,7 +1,7 @@
 /** One sentence on top: which discipline is better, for whom, by how much. It says nothing that is not in the figures. */
 
 import type { Outcome } from "../engine/types";
-import { change, METRICS, shown, type Change, type Metric } from "./metrics";
+import { change, FILM_METRIC, METRICS, shown, type Change, type Metric } from "./metrics";
 
 export interface Column {
   label: string;
@@ -19,7 +19,7 @@ interface Told {
 const IDLE_SHARE = 0.02;
 
 function compare(first: Outcome, other: Outcome): Told[] {
-  return METRICS.flatMap((metric) => {
+  return [...METRICS, FILM_METRIC].flatMap((metric) => {
     const before = metric.value(first);
     const after = metric.value(other);
     if (before === null || after === null) return [];

@@ -114,7 +114,7 @@ export const FILM_METRIC: Metric = {
     const { video } = figures;
     return video ? `${video.streams} ${video.streams === 1 ? "film" : "films"}, ${video.stalls} ${video.stalls === 1 ? "stall" : "stalls"}` : "";
   },
-  phrase: null,
+  phrase: "films at a standstill",
 };
 
 export const ATTACK_METRIC: Metric = {

@@ -88,6 +88,14 @@ export function rateText(bps: number): string {
   return `${bps}bit`;
 }
 
+/** The same in whole numbers, as Mayfly itself writes commands: 9500kbit. */
+export function rateWords(bps: number): string {
+  for (const [factor, unit] of [[1e9, "gbit"], [1e6, "mbit"], [1e3, "kbit"]] as const) {
+    if (bps % factor === 0) return `${bps / factor}${unit}`;
+  }
+  return `${bps}bit`;
+}
+
 export function rttText(seconds: number): string {
   const us = tidy(seconds * 1e6);
   if (us % 1e6 === 0) return `${us / 1e6}s`;

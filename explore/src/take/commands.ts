@@ -2,7 +2,7 @@
 
 import type { Catalogue, Info } from "../engine/types";
 import { labelOf, linkShown, type Shown, type State } from "../state/state";
-import { bufferOf, limitText, rateText, rttText, type Limit } from "../state/units";
+import { bufferOf, limitText, rateWords, rttText, type Limit } from "../state/units";
 
 export interface Line {
   id: string;
@@ -56,8 +56,8 @@ function limitOf(shown: Shown, up: boolean): Limit {
 function network(shown: Shown, info: Info, fixed_rtt_s: number): Network {
   const rtt = shown.rtt_s ?? info.rtt_median_s ?? fixed_rtt_s;
   return {
-    rate: rateText(shown.rate_bps),
-    reverse_rate: rateText(shown.reverse_rate_bps ?? shown.rate_bps),
+    rate: rateWords(shown.rate_bps),
+    reverse_rate: rateWords(shown.reverse_rate_bps ?? shown.rate_bps),
     buffer: limitText(limitOf(shown, false)),
     reverse_buffer: limitText(limitOf(shown, true)),
     delay: rttText(Math.max(0, Math.round(((rtt - fixed_rtt_s) / 2) * 1e9) / 1e9)),
@@ -87,7 +87,7 @@ function ofPreset(state: State, info: Info, shown: Shown, labels: string[], cata
   const net = network(shown, info, preset.fixed_rtt_s);
   const values: Values = { ...net, scenario: preset.name, disciplines: labels.join(",") };
   const attack = state.attack && catalogue.attacks.find(({ id }) => id === state.attack?.kind);
-  const attackValues: Values = state.attack ? { rate: rateText(state.attack.rate_bps), connections: String(state.attack.connections) } : {};
+  const attackValues: Values = state.attack ? { rate: rateWords(state.attack.rate_bps), connections: String(state.attack.connections) } : {};
 
   let command = fill(template(catalogue, "compare"), values) + seedOption(state);
   let file = fill(preset.scenario, values).replace(/^disciplines = .*$/m, `disciplines = [${labels.map(pythonText).join(", ")}]`);
@@ -142,11 +142,11 @@ function fillLoose(text: string, values: Values): string {
 function ofCapture(state: State, info: Info, shown: Shown, labels: string[], catalogue: Catalogue): Line[] {
   const down = limitText(limitOf(shown, false));
   const up = limitText(limitOf(shown, true));
-  const rates = both(rateText(shown.rate_bps), rateText(shown.reverse_rate_bps ?? shown.rate_bps));
+  const rates = both(rateWords(shown.rate_bps), rateWords(shown.reverse_rate_bps ?? shown.rate_bps));
   const values: Values = {
     capture: shellWord(state.workload),
-    rate: rateText(shown.rate_bps),
-    reverse_rate: rateText(shown.reverse_rate_bps ?? shown.rate_bps),
+    rate: rateWords(shown.rate_bps),
+    reverse_rate: rateWords(shown.reverse_rate_bps ?? shown.rate_bps),
     buffer: "ms" in shown.limit ? limitText(shown.limit) : both(down, up),
     disciplines: labels.join(","),
   };
@@ -171,7 +171,7 @@ function ofCapture(state: State, info: Info, shown: Shown, labels: string[], cat
 function switchOn(state: State, shown: Shown, catalogue: Catalogue): Line[] {
   const limit = limitOf(shown, false);
   const packets = "packets" in limit ? limit.packets : Math.max(1, Math.round(("bytes" in limit ? limit.bytes : 1) / catalogue.packet_bytes));
-  const below = rateText(Math.round(shown.rate_bps * catalogue.below_the_link));
+  const below = rateWords(Math.round(shown.rate_bps * catalogue.below_the_link));
   const values: Values = {
     rate: below,
     below,

@@ -29,6 +29,7 @@ export function field<T>(options: FieldOptions<T>): Field<T> {
   const id = uniqueId("field");
   let steps = options.steps;
   let shown: T | null = null;
+  let written = "";
   const slider = h("input", {
     type: "range",
     id: `${id}-slider`,
@@ -57,7 +58,8 @@ export function field<T>(options: FieldOptions<T>): Field<T> {
       }
       tell(null);
       options.changed(parsed.value);
-      if (shown !== null) input.value = options.text(shown);
+      written = options.text(parsed.value);
+      input.value = written;
     },
     onkeydown: (event: KeyboardEvent) => {
       if (event.key === "Escape" && shown !== null) {
@@ -90,13 +92,12 @@ export function field<T>(options: FieldOptions<T>): Field<T> {
       if (value === null) return;
       slider.value = String(options.place(steps, value));
       slider.setAttribute("aria-valuetext", options.spoken(value));
-      // Not below somebody who types.
-      if (document.activeElement !== input || input.getAttribute("aria-invalid") === null) {
-        if (document.activeElement !== input || input.value !== options.text(value)) {
-          input.value = options.text(value);
-          tell(null);
-        }
-      }
+      // Not below somebody who types: only another value takes the place of the text.
+      const text = options.text(value);
+      if (text === written) return;
+      written = text;
+      input.value = text;
+      tell(null);
     },
     disable(disabled) {
       slider.disabled = disabled;

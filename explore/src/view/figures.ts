@@ -52,6 +52,7 @@ export function figures(app: App): View {
     if (wanted === built) return;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["focus"] : undefined;
     built = wanted;
+    table.style.setProperty("--columns", String(state.columns.length));
     columns = state.columns.map((_, place) => columnHead(app, place));
     head.replaceChildren(h("th", { scope: "col" }, h("span", { class: "unseen" }, "What users feel")), ...columns.map(({ root }) => root));
     for (const entry of rows) {

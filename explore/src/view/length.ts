@@ -9,7 +9,7 @@ import { bytesShown, three } from "../state/units";
 import { columnColour, columnDash } from "./colours";
 import { h } from "./dom";
 import type { View } from "./page";
-import { axis, uPlot } from "./plot";
+import { axis, FOOT_PX, uPlot } from "./plot";
 import { theme } from "./theme";
 
 const HEIGHT_PX = 280;
@@ -51,7 +51,7 @@ export function length(app: App): View {
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false } },
       scales: { x: { time: false } },
-      axes: [axis({ label: "time", format: (value) => `${three(value)} s` }), axis({ label: "waiting", format, size: 58 })],
+      axes: [axis({ label: "time", format: (value) => `${three(value)} s`, size: FOOT_PX }), axis({ label: "waiting", format, size: 58 })],
       series: [
         {},
         ...outcomes.map((_, column) => ({

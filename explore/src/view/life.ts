@@ -8,12 +8,12 @@ import { bytesShown, duration, three } from "../state/units";
 import { pageColour } from "./canvas";
 import { h, setText } from "./dom";
 import type { View } from "./page";
-import { axis, scaled, uPlot } from "./plot";
+import { axis, FOOT_PX, scaled, uPlot } from "./plot";
 
 /** What stands for a flow that never ends. */
 const ENDLESS_BYTES = 2 ** 40;
-const SEQUENCE_PX = 260;
-const WINDOW_PX = 170;
+const SEQUENCE_PX = 280;
+const WINDOW_PX = 190;
 
 export function life(app: App): View {
   const title = h("h2", { id: "life-title" }, "Life of a transfer");
@@ -104,7 +104,7 @@ export function life(app: App): View {
       legend: { show: false },
       cursor: { sync: { key: "life" }, drag: { x: false, y: false }, points: { show: false } },
       scales: { x: { time: false, range: () => range } },
-      axes: [axis({ label: "time in the run", format: clock }), axis({ label, format: three, size: 56 })],
+      axes: [axis({ label: "time in the run", format: clock, size: FOOT_PX }), axis({ label, format: three, size: 56 })],
       series: [{}, {}],
     });
     const above: uPlot.Options = {

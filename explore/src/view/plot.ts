@@ -6,12 +6,13 @@ import { pageColour } from "./canvas";
 export interface AxisOptions {
   label: string;
   format: (value: number) => string;
-  /** Least pixels between ticks. */
-  space?: number;
-  size?: number;
+  /** Room for the numbers, pixels. */
+  size: number;
+  /** Where lines and numbers are, instead of where uPlot puts them. */
+  splits?: number[];
 }
 
-export function axis({ label, format, space, size }: AxisOptions): uPlot.Axis {
+export function axis({ label, format, size, splits }: AxisOptions): uPlot.Axis {
   const muted = pageColour("--muted");
   const line = pageColour("--line");
   return {
@@ -22,16 +23,20 @@ export function axis({ label, format, space, size }: AxisOptions): uPlot.Axis {
     stroke: muted,
     grid: { stroke: line, width: 1 },
     ticks: { stroke: line, width: 1, size: 4 },
-    ...(space === undefined ? {} : { space }),
-    ...(size === undefined ? {} : { size }),
-    values: (_, splits) => (splits as (number | null)[]).map((value) => (value === null ? "" : format(value))),
+    size,
+    ...(splits === undefined ? {} : { splits: () => splits }),
+    values: (_, marks) => (marks as (number | null)[]).map((value) => (value === null ? "" : format(value))),
   };
 }
 
-/** Powers of ten alone get a label on a logarithmic axis. */
-export function decadesOnly(format: (value: number) => string): (value: number) => string {
-  return (value) => (value > 0 && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9 ? format(value) : "");
+/** The powers of ten of a range. */
+export function decades([from, to]: [number, number]): number[] {
+  const first = Math.round(Math.log10(from));
+  return Array.from({ length: Math.round(Math.log10(to)) - first + 1 }, (_, step) => Number(`1e${first + step}`));
 }
+
+/** Below an axis of time or size. */
+export const FOOT_PX = 30;
 
 /** What a drawing hook needs: device pixels, and the ratio to those of the style sheet. */
 export function scaled(plot: uPlot): number {

@@ -8,7 +8,7 @@ import { bytesShown, duration } from "../state/units";
 import { kindColour } from "./colours";
 import { h, setText } from "./dom";
 import type { View } from "./page";
-import { axis, decadesOnly, scaled, uPlot } from "./plot";
+import { axis, decades, FOOT_PX, scaled, uPlot } from "./plot";
 import { legendItem } from "./queue";
 import { theme } from "./theme";
 
@@ -115,7 +115,10 @@ export function response(app: App): View {
         x: { time: false, distr: LOGARITHMIC, range: () => bounds.x },
         y: { distr: LOGARITHMIC, range: () => bounds.y },
       },
-      axes: [axis({ label: "size", format: decadesOnly(bytesShown), space: 30 }), axis({ label: "response time", format: decadesOnly(duration), size: 56, space: 20 })],
+      axes: [
+        axis({ label: "size", format: bytesShown, size: FOOT_PX, splits: decades(bounds.x) }),
+        axis({ label: "response time", format: duration, size: 56, splits: decades(bounds.y) }),
+      ],
       series: [{}, { paths: () => null, points: { show: false } }],
       hooks: { draw: [(plot) => points(plot, entry, bounds)] },
     };

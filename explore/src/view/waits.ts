@@ -9,7 +9,7 @@ import { h, setText } from "./dom";
 import type { View } from "./page";
 
 export function waits(app: App): View {
-  const grid = h("div", { class: "plots" });
+  const grid = h("div", { class: "plots matrices" });
   const message = h("p", { class: "about", role: "status" });
   const way = h("select", { id: "waits-way", onchange: () => app.render() }, h("option", { value: "down" }, "down"), h("option", { value: "up" }, "up"));
   let key: unknown[] = [];

@@ -152,9 +152,8 @@ describe.each<Name>(["chrome", "firefox"])("in %s", (name) => {
     it("says a sentence of an exception, and is never blank", async () => {
       const { page } = await here();
       await settled(page);
-      await page.evaluate(() => setTimeout(() => {
-        throw new Error("made for a test");
-      }));
+      // What a browser sends for an exception of the page; those of a debugger have no message.
+      await page.evaluate(() => window.dispatchEvent(new ErrorEvent("error", { message: "made", error: new Error("made for a test") })));
       await page.waitForSelector("#fatal");
       expect(await textOf(page, "#fatal")).toContain("made for a test");
       expect((await figuresOf(page)).length).toBeGreaterThan(0);
