@@ -21,7 +21,7 @@ from mayfly.workload.closed_loop import closed
 from mayfly.workload.mix import offered
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared/data/pcap"
+DATA = next((up / "shared/data/pcap" for up in ROOT.parents if (up / "shared").is_dir()), ROOT / "shared/data/pcap")
 OFFICE = ROOT / "captures/office.pcap.gz"
 TINY = ROOT / "tests/data/tiny.pcapng.gz"
 

@@ -45,7 +45,8 @@ pub(crate) fn calls(connections: &[Connection], volumes: &[Volume], width_s: f64
         together = together.saturating_add(packets(row));
         place == 0 || together <= MOST_PACKETS
     };
-    let kept: Vec<u32> = found.into_iter().enumerate().filter(|&(place, row)| fits(place, row)).map(|(_, row)| row).collect();
+    let kept: Vec<u32> =
+        found.into_iter().enumerate().filter(|&(place, row)| fits(place, row)).map(|(_, row)| row).collect();
     kept.into_iter().take(MOST_CALLS).collect()
 }
 

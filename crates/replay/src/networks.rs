@@ -161,7 +161,8 @@ mod tests {
         assert_eq!(read("0.0.0.0/0").as_deref(), Some("0.0.0.0/0"));
         assert_eq!(read("2001:db8::/32").as_deref(), Some("2001:db8::/32"));
         assert_eq!(read("::/0").as_deref(), Some("::/0"));
-        for wrong in ["10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0.0/", "x", "", "2001:db8::/129", "::/0.0.0.0"] {
+        for wrong in ["10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0.0/", "x", "", "2001:db8::/129", "::/0.0.0.0"]
+        {
             assert_eq!(read(wrong), None, "{wrong}");
         }
         let refusal = Networks::parse(["192.168.1.0/33"]).map_err(|refused| refused.to_string());

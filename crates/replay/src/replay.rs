@@ -106,12 +106,11 @@ impl Replay {
         {
             if left_out > 0 {
                 let found = left_out.saturating_add(kept as u64);
-                return refused(format!(
-                    "{what} = {found}: must be at most {kept} to replay a capture by its {what}"
-                ));
+                return refused(format!("{what} = {found}: must be at most {kept} to replay a capture by its {what}"));
             }
         }
-        let carrying: Vec<usize> = all.iter().copied().filter(|&row| connections[row].protocol != Protocol::Icmp).collect();
+        let carrying: Vec<usize> =
+            all.iter().copied().filter(|&row| connections[row].protocol != Protocol::Icmp).collect();
         let near = Seen { rows: &carrying, ..whole }.near(networks);
         let doubts = doubts(&volumes, &counts, whole.crossing_share(&whole.near(networks)));
         let tap = Tap::of(&connections, &volumes, &ends, &near);

@@ -199,10 +199,10 @@ impl Ideal {
 /// Where windows stop to grow: 2^50 packets hold any capture.
 const STEPS_MAX: u32 = 100;
 
-/// floor(2^((n-1)/2) + 2^((n-2)/2)) for n from 1: the floor is that of sqrt(2^(n-1)) + sqrt(2^(n-2)).
+/// floor(2^((n-1)/2) + 2^((n-2)/2)) for n from 1, by square roots, which are the same on every platform, as powers are not.
 fn eq_5_10(n: u32) -> u64 {
-    let n = f64::from(n);
-    (((n - 1.0) / 2.0).exp2() + ((n - 2.0) / 2.0).exp2()).floor() as u64
+    let power = (1_u128 << n) as f64;
+    ((power / 2.0).sqrt() + (power / 4.0).sqrt()).floor() as u64
 }
 
 #[cfg(test)]
@@ -213,6 +213,17 @@ mod tests {
     fn windows_are_those_printed_with_eq_5_10() {
         let printed = [1, 2, 3, 4, 6, 9, 13, 19, 27, 38, 54];
         assert_eq!(printed.to_vec(), (1..=11).map(eq_5_10).collect::<Vec<u64>>());
+    }
+
+    /// Whole numbers w with w <= sqrt(2a) + sqrt(a) < w + 1, where a = 2^(n-2): (sqrt(2a) + sqrt(a))^2 = 3a + sqrt(8a^2).
+    #[test]
+    fn windows_are_exact() {
+        for n in 2..60 {
+            let a = 1_u128 << (n - 2);
+            let below = |w: u128| w * w <= 3 * a || (w * w - 3 * a).pow(2) <= 8 * a * a;
+            let window = u128::from(eq_5_10(n));
+            assert!(below(window) && !below(window + 1), "{n}");
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ mod shared;
 use capture::{Connection, Protocol, Volume};
 
 use crate::ends::Ends;
+pub(crate) use crate::link::carried::{BUSY, FULL, Load};
 use crate::link::carried::{Carried, NEAR_S};
-pub(crate) use crate::link::carried::{FULL, Load, BUSY};
 pub(crate) use crate::link::queue::Queue;
 use crate::link::queue::window_of;
 use crate::link::shared::{Met, Side};
