@@ -21,6 +21,11 @@ function ms(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : value / 1000;
 }
 
+/** A percentile that the engine does not tell although there are transfers: so many of them never ended. */
+function ended(value: number | null | undefined, count: number | undefined): number | null {
+  return value ?? ((count ?? 0) > 0 ? Infinity : null);
+}
+
 /** 95 % interval of the figure, in its unit. */
 function interval(ends: Interval | undefined, text: (value: number) => string): string {
   return ends ? `95 % interval ${text(ends[0])} to ${text(ends[1])}` : "";
@@ -61,7 +66,7 @@ export const METRICS: Metric[] = [
     about: "at most 100 kB: 95 of 100 are faster",
     unit: "s",
     better: "less",
-    value: ({ figures }) => figures.short?.p95_s ?? null,
+    value: ({ figures }) => ended(figures.short?.p95_s, figures.short?.flows),
     detail: ({ figures }) => lines(count(figures.short), interval(figures.short?.p95_ci95, duration)),
     phrase: "short transfers",
   },
@@ -71,7 +76,7 @@ export const METRICS: Metric[] = [
     about: "95 of 100 web pages are complete sooner",
     unit: "s",
     better: "less",
-    value: ({ figures }) => figures.pages?.p95_s ?? null,
+    value: ({ figures }) => ended(figures.pages?.p95_s, figures.pages?.pages),
     detail: ({ figures }) => lines(count(figures.pages && { ...figures.pages, flows: figures.pages.pages }), interval(figures.pages?.p95_ci95, duration)),
     phrase: "web pages",
   },
@@ -96,7 +101,7 @@ export const METRICS: Metric[] = [
     about: "above 1 MB: half of them are faster",
     unit: "s",
     better: "less",
-    value: ({ figures }) => figures.long?.p50_s ?? null,
+    value: ({ figures }) => ended(figures.long?.p50_s, figures.long?.flows),
     detail: ({ figures }) => lines(count(figures.long), interval(figures.long?.p50_ci95, duration)),
     phrase: "long transfers",
   },
@@ -130,6 +135,11 @@ export const ATTACK_METRIC: Metric = {
   },
   phrase: null,
 };
+
+/** What a figure without a number means, by its unit of time. */
+export function neverEnded(metric: Metric): string {
+  return metric.id === "long" ? "half of them or more never ended" : "more than 5 of 100 never ended";
+}
 
 /** What the link itself does, small. */
 export const LINK_METRICS: Metric[] = [
@@ -166,6 +176,7 @@ export const LINK_METRICS: Metric[] = [
 ];
 
 export function shown(metric: Metric, value: number): string {
+  if (value === Infinity) return "never";
   switch (metric.unit) {
     case "s":
       return duration(value);
@@ -194,6 +205,8 @@ export interface Change {
 const SAME_SHARE = 0.03;
 const SAME_MOS = 0.05;
 const SAME_POINTS = 0.5;
+/** What it weighs that so many transfers end at all: as much as a tenth of the time. */
+const ENDS_GAIN = Math.log(10);
 
 export function change(metric: Metric, before: number, after: number): Change | null {
   if (metric.unit === "mos") {
@@ -207,6 +220,11 @@ export function change(metric: Metric, before: number, after: number): Change | 
     if (Math.abs(points) < SAME_POINTS) return { verdict: "same", text: "±0", gain: 0 };
     const gain = (metric.better === "less" ? -points : points) / 100;
     return { verdict: gain > 0 ? "better" : "worse", text: `${signed(points, three(points))} points`, gain };
+  }
+  if (before === Infinity || after === Infinity) {
+    if (before === after) return null;
+    const ends = before === Infinity;
+    return { verdict: ends ? "better" : "worse", text: ends ? "it ends" : "it does not end", gain: ends ? ENDS_GAIN : -ENDS_GAIN };
   }
   if (before <= 0 || after <= 0) return null;
   const ratio = after / before;

@@ -18,7 +18,7 @@ export function csv(head: string[], rows: Iterable<Value[]>): string {
 
 function word(value: Value): string {
   if (value === null || value === undefined) return "";
-  const text = String(value);
+  const text = value === Infinity ? "inf" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

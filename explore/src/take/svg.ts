@@ -41,7 +41,7 @@ export function figuresSvg(columns: Labelled[], title: string): string {
   for (const metric of metrics) {
     parts.push(text(20, y + 12, metric.title, 13, INK, "start", 600), text(20, y + 28, metric.better === "less" ? "less is better" : "more is better", 11, MUTED));
     const values = columns.map(({ outcome }) => metric.value(outcome));
-    const most = Math.max(1e-12, ...values.map((value) => value ?? 0));
+    const most = Math.max(1e-12, ...values.map((value) => (value === null || value === Infinity ? 0 : value)));
     values.forEach((value, column) => {
       const top = y + column * rowPx;
       parts.push(text(262, top + 13, columns[column]?.label ?? "", 12, INK, "end"));
@@ -49,7 +49,7 @@ export function figuresSvg(columns: Labelled[], title: string): string {
         parts.push(text(272, top + 13, "–", 12, MUTED));
         return;
       }
-      const width = (value / most) * 250;
+      const width = value === Infinity ? 0 : (value / most) * 250;
       const first = values[0];
       const found = column === 0 || first === null || first === undefined ? null : change(metric, first, value);
       const words = found === null ? "" : found.verdict === "same" ? " same" : ` ${found.text} ${found.verdict}`;

@@ -2,7 +2,7 @@
 
 import type { App } from "../app";
 import type { CatalogueDiscipline, Outcome } from "../engine/types";
-import { ATTACK_METRIC, change, FILM_METRIC, LINK_METRICS, METRICS, shown, type Metric } from "../figures/metrics";
+import { ATTACK_METRIC, change, FILM_METRIC, LINK_METRICS, METRICS, neverEnded, shown, type Metric } from "../figures/metrics";
 import { isOld } from "../run/runner";
 import { labelOf, MOST_COLUMNS, type State } from "../state/state";
 import { h, setText, uniqueId } from "./dom";
@@ -17,10 +17,10 @@ interface Cell {
 
 const NOT_THERE: Record<string, string> = {
   ping: "no ping in this workload",
-  short: "no short transfer ended",
+  short: "no short transfers in it",
   pages: "no web pages in it",
   call: "no call in it",
-  long: "no long transfer ended",
+  long: "no long transfers in it",
 };
 
 export function figures(app: App): View {
@@ -102,7 +102,8 @@ function cell(): Cell {
 function show(metric: Metric, parts: Cell, outcome: Outcome | null, first: Outcome | null): void {
   const value = outcome === null ? null : metric.value(outcome);
   setText(parts.figure, outcome === null ? "…" : value === null ? "–" : shown(metric, value));
-  setText(parts.detail, outcome === null ? "" : value === null ? (NOT_THERE[metric.id] ?? "") : metric.detail(outcome));
+  const detail = outcome === null ? "" : value === null ? (NOT_THERE[metric.id] ?? "") : metric.detail(outcome);
+  setText(parts.detail, value === Infinity ? `${neverEnded(metric)}; ${detail}` : detail);
   const before = first === null ? null : metric.value(first);
   const found = metric.better === "neither" || value === null || before === null ? null : change(metric, before, value);
   parts.change.className = `change ${found?.verdict ?? ""}`;

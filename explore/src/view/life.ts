@@ -97,7 +97,7 @@ export function life(app: App): View {
     const range: [number, number] = [from - margin, to + margin];
     const most = dots.reduce((a, { number }) => Math.max(a, number), 1);
     const span = range[1] - range[0];
-    const clock = (value: number): string => (span < 0.2 ? `${(value * 1000).toFixed(span < 0.02 ? 1 : 0)} ms` : `${three(value)} s`);
+    const clock = (value: number): string => (span < 0.2 ? `${(value * 1000).toFixed(span < 0.02 ? 1 : 0)} ms` : `${value.toFixed(Math.max(0, Math.ceil(-Math.log10(span / 10))))} s`);
     const common = (label: string, top: number): uPlot.Options => ({
       width,
       height: top,

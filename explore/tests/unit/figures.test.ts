@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answer } from "../../src/figures/answer";
-import { ATTACK_METRIC, change, FILM_METRIC, METRICS, type Metric } from "../../src/figures/metrics";
+import { ATTACK_METRIC, change, FILM_METRIC, METRICS, shown, type Metric } from "../../src/figures/metrics";
 import { figuresCsv } from "../../src/take/csv";
 import { figuresSvg } from "../../src/take/svg";
 import { outcome } from "./made";
@@ -25,6 +25,25 @@ describe("a change", () => {
     expect(change(FILM_METRIC, 0, 0)).toMatchObject({ verdict: "same" });
   });
   it("of what the attacker gets is better when it is less", () => expect(change(ATTACK_METRIC, 3.9, 1)).toMatchObject({ verdict: "better" }));
+});
+
+describe("transfers that never end", () => {
+  const some = (p95_s: number | null): ReturnType<typeof outcome> => {
+    const made = outcome("fifo", {});
+    return { ...made, figures: { ...made.figures, pages: { pages: 31, unfinished: 9, p50_s: 1, p95_s, p99_s: null } } };
+  };
+  const pages = metric("pages");
+
+  it("are said, and are worse than any time", () => {
+    expect([pages.value(some(null)), pages.value(some(2)), pages.value(outcome("fifo", {}))]).toEqual([Infinity, 2, null]);
+    expect(shown(pages, Infinity)).toBe("never");
+    expect(change(pages, Infinity, 2)).toMatchObject({ verdict: "better", text: "it ends" });
+    expect(change(pages, 2, Infinity)).toMatchObject({ verdict: "worse" });
+    expect(change(pages, Infinity, Infinity)).toBeNull();
+    expect(answer([{ label: "fifo", outcome: some(null) }, { label: "lfq", outcome: some(2) }]).text).toBe("Lfq is better for most: web pages 2 s instead of never (it ends); nothing here gets worse.");
+    expect(figuresCsv([{ label: "fifo", outcome: some(null) }])).toContain("fifo,pages,inf,s");
+    expect(figuresSvg([{ label: "fifo", outcome: some(null) }], "x")).toContain("never");
+  });
 });
 
 describe("the answer", () => {
