@@ -417,10 +417,10 @@ def serving(
 
 
 def _checked(internal: Sequence[str]) -> tuple[str, ...]:
-    from mayfly.workload.capture import networks_of
-
     if internal:
-        networks_of(list(internal))
+        from mayfly.workload.capture import networks_of
+
+        networks_of(internal)
     return tuple(internal)
 
 
