@@ -1,4 +1,4 @@
-"""What users feel, in Rust and in Python: the crate ``metrics``, which the page without Python has, gives the same figures.
+"""What users feel, in Rust and in Python: the crate ``metrics``, for the page without Python, gives the same figures.
 
 The native run is done twice with the same settings and the same columns: once for the package, once by
 ``_native.users_figures``. Times of the list are whole nanoseconds, as the simulator takes them; the package keeps them
@@ -65,24 +65,30 @@ def facts_of(names, flows):
     return facts
 
 
-def both(monkeypatch, scenario, discipline, flows, **other_facts):
-    """The figures of the package and those of the crate."""
-    ran = []
+def ran(monkeypatch, scenario, discipline, flows, **other_facts):
+    """A run, what the native module was given for it, and the facts."""
+    given = []
     native = _native.run
 
-    def spied(settings, columns, *others):
-        ran.append((settings, columns))
-        return native(settings, columns, *others)
+    def spied(*arguments):
+        given.append(arguments[:2])
+        return native(*arguments)
 
     monkeypatch.setattr(_native, "run", spied)
     run = run_one(scenario, parse(discipline), flows)
+    monkeypatch.setattr(_native, "run", native)
+    names = probes.with_probes(scenario, flows, scenario.seed)[1].names
+    return run, *given[0], json.dumps(facts_of(names, flows) | other_facts)
+
+
+def both(monkeypatch, scenario, discipline, flows, **other_facts):
+    """The figures of the package and those of the crate."""
+    run, settings, columns, facts = ran(monkeypatch, scenario, discipline, flows, **other_facts)
     if LASTED not in flows.columns and "connection_id" in flows.columns:
         records = run.records.drop("stage", "after", strict=False)
         run = type(run)(**{**vars(run), "records": records})
     expected = measure(Measured(Workload(scenario, [run]), [run], run.records))["users"]
-    names = probes.with_probes(scenario, flows, scenario.seed)[1].names
-    (settings, columns), facts = ran[0], facts_of(names, flows) | other_facts
-    return expected, json.loads(_native.users_figures(settings, columns, json.dumps(facts)))
+    return expected, json.loads(_native.users_figures(settings, columns, facts))
 
 
 def differences(expected, found, place=""):
@@ -122,12 +128,29 @@ def test_a_scenario_has_the_same_figures(monkeypatch, name, discipline, override
     assert differences(expected, found) == []
 
 
-@pytest.mark.parametrize(("replay", "discipline"), [("users", "fifo"), ("users", "fq_codel"), ("transfers", "cake")])
-def test_a_capture_has_the_same_figures(monkeypatch, replay, discipline):
-    given = replay_of(OFFICE, "10mbit", "300", internal=["10.10.0.0/24"], replay=replay)
-    flows = whole_ns(closed(starting_in_time(given.flows, given.scenario.duration)))
-    expected, found = both(monkeypatch, given.scenario, discipline, flows)
+def replayed(capture, rate, buffer, **how):
+    """Scenario and flows of a capture, at whole nanoseconds."""
+    given = replay_of(capture, rate, buffer, **how)
+    return given.scenario, whole_ns(closed(starting_in_time(given.flows, given.scenario.duration)))
+
+
+@pytest.fixture(scope="module")
+def office():
+    return replayed(OFFICE, "10mbit", "300", internal=["10.10.0.0/24"])
+
+
+@pytest.mark.parametrize("discipline", ["fifo", "fq_codel"])
+def test_a_capture_has_the_same_figures(monkeypatch, office, discipline):
+    scenario, flows = office
+    expected, found = both(monkeypatch, scenario, discipline, flows)
     assert expected["pages"] and expected["ping"] and expected["call"]["from"] == "synthetic"
+    assert differences(expected, found) == []
+
+
+def test_a_capture_without_scripts_has_the_same_figures(monkeypatch):
+    scenario, flows = replayed(OFFICE, "10mbit", "300", internal=["10.10.0.0/24"], replay="transfers")
+    expected, found = both(monkeypatch, scenario, "cake", flows)
+    assert expected["pages"] and expected["downloads"]
     assert differences(expected, found) == []
 
 
@@ -147,10 +170,50 @@ def made_capture(path):
     return write_udp(path, sorted(calls + flood))
 
 
+def explained(monkeypatch, scenario, discipline, flows):
+    """What the queues did in a run, all traced."""
+    _, settings, columns, facts = ran(monkeypatch, scenario, discipline, flows)
+    everything = {"traced": list(range(len(columns["start_ns"]))), "trace_limit": 5_000_000, "trace_drops": True}
+    return json.loads(_native.queues_explained(json.dumps(json.loads(settings) | everything), columns, facts))
+
+
+@pytest.mark.parametrize(
+    ("discipline", "id", "least", "most"),
+    [
+        # In one queue in order of arrival all that is found goes before.
+        ("fifo", "one-queue", 1.0, 1.0),
+        ("pie", "one-queue", 1.0, 1.0),
+        ("codel", "one-queue", 1.0, 1.0),
+        # What has sent nothing yet goes before all that has; a packet in transmission is not in the queue.
+        ("las", "short-first", 0.0, 0.01),
+        ("efd", "short-first", 0.0, 0.1),
+        ("fq_codel", "own-queue", 0.0, 0.5),
+        ("lfq", "own-queue", 0.0, 0.1),
+    ],
+)
+def test_the_queues_of_a_capture_are_told_apart(monkeypatch, office, discipline, id, least, most):
+    scenario, flows = office
+    found = explained(monkeypatch, scenario, discipline, flows)
+    mechanism = next(one for one in found["mechanisms"] if one["id"] in ("one-queue", "short-first", "own-queue"))
+    assert mechanism["id"] == id and least <= mechanism["values"]["long_ahead"] <= most
+    waits = found["waits"]
+    # A link that sends whenever somebody waits: nobody waits for nothing, and rows add up to the nanosecond.
+    assert sum(waits["wait_ns"]) > 0 and sum(waits["other_ns"]) <= 1e-6 * sum(waits["wait_ns"])
+    for row, other_ns, wait_ns in zip(waits["for_ns"], waits["other_ns"], waits["wait_ns"], strict=True):
+        assert sum(row) + other_ns == wait_ns
+
+
+def test_figures_that_differ_are_found():
+    one = {"a": [1.0, None], "b": {"c": 2}}
+    assert differences(one, {"a": [1.0, None], "b": {"c": 2}}) == []
+    assert differences(one, {"a": [1.0 + 1e-8, None], "b": {"c": 2}}) == [".a[0]: 1.0 1.00000001"]
+    assert differences(one, {"a": [1.0, 0.0], "b": {"c": 3}}) == [".a[1]: None 0.0", ".b.c: 2 3"]
+    assert len(differences(one, {"b": {"c": 2}})) == 1
+
+
 def test_calls_of_a_capture_have_the_same_figures(monkeypatch, tmp_path):
-    given = replay_of(made_capture(tmp_path / "calls.pcap"), "8mbit", 50)
-    flows = whole_ns(closed(starting_in_time(given.flows, given.scenario.duration)))
-    expected, found = both(monkeypatch, given.scenario, "fifo", flows)
+    scenario, flows = replayed(made_capture(tmp_path / "calls.pcap"), "8mbit", 50)
+    expected, found = both(monkeypatch, scenario, "fifo", flows)
     assert (expected["call"]["from"], expected["call"]["calls"]) == ("capture", 2)
     assert expected["call"]["down"]["loss"] > 0.05
     assert differences(expected, found) == []

@@ -2,12 +2,13 @@
 
 import gzip
 import json
+import struct
 import tarfile
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
+from packets import FAR, NEAR, write_udp
 
 from mayfly import _native
 from mayfly.comparison.replay import replay_of
@@ -21,7 +22,7 @@ from mayfly.workload.closed_loop import closed
 from mayfly.workload.mix import offered
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared/data/pcap"
+DATA = next((up / "shared/data/pcap" for up in ROOT.parents if (up / "shared").is_dir()), ROOT / "shared/data/pcap")
 OFFICE = ROOT / "captures/office.pcap.gz"
 TINY = ROOT / "tests/data/tiny.pcapng.gz"
 
@@ -108,7 +109,9 @@ def plain(native, flows):
     udp = (flows["protocol"] == "udp").to_numpy()
     told = {name: native[name].tolist() for name in ("start_ns", "size_bytes", "src", "dst", "flags", "gap_ns")}
     told["rtt_ns"] = [None if rtt == columns.NEVER else int(rtt) for rtt in native["rtt_ns"]]
-    told["packet_bytes"] = [int(size) if is_udp else None for size, is_udp in zip(native["packet_bytes"], udp, strict=True)]
+    told["packet_bytes"] = [
+        int(size) if is_udp else None for size, is_udp in zip(native["packet_bytes"], udp, strict=True)
+    ]
     for name in ("stage", "after"):
         told[name] = [None if stage == 2**32 - 1 else int(stage) for stage in native[name]]
     told["bursts"] = {name: values.tolist() for name, values in native["bursts"].items()}
@@ -181,8 +184,96 @@ def check(path, content, internal=None, rates=RATES_BPS, rtts=(None,)):
     return True
 
 
+def of_office():
+    return OFFICE, OFFICE.read_bytes()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("path", captures(), ids=lambda path: path.name)
 def test_the_list_of_a_capture_is_that_of_python(path):
     if not path.is_file():
         pytest.skip("shared/data/pcap is not beside the checkout")
     check(path, path.read_bytes())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("internal", [["10.0.0.0/8", "2001::/16"], ["0.0.0.0/1", "::/2"]], ids=lambda one: one[0])
+@pytest.mark.parametrize("path", captures(), ids=lambda path: path.name)
+def test_named_networks_and_times_are_those_of_python(path, internal):
+    if not path.is_file():
+        pytest.skip("shared/data/pcap is not beside the checkout")
+    check(path, path.read_bytes(), internal, rates=((3_000_000, 400_000),), rtts=(0.03,))
+
+
+@pytest.mark.slow
+def test_strange_captures_give_the_list_or_the_refusal_of_python(tmp_path):
+    lists, refusals = 0, 0
+    for number, (_, content) in enumerate(in_archives()):
+        path = tmp_path / str(number)
+        path.write_bytes(content)
+        if check(path, content, rates=((2_000_000, 1_000_000),)):
+            lists += 1
+        else:
+            refusals += 1
+    if not lists:
+        pytest.skip("shared/data/pcap is not beside the checkout")
+    assert lists >= 300 and refusals >= 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(8))
+def test_a_capture_with_holes_and_another_clock_is_that_of_python(number, tmp_path):
+    """The office's, of which packets are lost, all times are multiplied, and some are out of order."""
+    content = disturbed(gzip.decompress(OFFICE.read_bytes()), np.random.default_rng(number))
+    path = tmp_path / "disturbed.pcap"
+    path.write_bytes(content)
+    assert check(path, content, rates=((10 ** (5 + number // 2), 10 ** (7 - number // 2)),))
+
+
+def disturbed(pcap, rng):
+    packets, place = [], 24
+    while place + 16 <= len(pcap):
+        seconds, fraction, kept, length = struct.unpack_from("<IIII", pcap, place)
+        packets.append((seconds, fraction, kept, length, pcap[place + 16 : place + 16 + kept]))
+        place += 16 + kept
+    first, last = np.sort(rng.integers(0, len(packets), 2))
+    slower, lost, swapped = rng.choice([0.2, 1.0, 3.7]), rng.choice([0.0, 0.02, 0.3]), rng.choice([0.0, 0.001])
+    parts, origin = [pcap[:24]], packets[0][0]
+    unit = 10**9 if pcap[:4] in (b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d") else 10**6
+    for seconds, fraction, kept, length, data in packets[first : max(last, first + 3000)]:
+        ticks = int(((seconds - origin) * unit + fraction) * slower)
+        ticks = max(ticks - int(unit * 0.05 * (rng.random() < swapped)), 0)
+        if rng.random() >= lost:
+            parts.append(struct.pack("<IIII", origin + ticks // unit, ticks % unit, kept, length) + data)
+    return b"".join(parts)
+
+
+def test_a_small_capture_is_that_of_python():
+    check(TINY, TINY.read_bytes(), rtts=(None, 0.03))
+
+
+def test_the_office_is_that_of_python():
+    path, content = of_office()
+    # More than it carried: the queue is not looked for, which takes a while in Python.
+    assert check(path, content, ["10.10.0.0/24"], rates=RATES_BPS[1:2], rtts=(None, 0.05))
+
+
+def test_a_call_of_the_capture_is_that_of_python(tmp_path):
+    ways = ((NEAR, FAR, 4000, 5000), (FAR, NEAR, 5000, 4000))
+    speech = [(0.02 * place, *ends, 172) for place in range(900) for ends in ways]
+    path = write_udp(tmp_path / "call.pcap", speech)
+    assert check(path, path.read_bytes())
+    (link,) = of_rust(path, path.read_bytes(), [(RATES_BPS[0], None)])
+    assert link["calls"] == [(0, 900), (1, 900)] and link["probes"] == ["ping"]
+
+
+@pytest.mark.parametrize("internal", [["10.99.0.0/24"], ["10.10.0.1/24"], ["10.10.0.0/33"], []])
+def test_networks_that_cannot_be_are_refused_alike(internal):
+    path, content = of_office()
+    assert not check(path, content, internal, rates=RATES_BPS[1:2])
+
+
+def test_years_between_packets_are_refused_alike(tmp_path):
+    for apart_s in (4e7, 7e7, 2e9):
+        path = write_udp(tmp_path / "years.pcap", [(0.0, NEAR, FAR, 1, 2, 9), (apart_s, NEAR, FAR, 3, 4, 9)])
+        assert not check(path, path.read_bytes())

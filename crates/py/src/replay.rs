@@ -177,11 +177,8 @@ pub fn replay_flows(py: Python<'_>, capture: &[u8], asked: &str) -> PyResult<Str
 
 fn told(capture: &[u8], asked: Asked) -> Result<Told, Refused> {
     let networks = asked.internal.map(Networks::parse).transpose()?;
-    let options = ReadOptions {
-        initial_window: asked.initial_window,
-        delayed_ack: asked.delayed_ack,
-        ..ReadOptions::default()
-    };
+    let options =
+        ReadOptions { initial_window: asked.initial_window, delayed_ack: asked.delayed_ack, ..ReadOptions::default() };
     let reading = Reading::from_bytes(&asked.name, capture, &options)?;
     let replay = Replay::of(reading, Options { networks, mss: asked.mss, header_bytes: asked.header_bytes })?;
     let link = |link: &AskedLink| -> Result<ToldLink, Refused> {

@@ -50,11 +50,13 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads a capture (pcap, pcapng, plain, in gzip or Zstandard) that messages call `name`.
+    /// Reads a capture (pcap, pcapng, plain, in gzip or Zstandard, told by its first bytes) that messages call `name`.
     ///
     /// # Errors
     /// The bytes are empty or no capture.
     pub fn from_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Reading, Refused> {
+        // Messages are one line, whatever a file is called.
+        let name = name.replace(char::is_control, " ");
         let ideal = Ideal { initial_window: options.initial_window, delayed_ack: options.delayed_ack };
         let options = capture::Options {
             max_flows: options.max_flows,
@@ -72,6 +74,6 @@ impl Reading {
             let line = format!("{name}: {error}");
             Refused(line.split_whitespace().collect::<Vec<_>>().join(" "))
         })?;
-        Ok(Reading { name: name.to_owned(), capture })
+        Ok(Reading { name, capture })
     }
 }

@@ -76,6 +76,13 @@ def whatif(
             "when absent users, and transfers with --load",
         ),
     ] = None,
+    rtt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Multiply the round-trip times of the capture so that their median is this, such as 40ms; waits stay",
+        ),
+    ] = None,
     link_trace: Annotated[
         Path | None,
         typer.Option(
@@ -112,6 +119,7 @@ def whatif(
             internal=internal,
             load=load,
             replay=replay,
+            rtt=rtt,
             link_trace=link_trace,
             link_trace_up=link_trace_up,
             disciplines=disciplines,

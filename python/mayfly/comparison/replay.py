@@ -63,6 +63,8 @@ class Replay:
     doubts : list of str
     partial : str or None
         A sentence where the capture was not read to its end.
+    rtt_s : float or None
+        Median round-trip time that was asked for, s.
     """
 
     scenario: Scenario
@@ -75,6 +77,7 @@ class Replay:
     guess: "LinkGuess | None"
     doubts: list[str]
     partial: str | None
+    rtt_s: float | None
 
 
 def replay_of(
@@ -143,7 +146,7 @@ def replay_of(
     if CALL in flows.columns and "probes.call" not in (overrides or {}):
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, flows, span_s)
-    return Replay(scenario, flows, span_s, replay, load, asked, packets, guess, doubts, partial)
+    return Replay(scenario, flows, span_s, replay, load, asked, packets, guess, doubts, partial, rtt_s)
 
 
 def with_median_rtt(flows: pl.DataFrame, rtt_s: float) -> pl.DataFrame:

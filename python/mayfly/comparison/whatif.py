@@ -29,6 +29,7 @@ def whatif(
     internal: Sequence[str] | None = None,
     load: float | str | None = None,
     replay: str | None = None,
+    rtt: str | float | None = None,
     link_trace: str | os.PathLike[str] | None = None,
     link_trace_up: str | os.PathLike[str] | None = None,
     disciplines: str | Sequence[str] | None = None,
@@ -59,6 +60,9 @@ def whatif(
         ``trains``: the same as Chen 2012 has it, each connection at its time and with the queue of the capture in its
         round-trip times; ``packets``: every packet when it was captured, whatever becomes of those before;
         ``transfers``: each direction of a connection at its time, with all its data.
+    rtt : str or float, optional
+        Median round-trip time of the flows without queueing, such as ``40ms``, 1 ns to 60 s: those of the capture are
+        all multiplied by one factor. Waits stay as they are.
     link_trace, link_trace_up : path, optional
         Rate of the bottleneck over time, in place of a constant one (:mod:`mayfly.link_trace.files`): down, and up
         where it is not as down.
@@ -104,7 +108,7 @@ def whatif(
 
     rate, varying = traced(rate, link_trace, link_trace_up)
     changes = varying | (overrides or {})
-    found = replay_of(capture, rate, buffer, internal=internal, load=load, replay=replay, overrides=changes)
+    found = replay_of(capture, rate, buffer, internal=internal, load=load, replay=replay, rtt=rtt, overrides=changes)
     scenario, flows, span_s = found.scenario, found.flows, found.span_s
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     hours = found.hours
@@ -145,6 +149,7 @@ def whatif(
         "load": links[links["busier"]]["load"],
         "scaled_to_load": found.load,
         "replay": found.replay,
+        "scaled_to_rtt_s": found.rtt_s,
     }
     if unsaid:
         result.summary["partial"] = ". ".join(unsaid)

@@ -138,7 +138,7 @@ def captured_link(reading: Reading, near: frozenset[str], rates_bps: dict[str, f
     from_near = pl.col("address").is_in(list(near))
     carried = {}
     for way, chosen in (("up", from_near), ("down", ~from_near)):
-        own = rows.filter(chosen).sort("start_s")
+        own = rows.filter(chosen).sort("start_s", maintain_order=True)
         carried[way] = (own["start_s"].to_numpy(), np.cumsum(own["wire_bytes"].to_numpy().astype(float)))
     rates_bps = {way: max(rates_bps.get(way, 0.0), _peak_bps(*carried[way])) for way in carried}
     link = CapturedLink(bases, {}, False, carried, rates_bps, near)
@@ -188,7 +188,7 @@ def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: Cap
     round trips took more than the others' queue around them, in the median.
     """
     known = dict(bases.iter_rows())
-    samples = measured.filter(pl.col("address").is_in(list(known))).sort("start_s")
+    samples = measured.filter(pl.col("address").is_in(list(known))).sort("start_s", maintain_order=True)
     at, taken = samples["start_s"].to_numpy(), samples["rtt_s"].to_numpy()
     names, place = np.unique(samples["address"].to_numpy(), return_inverse=True)
     if names.size < 2:
@@ -205,7 +205,7 @@ def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: Cap
             seen = np.flatnonzero(np.isfinite(queues))
             # Nothing else around it: a queue where the link is busy, else none.
             met = np.where(np.isfinite(queues), queues, np.where(busy[own], np.inf, 0.0))
-            if seen.size < LEAST_COMMON or met[np.argsort(taken[own])[:LEAST_COMMON]].min() < LEAST_QUEUE_S:
+            if seen.size < LEAST_COMMON or met[np.argsort(taken[own], kind="stable")[:LEAST_COMMON]].min() < LEAST_QUEUE_S:
                 continue
             # Over all of them: the least are those whose own queue was less than that around them.
             path_s = float(np.median(taken[own][seen] - queues[seen]))

@@ -217,6 +217,17 @@ mod tests {
         assert_eq!(printed.to_vec(), (1..=11).map(eq_5_10).collect::<Vec<u64>>());
     }
 
+    /// Whole numbers w with w <= sqrt(2a) + sqrt(a) < w + 1, where a = 2^(n-2): (sqrt(2a) + sqrt(a))^2 = 3a + sqrt(8a^2).
+    #[test]
+    fn windows_are_exact() {
+        for n in 2..60 {
+            let a = 1_u128 << (n - 2);
+            let below = |w: u128| w * w <= 3 * a || (w * w - 3 * a).pow(2) <= 8 * a * a;
+            let window = u128::from(eq_5_10(n));
+            assert!(below(window) && !below(window + 1), "{n}");
+        }
+    }
+
     #[test]
     fn flights_are_counted_from_every_initial_window() {
         let cases = [

@@ -1,0 +1,50 @@
+"""`mayfly whatif --rtt`: round-trip times of a capture multiplied by one factor."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+pytest.importorskip("mayfly._native", reason="the compiled module is not built")
+
+from mayfly.comparison.replay import replay_of, with_median_rtt
+from mayfly.comparison.whatif import whatif
+from mayfly.errors import MayflyError
+
+CAPTURE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
+
+
+def test_the_median_is_the_one_asked_for_and_nothing_else_moves():
+    own, asked = (replay_of(CAPTURE, "50mbit", 300, rtt=rtt) for rtt in (None, "80ms"))
+    assert asked.flows["rtt_s"].median() == pytest.approx(0.08)
+    factors = asked.flows["rtt_s"] / own.flows["rtt_s"]
+    assert factors.min() == pytest.approx(factors.max())
+    assert asked.flows.drop("rtt_s").equals(own.flows.drop("rtt_s"))
+    # The probes have a path like that of the flows.
+    assert asked.scenario.probes.rtt == pytest.approx(0.08)
+    assert (asked.rtt_s, own.rtt_s) == (0.08, None)
+
+
+def test_the_idle_link_takes_the_time_asked_for():
+    fields = {"replications": 1, "duration": "2s"}
+    result = whatif(CAPTURE, "50mbit", 300, rtt="80ms", disciplines="fifo", overrides=fields)
+    # Behind the path a ping of 64 bytes is sent twice by the link.
+    idle_ms = result.summary["disciplines"][0]["users"]["ping"]["idle_ms"]
+    assert idle_ms == pytest.approx(80 + 2 * 64 * 8 / 50e6 * 1e3, abs=0.01)
+    assert result.summary["capture"]["scaled_to_rtt_s"] == 0.08
+
+
+def test_where_no_time_is_known_all_have_it():
+    flows = pl.DataFrame({"rtt_s": [None, None]}, schema={"rtt_s": pl.Float64})
+    assert with_median_rtt(flows, 0.03)["rtt_s"].to_list() == [0.03, 0.03]
+
+
+def test_no_time_leaves_what_a_flow_list_holds():
+    flows = pl.DataFrame({"rtt_s": [0.001, 1.0, 10.0]})
+    assert with_median_rtt(flows, 50.0)["rtt_s"].to_list() == [0.05, 50.0, 60.0]
+
+
+@pytest.mark.parametrize("rtt", ["0s", "61s", "-1ms", "soon"])
+def test_a_time_that_cannot_be_is_refused(rtt):
+    with pytest.raises(MayflyError, match="--rtt"):
+        replay_of(CAPTURE, "10mbit", 300, rtt=rtt)
