@@ -12,7 +12,7 @@ INEXACT = re.compile(
     r"\.(a?(?:sin|cos|tan)h?|atan2|sin_cos|cbrt|exp|exp2|exp_m1|hypot|ln|ln_1p|log|log2|log10|powf|powi)\(|"
     r"\bf64::(?:a?(?:sin|cos|tan)h?|atan2|cbrt|exp\w*|hypot|ln\w*|log\w*|pow[fi])\b"
 )
-"""Functions that IEEE 754 does not round exactly, which the crate ``libm`` has; `powi` may call one of the compiler's."""
+"""Functions that IEEE 754 does not round exactly, which ``libm`` has; `powi` may call one of the compiler's."""
 
 
 def found(source):
