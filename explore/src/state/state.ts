@@ -1,7 +1,7 @@
 /** Everything that the address says: what is simulated, and what is looked at. */
 
 import type { Attack, Buffer, Catalogue, Discipline, Info, Request, Span } from "../engine/types";
-import { bufferOf, type Limit } from "./units";
+import { bufferOf, plainOption, type Limit } from "./units";
 
 export const TABS = ["queue", "response", "length", "waits", "why", "take"] as const;
 export type Tab = (typeof TABS)[number];
@@ -84,7 +84,7 @@ export function requestOf(state: State, info: Info, column: number, inside: Span
       reverse_buffer: reverseBuffer(shown),
       rtt_s: shown.rtt_s,
     },
-    discipline: { id: discipline.id, options: discipline.options },
+    discipline: { id: discipline.id, options: Object.fromEntries(Object.entries(discipline.options).map(([name, value]) => [name, plainOption(value)])) },
     seed: state.seed,
     attack: state.attack,
     inside,

@@ -71,6 +71,16 @@ export function bufferOf(limit: Limit, rateBps: number): { packets: number } | {
   return "ms" in limit ? { bytes: Math.max(1, Math.round((limit.ms * rateBps) / 8e3)) } : limit;
 }
 
+/** An option as the engine takes it: `10ms` in seconds, `15kB` in bytes, `2mbit` in bit/s; all else as it is. */
+export function plainOption(text: string): string {
+  const parts = split(text);
+  if (parts === null || parts[1] === "") return text;
+  const [number, unit] = parts;
+  const rate = /^([kmg]?)(?:bit\/s|bit|bps)$/.exec(unit);
+  const factor = TIMES[unit] ?? BYTES[unit] ?? (rate === null ? undefined : PREFIX[rate[1] ?? ""]);
+  return factor === undefined ? text : String(tidy(number * factor));
+}
+
 function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }

@@ -144,7 +144,10 @@ function linkControls(app: App): View {
       up.disable(shown.reverse_rate_bps === null);
       both.checked = shown.reverse_rate_bps === null;
       buffer.show(shown.limit);
-      rtt.show(shown.rtt_s ?? info.rtt_median_s);
+      const roundTrip = shown.rtt_s ?? info.rtt_median_s;
+      rtt.show(roundTrip);
+      // Round trips of a capture are multiplied: where none is known there is nothing to multiply.
+      rtt.disable(roundTrip === null);
     },
   };
 }

@@ -89,7 +89,14 @@ export function field<T>(options: FieldOptions<T>): Field<T> {
     root,
     show(value) {
       shown = value;
-      if (value === null) return;
+      if (value === null) {
+        written = "";
+        input.value = "";
+        input.placeholder = "not known";
+        slider.setAttribute("aria-valuetext", "not known");
+        tell(null);
+        return;
+      }
       slider.value = String(options.place(steps, value));
       slider.setAttribute("aria-valuetext", options.spoken(value));
       // Not below somebody who types: only another value takes the place of the text.

@@ -68,7 +68,7 @@ export function figures(app: App): View {
       "div",
       {},
       h("div", { class: "bar" }, h("h2", { id: "figures-title" }, "What users feel"), time, add),
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-labelledby": "figures-title" }, table),
+      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of figures" }, table),
     ),
     update() {
       build();

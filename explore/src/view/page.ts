@@ -55,7 +55,8 @@ export function layOut(app: App, root: HTMLElement): Page {
 
   const answer = h("p", { class: "answer", id: "answer" });
   const trouble = h("div", { class: "trouble", role: "alert", hidden: true });
-  const problems = h("ul", { class: "problems", role: "status", hidden: true });
+  const problemList = h("ul");
+  const problems = h("div", { class: "problems", role: "status", hidden: true }, problemList);
   const spoken = h("p", { class: "unseen", role: "status" });
   let speech: ReturnType<typeof setTimeout> | null = null;
 
@@ -171,7 +172,7 @@ export function layOut(app: App, root: HTMLElement): Page {
     trouble.hidden = app.trouble === null;
     setText(trouble, app.trouble ?? "");
     problems.hidden = app.problems.length === 0;
-    if (problems.childElementCount !== app.problems.length) problems.replaceChildren(...app.problems.map((line) => h("li", {}, line)));
+    if (problemList.textContent !== app.problems.join("")) problemList.replaceChildren(...app.problems.map((line) => h("li", {}, line)));
     left.update();
     table.update();
     views[tab].update();

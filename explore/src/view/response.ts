@@ -14,6 +14,7 @@ import { theme } from "./theme";
 
 const HEIGHT_PX = 300;
 const SLOWEST = 8;
+// eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- a const enum of declarations alone is not there at run time
 const LOGARITHMIC = 3 as uPlot.Scale.Distr;
 /** Click or key within so many pixels of a point. */
 const REACH_PX = 14;

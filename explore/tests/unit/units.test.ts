@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bufferOf, bytesShown, duration, limitText, parseLimit, parseRate, parseRtt, percent, rateShown, rateText, rttText, three } from "../../src/state/units";
+import { bufferOf, bytesShown, duration, limitText, parseLimit, parseRate, parseRtt, percent, plainOption, rateShown, rateText, rttText, three } from "../../src/state/units";
 
 describe("rates", () => {
   it.each([
@@ -54,6 +54,10 @@ describe("times and buffers", () => {
   it("a time is what the link sends in it, as in mayfly.text.quantity.buffer", () => expect(bufferOf({ ms: 20 }, 10e6)).toEqual({ bytes: 25_000 }));
 
   it.each([0.02, 2e-4, 1, 0.0355])("%d s comes back from its text", (seconds) => expect(parseRtt(rttText(seconds))).toEqual({ value: seconds }));
+});
+
+it("options of disciplines are numbers for the engine, and words stay", () => {
+  expect(["10ms", "15kB", "2mbit", "0.4", "dst", "1:2:3", "5 apples"].map(plainOption)).toEqual(["0.01", "15000", "2000000", "0.4", "dst", "1:2:3", "5 apples"]);
 });
 
 describe("what is shown", () => {
