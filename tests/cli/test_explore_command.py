@@ -12,7 +12,7 @@ import pytest
 from explore_standin import CAPTURE, Engine, page
 from invocation import PLAIN, heed_interrupts, mayfly_here, refused_here
 
-from mayfly.explore import server
+from mayfly.explore import documents, server
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/([\w-]{40,})/")
 SERVED = """\
@@ -49,6 +49,21 @@ def test_bad_input_is_refused_in_one_line(built):
     assert "port 70000: must be from 0 to 65535" in refused_here("explore", "--port", 70000)
     assert "internal = 'x': must be a network" in refused_here("explore", "--internal", "x")
     assert "'--port'" in refused_here("explore", "--port", "x")
+
+
+def test_real_captures_that_cannot_be_read_are_refused_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(server, "PAGE", page(tmp_path / "page"))
+    (tmp_path / "page" / "template.json").write_text(documents.text(documents.template()), encoding="utf-8")
+    for name, content in (
+        ("empty.pcap", b""),
+        ("text.pcap", b"no capture at all\n" * 9),
+        ("gzip.pcap.gz", b"\x1f\x8b\x08nonsense"),
+        ("zstd.pcap.zst", b"\x28\xb5\x2f\xfdnonsense"),
+        ("nothing.pcap", b"\xd4\xc3\xb2\xa1\2\0\4\0" + b"\0" * 8 + b"\xff\xff\0\0\1\0\0\0"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        line = refused_here("explore", "--no-browser", tmp_path / name)
+        assert line.startswith(f"{tmp_path / name}: ") and line.count(name) == 1, line
 
 
 def test_a_native_module_without_the_engine_says_what_brings_it(built, monkeypatch):

@@ -5,6 +5,7 @@ import tomllib
 from itertools import pairwise
 
 import pytest
+from invocation import refused_here
 
 import mayfly
 from mayfly.discipline_registry import Discipline, parse
@@ -132,7 +133,19 @@ def test_the_lines_of_python_run_what_the_command_does(monkeypatch, capsys):
     )
     exec(lines, {})
     assert seen["whatif"] == (("a.pcap", "10mbit/5mbit", 300), {"disciplines": ["pie"]})
+    lines = put(
+        COMMANDS["python_whatif_rtt"], capture="'a'", rates="'1mbit'", buffer="9", rtt="'40ms'", disciplines="'pie'"
+    )
+    exec(lines, {})
+    assert seen["whatif"] == (("a", "1mbit", 9), {"rtt": "40ms", "disciplines": "pie"})
     assert capsys.readouterr().out.endswith("Use it.\n")
+
+
+def test_the_command_of_a_capture_is_understood():
+    words = put(COMMANDS["whatif"], capture="none.pcap", disciplines="fifo,lfq(debt=1000)", **LINK)
+    words += put(COMMANDS["whatif_internal"], network="10.0.0.0/8") + put(COMMANDS["whatif_rtt"], rtt="40ms")
+    # Every option was read: what is refused is the file.
+    assert refused_here(*shlex.split(words)[1:]).startswith("none.pcap: ")
 
 
 def test_every_term_has_a_meaning_in_one_plain_line(found):

@@ -5,12 +5,15 @@ import json
 import socket
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from explore_standin import CAPTURE, Engine, page
 
+from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.explore import captures as captures_module
+from mayfly.explore import documents
 from mayfly.explore import server as module
 from mayfly.explore.server import MOST_REQUEST_BYTES, page_files, serving
 
@@ -337,6 +340,33 @@ def test_a_client_that_went_away_while_it_waited_is_not_run_for(site):
         assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
         connection.close()
     assert engine.ran == ["wait", "wait"]
+
+
+def test_the_engine_itself_is_asked_through_the_server(folder):
+    (folder / "presets" / "attack.json").write_text(documents.text(documents.preset("attack")), encoding="utf-8")
+    (folder / "template.json").write_text(documents.text(documents.template()), encoding="utf-8")
+    capture = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
+    server = serving([capture], folder=folder)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    own = _native.Explorer()
+    try:
+        assert ask(server, "/api/load?name=attack", "POST")[1] == own.load(documents.text(documents.preset("attack")))
+        options = json.dumps({"internal": None, "template": documents.template()})
+        info = own.open(capture.name, capture.read_bytes(), options)
+        assert ask(server, f"/api/open?name={capture.name}", "POST")[1] == info
+        assert ask(server, "/api/open?name=dropped", "POST", capture.read_bytes())[1] == info.replace(
+            json.dumps(capture.name), '"dropped"'
+        )
+        link = {"rate_bps": 10_000_000, "reverse_rate_bps": None, "buffer": {"packets": 300}, "rtt_s": None}
+        for workload in ("attack", capture.name):
+            request = json.dumps({"workload": workload, "link": link, "discipline": {"id": "lfq", "options": {}}})
+            status, text, _ = ask(server, "/api/run", "POST", request)
+            assert (status, text) == (200, own.run(request))
+        status, text, _ = ask(server, "/api/run", "POST", '{"workload": "attack"}')
+        assert status == 400 and "link" in text and text.count("\n") == 1
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_a_page_that_was_not_built_says_what_builds_it(tmp_path):

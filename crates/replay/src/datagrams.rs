@@ -63,7 +63,7 @@ fn direction<'a>(mut packets: impl Iterator<Item = &'a Packet>, bursts: &mut Vec
         // To the nanosecond and written down, as a flow list has it.
         let at_s = ((seconds(packet.time_ns) - start_s) * 1e9).round_ties_even() / 1e9;
         let mean = packet.wire_bytes as f64 / f64::from(packet.packets);
-        let length = mean.round_ties_even().max(LENGTHS[0]).min(LENGTHS[1]);
+        let length = mean.round_ties_even().clamp(LENGTHS[0], LENGTHS[1]);
         let (len, packets) = (length as u32, u64::from(packet.packets));
         bursts.push(Burst { at: Time((at_s * 1e9).round_ties_even() as u64), gap: Time::ZERO, packets, len });
         payload += packets as f64 * (length - HEADER_BYTES);
@@ -76,7 +76,7 @@ fn direction<'a>(mut packets: impl Iterator<Item = &'a Packet>, bursts: &mut Vec
     let end_s = own.iter().map(|burst| burst.at.0).max().unwrap_or(0) as f64 * 1e-9;
     let packet_bytes = own.iter().map(|burst| burst.len).max().unwrap_or(0);
     let wire_bytes = wire.min(MOST);
-    let rate_bps = (wire_bytes * 8.0 / end_s.max(1e-6)).max(RATES_BPS[0]).min(RATES_BPS[1]);
+    let rate_bps = (wire_bytes * 8.0 / end_s.max(1e-6)).clamp(RATES_BPS[0], RATES_BPS[1]);
     Some(Datagrams {
         connection: first.connection as u32,
         from_opener: first.from_opener,

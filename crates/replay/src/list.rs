@@ -6,11 +6,11 @@ use units::Time;
 
 use crate::closed::{Start, closed};
 use crate::ends::Ends;
+use crate::known::{Known, Sizes};
 use crate::link::Link;
 use crate::numbers::median;
 use crate::paths::{Path, as_rtt, round_trips};
 use crate::refused::{Refused, refused};
-use crate::replay::{Known, Sizes};
 use crate::script::{MOST_BYTES, script};
 use crate::span::refuse_clock_jump;
 use crate::text;

@@ -58,7 +58,7 @@ impl List {
     /// The list with probes before it, which are sent while its packets come, between two hosts of their own on either side
     /// of the link, over a path like that of its flows.
     pub fn with_probes(&self, probes: &Probes) -> Probed {
-        let until_s = self.span_s.max(LEAST_PROBED_S).min(PROBED_S).min(self.duration.as_secs_f64());
+        let until_s = self.span_s.clamp(LEAST_PROBED_S, PROBED_S).min(self.duration.as_secs_f64());
         // The ping goes first the way that is offered less.
         let first_up = !self.down_is_lighter;
         let hosts = self.hosts.len() as u32;

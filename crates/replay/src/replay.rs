@@ -1,21 +1,22 @@
 //! A capture, ready to be replayed over any link.
 
 use capture::{Capture, Protocol};
-use netsim::Burst;
 
 use crate::calls::calls;
-use crate::datagrams::{Datagrams, datagrams};
+use crate::datagrams::datagrams;
 use crate::doubts::{doubts, why_nothing};
 use crate::ends::Ends;
+use crate::known::{Known, KnownCall, Sizes};
 use crate::link::Tap;
 use crate::list::{List, carries};
 use crate::networks::Networks;
-use crate::paths::{Path, paths};
+use crate::paths::paths;
+use crate::rates::Rates;
 use crate::reading::Reading;
 use crate::refused::{Refused, refused};
 use crate::sides::Seen;
 use crate::span::lasted_s;
-use crate::trains::{Piece, pieces};
+use crate::trains::pieces;
 
 /// Choices of a replay.
 #[derive(Clone, Debug)]
@@ -26,52 +27,6 @@ pub struct Options {
     pub mss: u32,
     /// Header of every TCP packet, bytes.
     pub header_bytes: u32,
-}
-
-/// Rates of a link, bit/s.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rates {
-    /// Toward the near side.
-    pub down: f64,
-    /// From the near side.
-    pub up: f64,
-}
-
-/// Lengths of TCP packets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
-    pub(crate) mss: u32,
-    pub(crate) header_bytes: u32,
-}
-
-impl Sizes {
-    /// What a train is on the wire.
-    pub(crate) fn wire_bytes(&self, bytes: u64) -> u64 {
-        let packets = bytes.div_ceil(u64::from(self.mss.max(1)));
-        bytes.saturating_add(packets.saturating_mul(u64::from(self.header_bytes)))
-    }
-}
-
-/// A call in the capture.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KnownCall {
-    pub(crate) connection: u32,
-    pub(crate) opener_packets: u64,
-    pub(crate) responder_packets: u64,
-}
-
-/// What is known of a capture, whatever the link.
-#[derive(Clone, Debug)]
-pub(crate) struct Known {
-    pub(crate) name: String,
-    pub(crate) sizes: Sizes,
-    pub(crate) ends: Ends,
-    pub(crate) paths: Vec<Path>,
-    pub(crate) pieces: Vec<Piece>,
-    pub(crate) datagrams: Vec<Datagrams>,
-    pub(crate) bursts: Vec<Burst>,
-    pub(crate) calls: Vec<KnownCall>,
-    pub(crate) lasted_s: f64,
 }
 
 /// A capture, ready to be replayed over any link: what does not depend on its rates.

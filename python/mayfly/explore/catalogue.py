@@ -99,6 +99,7 @@ COMMANDS = {
     "compare_file": "mayfly compare {file} --disciplines '{disciplines}'",
     "whatif": "mayfly whatif {capture} --rate {rate}/{reverse_rate} --buffer {buffer} --disciplines '{disciplines}'",
     "whatif_internal": " --internal {network}",
+    "whatif_rtt": " --rtt {rtt}",
     "load": "mayfly qdisc load eth0 --rate {below} --buffer {buffer} --discipline '{discipline}'",
     "python_compare": """\
 import mayfly
@@ -117,6 +118,12 @@ print(result.records.group_by("discipline").agg(pl.col("response_time_s").median
 import mayfly
 
 result = mayfly.whatif({capture}, {rates}, {buffer}, disciplines={disciplines})
+print(result.summary["recommendation"]["sentence"])
+""",
+    "python_whatif_rtt": """\
+import mayfly
+
+result = mayfly.whatif({capture}, {rates}, {buffer}, rtt={rtt}, disciplines={disciplines})
 print(result.summary["recommendation"]["sentence"])
 """,
 }

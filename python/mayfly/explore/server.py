@@ -59,9 +59,9 @@ _TYPES = {
 """Kinds of files that a page may have; others are served as bytes."""
 
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' "
-    "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self' blob:; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
+    "connect-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -417,10 +417,10 @@ def serving(
 
 
 def _checked(internal: Sequence[str]) -> tuple[str, ...]:
-    from mayfly.workload.capture import networks_of
-
     if internal:
-        networks_of(list(internal))
+        from mayfly.workload.capture import networks_of
+
+        networks_of(internal)
     return tuple(internal)
 
 

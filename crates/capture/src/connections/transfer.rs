@@ -212,6 +212,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn windows_are_the_floor_of_eq_5_10_up_to_the_last_step() {
+        for n in 2..=STEPS_MAX {
+            // One term is a power of 2; what is left is the floor of the root of an odd power.
+            let (even, odd) = if n % 2 == 1 { (n - 1, n - 2) } else { (n - 2, n - 1) };
+            let rest = u128::from(eq_5_10(n) - (1 << (even / 2)));
+            assert!(rest * rest < 1 << odd && 1 << odd < (rest + 1) * (rest + 1), "{n}");
+        }
+    }
+
+    #[test]
     fn windows_are_those_printed_with_eq_5_10() {
         let printed = [1, 2, 3, 4, 6, 9, 13, 19, 27, 38, 54];
         assert_eq!(printed.to_vec(), (1..=11).map(eq_5_10).collect::<Vec<u64>>());

@@ -15,7 +15,7 @@ pub(crate) use crate::link::queue::Queue;
 use crate::link::queue::window_of;
 use crate::link::shared::{Met, Side};
 use crate::numbers::{mean_median, seconds};
-use crate::replay::Rates;
+use crate::rates::Rates;
 
 /// A queue is shared where the median handshake on a full link waits for so many packets.
 const SHARED_PACKETS: f64 = 5.0;

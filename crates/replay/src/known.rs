@@ -1,0 +1,45 @@
+//! What is known of a capture, whatever the link that it is replayed over.
+
+use netsim::Burst;
+
+use crate::datagrams::Datagrams;
+use crate::ends::Ends;
+use crate::paths::Path;
+use crate::trains::Piece;
+
+/// Lengths of TCP packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) mss: u32,
+    pub(crate) header_bytes: u32,
+}
+
+impl Sizes {
+    /// What a train is on the wire.
+    pub(crate) fn wire_bytes(&self, bytes: u64) -> u64 {
+        let packets = bytes.div_ceil(u64::from(self.mss.max(1)));
+        bytes.saturating_add(packets.saturating_mul(u64::from(self.header_bytes)))
+    }
+}
+
+/// A call in the capture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownCall {
+    pub(crate) connection: u32,
+    pub(crate) opener_packets: u64,
+    pub(crate) responder_packets: u64,
+}
+
+/// What is known of a capture, whatever the link.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) name: String,
+    pub(crate) sizes: Sizes,
+    pub(crate) ends: Ends,
+    pub(crate) paths: Vec<Path>,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) datagrams: Vec<Datagrams>,
+    pub(crate) bursts: Vec<Burst>,
+    pub(crate) calls: Vec<KnownCall>,
+    pub(crate) lasted_s: f64,
+}
