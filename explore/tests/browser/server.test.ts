@@ -40,8 +40,10 @@ describe.skipIf(pathOf("chrome") === null)("before a server", () => {
 
   it("has the figures of the page alone", async () => {
     const hash = "#workload=office&rate=12mbit&up=5mbit&buffer=100&d=fifo&d=lfq";
-    const [one, other] = [await visit(browser, server, hash), await visit(browser, alone, hash)];
+    // One after the other: a page that is not seen draws nothing.
+    const one = await visit(browser, server, hash);
     await settled(one.page);
+    const other = await visit(browser, alone, hash);
     await settled(other.page);
     expect(await figuresOf(one.page)).toEqual(await figuresOf(other.page));
     expect(await textOf(one.page, ".where")).toContain("mayfly explore");
