@@ -205,7 +205,8 @@ def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: Cap
             seen = np.flatnonzero(np.isfinite(queues))
             # Nothing else around it: a queue where the link is busy, else none.
             met = np.where(np.isfinite(queues), queues, np.where(busy[own], np.inf, 0.0))
-            if seen.size < LEAST_COMMON or met[np.argsort(taken[own], kind="stable")[:LEAST_COMMON]].min() < LEAST_QUEUE_S:
+            least_common = np.argsort(taken[own], kind="stable")[:LEAST_COMMON]
+            if seen.size < LEAST_COMMON or met[least_common].min() < LEAST_QUEUE_S:
                 continue
             # Over all of them: the least are those whose own queue was less than that around them.
             path_s = float(np.median(taken[own][seen] - queues[seen]))
