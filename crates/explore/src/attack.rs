@@ -4,8 +4,8 @@
 use netsim::FlowSpec;
 use units::Time;
 
+use crate::drawn::Drawn;
 use crate::request::{Attack, AttackKind};
-use crate::workload::Drawn;
 
 /// Wire length of the datagrams, bytes.
 const PACKET: u32 = 1500;

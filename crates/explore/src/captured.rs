@@ -7,10 +7,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use settings::{FlowList, Settings};
 
-use crate::ExploreError;
 use crate::document::Document;
+use crate::drawn::Drawn;
+use crate::error::ExploreError;
 use crate::request::Request;
-use crate::workload::{Drawn, Prepared, prepared};
+use crate::workload::{Prepared, prepared};
 
 /// Connections, trains and packets that are read of a capture at most: some 500 MB.
 const MOST_FLOWS: usize = 300_000;

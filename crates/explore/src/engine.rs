@@ -7,8 +7,8 @@ use qdisc::Limit;
 use replay::Rates;
 use serde::Serialize;
 
-use crate::ExploreError;
 use crate::captured::Captured;
+use crate::error::ExploreError;
 use crate::outcome::Outcome;
 use crate::request::{LinkRequest, Request};
 use crate::workload::{Prepared, Preset};
@@ -157,23 +157,5 @@ impl<'a> Info<'a> {
             notes: captured.replay.doubts().to_vec(),
             groups: Vec::new(),
         })
-    }
-}
-
-/// A limit, as documents have it.
-pub(crate) fn limit<S: serde::Serializer>(limit: &Limit, serializer: S) -> Result<S::Ok, S::Error> {
-    use serde::ser::SerializeMap;
-    let mut map = serializer.serialize_map(Some(1))?;
-    match limit {
-        Limit::Packets(packets) => map.serialize_entry("packets", packets)?,
-        Limit::Bytes(bytes) => map.serialize_entry("bytes", bytes)?,
-    }
-    map.end()
-}
-
-pub(crate) fn limit_or_null<S: serde::Serializer>(value: &Option<Limit>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => limit(value, serializer),
-        None => serializer.serialize_none(),
     }
 }

@@ -7,50 +7,15 @@
 mod attack;
 mod captured;
 mod document;
+mod drawn;
 mod engine;
+mod error;
 mod inside;
 mod model;
 mod outcome;
 mod request;
 mod workload;
 
-use std::fmt;
-
 pub use engine::Engine;
+pub use error::ExploreError;
 pub use request::{Attack, AttackKind, Discipline, Inside, LinkRequest, Request};
-
-/// Why there is no answer, in one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExploreError(pub String);
-
-impl fmt::Display for ExploreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ExploreError {}
-
-impl From<settings::SettingsError> for ExploreError {
-    fn from(error: settings::SettingsError) -> Self {
-        ExploreError(error.to_string())
-    }
-}
-
-impl From<netsim::ConfigError> for ExploreError {
-    fn from(error: netsim::ConfigError) -> Self {
-        ExploreError(error.to_string())
-    }
-}
-
-impl From<replay::Refused> for ExploreError {
-    fn from(error: replay::Refused) -> Self {
-        ExploreError(error.to_string())
-    }
-}
-
-impl From<metrics::FactsError> for ExploreError {
-    fn from(error: metrics::FactsError) -> Self {
-        ExploreError(error.to_string())
-    }
-}

@@ -4,7 +4,7 @@ use metrics::{Figures, Kind, Mechanism, Ran, Transfer};
 use netsim::Output;
 use serde::Serialize;
 
-use crate::ExploreError;
+use crate::error::ExploreError;
 use crate::inside::Packets;
 use crate::model::{Expected, expected};
 use crate::request::Request;

@@ -3,7 +3,7 @@
 use qdisc::Limit;
 use serde::{Deserialize, Serialize};
 
-use crate::ExploreError;
+use crate::error::ExploreError;
 
 /// One run.
 #[derive(Clone, Debug, Deserialize)]
@@ -36,10 +36,9 @@ pub struct LinkRequest {
     #[serde(default)]
     pub reverse_rate_bps: Option<u64>,
     /// Limit of the queue of either way.
-    #[serde(serialize_with = "crate::engine::limit")]
     pub buffer: Limit,
     /// Limit of the queue of the way up; as `buffer` when null.
-    #[serde(default, serialize_with = "crate::engine::limit_or_null")]
+    #[serde(default)]
     pub reverse_buffer: Option<Limit>,
     /// Round-trip time without queueing, s; that of the workload when null.
     #[serde(default)]

@@ -1,88 +1,15 @@
 //! Workloads: a preset, whose flows are drawn, or a capture, whose flows follow from what the link is.
 
-use metrics::{CaptureFacts, Facts, ProbeName};
+use metrics::Facts;
 use netsim::{FlowSpec, Run};
-use settings::{FlowList, Settings};
+use settings::Settings;
 use units::{BitRate, Time};
 
-use crate::ExploreError;
 use crate::attack;
 use crate::document::Document;
+use crate::drawn::Drawn;
+use crate::error::ExploreError;
 use crate::request::{LinkRequest, Request};
-
-/// The flows of a run and what is known of each.
-#[derive(Clone, Debug, Default)]
-pub struct Drawn {
-    /// Probes first.
-    pub list: FlowList,
-    /// What the probes measure.
-    pub probes: Vec<ProbeName>,
-    /// Of each flow, whether it is an attacker's.
-    pub attackers: Vec<bool>,
-    /// Of a capture.
-    pub capture: Option<CaptureFacts>,
-}
-
-impl Drawn {
-    pub(crate) fn of(list: FlowList, probes: Vec<ProbeName>, capture: Option<CaptureFacts>) -> Drawn {
-        let attackers = vec![false; list.flows.len()];
-        Drawn { list, probes, attackers, capture }
-    }
-
-    /// Adds flows that have no script and no bursts, in order of their starts, behind those that start as early.
-    pub(crate) fn insert(&mut self, added: Vec<FlowSpec>) {
-        let list = &mut self.list;
-        let count = list.flows.len();
-        // New place of each flow that was there, and how many were added before it.
-        let (mut places, mut flows, mut attackers) = (Vec::with_capacity(count), Vec::new(), Vec::new());
-        let mut waiting = added.into_iter().peekable();
-        for (row, flow) in list.flows.iter().enumerate() {
-            let fixed = row >= self.probes.len() && flow.after.is_none();
-            while fixed && waiting.peek().is_some_and(|one| one.start < flow.start) {
-                flows.extend(waiting.next());
-                attackers.push(true);
-            }
-            places.push(flows.len());
-            flows.push(*flow);
-            attackers.push(self.attackers[row]);
-        }
-        flows.extend(waiting);
-        attackers.resize(flows.len(), true);
-        if !list.classes.is_empty() {
-            // The class behind all others is that of the attacker.
-            let class = list.classes.iter().max().map_or(0, |most| most + 1);
-            let mut classes = vec![class; flows.len()];
-            places.iter().zip(&list.classes).for_each(|(&place, &class)| classes[place] = class);
-            list.classes = classes;
-        }
-        let mut nonresponsive: Vec<bool> = flows.iter().map(|flow| flow.udp.is_some()).collect();
-        places.iter().zip(&list.nonresponsive).for_each(|(&place, &one)| nonresponsive[place] = one);
-        list.nonresponsive = nonresponsive;
-        for (flow, _) in &mut list.bursts.of {
-            *flow = places[*flow as usize] as u32;
-        }
-        if let Some(capture) = &mut self.capture {
-            insert_strangers(capture, &places[self.probes.len()..], self.probes.len(), flows.len());
-        }
-        list.flows = flows;
-        self.attackers = attackers;
-    }
-}
-
-/// Flows that no capture has, beside those that one has: each a connection and a client of its own.
-fn insert_strangers(capture: &mut CaptureFacts, places: &[usize], before: usize, flows: usize) {
-    let strangers = |known: &[u32]| {
-        let first = known.iter().max().map_or(0, |most| most + 1);
-        let mut found: Vec<u32> = (0..(flows - before) as u32).map(|row| first + row).collect();
-        places.iter().zip(known).for_each(|(&place, &one)| found[place - before] = one);
-        found
-    };
-    capture.clients = strangers(&capture.clients);
-    capture.connections = strangers(&capture.connections);
-    for row in &mut capture.calls {
-        *row = (places[*row as usize] - before) as u32;
-    }
-}
 
 /// A run that is ready.
 pub struct Prepared {

@@ -2,7 +2,7 @@ use units::{Stream, Time};
 
 use crate::packet::{Ecn, Packet};
 use crate::spec::{OptionError, Options, Spec};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ impl DropReason {
 }
 
 /// Buffer limit. The packet in transmission has left the queue and does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// Packets waiting.
