@@ -75,7 +75,7 @@ def spent(work, repeat: int) -> float:
 def main() -> int:
     """Prints the table, or writes it into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="turns of each request (default: %(default)s)")
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="turns of each (default: %(default)s)")
     parser.add_argument("--write", type=Path, metavar="PAGE", help=f"page with the lines {BEGIN} and {END}")
     given = parser.parse_args()
     if not (WASM / "mayfly_web.js").exists():

@@ -52,7 +52,8 @@ def assert_alike(found, expected, where=""):
 @pytest.mark.parametrize("discipline", ["fifo", "lfq"])
 def test_a_preset_gives_the_figures_of_mayfly_simulate(engine, name, discipline):
     scenario = load_scenario(
-        name, {"network.rate": "15mbit", "network.reverse_rate": "6mbit", "network.buffer": 200, "network.delay": "18ms"}
+        name,
+        {"network.rate": "15mbit", "network.reverse_rate": "6mbit", "network.buffer": 200, "network.delay": "18ms"},
     )
     own = scenario.network
     rtt_s = 2 * (own.delay + own.access_delay + own.exit_delay)
@@ -70,7 +71,13 @@ def test_a_capture_gives_the_figures_of_mayfly_whatif(rtt):
     engine.open("office.pcap.gz", capture.read_bytes(), json.dumps(options))
     asked = link(10_000_000, rtt_s=None if rtt is None else 0.06)
     told = whatif(
-        capture, "10mbit", 300, internal=["10.10.0.0/24"], disciplines="fifo,lfq", rtt=rtt, overrides={"replications": 1}
+        capture,
+        "10mbit",
+        300,
+        internal=["10.10.0.0/24"],
+        disciplines="fifo,lfq",
+        rtt=rtt,
+        overrides={"replications": 1},
     )
     for row in told.summary["disciplines"]:
         found = outcome(engine, workload="office.pcap.gz", link=asked, discipline={"id": row["id"]})
@@ -160,7 +167,9 @@ def test_what_is_no_document_is_refused(engine, text):
         engine.load(text)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"GET / HTTP/1.1\r\n\r\n", b"\x0a\x0d\x0d\x0a" * 8, b"\x1f\x8b\x08"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00" * 100, b"GET / HTTP/1.1\r\n\r\n", b"\x0a\x0d\x0d\x0a" * 8, b"\x1f\x8b\x08"]
+)
 def test_what_is_no_capture_is_refused(content):
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
         _native.Explorer().open("x.pcap", content, json.dumps({"internal": None, "template": template()}))
