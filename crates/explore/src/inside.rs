@@ -52,6 +52,8 @@ struct Columns {
     dropped_ns: Vec<Option<u64>>,
     /// 1 for what the receiver of the flow sends: acknowledgements, and answers of scripts.
     back: Vec<u8>,
+    /// 1 for what only acknowledges, and has numbers of its own.
+    ack: Vec<u8>,
     /// 1 for those that a queue marked.
     marked: Vec<u8>,
 }
@@ -94,6 +96,7 @@ impl Packets {
             columns.received_ns.push(known(packet.received));
             columns.dropped_ns.push(known(packet.dropped));
             columns.back.push(u8::from(packet.back));
+            columns.ack.push(u8::from(packet.ack));
             columns.marked.push(u8::from(packet.marked));
         }
         let mut flows = Flows::default();

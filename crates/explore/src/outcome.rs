@@ -17,6 +17,7 @@ pub(crate) struct Outcome<'a> {
     discipline: Named,
     figures: Figures,
     attacker: Option<Attacker>,
+    long: Option<Long>,
     link: Ways,
     kinds: [&'static str; Kind::ALL.len()],
     transfers: Transfers,
@@ -48,6 +49,14 @@ struct Attacker {
     /// Of the link, were it shared evenly among the attacker and the users with a transfer without end or above 1 MB, what
     /// the others took being left to them.
     fair_share: f64,
+}
+
+/// What the transfers above 1 MB, and those without end, got together, be they over or not.
+#[derive(Serialize)]
+struct Long {
+    flows: usize,
+    down_mbps: f64,
+    up_mbps: f64,
 }
 
 /// A row for each transfer that began.
@@ -166,6 +175,21 @@ impl Attacker {
     }
 }
 
+impl Long {
+    fn of(ran: &Ran<'_>, kinds: &[Kind]) -> Option<Long> {
+        let seconds = ran.output.counters.end.as_secs_f64().max(1e-9);
+        let (mut flows, mut down, mut up) = (0, 0, 0);
+        for (row, record) in ran.output.records.iter().enumerate().filter(|(row, _)| kinds[*row] == Kind::Long) {
+            flows += 1;
+            let (own, back) = if ran.flows[row].up { (&mut up, &mut down) } else { (&mut down, &mut up) };
+            *own += record.delivered_bytes;
+            *back += record.back_bytes;
+        }
+        let mbps = |bytes: u64| bytes as f64 * 8e-6 / seconds;
+        (flows > 0).then(|| Long { flows, down_mbps: mbps(down), up_mbps: mbps(up) })
+    }
+}
+
 impl Transfers {
     fn of(transfers: &[Transfer], kinds: &[Kind]) -> Transfers {
         let mut found = Transfers::default();
@@ -202,6 +226,7 @@ impl<'a> Outcome<'a> {
             discipline: Named { id: request.discipline.id.clone(), label: request.discipline.label() },
             figures: metrics::figures(&ran, idle)?,
             attacker: Attacker::of(&ran, &kinds),
+            long: Long::of(&ran, &kinds),
             link: Ways::of(prepared, output),
             kinds: Kind::ALL.map(Kind::word),
             transfers: Transfers::of(&transfers, &kinds),

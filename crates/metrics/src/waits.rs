@@ -163,6 +163,7 @@ mod tests {
             number: 0,
             len,
             back: false,
+            ack: false,
             sent: never,
             queued: Time(queued),
             departed,

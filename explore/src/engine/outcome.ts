@@ -11,6 +11,7 @@ export function readOutcome(text: string): Outcome {
     discipline: told.discipline,
     figures: { ping: null, short: null, long: null, pages: null, call: null, downloads: null, uploads: null, ...told.figures },
     attacker: told.attacker ?? null,
+    long: told.long ?? null,
     link: { down: told.link?.down ?? NO_WAY, up: told.link?.up ?? NO_WAY },
     transfers: told.transfers ?? { id: [], size_bytes: [], start_s: [], response_s: [], up: [], kind: [] },
     kinds: told.kinds ?? [],

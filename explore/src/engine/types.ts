@@ -182,8 +182,12 @@ export interface Inside {
     departed_ns: (number | null)[];
     received_ns: (number | null)[];
     dropped_ns: (number | null)[];
-    /** Whether a queue marked it (ECN); engines that do not know leave it out. */
-    marked?: number[];
+    /** 1 for what the receiver of the flow sends: acknowledgements, and answers. */
+    back: number[];
+    /** 1 for what only acknowledges, and has numbers of its own. */
+    ack: number[];
+    /** 1 for what a queue marked (ECN). */
+    marked: number[];
   };
   timeouts: { flow: number[]; time_ns: number[] };
   left_out: number;
@@ -194,6 +198,8 @@ export interface Outcome {
   discipline: { id: string; label: string };
   figures: Figures;
   attacker: { goodput_mbps: number; share: number; fair_share: number } | null;
+  /** What the transfers above 1 MB, and those without end, got together. */
+  long: { flows: number; down_mbps: number; up_mbps: number } | null;
   link: { down: Way; up: Way };
   transfers: Transfers;
   kinds: string[];

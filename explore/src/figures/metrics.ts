@@ -98,11 +98,14 @@ export const METRICS: Metric[] = [
   {
     id: "long",
     title: "Long transfers",
-    about: "above 1 MB: half of them are faster",
-    unit: "s",
-    better: "less",
-    value: ({ figures }) => ended(figures.long?.p50_s, figures.long?.flows),
-    detail: ({ figures }) => lines(count(figures.long), interval(figures.long?.p50_ci95, duration)),
+    about: "above 1 MB, or without end: what they get together",
+    unit: "mbps",
+    better: "more",
+    value: ({ long }) => (long === null ? null : long.down_mbps + long.up_mbps),
+    detail({ long }) {
+      if (long === null) return "";
+      return `${long.flows.toLocaleString("en-US")} of them: ${three(long.down_mbps)} Mbit/s down, ${three(long.up_mbps)} up`;
+    },
     phrase: "long transfers",
   },
 ];
@@ -138,7 +141,7 @@ export const ATTACK_METRIC: Metric = {
 
 /** What a figure without a number means, by its unit of time. */
 export function neverEnded(metric: Metric): string {
-  return metric.id === "long" ? "half of them or more never ended" : "more than 5 of 100 never ended";
+  return metric.unit === "s" ? "more than 5 of 100 never ended" : "never";
 }
 
 /** What the link itself does, small. */

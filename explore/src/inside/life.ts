@@ -23,13 +23,23 @@ export interface Life {
 
 const NS = 1e-9;
 
+/** Whether the data of a flow mostly comes from its receiver, as the answers of a connection do: 1, else 0. */
+function mostly({ packets }: Inside, flow: number): number {
+  let balance = 0;
+  packets.flow.forEach((owner, place) => {
+    if (owner === flow) balance += (packets.back[place] === 1 ? 1 : -1) * (packets.bytes[place] ?? 0);
+  });
+  return balance > 0 ? 1 : 0;
+}
+
 export function lifeOf(inside: Inside, flow: number): Life {
   const { packets } = inside;
   const life: Life = { sent: [], again: [], received: [], dropped: [], timeouts: [], under_way: { time: [], packets: [] }, most_under_way: 0, packets: 0, longest_wait: 0 };
   const changes: [number, number][] = [];
   const seen = new Set<number>();
+  const back = mostly(inside, flow);
   packets.flow.forEach((owner, place) => {
-    if (owner !== flow) return;
+    if (owner !== flow || packets.back[place] !== back || packets.ack[place] === 1) return;
     const number = packets.number[place] ?? 0;
     const sent = (packets.sent_ns[place] ?? 0) * NS;
     const received = packets.received_ns[place];

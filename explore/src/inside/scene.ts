@@ -46,7 +46,9 @@ export function sceneOf(outcome: Outcome, from_s: number, to_s: number, rate_bps
   packets.flow.forEach((flow, place) => {
     const row = rows.get(flow);
     const came = packets.queued_ns[place] ?? packets.dropped_ns[place];
-    if (row !== undefined && came !== null && came !== undefined && (flows.up[row] === 1) === up) picked.push(place);
+    // What the receiver sends goes the other way.
+    const goes_up = (flows.up[row ?? 0] === 1) !== (packets.back[place] === 1);
+    if (row !== undefined && came !== null && came !== undefined && goes_up === up) picked.push(place);
   });
   const count = picked.length;
   const scene: Scene = {
@@ -86,10 +88,11 @@ export function sceneOf(outcome: Outcome, from_s: number, to_s: number, rate_bps
     scene.departed[at] = seconds(packets.departed_ns[place]);
     scene.received[at] = seconds(packets.received_ns[place]);
     scene.queued[at] = Math.min(seconds(packets.queued_ns[place]), scene.dropped[at]);
-    scene.marked[at] = packets.marked?.[place] ? 1 : 0;
+    scene.marked[at] = packets.marked[place] ?? 0;
     const number = packets.number[place] ?? 0;
     const last = seen.get(flow) ?? -1;
-    if (number <= last) scene.again[at] = 1;
+    if (packets.ack[place] === 1) scene.again[at] = 0;
+    else if (number <= last) scene.again[at] = 1;
     else seen.set(flow, number);
     const dropped = scene.dropped[at];
     if (dropped >= from_s && dropped <= to_s) scene.drops += 1;

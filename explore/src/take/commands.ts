@@ -77,8 +77,9 @@ function template(catalogue: Catalogue, name: string): string {
   return text;
 }
 
-function seedOption({ seed }: State): string {
-  return seed === 1 ? "" : ` --seed ${seed}`;
+/** `--seed` would draw other users. */
+function seedNote({ seed }: State): string | null {
+  return seed === 1 ? null : "The same users; hosts and disciplines draw their random numbers from seed 1, not from that of the page.";
 }
 
 function ofPreset(state: State, info: Info, shown: Shown, labels: string[], catalogue: Catalogue): Line[] {
@@ -89,7 +90,7 @@ function ofPreset(state: State, info: Info, shown: Shown, labels: string[], cata
   const attack = state.attack && catalogue.attacks.find(({ id }) => id === state.attack?.kind);
   const attackValues: Values = state.attack ? { rate: rateWords(state.attack.rate_bps), connections: String(state.attack.connections) } : {};
 
-  let command = fill(template(catalogue, "compare"), values) + seedOption(state);
+  let command = fill(template(catalogue, "compare"), values);
   let file = fill(preset.scenario, values).replace(/^disciplines = .*$/m, `disciplines = [${labels.map(pythonText).join(", ")}]`);
   file = file.replace(/^(buffer = )"(\d+)"$/m, "$1$2");
   const ways = net.buffer === net.reverse_buffer ? null : net.reverse_buffer;
@@ -116,7 +117,7 @@ function ofPreset(state: State, info: Info, shown: Shown, labels: string[], cata
     ...(state.seed === 1 ? [] : ["the seed"]),
   ];
   return [
-    { id: "command", title: "Command line", text: command, note: null, file: null },
+    { id: "command", title: "Command line", text: command, note: seedNote(state), file: null },
     {
       id: "python",
       title: "Python",
@@ -150,17 +151,19 @@ function ofCapture(state: State, info: Info, shown: Shown, labels: string[], cat
     buffer: "ms" in shown.limit ? limitText(shown.limit) : both(down, up),
     disciplines: labels.join(","),
   };
-  let command = fill(template(catalogue, "whatif"), values) + seedOption(state);
+  const rtt = shown.rtt_s !== null && shown.rtt_s !== info.rtt_median_s ? rttText(shown.rtt_s) : null;
+  let command = fill(template(catalogue, "whatif"), values);
+  if (rtt !== null) command += fill(template(catalogue, "whatif_rtt"), { rtt });
   for (const internal of state.internal ?? []) command += fill(template(catalogue, "whatif_internal"), { network: internal });
   const buffer = values["buffer"] ?? "";
-  const python = fill(template(catalogue, "python_whatif"), {
+  const python = fill(template(catalogue, rtt === null ? "python_whatif" : "python_whatif_rtt"), {
+    ...(rtt === null ? {} : { rtt: pythonText(rtt) }),
     capture: pythonText(state.workload),
     rates: pythonText(rates),
     buffer: /^\d+$/.test(buffer) ? buffer : pythonText(buffer),
     disciplines: pythonText(labels.join(",")),
   });
-  const moved = shown.rtt_s !== null && shown.rtt_s !== info.rtt_median_s;
-  const note = moved ? "The command keeps the round-trip times of the capture; the one that was set here is not in it." : null;
+  const note = seedNote(state);
   return [
     { id: "command", title: "Command line", text: command, note, file: null },
     { id: "python", title: "Python", text: python, note, file: null },

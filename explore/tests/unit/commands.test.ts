@@ -28,6 +28,9 @@ describe("lines to take along", () => {
     const own = info({ name: "my office.pcap", kind: "capture" });
     expect(text(state, "command", own)).toBe("mayfly whatif 'my office.pcap' --rate 20mbit/10mbit --buffer 300 --disciplines 'fifo,lfq(debt=1)' --internal 10.0.0.0/8");
     expect(text(state, "python", own)).toContain('mayfly.whatif("my office.pcap", "20mbit/10mbit", 300, disciplines="fifo,lfq(debt=1)")');
+    state.link = { rate_bps: 10e6, reverse_rate_bps: null, limit: { packets: 300 }, rtt_s: 0.04 };
+    expect(text(state, "command", own)).toContain(" --rtt 40ms");
+    expect(text(state, "python", own)).toContain('300, rtt="40ms", disciplines=');
   });
 
   it("a scenario file has every brace filled in", () => {

@@ -47,17 +47,17 @@ describe("transfers that never end", () => {
 });
 
 describe("the answer", () => {
-  const fifo = { label: "fifo", outcome: outcome("fifo", { ping: 0.195, short: 0.232, pages: 2.5, mos: 4, long: 3.8 }) };
+  const fifo = { label: "fifo", outcome: outcome("fifo", { ping: 0.195, short: 0.232, pages: 2.5, mos: 4, long: 6 }) };
   const lfq = { label: "lfq", outcome: outcome("lfq", { ping: 0.013, short: 0.12, pages: 1.7, mos: 4.4, long: 4.8 }) };
-  const same = { label: "pie", outcome: outcome("pie", { ping: 0.196, short: 0.233, pages: 2.5, mos: 4, long: 3.8 }) };
+  const same = { label: "pie", outcome: outcome("pie", { ping: 0.196, short: 0.233, pages: 2.5, mos: 4, long: 6 }) };
 
   it("says for whom, by how much, and the price", () => {
     expect(answer([fifo, lfq]).text).toBe(
-      "Lfq is better for most: ping under load 13 ms instead of 195 ms (−93 %), short transfers 120 ms instead of 232 ms (−48 %) and the call 4.4 instead of 4.0 (+0.4); the price: long transfers 4.8 s instead of 3.8 s (+26 %).",
+      "Lfq is better for most: ping under load 13 ms instead of 195 ms (−93 %), short transfers 120 ms instead of 232 ms (−48 %) and the call 4.4 instead of 4.0 (+0.4); the price: long transfers 4.8 Mbit/s instead of 6 Mbit/s (−20 %).",
     );
   });
   it("picks the best of several", () => expect(answer([fifo, same, lfq])).toMatchObject({ best: 2, text: expect.stringMatching(/^Of these, lfq/) as string }));
-  it("says who pays where most get worse", () => expect(answer([lfq, fifo]).text).toMatch(/^Fifo helps some and costs others more: long transfers 3.8 s instead of 4.8 s \(−21 %\); the price: ping/));
+  it("says who pays where most get worse", () => expect(answer([lfq, fifo]).text).toMatch(/^Fifo helps some and costs others more: long transfers 6 Mbit\/s instead of 4.8 Mbit\/s \(\+25 %\); the price: ping/));
   it("keeps the first where nothing gets better", () => {
     const worse = { label: "fifo", outcome: outcome("fifo", { ping: 0.195, short: 0.232, pages: 2.5, mos: 4, long: 4.8 }) };
     expect(answer([lfq, worse]).text).toMatch(/^Keep lfq: with fifo nothing here gets better/);

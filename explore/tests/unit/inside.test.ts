@@ -19,6 +19,9 @@ const inside: Inside = {
     departed_ns: [1 * MS, 13 * MS, null, 70 * MS, 1 * MS, 90 * MS],
     received_ns: [14 * MS, 26 * MS, null, 83 * MS, 14 * MS, 103 * MS],
     dropped_ns: [null, null, 3 * MS, null, null, null],
+    back: [0, 0, 0, 0, 0, 0],
+    ack: [0, 0, 0, 0, 0, 0],
+    marked: [0, 0, 0, 0, 0, 0],
   },
   timeouts: { flow: [0, 1], time_ns: [59 * MS, 1] },
   left_out: 0,
@@ -33,6 +36,9 @@ describe("a scene", () => {
     expect(scene.count).toBe(5);
     expect(sceneOf(run, 0, 0.1, 1e6, true)?.count).toBe(1);
     expect(sceneOf({ ...run, inside: null }, 0, 1, 1e6, false)).toBeNull();
+    // The answer of the flow that goes up comes down.
+    const answering = { ...inside, packets: { ...inside.packets, back: [0, 0, 0, 0, 1, 0] } };
+    expect(sceneOf({ ...run, inside: answering }, 0, 0.1, 1e6, false)?.count).toBe(6);
   });
 
   it("knows who waits, what is sent, and who is a victim", () => {
@@ -60,6 +66,12 @@ describe("a life", () => {
     expect(life.under_way.packets.at(-1)).toBe(0);
     expect(life.timeouts[0]).toBeCloseTo(0.059, 9);
     expect(life.longest_wait).toBeCloseTo(0.029, 9);
+  });
+  it("of a connection that answers is that of its answers, without acknowledgements", () => {
+    const { packets } = inside;
+    const answered = { ...inside, packets: { ...packets, back: [0, 1, 1, 0, 0, 1], ack: [0, 0, 0, 0, 0, 1] } };
+    const life = lifeOf(answered, 0);
+    expect([life.packets, life.sent.map(({ number }) => number), life.again]).toEqual([2, [2, 3], []]);
   });
   it("of a flow without packets is empty", () => expect(lifeOf(inside, 99).packets).toBe(0));
 });

@@ -27,6 +27,7 @@ export interface Told {
   short?: number;
   pages?: number;
   mos?: number;
+  /** What long transfers get, Mbit/s. */
   long?: number;
   delay?: number;
 }
@@ -43,8 +44,9 @@ export function outcome(label: string, { ping, short, pages, mos, long, delay = 
         short: short === undefined ? null : times(short, short / 2),
         pages: pages === undefined ? null : { pages: 8, ...times(pages, pages / 2) },
         call: mos === undefined ? null : { from: "synthetic", mos, down: null, up: null },
-        long: long === undefined ? null : times(long * 2, long),
+        long: null,
       },
+      long: long === undefined ? null : { flows: 3, down_mbps: long, up_mbps: 0 },
       link: { down: way, up: way },
     }),
   );

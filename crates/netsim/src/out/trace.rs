@@ -27,6 +27,8 @@ record! {
         /// Whether the receiver of the flow sent it: an acknowledgement, or an answer of a script. In the trace of both ways
         /// only ([`run_both_ways`](crate::run_both_ways)).
         pub back: bool;
+        /// Whether it only acknowledges; its number is then one of its own.
+        pub ack: bool;
         /// When it was handed to the access link of its sender.
         pub sent: Time => "sent_s", "s";
         /// Arrival at the queue; over several queues, at the first.
@@ -149,6 +151,7 @@ impl Trace {
             number: name.number,
             len: packet.len,
             back: packet.flow.direction() == Direction::Reverse,
+            ack: name.ack,
             sent: now,
             queued: never,
             departed: never,
