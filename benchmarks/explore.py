@@ -2,9 +2,8 @@
 
     python benchmarks/explore.py [--repeat N] [--write PAGE]
 
-`make explore` builds the WebAssembly, which node runs. Workloads: the office capture, the presets, and a preset at ten
-times its rate, so that 10^5 packets pass. Each request is run `--repeat` times; the fastest counts, of both engines
-alike.
+`make explore` builds the WebAssembly, which node runs. Workloads: the office capture and the presets; of `isp` some
+10^5 packets pass either way. Each request is run `--repeat` times; the fastest counts, of both engines alike.
 """
 
 import argparse

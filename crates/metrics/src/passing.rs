@@ -98,6 +98,8 @@ mod tests {
             queued,
             departed,
             received: never,
+            marked: false,
+            ack: false,
             dropped: never,
         }
     }
