@@ -15,6 +15,7 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      { test: { name: "timings", include: ["tests/timings/*.test.ts"], globalSetup: ["tests/browser/setup.ts"] } },
     ],
   },
 });
