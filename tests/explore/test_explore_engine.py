@@ -85,6 +85,17 @@ def test_a_capture_gives_the_figures_of_mayfly_whatif(rtt):
             assert_alike(found["figures"][figure], row["users"][figure], f"{row['id']}.{figure}")
 
 
+def test_long_transfers_get_no_more_than_the_link_carries():
+    """In a capture a connection brings both ways: each byte counts once, and where it went."""
+    engine = _native.Explorer()
+    options = {"internal": ["10.10.0.0/24"], "template": template()}
+    engine.open("office.pcap.gz", (ROOT / "captures/office.pcap.gz").read_bytes(), json.dumps(options))
+    for name in ("fifo", "lfq"):
+        found = outcome(engine, workload="office.pcap.gz", link=link(10_000_000), discipline={"id": name})
+        for way in ("down", "up"):
+            assert 0 < found["long"][f"{way}_mbps"] < found["link"][way]["throughput_mbps"]
+
+
 ATTACKS = {
     "spaced": ({"rate": "5mbit", "users": 1, "group": "attacker"}, None),
     "new-addresses": ({"rate": "5mbit", "renew": 10, "renew_hosts": True, "users": 1, "group": "attacker"}, None),

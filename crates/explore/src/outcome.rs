@@ -1,7 +1,7 @@
 //! What came of a run.
 
 use metrics::{Figures, Kind, Mechanism, Ran, Transfer};
-use netsim::Output;
+use netsim::{FlowRecord, FlowSpec, Output};
 use serde::Serialize;
 
 use crate::error::ExploreError;
@@ -147,6 +147,12 @@ impl Queue {
     }
 }
 
+/// Payload that a flow brought down and up, bytes: what a script brought back is a part of what was delivered.
+fn both_ways(flow: &FlowSpec, record: &FlowRecord) -> [u64; 2] {
+    let own = record.delivered_bytes - record.back_bytes;
+    if flow.up { [record.back_bytes, own] } else { [own, record.back_bytes] }
+}
+
 impl Attacker {
     /// The attacker among `kinds`, by what its flows delivered and what everybody did.
     fn of(ran: &Ran<'_>, kinds: &[Kind]) -> Option<Attacker> {
@@ -157,11 +163,12 @@ impl Attacker {
         let mut greedy: Vec<(u32, u32)> = Vec::new();
         for (row, record) in ran.output.records.iter().enumerate() {
             let flow = &ran.flows[row];
+            let [down, up] = both_ways(flow, record);
             match kinds[row] {
-                Kind::Attacker => own += record.delivered_bytes,
-                _ if flow.up => {}
-                Kind::Long => greedy.push((flow.src, flow.dst)),
-                _ => others += record.delivered_bytes,
+                Kind::Attacker => own += down,
+                Kind::Long if down > up => greedy.push((flow.src, flow.dst)),
+                Kind::Long => {}
+                _ => others += down,
             }
         }
         greedy.sort_unstable();
@@ -181,9 +188,9 @@ impl Long {
         let (mut flows, mut down, mut up) = (0, 0, 0);
         for (row, record) in ran.output.records.iter().enumerate().filter(|(row, _)| kinds[*row] == Kind::Long) {
             flows += 1;
-            let (own, back) = if ran.flows[row].up { (&mut up, &mut down) } else { (&mut down, &mut up) };
-            *own += record.delivered_bytes;
-            *back += record.back_bytes;
+            let [own_down, own_up] = both_ways(&ran.flows[row], record);
+            down += own_down;
+            up += own_up;
         }
         let mbps = |bytes: u64| bytes as f64 * 8e-6 / seconds;
         (flows > 0).then(|| Long { flows, down_mbps: mbps(down), up_mbps: mbps(up) })
