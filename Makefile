@@ -18,7 +18,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
+    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction verdicts performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -208,6 +208,9 @@ docs: build ## the site, into docs/_build/html: warnings are errors
 # Every claim of the papers as declared, an hour or so: the report below docs, its pages, the table of the README.
 reproduction: build ## every claim of the papers as declared, into docs: an hour
 	$(BIN)/python -m mayfly_papers all --publish docs
+
+verdicts: ## the score of the papers anew, from the rows of the last full run: seconds
+	$(BIN)/python -m mayfly_papers --judge docs
 
 ##@ Speed and robustness
 
