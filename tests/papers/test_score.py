@@ -119,6 +119,16 @@ def test_a_headline_on_other_captures_or_against_its_own_print_is_told_so(declar
     assert summed(found).startswith("Of 2 headline claims 1 rest on data that is not at hand. Of the other 1, 0 stand")
 
 
+def test_a_headline_tells_what_twice_its_thresholds_give_where_that_is_another_verdict(declared):
+    declared({"id": "one", "rests_on": [{"page": "rai-2003", "claim": "sizes"}]})
+    lenient = OFF | {"at_twice": "same direction"}
+    for rows, text in (([HOLDS, lenient], "conclusion holds"), ([HOLDS, OFF], "None"), ([HOLDS], "None")):
+        [found] = told({"claims": [claim("rai-2003", "sizes", *rows)]})
+        assert str(found.at_twice) == text
+        cells = headline_rows([found], whole=True)[0]
+        assert ("at twice the thresholds: conclusion holds" in cells[-2]) == (text != "None")
+
+
 def test_few_numbers_are_told_one_by_one_and_many_as_a_range(declared):
     declared({"id": "one", "rests_on": [{"page": "rai-2003", "claim": "sizes"}]})
 

@@ -11,6 +11,7 @@ from mayfly_papers.declare.exhibits import EXHIBITS, PAPERS
 from mayfly_papers.declare.markdown import table
 from mayfly_papers.pages import PAGES, Kind, rendered
 from mayfly_papers.report.page import SCORE_BEGIN, SCORE_END, score_html, write_reproduction
+from mayfly_papers.report.reasons import reason_sentence
 from mayfly_papers.report.reproduce import Reproduction
 from mayfly_papers.report.score import (
     accuracy_table,
@@ -37,7 +38,8 @@ reproduced*: every row holds, and the printed numbers are ours, inside the band 
 than a factor of 2, or within 25 %. *Conclusion holds*: every row holds. *Mixed*: some do. *Contradicted*: none does.
 *Print contradicts itself*: the paper's own numbers do not say what its words say. *Not testable here*: the finding is
 about data that is not at hand. Where nothing is printed, *print* is the direction, with the threshold that stands for
-the word. Verdicts follow from the rows; which rows decide was chosen with their results known."""
+the word, and what twice all thresholds would give stands with the other readings where it is not the same. Verdicts
+follow from the rows; which rows decide was chosen with their results known."""
 
 ACCURACY = """\
 The factor between our mean and a printed number above 0, the larger over the smaller; *all readings* has the cells of
@@ -192,6 +194,7 @@ def verdicts_page(document: Mapping[str, Any]) -> str:
         "## Headline claims",
         HEADLINES,
         headline_table(document, whole=True),
+        f"{reason_sentence()}; `mayfly reproduce reason PAGE/CLAIM` repeats the run.",
         "## Accuracy",
         ACCURACY,
         accuracy_table(document),

@@ -98,6 +98,13 @@ def _told(name: str, finding: Finding | None) -> str:
     return f"{name}: {verdict}, {holding} of {len(finding.rows)} rows hold; it explains {explains}"
 
 
+def reason_sentence() -> str:
+    """How many claims have a reason, and how many of these a run shows."""
+    known = reason_ids()
+    shown = sum(bool(test) for _, test in known.values())
+    return f"Of {len(known)} claims with a reason {shown} have one that a run shows, {len(known) - shown} an argued one"
+
+
 def stands(finding: Finding) -> bool:
     """Whether a test shows its reason: every row holds."""
     return finding.verdict in (Verdict.AGREES, Verdict.DIRECTION)

@@ -19,7 +19,7 @@ from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, Exhibit, cited
 from mayfly_papers.declare.figure import Figure
 from mayfly_papers.declare.measured import Kept
 from mayfly_papers.pages import PAGES, Page
-from mayfly_papers.report.reasons import REASON, chosen_reasons, told_reasons
+from mayfly_papers.report.reasons import REASON, chosen_reasons, reason_ids, reason_sentence, told_reasons
 from mayfly_papers.report.score import HEADS, headline_rows, headline_sentences, scored
 from mayfly_papers.score.headline import told as headlines
 
@@ -468,7 +468,10 @@ class Listing:
     def document(self) -> dict[str, Any]:
         """As JSON."""
         pages = [{"id": item.id, "title": item.title, "claims": len(item.claims)} for item in PAGES]
-        return {"pages": pages, "exhibits": self.rows()}
+        reasons = [
+            {"id": name, "test": f"{page.id}/{test}" if test else None} for name, (page, test) in reason_ids().items()
+        ]
+        return {"pages": pages, "exhibits": self.rows(), "reasons": reasons}
 
     def tables(self) -> "list[Table]":
         """Pages, then tables and figures."""
@@ -491,7 +494,8 @@ class Listing:
         rows = self.rows()
         declared = sum(bool(row["claims"]) for row in rows)
         later = [row["id"] for row in rows if row["reason"] == NOT_YET]
-        return [f"{declared} of {len(rows)} tables and figures have claims, {len(later)} are not declared yet"]
+        counted = f"{declared} of {len(rows)} tables and figures have claims, {len(later)} are not declared yet"
+        return [counted, reason_sentence()]
 
 
 def command_of(asked: Iterable[str], quick: bool, replications: int | None) -> str:

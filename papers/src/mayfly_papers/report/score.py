@@ -47,7 +47,8 @@ def headline_rows(found: Sequence[Told], *, whole: bool) -> list[list[str]]:
         ]
         rows.append([*cells, str(one.judged) if one.stands else f"**{one.judged}**"])
         if whole:
-            rows[-1] += ["; ".join(f"{name}: {text}" for name, text in said["other_readings"].items()), reasons_of(one)]
+            others = said["other_readings"] | ({"at twice the thresholds": said["at_twice"]} if one.at_twice else {})
+            rows[-1] += ["; ".join(f"{name}: {text}" for name, text in others.items()), reasons_of(one)]
     return rows
 
 

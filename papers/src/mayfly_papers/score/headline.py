@@ -21,7 +21,7 @@ from mayfly_papers.declare.exhibits import PAPERS
 from mayfly_papers.declare.markdown import interval, number
 from mayfly_papers.declare.readings import by_reading, readings
 from mayfly_papers.pages import PAGES, Kind
-from mayfly_papers.score.outcome import STANDS, Judged, Outcome, holds, judged
+from mayfly_papers.score.outcome import STANDS, Judged, Outcome, holds, judged, leniently
 
 FILE = "headlines.toml"
 
@@ -133,6 +133,8 @@ class Told:
         Of claims whose rows do not hold; empty where the headline stands.
     unexplained : tuple of str
         Claims, page and id, whose rows do not hold and which have no reason: undecided ones.
+    at_twice : Judged, optional
+        What twice the thresholds that stand for words would give; null where that changes nothing.
     """
 
     headline: Headline
@@ -141,6 +143,7 @@ class Told:
     others: dict[str, Judged]
     reasons: tuple[Reason, ...] = ()
     unexplained: tuple[str, ...] = ()
+    at_twice: Judged | None = None
 
     @property
     def stands(self) -> bool:
@@ -168,6 +171,7 @@ class Told:
             "holding": sum(holds(one.row) for one in self.deciding),
             "rows": len(self.deciding),
             "verdict": str(self.judged),
+            "at_twice": str(self.at_twice) if self.at_twice else None,
             "other_readings": {name: str(other) for name, other in self.others.items()},
             "reasons": [{"id": reason.id, "tested": reason.tested} for reason in self.reasons],
             "unexplained": list(self.unexplained),
@@ -224,10 +228,13 @@ def _told(headline: Headline, claims: Claims) -> Told | None:
         printed = _parts(headline.print_itself, claims).get(None, [])
         numbers = [one.row["printed"] for one in printed if one.row["printed"] is not None]
         print_holds = [value <= headline.print_itself.at_most for value in numbers]
-    verdict = judged([one.row for one in counting], testable=testable, print_holds=print_holds)
+    deciding = [one.row for one in counting]
+    verdict = judged(deciding, testable=testable, print_holds=print_holds)
+    twice = judged(leniently(deciding), testable=testable, print_holds=print_holds)
     reasons, unexplained = _reasons(counting) if verdict.outcome in (Outcome.MIXED, Outcome.CONTRADICTED) else ((), ())
     by_name = {name: judged([one.row for one in rows], testable=testable) for name, rows in others.items()}
-    return Told(headline, verdict, tuple(counting), by_name, reasons, unexplained)
+    at_twice = None if twice == verdict or verdict.outcome in (Outcome.ELSEWHERE, Outcome.PRINT) else twice
+    return Told(headline, verdict, tuple(counting), by_name, reasons, unexplained, at_twice)
 
 
 def _parts(part: Rests, claims: Claims) -> dict[str | None, list[Deciding]]:

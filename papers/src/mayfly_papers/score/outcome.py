@@ -59,6 +59,18 @@ def holds(row: RowDocument) -> bool:
     return reproduced(row) or row["verdict"] in (Verdict.AGREES, Verdict.DIRECTION)
 
 
+def leniently(rows: Sequence[RowDocument]) -> list[RowDocument]:
+    """Rows at twice the thresholds that stand for words: those that fail take the verdict they have there.
+
+    Examples
+    --------
+    >>> row = {"printed": None, "ours": 1.3, "one_run": None, "verdict": "differs", "at_twice": "same direction"}
+    >>> [str(judged(rows)) for rows in ([row], leniently([row]))]
+    ['contradicted', 'conclusion holds']
+    """
+    return [{**row, "verdict": row["at_twice"]} if row["at_twice"] and not holds(row) else row for row in rows]
+
+
 def judged(rows: Sequence[RowDocument], *, testable: bool = True, print_holds: Sequence[bool] = ()) -> Judged:
     """What became of a claim.
 
