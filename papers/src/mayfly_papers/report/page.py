@@ -18,12 +18,23 @@ from mayfly_papers.declare.figure import Figure, plots_of
 from mayfly_papers.declare.markdown import LEGEND, aside, cells
 from mayfly_papers.pages import PAGES
 from mayfly_papers.report.printed_plot import COLOURS, printed_plot
+from mayfly_papers.report.reasons import REASON
 from mayfly_papers.report.reproduce import Checked, Reproduction, command_of, machine, seeds_of
 from mayfly_papers.report.score import WHOLE_HEADS, headline_rows
 from mayfly_papers.score.headline import told
+from mayfly_papers.score.outcome import Judged, Outcome
 from mayfly_papers.score.statements import Statement, statements
 
 _MARKS = {str(verdict): colour for verdict, colour in COLOURS.items()}
+
+_OUTCOMES = {
+    Outcome.NUMBER: COLOURS[Verdict.AGREES],
+    Outcome.HOLDS: COLOURS[Verdict.DIRECTION],
+    Outcome.MIXED: COLOURS[Verdict.UNDECIDED],
+    Outcome.CONTRADICTED: COLOURS[Verdict.DIFFERS],
+    Outcome.PRINT: COLOURS[Verdict.DIFFERS],
+}
+"""Colours of what became of headlines and statements; what is not testable here has none."""
 
 
 def reproduction_page(found: Reproduction) -> str:
@@ -113,7 +124,10 @@ def score_html(document: Mapping[str, Any]) -> str:
     """
     parts = []
     if found := told(document):
+        at = WHOLE_HEADS.index("verdict")
         rows = [[_inline(cell) for cell in row] for row in headline_rows(found, whole=True)]
+        for row, one in zip(rows, found, strict=True):
+            row[at] = _judged(one.judged)
         parts += ["<h2>Headline claims</h2>", _table(WHOLE_HEADS, rows)]
     lists = []
     of = statements(document)
@@ -134,7 +148,11 @@ def _statement(one: Statement) -> list[str]:
     links = ", ".join(f'<a href="#{_anchor_of(one.page, claim)}">{escape(claim)}</a>' for claim in one.claims)
     others = "; ".join(f"{escape(name)}: {escape(str(other))}" for name, other in one.others.items())
     count = f"{one.judged.holding} of {one.judged.rows}"
-    return [escape(one.source), f"{_words(one.says)} ({links})", count, escape(str(one.judged.outcome)), others]
+    return [escape(one.source), f"{_words(one.says)} ({links})", count, _judged(one.judged), others]
+
+
+def _judged(judged: Judged) -> str:
+    return f'<b style="color:{_OUTCOMES.get(judged.outcome, "#868b95")}">{escape(str(judged))}</b>'
 
 
 def _inline(text: str) -> str:
@@ -217,7 +235,8 @@ def _elsewhere(found: Reproduction, told: set[str], figures: Sequence[Figure]) -
         if claims or drawn:
             where = ": in the text" if any(cited(claim.source) for claim in item.claims) else ""
             parts += [f"<h2>{escape(item.title)}{where}</h2>", *map(_figure, drawn), *map(_claim, claims)]
-            parts.append(_runs(found, claims, item.id))
+            # The tests of reasons are asked for by another word than a page.
+            parts.append(_runs(found, claims, " ".join(found.asked) if found.asked[0] == REASON else item.id))
     return parts
 
 
