@@ -37,9 +37,9 @@ What the abstracts and conclusions say, each beside the rows that decide it (`sc
 reproduced*: every row holds, and the printed numbers are ours, inside the band of single runs where that is narrower
 than a factor of 2, or within 25 %. *Conclusion holds*: every row holds. *Mixed*: some do. *Contradicted*: none does.
 *Print contradicts itself*: the paper's own numbers do not say what its words say. *Not testable here*: the finding is
-about data that is not at hand. Where nothing is printed, *print* is the direction, with the threshold that stands for
-the word, and what twice all thresholds would give stands with the other readings where it is not the same. Verdicts
-follow from the rows; which rows decide was chosen with their results known."""
+about data that is not at hand, or shown with our own method only. Where nothing is printed, *print* is the direction,
+with the threshold that stands for the word; what twice all thresholds would give stands with the other readings, where
+it is not the same. Verdicts follow from the rows; which rows decide was chosen with their results known."""
 
 ACCURACY = """\
 The factor between our mean and a printed number above 0, the larger over the smaller; *all readings* has the cells of
@@ -219,8 +219,10 @@ def verdicts_page(document: Mapping[str, Any]) -> str:
                 body.append([exhibit.label, exhibit.shows, exhibit.reason, ""])
                 continue
             claims = [(claim, verdict) for claim, verdict in zip(row["claims"], row["verdicts"], strict=True)]
-            verdicts = [verdict for claim, verdict in claims if page_of[claim] not in own]
+            of_paper = [verdict for claim, verdict in claims if page_of[claim] not in own]
+            verdicts = of_paper or [verdict for _, verdict in claims]
             counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in _VERDICTS if verdict in verdicts]
+            counts[0] = counts[0] if of_paper else f"with our own method: {counts[0]}"
             pages = dict.fromkeys(page_of[claim] for claim in row["claims"])
             body.append([exhibit.label, exhibit.shows, ", ".join(counts), ", ".join(f"[{p}]({p}.md)" for p in pages)])
         parts += [f"## {name}", table(["", "shows", "claims, or why none", "page"], body)]

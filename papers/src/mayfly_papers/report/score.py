@@ -61,7 +61,8 @@ def reasons_of(one: Told) -> str:
     if one.judged.outcome is Outcome.PRINT:
         return "the paper's own numbers"
     if one.judged.outcome is Outcome.ELSEWHERE:
-        return "the trace is not public"
+        kinds = {page.kind for page in PAGES for part in one.headline.rests_on if page.id == part.page}
+        return "shown with our own method only" if Kind.OWN in kinds else "the trace is not public"
     texts = []
     for reason in one.reasons:
         page, _, claim = reason.id.partition("/")

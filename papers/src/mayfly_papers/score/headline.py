@@ -334,10 +334,10 @@ def summed(found: Sequence[Told]) -> str:
     counts = counted(found)
     left = len(rest) - printed - tested
     return (
-        f"Of {len(found)} headline claims {len(found) - len(testable)} rest on data that is not at hand. Of the other "
-        f"{len(testable)}, {standing} stand, {counts[Outcome.NUMBER]} of them with their numbers. The remaining "
-        f"{len(rest)}: {printed} contradicted by the paper's own numbers, {tested} with a reason that a run shows, "
-        f"{left} with one that is argued or none."
+        f"Of {len(found)} headline claims {len(found) - len(testable)} are not testable here: the data, or the method "
+        f"as it was tuned, is not at hand. Of the other {len(testable)}, {standing} stand, {counts[Outcome.NUMBER]} of "
+        f"them with their numbers. The remaining {len(rest)}: {printed} contradicted by the paper's own numbers, "
+        f"{tested} with a reason that a run shows, {left} with one that is argued or none."
     )
 
 

@@ -19,7 +19,7 @@ class Outcome(StrEnum):
     ``NUMBER``: every row holds, there are printed numbers, and all of them are reproduced. ``HOLDS``: every row holds.
     ``MIXED``: some rows hold, or none does and none is opposed. ``CONTRADICTED``: no row holds and at least one is
     opposed. ``PRINT``: the paper's own numbers do not say what its words say. ``ELSEWHERE``: the finding is about data
-    that is not at hand.
+    that is not at hand, or ours is shown with another method.
     """
 
     NUMBER = "number reproduced"
