@@ -258,7 +258,9 @@ def test_the_page_shows_printed_numbers_ours_and_the_reason() -> None:
     ]
     text = section(finding)
     assert "### some-4.1-claim" in text
-    assert "**Same direction.** Because of the load." in text
+    assert "**Same direction.** Because of the load. *(argued)*" in text
+    shown = claim(row, Difference(Verdict.DIRECTION, "Because of the load.", "less-load")).check(NOTHING)
+    assert "**Same direction.** Because of the load. *(tested: less-load)*" in section(shown)
     experiment = short("once", lambda run: {"flows": 1.0})
     page = markdown("Title", "Introduction.", [finding], [experiment], NOTHING)
     assert page.startswith("# Title\n\nIntroduction.\n")

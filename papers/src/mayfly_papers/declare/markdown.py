@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mayfly_papers.declare.agreement import FAR
-from mayfly_papers.declare.declaration import Experiment, Finding, RowFinding, Runs, Verdict
+from mayfly_papers.declare.declaration import Difference, Experiment, Finding, RowFinding, Runs, Verdict
 
 LEGEND = """\
 *Ours* is the mean over the replications with its 95 % interval (Student's t). *One run* is where 95 % of single
@@ -83,8 +83,14 @@ def section(finding: Finding) -> str:
     if finding.undecided_replications:
         among = "" if finding.verdict is Verdict.UNDECIDED else ", some rows undecided"
         outcome += f"{among} with {finding.undecided_replications} replications"
-    lines.append(f"**{outcome}.**" + (f" {claim.difference.reason}" if claim.difference else ""))
+    lines.append(f"**{outcome}.**" + (f" {explained(claim.difference)}" if claim.difference else ""))
     return "\n\n".join(lines)
+
+
+def explained(difference: Difference) -> str:
+    """A reason, and whether a run shows it."""
+    kind = f"tested: {difference.test}" if difference.tested else "argued"
+    return f"{difference.reason} *({kind})*"
 
 
 def cells(found: RowFinding) -> list[str]:

@@ -273,7 +273,9 @@ def _claim(checked: Checked) -> str:
         rows = [[*map(escape, cells(row)[:-1]), _mark(str(row.verdict)) + escape(aside(row))] for row in finding.rows]
         parts.append(_table(("", "printed", "ours [95 %]", "one run", "claimed", "verdict"), rows))
     if claim.difference:
-        parts.append(f"<p><b>Reason.</b> {_words(claim.difference.reason)}</p>")
+        again = f"tested: <code>mayfly reproduce reason {escape(f'{checked.item}/{claim.id}')}</code>"
+        kind = again if claim.difference.tested else "argued"
+        parts.append(f"<p><b>Reason</b> ({kind}). {_words(claim.difference.reason)}</p>")
     heading = f"{escape(claim.id)}: {_mark(checked.verdict)}"
     inner = "".join(parts)
     return f'<details id="{_anchor(checked)}"{" open" if opened else ""}><summary>{heading}</summary>{inner}</details>'

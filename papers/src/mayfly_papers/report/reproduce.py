@@ -269,6 +269,7 @@ def _claim_document(checked: Checked) -> dict[str, Any]:
         "note": claim.note,
         "verdict": checked.verdict,
         "reason": reason,
+        "reason_test": claim.difference.test or None if claim.difference else None,
         "failure": checked.failure or None,
         "rows": rows,
     }
