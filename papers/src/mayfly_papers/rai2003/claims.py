@@ -38,7 +38,7 @@ READINGS = {"means": "3.2mbit", "rounded": "3.9mbit"}
 """Speed of the bottleneck for a load of 0.7, by how Table 1 is taken."""
 
 REPLICATIONS = 4
-STARVING_REPLICATIONS = {0.75: 12}
+STARVING_REPLICATIONS = {0.75: 12, 0.98: 12}
 """By load: where four runs have one empty interval of 100 s in 400, and so decide nothing."""
 
 DISCIPLINES = ("fifo", "las")
