@@ -18,7 +18,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction explore test-explore performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
+    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction verdicts explore test-explore performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -205,7 +205,7 @@ docs: build ## the site, into docs/_build/html: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
-# Every claim of the papers as declared, an hour or so: the report below docs, its pages, the table of the README.
+# Every claim of the papers as declared, half an hour or so: the report below docs, its pages, the table of the README.
 reproduction: build ## every claim of the papers as declared, into docs: an hour
 	$(BIN)/python -m mayfly_papers all --publish docs
 
@@ -221,6 +221,8 @@ test-explore: explore ## the page in headless Chromium and Firefox
 	npm run typecheck --prefix explore
 	npm test --prefix explore
 	npm run test:browser --prefix explore
+verdicts: ## the score of the papers anew, from the rows of the last full run: seconds
+	$(BIN)/python -m mayfly_papers --judge docs
 
 ##@ Speed and robustness
 

@@ -5,6 +5,7 @@ import pytest
 
 from mayfly.errors import MayflyError
 from mayfly_papers.chen2012.wired.measures import cbr, transfers
+from mayfly_papers.declare.agreement import narrow
 from mayfly_papers.declare.declaration import (
     Claim,
     Difference,
@@ -18,7 +19,7 @@ from mayfly_papers.declare.declaration import (
     single_run_interval,
 )
 from mayfly_papers.declare.markdown import cells, markdown, section
-from mayfly_papers.declare.rows import alike, below, greater_by, not_above
+from mayfly_papers.declare.rows import alike, at_least, at_most, below, greater_by, not_above, within
 
 NOTHING = Runs(())
 
@@ -33,7 +34,54 @@ def verdict(ours, printed=None, margin=None) -> Verdict:
 
 
 def test_a_printed_number_inside_the_interval_of_single_runs_agrees_whatever_the_direction() -> None:
-    assert verdict([0.9, 1.0, 1.1], 1.05, [-1.0, -1.1, -1.2]) is Verdict.AGREES
+    assert verdict([0.95, 1.0, 1.05], 1.05, [-1.0, -1.1, -1.2]) is Verdict.AGREES
+
+
+def test_a_band_wider_than_a_factor_of_2_never_agrees() -> None:
+    """Inside it the direction decides, and nothing does where there is none."""
+    assert narrow(single_run_interval(np.array([0.95, 1.0, 1.05]))) and not narrow((0.3, 0.9))
+    assert verdict([0.5, 1.0, 2.0], 1.0, [1.0, 1.1, 1.2]) is Verdict.DIRECTION
+    assert verdict([0.5, 1.0, 2.0], 1.0, [-1.0, -1.1, -1.2]) is Verdict.DIFFERS
+    assert verdict([0.5, 1.0, 2.0], 1.0) is Verdict.UNDECIDED
+    assert verdict([0.5, 1.0, 2.0], 100.0) is Verdict.DIFFERS
+    assert verdict([-0.1, 0.1, 0.0], 0.0) is Verdict.UNDECIDED
+
+
+def test_a_direction_that_holds_far_from_the_print_shows_the_factor() -> None:
+    def told(printed: float) -> str:
+        row = Row("row", fixed(1.0, 1.01, 0.99), "s", Printed(printed), fixed(1.0, 1.1, 1.2))
+        return cells(compared(row, NOTHING))[-1]
+
+    assert told(2.9) == "same direction"
+    assert told(4.2) == "same direction, off by a factor of 4.2"
+    assert told(0.2) == "same direction, off by a factor of 5"
+    none = Row("row", fixed(0.0, 0.0, 0.0), "s", Printed(0.2), fixed(1.0, 1.1, 1.2))
+    assert cells(compared(none, NOTHING))[-1] == "same direction, off by any factor: ours is 0"
+
+
+def test_a_word_shows_its_threshold_and_what_twice_that_gives() -> None:
+    near = fixed(1.30, 1.31, 1.32)
+    for row, told in (
+        (within("row", near, 1.25, direction="alike"), "same direction"),
+        (within("row", near, 1.1, direction="alike"), "differs"),
+        (at_most("row", near, 1.25, direction="negligible"), "same direction"),
+        (at_most("row", near, 0.5, direction="negligible"), "differs"),
+        (at_least("row", near, 2, direction="drastic"), "same direction"),
+        (at_least("row", near, 3, direction="drastic"), "differs"),
+        (at_least("row", fixed(0.84, 0.85, 0.86), 0.9, direction="nearly all"), "same direction"),
+    ):
+        found = compared(row, NOTHING)
+        assert (found.verdict, str(found.at_twice)) == (Verdict.DIFFERS, told)
+        assert cells(found)[-1] == f"differs, at twice: {told}"
+        assert any(letter.isdigit() for letter in row.direction), "the threshold is shown"
+    holds = compared(within("row", near, 2), NOTHING)
+    assert holds.at_twice is Verdict.DIRECTION and cells(holds)[-1] == "same direction"
+
+
+def test_a_bound_that_only_tells_the_way_has_no_threshold() -> None:
+    for row in (at_most("row", fixed(1.2, 1.21, 1.22), 1), at_least("row", fixed(-0.2, -0.21, -0.22), 0)):
+        found = compared(row, NOTHING)
+        assert found.verdict is Verdict.DIFFERS and found.at_twice is None and cells(found)[-1] == "differs"
 
 
 def test_a_printed_number_outside_leaves_the_direction_to_decide() -> None:
@@ -210,7 +258,9 @@ def test_the_page_shows_printed_numbers_ours_and_the_reason() -> None:
     ]
     text = section(finding)
     assert "### some-4.1-claim" in text
-    assert "**Same direction.** Because of the load." in text
+    assert "**Same direction.** Because of the load. *(argued)*" in text
+    shown = claim(row, Difference(Verdict.DIRECTION, "Because of the load.", "less-load")).check(NOTHING)
+    assert "**Same direction.** Because of the load. *(tested: less-load)*" in section(shown)
     experiment = short("once", lambda run: {"flows": 1.0})
     page = markdown("Title", "Introduction.", [finding], [experiment], NOTHING)
     assert page.startswith("# Title\n\nIntroduction.\n")

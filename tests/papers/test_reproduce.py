@@ -110,6 +110,17 @@ def test_a_report_has_its_claims_and_the_command_that_makes_it(tmp_path):
     assert command_of(["all"], False, 3) == "mayfly reproduce all --replications 3"
 
 
+def test_a_reason_is_repeated_by_the_claim_that_it_explains():
+    asked = ["reason", "chen-2012-enterprise/enterprise-underload"]
+    found = reproduce(asked, quick=True, replications=2)
+    [checked] = found.checked
+    assert (checked.item, checked.claim.id, checked.failure) == ("chen-2012-enterprise", "fifo-alone", "")
+    [said] = found.sentences()
+    assert said.startswith("chen-2012-enterprise/fifo-alone: the reason ") and said.endswith(f"it explains {asked[1]}")
+    page = reproduction_page(found)
+    assert f"mayfly reproduce {' '.join(asked)} --quick --replications 2" in page and "wired-topological-8" in page
+
+
 def test_a_claim_that_short_runs_cannot_tell_is_said_to_be_so(monkeypatch):
     from mayfly_papers.declare import declaration
 

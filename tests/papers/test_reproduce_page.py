@@ -66,9 +66,11 @@ def test_printed_numbers_are_drawn_as_ratios_with_their_intervals():
     )
     points = {label: trace["x"][at] for trace in plot["data"] for at, label in enumerate(trace["y"])}
     assert points == pytest.approx({"a: LAS": 2, "a: FIFO": 1, "b: LAS": 0.5})
-    agreed = next(trace for trace in plot["data"] if trace["name"] == str(Verdict.AGREES))
-    at = agreed["y"].index("a: FIFO")
-    low, high = agreed["error_x"]["arrayminus"][at], agreed["error_x"]["array"][at]
+    # Two runs leave a band of single runs that is too wide for any agreement.
+    trace = next(trace for trace in plot["data"] if "a: FIFO" in trace["y"])
+    assert trace["name"] == str(Verdict.UNDECIDED)
+    at = trace["y"].index("a: FIFO")
+    low, high = trace["error_x"]["arrayminus"][at], trace["error_x"]["array"][at]
     # Student's t of two values 0.9 and 1.1: 12.7 * 0.1; the lower end stops above 0.
     assert high == pytest.approx(1.2706, rel=1e-3) and low == pytest.approx(0.99)
 

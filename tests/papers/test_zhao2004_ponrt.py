@@ -13,12 +13,13 @@ from mayfly.estimate import Estimates
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import run_one, workload
 from mayfly_papers.declare.declaration import Claim, Runs, simulate
-from mayfly_papers.pages import PAGES
+from mayfly_papers.pages import PAGES, Kind
 from mayfly_papers.zhao2004.estimator.figures import figures_of
 from mayfly_papers.zhao2004.estimator.measures import METHODS, Known, late_error, said, samples_of, scored
 from mayfly_papers.zhao2004.estimator.scenarios import EXPERIMENTS, MIXES, RED, binomial, short_flows
 
 ITEM = next(item for item in PAGES if item.id == "zhao-2004-ponrt")
+OWN = next(item for item in PAGES if item.id == "default-estimator")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def runs() -> Runs:
 
 
 @pytest.mark.papers
-@pytest.mark.parametrize("claim", ITEM.claims, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", [*ITEM.claims, *OWN.claims], ids=lambda claim: claim.id)
 def test_claim_stands_as_declared(claim: Claim, runs: Runs) -> None:
     finding = claim.check(runs)
     assert finding.expected, finding.account
@@ -40,9 +41,11 @@ def short(experiment, duration: str = "110s"):
 def test_claims_have_names_of_their_own_and_only_they_are_explained():
     from mayfly_papers.declare.data import reasons
 
-    ids = [claim.id for claim in ITEM.claims]
+    ids = [claim.id for claim in [*ITEM.claims, *OWN.claims]]
     assert len(ids) == len(set(ids))
     assert set(reasons("mayfly_papers.zhao2004.estimator")) <= set(ids)
+    assert OWN.kind is Kind.OWN and {claim.id.endswith("-default") for claim in OWN.claims} == {True}
+    assert not any(claim.id.endswith("-default") for claim in ITEM.claims)
 
 
 def test_every_experiment_is_a_scenario_with_samples_three_times_in_a_round_trip():

@@ -1,6 +1,7 @@
 """``python -m mayfly_papers [ID] [--out FILE] [--figures DIR]``: runs declared claims, or draws the figures.
 
 ``python -m mayfly_papers all --publish docs`` runs everything and writes what the documents say of it.
+``python -m mayfly_papers --judge docs`` runs nothing: it writes anew what follows from the rows of the last full run.
 """
 
 from pathlib import Path
@@ -21,8 +22,14 @@ def main(
     docs: Annotated[
         Path | None, typer.Option("--publish", help="write report, pages and the table of the README beside it")
     ] = None,
+    judged: Annotated[
+        Path | None, typer.Option("--judge", help="write anew what follows from the summary in there, without a run")
+    ] = None,
 ) -> None:
     """Run declared claims and write their page, or draw their figures."""
+    if judged is not None:
+        judge_again(judged)
+        return
     if docs is not None:
         publish_all(item, docs)
         return
@@ -54,6 +61,18 @@ def publish_all(item: str, docs: Path) -> None:
     except MayflyError as error:
         refuse(str(error))
     typer.echo("\n".join([*found.sentences(), *map(str, written)]))
+
+
+def judge_again(docs: Path) -> None:
+    """Write what follows from the rows of the last full reproduction."""
+    from mayfly.errors import MayflyError
+    from mayfly_papers.report.published import judge
+
+    try:
+        written = judge(docs, docs.parent / "README.md")
+    except MayflyError as error:
+        refuse(str(error))
+    typer.echo("\n".join(map(str, written)))
 
 
 def draw(item: Page, folder: Path) -> None:

@@ -12,7 +12,10 @@ from mayfly.cli.session import Session
 def reproduce(
     asked: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID...", help="Pages, tables or figures, such as chen-2012-table-4.2; or all"),
+        typer.Argument(
+            metavar="ID...",
+            help="Pages, tables or figures, such as chen-2012-table-4.2; or all; or reason and PAGE/CLAIM",
+        ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Show every table and figure of the papers, and stop")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="At most 3 replications, and a quarter of long runs")] = False,

@@ -2,7 +2,8 @@
 
 Both are TOML files beside the claims. In ``printed.toml`` a number stands alone, or with the interval that is printed
 with it, ``{ value = 0.39, ci95 = [0.379, 0.4] }``; its table is named as the table or figure of the paper, or as the
-function that declares the claim. In ``reasons.toml`` every ``[[reason]]`` names its claims.
+function that declares the claim. In ``reasons.toml`` every ``[[reason]]`` names its claims, and as ``test`` the run
+that shows it (`TESTS` of ``reason_tests.py``); one without is argued.
 """
 
 import re
@@ -109,5 +110,5 @@ def reasons(package: str) -> dict[str, Difference]:
         for claim in entry["claims"]:
             if claim in found:
                 raise MayflyError(f"{package}, {REASONS_FILE}: {claim} has two reasons; must have one")
-            found[claim] = Difference(Verdict(entry["verdict"]), text)
+            found[claim] = Difference(Verdict(entry["verdict"]), text, entry.get("test", ""))
     return found

@@ -23,6 +23,7 @@ from mayfly.metrics.intervals import student_ci95, student_t
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.run import RunResult, run_one, workload
+from mayfly_papers.declare.agreement import factor_between, narrow
 
 if TYPE_CHECKING:
     from mayfly_papers.declare.measured import Kept
@@ -52,8 +53,10 @@ class Verdict(StrEnum):
 
     Notes
     -----
-    ``AGREES``: the printed number lies where 95 % of single runs of ours fall. ``DIRECTION``: the claimed direction
-    holds, its 95 % interval excludes the opposite. ``UNDECIDED``: that interval contains both. ``DIFFERS``: the
+    ``AGREES``: the printed number lies where 95 % of single runs of ours fall, and these do not spread by more than a
+    factor of 2 (:func:`mayfly_papers.declare.agreement.narrow`): a wider band would hold almost any number.
+    ``DIRECTION``: the claimed direction holds, its 95 % interval excludes the opposite. ``UNDECIDED``: that interval
+    contains both, or the printed number carries no direction and lies in a band that is wider. ``DIFFERS``: the
     opposite holds, or the printed number, which carries no direction, is outside.
     """
 
@@ -240,6 +243,9 @@ class Row:
         Runs to one number per replication, above 0 where the claimed direction holds.
     direction : str
         The direction in words.
+    lenient : callable, optional
+        The margin at twice the threshold that stands for a word such as *negligible* or *close*; absent where the
+        direction has no such threshold.
 
     Raises
     ------
@@ -253,6 +259,7 @@ class Row:
     printed: Printed | None = None
     margin: Callable[[Runs], Values] | None = None
     direction: str = ""
+    lenient: Callable[[Runs], Values] | None = None
 
     def __post_init__(self) -> None:
         if self.printed is None and self.margin is None:
@@ -269,10 +276,18 @@ class Difference:
         The verdict explained here; `Finding.expected` says which others it allows.
     reason : str
         Found by experiment, with the numbers.
+    test : str
+        The run that shows it, by the id of a claim among the page's `TESTS`; empty when the reason is argued.
     """
 
     verdict: Verdict
     reason: str
+    test: str = ""
+
+    @property
+    def tested(self) -> bool:
+        """Whether a run that can be repeated shows it."""
+        return bool(self.test)
 
 
 @dataclass(frozen=True)
@@ -339,6 +354,10 @@ class RowFinding:
         What follows.
     replications : int
         That it follows from.
+    margin : tuple of float, optional
+        95 % interval of the mean margin; null for a row without a direction.
+    at_twice : Verdict, optional
+        What the direction gives at twice its threshold; null for a row that has none.
     """
 
     row: Row
@@ -347,6 +366,13 @@ class RowFinding:
     one_run: tuple[float, float] | None
     verdict: Verdict
     replications: int
+    margin: tuple[float, float] | None = None
+    at_twice: Verdict | None = None
+
+    @property
+    def factor(self) -> float | None:
+        """How far ours is from a printed number above 0, as a factor of at least 1; null without one."""
+        return factor_between(self.mean, self.row.printed.value) if self.row.printed else None
 
 
 @dataclass(frozen=True)
@@ -426,15 +452,31 @@ def compared(row: Row, runs: Runs) -> RowFinding:
     ours = _finite(row, "values", row.ours(runs))
     replications = ours.size
     one_run = single_run_interval(ours) if row.printed else None
-    verdict = Verdict.DIFFERS
-    if row.printed and one_run and one_run[0] <= row.printed.value <= one_run[1]:
+    inside = bool(row.printed and one_run and one_run[0] <= row.printed.value <= one_run[1])
+    verdict = Verdict.UNDECIDED if inside else Verdict.DIFFERS
+    margin, at_twice = None, None
+    if row.margin is not None:
+        margins = _finite(row, "margins", row.margin(runs))
+        margin = mean_interval(margins)
+        if row.lenient is not None:
+            at_twice = direction(mean_interval(_finite(row, "margins", row.lenient(runs))))
+        if not (inside and one_run and narrow(one_run)):
+            verdict, replications = direction(margin), margins.size
+    if inside and one_run and narrow(one_run):
         verdict = Verdict.AGREES
-    elif row.margin is not None:
-        margin = _finite(row, "margins", row.margin(runs))
-        replications = margin.size
-        low, high = mean_interval(margin)
-        verdict = Verdict.DIRECTION if low > 0 else Verdict.DIFFERS if high < 0 else Verdict.UNDECIDED
-    return RowFinding(row, float(ours.mean()), student_ci95(ours), one_run, verdict, replications)
+    return RowFinding(row, float(ours.mean()), student_ci95(ours), one_run, verdict, replications, margin, at_twice)
+
+
+def direction(margin: tuple[float, float]) -> Verdict:
+    """What the interval of a margin decides.
+
+    Examples
+    --------
+    >>> [str(direction(interval)) for interval in ((0.1, 0.2), (-0.1, 0.2), (-0.2, -0.1))]
+    ['same direction', 'undecided', 'differs']
+    """
+    low, high = margin
+    return Verdict.DIRECTION if low > 0 else Verdict.DIFFERS if high < 0 else Verdict.UNDECIDED
 
 
 def _finite(row: Row, what: str, values: Values) -> Values:

@@ -3,14 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from mayfly_papers.declare.declaration import Experiment, Finding, RowFinding, Runs, Verdict
+from mayfly_papers.declare.agreement import FAR
+from mayfly_papers.declare.declaration import Difference, Experiment, Finding, RowFinding, Runs, Verdict
 
 LEGEND = """\
 *Ours* is the mean over the replications with its 95 % interval (Student's t). *One run* is where 95 % of single
-runs of ours fall; the papers printed single runs, so a printed number inside **agrees**. Otherwise the
-direction decides, by the 95 % interval of its margin over the replications: **same direction**, **undecided**
-(the interval holds both) or **differs**. All disciplines of a replication see the same transfers.
-Rows over two experiments take the replications that both have."""
+runs of ours fall; the papers printed single runs, so a printed number inside **agrees**, unless the band is wider
+than a factor of 2, which would hold almost any number. Otherwise the direction decides, by the 95 % interval of its
+margin over the replications: **same direction**, with the factor between ours and the print where it is above 3,
+**undecided** (the interval holds both, or there is no direction and the band is too wide) or **differs**. Where a
+word such as *negligible* or *close* stands behind a threshold, *at twice* is what twice that threshold gives. All
+disciplines of a replication see the same transfers. Rows over two experiments take the replications that both
+have."""
 
 
 def markdown(
@@ -79,8 +83,14 @@ def section(finding: Finding) -> str:
     if finding.undecided_replications:
         among = "" if finding.verdict is Verdict.UNDECIDED else ", some rows undecided"
         outcome += f"{among} with {finding.undecided_replications} replications"
-    lines.append(f"**{outcome}.**" + (f" {claim.difference.reason}" if claim.difference else ""))
+    lines.append(f"**{outcome}.**" + (f" {explained(claim.difference)}" if claim.difference else ""))
     return "\n\n".join(lines)
+
+
+def explained(difference: Difference) -> str:
+    """A reason, and whether a run shows it."""
+    kind = f"tested: {difference.test}" if difference.tested else "argued"
+    return f"{difference.reason} *({kind})*"
 
 
 def cells(found: RowFinding) -> list[str]:
@@ -91,7 +101,30 @@ def cells(found: RowFinding) -> list[str]:
     if row.printed:
         printed = number(row.printed.value) + (f" {interval(row.printed.ci95)}" if row.printed.ci95 else "")
     ours = number(found.mean) + (f" {interval(found.ci95)}" if found.ci95 else "")
-    return [name, printed, ours, interval(found.one_run) if found.one_run else "", row.direction, str(found.verdict)]
+    band = interval(found.one_run) if found.one_run else ""
+    return [name, printed, ours, band, row.direction, f"{found.verdict}{aside(found)}"]
+
+
+def aside(found: RowFinding) -> str:
+    """What follows the verdict of a row: a factor beyond `FAR`, and the verdict at twice a threshold that fails."""
+    if found.verdict is Verdict.DIRECTION and found.factor is not None and found.factor > FAR:
+        return f", off by {told_factor(found.factor)}"
+    if found.verdict in (Verdict.UNDECIDED, Verdict.DIFFERS) and found.at_twice is not None:
+        return f", at twice: {found.at_twice}"
+    return ""
+
+
+def told_factor(value: float) -> str:
+    """A factor in words, two significant digits.
+
+    Examples
+    --------
+    >>> told_factor(4.234), told_factor(123.4), told_factor(float("inf"))
+    ('a factor of 4.2', 'a factor of 123', 'any factor: ours is 0')
+    """
+    if value == float("inf"):
+        return "any factor: ours is 0"
+    return f"a factor of {value:.2g}" if value < 100 else f"a factor of {value:.0f}"
 
 
 def anchor(heading: str) -> str:

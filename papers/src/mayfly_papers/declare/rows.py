@@ -100,16 +100,31 @@ def below(
     return Row(name, lesser, unit, margin=margin, direction=direction, **given)
 
 
+def is_threshold(bound: float) -> bool:
+    """Whether a bound stands for a word: 0 of a difference and 1 of a ratio only tell which way it goes."""
+    return bound > 0 and bound != 1
+
+
+def _told(direction: str, otherwise: str, bound: float) -> str:
+    """A direction in words that shows its threshold."""
+    text = direction or otherwise
+    shown = any(letter.isdigit() for letter in text) or not is_threshold(bound)
+    return text if shown else f"{text}: {otherwise}"
+
+
 def at_most(name: str, ours: Quantity, bound: float, unit: str = "", direction: str = "", **given) -> Row:
-    """Row whose direction is ``ours < bound``."""
-    text = direction or f"below {bound:g}"
-    return Row(name, ours, unit, margin=lambda runs: bound - ours(runs), direction=text, **given)
+    """Row whose direction is ``ours < bound``; twice the threshold is twice the bound."""
+    text = _told(direction, f"below {bound:g}", bound)
+    lenient = (lambda runs: 2 * bound - ours(runs)) if is_threshold(bound) else None
+    return Row(name, ours, unit, margin=lambda runs: bound - ours(runs), direction=text, lenient=lenient, **given)
 
 
 def at_least(name: str, ours: Quantity, bound: float, unit: str = "", direction: str = "", **given) -> Row:
-    """Row whose direction is ``ours > bound``."""
-    text = direction or f"above {bound:g}"
-    return Row(name, ours, unit, margin=lambda runs: ours(runs) - bound, direction=text, **given)
+    """Row whose direction is ``ours > bound``; twice as lenient is half the bound, of a share twice as far from 1."""
+    text = _told(direction, f"above {bound:g}", bound)
+    twice = 2 * bound - 1 if 0.5 < bound < 1 else bound / 2
+    lenient = (lambda runs: ours(runs) - twice) if is_threshold(bound) else None
+    return Row(name, ours, unit, margin=lambda runs: ours(runs) - bound, direction=text, lenient=lenient, **given)
 
 
 def greater_by(name: str, greater: Quantity, lesser: Quantity, unit: str = "", direction: str = "") -> Row:
@@ -166,12 +181,19 @@ def printed_beside(name: str, ours: Quantity, printed: Printed, unit: str = "") 
 
 
 def within(name: str, ours: Quantity, factor: float, unit: str = "", direction: str = "", **given) -> Row:
-    """Row that holds when ours, a ratio, lies between 1 / ``factor`` and ``factor``."""
+    """Row that holds when ours, a ratio, lies between 1 / ``factor`` and ``factor``; twice as far is twice as lenient.
 
-    def margin(runs: Runs) -> Values:
-        return np.log(factor) - np.abs(np.log(ours(runs)))
+    Notes
+    -----
+    A factor of 1.25 is 25 %, twice that 50 %, a factor of 1.5.
+    """
 
-    return Row(name, ours, unit, margin=margin, direction=direction or f"within a factor of {factor:g}", **given)
+    def margin_at(bound: float) -> Quantity:
+        return lambda runs: np.log(bound) - np.abs(np.log(ours(runs)))
+
+    text = _told(direction, f"within a factor of {factor:g}", factor)
+    twice = margin_at(1 + 2 * (factor - 1))
+    return Row(name, ours, unit, margin=margin_at(factor), direction=text, lenient=twice, **given)
 
 
 def nearer_one(name: str, ours: Quantity, other: Quantity, direction: str, times: float = 1.0, **given) -> Row:

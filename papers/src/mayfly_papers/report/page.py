@@ -3,22 +3,38 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from mayfly.show import page
 from mayfly.text.folder import filled
 from mayfly.version import described
+from mayfly_papers.declare.accuracy import by_page
 from mayfly_papers.declare.declaration import Verdict
 from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, PAPERS, Exhibit, cited
 from mayfly_papers.declare.figure import Figure, plots_of
-from mayfly_papers.declare.markdown import LEGEND, cells
+from mayfly_papers.declare.markdown import LEGEND, aside, cells
 from mayfly_papers.pages import PAGES
 from mayfly_papers.report.printed_plot import COLOURS, printed_plot
+from mayfly_papers.report.reasons import REASON
 from mayfly_papers.report.reproduce import Checked, Reproduction, command_of, machine, seeds_of
+from mayfly_papers.report.score import WHOLE_HEADS, headline_rows
+from mayfly_papers.score.headline import told
+from mayfly_papers.score.outcome import Judged, Outcome
+from mayfly_papers.score.statements import Statement, statements
 
 _MARKS = {str(verdict): colour for verdict, colour in COLOURS.items()}
+
+_OUTCOMES = {
+    Outcome.NUMBER: COLOURS[Verdict.AGREES],
+    Outcome.HOLDS: COLOURS[Verdict.DIRECTION],
+    Outcome.MIXED: COLOURS[Verdict.UNDECIDED],
+    Outcome.CONTRADICTED: COLOURS[Verdict.DIFFERS],
+    Outcome.PRINT: COLOURS[Verdict.DIFFERS],
+}
+"""Colours of what became of headlines and statements; what is not testable here has none."""
 
 
 def reproduction_page(found: Reproduction) -> str:
@@ -56,6 +72,7 @@ def reproduction_page(found: Reproduction) -> str:
         f'<p class="soft">{escape(found.date)}, Mayfly {escape(described())}, {escape(machine())}, '
         f"{found.took_s:.0f} s. <code>{escape(command_of(found.asked, found.quick, found.replications))}</code></p>",
         f'<div class="answer">{"".join(f"<p>{escape(text)}.</p>" for text in found.sentences())}</div>',
+        score_html(found.claims_document()),
         _headline(found),
         f'<p class="soft">{escape(LEGEND.replace("*", ""))}</p>',
         *_index(found),
@@ -93,6 +110,61 @@ def _words(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
+SCORE_BEGIN, SCORE_END = "<!-- score of the papers -->", "<!-- end of score -->"
+"""Around what leads the report."""
+
+
+def score_html(document: Mapping[str, Any]) -> str:
+    """Headline claims, then statements by page, then accuracy; between marks.
+
+    Parameters
+    ----------
+    document : mapping
+        With ``claims``, as ``summary.json`` has them.
+    """
+    parts = []
+    if found := told(document):
+        at = WHOLE_HEADS.index("verdict")
+        rows = [[_inline(cell) for cell in row] for row in headline_rows(found, whole=True)]
+        for row, one in zip(rows, found, strict=True):
+            row[at] = _judged(one.judged)
+        parts += ["<h2>Headline claims</h2>", _table(WHOLE_HEADS, rows)]
+    lists = []
+    of = statements(document)
+    for item in PAGES:
+        own = [one for one in of if one.page == item.id]
+        accurate = by_page(document).get(item.id)
+        if own and accurate:
+            rows = [_statement(one) for one in own]
+            summary = f"{escape(item.title)}: {len(own)} statements, {escape(str(accurate))}"
+            body = _table(("source", "statement", "rows", "verdict", "other readings"), rows)
+            lists.append(f"<details><summary>{summary}</summary>{body}</details>")
+    if lists:
+        parts += ["<h2>Statements</h2>", *lists]
+    return "\n".join([SCORE_BEGIN, *parts, SCORE_END])
+
+
+def _statement(one: Statement) -> list[str]:
+    links = ", ".join(f'<a href="#{_anchor_of(one.page, claim)}">{escape(claim)}</a>' for claim in one.claims)
+    others = "; ".join(f"{escape(name)}: {escape(str(other))}" for name, other in one.others.items())
+    count = f"{one.judged.holding} of {one.judged.rows}"
+    return [escape(one.source), f"{_words(one.says)} ({links})", count, _judged(one.judged), others]
+
+
+def _judged(judged: Judged) -> str:
+    return f'<b style="color:{_OUTCOMES.get(judged.outcome, "#868b95")}">{escape(str(judged))}</b>'
+
+
+def _inline(text: str) -> str:
+    """A cell of Markdown as HTML: bold words, code, and links to claims of this page."""
+    html = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", _words(text))
+
+    def link(match: re.Match[str]) -> str:
+        return f'<a href="#{_anchor_of(match[2], match[1])}">{match[1]}</a>'
+
+    return re.sub(r"\[([^\[\]]+)\]\(([a-z0-9-]+)\.md#[^)]*\)", link, html)
+
+
 def _headline(found: Reproduction) -> str:
     """Claims by page and verdict."""
     names = list(found.counts())
@@ -123,7 +195,11 @@ def _index(found: Reproduction) -> list[str]:
 
 
 def _anchor(checked: Checked) -> str:
-    return f"claim-{checked.item}-{checked.claim.id}".replace(".", "_")
+    return _anchor_of(checked.item, checked.claim.id)
+
+
+def _anchor_of(page_id: str, claim: str) -> str:
+    return f"claim-{page_id}-{claim}".replace(".", "_")
 
 
 def _exhibit(
@@ -159,7 +235,8 @@ def _elsewhere(found: Reproduction, told: set[str], figures: Sequence[Figure]) -
         if claims or drawn:
             where = ": in the text" if any(cited(claim.source) for claim in item.claims) else ""
             parts += [f"<h2>{escape(item.title)}{where}</h2>", *map(_figure, drawn), *map(_claim, claims)]
-            parts.append(_runs(found, claims, item.id))
+            # The tests of reasons are asked for by another word than a page.
+            parts.append(_runs(found, claims, " ".join(found.asked) if found.asked[0] == REASON else item.id))
     return parts
 
 
@@ -193,10 +270,12 @@ def _claim(checked: Checked) -> str:
     if finding is None:
         parts.append(f"<p>{escape(checked.failure)}</p>")
     else:
-        rows = [[*map(escape, texts[:-1]), _mark(texts[-1])] for texts in map(cells, finding.rows)]
+        rows = [[*map(escape, cells(row)[:-1]), _mark(str(row.verdict)) + escape(aside(row))] for row in finding.rows]
         parts.append(_table(("", "printed", "ours [95 %]", "one run", "claimed", "verdict"), rows))
     if claim.difference:
-        parts.append(f"<p><b>Reason.</b> {_words(claim.difference.reason)}</p>")
+        again = f"tested: <code>mayfly reproduce reason {escape(f'{checked.item}/{claim.id}')}</code>"
+        kind = again if claim.difference.tested else "argued"
+        parts.append(f"<p><b>Reason</b> ({kind}). {_words(claim.difference.reason)}</p>")
     heading = f"{escape(claim.id)}: {_mark(checked.verdict)}"
     inner = "".join(parts)
     return f'<details id="{_anchor(checked)}"{" open" if opened else ""}><summary>{heading}</summary>{inner}</details>'

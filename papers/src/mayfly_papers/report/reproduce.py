@@ -19,6 +19,9 @@ from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, Exhibit, cited
 from mayfly_papers.declare.figure import Figure
 from mayfly_papers.declare.measured import Kept
 from mayfly_papers.pages import PAGES, Page
+from mayfly_papers.report.reasons import REASON, chosen_reasons, reason_ids, reason_sentence, told_reasons
+from mayfly_papers.report.score import HEADS, headline_rows, headline_sentences, scored
+from mayfly_papers.score.headline import told as headlines
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -145,6 +148,7 @@ class Reproduction:
 
     def document(self) -> dict[str, Any]:
         """The reproduction as JSON."""
+        claims = self.claims_document()["claims"]
         return {
             "asked": list(self.asked),
             "quick": self.quick,
@@ -164,7 +168,8 @@ class Reproduction:
                 }
                 for exhibit, claims in self.exhibits()
             ],
-            "claims": [_claim_document(checked) for checked in self.checked],
+            **scored({"claims": claims}),
+            "claims": claims,
             "experiments": [
                 {
                     "page": page,
@@ -179,11 +184,22 @@ class Reproduction:
             ],
         }
 
+    def claims_document(self) -> dict[str, Any]:
+        """Its claims as JSON: what the score follows from."""
+        return {"claims": [_claim_document(checked) for checked in self.checked]}
+
     def tables(self) -> "list[Table]":
-        """Verdicts by table and figure, and the claims of pages that are about none."""
+        """Headline claims, verdicts by table and figure, and the claims of pages that are about none."""
         from rich.table import Table
 
         found = []
+        if rows := headline_rows(headlines(self.claims_document()), whole=False):
+            table = Table(title="Headline claims", title_justify="left", box=None, pad_edge=False)
+            for head in HEADS:
+                table.add_column(head, no_wrap=head in ("rows", "factor"))
+            for row in rows:
+                table.add_row(*(cell.strip("*") for cell in row))
+            found.append(table)
         if exhibits := self.exhibits():
             table = Table(title="Claims by table and figure", title_justify="left", box=None, pad_edge=False)
             table.add_column("", no_wrap=True)
@@ -206,7 +222,11 @@ class Reproduction:
 
     def sentences(self) -> list[str]:
         """What came out, in words."""
+        if self.asked[0] == REASON:
+            return told_reasons({f"{c.item}/{c.claim.id}": c.finding for c in self.checked})
         said = [_counted(len(self.checked), {name: count for name, count in self.counts().items() if count})]
+        if "all" in self.asked:
+            said.append(headline_sentences(self.claims_document()).rstrip("."))
         failed = [f"{c.item}/{c.claim.id} ({c.failure})" for c in self.checked if c.failure]
         if failed:
             more = f", and {len(failed) - 3} more in the report" if len(failed) > 3 else ""
@@ -249,6 +269,7 @@ def _claim_document(checked: Checked) -> dict[str, Any]:
         "note": claim.note,
         "verdict": checked.verdict,
         "reason": reason,
+        "reason_test": claim.difference.test or None if claim.difference else None,
         "failure": checked.failure or None,
         "rows": rows,
     }
@@ -266,6 +287,8 @@ def _row_document(found: RowFinding) -> dict[str, Any]:
         "one_run": list(found.one_run) if found.one_run else None,
         "claimed": row.direction,
         "verdict": str(found.verdict),
+        "margin": list(found.margin) if found.margin else None,
+        "at_twice": str(found.at_twice) if found.at_twice else None,
         "replications": found.replications,
     }
 
@@ -276,7 +299,8 @@ def chosen(asked: Sequence[str]) -> list[tuple[Page, list[Claim]]]:
     Parameters
     ----------
     asked : sequence of str
-        Pages, such as ``rai-2003``; tables and figures, such as ``chen-2012-table-4.2``; or ``all``.
+        Pages, such as ``rai-2003``; tables and figures, such as ``chen-2012-table-4.2``; ``all``; or ``reason`` and
+        what :func:`mayfly_papers.report.reasons.chosen_reasons` takes.
 
     Returns
     -------
@@ -288,6 +312,8 @@ def chosen(asked: Sequence[str]) -> list[tuple[Page, list[Claim]]]:
     MayflyError
         No such id, or a table or figure that nothing is declared for, with the reason.
     """
+    if asked and asked[0] == REASON:
+        return chosen_reasons(asked[1:])
     pages, exhibits = {item.id: item for item in PAGES}, {exhibit.id: exhibit for exhibit in EXHIBITS}
     wanted: dict[str, set[str]] = {}
     for name in asked:
@@ -443,7 +469,10 @@ class Listing:
     def document(self) -> dict[str, Any]:
         """As JSON."""
         pages = [{"id": item.id, "title": item.title, "claims": len(item.claims)} for item in PAGES]
-        return {"pages": pages, "exhibits": self.rows()}
+        reasons = [
+            {"id": name, "test": f"{page.id}/{test}" if test else None} for name, (page, test) in reason_ids().items()
+        ]
+        return {"pages": pages, "exhibits": self.rows(), "reasons": reasons}
 
     def tables(self) -> "list[Table]":
         """Pages, then tables and figures."""
@@ -466,7 +495,8 @@ class Listing:
         rows = self.rows()
         declared = sum(bool(row["claims"]) for row in rows)
         later = [row["id"] for row in rows if row["reason"] == NOT_YET]
-        return [f"{declared} of {len(rows)} tables and figures have claims, {len(later)} are not declared yet"]
+        counted = f"{declared} of {len(rows)} tables and figures have claims, {len(later)} are not declared yet"
+        return [counted, reason_sentence()]
 
 
 def command_of(asked: Iterable[str], quick: bool, replications: int | None) -> str:

@@ -5,6 +5,8 @@ TITLE = "Beyond the papers: is Early Flow Discard still worth deploying in 2026?
 ORDER = 140
 """Place in lists of pages."""
 
+KIND = "own"
+
 INTRODUCTION = """\
 The experiments behind Chen 2012, Table 4.2, Figures 4.9, 4.11, 4.12, 6.2, 6.6, 6.7 and ch. 9, run again with what
 hosts send today (CUBIC, an initial window of 10, SACK, BBR, ECN) beside what queues are today. No paper has printed

@@ -135,13 +135,15 @@ def mixed(run: RunResult) -> Measures:
     return found | beside_models(run)
 
 
-def capacity_only(run: RunResult) -> Measures:
+def capacity_only(run: RunResult, later_s: float = 0.0) -> Measures:
     """The capacity estimate (Table 1).
 
     Parameters
     ----------
     run : RunResult
         Of downloads under LAS.
+    later_s : float
+        Added to the time that the smallest flows are at the access point.
 
     Returns
     -------
@@ -149,7 +151,7 @@ def capacity_only(run: RunResult) -> Measures:
         ``capacity_mbps``, by Eq. 10 (:func:`mayfly.models.wlan.tcp.capacity_bps`).
     """
     rate, smallest_s, _, _ = _seen(run)
-    return {"capacity_mbps": capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s) / 1e6}
+    return {"capacity_mbps": capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s + later_s) / 1e6}
 
 
 def _seen(run: RunResult) -> tuple[float, float, float, float]:

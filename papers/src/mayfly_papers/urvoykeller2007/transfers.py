@@ -74,7 +74,7 @@ SHORT = {"network.wlan.short_preamble": True, "network.wlan.ack_rate": "11mbit"}
 SHORT_TEXT = "; short preambles, acknowledgements of the MAC at 11 Mb/s"
 
 
-def _downloads(
+def downloads_at(
     law: str,
     load_mbps: float,
     disciplines: tuple[str, ...],
@@ -99,10 +99,10 @@ def _downloads(
 
 
 EXPERIMENTS = (
-    *(_downloads("bp-9.67", load, ("fifo", "las"), measures.downloads) for load in LOADS),
-    *(_downloads(law, load, ("las",), measures.capacity_only) for law in tuple(LAWS)[1:] for load in LOADS),
+    *(downloads_at("bp-9.67", load, ("fifo", "las"), measures.downloads) for load in LOADS),
+    *(downloads_at(law, load, ("las",), measures.capacity_only) for law in tuple(LAWS)[1:] for load in LOADS),
     *(
-        _downloads("bp-6.67", load, ("fifo", "lasack"), measures.mixed, 1 / 3, more)
+        downloads_at("bp-6.67", load, ("fifo", "lasack"), measures.mixed, 1 / 3, more)
         for more in (None, SHORT)
         for load in (2, 3, 5)
     ),
@@ -417,11 +417,11 @@ def mix_responses(variant: str = "") -> Claim:
     return _claim(f"mix-responses{variant}", "7, Fig. 19, 20", says, rows, settings)
 
 
-def mix_capacity() -> Claim:
+def mix_capacity(variant: str = "") -> Claim:
     """Capacity and model of the mix."""
 
     def of(name: str, load: float) -> Quantity:
-        return quantity(f"mix-bp-6.67-{load}", "lasack", name)
+        return quantity(f"mix-bp-6.67-{load}{variant}", "lasack", name)
 
     rows = [
         printed_beside(f"capacity, {load} Mb/s", of("capacity_mbps", load), MIX_CAPACITY, "Mb/s") for load in (3, 5)
@@ -431,7 +431,8 @@ def mix_capacity() -> Claim:
         for name, text in (("half", "up to the median"), ("ninety", "80 to 95 % quantile"))
     ]
     says = "the capacity is 2.65 Mb/s at 3 and 5 Mb/s, and M/G/1/LASACK captures the time at the access point"
-    return _claim("mix-capacity", "7.1, Fig. 21, 22", says, rows, _MIX)
+    settings = _MIX + (SHORT_TEXT if variant else "")
+    return _claim(f"mix-capacity{variant}", "7.1, Fig. 21, 22", says, rows, settings)
 
 
 def mix_overload(variant: str = "") -> Claim:
@@ -472,6 +473,7 @@ CLAIMS = (
     mix_responses(),
     mix_responses("-short"),
     mix_capacity(),
+    mix_capacity("-short"),
     mix_overload(),
     mix_overload("-short"),
 )

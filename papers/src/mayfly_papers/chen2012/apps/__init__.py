@@ -5,6 +5,8 @@ TITLE = "Chen 2012, 9.2 and 9.3.2: what applications do inside connections"
 ORDER = 70
 """Place in lists of pages."""
 
+KIND = "other captures"
+
 INTRODUCTION = """\
 What applications do inside connections: the claims of 9.2.2 on well-behaved connections of the captures at hand, and
 those of 9.3.2 on one of them, as

@@ -77,7 +77,7 @@ SETTINGS = "`wired` without propagation delay, 5 Mb/s, 300 packets, th 20 MSS, 1
 KINDS = {"raw": "raw", "filtered": "median-filtered"}
 
 
-def _of(reading: str, measure: str, high: str = "fifo", low: str = "fifo") -> Quantity:
+def of(reading: str, measure: str, high: str = "fifo", low: str = "fifo") -> Quantity:
     return quantity(READINGS[reading][0], VARIANTS[high, low], measure)
 
 
@@ -91,8 +91,8 @@ def _claim(reading: str, name: str, source: str, says: str, rows: list[Row], not
     return Claim(identity, f"Chen 2012, {source}", says, settings, tuple(rows), DIFFERENCES.get(identity), note)
 
 
-def _las_over_fifo(reading: str, measure: str, low: str) -> Quantity:
-    return ratio(_of(reading, measure, "las", low), _of(reading, measure, "fifo", low))
+def las_over_fifo(reading: str, measure: str, low: str) -> Quantity:
+    return ratio(of(reading, measure, "las", low), of(reading, measure, "fifo", low))
 
 
 def _las_slower(reading: str, measure: str, what: str, unit: str = "s") -> list[Row]:
@@ -100,8 +100,8 @@ def _las_slower(reading: str, measure: str, what: str, unit: str = "s") -> list[
     return [
         below(
             f"{what}, {_name('fifo', low)}",
-            _of(reading, measure, "fifo", low),
-            _of(reading, measure, "las", low),
+            of(reading, measure, "fifo", low),
+            of(reading, measure, "las", low),
             unit,
             f"below {_name('las', low)}",
         )
@@ -113,7 +113,7 @@ def small_subflows(reading: str) -> Claim:
     """Fig. 5.2a."""
 
     def around(name: str, measure: str) -> Row:
-        ours = _of(reading, measure)
+        ours = of(reading, measure)
 
         def margin(runs: Runs) -> Values:
             return 0.05 - np.abs(ours(runs) - 0.9)
@@ -132,12 +132,12 @@ def small_subflows(reading: str) -> Claim:
 def subflow_variability(reading: str) -> Claim:
     """Fig. 5.2b."""
     rows = [
-        at_least("packets in the largest 1 % of the sub-flows", _of(reading, "tail_all"), 0.0561),
-        below("CoV of sub-flows", _of(reading, "cov_all"), _of(reading, "cov_flows"), direction="below that of flows"),
+        at_least("packets in the largest 1 % of the sub-flows", of(reading, "tail_all"), 0.0561),
+        below("CoV of sub-flows", of(reading, "cov_all"), of(reading, "cov_flows"), direction="below that of flows"),
         below(
             "packets in the largest 1 %, low queue",
-            _of(reading, "tail_low"),
-            _of(reading, "tail_all"),
+            of(reading, "tail_low"),
+            of(reading, "tail_all"),
             direction="below that of all sub-flows",
         ),
     ]
@@ -151,11 +151,9 @@ def subflow_variability(reading: str) -> Claim:
 
 def high_queue(reading: str) -> Claim:
     """Fig. 5.12a."""
-    rows = [within(f"CoV in the high queue, {_name(*key)}", _of(reading, "cov_high", *key), 1.25) for key in VARIANTS]
+    rows = [within(f"CoV in the high queue, {_name(*key)}", of(reading, "cov_high", *key), 1.25) for key in VARIANTS]
     rows += [
-        below(
-            "the same, FIFO+FIFO", _of(reading, "cov_high"), _of(reading, "cov_flows"), direction="below that of flows"
-        )
+        below("the same, FIFO+FIFO", of(reading, "cov_high"), of(reading, "cov_flows"), direction="below that of flows")
     ]
     says = "sub-flow sizes in the high queue have a coefficient of variation close to 1, flows one of 6"
     return _claim(reading, "high-queue", "5.3.1, Fig. 5.12a", says, rows, "Close: within a factor of 1.25.")
@@ -170,7 +168,7 @@ def short_flows(reading: str) -> Claim:
     rows += [
         at_most(
             f"below 30 packets, raw, {_name('las', low)} over {_name('fifo', low)}",
-            _las_over_fifo(reading, "short_response_time_s_raw", low),
+            las_over_fifo(reading, "short_response_time_s_raw", low),
             1.25,
         )
         for low in ("fifo", "las")
@@ -188,8 +186,8 @@ def medium_flows(reading: str) -> Claim:
     rows = [
         below(
             f"{text}, {words}, {_name(high, 'las')}",
-            _of(reading, f"{part}_response_time_s_{kind}", high, "las"),
-            _of(reading, f"{part}_response_time_s_{kind}", high, "fifo"),
+            of(reading, f"{part}_response_time_s_{kind}", high, "las"),
+            of(reading, f"{part}_response_time_s_{kind}", high, "fifo"),
             "s",
             f"below {_name(high, 'fifo')}",
         )
@@ -207,8 +205,8 @@ def subflow_model(reading: str) -> Claim:
     rows = [
         nearer_one(
             f"sub-flows by the model, {_name('las', low)} over {_name('fifo', low)}",
-            _las_over_fifo(reading, "measured_subflow_s", low),
-            _las_over_fifo(reading, "upto_th_response_time_s_raw", low),
+            las_over_fifo(reading, "measured_subflow_s", low),
+            las_over_fifo(reading, "upto_th_response_time_s_raw", low),
             "nearer to 1 than flows of up to 20 packets in the simulation",
         )
         for low in ("fifo", "las")
@@ -224,11 +222,11 @@ def idle_times(reading: str) -> Claim:
     for key in VARIANTS:
         rows.append(
             at_least(
-                f"total over queueing time, up to 20 packets, {_name(*key)}", _of(reading, "upto_th_ratio", *key), 1.5
+                f"total over queueing time, up to 20 packets, {_name(*key)}", of(reading, "upto_th_ratio", *key), 1.5
             )
         )
         rows += [
-            at_most(f"total over queueing time, {text}, {_name(*key)}", _of(reading, f"{part}_ratio", *key), 1.1)
+            at_most(f"total over queueing time, {text}, {_name(*key)}", of(reading, f"{part}_ratio", *key), 1.1)
             for part, text in (("medium", "30 to 299 packets"), ("long", "300 to 999 packets"))
         ]
     says = "the gap between total time and queueing time is significant for small flows, negligible for others"
@@ -247,15 +245,15 @@ def queueing_times(reading: str) -> Claim:
 
 def arrivals(reading: str) -> Claim:
     """Fig. 5.15."""
-    rows = [at_least("distance of the exponential law", _of(reading, "ks_exponential_mean_all"), 0.1)]
+    rows = [at_least("distance of the exponential law", of(reading, "ks_exponential_mean_all"), 0.1)]
     for law in ("lognormal", "weibull"):
-        distance = _of(reading, f"ks_{law}_mean_all")
+        distance = of(reading, f"ks_{law}_mean_all")
         rows += [
             at_most(f"distance of the {law} law of the same mean", distance, 0.1),
             below(
                 f"the same, {law}",
                 distance,
-                _of(reading, "ks_exponential_mean_all"),
+                of(reading, "ks_exponential_mean_all"),
                 direction="below the exponential law",
             ),
         ]
@@ -271,13 +269,13 @@ def flights_model(reading: str) -> Claim:
     """Fig. 5.16."""
 
     def off(high: str) -> Quantity:
-        return ratio(_of(reading, "flights_control_s", high), _of(reading, "upto_th_response_time_s_raw", high))
+        return ratio(of(reading, "flights_control_s", high), of(reading, "upto_th_response_time_s_raw", high))
 
     rows = [
         below(
             "sub-flows of at most 3 packets, flights",
-            _of(reading, "flights_small"),
-            _of(reading, "small"),
+            of(reading, "flights_small"),
+            of(reading, "small"),
             direction="below the simulation",
         )
     ]
@@ -297,15 +295,15 @@ def cuts_law(reading: str) -> Claim:
     """Fig. 5.17a, b."""
     rows = [
         at_most(
-            f"distance of the laws, {_name(*key)}", _of(reading, "cuts_distance", *key), 0.05, direction="below 0.05"
+            f"distance of the laws, {_name(*key)}", of(reading, "cuts_distance", *key), 0.05, direction="below 0.05"
         )
         for key in VARIANTS
     ]
     rows += [
         below(
             "the same, FIFO+FIFO",
-            _of(reading, "cuts_distance"),
-            _of(reading, "flights_distance"),
+            of(reading, "cuts_distance"),
+            of(reading, "flights_distance"),
             direction="below that of flights",
         )
     ]
@@ -319,8 +317,8 @@ def cuts_flows(reading: str) -> Claim:
     rows = _las_slower(reading, "cuts_control_s", "flows of up to 20 packets, model")
     rows += _las_slower(reading, "cuts_bare_s", "the same without control packets")
     for low in ("fifo", "las"):
-        bare, control = _las_over_fifo(reading, "cuts_bare_s", low), _las_over_fifo(reading, "cuts_control_s", low)
-        simulated = _las_over_fifo(reading, "upto_th_response_time_s_raw", low)
+        bare, control = las_over_fifo(reading, "cuts_bare_s", low), las_over_fifo(reading, "cuts_control_s", low)
+        simulated = las_over_fifo(reading, "upto_th_response_time_s_raw", low)
 
         def close(runs: Runs, bare: Quantity = bare, simulated: Quantity = simulated) -> Values:
             own, theirs = paired(runs, bare, simulated)
@@ -342,11 +340,11 @@ def bracket(reading: str) -> Claim:
     """Fig. 5.17d, e beside 5.11b."""
     rows = []
     for key in VARIANTS:
-        simulated = _of(reading, "upto_th_response_time_s_raw", *key)
+        simulated = of(reading, "upto_th_response_time_s_raw", *key)
         rows += [
             below(
                 f"flows of up to 20 packets, model without control packets, {_name(*key)}",
-                _of(reading, "cuts_bare_s", *key),
+                of(reading, "cuts_bare_s", *key),
                 simulated,
                 "s",
                 "below the simulation",
@@ -354,7 +352,7 @@ def bracket(reading: str) -> Claim:
             below(
                 f"simulation, {_name(*key)}",
                 simulated,
-                _of(reading, "cuts_control_s", *key),
+                of(reading, "cuts_control_s", *key),
                 "s",
                 "below the model with them",
             ),

@@ -5,6 +5,8 @@ TITLE = "Chen 2012, 8: traffic of an enterprise, on the captures at hand"
 ORDER = 50
 """Place in lists of pages."""
 
+KIND = "other captures"
+
 INTRODUCTION = """\
 Statements of ch. 8 on the captures at hand, with the numbers of the trace of Eurecom beside ours. That trace is not
 public, and [no capture at hand](../profile.md#what-no-capture-at-hand-can-prove) is a day of a large enterprise.

@@ -69,7 +69,7 @@ EXPERIMENTS = (
 )
 
 
-def _of(discipline: str, measure: str, packets: int, unit: str = "packets") -> Quantity:
+def of(discipline: str, measure: str, packets: int, unit: str = "packets") -> Quantity:
     return quantity(_id(unit, packets), discipline, measure)
 
 
@@ -81,7 +81,7 @@ def _claim(name: str, source: str, says: str, rows, note: str = "", settings: st
 def unfair() -> Claim:
     """FIFO, SCFQ, BEFD and Run2C at small buffers."""
     rows = [
-        at_least(f"up over down, {NAMES[d]}, {b} packets", _of(d, "ratio", b), 10)
+        at_least(f"up over down, {NAMES[d]}, {b} packets", of(d, "ratio", b), 10)
         for d in ("fifo", "scfq", "efd", "run2c")
         for b in SMALL
     ]
@@ -93,9 +93,9 @@ def befd_worse() -> Claim:
     """BEFD is less fair than FIFO, by 2 to 3 orders of magnitude."""
     rows = []
     for b in SMALL:
-        own = _of("efd", "ratio", b)
+        own = of("efd", "ratio", b)
         name = f"up over down, BEFD, {b} packets"
-        rows.append(below(f"{name}, against FIFO", _of("fifo", "ratio", b), own, direction="FIFO below BEFD"))
+        rows.append(below(f"{name}, against FIFO", of("fifo", "ratio", b), own, direction="FIFO below BEFD"))
         rows += [at_least(name, own, 100), at_most(name, own, 1000)] if b <= 30 else []
     says = "BEFD is less fair than FIFO; uploads get 2 to 3 orders of magnitude more when the buffer is small"
     return _claim("befd", "6.4, Fig. 6.2", says, rows, "Small is up to 30 packets; in the first rows ours is FIFO's.")
@@ -104,7 +104,7 @@ def befd_worse() -> Claim:
 def fair() -> Claim:
     """LASACK and LARS."""
     rows = [
-        within(f"up over down, {NAMES[d]}, {b} packets", _of(d, "ratio", b), 1.1)
+        within(f"up over down, {NAMES[d]}, {b} packets", of(d, "ratio", b), 1.1)
         for d in ("lasack", LARS)
         for b in SMALL
     ]
@@ -116,11 +116,11 @@ def good_fairness() -> Claim:
     rows = []
     for d in ("pefd", "efdack"):
         for b in ABOVE_20:
-            name, own = f"up over down, {NAMES[d]}, {b} packets", _of(d, "ratio", b)
+            name, own = f"up over down, {NAMES[d]}, {b} packets", of(d, "ratio", b)
             rows.append(within(name, own, 2))
             for other in ("fifo", "scfq", "efd"):
                 there = f"ten times nearer to 1 than {NAMES[other]}"
-                rows.append(nearer_one(name, own, _of(other, "ratio", b), there, 10))
+                rows.append(nearer_one(name, own, of(other, "ratio", b), there, 10))
     says = "above 20 packets PEFD and EFDACK enforce a good level of fairness, far better than FIFO, SCFQ and BEFD"
     return _claim("good-fairness", "6.4, Fig. 6.2", says, rows)
 
@@ -130,8 +130,8 @@ def not_perfect() -> Claim:
     rows = [
         nearer_one(
             f"up over down, {NAMES[d]}, {b} packets",
-            _of(d, "ratio", b),
-            _of(e, "ratio", b),
+            of(d, "ratio", b),
+            of(e, "ratio", b),
             f"nearer to 1 than {NAMES[e]}",
         )
         for d in ("lasack", LARS)
@@ -146,8 +146,8 @@ def aggregate() -> Claim:
     rows = [
         below(
             f"{NAMES[other]}, {b} packets",
-            _of(other, "total_mbps", b),
-            _of(d, "total_mbps", b),
+            of(other, "total_mbps", b),
+            of(d, "total_mbps", b),
             "Mb/s",
             f"below {NAMES[d]}",
         )
@@ -162,12 +162,12 @@ def aggregate() -> Claim:
 def loss() -> Claim:
     """Who loses."""
     rows = [
-        at_most(f"loss of data, {NAMES[d]}, {b} packets", _of(d, "data_loss", b), 0.01)
+        at_most(f"loss of data, {NAMES[d]}, {b} packets", of(d, "data_loss", b), 0.01)
         for d in ("lasack", LARS, "pefd", "efdack")
         for b in ABOVE_20
     ]
     rows += [
-        at_least(f"loss of data, {NAMES[d]}, {b} packets", _of(d, "data_loss", b), 0.1)
+        at_least(f"loss of data, {NAMES[d]}, {b} packets", of(d, "data_loss", b), 0.1)
         for d in ("fifo", "efd", "run2c", "run2cack")
         for b in (10, 30)
     ]
@@ -182,7 +182,7 @@ def run2cack() -> Claim:
     """Run2CACK is FIFO for long flows."""
 
     def row(b: int) -> Row:
-        own, fifo = _of("run2cack", "ratio", b), _of("fifo", "ratio", b)
+        own, fifo = of("run2cack", "ratio", b), of("fifo", "ratio", b)
 
         def margin(runs: Runs) -> Values:
             theirs = np.log(fifo(runs))
@@ -204,16 +204,14 @@ def rtt() -> Claim:
     rows = [
         within(
             f"RTT of downloads over uploads, {NAMES[d]}, {b} packets",
-            ratio(_of(d, "down_rtt_s", b), _of(d, "up_rtt_s", b)),
+            ratio(of(d, "down_rtt_s", b), of(d, "up_rtt_s", b)),
             1.5,
         )
         for d in ("fifo", "efd")
         for b in SMALL
     ]
     rows += [
-        below(
-            f"RTT of uploads, {NAMES[d]}, 10 packets", _of(d, "up_rtt_s", 10), _of(d, "up_rtt_s", 70), "s", "below 70"
-        )
+        below(f"RTT of uploads, {NAMES[d]}, 10 packets", of(d, "up_rtt_s", 10), of(d, "up_rtt_s", 70), "s", "below 70")
         for d in ("fifo", "efd")
     ]
     says = "under FIFO and BEFD round-trip times are alike both ways, and grow with the buffer"
@@ -223,14 +221,14 @@ def rtt() -> Claim:
 def windows() -> Claim:
     """Downloads cannot open their window."""
     rows = [
-        at_least(f"window of uploads over downloads, FIFO, {b} packets", _of("fifo", "window_ratio", b), 5)
+        at_least(f"window of uploads over downloads, FIFO, {b} packets", of("fifo", "window_ratio", b), 5)
         for b in SMALL
     ]
     rows += [
         below(
             f"window of downloads, BEFD, {b} packets",
-            _of("efd", "down_cwnd", b),
-            _of("fifo", "down_cwnd", b),
+            of("efd", "down_cwnd", b),
+            of("fifo", "down_cwnd", b),
             "MSS",
             "below FIFO",
         )
@@ -244,7 +242,7 @@ def inflated() -> Claim:
     """EFDACK lengthens the round trip of uploads."""
 
     def apart(d: str, b: int) -> Quantity:
-        return ratio(_of(d, "up_rtt_s", b), _of(d, "down_rtt_s", b))
+        return ratio(of(d, "up_rtt_s", b), of(d, "down_rtt_s", b))
 
     rows = [
         at_least(f"RTT of uploads over downloads, {NAMES[d]}, {b} packets", apart(d, b), 1.5)
@@ -268,14 +266,14 @@ def inflated() -> Claim:
 def large_buffers() -> Claim:
     """No loss, no unfairness, long queues."""
     all_of = [d for d in DISCIPLINES if d != "run2c"]
-    rows = [at_most(f"loss of data, {NAMES[d]}, 500 packets", _of(d, "data_loss", 500), 1e-9) for d in all_of]
-    rows += [at_most(f"loss of data, {NAMES[d]}, 300 packets", _of(d, "data_loss", 300), 0.01) for d in all_of]
-    rows += [within(f"up over down, {NAMES[d]}, 500 packets", _of(d, "ratio", 500), 1.1) for d in all_of]
+    rows = [at_most(f"loss of data, {NAMES[d]}, 500 packets", of(d, "data_loss", 500), 1e-9) for d in all_of]
+    rows += [at_most(f"loss of data, {NAMES[d]}, 300 packets", of(d, "data_loss", 300), 0.01) for d in all_of]
+    rows += [within(f"up over down, {NAMES[d]}, 500 packets", of(d, "ratio", 500), 1.1) for d in all_of]
     rows.append(
         greater_by(
             "RTT, FIFO, 500 packets",
-            _of("fifo", "up_rtt_s", 500),
-            _of("lasack", "down_rtt_s", 30),
+            of("fifo", "up_rtt_s", 500),
+            of("lasack", "down_rtt_s", 30),
             "s",
             "above LASACK's at 30",
         )
@@ -289,55 +287,55 @@ def in_bytes_helps() -> Claim:
     rows = []
     for d in ("fifo", "run2cack", "efd"):
         for b in (10, 30, 70):
-            own = _of(d, "data_loss", b, "bytes")
+            own = of(d, "data_loss", b, "bytes")
             rows.append(
-                at_least(
-                    f"loss of data, {NAMES[d]}, {b} MSS, packets over bytes", ratio(_of(d, "data_loss", b), own), 2
-                )
+                at_least(f"loss of data, {NAMES[d]}, {b} MSS, packets over bytes", ratio(of(d, "data_loss", b), own), 2)
             )
             rows.append(
                 nearer_one(
                     f"up over down, {NAMES[d]}, {b} MSS, bytes",
-                    _of(d, "ratio", b, "bytes"),
-                    _of(d, "ratio", b),
+                    of(d, "ratio", b, "bytes"),
+                    of(d, "ratio", b),
                     "nearer to 1 than in packets",
                 )
             )
     says = (
         "buffers in bytes drastically lower the loss of downloads, and improve fairness, under FIFO, Run2CACK and BEFD"
     )
-    return _claim("bytes-help", "7.3.2, Fig. 7.3", says, rows, "Drastically: by half or more.", _BOTH)
+    return _claim("bytes-help", "7.3.2, Fig. 7.3", says, rows, "Drastically: by half or more.", BOTH_UNITS)
 
 
-_BOTH = "`wlan-5v5`, 100 s, buffers in packets against 1500 bytes for each of them"
+BOTH_UNITS = "`wlan-5v5`, 100 s, buffers in packets against 1500 bytes for each of them"
 
 
 def insensitive() -> Claim:
     """LASACK, LARS and SCFQ do not mind."""
     rows = [
         within(
-            f"{way} throughput, {NAMES[d]}, {b} MSS, bytes over packets", ratio(of(b, "bytes"), of(b, "packets")), 1.25
+            f"{way} throughput, {NAMES[d]}, {b} MSS, bytes over packets",
+            ratio(own(b, "bytes"), own(b, "packets")),
+            1.25,
         )
         for d in ("lasack", LARS, "scfq")
-        for way, of in (
-            ("down", lambda b, unit, d=d: _of(d, "down_mbps", b, unit)),
-            ("up", lambda b, unit, d=d: _of(d, "up_mbps", b, unit)),
+        for way, own in (
+            ("down", lambda b, unit, d=d: of(d, "down_mbps", b, unit)),
+            ("up", lambda b, unit, d=d: of(d, "up_mbps", b, unit)),
         )
         for b in (10, 30, 70)
     ]
     says = "LASACK, LARS and SCFQ are insensitive to the unit of the buffer"
-    return _claim("bytes-insensitive", "7.3.2, Fig. 7.3; 7.5", says, rows, "Insensitive: within 25 %.", _BOTH)
+    return _claim("bytes-insensitive", "7.3.2, Fig. 7.3; 7.5", says, rows, "Insensitive: within 25 %.", BOTH_UNITS)
 
 
 def no_loss_whatever() -> Claim:
     """LASACK and LARS lose nothing."""
     rows = [
-        at_most(f"loss of data, {NAMES[d]}, 30 MSS, {unit}", _of(d, "data_loss", 30, unit), 0.01)
+        at_most(f"loss of data, {NAMES[d]}, 30 MSS, {unit}", of(d, "data_loss", 30, unit), 0.01)
         for d in ("lasack", LARS)
         for unit in ("packets", "bytes")
     ]
     says = "LASACK and LARS lose no packet, whether the buffer counts packets or bytes"
-    return _claim("bytes-no-loss", "7.3.2", says, rows, "None is read as below 1 %.", _BOTH)
+    return _claim("bytes-no-loss", "7.3.2", says, rows, "None is read as below 1 %.", BOTH_UNITS)
 
 
 def downloads_above() -> Claim:
@@ -345,11 +343,11 @@ def downloads_above() -> Claim:
     rows = []
     for d in ("pefd", "efdack"):
         for b in ABOVE_20:
-            own = _of(d, "ratio", b, "bytes")
+            own = of(d, "ratio", b, "bytes")
             rows.append(at_most(f"up over down, {NAMES[d]}, {b} MSS, bytes", own, 1))
             rows.append(within(f"up over down, {NAMES[d]}, {b} MSS, bytes", own, 2))
     says = "with bytes downloads get slightly more than uploads under PEFD and EFDACK, with a good level of fairness"
-    return _claim("bytes-downloads", "7.3.2, Fig. 7.3", says, rows, "", _BOTH)
+    return _claim("bytes-downloads", "7.3.2, Fig. 7.3", says, rows, "", BOTH_UNITS)
 
 
 CLAIMS = (

@@ -16,8 +16,9 @@ hops, a third of a round trip being 67 ms there). Most printed results are curve
 which the largest, 0.003534, is taken here for "accurate", and 10 % for a relative error (II.C.5). The dissertation
 tuned the method by hand for each run (V.B) and does not print what it starts from. Here every method has one
 setting for all runs: the printed gains and filters and a start of one half for the published ones. "Started at the
-truth" gives a published method the true share at 100 s as its start: what it cannot know. The default method knows
-no more than they do: the samples, the capacity and R_0; it runs from 0 s on, they from 100 s.
+truth" gives a published method the true share at 100 s as its start: what it cannot know. The same statements of
+[our own method](default-estimator.md), which knows no more than the samples, the capacity and R_0, are a page of their
+own; it runs from 0 s on, the published ones from 100 s.
 
 Not told, and chosen here: TCP Reno with a minimum timeout of 1 s (what comes nearest to Table III; 16, 22 and 25 CBR
 flows with SACK and 200 ms too), 22 CBR flows where only the TCP flows are described, 16 beside the short ones, RED

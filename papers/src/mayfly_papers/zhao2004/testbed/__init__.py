@@ -10,6 +10,9 @@ TITLE = "Zhao 2004, III: the estimator in Linux"
 ORDER = 120
 """Place in lists of pages."""
 
+KIND = "own"
+"""The kernel runs our default method, and so does the simulator here."""
+
 INTRODUCTION = f"""\
 The estimate of `sch_estmred` in a Linux kernel beside byte counters, as in III.C, and of `estmred` on the same loads in
 the simulator. Written by `python -m mayfly_papers zhao-2004-testbed`; `--figures DIR` draws the figures;
