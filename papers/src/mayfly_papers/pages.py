@@ -6,6 +6,7 @@ Of such a folder count
 - ``claims.py``: ``CLAIMS``, and ``EXPERIMENTS`` that they name;
 - ``tables.py``, where there is one: ``SECTIONS``, functions of the runs to Markdown that follows the claims;
 - ``figures.py``, where there is one: ``FIGURES``;
+- ``unknowns.py``, where there is one: ``CALIBRATION``, what the paper does not tell of its settings;
 - ``printed.toml`` and ``reasons.toml``: see :mod:`mayfly_papers.declare.printed`.
 
 ``python -m mayfly_papers`` runs what is declared and writes its page.
@@ -20,6 +21,7 @@ from typing import Any
 from mayfly_papers.declare.declaration import Claim, Experiment, Finding, Runs
 from mayfly_papers.declare.figure import Drawn, figures_page
 from mayfly_papers.declare.markdown import markdown as page_markdown
+from mayfly_papers.declare.unknowns import Calibration
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Page:
         Runs to Markdown that follows the claims: what has no printed number beside it.
     figures : tuple of Drawn
         Each runs what it needs and gives some of the figures.
+    calibration : Calibration, optional
+        What ``mayfly reproduce calibrate`` searches.
     """
 
     id: str
@@ -49,6 +53,7 @@ class Page:
     experiments: tuple[Experiment, ...]
     sections: tuple[Callable[[Runs], str], ...] = ()
     figures: tuple[Drawn, ...] = ()
+    calibration: Calibration | None = None
 
 
 def _page(folder: Path) -> tuple[int, Page]:
@@ -68,6 +73,7 @@ def _page(folder: Path) -> tuple[int, Page]:
         tuple(getattr(claims, "EXPERIMENTS", ())),
         beside("tables", "SECTIONS"),
         beside("figures", "FIGURES"),
+        import_module(f"{package}.unknowns").CALIBRATION if (folder / "unknowns.py").exists() else None,
     )
 
 
