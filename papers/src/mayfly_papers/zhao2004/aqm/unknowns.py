@@ -24,8 +24,8 @@ UNKNOWNS = (
         "timers",
         "minimum timeout",
         ("1 s, 0.2 s", "0.2 s", "1 s"),
-        "not told; ns-2's default was 1 s (tick 100 ms) until autumn 2004, 0.2 s (10 ms) since; first value: 1 s in "
-        "Table III, 0.2 s in chapter IV",
+        "not told; ns-2's default was 1 s until autumn 2004, 0.2 s since; first value: 1 s in Table III, 0.2 s in "
+        "chapter IV",
     ),
     Unknown("recovery", "TCP of Table III", ("reno", "sack"), "not told; chapter IV has SACK"),
     Unknown("access", "each access link of Table III", (0, 1, 2, 5, 10), "not told; chapter IV has 5 ms", "ms"),
