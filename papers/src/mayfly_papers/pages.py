@@ -73,7 +73,7 @@ def _page(folder: Path) -> tuple[int, Page]:
         tuple(getattr(claims, "EXPERIMENTS", ())),
         beside("tables", "SECTIONS"),
         beside("figures", "FIGURES"),
-        import_module(f"{package}.unknowns").CALIBRATION if (folder / "unknowns.py").exists() else None,
+        calibration=import_module(f"{package}.unknowns").CALIBRATION if (folder / "unknowns.py").exists() else None,
     )
 
 

@@ -93,7 +93,7 @@ def table_3_numbers(phase: str, suffix: str) -> Claim:
 
 
 def _at(phase: str, suffix: str) -> str:
-    return f"`red-ns2`, CBR sources {phase.replace('-', ' ')}, access links of {suffix.lstrip('-') or '0 ms'}"
+    return f"`red-ns2`, CBR sources {phase.replace('-', ' ')}, access links of {ACCESS[suffix]}"
 
 
 def _link(mbps: int, phase: str, load: str = "30 %") -> str:

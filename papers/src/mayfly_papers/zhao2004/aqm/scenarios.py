@@ -31,8 +31,23 @@ GUESS: Setting = {
 }
 """What was taken until 2026-11: packets of 1000 bytes with their header, and Table VII scaled to every link."""
 
-SETTING: Setting = GUESS
-"""What the page runs; `unknowns.py` says what each name means."""
+SETTING: Setting = {
+    "wire": 1040,
+    "start": 0,
+    "timers": "1 s",
+    "recovery": "reno",
+    "access": 5,
+    "window": 64,
+    "min-th": 0.25,
+    "min-th-small": 0.1,
+    "ltnrf-30": 25,
+    "ltnrf-0": 47,
+    "ltnrf-5": 4,
+    "pause": 10,
+    "counted": "payload",
+}
+"""What the page runs: what ``mayfly reproduce calibrate zhao-2004`` chose by the used half of the printed numbers
+(docs/papers/zhao-2004-settings.md); `unknowns.py` says what each name means."""
 
 _SINCE_2004, _UNTIL_2004 = {"tcp.min_rto": "200ms"}, {"tcp.min_rto": "1s"}
 TIMERS = {
@@ -180,7 +195,8 @@ NAMES = {"red": "RED", "ecn": "RED-ECN", "dt": "DropTail", "flat": "RED (60/60)"
 PHASES = {"in-step": 0.0, "staggered": 2.0}
 PHASE = "in-step"
 """That of Tables VIII and figure 29, which are declared once."""
-ACCESS = {"": "0s", "-1ms": "1ms"}
+ACCESS = {"": f"{SETTING['access']}ms", "-1ms": "1ms"}
+"""Delay of each access link in Table III by the ending of an id: the page's, and the second likeliest."""
 LINKS = (5, 35, 100)
 """Mb/s."""
 MULTIPLES = ("1/3", "1", "3")
