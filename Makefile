@@ -209,6 +209,9 @@ docs: build ## the site, into docs/_build/html: warnings are errors
 reproduction: build ## every claim of the papers as declared, into docs: an hour
 	$(BIN)/python -m mayfly_papers all --publish docs
 
+verdicts: ## the score of the papers anew, from the rows of the last full run: seconds
+	$(BIN)/python -m mayfly_papers --judge docs
+
 # The page of `mayfly explore`: the engine as WebAssembly, the workloads as documents, the front end.
 explore: build ## the page of mayfly explore, into python/mayfly/explore/page: needs node, and Rust for WebAssembly
 	@$(PYTHON) .ci/progress "1/3 engine as WebAssembly" .ci/wasm explore/src/wasm
@@ -221,8 +224,6 @@ test-explore: explore ## the page in headless Chromium and Firefox
 	npm run typecheck --prefix explore
 	npm test --prefix explore
 	npm run test:browser --prefix explore
-verdicts: ## the score of the papers anew, from the rows of the last full run: seconds
-	$(BIN)/python -m mayfly_papers --judge docs
 
 ##@ Speed and robustness
 

@@ -11,7 +11,8 @@ from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.pages import PAGES
 from mayfly_papers.zhao2004.aqm.delays import no_more
 from mayfly_papers.zhao2004.aqm.figures import figures
-from mayfly_papers.zhao2004.aqm.scenarios import CHAPTER_4, LINKS, chapter_4
+from mayfly_papers.zhao2004.aqm.scenarios import CHAPTER_4, LINKS, SETTING, chapter_4, shares
+from mayfly_papers.zhao2004.aqm.unknowns import CALIBRATION
 
 DIFFERENCES = reasons("mayfly_papers.zhao2004.aqm")
 
@@ -37,6 +38,34 @@ def test_claims_have_names_of_their_own() -> None:
 
 def test_only_claims_are_explained() -> None:
     assert set(DIFFERENCES) <= {claim.id for claim in ZHAO.claims}
+
+
+def test_the_page_runs_its_setting_and_that_is_one_of_those_searched() -> None:
+    assert all(SETTING[unknown.id] in unknown.values for unknown in CALIBRATION.unknowns)
+    page = {own.id: own for own in ZHAO.experiments}
+    for own in CALIBRATION.experiments(SETTING):
+        assert (own.overrides, own.disciplines) == (page[own.id].overrides, page[own.id].disciplines)
+
+
+def test_shares_of_payload_leave_out_the_header_of_tcp_alone() -> None:
+    class Run:
+        classes = (
+            {"group": "ltrf", "sent": 100, "sent_bytes": 104_000, "arrivals": 110, "drops": 10, "marks": 0},
+            {"group": "ltnrf", "sent": 50, "sent_bytes": 50_000, "arrivals": 50, "drops": 0, "marks": 0},
+        )
+        counters = {  # noqa: RUF012
+            "drops": 10,
+            "arrivals": 160,
+            "utilisation": 0.5,
+            "queueing_delay": {"mean_s": 0.06, "deviation_s": 0.01},
+        }
+
+    found = shares(Run())
+    assert found["ltrf_share_payload"] == pytest.approx(100 / 150)
+    assert found["ltrf_of_link_payload"] == pytest.approx(0.5 * 100 / 154)
+    assert found["ltnrf_of_link_payload"] == found["ltnrf_of_link"] == pytest.approx(0.5 * 50 / 154)
+    assert found["utilisation_payload"] == pytest.approx(0.5 * 150 / 154)
+    assert found["delay"] == pytest.approx(0.5) and found["normalised_payload"] == pytest.approx(100 / 150)
 
 
 def test_flows_on_and_off_are_as_many_as_constant_ones() -> None:

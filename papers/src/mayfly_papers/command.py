@@ -1,15 +1,35 @@
-"""The command ``mayfly reproduce``."""
+"""The commands of ``mayfly reproduce``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from mayfly.cli.options import AsJson, Assets, Quiet
 from mayfly.cli.session import Session
 
 
-def reproduce(
+class IdsFirst(TyperGroup):
+    """`mayfly reproduce ID...` runs what the ids name: what is no command of the group is an argument of `run`."""
+
+    # Any: the class of a context stands in click or in a copy of it, by the version of typer.
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args or (args[0] not in self.commands and args[0] not in ("--help", "-h")):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=IdsFirst,
+    help="Run what the papers claim, and say what agrees. `mayfly reproduce ID...` runs pages, tables and figures.",
+    epilog="Example:  mayfly reproduce urvoy-keller-2007-fig-7 --out figure-7",
+    rich_markup_mode=None,
+)
+
+
+@app.command(epilog="Example:  mayfly reproduce urvoy-keller-2007-fig-7 --out figure-7")
+def run(
     asked: Annotated[
         list[str] | None,
         typer.Argument(
@@ -43,15 +63,68 @@ def reproduce(
     session = Session(as_json, quiet, out, assets)
     from mayfly_papers.declare.measured import KEPT, forget
     from mayfly_papers.report.page import write_reproduction
-    from mayfly_papers.report.reproduce import reproduce as run
+    from mayfly_papers.report.reproduce import reproduce
 
     with session.progress("reproduce") as progress:
-        found = run(asked, quick=quick, replications=replications, figures=figures, keep=out / KEPT, progress=progress)
+        found = reproduce(
+            asked, quick=quick, replications=replications, figures=figures, keep=out / KEPT, progress=progress
+        )
     files = session.placed(write_reproduction(found, out))
     forget(out / KEPT)
     session.tell(found, {"files": files}, [f"report: {files['report']}"])
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command(epilog="Example:  mayfly reproduce urvoy-keller-2007-fig-7 --out figure-7")(reproduce)
+@app.command(epilog="Example:  mayfly reproduce calibrate zhao-2004 --share 0.25 --out calibration")
+def calibrate(
+    page: Annotated[str, typer.Argument(metavar="PAGE", help="Page that declares unknown settings, such as zhao-2004")],
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Show unknowns, cells and how many runs it takes, and stop")
+    ] = False,
+    settings: Annotated[
+        int | None, typer.Option(metavar="N", help="A sample of N settings; all combinations when absent")
+    ] = None,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID=VALUE", help="An unknown that is not searched, and its value; repeatable"),
+    ] = None,
+    share: Annotated[
+        float, typer.Option(metavar="S", help="Part of the declared time that each run takes, 0.01 to 1")
+    ] = 1.0,
+    replications: Annotated[int, typer.Option("--replications", "-n", metavar="N", help="Seeds of each run")] = 1,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs at a time; as many as cores when absent")] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for calibration.json and .md, and of runs that are done")
+    ] = Path("mayfly-calibration"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Search the settings that a paper does not tell, over half of its printed numbers."""
+    from mayfly_papers.calibrate.search import calibrate as search
+    from mayfly_papers.calibrate.search import planned
+
+    if plan:
+        found_plan = planned(page, settings=settings, fixed=fix or (), share=share, replications=replications)
+        Session(as_json, quiet).tell(found_plan)
+        return
+    session = Session(as_json, quiet, out)
+    from mayfly_papers.calibrate.answer import write_calibration
+    from mayfly_papers.declare.measured import KEPT
+
+    with session.progress("calibrate") as progress:
+        found = search(
+            page,
+            settings=settings,
+            fixed=fix or (),
+            share=share,
+            replications=replications,
+            jobs=jobs,
+            keep=out / KEPT,
+            progress=progress,
+        )
+    files = write_calibration(found, out)
+    session.tell(found, {"files": files}, [f"table: {files['table']}"])
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the group."""
+    root.add_typer(app, name="reproduce")

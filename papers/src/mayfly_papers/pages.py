@@ -9,6 +9,7 @@ Of such a folder count
 - ``figures.py``, where there is one: ``FIGURES``;
 - ``reason_tests.py``, where there is one: ``TESTS``, claims whose rows hold where a reason is right, and
   ``EXPERIMENTS`` that they name;
+- ``unknowns.py``, where there is one: ``CALIBRATION``, what the paper does not tell of its settings;
 - ``printed.toml`` and ``reasons.toml``: see :mod:`mayfly_papers.declare.data`.
 
 ``python -m mayfly_papers`` runs what is declared and writes its page.
@@ -26,6 +27,7 @@ from mayfly_papers.declare.declaration import Claim, Experiment, Finding, Runs
 from mayfly_papers.declare.figure import Drawn, figures_page
 from mayfly_papers.declare.markdown import markdown as page_markdown
 from mayfly_papers.declare.readings import counting
+from mayfly_papers.declare.unknowns import Calibration
 
 
 class Kind(StrEnum):
@@ -77,6 +79,8 @@ class Page:
         Runs that show why claims do not come out as printed: where all rows hold, the reason is right.
     reason_experiments : tuple of Experiment
         That these name.
+    calibration : Calibration, optional
+        What ``mayfly reproduce calibrate`` searches.
     """
 
     id: str
@@ -89,6 +93,7 @@ class Page:
     kind: Kind = Kind.PAPER
     reason_tests: tuple[Claim, ...] = ()
     reason_experiments: tuple[Experiment, ...] = ()
+    calibration: Calibration | None = None
 
 
 def _page(folder: Path) -> tuple[int, Page]:
@@ -111,6 +116,7 @@ def _page(folder: Path) -> tuple[int, Page]:
         Kind(getattr(head, "KIND", Kind.PAPER)),
         beside("reason_tests", "TESTS"),
         beside("reason_tests", "EXPERIMENTS"),
+        calibration=import_module(f"{package}.unknowns").CALIBRATION if (folder / "unknowns.py").exists() else None,
     )
 
 

@@ -7,7 +7,18 @@ figures of chapter IV are in `zhao2004_delays`, the estimator of chapter II is i
 from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import at_least, at_most, below, greater_by, printed_beside, ratio
-from mayfly_papers.zhao2004.aqm.scenarios import ACCESS, BUFFERS, LINKS, LOADS, NAMES, PHASES, QUEUES, name_of, of
+from mayfly_papers.zhao2004.aqm.scenarios import (
+    ACCESS,
+    BUFFERS,
+    LINKS,
+    LOADS,
+    NAMES,
+    PHASE,
+    PHASES,
+    QUEUES,
+    name_of,
+    of,
+)
 
 DIFFERENCES = data.reasons(__package__)
 
@@ -29,7 +40,7 @@ ALIKE = 1.3
 """Largest ratio of two rates of Table IX that the text calls no significant difference: .05352 over .04123."""
 
 TABLE_X = data.numbered(PRINTED["table_x"])
-"""Shares of LTRF and LTNRF at 100 Mb/s by short-term sources at 35 Mb/s."""
+"""What LTRF and LTNRF get of the link at 100 Mb/s by short-term sources at 35 Mb/s."""
 
 FIGURE_29 = PRINTED["figure_29"]
 """Queueing delay over the round trip by multiple, DropTail and RED, "around" in the text."""
@@ -82,7 +93,7 @@ def table_3_numbers(phase: str, suffix: str) -> Claim:
 
 
 def _at(phase: str, suffix: str) -> str:
-    return f"`red-ns2`, CBR sources {phase.replace('-', ' ')}, access links of {suffix.lstrip('-') or '0 ms'}"
+    return f"`red-ns2`, CBR sources {phase.replace('-', ' ')}, access links of {ACCESS[suffix]}"
 
 
 def _link(mbps: int, phase: str, load: str = "30 %") -> str:
@@ -93,7 +104,7 @@ def table_8_gaps() -> Claim:
     """DropTail against RED."""
 
     def gap(mbps: int, multiple: str):
-        droptail, red = (of(name_of(q, mbps, 1300, "staggered", multiple), "utilisation") for q in ("dt", "red"))
+        droptail, red = (of(name_of(q, mbps, 1300, PHASE, multiple), "utilisation") for q in ("dt", "red"))
         return lambda runs: droptail(runs) - red(runs)
 
     rows = []
@@ -108,7 +119,13 @@ def table_8_gaps() -> Claim:
         name = "DropTail minus RED, 5 Mb/s, 1/3"
         rows.append(greater_by(name, gap(5, "1/3"), gap(mbps, "1/3"), direction=f"above that at {mbps} Mb/s"))
     says = "with little buffer DropTail uses more of the link than RED, most at 5 Mb/s; with much buffer less so"
-    return _claim("table-8-gaps", "Table VIII", says, "30 % STF, buffers of 1/3 and 3 BWDP, staggered", tuple(rows))
+    return _claim(
+        "table-8-gaps",
+        "Table VIII",
+        says,
+        f"30 % STF, buffers of 1/3 and 3 BWDP, {PHASE.replace('-', ' ')}",
+        tuple(rows),
+    )
 
 
 def table_8(mbps: int) -> Claim:
@@ -116,13 +133,13 @@ def table_8(mbps: int) -> Claim:
     rows = tuple(
         printed_beside(
             f"{NAMES[queue]}, {multiple} BWDP",
-            of(name_of(queue, mbps, 1300, "staggered", multiple), "utilisation"),
+            of(name_of(queue, mbps, 1300, PHASE, multiple), "utilisation"),
             Printed(value),
         )
         for multiple, printed in TABLE_VIII[mbps].items()
         for queue, value in zip(QUEUES, printed, strict=True)
     )
-    return _claim(f"table-8-{mbps}", "Table VIII", "utilisation", _link(mbps, "staggered"), rows)
+    return _claim(f"table-8-{mbps}", "Table VIII", "utilisation", _link(mbps, PHASE), rows)
 
 
 def table_9_order(mbps: int, phase: str) -> Claim:
@@ -168,7 +185,8 @@ def table_9_red(mbps: int, phase: str) -> Claim:
 def table_10(mice: int, phase: str) -> Claim:
     """DropTail and RED-ECN against RED."""
     tcp, other = (
-        {queue: of(name_of(queue, 100, mice, phase), f"{name}_share") for queue in QUEUES} for name in ("ltrf", "ltnrf")
+        {queue: of(name_of(queue, 100, mice, phase), f"{name}_of_link") for queue in QUEUES}
+        for name in ("ltrf", "ltnrf")
     )
     printed = TABLE_X[mice]
     rows = [
@@ -178,7 +196,7 @@ def table_10(mice: int, phase: str) -> Claim:
     ]
     if mice:
         load = {250: 0.05, 1300: 0.30}[mice]
-        stf = of(name_of("red", 100, mice, phase), "stf_share")
+        stf = of(name_of("red", 100, mice, phase), "stf_of_link")
         rows.append(at_least("STF, RED", stf, load, direction="its load at least", printed=Printed(load)))
     says = f"LTRF get more under DropTail and a little more under RED-ECN than under RED, at {LOADS[mice]} STF load"
     return _claim(f"table-10-order-{mice}-{phase}", "Table X", says, _link(100, phase, LOADS[mice]), tuple(rows))
@@ -189,9 +207,9 @@ def table_10_red(mice: int, phase: str) -> Claim:
     rows = tuple(
         printed_beside(f"{label}, {NAMES[queue]}", of(name_of(queue, 100, mice, phase), measure), Printed(value))
         for queue, label, measure, value in (
-            ("red", "LTRF", "ltrf_share", TABLE_X[mice]["red"][0]),
-            ("red", "LTNRF", "ltnrf_share", TABLE_X[mice]["red"][1]),
-            ("ecn", "LTNRF", "ltnrf_share", TABLE_X[mice]["ecn"][1]),
+            ("red", "LTRF", "ltrf_of_link", TABLE_X[mice]["red"][0]),
+            ("red", "LTNRF", "ltnrf_of_link", TABLE_X[mice]["red"][1]),
+            ("ecn", "LTNRF", "ltnrf_of_link", TABLE_X[mice]["ecn"][1]),
         )
     )
     says = f"shares under RED and RED-ECN at {LOADS[mice]} STF load"
@@ -202,7 +220,7 @@ def closer(phase: str) -> Claim:
     """The advantage of DropTail goes with STF load."""
 
     def gap(mice: int):
-        droptail, red = (of(name_of(queue, 100, mice, phase), "ltrf_share") for queue in ("dt", "red"))
+        droptail, red = (of(name_of(queue, 100, mice, phase), "ltrf_of_link") for queue in ("dt", "red"))
         return lambda runs: droptail(runs) - red(runs)
 
     name = "LTRF under DropTail minus RED, 0 % STF"
@@ -223,12 +241,12 @@ def figure_29(mbps: int) -> Claim:
     """Queueing delay over the round-trip propagation delay."""
     rows = []
     for multiple, printed in FIGURE_29.items():
-        droptail, red = (of(name_of(queue, mbps, 1300, "staggered", multiple), "delay") for queue in ("dt", "red"))
+        droptail, red = (of(name_of(queue, mbps, 1300, PHASE, multiple), "delay") for queue in ("dt", "red"))
         name = f"DropTail, {multiple} BWDP"
         rows.append(_above(name, droptail, lambda runs, red=red: 2 * red(runs), printed[0], "above twice RED"))
         rows.append(printed_beside(f"RED, {multiple} BWDP", red, Printed(printed[1])))
     says = "mean queueing delay of DropTail is close to the buffer, that of RED about a third of it"
-    return _claim(f"figure-29-{mbps}", "IV.A.3, Fig. 29", says, _link(mbps, "staggered"), tuple(rows))
+    return _claim(f"figure-29-{mbps}", "IV.A.3, Fig. 29", says, _link(mbps, PHASE), tuple(rows))
 
 
 CLAIMS = (
