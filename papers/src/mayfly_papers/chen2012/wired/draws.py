@@ -1,4 +1,4 @@
-"""What a seed draws of the workload of Chen 2012, 4.4.2: can the one run of the thesis have been one of these?
+"""What a seed draws of the workload of Chen 2012, 4.4.2, and whether one seed can have been the run of the thesis.
 
 The thesis ran once. The classes of Table 4.2 and the table of LAS in Table 4.1 follow from the draw: a transfer stays
 in that table from its first packet to the first visit, every 5 s, that finds it idle for 30 s (4.6.1).
