@@ -31,8 +31,8 @@ PRINTED = data.printed(__package__)
 GUESS: Setting = {"load": "5.8, 10.4", "sampling": 0.01, "half-life": "1s", "timer": "1s"}
 """What was taken until 2026-11: "say 1 %" for X-Protect, and a half-life of ours."""
 
-SETTING: Setting = {"load": "5.8, 10.4", "sampling": 0.03, "half-life": "0.2s", "timer": "1s"}
-"""What the page runs: what ``mayfly reproduce calibrate chen-2012-wired`` chose by the used half of the printed numbers
+SETTING: Setting = {"load": "5.8, 10.4", "sampling": 0.03, "half-life": "1s", "timer": "1s"}
+"""What the page runs: of what ``mayfly reproduce calibrate chen-2012-wired`` chose what it tells from the others
 (docs/papers/chen-2012-settings.md); `unknowns.py` says what each name means."""
 
 
