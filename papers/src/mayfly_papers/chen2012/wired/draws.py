@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from mayfly.scenario.scenario import load_scenario
-from mayfly.simulate.run import network_of
+from mayfly.simulate.network.registry import network_of
 from mayfly.workload.sources.transfers import transfer_flows
 
 IDLE_S, VISIT_S = 30.0, 5.0

@@ -204,7 +204,7 @@ def losses(runs: Runs | None = None, most_s: float | None = None) -> list[Figure
     experiments = [f"cbr-{rate // 1000}k-{load:g}" for rate in (AUDIO_BPS, VIDEO_BPS) for load in reading]
     curves = [
         measured(runs, name, f"loss under {name}", range(len(places)), [chen2012.of(e, d, "loss") for e in experiments])
-        for d, name in chen2012_cbr.NAMES.items()
+        for d, name in NAMES.items()
     ]
     caption = (
         "The thesis: LAS discards much of a flow of 64 kb/s even at a low load; FIFO, SCFQ and Run2C lose a few per "
@@ -228,7 +228,7 @@ def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Fi
     )
     for load in (4, 12):
         curves = []
-        for label, name in chen2012_cbr.NAMES.items():
+        for label, name in NAMES.items():
             table = inter_departure_cdf(first(f"cbr-64k-{load}", chen2012.label(label)).packets)
             kept = table.filter(pl.col("gap_s") > 0)
             curves.append(Curve(name, f"times between departures under {name}", kept["gap_s"], kept["share"]))
