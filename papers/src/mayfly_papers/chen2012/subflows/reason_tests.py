@@ -1,13 +1,14 @@
 """Runs that show why claims of Chen 2012, 5.1 and 5.3, do not come out as printed."""
 
 from dataclasses import replace
+from typing import Any
 
 from mayfly_papers.chen2012.subflows import claims
 from mayfly_papers.chen2012.subflows.claims import SETTINGS, las_over_fifo, of
 from mayfly_papers.declare.declaration import Claim
 from mayfly_papers.declare.rows import at_least, at_most, quantity
 
-LINKS = {
+LINKS: dict[str, dict[str, Any]] = {
     "1ms": dict.fromkeys(("network.delay", "network.access_delay", "network.exit_delay"), "1ms"),
     "20mbit": {"network.access_rate": "20mbit"},
     "window-2": {"tcp.initial_window": 2},
