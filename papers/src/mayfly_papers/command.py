@@ -70,7 +70,9 @@ def run(
 def reason(
     asked: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PAGE/CLAIM...", help="Claims with a tested reason, such as rai-2003/loss-means; or all"),
+        typer.Argument(
+            metavar="PAGE/CLAIM...", help="Claims with a tested reason, such as rai-2003/loss-means; or all"
+        ),
     ] = None,
     quick: Quick = False,
     replications: Replications = None,

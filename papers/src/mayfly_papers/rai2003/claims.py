@@ -14,7 +14,17 @@ from mayfly.simulate.run import RunResult
 from mayfly.workload.arrivals import stream
 from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Experiment, Measures, Printed, Row, Runs, Values
-from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, greater_by, not_above, quantity, ratio, within
+from mayfly_papers.declare.rows import (
+    Quantity,
+    at_least,
+    at_most,
+    below,
+    greater_by,
+    not_above,
+    quantity,
+    ratio,
+    within,
+)
 from mayfly_papers.rai2003 import measures
 
 DIFFERENCES = data.reasons(__package__)

@@ -23,9 +23,7 @@ UNKNOWNS = (
 def experiments(setting: Setting) -> Sequence[Experiment]:
     """Web traffic alone, and beside the UDP flow."""
     given = {"network.rate": setting["rate"], "tcp.receiver_window": setting["window"]}
-    return [
-        replace(own, overrides={**own.overrides, **given}) for own in EXPERIMENTS if own.id in ("web-means", "udp")
-    ]
+    return [replace(own, overrides={**own.overrides, **given}) for own in EXPERIMENTS if own.id in ("web-means", "udp")]
 
 
 _CELLS = ("transmission-means", "active-flows-means", "loss-means", "one-packet-flows-means", "udp-jitter", "udp-loss")

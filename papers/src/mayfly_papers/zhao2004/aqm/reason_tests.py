@@ -52,7 +52,9 @@ def lower_thresholds() -> Claim:
                 "below that with the lower thresholds",
             ),
         ]
-    says = "with thresholds at 1/6 and 1/2 of the buffer the factor of 2 to 3 comes out at 5 and 35 Mb/s, with more drops"
+    says = (
+        "with thresholds at 1/6 and 1/2 of the buffer the factor of 2 to 3 comes out at 5 and 35 Mb/s, with more drops"
+    )
     return _claim("lower-thresholds", says, "5 and 35 Mb/s, 1 BWDP, in step, RED at 1/6 and 1/2", rows)
 
 

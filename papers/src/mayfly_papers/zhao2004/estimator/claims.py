@@ -154,9 +154,7 @@ def figure_3(tcp: str, flows: int) -> tuple[Claim, ...]:
     says = "estimates stay in a very small band around the truth"
     settings = f"35 TCP ({'SACK' if tcp == 'sack' else 'Reno'}) and {flows} CBR flows"
     own = accurate(experiment, ("default",)) + near(experiment, ("default",))
-    return both(
-        identity, "II.C.1, Fig. 3", says, settings, lambda way: accurate(experiment, each("basic", way)), own
-    )
+    return both(identity, "II.C.1, Fig. 3", says, settings, lambda way: accurate(experiment, each("basic", way)), own)
 
 
 def figure_4() -> tuple[Claim, ...]:

@@ -168,6 +168,8 @@ def accuracy(
         measures = traffic(run, found["default"])
         if steady:
             measures |= steadiness(run)
+            doubled = TUNED | {"drop_scale": 2 * TUNED["drop_scale"]}
+            measures |= scored("basic-doubled", said(samples, "basic", known, **doubled))
         for method, estimates in found.items():
             measures |= scored(method, estimates)
         for start in STARTS:

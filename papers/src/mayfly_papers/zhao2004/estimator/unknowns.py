@@ -52,9 +52,7 @@ def experiments(setting: Setting) -> Sequence[Experiment]:
     """The runs with a printed error, with the TCP of the setting."""
     sack = SACK if setting["tcp"] == "SACK 0.2 s" else {}
     declared = {own.id: own for own in EXPERIMENTS}
-    return [
-        replace(declared[name], overrides={**declared[name].overrides, **sack}, measure=tried) for name in _TRIED
-    ]
+    return [replace(declared[name], overrides={**declared[name].overrides, **sack}, measure=tried) for name in _TRIED]
 
 
 def measures(setting: Setting) -> Mapping[str, str]:
