@@ -475,8 +475,8 @@ def protection() -> Claim:
         within(times.format("up to the 99th percentile", "LAS"), worse("below_p99_s", las), UNTOUCHED),
     )
     says = (
-        "LAS protects TCP flows from an open-loop UDP flow: it is this that loses; under FIFO it costs TCP flows losses "
-        "and throughput"
+        "LAS protects TCP flows from an open-loop UDP flow: it is this that loses; under FIFO it costs TCP flows "
+        "losses and throughput"
     )
     settings = f"{_udp('udp')}; the same without the UDP flow"
     note = (
@@ -506,7 +506,8 @@ def packet_departures() -> Claim:
         "all packets of flows of 100 packets leave the queue sooner under LAS; those of a very large flow up to packet "
         "3500, and later ones sooner under FIFO"
     )
-    settings = f"`web-ns2` at {READINGS['rounded']}, 4000 s, receiver window of {WINDOW}, beside 100 flows of 100 packets and one of 10 000"
+    web = f"`web-ns2` at {READINGS['rounded']}, 4000 s, receiver window of {WINDOW}"
+    settings = f"{web}, beside 100 flows of 100 packets and one of 10 000"
     note = "Times count from the departure of the first packet, as in the report."
     return _claim("packet-departures", "3.2, Fig. 4", says, settings, rows, note)
 

@@ -84,8 +84,8 @@ def full_queue() -> Claim:
         ),
     ]
     says = (
-        "with 1 BWDP the queue of DropTail stays full while LTNRF are off, and hardly varies; with 3 it drains, and RED "
-        "varies less"
+        "with 1 BWDP the queue of DropTail stays full while LTNRF are off, and hardly varies; with 3 it drains, and "
+        "RED varies less"
     )
     return _claim("full-queue", says, "35 Mb/s, 30 % STF, LTNRF on and off", rows)
 

@@ -41,7 +41,8 @@ def _errors(runs: Runs) -> list[str]:
         body.append([*row, f"{of('default_trusted').mean():.0%}"])
     text = (
         f"Mean over {SEEDS} seeds with its 95 % interval, then the mean MSE. Truth is the share of the arriving "
-        "packets, queue its mean in packets; all from 100 s on. The published methods are tuned. `default` runs from 0 s on, the others from 100 s. "
+        "packets, queue its mean in packets; all from 100 s on. The published methods are tuned. "
+        "`default` runs from 0 s on, the others from 100 s. "
         "*Relied on*: estimates of the default that carry no doubt."
     )
     return ["## Every method on every run", text, table(head, body)]
@@ -63,9 +64,9 @@ def _starts(runs: Runs) -> list[str]:
             row.append(f"{mean.mean():.2f} [{low:.2f}, {high:.2f}], {number(mse)}")
         body.append(row)
     text = (
-        "`p0` with the printed gains from several starts, with p as a share and tuned: mean estimate over the 220 s with "
-        "its 95 % interval, then the MSE. A method that had learned the load from the samples would give a row one "
-        "number."
+        "`p0` with the printed gains from several starts, with p as a share and tuned: mean estimate over the 220 s "
+        "with its 95 % interval, then the MSE. A method that had learned the load from the samples would give a row "
+        "one number."
     )
     return ["## What the start decides", text, table(head, body)]
 
