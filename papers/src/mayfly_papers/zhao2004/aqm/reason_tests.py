@@ -14,14 +14,16 @@ STEADY = [(mbps, mice) for mbps in (5, 35) for mice in (0, 1300)]
 SEEDS = 2
 
 
-def _with(ending: str, min_th: float, *cell, **more) -> Experiment:
+def _with(
+    ending: str, min_th: float, mbps: int, mice: int, phase: str, multiple: str = "1", on_off: bool = False
+) -> Experiment:
     """A run of RED with other thresholds, under its own id and ``ending``."""
-    found = chapter_4("red", *cell, setting={**SETTING, "min-th": min_th}, **more)
+    found = chapter_4("red", mbps, mice, phase, multiple, on_off, setting={**SETTING, "min-th": min_th})
     return replace(found, id=f"{found.id}-{ending}", replications=SEEDS)
 
 
 LOWER = {cell: _with("sixth", SIXTH, *cell, "in-step") for cell in STEADY}
-SWINGING = _with("tenth", TENTH, 35, 1300, "staggered", "3", on_off=True)
+SWINGING = _with("tenth", TENTH, 35, 1300, "staggered", "3", True)
 
 EXPERIMENTS = (*scenarios.EXPERIMENTS, *LOWER.values(), SWINGING)
 
