@@ -2,26 +2,10 @@
 
 from mayfly_papers.declare.declaration import Claim, Runs, Values
 from mayfly_papers.declare.rows import at_least, at_most, below, quantity, ratio, within
-from mayfly_papers.urvoykeller2007 import endless, measures, transfers
-from mayfly_papers.urvoykeller2007.transfers import LOADS, OTHER, SETTING, TABLE_1, downloads_at
+from mayfly_papers.urvoykeller2007 import endless, transfers
+from mayfly_papers.urvoykeller2007.transfers import LOADS, OTHER, TABLE_1
 
-SMALL_WINDOW = "-window-1"
-
-EXPERIMENTS = (
-    *transfers.EXPERIMENTS,
-    *endless.EXPERIMENTS,
-    *(
-        downloads_at(
-            "bp-9.67",
-            load,
-            ("fifo", "las"),
-            measures.downloads,
-            setting={**SETTING, "window": 1},
-            variant=SMALL_WINDOW,
-        )
-        for load in (2, 5)
-    ),
-)
+EXPERIMENTS = (*transfers.EXPERIMENTS, *endless.EXPERIMENTS)
 
 
 def time_read_as(reading: str, load: int):
@@ -84,22 +68,6 @@ def depth_of_overload() -> Claim:
     return Claim("depth-of-overload", "Urvoy-Keller 2007, 6", says, settings, rows)
 
 
-def smaller_windows() -> Claim:
-    """Windows of small flows by the initial one."""
-    rows = [
-        at_most(
-            f"up to the median, window, LAS, {load} Mb/s, initial window 1",
-            quantity(f"bp-9.67-{load}{SMALL_WINDOW}", "las", "half_cwnd"),
-            3,
-            "MSS",
-        )
-        for load in (2, 5)
-    ]
-    says = "with an initial window of 1 the windows of small flows are 1 to 3 MSS"
-    settings = "`wlan-b`, downloads, bounded Pareto of mean 9.67 MSS, 50 kB, 1000 s; initial window 1"
-    return Claim("smaller-windows", "Urvoy-Keller 2007, 6", says, settings, tuple(rows))
-
-
 def waiting_for_timeouts() -> Claim:
     """Throughput over windows by buffer."""
 
@@ -116,4 +84,4 @@ def waiting_for_timeouts() -> Claim:
     return Claim("waiting-for-timeouts", "Urvoy-Keller 2007, 4", says, "`wlan-5v5` over 802.11b, 100 s", rows)
 
 
-TESTS = (sum_of_delays(), less_overload(), depth_of_overload(), smaller_windows(), waiting_for_timeouts())
+TESTS = (sum_of_delays(), less_overload(), depth_of_overload(), waiting_for_timeouts())
