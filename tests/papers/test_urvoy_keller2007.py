@@ -12,9 +12,9 @@ from mayfly.simulate.run import run_one, workload
 from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Runs
 from mayfly_papers.pages import PAGES
-from mayfly_papers.urvoykeller2007 import passage, windows
 from mayfly_papers.urvoykeller2007 import figures as urvoy_keller2007_figures
 from mayfly_papers.urvoykeller2007 import measures as urvoy_keller2007_measures
+from mayfly_papers.urvoykeller2007 import passage, windows
 from mayfly_papers.urvoykeller2007 import transfers as urvoy_keller2007
 
 DIFFERENCES = reasons("mayfly_papers.urvoykeller2007")
@@ -105,7 +105,7 @@ def test_measures_of_a_short_run() -> None:
     assert found["unique_mbps"] == pytest.approx(3.0, rel=0.1)
     assert 2 < found["capacity_mbps"] < 5
     assert found["smallest_s"] < found["half_s"] < found["ninety_s"]
-    assert 0 < found["smallest_passage_s"]
+    assert found["smallest_passage_s"] > 0
     assert found["capacity_mbps"] == found["capacity_groups_mbps"] < found["capacity_present_mbps"]
     assert 1 < found["smallest_cwnd"] < 3
     assert found["las_raw_5"] < found["las_raw_50"] < found["las_raw_95"]
@@ -113,7 +113,7 @@ def test_measures_of_a_short_run() -> None:
 
 
 def traced(rows: list[tuple], records: list[tuple]) -> SimpleNamespace:
-    """A run with packets (flow, number, bytes, sent, queued, received, ms) and records (flow, present, round trip, ms)."""
+    """A run with packets (flow, number, bytes; sent, queued, received, ms) and records (flow; present, RTT, ms)."""
     packets = pl.DataFrame(
         rows, ["flow_id", "number", "wire_bytes", "sent_s", "queued_s", "received_s"], orient="row"
     ).with_columns(pl.col("sent_s", "queued_s", "received_s") / 1000)

@@ -1,7 +1,7 @@
-"""A cell with a buffer in bytes: agreement with ns-3.37 under FIFO and PEFD, five endless uploads against five downloads.
+"""A buffer in bytes at the access point: agreement with ns-3.37, five endless uploads against five downloads.
 
-``ns3_wlan_bytes.csv`` is what Debian's ns-3 gave with ``benchmarks/ns3_wlan.cc``: payload from 10 s on, of the transfers of
-`wlan-5v5`. The MAC of ns-3 holds one frame more than the buffer.
+``ns3_wlan_bytes.csv`` is what Debian's ns-3 gave with ``benchmarks/ns3_wlan.cc``: payload from 10 s on, of the
+transfers of `wlan-5v5`. The MAC of ns-3 holds one frame more than the buffer.
 """
 
 from pathlib import Path

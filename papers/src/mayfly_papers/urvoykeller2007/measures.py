@@ -80,9 +80,9 @@ def by_quantile(run: RunResult, direction: str = "down") -> Measures:
     Returns
     -------
     dict of float
-        For each of `QUANTILES`: ``smallest_s`` and so on, the mean response time; ``smallest_rtt_s``, ``smallest_cwnd``
-        of what is outstanding, of flows that were traced; ``smallest_again``, packets sent again over those of the flows; ``smallest_done``, the share
-        that completed.
+        For each of `QUANTILES`: ``smallest_s`` and so on, the mean response time; ``smallest_rtt_s``,
+        ``smallest_cwnd`` of what is outstanding, of flows that were traced; ``smallest_again``, packets sent again
+        over those of the flows; ``smallest_done``, the share that completed.
     """
     own = run.records.filter(pl.col("direction") == direction)
     own = own.join(outstanding(run), on="flow_id", how="left", maintain_order="left")
@@ -237,7 +237,7 @@ def beside_models(run: RunResult, *, window: int, reading: str) -> Measures:
 
 
 def fitted(run: RunResult) -> tuple[float, MG1, float]:
-    """Of a run that is `timed`: capacity by Eq. 10, bit/s, the queue of the downloads at that capacity, in seconds, and uploads per download."""
+    """Of a run that is `timed`: capacity by Eq. 10, bit/s, the queue of its downloads, in s, uploads per download."""
     rate, smallest_s, down_rate, up_rate = _seen(run)
     capacity = capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s)
     packets = run.records.filter(pl.col("direction") == "down")["size_packets"].to_numpy()

@@ -1,9 +1,10 @@
 """Time of a download at the access point, out of the delays of its packets, as Urvoy-Keller 2007, 6.1, has it.
 
-The report takes the one-way delay of each TCP packet from sender to receiver, puts the packets into groups by slow start with
-delayed acknowledgements up to the advertised window, and removes "the latency associated to the wired part for the groups".
-Two things it does not say: whether the delays of a group add up or overlap, and what is removed, once for each group or for
-each packet. Each way to read it is one of `READINGS`. Packets that are sent again are left out, as there.
+The report takes the one-way delay of each TCP packet from sender to receiver, puts the packets into groups by slow
+start with delayed acknowledgements up to the advertised window, and removes "the latency associated to the wired part
+for the groups". Two things it does not say: whether the delays of a group add up or overlap, and what is removed,
+once for each group or for each packet. Each way to read it is one of `READINGS`. Packets that are sent again are left
+out, as there.
 """
 
 from functools import cache

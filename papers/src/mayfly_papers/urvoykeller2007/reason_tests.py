@@ -37,16 +37,16 @@ def less_overload() -> Claim:
     """The mix at 5 Mb/s where the cell carries less."""
 
     def slower(discipline: str, variant: str = ""):
-        return ratio(
-            *(quantity(f"mix-bp-6.67-{load}{variant}", discipline, "down_smallest_s") for load in (5, 2))
-        )
+        return ratio(*(quantity(f"mix-bp-6.67-{load}{variant}", discipline, "down_smallest_s") for load in (5, 2)))
 
     rows = (
         at_most("3 MSS, downloads, 5 over 2 Mb/s, LASACK", slower("lasack"), 2),
         at_most("3 MSS, downloads, 5 over 2 Mb/s, FIFO", slower("fifo"), 20),
         at_least("3 MSS, downloads, 5 over 2 Mb/s, FIFO, long preambles", slower("fifo", OTHER), 100),
     )
-    says = "with long preambles 5 Mb/s of the mix is more than the cell carries, with short ones it is near its capacity"
+    says = (
+        "with long preambles 5 Mb/s of the mix is more than the cell carries, with short ones it is near its capacity"
+    )
     settings = "`wlan-b`, downloads to uploads 2:1, bounded Pareto of mean 6.67 MSS, 50 kB, 1000 s"
     return Claim("less-overload", "Urvoy-Keller 2007, 7", says, settings, rows)
 

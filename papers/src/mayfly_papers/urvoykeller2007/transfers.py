@@ -361,7 +361,8 @@ def queue_models(variant: str = "") -> Claim:
         at_most(f"PS model over measured, {text}, 1 Mb/s", ps_over(name, 1, variant), 1) for name, text in parts.items()
     ]
     rows += [
-        at_least(f"PS model over measured, {text}, 3 Mb/s", ps_over(name, 3, variant), 1) for name, text in parts.items()
+        at_least(f"PS model over measured, {text}, 3 Mb/s", ps_over(name, 3, variant), 1)
+        for name, text in parts.items()
     ]
     says = "M/G/1/LAS is accurate at all loads; M/G/1/PS takes FIFO for faster at low loads, for slower near 1"
     note = "The capacity is that of Eq. 10 in the run of LAS on the same flows."

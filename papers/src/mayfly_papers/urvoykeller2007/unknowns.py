@@ -9,12 +9,14 @@ from mayfly_papers.urvoykeller2007 import passage, transfers
 UNKNOWNS = (
     Unknown("preamble", "preamble of 802.11b", ("long", "short"), "not told; 192 or 96 us"),
     Unknown("acks", "rate of the MAC's acknowledgements", (2, 11), "Eq. 2 has the rate of the data; else 2", "Mb/s"),
-    Unknown("window", "initial window of TCP", (1, 2, 3), '"1 to 3 MSS, in general" are the windows of small flows', "MSS"),
+    Unknown(
+        "window", "initial window of TCP", (1, 2, 3), '"1 to 3 MSS, in general" are the windows of small flows', "MSS"
+    ),
     Unknown(
         "time",
         "time at the access point",
         tuple(passage.READINGS),
-        "6.1: one-way delays of packets, less the latency of the wired part for the groups; `passage.py` has each in words",
+        "6.1: one-way delays, less the latency of the wired part for the groups; `passage.py` has each in words",
     ),
     Unknown("forgotten", "idle time after which LAS takes a flow for new", (30, 2000), "not told; 2000: never", "s"),
 )

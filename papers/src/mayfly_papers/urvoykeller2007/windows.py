@@ -1,8 +1,9 @@
-"""Windows as Urvoy-Keller 2007 has them: what is outstanding, weighted by time, as tcptrace tells it from a trace at the sender.
+"""Windows of Urvoy-Keller 2007: what is outstanding, weighted by time, as tcptrace tells it at the sender.
 
-A segment is outstanding from the instant in which it is first sent until its acknowledgement is back: when it and all before it
-have arrived, and the way back is over. That way is the mean round trip of the flow less the mean delay of its segments.
-Segments that wait for a timeout count as long as they wait, which a mean over acknowledgements does not see.
+A segment is outstanding from the instant in which it is first sent until its acknowledgement is back: when it and all
+before it have arrived, and the way back is over. That way is the mean round trip of the flow less the mean delay of
+its segments. Segments that wait for a timeout count as long as they wait, which a mean over acknowledgements does not
+see.
 """
 
 import polars as pl
@@ -39,7 +40,9 @@ def outstanding(run: RunResult) -> pl.DataFrame:
     return (
         segments.join(run.records.lazy().select("flow_id", "rtt_mean_s"), on="flow_id", maintain_order="left")
         .with_columns(
-            acknowledged=(pl.col("arrived").fill_null(end_s).cum_max().over("flow_id") + way_back).clip(upper_bound=end_s)
+            acknowledged=(pl.col("arrived").fill_null(end_s).cum_max().over("flow_id") + way_back).clip(
+                upper_bound=end_s
+            )
         )
         .group_by("flow_id")
         .agg(
