@@ -296,7 +296,7 @@ def test_a_reason_is_repeated_by_its_claim_or_its_test():
     [
         ([], "reason: ID is missing"),
         (["zhao-2004-ponrt/figure-99"], "no such reason; did you mean zhao-2004-ponrt/figure-9"),
-        (["chen-2012-wired/table-4.1-at-8"], "is argued, without a run"),
+        (["chen-2012-wired/figure-4.8-at-15"], "is argued, without a run"),
     ],
 )
 def test_a_reason_that_cannot_be_repeated_is_told(names, says):

@@ -377,7 +377,7 @@ LEAVES: dict[str, Leaf] = {
     "estmred": Leaf(
         "estmred",
         _ESTMRED,
-        {"arithmetic": "integers", "transmission": 0.0},
+        {"arithmetic": "integers", "transmission": 0.0, "drop_scale": 1.0},
         _estmred,
         ("min_th", "max_th", "mode", "mean_packet"),
         in_bytes="estmred",

@@ -129,7 +129,7 @@ def used_groups(page: str, groups: Sequence[str]) -> frozenset[str]:
     Examples
     --------
     >>> sorted(used_groups("page", ["a", "b", "c", "a"]))
-    ['a', 'c']
+    ['a', 'b']
     """
     ordered = sorted(set(groups), key=lambda group: hashlib.sha256(f"{page}/{group}".encode()).hexdigest())
     if len(ordered) < 2:

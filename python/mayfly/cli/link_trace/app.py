@@ -8,7 +8,7 @@ import typer
 from mayfly.cli.options import AsJson, Quiet
 from mayfly.cli.session import Session
 
-app = typer.Typer(help="Links whose rate varies: traces of them, and what to put before them.", rich_markup_mode=None)
+app = typer.Typer(help="Links whose rate varies: traces, and what to put before them.", rich_markup_mode=None)
 
 TraceFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="Rate over time: CSV (time_s,rate_mbps) or Mahimahi's format")
