@@ -205,7 +205,7 @@ docs: build ## the site, into docs/_build/html: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
-# Every claim of the papers as declared, half an hour or so: the report below docs, its pages, the table of the README.
+# Every claim of the papers as declared, an hour or so: the report below docs, its pages, the table of the README.
 reproduction: build ## every claim of the papers as declared, into docs: an hour
 	$(BIN)/python -m mayfly_papers all --publish docs
 

@@ -11,6 +11,7 @@ puts the table into a page, between the comments that name this file.
 import json
 import math
 import os
+import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -68,8 +69,6 @@ def flows(folder: Path, scale: int) -> Path:
     """A flow list: a hundred transfers of a lognormal law at the usual scale, one each 60 ms."""
     path = folder / f"flows-{scale}.csv"
     if not path.exists():
-        import random
-
         draw = random.Random(1)
         count = 100 * scale
         sizes = [max(1, round(draw.lognormvariate(9.0, 1.5))) for _ in range(count)]

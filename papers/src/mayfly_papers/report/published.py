@@ -140,13 +140,9 @@ def with_headline(readme: str, document: Mapping[str, Any]) -> str:
     MayflyError
         It has no marks.
     """
-    if BEGIN not in readme or END not in readme:
-        raise MayflyError(f"README: must have the line '{BEGIN}' and the line '{END}'")
-    before, _, rest = readme.partition(BEGIN)
-    after = rest.partition(END)[2]
     made = f"{document['date']}, Mayfly {document['mayfly']}."
     text = f"{headline_sentences(document)}\n\n{headline_table(document)}\n\n{made}"
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
+    return _between(readme, "README", (BEGIN, END), f"\n\n{text}\n")
 
 
 def with_score(text: str, document: Mapping[str, Any]) -> str:
@@ -157,11 +153,17 @@ def with_score(text: str, document: Mapping[str, Any]) -> str:
     MayflyError
         It has no marks.
     """
-    if SCORE_BEGIN not in text or SCORE_END not in text:
-        raise MayflyError(f"{ARTICLE}: must have the line '{SCORE_BEGIN}' and the line '{SCORE_END}'")
-    before, _, rest = text.partition(SCORE_BEGIN)
     inner = f"{paper_table(document)}\n\n{headline_sentences(document)}"
-    return f"{before}{SCORE_BEGIN}\n\n{inner}\n\n{SCORE_END}{rest.partition(SCORE_END)[2]}"
+    return _between(text, ARTICLE, (SCORE_BEGIN, SCORE_END), f"\n\n{inner}\n\n")
+
+
+def _between(text: str, name: str, marks: tuple[str, str], inner: str) -> str:
+    """A text with what stands between its two marks replaced."""
+    begin, end = marks
+    if begin not in text or end not in text:
+        raise MayflyError(f"{name}: must have the line '{begin}' and the line '{end}'")
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}{inner}{end}{rest.partition(end)[2]}"
 
 
 def verdicts_page(document: Mapping[str, Any]) -> str:
