@@ -1,27 +1,16 @@
 """The commands of ``mayfly reproduce``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
+from mayfly.cli.default_command import RunByDefault
 from mayfly.cli.options import AsJson, Assets, Quiet
 from mayfly.cli.session import Session
 
-
-class IdsFirst(TyperGroup):
-    """`mayfly reproduce ID...` runs what the ids name: what is no command of the group is an argument of `run`."""
-
-    # Any: the class of a context stands in click or in a copy of it, by the version of typer.
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or (args[0] not in self.commands and args[0] not in ("--help", "-h")):
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-
 app = typer.Typer(
-    cls=IdsFirst,
+    cls=RunByDefault,
     help="Run what the papers claim, and say what agrees. `mayfly reproduce ID...` runs pages, tables and figures.",
     epilog="Example:  mayfly reproduce urvoy-keller-2007-fig-7 --out figure-7",
     rich_markup_mode=None,

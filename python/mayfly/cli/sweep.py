@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
+from mayfly.cli.default_command import RunByDefault
 from mayfly.cli.options import Assets
 from mayfly.cli.process import FAILED
 from mayfly.cli.session import Session
@@ -15,18 +15,8 @@ if TYPE_CHECKING:
     from mayfly.sweep.plan import Plan
 
 
-class FileFirst(TyperGroup):
-    """`mayfly sweep FILE` runs the file: what is no command of the group is the argument of `run`."""
-
-    # Any: the class of a context stands in click or in a copy of it, by the version of typer.
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-
 app = typer.Typer(
-    cls=FileFirst,
+    cls=RunByDefault,
     help="Many runs: over scenario fields, disciplines and seeds. `mayfly sweep FILE` runs a file.",
     epilog="Example:  mayfly sweep scenarios/sweep-buffer.toml --out sweep",
     no_args_is_help=True,
