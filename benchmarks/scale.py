@@ -3,9 +3,9 @@
     cargo build --release -p mayfly-netsim --example flow_list
     python benchmarks/scale.py [--cells fifo,rate] [--runs 3] [--beside OTHER_FLOW_LIST]
 
-A row per cell: nanoseconds of CPU time per hop, the least of the runs, its ratio to the first cell of its table, and the
-peak of memory beyond the flow list, per flow. With `--beside` another build of the example takes turns with this one, and
-all that it leaves must be the same: a digest of counters and records tells.
+A row per cell: nanoseconds of CPU time per hop, the least of the runs, its ratio to the first cell of its table, and
+the peak of memory beyond the flow list, per flow. With `--beside` another build of the example takes turns with this
+one, and all that it leaves must be the same: a digest of counters and records tells.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 SIMULATOR = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/flow_list"
@@ -53,20 +54,21 @@ def cells() -> dict[str, list[Cell]]:
     return tables
 
 
-def run(program: Path, cell: Cell) -> dict:
+def run(program: Path, cell: Cell) -> dict[str, Any]:
     """What one run printed."""
     kind, rate, flows, rtts, window, discipline = cell
-    words = ["scale", kind, str(int(rate)), str(flows), rtts, str(window), discipline]
-    return json.loads(subprocess.run([program, *words], capture_output=True, check=True).stdout)
+    words = ["scale", kind, str(int(rate)), str(flows), rtts, str(window), discipline, "digest"]
+    printed: dict[str, Any] = json.loads(subprocess.run([program, *words], capture_output=True, check=True).stdout)
+    return printed
 
 
 SAME = ("hops", "events", "drops", "completed", "digest")
 """What two builds must agree on."""
 
 
-def least(programs: list[Path], cell: Cell, runs: int) -> list[dict]:
+def least(programs: list[Path], cell: Cell, runs: int) -> list[dict[str, Any]]:
     """For each program the run that took least, and the least memory."""
-    found: list[list[dict]] = [[] for _ in programs]
+    found: list[list[dict[str, Any]]] = [[] for _ in programs]
     for _ in range(runs):
         for program, rows in zip(programs, found, strict=True):
             rows.append(run(program, cell))
