@@ -170,7 +170,9 @@ const RTT: Time = Time::from_millis(20);
 /// A run of scale, and its flows: what `arguments` say, behind `scale`.
 fn scaled(arguments: &[String]) -> Result<(Run, Vec<FlowSpec>), Box<dyn Error>> {
     let [kind, rate, count, rtts, window, rest @ ..] = arguments else {
-        return Err("usage: flow_list scale permanent|short RATE_BPS FLOWS equal|spread WINDOW [DISCIPLINE [digest]]".into());
+        return Err(
+            "usage: flow_list scale permanent|short RATE_BPS FLOWS equal|spread WINDOW [DISCIPLINE [digest]]".into()
+        );
     };
     let (rate, count): (f64, u64) = (rate.parse()?, count.parse()?);
     let mut run = ns2_settings(rest.first().map_or("fifo", String::as_str))?;
