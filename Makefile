@@ -18,7 +18,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction verdicts explore test-explore performance bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
+    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction verdicts explore test-explore performance instructions bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -133,6 +133,11 @@ PURE := papers
 EPOCH = $(shell git log -1 --format=%ct)
 REMAPPED = --remap-path-prefix=$(CURDIR)=/mayfly --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo
 
+# PGO=1: the compiler gets a profile of the simulator first, which takes some minutes more and needs llvm-profdata (.ci/pgo). The
+# wheel is then no longer the same byte by byte wherever it is built.
+PGO ?=
+PROFILE := $(abspath $(or $(CARGO_TARGET_DIR),target))/pgo.profdata
+
 dist: build wheels ## wheels for every Linux (WHEELS: x86_64, aarch64) and a source archive, into dist
 	set -e; for folder in $(PURE); do $(BIN)/python -m build --outdir $(DIST) $$folder; done
 
@@ -140,7 +145,9 @@ dist: build wheels ## wheels for every Linux (WHEELS: x86_64, aarch64) and a sou
 wheels: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang build wheel
 	git describe --always '--exclude=*' --dirty=+ >python/mayfly/commit.txt
-	export PATH="$(abspath $(BIN)):$$PATH" SOURCE_DATE_EPOCH="$(EPOCH)" RUSTFLAGS="$(REMAPPED)"; status=0; left=; \
+	$(if $(PGO),RUSTFLAGS= .ci/pgo "$(PROFILE)" "$(firstword $(WHEELS))")
+	export PATH="$(abspath $(BIN)):$$PATH" SOURCE_DATE_EPOCH="$(EPOCH)" \
+	    RUSTFLAGS="$(REMAPPED)$(if $(PGO), -Cprofile-use=$(PROFILE))"; status=0; left=; \
 	maturin sdist --out $(DIST) || status=$$?; \
 	for target in $(WHEELS); do \
 	    if [ -d "$$(rustc --print sysroot)/lib/rustlib/$$target" ]; then \
@@ -252,6 +259,10 @@ performance: build ## the tables of docs/performance.md
 	cargo build --release --quiet -p mayfly-capture --example connections
 	$(BIN)/python benchmarks/performance.py $(if $(PEERS),--peers $(PEERS)) --write docs/performance.md
 	$(BIN)/python benchmarks/commands.py --write docs/performance.md
+
+instructions: ## instructions per hop of the simulator, by valgrind, at most 3 % above those last written down (half a minute)
+	cargo build --release --quiet -p mayfly-netsim --example flow_list
+	$(PYTHON) benchmarks/instructions.py
 
 # FUZZ_S seconds of each kind and each target, from FUZZ_SEED on. What commands do wrong is kept in tests/fuzz/corpus.
 FUZZ_S ?= 60

@@ -20,6 +20,7 @@ mod network;
 mod options;
 pub mod out;
 mod places;
+mod prefetch;
 mod quic;
 pub mod script;
 mod sim;

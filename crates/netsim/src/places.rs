@@ -46,6 +46,8 @@ pub(crate) struct Form {
     pub(crate) cell: bool,
     /// Whether the two sides of a dumbbell are alike ([`crate::Network::symmetric`]).
     pub(crate) symmetric: bool,
+    /// Whether no link lets a packet overtake those before it.
+    pub(crate) ordered: bool,
 }
 
 #[derive(Debug)]
@@ -176,17 +178,24 @@ impl Places {
         let shared = ways.iter().flatten().fold(there.delay + there.delay, |sum, &way| sum + way);
         let delay = Time(rtt.saturating_sub(shared).0 / 2);
         if let Some(&private) = self.retired[group].front()
-            && [private.out, private.back].iter().all(|&pipe| net.lanes[net.pipes[pipe].lane].is_empty())
+            && [private.out, private.back].iter().all(|&pipe| net.is_idle(pipe))
         {
             self.retired[group].pop_front();
             net.pipes[private.out].reuse(delay);
             net.pipes[private.back].reuse(delay);
             return private;
         }
-        let (out, lane) = (net.pipes.len(), net.lanes.len());
-        net.lanes.extend([Lane::to(net.lanes[self.lanes[group]].end), Lane::to(End::Host)]);
-        net.pipes.push(Pipe::into(lane, here.up, delay));
-        net.pipes.push(Pipe::into(lane + 1, here.down, delay));
+        let (out, lane) = (net.pipes.len(), self.lanes[group]);
+        if self.form.ordered {
+            net.pipes.push(Pipe::beside_lane(lane, here.up, delay));
+            net.pipes.push(Pipe::beside_lane(lane + 1, here.down, delay));
+        } else {
+            // What comes late and what is in order may meet: a lane says which is first.
+            let own = net.lanes.len();
+            net.lanes.extend([Lane::to(net.lanes[lane].end), Lane::to(End::Host)]);
+            net.pipes.push(Pipe::into(own, here.up, delay));
+            net.pipes.push(Pipe::into(own + 1, here.down, delay));
+        }
         Private { out, back: out + 1, group }
     }
 

@@ -275,16 +275,21 @@ impl<'a> Sim<'a> {
                 }
             }
             let index = key.index();
+            if self.foresees() {
+                self.look_ahead();
+            }
             match key.kind() {
                 Kind::Lane => {
                     if let Some(packet) = self.net.arrive(key) {
-                        match self.net.lanes[index].end {
-                            End::Port(port) => self.offer(port, packet),
-                            End::Router(router) => self.pass_on(router, packet),
-                            End::Host => self.deliver(&packet),
-                            End::Cell => self.offer_in_cell(packet),
+                        if self.foresees() {
+                            self.look_ahead_in(index);
                         }
+                        self.come(packet, self.net.lanes[index].end);
                     }
+                }
+                Kind::Flight => {
+                    let (packet, end) = self.net.land(index);
+                    self.come(packet, end);
                 }
                 Kind::Port => {
                     if self.ports[index].woken(self.net.now) {
@@ -307,6 +312,17 @@ impl<'a> Sim<'a> {
         }
         control.reached_ns.store(self.run.duration.0, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// `packet` comes to the end of a link.
+    #[inline]
+    fn come(&mut self, packet: Packet, end: End) {
+        match end {
+            End::Port(port) => self.offer(port, packet),
+            End::Router(router) => self.pass_on(router, packet),
+            End::Host => self.deliver(&packet),
+            End::Cell => self.offer_in_cell(packet),
+        }
     }
 
     #[inline]
@@ -350,6 +366,9 @@ impl<'a> Sim<'a> {
         let Some((mut packet, at)) = sent else {
             return;
         };
+        if self.foresees() {
+            self.look_into(port);
+        }
         self.on_departure(&packet, port);
         let Some(live) = owner(&mut self.live, &packet) else {
             return self.net.discard(&packet);
@@ -727,6 +746,7 @@ impl<'a> Sim<'a> {
 mod air;
 mod applications;
 mod audit;
+mod foresight;
 mod output;
 mod quic;
 mod scripted;

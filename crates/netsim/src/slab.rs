@@ -31,6 +31,20 @@ impl<T> Slab<T> {
         &mut self.slots[slot]
     }
 
+    pub(crate) fn get(&self, slot: usize) -> Option<&T> {
+        self.slots.get(slot)
+    }
+
+    /// Places there are, free ones too.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter()
+    }
+
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.slots.iter_mut()
     }

@@ -9,6 +9,8 @@ use std::ops::AddAssign;
 
 use qdisc::{Kind, Packet};
 
+use crate::prefetch;
+
 /// Packets and their bytes on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -124,6 +126,12 @@ impl Ledger {
     fn end(&mut self, packet: &Packet) -> &mut Account {
         self.open[place(packet)].take(packet);
         &mut self.accounts[kind(packet)]
+    }
+
+    /// Asks for the counters of the flow of `packet`, which will be needed soon.
+    #[inline]
+    pub(crate) fn ask_for(&self, packet: &Packet) {
+        self.open.get(place(packet)).into_iter().for_each(prefetch::value);
     }
 
     /// A host sends `packet`.

@@ -16,9 +16,8 @@ use crate::wlan::cell::Cell;
 impl Sim<'_> {
     /// Packets that are in no queue: on links, and on the air.
     pub(super) fn outside_queues(&self) -> impl Iterator<Item = &Packet> {
-        let on_links = self.net.lanes.iter().flat_map(|lane| lane.packets());
         let on_air = self.cell.iter().flat_map(|cell| cell.packets());
-        on_links.chain(on_air).chain(&self.net.outbox)
+        self.net.on_links().chain(on_air).chain(&self.net.outbox)
     }
 
     /// What a queue is called.
@@ -40,7 +39,7 @@ impl Sim<'_> {
         let (now, event) = (self.net.now, self.out.counters.events);
         let failed = |reason| ConfigError::Unbalanced(format!("after event {event}, at {} ns: {reason}", now.0));
         let mut ledger = self.net.ledger.clone();
-        let mut looked = ledger.places() + self.net.lanes.len();
+        let mut looked = ledger.places() + self.net.lanes.len() + self.net.flights.len();
         for packet in self.outside_queues() {
             ledger.find(packet);
             looked += 1;

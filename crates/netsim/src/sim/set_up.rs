@@ -114,6 +114,7 @@ impl<'a> Sim<'a> {
             events: Events::default(),
             pipes: Vec::new(),
             lanes: Vec::new(),
+            flights: Slab::empty(),
             hops: 0,
             ledger: Ledger::of(flows.len()),
             outbox: VecDeque::new(),
@@ -123,7 +124,8 @@ impl<'a> Sim<'a> {
             tape: None,
             hosts: Hosts::default(),
         };
-        let form = Form { apart: run.graph.is_none(), cell: run.wlan.is_some(), symmetric };
+        let ordered = run.network.impairments.is_empty();
+        let form = Form { apart: run.graph.is_none(), cell: run.wlan.is_some(), symmetric, ordered };
         let places = Places::of(&graph, form, flows, &mut net)?;
         for (port, (_, to, _)) in
             ports.iter_mut().zip(graph.interfaces()).filter(|(_, (_, to, _))| !places.is_leaf(*to))

@@ -27,6 +27,12 @@ impl Blocks {
         (self.recent, self.count) = (recent, kept + 1);
     }
 
+    /// The block that holds `seq`, or ends before it.
+    #[inline]
+    pub(crate) fn around(&self, seq: u32) -> Option<Block> {
+        self.recent[..self.count].iter().find(|&&(from, to)| from <= seq && seq <= to).copied()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }

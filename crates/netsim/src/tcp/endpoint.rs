@@ -151,6 +151,7 @@ impl Endpoint {
             events: Events::default(),
             pipes: vec![Pipe::into(0, instant, Time::ZERO)],
             lanes: vec![Lane::to(End::Host)],
+            flights: crate::slab::Slab::empty(),
             hops: 0,
             ledger: Ledger::of(1),
             outbox: VecDeque::new(),

@@ -24,6 +24,8 @@ pub mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::mem::offset_of;
+
 use qdisc::{Kind, Packet};
 use units::{Direction, Time};
 
@@ -196,6 +198,16 @@ impl Connection {
             receiver_opens: false,
         };
         Connection { shape, sender: SendingEnd::idle(tcp), receiver: ReceivingEnd::idle(tcp) }
+    }
+
+    /// Offset and size of what a packet of that direction, or the timer of the end that takes it, reads.
+    #[inline]
+    pub(crate) fn parts(direction: Direction) -> [(usize, usize); 2] {
+        let end = match direction {
+            Direction::Forward => (offset_of!(Connection, receiver), size_of::<ReceivingEnd>()),
+            Direction::Reverse => (offset_of!(Connection, sender), size_of::<SendingEnd>()),
+        };
+        [(offset_of!(Connection, shape), size_of::<Shape>()), end]
     }
 
     /// Begins flow `spec` on access pipes `pipes`.

@@ -62,14 +62,10 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn idle(tcp: &Tcp) -> Receiver {
-        Receiver { above_gap: Ring::of(tcp.receiver_window), ..Receiver::without_memory(tcp) }
-    }
-
-    fn without_memory(tcp: &Tcp) -> Receiver {
         Receiver {
             next: 0,
             beyond: 0,
-            above_gap: Ring::none(),
+            above_gap: Ring::default(),
             held: 0,
             blocks: Blocks::default(),
             acknowledged: 0,
@@ -90,11 +86,9 @@ impl Receiver {
         }
     }
 
-    /// Begins another connection in the same memory.
+    /// Begins another connection.
     pub(crate) fn restart(&mut self, tcp: &Tcp) {
-        let mut above_gap = std::mem::replace(&mut self.above_gap, Ring::none());
-        above_gap.clear();
-        *self = Receiver { above_gap, ..Receiver::without_memory(tcp) };
+        *self = Receiver::idle(tcp);
     }
 
     #[inline]
@@ -363,10 +357,13 @@ impl Receiver {
                 self.blocks.on_progress(self.next);
             }
         } else if seq > self.next {
-            self.held += u32::from(self.above_gap.add(seq));
+            self.held += u32::from(self.above_gap.add(seq, self.next));
             if tcp.recovery == Recovery::Sack {
-                let start = self.above_gap.run_start(seq, self.next);
-                self.blocks.on_segment((start, self.above_gap.run_end(seq, self.beyond)));
+                // What the last blocks hold need not be walked.
+                let from = self.blocks.around(seq).map_or(seq, |(from, _)| from);
+                let to = self.blocks.around(seq + 1).map_or(seq, |(_, to)| to);
+                let start = self.above_gap.run_start(from, self.next);
+                self.blocks.on_segment((start, self.above_gap.run_end(to, self.beyond)));
             }
         }
     }

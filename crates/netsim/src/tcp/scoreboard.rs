@@ -2,16 +2,17 @@
 //!
 //! Principle: segments stand for the RFC's octets, and the third-highest SACKed one bounds the lost ones, since
 //! everything below it that is not SACKed has three SACKed segments above it (`IsLost`). That bound and two counts
-//! give `pipe` without a walk. Cost: O(1) per segment over its life, O(window / 64) to look for a hole; no memory
-//! beyond a bit per segment of the receiver window. Source: RFC 6675, sections 3 to 5.
+//! give `pipe` without a walk. Runs that were walked once are not walked again: those of the blocks that came last, and the
+//! one before the next hole. Cost: O(1) per segment over its life, O(flight / 64) to look for the last hole; no memory
+//! beyond a bit per segment of the largest flight that had a hole. Source: RFC 6675, sections 3 to 5.
 
-use crate::options::Block;
+use crate::options::{Block, MOST_BLOCKS};
 use crate::tcp::ring::Ring;
 
 /// SACKed segments above a hole that mean it is lost (RFC 6675, 2: `DupThresh`).
 pub(crate) const DUP_THRESH: usize = 3;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     sacked: Ring,
     /// Segments in `sacked`.
@@ -24,6 +25,10 @@ pub(crate) struct Scoreboard {
     repeated: u32,
     /// One above `RescueRxt`.
     rescued_below: u32,
+    /// Runs in `sacked`, or acknowledged since: those that blocks told of last, the most recent first.
+    told: [Block; MOST_BLOCKS],
+    /// The run that ends at the hole found last.
+    walked: Block,
 }
 
 /// What [`Scoreboard::next`] found.
@@ -40,43 +45,38 @@ pub(crate) enum Next {
 }
 
 impl Scoreboard {
-    pub(crate) fn of(window: u32) -> Scoreboard {
-        Scoreboard::over(Ring::of(window))
-    }
-
-    /// For connections without selective acknowledgements.
-    pub(crate) fn none() -> Scoreboard {
-        Scoreboard::over(Ring::none())
-    }
-
-    fn over(sacked: Ring) -> Scoreboard {
-        Scoreboard { sacked, count: 0, highest: [0; DUP_THRESH], repeated_below: 0, repeated: 0, rescued_below: 0 }
-    }
-
-    /// Forgets everything but its memory: a new connection, or a timeout (RFC 6675, 5.1).
+    /// Forgets everything but its memory: a timeout (RFC 6675, 5.1).
     pub(crate) fn clear(&mut self) {
         self.sacked.clear();
-        *self = Scoreboard::over(std::mem::replace(&mut self.sacked, Ring::none()));
+        *self = Scoreboard { sacked: std::mem::take(&mut self.sacked), ..Scoreboard::default() };
     }
 
     /// `Update()` with one block: how many segments from `una` to before `max` it SACKs that were not yet.
     /// Each of them is given to `found`.
     pub(crate) fn update(&mut self, (left, right): Block, una: u32, max: u32, mut found: impl FnMut(u32)) -> u32 {
         let (mut seq, end) = (left.max(una), right.min(max));
+        if seq >= end {
+            return 0;
+        }
         let before = self.count;
+        let place = self.told.iter().position(|&(from, to)| from <= seq && seq <= to);
+        let (from, to) = place.map_or((seq, seq), |place| self.told[place]);
+        seq = to;
         while seq < end {
             seq = self.sacked.run_end(seq, end);
             if seq < end {
-                self.add(seq);
+                self.add(seq, una);
                 found(seq);
                 seq += 1;
             }
         }
+        self.told[..=place.unwrap_or(MOST_BLOCKS - 1)].rotate_right(1);
+        self.told[0] = (from, seq);
         self.count - before
     }
 
-    fn add(&mut self, seq: u32) {
-        self.sacked.add(seq);
+    fn add(&mut self, seq: u32, una: u32) {
+        self.sacked.add(seq, una);
         self.count += 1;
         self.repeated -= u32::from(seq < self.repeated_below);
         let place = self.highest.iter().position(|&other| other < seq).unwrap_or(DUP_THRESH);
@@ -90,13 +90,10 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn advance(&mut self, una: u32, ack: u32) {
         if self.count > 0 || self.repeated > 0 {
-            for seq in una..ack {
-                if self.sacked.take(seq) {
-                    self.count -= 1;
-                } else if seq < self.repeated_below {
-                    self.repeated -= 1;
-                }
-            }
+            let split = self.repeated_below.clamp(una, ack);
+            let below = self.sacked.take_all(una, split);
+            self.repeated -= split - una - below;
+            self.count -= below + self.sacked.take_all(split, ack);
         }
     }
 
@@ -110,7 +107,7 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn missing(&self, una: u32, ack: u32) -> u32 {
         let span = ack.saturating_sub(una);
-        if self.count == 0 { span } else { (una..una + span).filter(|&seq| !self.sacked.holds(seq)).count() as u32 }
+        if self.count == 0 { span } else { span - self.sacked.count(una, una + span) }
     }
 
     /// `IsLost()` of the first segment that is not acknowledged.
@@ -145,8 +142,12 @@ impl Scoreboard {
 
     /// `NextSeg()` while `una` is the first segment not acknowledged and `max` the first never sent; `fresh`
     /// whether it may be.
-    pub(crate) fn next(&self, una: u32, max: u32, fresh: bool) -> Next {
-        let hole = self.sacked.run_end(self.repeated_below.max(una), max);
+    pub(crate) fn next(&mut self, una: u32, max: u32, fresh: bool) -> Next {
+        let from = self.repeated_below.max(una);
+        let walked = self.walked.0 <= from && from <= self.walked.1;
+        let begin = if walked { self.walked.1 } else { from };
+        let hole = self.sacked.run_end(begin, max);
+        self.walked = (from, hole);
         if hole < self.highest[DUP_THRESH - 1] {
             Next::Hole(hole)
         } else if fresh {
@@ -228,7 +229,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) % u64::from(below.max(1))) as u32
         };
-        let (mut board, mut rfc) = (Scoreboard::of(200), Literal { una: 1, max: 1, ..Literal::default() });
+        let (mut board, mut rfc) = (Scoreboard::default(), Literal { una: 1, max: 1, ..Literal::default() });
         let mut recover = None;
         let (mut holes, mut rescues) = (0, 0);
         for step in 0..50_000 {

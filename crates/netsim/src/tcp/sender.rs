@@ -82,19 +82,15 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn idle(tcp: &Tcp) -> Sender {
-        let selective = tcp.recovery == Recovery::Sack;
-        let board = if selective { Scoreboard::of(tcp.receiver_window) } else { Scoreboard::none() };
-        Sender { board, ..Sender::without_memory(tcp, Time::ZERO) }
+        Sender::begin(tcp, Time::ZERO)
     }
 
-    /// Begins another connection in the same memory.
+    /// Begins another connection.
     pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
-        let mut board = std::mem::replace(&mut self.board, Scoreboard::none());
-        board.clear();
-        *self = Sender { board, ..Sender::without_memory(tcp, clock_phase) };
+        *self = Sender::begin(tcp, clock_phase);
     }
 
-    fn without_memory(tcp: &Tcp, clock_phase: Time) -> Sender {
+    fn begin(tcp: &Tcp, clock_phase: Time) -> Sender {
         Sender {
             una: 0,
             nxt: 0,
@@ -107,7 +103,7 @@ impl Sender {
             inflation: 0,
             recover: 0,
             recovering: false,
-            board: Scoreboard::none(),
+            board: Scoreboard::default(),
             partial_seen: false,
             marked_below: 0,
             unmarked: 0.0,

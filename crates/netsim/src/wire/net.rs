@@ -10,8 +10,9 @@ use crate::options::Options;
 use crate::out::books::Ledger;
 use crate::out::pcap::Tape;
 use crate::out::trace::Trace;
+use crate::slab::Slab;
 use crate::tcp::accurate::Hosts;
-use crate::wire::pipe::{Lane, Pipe};
+use crate::wire::pipe::{End, Lane, Pipe};
 
 /// Clock, pending events, access pipes and the lanes they end in.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Net {
     pub(crate) events: Events,
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) lanes: Vec<Lane>,
+    /// Packets in links without a lane.
+    pub(crate) flights: Slab<Flight>,
     pub(crate) hops: u64,
     pub(crate) ledger: Ledger,
     /// What stations of a wireless cell have sent, on its way to their queues.
@@ -33,6 +36,16 @@ pub(crate) struct Net {
     /// What hosts of accurate ECN know of each connection.
     pub(crate) hosts: Hosts,
 }
+
+/// A packet in a link without a lane.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub(crate) packet: Packet,
+    /// A lane that ends where the link does; [`LANDED`] when the place is free.
+    lane: u32,
+}
+
+const LANDED: u32 = u32::MAX;
 
 /// In place of an access pipe: the host is a station of the wireless cell.
 pub(crate) const AIR: usize = u32::MAX as usize;
@@ -59,6 +72,13 @@ impl Net {
         if pipe == AIR { self.now } else { self.pipes[pipe].free_at() }
     }
 
+    /// Whether pipe `pipe`, which no other shares, may be given to another flow: nothing that is still in it holds up, or
+    /// comes after, what is sent into it from now on.
+    pub(crate) fn is_idle(&self, pipe: usize) -> bool {
+        let pipe = &self.pipes[pipe];
+        if pipe.alone { pipe.free_at() <= self.now } else { self.lanes[pipe.lane].is_empty() }
+    }
+
     /// A router passes `packet` on into access pipe `pipe` now.
     #[inline]
     pub(crate) fn pass(&mut self, pipe: usize, packet: Packet) {
@@ -79,10 +99,38 @@ impl Net {
         self.lanes[key.index()].pop(key, &mut self.events)
     }
 
+    /// The packet whose arrival is the event with index `index`, and where it is.
+    #[inline]
+    pub(crate) fn land(&mut self, index: usize) -> (Packet, End) {
+        let flight = self.flights.at(index);
+        let lane = std::mem::replace(&mut flight.lane, LANDED);
+        let packet = flight.packet;
+        self.flights.release(index);
+        (packet, self.lanes[lane as usize].end)
+    }
+
+    /// Where `flight` ends.
+    #[inline]
+    pub(crate) fn end(&self, flight: &Flight) -> End {
+        self.lanes.get(flight.lane as usize).map_or(End::Host, |lane| lane.end)
+    }
+
+    /// Packets on links, in no order.
+    pub(crate) fn on_links(&self) -> impl Iterator<Item = &Packet> {
+        let alone = self.flights.iter().filter(|flight| flight.lane != LANDED).map(|flight| &flight.packet);
+        self.lanes.iter().flat_map(Lane::packets).chain(alone)
+    }
+
     #[inline]
     fn enter(&mut self, pipe: usize, packet: Packet, at: Time) {
         let pipe = &mut self.pipes[pipe];
         let (arrival, busy_since) = pipe.send(packet.len, at);
+        if pipe.alone {
+            let lane = pipe.lane as u32;
+            let slot = self.flights.claim(|| Flight { packet, lane });
+            *self.flights.at(slot) = Flight { packet, lane };
+            return self.events.schedule(arrival, Kind::Flight, slot);
+        }
         let key = self.events.key(arrival, Kind::Lane, pipe.lane);
         self.lanes[pipe.lane].push(key, busy_since, packet, &mut self.events);
     }

@@ -1,6 +1,6 @@
 //! Access links: FIFO, never full, so that a packet's arrival at the far end is known when it enters.
 //!
-//! Links that end at the same place share a [`Lane`], where packets wait for their arrival in order;
+//! A link that only one flow uses has an event for each packet on it. Others that end at the same place share a [`Lane`], where packets wait for their arrival in order;
 //! only the first one's is in the event queue. With equal delays they enter nearly in order already, so
 //! keeping a lane sorted costs a comparison or two; where backlogs are unequal, what enters far out of order
 //! waits in a heap, so that no mix of backlogs costs more than the logarithm of their number.
@@ -69,7 +69,10 @@ impl Fraction {
 /// An access link: what it sends with, and where to.
 #[derive(Debug)]
 pub(crate) struct Pipe {
+    /// The lane it ends in; of one that has no lane, another that ends at the same place.
     pub(crate) lane: usize,
+    /// Its packets have events of their own and are in no lane.
+    pub(crate) alone: bool,
     serial: Serial,
     delay: Time,
     free_at: Time,
@@ -78,7 +81,12 @@ pub(crate) struct Pipe {
 
 impl Pipe {
     pub(crate) fn into(lane: usize, rate: BitRate, delay: Time) -> Pipe {
-        Pipe { lane, serial: Serial::of(rate), delay, free_at: Time::ZERO, busy_since: Time::ZERO }
+        Pipe { lane, alone: false, serial: Serial::of(rate), delay, free_at: Time::ZERO, busy_since: Time::ZERO }
+    }
+
+    /// One that only a flow uses, and that keeps the order: it ends where `lane` does.
+    pub(crate) fn beside_lane(lane: usize, rate: BitRate, delay: Time) -> Pipe {
+        Pipe { alone: true, ..Pipe::into(lane, rate, delay) }
     }
 
     /// Gives a pipe that nobody uses any more another delay.
@@ -185,6 +193,12 @@ impl Lane {
     /// Packets on their way, in no order.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.flying.iter().chain(self.overtaking.iter().map(|first| &first.0)).map(|flight| &flight.packet)
+    }
+
+    /// A packet that arrives soon: the next but `distance`, where none overtakes.
+    #[inline]
+    pub(crate) fn ahead(&self, distance: usize) -> Option<&Packet> {
+        self.flying.get(distance).map(|flight| &flight.packet)
     }
 
     /// Key of the packet that arrives first.

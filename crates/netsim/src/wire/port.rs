@@ -27,6 +27,8 @@ pub(crate) enum Onward {
     Air,
 }
 
+/// Disciplines that tell at once which packet comes next.
+const FORESEEN: [&str; 6] = ["fifo", "codel", "efd", "las", "pie", "red"];
 /// Times a discipline may ask to be polled, and have nothing to give.
 const MOST_POLLS: u32 = 10_000;
 /// Nanoseconds.
@@ -38,6 +40,8 @@ pub(crate) struct Port {
     pub(crate) loss: Loss,
     /// What carries the packets that leave.
     pub(crate) onward: Onward,
+    /// Whether the discipline is one of [`FORESEEN`].
+    foreseen: bool,
     serial: Serial,
     /// In place of the rate and beside the delay, where they vary.
     varying: Option<Box<Varying>>,
@@ -71,7 +75,8 @@ pub(crate) struct Port {
 
 impl Port {
     pub(crate) fn over(queue: Qdisc, rate: BitRate, delay: Time, loss: Loss) -> Port {
-        Port::with(Queue::of(queue), Serial::of(rate), delay, loss)
+        let foreseen = FORESEEN.contains(&queue.spec().id);
+        Port { foreseen, ..Port::with(Queue::of(queue), Serial::of(rate), delay, loss) }
     }
 
     /// A port whose packets take no time on the wire: the shaper says when they leave.
@@ -84,6 +89,7 @@ impl Port {
             queue,
             loss,
             onward: Onward::Host,
+            foreseen: false,
             serial,
             varying: None,
             shapes: None,
@@ -127,6 +133,12 @@ impl Port {
     /// Rate of a shaper, bit/s.
     pub(crate) fn shaper_bps(&self) -> Option<u64> {
         self.shapes.map(|rate| rate.bps())
+    }
+
+    /// The packet that will leave next, unless the discipline drops it, or would have to look for it.
+    #[inline]
+    pub(crate) fn next_packet(&self) -> Option<&Packet> {
+        if self.foreseen && self.backlog > 0 { self.queue.peek() } else { None }
     }
 
     /// Adds the time since the last change to the averages and takes the new levels.

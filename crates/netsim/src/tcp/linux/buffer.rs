@@ -142,16 +142,6 @@ impl Buffer {
         self.window
     }
 
-    /// Segments that the window can come to at most.
-    pub(super) fn most_segments(tcp: &Tcp) -> u32 {
-        match tcp.receive_buffer() {
-            ReceiveBuffer::Fixed | ReceiveBuffer::Tuned => {
-                window_of(tcp.receive_memory.max(FIRST_SIZE).into()) as u32 / tcp.mss + 2
-            }
-            _ => tcp.receiver_window,
-        }
-    }
-
     /// Whether the window follows the memory.
     fn moves(&self) -> bool {
         matches!(self.kind, ReceiveBuffer::Fixed | ReceiveBuffer::Tuned)

@@ -138,21 +138,19 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn idle(tcp: &Tcp) -> Receiver {
-        Receiver::with_memory(Ring::of(Buffer::most_segments(tcp)), tcp, Time::ZERO)
+        Receiver::begin(tcp, Time::ZERO)
     }
 
-    /// Begins another connection in the same memory.
+    /// Begins another connection.
     pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
-        let mut ring = std::mem::replace(&mut self.above_gap, Ring::none());
-        ring.clear();
-        *self = Receiver::with_memory(ring, tcp, clock_phase);
+        *self = Receiver::begin(tcp, clock_phase);
     }
 
-    fn with_memory(above_gap: Ring, tcp: &Tcp, clock_phase: Time) -> Receiver {
+    fn begin(tcp: &Tcp, clock_phase: Time) -> Receiver {
         Receiver {
             next: 0,
             beyond: 0,
-            above_gap,
+            above_gap: Ring::default(),
             held: 0,
             blocks: Blocks::default(),
             twice: None,
@@ -454,7 +452,7 @@ impl Receiver {
         self.due = true;
         let mut fresh = 0;
         for seq in first..end {
-            fresh += u32::from(self.above_gap.add(seq));
+            fresh += u32::from(self.above_gap.add(seq, self.next));
         }
         if fresh == 0 {
             self.twice = Some((first, end));

@@ -173,6 +173,7 @@ impl<'a> Bench<'a> {
             events: Events::default(),
             pipes: pipes.collect(),
             lanes: (0..4).map(|_| Lane::to(End::Host)).collect(),
+            flights: crate::slab::Slab::empty(),
             hops: 0,
             ledger: Ledger::of(1),
             outbox: std::collections::VecDeque::new(),

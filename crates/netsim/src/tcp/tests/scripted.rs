@@ -109,6 +109,7 @@ impl Bench {
             events: Events::default(),
             pipes: pipes.map(|(index, ms)| Pipe::into(index, instant, Time::from_millis(ms))).collect(),
             lanes: (0..4).map(|_| Lane::to(End::Host)).collect(),
+            flights: crate::slab::Slab::empty(),
             hops: 0,
             ledger: Ledger::of(1),
             outbox: std::collections::VecDeque::new(),

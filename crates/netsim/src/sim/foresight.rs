@@ -1,0 +1,122 @@
+//! What comes next is known some events before: the state that it will read is asked for then.
+
+use qdisc::Packet;
+use units::Direction;
+
+use super::{Live, Sim};
+use crate::event::Kind;
+use crate::prefetch;
+use crate::tcp::Connection;
+use crate::wire::handle::Handle;
+use crate::wire::net::AIR;
+use crate::wire::pipe::End;
+
+/// Places for flows from which on their state does not fit the nearest cache.
+const MANY: usize = 64;
+/// Events, and packets of one lane, between asking and reading; and between reading what tells of more and that.
+const FAR: usize = 7;
+const NEAR: usize = 3;
+/// Packets of one lane: others come in between.
+const FAR_IN_LANE: usize = 4;
+const NEAR_IN_LANE: usize = 1;
+
+impl Sim<'_> {
+    /// Whether there is so much state that it is worth it.
+    #[inline]
+    pub(super) fn foresees(&self) -> bool {
+        self.live.len() > MANY
+    }
+
+    /// Asks for what the events that come next will read.
+    #[inline]
+    pub(super) fn look_ahead(&self) {
+        if let Some(key) = self.net.events.ahead(FAR) {
+            match key.kind() {
+                Kind::Flight => self.net.flights.get(key.index()).into_iter().for_each(prefetch::value),
+                Kind::Retransmit | Kind::Receiver => {
+                    let direction =
+                        if key.kind() == Kind::Retransmit { Direction::Reverse } else { Direction::Forward };
+                    self.live.get(key.index()).into_iter().for_each(|live| live.ask_for(direction));
+                }
+                _ => {}
+            }
+        }
+        if let Some(key) = self.net.events.ahead(NEAR)
+            && key.kind() == Kind::Flight
+            && let Some(flight) = self.net.flights.get(key.index())
+        {
+            self.ask_for(&flight.packet, self.net.end(flight));
+        }
+        if let Some(key) = self.net.events.ahead(1)
+            && key.kind() == Kind::Flight
+            && let Some(flight) = self.net.flights.get(key.index())
+        {
+            self.ask_for_pipe(&flight.packet, self.net.end(flight));
+        }
+    }
+
+    /// Asks for what the packets that come next in `lane` will read.
+    #[inline]
+    pub(super) fn look_ahead_in(&self, lane: usize) {
+        let lane = &self.net.lanes[lane];
+        if let Some(packet) = lane.ahead(FAR_IN_LANE) {
+            self.ask_for(packet, lane.end);
+        }
+        if let Some(packet) = lane.ahead(NEAR_IN_LANE) {
+            self.ask_for_pipe(packet, lane.end);
+        }
+    }
+
+    /// Asks for what the departure of the next packet of `port` will read, where it is easily told.
+    #[inline]
+    pub(super) fn look_into(&self, port: usize) {
+        if let Some(packet) = self.ports[port].next_packet() {
+            self.ask_for(packet, End::Port(port));
+        }
+    }
+
+    /// Asks for what the arrival of `packet` at `end` will read of its flow.
+    #[inline]
+    fn ask_for(&self, packet: &Packet, end: End) {
+        let Some(live) = self.live.get(Handle::unpack(packet.handle).slot) else { return };
+        if let End::Host = end {
+            live.ask_for(packet.flow.direction());
+            self.net.ledger.ask_for(packet);
+        } else {
+            live.ask_for_head();
+            prefetch::value(&self.out.records[packet.flow.connection() as usize].queue_delay);
+        }
+    }
+
+    /// Asks for the pipe that `packet`, or what answers it, will be sent into.
+    #[inline]
+    fn ask_for_pipe(&self, packet: &Packet, end: End) {
+        let Some(live) = self.live.get(Handle::unpack(packet.handle).slot) else { return };
+        let exit = live.exit(packet);
+        // The pipes to and from a host are neighbours.
+        let pipe = if let End::Host = end { exit ^ 1 } else { exit };
+        if exit != AIR {
+            self.net.pipes.get(pipe).into_iter().for_each(prefetch::value);
+        }
+    }
+}
+
+impl Live<'_> {
+    #[inline]
+    fn ask_for_head(&self) {
+        prefetch::value(&self.flow);
+        prefetch::value(&self.exits);
+        prefetch::value(&self.tcp);
+    }
+
+    /// Asks for what a packet of that direction, or the timer of the end that takes it, reads.
+    #[inline]
+    fn ask_for(&self, direction: Direction) {
+        self.ask_for_head();
+        // Where another transport is, this asks for the wrong part of it.
+        let first = (&raw const self.transport).cast::<u8>();
+        for (offset, bytes) in Connection::parts(direction) {
+            prefetch::bytes(first.wrapping_add(offset), bytes);
+        }
+    }
+}
