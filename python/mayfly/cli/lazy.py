@@ -6,7 +6,7 @@ and what the list of ``--help`` says of it; a test holds that to be what the com
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -93,8 +93,7 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, *, commands: Any = None, **attributes: Any):
         super().__init__(commands=commands, **attributes)
-        for command in self.commands.values():
-            _lighten(command)
+        _lighten(self)
         self.commands = Commands(self.rows(), self.commands)
 
     def rows(self) -> Table:
@@ -123,9 +122,23 @@ def _lighten(command: Any) -> None:
     Newer typer builds an adapter of pydantic for every value, which takes longer to import than the command itself.
     What is none of these, or is refused, goes the way of typer, with its message.
     """
-    for below in () if isinstance(getattr(command, "commands", None), Commands) else _below(command):
+    commands = getattr(command, "commands", {})
+    for below in () if isinstance(commands, Commands) else commands.values():
         _lighten(below)
-    for param in command.params:
+    asks_help = command.get_help_option
+
+    def light_help_option(ctx: Any) -> Any:
+        param = asks_help(ctx)
+        if param is not None and "process_value" not in vars(param):
+            _lighten_params([param])
+        return param
+
+    command.get_help_option = light_help_option
+    _lighten_params(command.params)
+
+
+def _lighten_params(params: Iterable[Any]) -> None:
+    for param in params:
         described = getattr(param, "type_descriptor", None)
         info = getattr(described, "parameter_info", None)
         if info is None or info.parser is not None or info.min is not None or info.max is not None:
@@ -134,32 +147,35 @@ def _lighten(command: Any) -> None:
         several = take is None and getattr(described.annotation, "__origin__", None) is list
         if several:
             take = _TAKE.get(described.annotation.__args__[0])
-        if take is not None and param.callback is None:
+        if take is not None:
             param.process_value = _process(param, param.process_value, take, several)
-
-
-def _below(command: Any) -> list[Any]:
-    return list(getattr(command, "commands", {}).values())
 
 
 def _process(
     param: Any, usual: Callable[[Any, Any], Any], take: Callable[[Any], Any], several: bool
 ) -> Callable[[Any, Any], Any]:
     def process(ctx: Any, value: Any) -> Any:
-        if value is None or isinstance(value, str) == several or (param.required and not value):
-            taken = _UNCHANGED if value is not None or several or param.required else None
-        elif several:
-            taken = [take(one) for one in value]
-            taken = _UNCHANGED if not taken or _UNCHANGED in taken else taken
-        else:
+        taken: Any = _UNCHANGED
+        if value is None and not several:
+            taken = _UNCHANGED if param.required else None
+        elif several and value and not isinstance(value, str):
+            each = [take(one) for one in value]
+            taken = _UNCHANGED if _UNCHANGED in each else each
+        elif not several and (value != "" or not param.required):
             taken = take(value)
-        return usual(ctx, value) if taken is _UNCHANGED else taken
+        if taken is _UNCHANGED:
+            return usual(ctx, value)
+        return taken if param.callback is None else param.callback(ctx, param, taken)
 
     return process
 
 
 def _text(value: Any) -> Any:
     return value if type(value) is str else _UNCHANGED
+
+
+def _flag(value: Any) -> Any:
+    return value if type(value) is bool else _UNCHANGED
 
 
 def _path(value: Any) -> Any:
@@ -180,4 +196,4 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else _UNCHANGED
 
 
-_TAKE: dict[Any, Callable[[Any], Any]] = {str: _text, Path: _path, int: _whole, float: _number}
+_TAKE: dict[Any, Callable[[Any], Any]] = {bool: _flag, str: _text, Path: _path, int: _whole, float: _number}
