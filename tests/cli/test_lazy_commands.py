@@ -75,7 +75,15 @@ def test_values_are_taken_as_typer_takes_them():
     import mayfly.cli.lazy as lazy
 
     def command(
-        text: str, path: Path = Path("a"), whole: int = 3, number: float = 0.5, several: list[str] | None = None
+        text: str,
+        path: Path = Path("a"),
+        whole: int = 3,
+        number: float = 0.5,
+        several: list[str] | None = None,
+        many: list[str] = [],  # noqa: B006
+        paths: list[Path] | None = None,
+        flag: bool = False,
+        perhaps: bool | None = None,
     ) -> None: ...
 
     alone = typer.Typer()
@@ -87,6 +95,7 @@ def test_values_are_taken_as_typer_takes_them():
         ["", "--path", "/nowhere/b", "--whole", "-12", "--number", "1.25"],
         ["x", "--number", "7", "--several", "a", "--several", "b c"],
         ["x", "--number", "1e3", "--whole", " 5", "--path", "/"],
+        ["x", "--flag", "--no-perhaps", "--many", "", "--paths", "/nowhere", "--paths", "b"],
         ["é\udce9", "--whole", "0012", "--number", "-0.0"],
     ):
         expected, found = (one.make_context("it", list(words)).params for one in (usual, light))

@@ -156,13 +156,15 @@ def _process(
 ) -> Callable[[Any, Any], Any]:
     def process(ctx: Any, value: Any) -> Any:
         taken: Any = _UNCHANGED
-        if value is None and not several:
-            taken = _UNCHANGED if param.required else None
-        elif several and value and not isinstance(value, str):
+        if param.required and not value:
+            pass
+        elif value is None:
+            taken = () if several else None
+        elif not several:
+            taken = take(value)
+        elif not isinstance(value, str):
             each = [take(one) for one in value]
             taken = _UNCHANGED if _UNCHANGED in each else each
-        elif not several and (value != "" or not param.required):
-            taken = take(value)
         if taken is _UNCHANGED:
             return usual(ctx, value)
         return taken if param.callback is None else param.callback(ctx, param, taken)
