@@ -251,6 +251,7 @@ performance: build ## the tables of docs/performance.md
 	cargo build --release --quiet -p mayfly-qdisc --examples
 	cargo build --release --quiet -p mayfly-capture --example connections
 	$(BIN)/python benchmarks/performance.py $(if $(PEERS),--peers $(PEERS)) --write docs/performance.md
+	$(BIN)/python benchmarks/commands.py --write docs/performance.md
 
 # FUZZ_S seconds of each kind and each target, from FUZZ_SEED on. What commands do wrong is kept in tests/fuzz/corpus.
 FUZZ_S ?= 60

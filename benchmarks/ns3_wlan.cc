@@ -1,9 +1,10 @@
 // A cell of 802.11a with TCP flows in ns-3.37, for benchmarks/wlan.py; prints one JSON line.
 //
-//     ns3_wlan FLOWS.csv BUFFER SECONDS WARM_UP
+//     ns3_wlan FLOWS.csv BUFFER SECONDS WARM_UP [fifo|pefd SEED]
 //
 // FLOWS: flow_id,direction,start_s,station,server,size_packets with direction d or u and size 0 for flows without end.
 // Ten servers, a router, an access point whose queue holds BUFFER packets, ten stations; 1 Gb/s and 1 ms on each wire.
+// With BUFFER as 45000B it holds bytes of IP in a queue disc, FIFO or PEFD (ns3_pefd.h), before a MAC queue of one frame.
 // What scenario wlan-ns3 says, said to ns-3:
 //
 // - Queue discs are off, and the queue of the access point's MAC is the buffer; the frame on the air is part of it.
@@ -16,6 +17,7 @@
 // Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 ns3_wlan.cc -lns3-wifi -lns3-mobility -lns3-propagation
 // -lns3-point-to-point -lns3-internet -lns3-traffic-control -lns3-network -lns3-core
 
+#include "ns3_pefd.h"
 #include "ns3_transfers.h"
 
 #include <ns3/core-module.h>
@@ -90,7 +92,7 @@ Defaults()
 /// The stations, the access point and what is behind it.
 struct Network
 {
-    explicit Network(uint32_t buffer)
+    Network(const QueueSize& buffer, const std::string& discipline)
         : accessPoint(1),
           router(1),
           stations(HOSTS),
@@ -114,7 +116,16 @@ struct Network
         TrafficControlHelper().Uninstall(NetDeviceContainer(accessPointDevice, stationDevices));
         TrafficControlHelper().Uninstall(wires);
         auto mac = DynamicCast<WifiNetDevice>(accessPointDevice.Get(0))->GetMac();
-        mac->GetTxop()->GetWifiMacQueue()->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, buffer));
+        const bool bytes = buffer.GetUnit() == QueueSizeUnit::BYTES;
+        mac->GetTxop()->GetWifiMacQueue()->SetMaxSize(bytes ? QueueSize("1p") : buffer);
+        if (bytes)
+        {
+            TrafficControlHelper before;
+            before.SetRootQueueDisc(discipline == "pefd" ? "ns3::MayflyPefdQueueDisc" : "ns3::FifoQueueDisc",
+                                    "MaxSize",
+                                    QueueSizeValue(buffer));
+            before.Install(accessPointDevice);
+        }
     }
 
     void Cell()
@@ -196,16 +207,22 @@ Dropped(Ptr<const Packet>)
 int
 main(int argc, char* argv[])
 {
-    if (argc != 5)
+    const std::string discipline = argc == 7 ? argv[5] : "fifo";
+    if ((argc != 5 && argc != 7) || (discipline != "fifo" && discipline != "pefd"))
     {
-        std::cerr << "ns3_wlan FLOWS.csv BUFFER SECONDS WARM_UP\n";
+        std::cerr << "ns3_wlan FLOWS.csv BUFFER SECONDS WARM_UP [fifo|pefd SEED]\n";
         return 2;
     }
+    if (argc == 7)
+    {
+        RngSeedManager::SetRun(std::stoul(argv[6]));
+    }
+    const std::string buffer = argv[2];
     const double seconds = std::stod(argv[3]);
     const double warmUp = std::stod(argv[4]);
     auto transfers = ReadList(argv[1]);
     Defaults();
-    Network network(static_cast<uint32_t>(std::stoul(argv[2])));
+    Network network(QueueSize(buffer.back() == 'B' ? buffer : buffer + "p"), discipline);
     network.accessPoint.Get(0)->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext("TcDrop",
                                                                                            MakeCallback(&Dropped));
     for (auto& transfer : transfers)

@@ -222,8 +222,8 @@ def test_numbers_out_of_bounds_are_refused(given, said):
 
 
 def test_pages_without_unknowns_are_named():
-    with pytest.raises(MayflyError, match=r"PAGE = rai-2003: declares no unknowns; must be one of .*zhao-2004"):
-        page_of("rai-2003")
+    with pytest.raises(MayflyError, match=r"PAGE = formulas: declares no unknowns; must be one of .*zhao-2004"):
+        page_of("formulas")
     with pytest.raises(MayflyError, match="no such page; did you mean zhao-2004"):
         page_of("zhao-2044")
     with pytest.raises(MayflyError, match="no such page; those with unknowns: "):
@@ -250,7 +250,7 @@ def test_the_answer_is_written_whole(ran, tmp_path):
 
 
 def test_the_command_shows_its_plan_and_refuses_in_one_line(tmp_path):
-    shown = mayfly("reproduce", "calibrate", "rai-2003", "--out", str(tmp_path / "no"))
+    shown = mayfly("reproduce", "calibrate", "formulas", "--out", str(tmp_path / "no"))
     assert shown.status == 2 and shown.err.count("\n") == 1 and "declares no unknowns" in shown.err
     assert not (tmp_path / "no").exists()
     text = mayfly("reproduce", "calibrate", "--help").out

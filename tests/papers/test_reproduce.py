@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 import pytest
+from invocation import mayfly
 
 from mayfly.errors import MayflyError
 from mayfly_papers.declare.exhibits import EXHIBITS, PAPERS, cited
@@ -119,6 +120,15 @@ def test_a_reason_is_repeated_by_the_claim_that_it_explains():
     assert said.startswith("chen-2012-enterprise/fifo-alone: the reason ") and said.endswith(f"it explains {asked[1]}")
     page = reproduction_page(found)
     assert f"mayfly reproduce {' '.join(asked)} --quick --replications 2" in page and "wired-topological-8" in page
+
+
+def test_reasons_are_a_command_of_their_own_beside_run_and_calibrate():
+    shown = mayfly("reproduce", "--help").out
+    assert all(f"\n  {name} " in shown for name in ("run", "reason", "calibrate"))
+    assert "PAGE/CLAIM" in mayfly("reproduce", "reason", "--help").out
+    for asked, told in (([], "ID is missing"), (["zhao-2004-ponrt/figur-9"], "did you mean zhao-2004-ponrt/figure-9")):
+        refused = mayfly("reproduce", "reason", *asked)
+        assert refused.status == 2 and told in refused.err and refused.err.count("\n") == 1
 
 
 def test_a_claim_that_short_runs_cannot_tell_is_said_to_be_so(monkeypatch):

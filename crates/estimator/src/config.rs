@@ -24,7 +24,7 @@ pub struct Param {
 }
 
 /// Every parameter beside the link itself, with the defaults of Zhao 2004, II.B and II.C, where it has one.
-pub const PARAMS: [Param; 12] = [
+pub const PARAMS: [Param; 13] = [
     Param {
         name: "rtt",
         unit: "s",
@@ -74,6 +74,14 @@ pub const PARAMS: [Param; 12] = [
         max: 1e6,
     },
     Param { name: "gamma_2", unit: "", about: "gain of the adaptation, below 2", default: 0.45, min: 1e-4, max: 1.999 },
+    Param {
+        name: "drop_scale",
+        unit: "",
+        about: "what a drop probability of 1 counts as in the regressor: 100 for per cent; published methods",
+        default: 1.0,
+        min: 0.01,
+        max: 1e3,
+    },
     Param {
         name: "zero_intervals",
         unit: "sampling intervals",
@@ -193,6 +201,7 @@ impl Config {
             drop_filter: of("drop_filter"),
             gamma_1: of("gamma_1"),
             gamma_2: of("gamma_2"),
+            drop_scale: Some(self.value("drop_scale")).filter(|&scale| scale != 1.0).map(N::from_f64),
             zero_intervals: self.value("zero_intervals").round() as u32,
             smoothing: of("smoothing"),
             start_share: of("start_share"),
@@ -229,6 +238,8 @@ pub struct Settings<N> {
     pub gamma_1: N,
     /// γ₂.
     pub gamma_2: N,
+    /// Scale of p in the regressor; none for 1.
+    pub drop_scale: Option<N>,
     /// PZTHD.
     pub zero_intervals: u32,
     /// Forgetting factor of the estimates.

@@ -51,7 +51,8 @@ impl<N: Number, const K: usize> Adaptation<N, K> {
 /// W(t) = (1, -p/2) / R_0 hardly turns, so that β moves almost only along it: whatever the start, 2 N_s = p β₁ is
 /// reached soon, and where on that line, which is the load asked for, goes by the deviations of p from its mean alone.
 /// An update takes the share γ₂ d² / (γ₁ + W'W) of the distance across, d = (p - mean) / (2 R_0), if all is as the
-/// model says. The start has the weight e^-S, S being their sum.
+/// model says. The start has the weight e^-S, S being their sum. With p times s in the regressor W is (1, -s p/2) / R_0,
+/// d s times as large, and what of it lies across W the part 1/R_0 over the length of W.
 #[derive(Clone, Copy, Debug)]
 pub struct Excitation<N> {
     /// Sum of d²: the shares themselves are too small for 14 bits.
@@ -69,9 +70,17 @@ impl<N: Number> Excitation<N> {
 
     /// An update with drop probability `p`, `mean` of late, and `inverse` of the round-trip time, 1/s.
     #[inline]
-    pub fn take(&mut self, p: N, mean: N, inverse: N) {
-        let across = ((p - mean) * inverse).per(2);
-        self.squares = (self.squares + across * across).at_most(N::LARGEST);
+    pub fn take(&mut self, p: N, mean: N, inverse: N, settings: &Settings<N>) {
+        let Some(scale) = settings.drop_scale else {
+            let across = ((p - mean) * inverse).per(2);
+            self.squares = (self.squares + across * across).at_most(N::LARGEST);
+            return;
+        };
+        let (moved, second) = ((scale * (p - mean) * inverse).per(2), (scale * mean * inverse).per(2));
+        let (first, whole) = (inverse * inverse, inverse * inverse + second * second);
+        // `reaches` divides by the square of a W that hardly leaves (1/R_0, 0).
+        let part = first / whole * ((settings.gamma_1 + first) / (settings.gamma_1 + whole));
+        self.squares = (self.squares + moved * moved * part).at_most(N::LARGEST);
     }
 
     /// S is at least `bound`, with the present round-trip time.
@@ -121,10 +130,26 @@ mod tests {
     }
 
     #[test]
+    fn a_scale_of_the_drops_turns_the_regressor_and_the_start_fades_sooner_until_it_is_parallel_to_them() {
+        let fading = |scale: f64| {
+            let given = [("gamma_1", 5.0), ("gamma_2", 0.5), ("drop_scale", scale)];
+            let settings = Config::with_options(3500.0, 0.1, &given).expect("a configuration").settings();
+            let mut excitation = Excitation::none();
+            for p in [0.02, 0.04] {
+                excitation.take(Float(p), Float(0.03), Float(10.0), &settings);
+            }
+            excitation.squares.0
+        };
+        // W = (10, 1.5): 2 d² = 0.5, of which 100 / 102.25 lies across, for a square of 107.25 in place of 105.
+        assert!((fading(10.0) - 0.5 * 100.0 / 102.25 * 105.0 / 107.25).abs() < 1e-9);
+        assert!(fading(1.0) < fading(10.0) && fading(1000.0) < fading(100.0));
+    }
+
+    #[test]
     fn the_start_fades_with_the_square_of_the_deviations() {
         let mut excitation = Excitation::none();
         for p in [0.02, 0.04] {
-            excitation.take(Float(p), Float(0.03), Float(10.0));
+            excitation.take(Float(p), Float(0.03), Float(10.0), &settings());
         }
         // d = 0.05 twice: 2 * 0.0025 * 0.5 / 105.
         let sum = 0.0025 / 105.0;

@@ -28,24 +28,27 @@ app = typer.Typer(
 )
 
 
+Quick = Annotated[bool, typer.Option("--quick", help="At most 3 replications, and a quarter of long runs")]
+Replications = Annotated[
+    int | None, typer.Option("--replications", "-n", metavar="N", help="In place of those declared, from 2")
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for report.html, summary.json")]
+
+
 @app.command(epilog="Example:  mayfly reproduce urvoy-keller-2007-fig-7 --out figure-7")
 def run(
     asked: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="ID...",
-            help="Pages, tables or figures, such as chen-2012-table-4.2; or all; or reason and PAGE/CLAIM",
+            help="Pages, tables or figures, such as chen-2012-table-4.2; or all",
         ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Show every table and figure of the papers, and stop")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="At most 3 replications, and a quarter of long runs")] = False,
-    replications: Annotated[
-        int | None, typer.Option("--replications", "-n", metavar="N", help="In place of those declared, from 2")
-    ] = None,
+    quick: Quick = False,
+    replications: Replications = None,
     figures: Annotated[bool, typer.Option(help="Draw the figures too, which simulates more")] = True,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report.html, summary.json")] = Path(
-        "mayfly-reproduce"
-    ),
+    out: Out = Path("mayfly-reproduce"),
     assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -60,7 +63,34 @@ def run(
         return
     if not asked:
         raise MayflyError("ID is missing: a page, a table or figure, or all; --list shows them")
-    session = Session(as_json, quiet, out, assets)
+    _written(asked, quick, replications, figures, Session(as_json, quiet, out, assets), out)
+
+
+@app.command(epilog="Example:  mayfly reproduce reason zhao-2004-ponrt/figure-9 --out figure-9")
+def reason(
+    asked: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PAGE/CLAIM...", help="Claims with a tested reason, such as rai-2003/loss-means; or all"
+        ),
+    ] = None,
+    quick: Quick = False,
+    replications: Replications = None,
+    out: Out = Path("mayfly-reproduce"),
+    assets: Assets = "inline",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Repeat the runs that show why claims do not come out as printed."""
+    from mayfly_papers.report.reasons import REASON
+
+    _written([REASON, *(asked or [])], quick, replications, False, Session(as_json, quiet, out, assets), out)
+
+
+def _written(
+    asked: list[str], quick: bool, replications: int | None, figures: bool, session: Session, out: Path
+) -> None:
+    """Runs what is asked for and writes the report."""
     from mayfly_papers.declare.measured import KEPT, forget
     from mayfly_papers.report.page import write_reproduction
     from mayfly_papers.report.reproduce import reproduce

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -307,18 +308,24 @@ def gather(
 
     runs = list(runs)
     work = Workload(scenario, runs)
-    rows = []
-    for label in dict.fromkeys(run.discipline.label for run in runs):
+    labels = list(dict.fromkeys(run.discipline.label for run in runs))
+
+    def row(label: str) -> dict[str, Any]:
         own = [run for run in runs if run.discipline.label == label]
         of = Measured(work, own, pl.concat([run.records for run in own]))
-        row = row_of(of)
-        row["slowdown"] = slowdown_percentiles(of.records, scenario.duration)
+        found = row_of(of)
+        found["slowdown"] = slowdown_percentiles(of.records, scenario.duration)
         if len(own) > 1:
             alone = [run.records.with_columns(replication=pl.lit(0, pl.Int32)) for run in own]
-            row["replicated"] = resampled_values(
+            found["replicated"] = resampled_values(
                 [row_of(Measured(work, [run], records)) for run, records in zip(own, alone, strict=True)]
             )
-        rows.append(row)
+        return found
+
+    # The fair shares of the first discipline are those of the others: it goes alone.
+    rows = [row(labels[0])]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows += pool.map(row, labels[1:])
     first = runs[0].records
     # A run that stops with its last flow has no duration of its own: the flows' span counts.
     if span_s is None and not scenario.stop_when_idle:

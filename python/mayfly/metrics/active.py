@@ -8,6 +8,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.metrics.parts import parts_by
 from mayfly.metrics.size_classes import run_keys
 
 _SCHEMA: dict[str, pl.DataType] = {"time_s": pl.Float64(), "mean": pl.Float64(), "max": pl.Int64()}
@@ -52,7 +53,7 @@ def active_flows(records: pl.DataFrame, end_s: float, interval_s: float = 100.0,
         raise MayflyError(f"end_s = {end_s}: must be at least start_s + interval_s, {start_s + interval_s:g} s")
     edges: Floats = start_s + interval_s * np.arange(intervals + 1, dtype=float)
     keys = run_keys(records)
-    parts = records.partition_by(keys, as_dict=True, maintain_order=True) if keys else {(): records}
+    parts = parts_by(records, keys)
     blocks = [
         _counted(part, edges).select(*[pl.lit(v).alias(k) for k, v in zip(keys, key, strict=True)], pl.all())
         for key, part in parts.items()

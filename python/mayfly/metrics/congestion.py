@@ -40,7 +40,7 @@ def congestion_row(
         ``active_flows`` with ``mean`` (over time, then over replications) and ``max``; ``jain`` of
         :func:`mayfly.metrics.jain.permanent_jain`.
     """
-    tcp = records.filter(pl.col("protocol") == "tcp")
+    tcp = records.select("protocol", "drops").filter(pl.col("protocol") == "tcp")
     lossy = tcp.filter(pl.col("drops") > 0).height
     delay = pooled(delays)
     relative = None

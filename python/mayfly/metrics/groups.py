@@ -8,6 +8,7 @@ import polars as pl
 from mayfly.arrays import number, number_or_none
 from mayfly.errors import MayflyError
 from mayfly.metrics.fairness import ENDLESS_BYTES, fair_service, wire_bytes
+from mayfly.metrics.parts import parts_by
 from mayfly.metrics.progress import PROGRESS_COLUMNS, plateaus
 from mayfly.metrics.size_classes import classes, run_keys
 from mayfly.metrics.summary import class_row
@@ -94,7 +95,7 @@ def fair_groups(
         Rows of :func:`mayfly.metrics.fairness.fair_service`, with ``replication`` when the records have it.
     """
     keys = [key for key in run_keys(records) if key == "replication"]
-    runs = records.partition_by(keys, as_dict=True, maintain_order=True) if keys else {(): records}
+    runs = parts_by(records, keys)
     tables = []
     for run, part in runs.items():
         served = fair_service(part, rate_bps, end_s, mss=mss, header_bytes=header_bytes)
@@ -272,7 +273,7 @@ def _service(down: pl.DataFrame, keys: list[str], end_s: float, mss: int, header
 def _stalls(records: pl.DataFrame, samples: pl.DataFrame, keys: list[str]) -> dict[str | None, float]:
     """Longest time without progress of the watched flows of each group: the largest TCP flows of each replication."""
     longest: dict[str | None, float] = {}
-    for run, part in records.partition_by(keys, as_dict=True).items() if keys else [((), records)]:
+    for run, part in parts_by(records, keys).items():
         own = samples.filter(**dict(zip(keys, run, strict=True)))
         # As mayfly.simulate.run picks them: the earlier first among equals.
         tcp = part.filter(pl.col("protocol") == "tcp").sort("size_bytes", descending=True, maintain_order=True)

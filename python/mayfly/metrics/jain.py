@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 
 from mayfly.errors import MayflyError
 from mayfly.metrics.fairness import ENDLESS_BYTES
+from mayfly.metrics.parts import parts_by
 from mayfly.metrics.size_classes import run_keys
 
 
@@ -63,7 +64,7 @@ def permanent_jain(records: pl.DataFrame, end_s: float) -> float | None:
         (pl.col("protocol") == "tcp") & (pl.col("size_bytes") >= ENDLESS_BYTES) & (pl.col("start_s") < end_s)
     ).with_columns(goodput=pl.col("delivered_bytes") / (end_s - pl.col("start_s")))
     keys = [key for key in run_keys(records) if key == "replication"]
-    runs = endless.partition_by(keys, maintain_order=True) if keys else [endless]
+    runs = list(parts_by(endless, keys).values())
     indices = [jain_index(run["goodput"].to_numpy()) for run in runs if run.height > 1]
     known = [index for index in indices if index is not None]
     return sum(known) / len(known) if known else None

@@ -65,7 +65,8 @@ def loss_by_size(records: pl.DataFrame, bins_per_decade: int | None = None) -> p
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
         binned = (
-            part.filter(pl.col("protocol") == "tcp")
+            part.select("protocol", "size_packets", "drops", "packets_sent")
+            .filter(pl.col("protocol") == "tcp")
             .group_by(bin_key(bins_per_decade))
             .agg(
                 pl.col("size_packets").mean(),
@@ -104,7 +105,9 @@ def lossy_sizes(records: pl.DataFrame) -> pl.DataFrame:
     """
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        lossy = part.filter((pl.col("protocol") == "tcp") & (pl.col("drops") > 0))
+        lossy = part.select("protocol", "size_packets", "drops").filter(
+            (pl.col("protocol") == "tcp") & (pl.col("drops") > 0)
+        )
         sizes = lossy.group_by("size_packets").agg(pl.len().cast(pl.Int64).alias("flows")).sort("size_packets")
         return sizes.with_columns(share=pl.col("flows").cum_sum() / pl.col("flows").sum())
 

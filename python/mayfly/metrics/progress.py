@@ -7,6 +7,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.metrics.parts import parts_by
 from mayfly.metrics.size_classes import run_keys
 
 PROGRESS_COLUMNS = ("progress_1_bytes", "progress_2_bytes", "progress_3_bytes")
@@ -78,7 +79,7 @@ def plateaus(
         raise MayflyError(f"stall_s = {stall_s}: must be above 0 s")
     ids = largest_flows(records) if largest is None else largest
     keys = run_keys(samples)
-    runs = samples.partition_by(keys, as_dict=True, maintain_order=True) if keys else {(): samples}
+    runs = parts_by(samples, keys)
     rows = []
     for run, part in runs.items():
         conditions = [pl.col(key) == value for key, value in zip(keys, run, strict=True) if key in records.columns]

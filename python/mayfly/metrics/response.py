@@ -13,6 +13,7 @@ import polars as pl
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import Z95
+from mayfly.metrics.parts import parts_by
 from mayfly.metrics.size_classes import completed_tcp
 
 
@@ -30,9 +31,13 @@ def blocks_of(
         return rows(records).cast(pl.Schema(schema))
     blocks = [
         rows(part).cast(pl.Schema(schema)).select(pl.lit(label, dtype=pl.String).alias("discipline"), *schema)
-        for (label,), part in records.partition_by("discipline", as_dict=True, maintain_order=True).items()
+        for (label,), part in parts_by(records, ["discipline"]).items()
     ]
     return pl.concat(blocks) if blocks else pl.DataFrame(schema={"discipline": pl.String(), **schema})
+
+
+_TIMED = ("protocol", "finish_s", "size_packets", "response_time_s")
+"""What response times by size are made of: a filter copies every column of a table."""
 
 
 def bin_key(bins_per_decade: int | None) -> pl.Expr:
@@ -71,7 +76,8 @@ def conditional_mean(records: pl.DataFrame, bins_per_decade: int | None = None) 
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
         binned = (
-            part.filter(completed_tcp())
+            part.select(*_TIMED)
+            .filter(completed_tcp())
             .group_by(bin_key(bins_per_decade))
             .agg(
                 pl.col("size_packets").mean(), pl.col("response_time_s").mean().alias("mean_s"), pl.len().alias("flows")
@@ -113,7 +119,8 @@ def by_percentile(records: pl.DataFrame, bins_per_decade: int | None = None) -> 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
         done = completed_tcp()
         binned = (
-            part.filter(pl.col("protocol") == "tcp")
+            part.select(*_TIMED)
+            .filter(pl.col("protocol") == "tcp")
             .group_by(bin_key(bins_per_decade))
             .agg(
                 pl.len().cast(pl.Int64).alias("all"),
@@ -163,7 +170,7 @@ def binned_ci(records: pl.DataFrame, samples: int = 200) -> pl.DataFrame:
     checked("samples", samples, 2)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        done = part.filter(completed_tcp()).sort("size_packets")
+        done = part.select(*_TIMED).filter(completed_tcp()).sort("size_packets")
         size = done["size_packets"].to_numpy().astype(float)
         time_s = done["response_time_s"].to_numpy().astype(float)
         starts, end = _bin_starts(size, samples)
@@ -220,7 +227,8 @@ def response_cdf(records: pl.DataFrame, points: int = 300) -> pl.DataFrame:
     checked("points", points, 2)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        times_s = np.sort(part.filter(completed_tcp())["response_time_s"].to_numpy().astype(float))
+        completed = part.select("protocol", "finish_s", "response_time_s").filter(completed_tcp())
+        times_s = np.sort(completed["response_time_s"].to_numpy().astype(float))
         flows = times_s.size
         if flows == 0:
             return pl.DataFrame(schema=schema)
@@ -258,7 +266,9 @@ def incomplete(records: pl.DataFrame, mss_bytes: int | None = None) -> pl.DataFr
     mss = mss_bytes or _least_mss(records)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        unfinished = part.filter((pl.col("protocol") == "tcp") & pl.col("finish_s").is_null())
+        unfinished = part.select("protocol", "finish_s", "delivered_bytes").filter(
+            (pl.col("protocol") == "tcp") & pl.col("finish_s").is_null()
+        )
         packets = (pl.col("delivered_bytes").cast(pl.Int64) + (mss - 1)) // mss
         sizes = unfinished.group_by(packets.alias("delivered_packets")).agg(pl.len().cast(pl.Int64).alias("flows"))
         return sizes.sort("delivered_packets").with_columns(
@@ -271,6 +281,9 @@ def incomplete(records: pl.DataFrame, mss_bytes: int | None = None) -> pl.DataFr
 def _least_mss(records: pl.DataFrame) -> int:
     # size_packets = ceil(size_bytes / mss), hence mss >= size_bytes / size_packets of every row.
     bound = (
-        records.filter(pl.col("protocol") == "tcp").select((pl.col("size_bytes") / pl.col("size_packets")).max()).item()
+        records.select("protocol", "size_bytes", "size_packets")
+        .filter(pl.col("protocol") == "tcp")
+        .select((pl.col("size_bytes") / pl.col("size_packets")).max())
+        .item()
     )
     return 1 if bound is None else max(1, math.ceil(bound))

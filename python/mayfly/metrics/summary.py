@@ -166,7 +166,8 @@ def class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, 
     dict
         ``mean_s``, ``ci95``, ``flows`` and ``mean_size_packets``; intervals as :func:`summarise` says.
     """
-    flows = classed.filter((pl.col("class") == name) & completed_tcp())
+    names = {"class", "replication", "protocol", "finish_s", "response_time_s", "size_packets"} & {*classed.columns}
+    flows = classed.select(*names).filter((pl.col("class") == name) & completed_tcp())
     if replications == 1:
         values, sizes, interval = flows["response_time_s"], flows["size_packets"], normal_ci95
     else:

@@ -144,7 +144,9 @@ def transfers_of(records: pl.DataFrame, trains: pl.DataFrame | None = None) -> p
     names = ("replication", "flow_id", "direction", "size_bytes", "start_s", "response_time_s")
     if "replication" not in records.columns:
         records = records.with_columns(replication=pl.lit(0, pl.Int32))
-    plain = records.filter((pl.col("protocol") == "tcp") & (pl.col("size_bytes") < ENDLESS_BYTES))
+    plain = records.select("protocol", *names).filter(
+        (pl.col("protocol") == "tcp") & (pl.col("size_bytes") < ENDLESS_BYTES)
+    )
     if trains is not None and trains.height:
         whole = trains.filter(pl.col("part").is_null())
         plain = plain.join(whole.select("flow_id").unique(), on="flow_id", how="anti")
@@ -178,7 +180,7 @@ def transfer_rows(transfers: pl.DataFrame) -> dict[str, list[dict[str, Any]]] | 
     for low, high in BINS_KB:
         inside = (size > 1000 * low) & (True if high is None else size <= 1000 * high)
         for way, own in ways.items():
-            times = own.filter(inside)["response_time_s"]
+            times = own.select("size_bytes", "response_time_s").filter(inside)["response_time_s"]
             rows[way].append({"from_kb": low, "to_kb": high, **times_row(times)})
     return rows
 

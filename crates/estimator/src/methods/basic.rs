@@ -28,7 +28,7 @@ impl<N: Number> Method<N> for Basic<N> {
     #[inline]
     fn update(&mut self, signals: &Signals<N>, settings: &Settings<N>) -> Option<Loads<N>> {
         let output = signals.output(settings.capacity);
-        self.responsive.update(signals, settings, &regressor(signals), output, [N::ZERO; 2])?;
+        self.responsive.update(signals, settings, &regressor(signals, settings), output, [N::ZERO; 2])?;
         self.responsive.loads(signals, settings)
     }
 }

@@ -36,7 +36,7 @@ impl<N: Number> Method<N> for Cbr<N> {
     #[inline]
     fn update(&mut self, signals: &Signals<N>, settings: &Settings<N>) -> Option<Loads<N>> {
         let output = signals.output(settings.capacity);
-        let [inverse, drops] = regressor(signals);
+        let [inverse, drops] = regressor(signals, settings);
         let regressor = [inverse, drops, signals.slope / settings.capacity];
         let rest = [N::ZERO, N::ZERO, settings.start_share * settings.capacity];
         let rate = self.responsive.update(signals, settings, &regressor, output, rest)?[2];

@@ -28,7 +28,7 @@ impl<N: Number> Method<N> for Elsewhere<N> {
     #[inline]
     fn update(&mut self, signals: &Signals<N>, settings: &Settings<N>) -> Option<Loads<N>> {
         let output = signals.output(settings.capacity) + signals.drops_slope;
-        let [inverse, drops] = regressor(signals);
+        let [inverse, drops] = regressor(signals, settings);
         let rest = [N::ZERO; 3];
         self.responsive.update(signals, settings, &[inverse, drops, -inverse.per(2)], output, rest)?;
         let loads = self.responsive.loads(signals, settings)?;

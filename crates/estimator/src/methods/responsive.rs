@@ -1,4 +1,7 @@
 //! What the published methods share: where β begins, the load it stands for, the doubt.
+//!
+//! The normalised step of Eq. 2.16 depends on the unit of p: with p in the regressor times s, and β₁ = z₀²/(s N_s), it
+//! turns s times as far towards β₁. The paper does not tell its unit (`drop_scale`).
 
 use crate::config::Settings;
 use crate::kaczmarz::{Adaptation, Excitation, SETTLED};
@@ -48,6 +51,9 @@ impl<N: Number, const K: usize> Responsive<N, K> {
         }
         let mut beta = rest;
         (beta[0], beta[1]) = (load * root, load / root);
+        if let Some(scale) = settings.drop_scale {
+            beta[1] = beta[1] / scale;
+        }
         Some(Adaptation::from(beta))
     }
 
@@ -67,16 +73,17 @@ impl<N: Number, const K: usize> Responsive<N, K> {
         let adaptation = self.adaptation.as_mut()?;
         if signals.is_whole {
             adaptation.update(regressor, output, settings);
-            self.excitation.take(signals.drop_probability, signals.mean_probability, signals.inverse_rtt);
+            self.excitation.take(signals.drop_probability, signals.mean_probability, signals.inverse_rtt, settings);
         }
         Some(&adaptation.beta)
     }
 
-    /// N_s and z₀ = sqrt(β₀ β₁).
+    /// N_s and z₀ = sqrt(β₀ β₁), of a scaled β₁ times the root of the scale.
     #[inline]
     pub(super) fn loads(&self, signals: &Signals<N>, settings: &Settings<N>) -> Option<Loads<N>> {
         let adaptation = self.adaptation.as_ref()?;
         let [flows, ratio] = [adaptation.beta[0], adaptation.beta[1]];
+        let ratio = settings.drop_scale.map_or(ratio, |scale| ratio * scale);
         let responsive = (flows * ratio).sqrt();
         let doubt = if adaptation.is_bounded() {
             Some(Reason::Bounded)
@@ -89,9 +96,10 @@ impl<N: Number, const K: usize> Responsive<N, K> {
     }
 }
 
-/// 1/R_0 and -p(t - R_0) / (2 R_0).
+/// 1/R_0 and -p(t - R_0) / (2 R_0), p on its scale.
 #[inline]
-pub(super) fn regressor<N: Number>(signals: &Signals<N>) -> [N; 2] {
-    let inverse = signals.inverse_rtt;
-    [inverse, -(signals.drop_probability * inverse).per(2)]
+pub(super) fn regressor<N: Number>(signals: &Signals<N>, settings: &Settings<N>) -> [N; 2] {
+    let (inverse, p) = (signals.inverse_rtt, signals.drop_probability);
+    let p = settings.drop_scale.map_or(p, |scale| p * scale);
+    [inverse, -(p * inverse).per(2)]
 }

@@ -87,7 +87,7 @@ def counting(page: str, claims: Iterable[str]) -> set[str]:
 
     Examples
     --------
-    >>> sorted(counting("urvoy-keller-2007", ["table-1", "mix-overload", "mix-overload-short"]))
-    ['mix-overload-short', 'table-1']
+    >>> sorted(counting("urvoy-keller-2007", ["table-1", "mix-overload", "mix-overload-long"]))
+    ['mix-overload', 'table-1']
     """
     return {claim for of in by_reading(page, claims).values() for claim in next(iter(of.values()))}

@@ -131,8 +131,10 @@ def udp(run: RunResult) -> Measures:
     -------
     dict of float
         ``jitter_s`` averaged over groups of 100 packets; ``in_time_3`` and ``in_time_4``, the share of the blocks of 20
-        in time with a playout buffer of so many seconds; ``loss``, and ``worst``, the most lost of 100 packets.
+        in time with a playout buffer of so many seconds; ``loss``, and ``worst``, the most lost of 100 packets; of the
+        web flows beside it ``tcp_loss`` and mean transmission times.
     """
+    web = counted(run)
     groups = jitter(run.packets, 100)
     found = {
         f"in_time_{playout_s}": or_nan(blocks_in_time(deadline_misses(run.packets, playout_s, MEAN_DELAY_S)))
@@ -144,7 +146,8 @@ def udp(run: RunResult) -> Measures:
         "loss": lost / run.packets.height,
         "worst": float(number(groups["lost"].max())),
         "mean_delay_s": or_nan((run.packets["received_s"] - run.packets["sent_s"]).mean()),
-        "tcp_loss": or_nan(loss_rate(counted(run))),
+        "tcp_loss": or_nan(loss_rate(web)),
+        **times(web),
     }
 
 

@@ -6,12 +6,14 @@ from typing import Any
 import polars as pl
 
 from mayfly.metrics import active_flows
+from mayfly.simulate.run import RunResult
 from mayfly_papers.declare.declaration import Runs
 from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.declare.figure_parts import FirstRuns, figure, measured, runs_or_own
 from mayfly_papers.declare.rows import quantity
 from mayfly_papers.urvoykeller2007 import endless
 from mayfly_papers.urvoykeller2007 import transfers as report
+from mayfly_papers.urvoykeller2007.windows import outstanding
 
 PARTS = 20
 """Parts of the flows by quantile of size, in Fig. 13, 14, 19 and 20."""
@@ -158,7 +160,7 @@ def by_quantile(number: int, load: int, runs: Runs | None = None, most_s: float 
     """
     first = FirstRuns(BY_LOAD, runs, most_s)
     tables = {
-        name: quantiles(first(f"bp-9.67-{load}", label).records) for label, name in (("fifo", "FIFO"), ("las", "LAS"))
+        name: quantiles(_windows(first(f"bp-9.67-{load}", label))) for label, name in (("fifo", "FIFO"), ("las", "LAS"))
     }
     caption = (
         "By quantile of size, completed downloads, seed 1. The report: times are smaller under LAS for most sizes; the "
@@ -169,7 +171,7 @@ def by_quantile(number: int, load: int, runs: Runs | None = None, most_s: float 
     for column, what, y, scale in (
         ("response_time_s", "response times", "s", "y"),
         ("rtt_mean_s", "round-trip times", "s", "y"),
-        ("cwnd_mean_packets", "windows", "MSS", False),
+        ("window_packets", "windows", "MSS", False),
         ("again", "sent again", "share of the packets", False),
     ):
         curves = [Curve(name, f"under {name}", table["quantile"], table[column]) for name, table in tables.items()]
@@ -187,7 +189,7 @@ def mixes(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]
     for number, load in ((19, 3), (20, 5)):
         curves = []
         for label, name in (("fifo", "FIFO"), ("lasack", "LASACK")):
-            records = first(f"mix-bp-6.67-{load}", label).records
+            records = _windows(first(f"mix-bp-6.67-{load}", label))
             for way, text in WAYS.items():
                 table = quantiles(records.filter(direction=way))
                 curves.append(
@@ -204,24 +206,29 @@ def mixes(runs: Runs | None = None, most_s: float | None = None) -> list[Figure]
     return found
 
 
+def _windows(run: RunResult) -> pl.DataFrame:
+    """Records with ``window_packets``."""
+    return run.records.join(outstanding(run), on="flow_id", how="left", maintain_order="left")
+
+
 def quantiles(records: pl.DataFrame) -> pl.DataFrame:
     """Means of completed flows in equal parts by rank of size; flows of one size are in the part of their middle.
 
     Parameters
     ----------
     records : polars.DataFrame
-        Flow records.
+        Flow records with the window of each flow.
 
     Returns
     -------
     polars.DataFrame
-        ``quantile`` (mean of a part), ``response_time_s``, ``rtt_mean_s``, ``cwnd_mean_packets`` and ``again``, packets
+        ``quantile`` (mean of a part), ``response_time_s``, ``rtt_mean_s``, ``window_packets`` and ``again``, packets
         sent again over those of the flows.
     """
     ranked = records.with_columns(quantile=(pl.col("size_packets").rank("average") - 0.5) / records.height)
     done = ranked.filter(pl.col("finish_s").is_not_null())
     part = (pl.col("quantile") * PARTS).floor().alias("part")
-    means = pl.col("quantile", "response_time_s", "rtt_mean_s", "cwnd_mean_packets").mean()
+    means = pl.col("quantile", "response_time_s", "rtt_mean_s", "window_packets").mean()
     again = (pl.col("retransmits").sum() / pl.col("size_packets").sum()).alias("again")
     return done.group_by(part).agg(means, again).sort("part").drop("part")
 

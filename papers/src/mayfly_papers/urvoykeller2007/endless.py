@@ -5,11 +5,16 @@
 
 from itertools import pairwise
 
+import polars as pl
+
+from mayfly.arrays import number
+from mayfly.simulate.run import RunResult
 from mayfly_papers.chen2012.wlan import measures as wlan_measures
 from mayfly_papers.declare.data import reasons
-from mayfly_papers.declare.declaration import Claim, Experiment
+from mayfly_papers.declare.declaration import Claim, Experiment, Measures
 from mayfly_papers.declare.rows import Quantity, at_least, below, greater_by, quantity, ratio, within
 from mayfly_papers.urvoykeller2007.measures import PACKET_BYTES
+from mayfly_papers.urvoykeller2007.windows import outstanding
 
 DIFFERENCES = reasons(__package__)
 
@@ -32,8 +37,29 @@ def _endless(packets: int) -> Experiment:
         "network.access_rate": "10mbit",
         "network.buffer": f"{packets * PACKET_BYTES}B",
         "sample_interval": 0,
+        "trace": ["down", "up"],
     }
-    return Experiment(f"endless-{packets}", given, tuple(NAMES), 20, wlan_measures.persistent, "wlan-5v5")
+    return Experiment(f"endless-{packets}", given, tuple(NAMES), 20, persistent, "wlan-5v5")
+
+
+def persistent(run: RunResult) -> Measures:
+    """Of endless transfers, with windows weighted by time.
+
+    Parameters
+    ----------
+    run : RunResult
+        In a cell, traced.
+
+    Returns
+    -------
+    dict of float
+        As of :func:`mayfly_papers.chen2012.wlan.measures.persistent`, with ``down_cwnd``, ``up_cwnd`` and
+        ``window_ratio`` of what is outstanding.
+    """
+    windows = run.records.join(outstanding(run), on="flow_id", how="left").group_by("direction")
+    mean = {way: number(value) for way, value in windows.agg(pl.col("window_packets").mean()).iter_rows()}
+    found = {f"{way}_cwnd": mean[way] for way in wlan_measures.WAYS}
+    return wlan_measures.persistent(run) | found | {"window_ratio": mean["up"] / mean["down"]}
 
 
 EXPERIMENTS = tuple(_endless(packets) for packets in BUFFERS)

@@ -12,11 +12,11 @@ from mayfly_papers.declare.declaration import Experiment
 from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.formulas.figures import of_cycles
 from mayfly_papers.urvoykeller2007 import cell_figures
-from mayfly_papers.urvoykeller2007.measures import PACKET_BITS, WINDOW, fitted, points, with_model
-from mayfly_papers.urvoykeller2007.transfers import EXPERIMENTS, NAMES
+from mayfly_papers.urvoykeller2007.measures import PACKET_BITS, WINDOW, fitted, points, timed, with_model
+from mayfly_papers.urvoykeller2007.transfers import EXPERIMENTS, NAMES, SETTING
 
 DOWNLOADS = {"16": "bp-9.67-1", "17": "bp-9.67-2", "18": "bp-9.67-3"}
-MIXES = {"21": "mix-bp-6.67-3", "22": "mix-bp-6.67-5", "22, short preambles": "mix-bp-6.67-5-short"}
+MIXES = {"21": "mix-bp-6.67-3", "22": "mix-bp-6.67-5"}
 """Experiment of each figure."""
 
 
@@ -71,7 +71,8 @@ def one_run(experiment: Experiment, discipline: str, most_s: float | None = None
     flows = workload(scenario)
     if experiment.prepare is not None:
         flows = experiment.prepare(flows, 0)
-    return run_one(scenario, parse(discipline), flows)
+    run = run_one(scenario, parse(discipline), flows)
+    return timed(run, window=int(SETTING["window"]), reading=str(SETTING["time"]))
 
 
 def _simulated(name: str, table: pl.DataFrame) -> list[Curve]:
@@ -90,14 +91,14 @@ def _model(name: str, equation: str, table: pl.DataFrame) -> Curve:
 def _of_run(
     number: str, experiment: Experiment, curves: list[Curve], capacity: float, queue: MG1, more: str = ""
 ) -> Figure:
-    load = experiment.id.removesuffix("-short").rpartition("-")[2]
+    load = experiment.id.rpartition("-")[2]
     names = ", ".join(NAMES[name] for name in experiment.disciplines if any(NAMES[name] in c.kind for c in curves))
     caption = (
         f"Time at the access point of downloads, seed 1. Capacity by Eq. 10: {capacity / 1e6:.2f} Mb/s, so a load of "
         f"{np.round(queue.rho, 2):g} from downloads.{more}"
     )
     title = f"Figure {number}: {names}, {load} Mb/s"
-    key = "fig-" + "-".join(number.replace(",", "").split())
+    key = f"fig-{number}"
     return Figure(
         key,
         title,

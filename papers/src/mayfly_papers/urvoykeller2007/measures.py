@@ -1,5 +1,7 @@
 """Numbers of one run that the claims of Urvoy-Keller 2007 need, and the queues with one server beside them."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -14,6 +16,8 @@ from mayfly.models.wlan.tcp import capacity_bps, rate_with_uploads
 from mayfly.simulate.run import RunResult
 from mayfly_papers.chen2012.wlan.measures import losses
 from mayfly_papers.declare.declaration import Measures, or_nan
+from mayfly_papers.urvoykeller2007 import passage
+from mayfly_papers.urvoykeller2007.windows import outstanding
 
 PACKET_BYTES, ACK_BYTES, SEGMENT_BYTES = 1500, 40, 1460
 PACKET_BITS = 8.0 * PACKET_BYTES
@@ -28,6 +32,9 @@ WINDOW = 21
 
 POINT_PERCENTILES = (5, 50, 95)
 """Percentiles of the errors over the sizes of a figure."""
+
+PASSAGE = "passage_s"
+"""Column of a download's time at the access point, in the reading that counts."""
 
 
 def load(run: RunResult) -> Measures:
@@ -74,10 +81,11 @@ def by_quantile(run: RunResult, direction: str = "down") -> Measures:
     -------
     dict of float
         For each of `QUANTILES`: ``smallest_s`` and so on, the mean response time; ``smallest_rtt_s``,
-        ``smallest_cwnd``; ``smallest_again``, packets sent again over those of the flows; ``smallest_done``, the share
-        that completed.
+        ``smallest_cwnd`` of what is outstanding, of flows that were traced; ``smallest_again``, packets sent again
+        over those of the flows; ``smallest_done``, the share that completed.
     """
     own = run.records.filter(pl.col("direction") == direction)
+    own = own.join(outstanding(run), on="flow_id", how="left", maintain_order="left")
     found: Measures = {}
     for name in QUANTILES:
         part = _part(own, name)
@@ -86,7 +94,7 @@ def by_quantile(run: RunResult, direction: str = "down") -> Measures:
         if done.height:
             found[f"{name}_s"] = number(done["response_time_s"].mean())
             found[f"{name}_rtt_s"] = or_nan(done["rtt_mean_s"].mean())
-            found[f"{name}_cwnd"] = or_nan(done["cwnd_mean_packets"].mean())
+            found[f"{name}_cwnd"] = or_nan(done["window_packets"].mean())
             found[f"{name}_again"] = number(done["retransmits"].sum()) / number(done["size_packets"].sum())
     return found
 
@@ -100,29 +108,35 @@ def _part(flows: pl.DataFrame, name: str) -> pl.DataFrame:
     return flows.filter((size > least) & (size <= flows["size_packets"].quantile(high, "lower")))
 
 
-def downloads(run: RunResult) -> Measures:
+def downloads(run: RunResult, *, window: int, reading: str) -> Measures:
     """All of downloads alone, with the models (Fig. 11 to 18, Table 1).
 
     Parameters
     ----------
     run : RunResult
-        Of downloads.
+        Of downloads, traced.
+    window : int
+        The initial one, packets.
+    reading : str
+        Of the time at the access point, one of :data:`mayfly_papers.urvoykeller2007.passage.READINGS`.
 
     Returns
     -------
     dict of float
         As of `load` and `by_quantile`, with those of `beside_models`.
     """
-    return load(run) | by_quantile(run) | beside_models(run)
+    return load(run) | by_quantile(run) | beside_models(run, window=window, reading=reading)
 
 
-def mixed(run: RunResult) -> Measures:
+def mixed(run: RunResult, *, window: int, reading: str) -> Measures:
     """Downloads and uploads apart (Fig. 19 to 22).
 
     Parameters
     ----------
     run : RunResult
         With both.
+    window, reading
+        As of `downloads`.
 
     Returns
     -------
@@ -132,49 +146,70 @@ def mixed(run: RunResult) -> Measures:
     found: Measures = {}
     for way in ("down", "up"):
         found |= {f"{way}_{name}": value for name, value in by_quantile(run, way).items()}
-    return found | beside_models(run)
+    return found | beside_models(run, window=window, reading=reading)
 
 
-def capacity_only(run: RunResult, later_s: float = 0.0) -> Measures:
+def capacity_only(run: RunResult, *, window: int, reading: str) -> Measures:
     """The capacity estimate (Table 1).
 
     Parameters
     ----------
     run : RunResult
-        Of downloads under LAS.
-    later_s : float
-        Added to the time that the smallest flows are at the access point.
+        Of downloads under LAS, traced.
+    window, reading
+        As of `downloads`.
 
     Returns
     -------
     dict of float
-        ``capacity_mbps``, by Eq. 10 (:func:`mayfly.models.wlan.tcp.capacity_bps`).
+        ``capacity_mbps``, by Eq. 10 (:func:`mayfly.models.wlan.tcp.capacity_bps`), and ``capacity_present_mbps`` and so
+        on, the same by each reading.
     """
-    rate, smallest_s, _, _ = _seen(run)
-    return {"capacity_mbps": capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s + later_s) / 1e6}
+    return capacities(run, passage.times(run, window), reading)
+
+
+def capacities(run: RunResult, times: pl.DataFrame, reading: str) -> Measures:
+    """The estimate by each reading of the time at the access point, and by the one that counts."""
+    found = {}
+    for name in passage.READINGS:
+        rate, smallest_s, *_ = _seen(_timed(run, times, name))
+        found[f"capacity_{name}_mbps"] = capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s) / 1e6
+    return {"capacity_mbps": found[f"capacity_{reading}_mbps"]} | found
+
+
+def timed(run: RunResult, *, window: int, reading: str) -> RunResult:
+    """The run with the column `PASSAGE` in its records; null where the flow was not traced."""
+    return _timed(run, passage.times(run, window), reading)
+
+
+def _timed(run: RunResult, times: pl.DataFrame, reading: str) -> RunResult:
+    own = times.select("flow_id", pl.col(reading).alias(PASSAGE))
+    return replace(run, records=run.records.join(own, on="flow_id", how="left", maintain_order="left"))
 
 
 def _seen(run: RunResult) -> tuple[float, float, float, float]:
-    """Rate of the downloads with their share of acknowledgements, mean presence of the smallest, and both rates."""
+    """Rate of the downloads with their share of acknowledgements, mean passage of the smallest, and both rates."""
     seconds = run.counters["end_ns"] * 1e-9
     down = run.records.filter(pl.col("direction") == "down")
     rates = down.height / seconds, (run.records.height - down.height) / seconds
     smallest = down.filter((pl.col("size_packets") == SMALLEST_PACKETS) & completed_tcp())
-    return rate_with_uploads(*rates), number(smallest["presence_s"].mean()), *rates
+    return rate_with_uploads(*rates), number(smallest[PASSAGE].mean()), *rates
 
 
-def beside_models(run: RunResult) -> Measures:
+def beside_models(run: RunResult, *, window: int, reading: str) -> Measures:
     """Time at the access point against M/G/1 PS and LASACK, without uploads LAS (Fig. 16 to 18, 21, 22).
 
     Parameters
     ----------
     run : RunResult
-        With downloads.
+        With downloads, traced.
+    window, reading
+        As of `downloads`.
 
     Returns
     -------
     dict of float
-        ``capacity_mbps``, estimated in this run, which means something under LAS and LASACK; ``half_presence_s`` and so
+        As of `capacities`, which means something under LAS and LASACK; ``half_passage_s`` and so
         on, measured, and ``half_las``, the model over it with the capacity of the run, left out where the flows cut off
         at that size are too many; for PS ``half_bits``, the mean size, and ``offered_bps`` of the downloads. Of the
         points of the figure, one for each size, ``las_raw_5``, ``las_raw_50`` and ``las_raw_95``, quantiles of the
@@ -183,16 +218,18 @@ def beside_models(run: RunResult) -> Measures:
         that the model starves, and with some ``starved_done`` and ``served_done``, who of these and of the others
         completed.
     """
+    times = passage.times(run, window)
+    found = capacities(run, times, reading)
+    run = _timed(run, times, reading)
     capacity, queue, uploads = fitted(run)
     own = with_model(run, capacity, queue, uploads)
-    offered = queue.rho * capacity
-    found: Measures = {"capacity_mbps": capacity / 1e6, "offered_bps": offered}
+    found["offered_bps"] = queue.rho * capacity
     for name in QUANTILES:
         done = _part(own, name).filter(completed_tcp())
         if not done.height:
             continue
-        measured, model = number(done["presence_s"].mean()), number(done["model_s"].mean())
-        found[f"{name}_presence_s"] = measured
+        measured, model = number(done[PASSAGE].mean()), number(done["model_s"].mean())
+        found[f"{name}_passage_s"] = measured
         if np.isfinite(model):
             found[f"{name}_las"] = model / measured
         found[f"{name}_bits"] = number(done["size_packets"].mean()) * PACKET_BITS
@@ -200,7 +237,7 @@ def beside_models(run: RunResult) -> Measures:
 
 
 def fitted(run: RunResult) -> tuple[float, MG1, float]:
-    """Capacity by Eq. 10, bit/s, the queue of the downloads at that capacity, in seconds, and uploads per download."""
+    """Of a run that is `timed`: capacity by Eq. 10, bit/s, the queue of its downloads, in s, uploads per download."""
     rate, smallest_s, down_rate, up_rate = _seen(run)
     capacity = capacity_bps(rate, SMALLEST_PACKETS * PACKET_BYTES, smallest_s)
     packets = run.records.filter(pl.col("direction") == "down")["size_packets"].to_numpy()
@@ -219,7 +256,7 @@ def with_model(run: RunResult, capacity: float, queue: MG1, uploads: float) -> p
 
 def points(own: pl.DataFrame) -> pl.DataFrame:
     """Means of the completed downloads by size, raw and filtered, beside the model: the points of a figure."""
-    done = own.filter(completed_tcp()).with_columns(response_time_s="presence_s")
+    done = own.filter(completed_tcp()).with_columns(response_time_s=PASSAGE)
     return by_size(done, WINDOW)
 
 

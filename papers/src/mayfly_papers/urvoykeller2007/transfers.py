@@ -5,7 +5,8 @@ runs: *accurate*, within 25 %; *marginally affected*, by less than a factor
 of 2; *equivalent rates*, within 5 %. Endless flows are in :mod:`mayfly_papers.urvoykeller2007.endless`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from mayfly.models.wlan.times import CellTimes
 from mayfly.scenario.airtimes import airtimes
 from mayfly_papers.chen2012.wlan.measures import MSS_BYTES
 from mayfly_papers.declare import data
-from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row, Runs, Values
+from mayfly_papers.declare.declaration import Claim, Experiment, Measures, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import (
     Quantity,
     at_least,
@@ -32,7 +33,8 @@ from mayfly_papers.declare.rows import (
     ratio,
     within,
 )
-from mayfly_papers.urvoykeller2007 import measures
+from mayfly_papers.declare.unknowns import Setting
+from mayfly_papers.urvoykeller2007 import measures, passage
 
 DIFFERENCES = data.reasons(__package__)
 
@@ -59,31 +61,71 @@ MIX_CAPACITY = PRINTED["mix_capacity"]
 
 
 def rounded_down(flows: pl.DataFrame, replication: int) -> pl.DataFrame:
-    """Sizes are rounded down to whole packets in place of up."""
-    return flows.with_columns(size_bytes=pl.col("size_bytes") - MSS_BYTES)
+    """Sizes are rounded down to whole packets in place of up; downloads are traced."""
+    return _traced(flows.with_columns(size_bytes=pl.col("size_bytes") - MSS_BYTES))
+
+
+def smallest_traced(flows: pl.DataFrame, replication: int) -> pl.DataFrame:
+    """Sizes are rounded down to whole packets in place of up; the smallest flows are traced."""
+    return _traced(rounded_down(flows, replication), measures.SMALLEST_PACKETS)
 
 
 def above_three(flows: pl.DataFrame, replication: int) -> pl.DataFrame:
-    """Sizes are rounded down to whole packets in place of up, and 3 MSS larger."""
-    return flows.with_columns(size_bytes=pl.col("size_bytes") + 2 * MSS_BYTES)
+    """Sizes are rounded down to whole packets in place of up, and 3 MSS larger; the smallest flows are traced."""
+    return _traced(flows.with_columns(size_bytes=pl.col("size_bytes") + 2 * MSS_BYTES), measures.SMALLEST_PACKETS)
 
 
-SHORT = {"network.wlan.short_preamble": True, "network.wlan.ack_rate": "11mbit"}
-"""A cell with more capacity: settings that the report does not give."""
+def _traced(flows: pl.DataFrame, most_packets: int | None = None) -> pl.DataFrame:
+    chosen = pl.col("direction") == "down"
+    if most_packets is not None:
+        chosen &= pl.col("size_bytes") <= most_packets * MSS_BYTES
+    return flows.with_columns(group=pl.when(chosen).then(pl.lit(passage.TRACED)))
 
-SHORT_TEXT = "; short preambles, acknowledgements of the MAC at 11 Mb/s"
+
+FIRST: Setting = {"preamble": "long", "acks": 2, "window": 3, "time": "present", "forgotten": 30}
+"""What was taken until 2026-11, but for the close, which the text tells."""
+
+SETTING: Setting = {"preamble": "short", "acks": 11, "window": 3, "time": "groups", "forgotten": 30}
+"""What the page runs; `unknowns.py` says what each name means."""
+
+TOLD = {"tcp.fin_on_data": True, "tcp.handshake_ack": False}
+"""6.1.1: a sender of three packets emits a SYN, these, of which the last has the FIN, and one acknowledgement."""
+
+
+def cell_of(setting: Setting) -> dict[str, Any]:
+    """Fields of the scenario."""
+    return TOLD | {
+        "network.wlan.short_preamble": setting["preamble"] == "short",
+        "network.wlan.ack_rate": f"{setting['acks']}mbit",
+        "tcp.initial_window": int(setting["window"]),
+    }
+
+
+def forgetting(discipline: str, setting: Setting) -> str:
+    """The label with the time after which an idle flow counts as new."""
+    told = {} if discipline == "fifo" or setting["forgotten"] == 30 else {"timeout": setting["forgotten"]}
+    return discipline + (f"({','.join(f'{name}={value}' for name, value in told.items())})" if told else "")
+
+
+@cache
+def _mean_packets(law: str) -> float:
+    """Before rounding."""
+    sizes = LAWS[law]
+    return law_of(sizes["law"], {name: value for name, value in sizes.items() if name != "law"}).mean_packets()
 
 
 def downloads_at(
     law: str,
     load_mbps: float,
     disciplines: tuple[str, ...],
-    measure,
+    measure: Callable[..., Measures],
     up_share: float = 0.0,
-    more: Mapping | None = None,
+    setting: Setting = SETTING,
+    variant: str = "",
 ) -> Experiment:
+    """Transfers of a law of sizes, of which the downloads are traced."""
     sizes = LAWS[law]
-    mean = law_of(sizes["law"], {name: value for name, value in sizes.items() if name != "law"}).mean_packets()
+    mean = _mean_packets(law)
     shift = 2 if law.startswith("ln") else -1
     given = {
         "workload.sizes": sizes,
@@ -92,29 +134,47 @@ def downloads_at(
         "workload.exact_load": True,
         "workload.up_share": up_share,
         "sample_interval": 0,
+        "trace": passage.TRACED,
+        "trace_limit": TRACE_LIMIT,
     }
-    prepare = above_three if shift == 2 else rounded_down
-    identity = f"{'mix-' if up_share else ''}{law}-{load_mbps}{'-short' if more else ''}"
-    return Experiment(identity, given | dict(more or {}), disciplines, REPLICATIONS, measure, "wlan-b", prepare)
+    alone = measure is measures.capacity_only
+    prepare = above_three if shift == 2 else smallest_traced if alone else rounded_down
+    identity = f"{'mix-' if up_share else ''}{law}-{load_mbps}{variant}"
+    labels = tuple(forgetting(discipline, setting) for discipline in disciplines)
+    own = partial(measure, window=int(setting["window"]), reading=str(setting["time"]))
+    return Experiment(identity, given | cell_of(setting), labels, REPLICATIONS, own, "wlan-b", prepare)
 
 
-EXPERIMENTS = (
-    *(downloads_at("bp-9.67", load, ("fifo", "las"), measures.downloads) for load in LOADS),
-    *(downloads_at(law, load, ("las",), measures.capacity_only) for law in tuple(LAWS)[1:] for load in LOADS),
-    *(
-        downloads_at("bp-6.67", load, ("fifo", "lasack"), measures.mixed, 1 / 3, more)
-        for more in (None, SHORT)
-        for load in (2, 3, 5)
-    ),
-)
+TRACE_LIMIT = 20_000_000
+"""Packets: more than any run sends."""
+
+
+def experiments(setting: Setting, variant: str = "", laws: Iterable[str] = tuple(LAWS)[1:]) -> tuple[Experiment, ...]:
+    """Downloads of the first law under FIFO and LAS, of the other laws under LAS, and the mix."""
+    more: dict[str, Any] = {"setting": setting, "variant": variant}
+    return (
+        *(downloads_at("bp-9.67", load, ("fifo", "las"), measures.downloads, **more) for load in LOADS),
+        *(downloads_at(law, load, ("las",), measures.capacity_only, **more) for law in laws for load in LOADS),
+        *(downloads_at("bp-6.67", load, ("fifo", "lasack"), measures.mixed, 1 / 3, **more) for load in (2, 3, 5)),
+    )
+
+
+OTHER = "-long"
+"""Ending of what is run with the other preamble: a reading that lost."""
+
+EXPERIMENTS = experiments(SETTING) + experiments({**SETTING, "preamble": "long"}, OTHER, ())
+
+
+def _told(variant: str) -> str:
+    return "; long preambles" if variant else ""
 
 
 def _claim(name: str, source: str, says: str, rows: list, settings: str, note: str = "") -> Claim:
     return Claim(name, f"Urvoy-Keller 2007, {source}", says, settings, tuple(rows), DIFFERENCES.get(name), note)
 
 
-def _of(discipline: str, measure: str, load: float) -> Quantity:
-    return quantity(f"bp-9.67-{load}", discipline, measure)
+def _of(discipline: str, measure: str, load: float, variant: str = "") -> Quantity:
+    return quantity(f"bp-9.67-{load}{variant}", discipline, measure)
 
 
 _DOWN = "`wlan-b`, downloads, bounded Pareto of mean 9.67 MSS, 50 kB, 1000 s"
@@ -271,37 +331,42 @@ def layers() -> Claim:
     return _claim("layers", "6.1.1, Fig. 15", says, rows, _DOWN)
 
 
-def ps_over(name: str, load: float) -> Quantity:
+def ps_over(name: str, load: float, variant: str = "") -> Quantity:
     """What M/G/1 PS gives the mean size over what FIFO takes; it is linear (Urvoy-Keller 2007, Eq. 3)."""
 
     def of_runs(runs: Runs) -> Values:
-        bits, presence = (_of("fifo", f"{name}_{what}", load)(runs) for what in ("bits", "presence_s"))
-        return ps_seconds_per_bit(runs, load) * bits / presence
+        bits, passage_s = (_of("fifo", f"{name}_{what}", load, variant)(runs) for what in ("bits", "passage_s"))
+        return ps_seconds_per_bit(runs, load, variant) * bits / passage_s
 
     return of_runs
 
 
-def ps_seconds_per_bit(runs: Runs, load: float) -> Values:
+def ps_seconds_per_bit(runs: Runs, load: float, variant: str = "") -> Values:
     """Slope of the response time of PS, s/bit, at the capacity of the run of LAS; overload counts as 99.9 % load."""
-    capacity = _of("las", "capacity_mbps", load)(runs) * 1e6
-    rho = np.minimum(_of("fifo", "offered_bps", load)(runs) / capacity, 0.999)
+    capacity = _of("las", "capacity_mbps", load, variant)(runs) * 1e6
+    rho = np.minimum(_of("fifo", "offered_bps", load, variant)(runs) / capacity, 0.999)
     one_bit = deterministic(1.0)
     return np.array([float(POLICIES["ps"].response(MG1(one_bit, one), 1.0)) for one in rho]) / capacity
 
 
-def queue_models() -> Claim:
+def queue_models(variant: str = "") -> Claim:
     """M/G/1 against the access point."""
     parts = {"half": "up to the median", "ninety": "80 to 95 % quantile"}
     rows = [
-        within(f"LAS model over measured, {text}, {load} Mb/s", _of("las", f"{name}_las", load), 1.25)
+        within(f"LAS model over measured, {text}, {load} Mb/s", _of("las", f"{name}_las", load, variant), 1.25)
         for load in (1, 2, 3)
         for name, text in parts.items()
     ]
-    rows += [at_most(f"PS model over measured, {text}, 1 Mb/s", ps_over(name, 1), 1) for name, text in parts.items()]
-    rows += [at_least(f"PS model over measured, {text}, 3 Mb/s", ps_over(name, 3), 1) for name, text in parts.items()]
+    rows += [
+        at_most(f"PS model over measured, {text}, 1 Mb/s", ps_over(name, 1, variant), 1) for name, text in parts.items()
+    ]
+    rows += [
+        at_least(f"PS model over measured, {text}, 3 Mb/s", ps_over(name, 3, variant), 1)
+        for name, text in parts.items()
+    ]
     says = "M/G/1/LAS is accurate at all loads; M/G/1/PS takes FIFO for faster at low loads, for slower near 1"
     note = "The capacity is that of Eq. 10 in the run of LAS on the same flows."
-    return _claim("queue-models", "6.1, Fig. 16 to 18", says, rows, _DOWN, note)
+    return _claim(f"queue-models{variant}", "6.1, Fig. 16 to 18", says, rows, _DOWN + _told(variant), note)
 
 
 def cycles() -> Claim:
@@ -325,17 +390,19 @@ def cycles() -> Claim:
     return _claim("cycles", "5.2, 6.1.1, 7.1, Fig. 10, Eq. 2 and 11", says, rows, "`mayfly model wlan`, 802.11b", note)
 
 
-def table_1() -> Claim:
+def table_1(variant: str = "", laws: Iterable[str] = tuple(TABLE_1)) -> Claim:
     """Capacities."""
     rows = [
-        printed_beside(f"{law}, {load} Mb/s", quantity(f"{law}-{load}", "las", "capacity_mbps"), Printed(value), "Mb/s")
+        printed_beside(
+            f"{law}, {load} Mb/s", quantity(f"{law}-{load}{variant}", "las", "capacity_mbps"), Printed(value), "Mb/s"
+        )
         for law, values in TABLE_1.items()
+        if law in laws
         for load, value in zip(LOADS, values, strict=True)
     ]
-    settings = "`wlan-b`, downloads of three laws and two means, LAS, 50 kB, 1000 s"
-    return _claim(
-        "table-1", "6.1.1, Table 1", "estimated capacity at the IP level", rows, settings, "Laws by mean in MSS."
-    )
+    settings = f"`wlan-b`, downloads of three laws and two means, LAS, 50 kB, 1000 s{_told(variant)}"
+    says = "estimated capacity at the IP level"
+    return _claim(f"table-1{variant}", "6.1.1, Table 1", says, rows, settings, "Laws by mean in MSS.")
 
 
 def table_1_shape() -> Claim:
@@ -413,7 +480,7 @@ def mix_responses(variant: str = "") -> Claim:
         "LASACK keeps response times low for most flows both ways; FIFO favours uploads, LASACK downloads slightly; "
         "short flows take almost 10 times as long under FIFO from 2 to 5 Mb/s, and as long as before under LASACK"
     )
-    settings = _MIX + (SHORT_TEXT if variant else "")
+    settings = _MIX + _told(variant)
     return _claim(f"mix-responses{variant}", "7, Fig. 19, 20", says, rows, settings)
 
 
@@ -431,7 +498,7 @@ def mix_capacity(variant: str = "") -> Claim:
         for name, text in (("half", "up to the median"), ("ninety", "80 to 95 % quantile"))
     ]
     says = "the capacity is 2.65 Mb/s at 3 and 5 Mb/s, and M/G/1/LASACK captures the time at the access point"
-    settings = _MIX + (SHORT_TEXT if variant else "")
+    settings = _MIX + _told(variant)
     return _claim(f"mix-capacity{variant}", "7.1, Fig. 21, 22", says, rows, settings)
 
 
@@ -454,7 +521,7 @@ def mix_overload(variant: str = "") -> Claim:
         ),
     ]
     says = "at 5 Mb/s M/G/1/LASACK gives no result for the last quantiles of size: the largest wait without end"
-    settings = _MIX + (SHORT_TEXT if variant else "")
+    settings = _MIX + _told(variant)
     return _claim(f"mix-overload{variant}", "7.1, Fig. 22", says, rows, settings)
 
 
@@ -471,10 +538,12 @@ CLAIMS = (
     table_1(),
     table_1_shape(),
     mix_responses(),
-    mix_responses("-short"),
     mix_capacity(),
-    mix_capacity("-short"),
     mix_overload(),
-    mix_overload("-short"),
+    queue_models(OTHER),
+    table_1(OTHER, ("bp-9.67",)),
+    mix_responses(OTHER),
+    mix_capacity(OTHER),
+    mix_overload(OTHER),
 )
 """Claims of 6 and 7."""

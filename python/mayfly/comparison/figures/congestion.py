@@ -22,7 +22,10 @@ def loss_figure(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Fi
     if "drops" not in records.columns or not records["drops"].sum():
         return None
     # A flow without end has no size to be drawn at.
-    sized = records.filter(pl.col("size_packets") < ENDLESS_BYTES / 65_535)
+    names = [
+        name for name in ("discipline", "protocol", "size_packets", "drops", "packets_sent") if name in records.columns
+    ]
+    sized = records.select(names).filter(pl.col("size_packets") < ENDLESS_BYTES / 65_535)
     data = []
     for (label,), part in loss_by_size(sized, BINS_PER_DECADE).partition_by("discipline", as_dict=True).items():
         if label not in styles:

@@ -13,4 +13,6 @@ The thesis ran QualNet, whose transport parameters it does not list; ours is the
 6298 with a minimum timeout of 1 s, initial window 3, delayed acknowledgements of 200 ms, receiver window 43).
 Its loads are shown twice, as printed and as inferred: the flow table of LAS holds the arrivals of 32.5 s (idle
 time 30 s plus half the visit of 5 s), so its means in Table 4.1, 392.5 and 704.0, tell 12.1 and 21.7 transfers
-per second: with a mean of 40 packets of 1500 bytes 5.8 and 10.4 Mb/s, where 8 and 15 are printed."""
+per second: with a mean of 40 packets of 1500 bytes 5.8 and 10.4 Mb/s, where 8 and 15 are printed. No seed turns one
+into the other. X-Protect samples a packet with a chance of 3 %, which Table 4.1 tells, and LARS has a half-life of 1 s,
+which nothing does: [what the thesis must have run](chen-2012-settings.md)."""

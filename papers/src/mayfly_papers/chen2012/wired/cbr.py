@@ -1,15 +1,15 @@
 """Chen 2012, 4.6.4: one CBR flow beside the wired TCP workload; figures without printed numbers."""
 
 from mayfly_papers.chen2012.wired import measures as wired_measures
+from mayfly_papers.chen2012.wired.transfers import NAMES, label, of
 from mayfly_papers.declare import data
 from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row
-from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, greater_by, quantity
+from mayfly_papers.declare.rows import Quantity, at_least, at_most, below, greater_by
 
 DIFFERENCES = data.reasons(__package__)
 
 PRINTED = data.printed(__package__)
 
-NAMES = {"fifo": "FIFO", "las": "LAS", "run2c": "Run2C", "efd": "EFD", "lars": "LARS", "scfq": "SCFQ"}
 REPLICATIONS = 10
 MORE_REPLICATIONS = {"cbr-64k-12": 30, "cbr-500k-8": 30, "cbr-64k-8.5": 30, "cbr-500k-8.5": 30}
 """Of the experiments in which ten leave a row undecided."""
@@ -41,7 +41,7 @@ EXPERIMENTS = tuple(
             "workload.cbr": [{"rate": rate_bps, "packet": PACKET_BYTES, "start": "10s", "group": "cbr"}],
             "trace": ["cbr"],
         },
-        disciplines=tuple(NAMES),
+        disciplines=tuple(map(label, NAMES)),
         replications=MORE_REPLICATIONS.get(_id(rate_bps, load), REPLICATIONS),
         measure=wired_measures.cbr,
     )
@@ -60,7 +60,7 @@ def _claim(name: str, reading: str, source: str, says: str, rows: tuple[Row, ...
 
 def _of(reading: str, rate_bps: int, load: str, discipline: str, measure: str) -> Quantity:
     load_mbps = READINGS[reading][NAMED_LOADS.index(load)]
-    return quantity(_id(rate_bps, load_mbps), discipline, measure)
+    return of(_id(rate_bps, load_mbps), discipline, measure)
 
 
 def las_discards(reading: str) -> Claim:

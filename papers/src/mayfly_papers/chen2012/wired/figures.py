@@ -25,7 +25,6 @@ from mayfly_papers.declare.figure_parts import (
     runs_or_own,
     share_up_to,
 )
-from mayfly_papers.declare.rows import quantity
 
 REGIMES = {"underload": U8, "overload": O104}
 """Underload as printed, overload at the load that the tables of the thesis fit."""
@@ -59,7 +58,7 @@ def transfers(runs: Runs | None = None, most_s: float | None = None) -> list[Fig
     first = FirstRuns(chen2012.EXPERIMENTS, runs, most_s)
     found: list[Figure] = []
     for name, regime in REGIMES.items():
-        labels = {label: NAMES[label] for label in chen2012.DISCIPLINES}
+        labels = {chen2012.label(own): NAMES[own] for own in chen2012.DISCIPLINES}
         found += _queue(first, name, regime.id)
         if name == "underload":
             found += [_fragments(first, regime.id), *_volumes(first, regime.id), *_progress(first, regime.id)]
@@ -150,7 +149,7 @@ def _volumes(first: FirstRuns, experiment: str) -> list[Figure]:
 def _tables(first: FirstRuns, name: str, experiment: str) -> Figure:
     curves = [
         share_up_to(text, f"flow table of {text}", first(experiment, label).samples["flow_table"].to_numpy())
-        for label, text in (("las", "LAS"), ("xprotect", "X-Protect"), ("efd", "EFD"))
+        for label, text in (("las", "LAS"), (chen2012.label("xprotect"), "X-Protect"), ("efd", "EFD"))
     ]
     says = "The thesis: X-Protect roughly halves the table of LAS, EFD keeps it to a few tens of entries at most."
     caption = f"{says} {_LOADS}"
@@ -180,7 +179,7 @@ def _progress(first: FirstRuns, experiment: str) -> list[Figure]:
         "progress; LARS and EFD are smooth, Run2C to a lesser extent."
     )
     for part, label in zip("abcd", ("las", "lars", "efd", "run2c"), strict=True):
-        run = first(experiment, label)
+        run = first(experiment, chen2012.label(label))
         starts = dict(run.records.select("flow_id", "start_s").iter_rows())
         curves = []
         for rank, flow in enumerate(largest_flows(run.records), start=1):
@@ -204,8 +203,8 @@ def losses(runs: Runs | None = None, most_s: float | None = None) -> list[Figure
     )
     experiments = [f"cbr-{rate // 1000}k-{load:g}" for rate in (AUDIO_BPS, VIDEO_BPS) for load in reading]
     curves = [
-        measured(runs, name, f"loss under {name}", range(len(places)), [quantity(e, d, "loss") for e in experiments])
-        for d, name in chen2012_cbr.NAMES.items()
+        measured(runs, name, f"loss under {name}", range(len(places)), [chen2012.of(e, d, "loss") for e in experiments])
+        for d, name in NAMES.items()
     ]
     caption = (
         "The thesis: LAS discards much of a flow of 64 kb/s even at a low load; FIFO, SCFQ and Run2C lose a few per "
@@ -229,8 +228,8 @@ def departures(runs: Runs | None = None, most_s: float | None = None) -> list[Fi
     )
     for load in (4, 12):
         curves = []
-        for label, name in chen2012_cbr.NAMES.items():
-            table = inter_departure_cdf(first(f"cbr-64k-{load}", label).packets)
+        for label, name in NAMES.items():
+            table = inter_departure_cdf(first(f"cbr-64k-{load}", chen2012.label(label)).packets)
             kept = table.filter(pl.col("gap_s") > 0)
             curves.append(Curve(name, f"times between departures under {name}", kept["gap_s"], kept["share"]))
         more: dict[str, Any] = {"part": f"{load}", "logarithms": "x"}

@@ -22,13 +22,43 @@ from mayfly_papers.declare.rows import (
     quantity,
     ratio,
 )
+from mayfly_papers.declare.unknowns import Setting
 
 DIFFERENCES = data.reasons(__package__)
 
 PRINTED = data.printed(__package__)
 
+GUESS: Setting = {"load": "5.8, 10.4", "sampling": 0.01, "half-life": "1s", "timer": "1s"}
+"""What was taken until 2026-11: "say 1 %" for X-Protect, and a half-life of ours."""
+
+SETTING: Setting = {"load": "5.8, 10.4", "sampling": 0.03, "half-life": "1s", "timer": "1s"}
+"""What the page runs: of what ``mayfly reproduce calibrate chen-2012-wired`` chose what it tells from the others
+(docs/papers/chen-2012-settings.md); `unknowns.py` says what each name means."""
+
+
+def memory(setting: Setting) -> dict[str, str]:
+    """Disciplines that a setting tells what to remember, by name."""
+    return {
+        "lars": f"lars(half_life={setting['half-life']})",
+        "xprotect": f"xprotect(probability={setting['sampling']})",
+    }
+
+
+LABELS = memory(SETTING)
+
 DISCIPLINES = ("fifo", "las", "run2c", "efd", "lars")
 NAMES = {"fifo": "FIFO", "las": "LAS", "run2c": "Run2C", "efd": "EFD", "lars": "LARS", "scfq": "SCFQ"}
+
+
+def label(name: str) -> str:
+    """A discipline as the page runs it."""
+    return LABELS.get(name, name)
+
+
+def of(experiment: str, name: str, measure: str) -> Quantity:
+    """A measure under a discipline, by its name."""
+    return quantity(experiment, label(name), measure)
+
 
 BUFFER_PACKETS = 300
 
@@ -75,7 +105,7 @@ EXPERIMENTS = tuple(
     Experiment(
         id=regime.id,
         overrides={"workload.load": regime.load_bps, "sample_interval": 0.1},
-        disciplines=(*DISCIPLINES, "xprotect"),
+        disciplines=tuple(map(label, (*DISCIPLINES, "xprotect"))),
         replications=regime.replications,
         measure=wired_measures.transfers,
     )
@@ -98,7 +128,7 @@ def _claim(name: str, regime: Regime, source: str, says: str, rows: tuple[Row, .
 def table_4_1(regime: Regime) -> Claim:
     """Mean flow table of LAS, X-Protect and EFD."""
     printed = TABLE_4_1[regime.regime]
-    las, xprotect, efd = (quantity(regime.id, discipline, "table_mean") for discipline in printed)
+    las, xprotect, efd = (of(regime.id, discipline, "table_mean") for discipline in printed)
     factors = {name: Printed(printed["las"].value / printed[name].value) for name in ("xprotect", "efd")}
     return _claim(
         "table-4.1",
@@ -118,9 +148,7 @@ def table_4_1(regime: Regime) -> Claim:
 
 def table_bounded(regime: Regime) -> Claim:
     """Flow table of EFD below the queue and small."""
-    above, largest, mean = (
-        quantity(regime.id, "efd", name) for name in ("table_above_queue", "table_max", "table_mean")
-    )
+    above, largest, mean = (of(regime.id, "efd", name) for name in ("table_above_queue", "table_max", "table_mean"))
     return _claim(
         "figure-4.2",
         regime,
@@ -129,7 +157,7 @@ def table_bounded(regime: Regime) -> Claim:
         (
             at_most("largest table against the buffer", largest, BUFFER_PACKETS + 1, "entries"),
             at_most("samples with more entries than packets", above, 1, direction="none"),
-            below("mean table", mean, quantity(regime.id, "efd", "queue_mean"), "entries", "below the mean queue"),
+            below("mean table", mean, of(regime.id, "efd", "queue_mean"), "entries", "below the mean queue"),
             at_most("largest table", largest, 100, "entries", "a few tens: below 100"),
         ),
         "Sampled every 0.1 s.",
@@ -141,8 +169,8 @@ def table_grows(under: Regime, over: Regime) -> Claim:
     rows = tuple(
         below(
             f"{what} of EFD in underload",
-            quantity(under.id, "efd", name),
-            quantity(over.id, "efd", name),
+            of(under.id, "efd", name),
+            of(over.id, "efd", name),
             unit,
             "below overload",
         )
@@ -155,7 +183,7 @@ def table_grows(under: Regime, over: Regime) -> Claim:
 
 def low_queue(regime: Regime) -> Claim:
     """The low priority queue holds most of what waits."""
-    share = quantity(regime.id, "efd", "low_share_waiting")
+    share = of(regime.id, "efd", "low_share_waiting")
     rows = (at_least("share of waiting packets that are low, EFD", share, 0.5),)
     return _claim(
         "figure-4.3", regime, "4.5.2, Fig. 4.3", "the low priority queue carries the bulk of the traffic", rows
@@ -165,14 +193,14 @@ def low_queue(regime: Regime) -> Claim:
 def fragmentation(regime: Regime) -> Claim:
     """Fragments per connection tend to a limit."""
     pieces, packets = (
-        ratio(quantity(regime.id, "efd", f"thousands_{name}"), quantity(regime.id, "efd", f"hundreds_{name}"))
+        ratio(of(regime.id, "efd", f"thousands_{name}"), of(regime.id, "efd", f"hundreds_{name}"))
         for name in ("fragments", "packets")
     )
 
     def root_of_size(runs: Runs) -> Values:
         return np.sqrt(packets(runs))
 
-    each = ratio(quantity(regime.id, "efd", "thousands_packets"), quantity(regime.id, "efd", "thousands_fragments"))
+    each = ratio(of(regime.id, "efd", "thousands_packets"), of(regime.id, "efd", "thousands_fragments"))
     return _claim(
         "figure-4.4",
         regime,
@@ -195,8 +223,8 @@ def fragmentation(regime: Regime) -> Claim:
 
 def high_queue_load(regime: Regime) -> Claim:
     """EFD loads its high queue more than Run2C, and large flows are in the low one."""
-    high = quantity(regime.id, "efd", "high_share")
-    high_volume, low_volume = (quantity(regime.id, "efd", f"{name}_volume") for name in ("high", "low"))
+    high = of(regime.id, "efd", "high_share")
+    high_volume, low_volume = (of(regime.id, "efd", f"{name}_volume") for name in ("high", "low"))
     return _claim(
         "figure-4.5",
         regime,
@@ -206,7 +234,7 @@ def high_queue_load(regime: Regime) -> Claim:
             greater_by(
                 "share of packets sent high, EFD",
                 high,
-                quantity(regime.id, "run2c", "high_share"),
+                of(regime.id, "run2c", "high_share"),
                 direction="above Run2C",
             ),
             below(
@@ -224,7 +252,7 @@ def high_queue_load(regime: Regime) -> Claim:
 def aggregate(regime: Regime) -> Claim:
     """Connections and utilisation are alike."""
     rows = tuple(
-        alike(what, tuple(quantity(regime.id, discipline, name) for discipline in DISCIPLINES), unit)
+        alike(what, tuple(of(regime.id, discipline, name) for discipline in DISCIPLINES), unit)
         for what, name, unit in (
             ("complete connections", "completed", "flows"),
             ("incomplete connections", "unfinished", "flows"),
@@ -237,7 +265,7 @@ def aggregate(regime: Regime) -> Claim:
 
 def incomplete(regime: Regime) -> Claim:
     """FIFO leaves small transfers incomplete, the others long ones."""
-    small = {discipline: quantity(regime.id, discipline, "unfinished_small") for discipline in DISCIPLINES}
+    small = {discipline: of(regime.id, discipline, "unfinished_small") for discipline in DISCIPLINES}
     rows = tuple(
         greater_by(
             f"incomplete transfers up to 20 MSS, FIFO against {NAMES[other]}",
@@ -256,9 +284,9 @@ def incomplete(regime: Regime) -> Claim:
 
 def short_flows(regime: Regime) -> Claim:
     """Size-based disciplines improve short flows."""
-    fifo = quantity(regime.id, "fifo", "small_s")
+    fifo = of(regime.id, "fifo", "small_s")
     rows = tuple(
-        below(f"transfers up to 20 MSS, {NAMES[d]}", quantity(regime.id, d, "small_s"), fifo, "s", "below FIFO")
+        below(f"transfers up to 20 MSS, {NAMES[d]}", of(regime.id, d, "small_s"), fifo, "s", "below FIFO")
         for d in ("las", "efd", "run2c")
     )
     return _claim(
@@ -274,7 +302,7 @@ def transition(regime: Regime) -> Claim:
     """EFD changes more smoothly at th than Run2C."""
 
     def jump(discipline: str):
-        return ratio(quantity(regime.id, discipline, "above_th_s"), quantity(regime.id, discipline, "below_th_s"))
+        return ratio(of(regime.id, discipline, "above_th_s"), of(regime.id, discipline, "below_th_s"))
 
     rows = (below("21 to 40 MSS over 11 to 20 MSS, EFD", jump("efd"), jump("run2c"), direction="below Run2C"),)
     return _claim(
@@ -291,8 +319,8 @@ def las_best(regime: Regime) -> Claim:
     rows = tuple(
         below(
             f"{what}, LAS against {NAMES[d]}",
-            quantity(regime.id, "las", name),
-            quantity(regime.id, d, name),
+            of(regime.id, "las", name),
+            of(regime.id, d, name),
             "s",
             f"below {NAMES[d]}",
         )
@@ -306,9 +334,7 @@ def las_best(regime: Regime) -> Claim:
 def efd_and_run2c(regime: Regime) -> Claim:
     """EFD is similar to or slightly better than Run2C."""
     rows = tuple(
-        not_above(
-            f"{what}, EFD against Run2C", quantity(regime.id, "efd", name), quantity(regime.id, "run2c", name), "s"
-        )
+        not_above(f"{what}, EFD against Run2C", of(regime.id, "efd", name), of(regime.id, "run2c", name), "s")
         for what, name in (("short flows", "short_s"), ("21 to 300 MSS", "middling_s"), ("long flows", "long_s"))
     )
     return _claim("figure-4.9-efd", regime, "4.6.2, Fig. 4.9", "EFD performs as Run2C or slightly better", rows)
@@ -316,14 +342,14 @@ def efd_and_run2c(regime: Regime) -> Claim:
 
 def las_large(regime: Regime) -> Claim:
     """Large flows under LAS: as the others in underload, better in overload."""
-    of = {discipline: quantity(regime.id, discipline, "long_s") for discipline in DISCIPLINES}
+    long = {discipline: of(regime.id, discipline, "long_s") for discipline in DISCIPLINES}
     rows: tuple[Row, ...]
     if regime.regime == "underload":
-        rows = (alike("long flows", tuple(of.values()), "s"),)
+        rows = (alike("long flows", tuple(long.values()), "s"),)
     else:
         rows = tuple(
-            below(f"long flows, LAS against {NAMES[d]}", of["las"], of[d], "s", f"below {NAMES[d]}")
-            for d in of
+            below(f"long flows, LAS against {NAMES[d]}", long["las"], long[d], "s", f"below {NAMES[d]}")
+            for d in long
             if d != "las"
         )
     says = "for large flows LAS is equivalent to the others in underload and significantly better in overload"
@@ -333,7 +359,7 @@ def las_large(regime: Regime) -> Claim:
 def lars(regime: Regime) -> Claim:
     """LARS is near LAS in underload, near FIFO in overload."""
     printed = TABLE_4_2[regime.regime]["short"]
-    own, las, fifo = (quantity(regime.id, discipline, "short_s") for discipline in ("lars", "las", "fifo"))
+    own, las, fifo = (of(regime.id, discipline, "short_s") for discipline in ("lars", "las", "fifo"))
     beside = ("las", las, fifo) if regime.regime == "underload" else ("fifo", fifo, las)
     sought, near, far = beside
 
@@ -354,10 +380,10 @@ def table_4_2_means(regime: Regime, size: str) -> Claim:
         return lambda runs: np.log(greater(runs) / lesser(runs))
 
     printed = TABLE_4_2[regime.regime][size]
-    fifo = quantity(regime.id, "fifo", f"{size}_s")
+    fifo = of(regime.id, "fifo", f"{size}_s")
     rows = [printed_beside("FIFO", fifo, printed["fifo"], "s")]
     for discipline in DISCIPLINES[1:]:
-        own = quantity(regime.id, discipline, f"{size}_s")
+        own = of(regime.id, discipline, f"{size}_s")
         faster = printed[discipline].value < printed["fifo"].value
         lesser, greater = (own, fifo) if faster else (fifo, own)
         rows.append(
@@ -376,7 +402,7 @@ def table_4_2_means(regime: Regime, size: str) -> Claim:
 def table_4_2_sizes(regime: Regime) -> Claim:
     """Mean sizes of the two classes."""
     rows = tuple(
-        printed_beside(f"{size} flows, FIFO", quantity(regime.id, "fifo", f"{size}_packets"), Printed(value), "MSS")
+        printed_beside(f"{size} flows, FIFO", of(regime.id, "fifo", f"{size}_packets"), Printed(value), "MSS")
         for size, value in MEAN_SIZES[regime.regime].items()
     )
     return _claim("table-4.2-sizes", regime, "4.6.2, Table 4.2", "mean sizes of short and long flows", rows)
@@ -385,11 +411,11 @@ def table_4_2_sizes(regime: Regime) -> Claim:
 def short_ratios(regime: Regime) -> Claim:
     """By what factor short flows are faster than under FIFO."""
     printed = TABLE_4_2[regime.regime]["short"]
-    fifo = quantity(regime.id, "fifo", "short_s")
+    fifo = of(regime.id, "fifo", "short_s")
     rows = tuple(
         at_least(
             f"FIFO over {NAMES[d]}",
-            ratio(fifo, quantity(regime.id, d, "short_s")),
+            ratio(fifo, of(regime.id, d, "short_s")),
             1,
             printed=Printed(printed["fifo"].value / printed[d].value),
         )
@@ -403,11 +429,11 @@ def short_ratios(regime: Regime) -> Claim:
 def long_penalty(regime: Regime) -> Claim:
     """What long flows pay in underload."""
     printed = TABLE_4_2[regime.regime]["long"]
-    fifo = quantity(regime.id, "fifo", "long_s")
+    fifo = of(regime.id, "fifo", "long_s")
     rows = []
     for discipline in DISCIPLINES[1:]:
         value = printed[discipline].value / printed["fifo"].value
-        own = ratio(quantity(regime.id, discipline, "long_s"), fifo)
+        own = ratio(of(regime.id, discipline, "long_s"), fifo)
         rows.append(
             at_most(
                 f"{NAMES[discipline]} over FIFO", own, value, direction="no more than printed", printed=Printed(value)
@@ -419,7 +445,7 @@ def long_penalty(regime: Regime) -> Claim:
 
 def _still(regime: Regime, than: str, disciplines: tuple[str, ...]) -> list[Row]:
     """Rows that hold when others stand still for less time at once; it can be 0."""
-    longest = {d: quantity(regime.id, d, "longest_stall_s") for d in (than, *disciplines)}
+    longest = {d: of(regime.id, d, "longest_stall_s") for d in (than, *disciplines)}
     name, direction = "longest time without progress", f"below {NAMES[than]}"
     return [
         below(f"{name}, {NAMES[d]}", longest[d], longest[than], "s", direction, logarithms=False) for d in disciplines
@@ -429,7 +455,7 @@ def _still(regime: Regime, than: str, disciplines: tuple[str, ...]) -> list[Row]
 def lockouts(regime: Regime) -> Claim:
     """LAS locks out, the others do not."""
     others = ("lars", "efd", "run2c")
-    share = {d: quantity(regime.id, d, "stalled_share") for d in DISCIPLINES}
+    share = {d: of(regime.id, d, "stalled_share") for d in DISCIPLINES}
     name = "share of life in stalls above 1 s, LAS against"
     rows = _still(regime, "las", others)
     rows += [greater_by(f"{name} {NAMES[d]}", share["las"], share[d], "", f"above {NAMES[d]}") for d in others]

@@ -16,4 +16,5 @@ The thesis ran QualNet 4.5, which is not public, and lists few of its settings; 
 acknowledgements, minimum timeout 1 s. Its mixed workloads ran 5000 s once; for Tables A.1 to A.6 ours run 2000 s four
 times, else 1000 s three or four times, with the offered load made exact. Its figures come without their data: the text
 is the claim. What its words mean is fixed as numbers at the head of each module, before these runs, for 6 and 7 after
-trial runs with one seed. Run times are those of a machine shared with others."""
+trial runs with one seed. A search over rates and acknowledgements does not tell the cell of the thesis:
+[settings](chen-2012-settings.md). Run times are those of a machine shared with others."""

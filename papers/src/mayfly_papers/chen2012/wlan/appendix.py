@@ -6,6 +6,7 @@ that the draw of a heavy-tailed law does not blur it.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from mayfly_papers.chen2012.wlan.printed_tables import COLUMNS, TABLES
 from mayfly_papers.declare.data import reasons
 from mayfly_papers.declare.declaration import Claim, Experiment, Printed, Row, Runs, Values
 from mayfly_papers.declare.rows import Quantity, paired, printed_beside, quantity, ratio
+from mayfly_papers.declare.unknowns import Setting
 
 DIFFERENCES = reasons(__package__)
 
@@ -63,6 +65,15 @@ BETWEEN = {SYMMETRIC: (12, 14, 16, 18, 22, 24), ASYMMETRIC: (13, 15, 17, 24), LA
 
 EACH = {"tcp.delayed_ack": 0}
 """Receivers acknowledge each packet."""
+
+GUESS: Setting = {"rate": "54mbit", "ack-rate": "24mbit", "acks": "delayed"}
+"""As the text and the standard have it; `unknowns.py` says what each name means."""
+
+
+def cell_fields(setting: Setting) -> dict[str, Any]:
+    """Fields of the scenario for a setting."""
+    given = {"network.wlan.rate": setting["rate"], "network.wlan.ack_rate": setting["ack-rate"]}
+    return given | (EACH if setting["acks"] == "each" else {})
 
 
 def _experiment(

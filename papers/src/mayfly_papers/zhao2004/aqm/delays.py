@@ -20,15 +20,15 @@ from mayfly_papers.declare.rows import (
     ratio,
     within,
 )
-from mayfly_papers.zhao2004.aqm.rates import TABLE_X
+from mayfly_papers.zhao2004.aqm.rates import CLOSE, TABLE_X
 from mayfly_papers.zhao2004.aqm.scenarios import BUFFERS, LINKS, LOADS, MULTIPLES, NAMES, PHASES, QUEUES, name_of, of
 
 DIFFERENCES = data.reasons(__package__)
 
 PRINTED = data.printed(__package__)
 
-SIMILAR = 1.1
-"""Largest ratio of what the text calls close, similar, linear, or without impact: 10 %, as in II.C.5."""
+SIMILAR = CLOSE
+"""Largest ratio of what the text calls similar, linear, or without impact too."""
 COMPARABLE = 2.0
 """Ratio of standard deviations that divides "comparable" from "much smaller"."""
 TRIPLE = 3.0

@@ -11,12 +11,13 @@ from mayfly_papers.declare.figure import Curve, Drawn, Figure
 from mayfly_papers.zhao2004.estimator.measures import (
     FROM_S,
     PATH_S,
+    PUBLISHED,
+    TUNED,
     Known,
     equilibrium_rtt_s,
     round_trips,
     said,
     samples_of,
-    true_shares,
 )
 from mayfly_papers.zhao2004.estimator.scenarios import (
     BRANCHES,
@@ -32,12 +33,12 @@ from mayfly_papers.zhao2004.estimator.scenarios import (
 
 ABOUT = {
     "truth": "share of the arriving packets that does not respond, counted",
-    "basic": "published, Eq. 2.16, started at one half",
-    "p0": "published, with Eq. 2.17, started at one half",
-    "loss": "published, Eq. 2.19, started at one half",
-    "multihop": "published, Eq. 2.23, started at one half",
+    "basic": "published, Eq. 2.16, tuned",
+    "p0": "published, with Eq. 2.17, tuned",
+    "loss": "published, Eq. 2.19, tuned",
+    "multihop": "published, Eq. 2.23, tuned",
     "default": "default method of Mayfly",
-    "p0, true start": "p0 started at the true share",
+    "p0, untuned": "p0 with p as a share, started at one half",
     "default, true RTT": "default told the round-trip time of the flows",
     "R(t)": "round-trip time, queue and propagation, mean of each second",
     "R_0 of the model": "round-trip time at rest of the fluid model",
@@ -75,7 +76,7 @@ def figures_of(experiments: Sequence[Experiment]) -> Iterable[Figure]:
     for flows in (16, 22, 25):
         yield over_time(runs, "3", f"cbr-{flows}", f"{flows} CBR flows", ("basic", "default"))
     loads = [f"cbr-{flows}" for flows in CBR_LOADS]
-    yield errors(runs, "4", loads, CBR_LOADS, "CBR flows of 1 Mb/s", ("basic", "p0", "p0, true start", "default"))
+    yield errors(runs, "4", loads, CBR_LOADS, "CBR flows of 1 Mb/s", ("basic", "p0", "p0, untuned", "default"))
     for period in PERIODS:
         yield over_time(runs, "5", f"on-off-{period}", f"on and off {period} s each", ("p0", "default"))
     yield over_time(runs, "6", "short-flows", "short TCP flows beside long ones and CBR", ("p0", "default"))
@@ -145,10 +146,9 @@ def _estimates(run: RunResult, kind: str, known: Known):
     samples = samples_of(run)
     if kind == "default, true RTT":
         return said(samples, "default", Known(known.true_rtt))
-    if kind == "p0, true start":
-        found = said(samples, "default", known)
-        return said(samples, "p0", known, start_share=min(float(true_shares(found)[0]), 0.99))
-    return said(samples, kind, known)
+    if kind == "p0, untuned":
+        return said(samples, "p0", known)
+    return said(samples, kind, known, **(TUNED if kind in PUBLISHED else {}))
 
 
 def over_time(
