@@ -182,8 +182,7 @@ fn long_ones(of: &Taken<'_>) -> Vec<bool> {
 }
 
 fn class(of: &Taken<'_>, is_long: &[bool], long: bool) -> Class {
-    let rows =
-        || (0..of.list.len()).filter(|&row| is_long[row] == long && of.records[row].finish != Time::NEVER);
+    let rows = || (0..of.list.len()).filter(|&row| is_long[row] == long && of.records[row].finish != Time::NEVER);
     let times: Vec<f64> = rows().map(|row| of.response_s[row]).collect();
     let packets: i64 = rows().map(|row| (of.list.size_bytes[row] + of.mss - 1) / of.mss).sum();
     Class {
@@ -197,9 +196,8 @@ fn class(of: &Taken<'_>, is_long: &[bool], long: bool) -> Class {
 fn percentiles(of: &Taken<'_>) -> Option<Percentiles> {
     let latest_s = of.duration_s * (1.0 - LATE_SHARE);
     let counted = (0..of.list.len()).filter(|&row| of.list.start_s[row] <= latest_s);
-    let mut ordered: Vec<f64> = counted
-        .map(|row| if of.slowdown[row].is_nan() { f64::INFINITY } else { of.slowdown[row] })
-        .collect();
+    let mut ordered: Vec<f64> =
+        counted.map(|row| if of.slowdown[row].is_nan() { f64::INFINITY } else { of.slowdown[row] }).collect();
     ordered.sort_unstable_by(f64::total_cmp);
     let ranked = |share: usize| {
         let rank = (ordered.len() * share).div_ceil(100).max(1);

@@ -157,8 +157,7 @@ pub(crate) fn write(batch: &RecordBatch, path: &Path, metadata: Vec<(String, Str
         },
         other => io::Error::other(other.to_string()),
     };
-    let mut writer =
-        ArrowWriter::try_new_with_options(File::create(path)?, batch.schema(), options).map_err(failed)?;
+    let mut writer = ArrowWriter::try_new_with_options(File::create(path)?, batch.schema(), options).map_err(failed)?;
     writer.write(batch).map_err(failed)?;
     writer.close().map_err(failed)?;
     Ok(())
