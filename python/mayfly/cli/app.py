@@ -58,7 +58,8 @@ class Root(LazyGroup):
 
     def rows(self) -> Table:
         """Other distributions alone know what their commands say of themselves."""
-        return COMMANDS | {name: (f"{module}:{function}", None) for name, (module, function) in _plug_ins().items()}
+        others = {name: (f"{module}:{function}", None) for name, (module, function) in _plug_ins().items()}
+        return {**COMMANDS, **others}
 
 
 app = typer.Typer(

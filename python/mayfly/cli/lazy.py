@@ -29,11 +29,11 @@ class Commands(MutableMapping[str, Any]):
     ----------
     table : mapping
         Those that are built later.
-    built : dict
+    built : mapping
         Those that are built already, after them.
     """
 
-    def __init__(self, table: Table, built: dict[str, Any]):
+    def __init__(self, table: Table, built: Mapping[str, Any]):
         self._table = table
         self._built = dict(built)
 
@@ -139,7 +139,8 @@ def _lighten(command: Any) -> None:
 
 def _lighten_params(params: Iterable[Any]) -> None:
     for param in params:
-        described = getattr(param, "type_descriptor", None)
+        # Older typer has no such descriptor, and no need of pydantic.
+        described: Any = getattr(param, "type_descriptor", None)
         info = getattr(described, "parameter_info", None)
         if info is None or info.parser is not None or info.min is not None or info.max is not None:
             continue
