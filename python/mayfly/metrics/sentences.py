@@ -23,7 +23,6 @@ LARGEST_SHARE = 0.01
 LEAST_FLOWS = 10
 _DRAWS = 5_000
 _PAIR = ("flow_id", "replication")
-_USED = ("discipline", *_PAIR, "protocol", "size_bytes", "finish_s", "response_time_s", "packets_sent", "drops")
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,6 @@ def answer(records: pl.DataFrame, baseline: str | None = None, resamples: int = 
     baseline = _baseline(labels, baseline)
     if baseline is None:
         return []
-    # A table of many runs is in as many pieces, and each filter leaves its part in as many: of all columns that takes
-    # gigabytes after a capture of a million packets.
-    records = records.select(name for name in _USED if name in records.columns).rechunk()
     runs = {label: records.filter(pl.col("discipline") == label) for label in labels}
     return [
         _sentence(label, runs[label], baseline, runs[baseline], resamples, np.random.default_rng(seed))
