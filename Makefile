@@ -18,7 +18,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction verdicts explore test-explore performance instructions bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
+    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction checked verdicts explore test-explore performance instructions bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -218,6 +218,9 @@ reproduction: build ## every claim of the papers as declared, into docs: an hour
 
 verdicts: ## the score of the papers anew, from the rows of the last full run: seconds
 	$(BIN)/python -m mayfly_papers --judge docs
+
+checked: build ## the ready scenarios as they are once checked, after a change of one or of their fields: seconds
+	$(BIN)/python -m mayfly.comparison.checked
 
 # The page of `mayfly explore`: the engine as WebAssembly, the workloads as documents, the front end.
 explore: build ## the page of mayfly explore, into python/mayfly/explore/page: needs node, and Rust for WebAssembly

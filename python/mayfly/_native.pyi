@@ -1,6 +1,7 @@
 """The compiled module, crates/py. Tables cross by the Arrow C data interface; their columns are in `table_schema`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import NotRequired, TypedDict, final
 
 from mayfly.arrays import Floats, Integers
@@ -86,6 +87,18 @@ class Control:
     def reached_s(self) -> float: ...
 
 @final
+class PlainRun:
+    """Figures and tables of a plain run."""
+
+    @property
+    def figures(self) -> str: ...
+    def write(
+        self,
+        flows: tuple[PathLike[str], Sequence[tuple[str, str]]],
+        samples: tuple[PathLike[str], Sequence[tuple[str, str]]],
+    ) -> None: ...
+
+@final
 class Explorer:
     """Workloads at hand, and runs of them: the engine of `mayfly explore`."""
 
@@ -117,6 +130,9 @@ class LaggedServer:
 def run(
     settings: str, flows: Mapping[str, object], control: Control, recording: Mapping[str, object] | None = None
 ) -> dict[str, Table | None]: ...
+def run_plain(
+    settings: str, text: str, duration_s: float, rtt_s: float, labels: tuple[str, int], control: Control
+) -> PlainRun | None: ...
 def users_figures(settings: str, flows: Mapping[str, object], facts: str) -> str: ...
 def queues_explained(settings: str, flows: Mapping[str, object], facts: str) -> str: ...
 def table_schema() -> str: ...

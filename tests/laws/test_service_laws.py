@@ -1,5 +1,7 @@
 """Truncated moments and means over laws, against mpmath with twenty digits."""
 
+import math
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -156,3 +158,21 @@ def test_a_law_without_a_largest_size_is_not_one_size(spec):
     """A smallest size of 1 was once taken for the only one."""
     assert service_law(spec).largest == np.inf
     assert service_law("bounded-pareto:min=1,max=1,alpha=1.1").largest == 1
+
+
+def test_the_spread_of_panels_is_that_of_a_normal_law():
+    from scipy.special import ndtr
+
+    from mayfly.laws.service import SPREAD
+
+    assert list(SPREAD) == ndtr(np.linspace(-7.0, 7.0, 57)).tolist()
+
+
+def test_the_whole_moment_of_an_exponential_law_is_the_limit_of_its_parts():
+    from scipy.special import gammainc
+
+    from mayfly.laws.sizes import Exponential
+
+    law = Exponential(1.7)
+    for order in range(4):
+        assert law.partial_moment(order, math.inf) == 1.7**order * math.factorial(order) * gammainc(order + 1, np.inf)

@@ -12,7 +12,7 @@ use crate::ping::{self, Ping};
 use crate::ran::Ran;
 use crate::stream::{self, Video};
 use crate::times::Times;
-use crate::transfers::{self, Bins};
+use crate::transfers::{self, Bins, Transfer};
 
 /// What users of a link feel: `users` of the summary in `docs/tables.md`. `None` where the run has no traffic for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,14 +47,26 @@ pub fn figures(ran: &Ran<'_>, idle: Option<Time>) -> Result<Figures, FactsError>
     let (begin_s, end_s) = ran.span_s();
     let pings = ran.probe(ProbeName::Ping);
     Ok(Figures {
-        transfers: transfers::bins(&all),
-        short: transfers::short(&all),
-        long: transfers::long(&all, ran),
         ping: idle.and_then(|idle| ping::ping(pings, idle, begin_s, end_s)),
         call: call::of_run(ran),
         pages: pages::pages(ran),
         video: stream::video(ran).or_else(|| film::video(ran)),
-        downloads: goodput::goodput(&all, false),
-        uploads: goodput::goodput(&all, true),
+        ..of_transfers(&all, |one| ran.facts.id(one.row as usize - ran.facts.before()))
     })
+}
+
+/// What users feel where there are transfers and nothing else; `id` is the identity of the flow of a transfer, by which
+/// transfers of equal size are ordered.
+pub fn of_transfers(all: &[Transfer], id: impl Fn(&Transfer) -> i64) -> Figures {
+    Figures {
+        transfers: transfers::bins(all),
+        short: transfers::short(all),
+        long: transfers::long(all, id),
+        ping: None,
+        call: None,
+        pages: None,
+        video: None,
+        downloads: goodput::goodput(all, false),
+        uploads: goodput::goodput(all, true),
+    }
 }

@@ -31,7 +31,7 @@ mod waits;
 pub use call::{Call, Origin, Way, call, mean_call};
 pub use e_model::{Line, opinion, rating};
 pub use facts::{CaptureFacts, Facts, FactsError, ProbeName};
-pub use figures::{Figures, figures};
+pub use figures::{Figures, figures, of_transfers};
 pub use film::{Segment, Watched, stalls_of};
 pub use goodput::Goodput;
 pub use idle::idle_rtt;

@@ -115,12 +115,11 @@ pub(crate) fn short(transfers: &[Transfer]) -> Option<Times> {
 }
 
 /// Times of those above 1 MB; without any of the largest hundredth, at least one, of equal sizes the first by identity.
-pub(crate) fn long(transfers: &[Transfer], ran: &Ran<'_>) -> Option<Times> {
+pub(crate) fn long(transfers: &[Transfer], id: impl Fn(&Transfer) -> i64) -> Option<Times> {
     if transfers.iter().any(|one| one.size_bytes > LONG_BYTES) {
         let long = transfers.iter().filter(|one| one.size_bytes > LONG_BYTES);
         return Times::of_some(long.map(|one| one.response_s));
     }
-    let id = |one: &Transfer| ran.facts.id(one.row as usize - ran.facts.before());
     let mut ordered: Vec<&Transfer> = transfers.iter().collect();
     ordered.sort_by(|a, b| b.size_bytes.cmp(&a.size_bytes).then_with(|| id(a).cmp(&id(b))));
     let count = transfers.len().div_ceil(LARGEST_OF);

@@ -10,6 +10,7 @@ mod jobs;
 mod metrics;
 mod output;
 mod replay;
+mod runs;
 mod schema;
 mod simulate;
 mod table;
@@ -22,6 +23,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(schema::table_schema, module)?)?;
     module.add_class::<simulate::Control>()?;
+    module.add_class::<runs::PlainRun>()?;
+    module.add_function(wrap_pyfunction!(runs::run_plain, module)?)?;
     module.add_class::<endpoint::TcpEndpoint>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;

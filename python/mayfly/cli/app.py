@@ -1,40 +1,47 @@
-"""The command line as a whole: every command registers itself here.
+"""The command line as a whole: which module has which command.
 
-A command is a module of this package with ``register(app)``, and its name in :data:`COMMANDS`. Distributions named
-``mayfly-...`` that are installed beside this one add theirs as entry points of the group ``mayfly.commands``.
+A command is a module of this package with ``register(app)``, and its row in :data:`COMMANDS`. Distributions named
+``mayfly-...`` that are installed beside this one add theirs as entry points of the group ``mayfly.commands``. None of
+the modules is imported before its command is asked for.
 """
 
 import os
 import sys
-from importlib import import_module
 from typing import Annotated
 
 import typer
 
+from mayfly.cli.lazy import LazyGroup, Table
 from mayfly.cli.process import limit
 
-COMMANDS = (
-    "compare",
-    "whatif",
-    "explore",
-    "tree",
-    "diff",
-    "simulate",
-    "disciplines",
-    "estimate",
-    "flood",
-    "gaming",
-    "arena",
-    "verify",
-    "model.app",
-    "profile.app",
-    "sweep",
-    "qdisc",
-    "workload.app",
-    "link_trace.app",
-    "completion",
-)
-"""Modules of the commands, in the order of ``mayfly --help``."""
+COMMANDS: Table = {
+    "compare": ("mayfly.cli.compare", "Run one workload under several disciplines."),
+    "whatif": ("mayfly.cli.whatif", "Replay a capture's flows over a bottleneck, per discipline."),
+    "explore": ("mayfly.cli.explore", "Play with a congested link in the browser."),
+    "tree": ("mayfly.cli.tree", "Shapers in a tree: what each circuit would get."),
+    "diff": ("mayfly.cli.diff", "Compare two runs or captures: what changed beyond chance."),
+    "simulate": ("mayfly.cli.simulate", "Run one discipline, with a record of every flow."),
+    "disciplines": ("mayfly.cli.disciplines", "List the disciplines and their options, or explain one."),
+    "estimate": ("mayfly.cli.estimate", "Estimate the share of traffic that ignores drops."),
+    "flood": ("mayfly.cli.flood", "Flood a link with UDP: what each discipline leaves to TCP."),
+    "gaming": ("mayfly.cli.gaming", "Attack every discipline: who takes too much, who starves."),
+    "arena": ("mayfly.cli.arena", "Every discipline on one board of criteria: who leads where."),
+    "verify": ("mayfly.cli.verify", "Run real programs and see whether they were predicted right."),
+    "completion": ("mayfly.cli.completion", "Print what completes commands and names in a shell."),
+    "model": ("mayfly.cli.model.app", "Models: settings and means without a simulation."),
+    "profile": ("mayfly.cli.profile.app", "What is in a capture: classes, load, laws, hosts."),
+    "sweep": (
+        "mayfly.cli.sweep",
+        "Many runs: over scenario fields, disciplines and seeds. `mayfly sweep FILE` runs a file.",
+    ),
+    "qdisc": ("mayfly.cli.qdisc", "Disciplines in this machine's kernel: build, load, watch."),
+    "workload": ("mayfly.cli.workload.app", "Flow lists: convert, measure in captures, draw."),
+    "link-trace": (
+        "mayfly.cli.link_trace.app",
+        "Links whose rate varies: traces of them, and what to put before them.",
+    ),
+}
+"""Module of each command and what ``mayfly --help`` says of it, in that order; a test holds the text to its own."""
 
 FIRST = """\
 Mayfly predicts what each queueing discipline would do to the users of a congested link.
@@ -43,8 +50,21 @@ Mayfly predicts what each queueing discipline would do to the users of a congest
 """
 """What ``mayfly`` alone says, before the list of commands: what to do first."""
 
+
+class Root(LazyGroup):
+    """The commands of Mayfly, and those of other distributions."""
+
+    table = COMMANDS
+
+    def rows(self) -> Table:
+        """Other distributions alone know what their commands say of themselves."""
+        others = {name: (f"{module}:{function}", None) for name, (module, function) in _plug_ins().items()}
+        return {**COMMANDS, **others}
+
+
 app = typer.Typer(
     name="mayfly",
+    cls=Root,
     help="What would each queueing discipline do to the users of a congested link?",
     epilog="Example:  mayfly compare wired --disciplines fifo,efd --duration 200s",
     no_args_is_help=False,
@@ -90,12 +110,8 @@ ELSEWHERE = {"reproduce": "papers"}
 """Commands of other distributions, and the extra that brings each."""
 
 
-def _register_all() -> None:
-    for name in COMMANDS:
-        import_module(f"mayfly.cli.{name}").register(app)
+def _register_absent_ones() -> None:
     plug_ins = _plug_ins()
-    for module, function in plug_ins.values():
-        getattr(import_module(module), function)(app)
     for name, extra in ELSEWHERE.items():
         if name not in plug_ins:
             _register_absent(name, extra, app)
@@ -142,7 +158,7 @@ def _register_absent(name: str, extra: str, app: typer.Typer) -> None:
         raise MayflyError(f"{name}: is not installed; pip install 'mayfly[{extra}]' brings it")
 
 
-_register_all()
+_register_absent_ones()
 if COMPLETING in os.environ:
     from typer.completion import completion_init  # type: ignore[attr-defined]
 

@@ -14,6 +14,7 @@ from mayfly.text.readable import harmless
 
 if TYPE_CHECKING:
     from mayfly.comparison.comparison import Comparison
+    from mayfly.comparison.plain import PlainComparison
 
 
 class Session:
@@ -117,13 +118,19 @@ class Session:
         shared = [share(path) for path in files.values() if path.endswith(".html")]
         return files | next(({"assets": str(path)} for path in shared if path is not None), {})
 
-    def finish(self, result: "Comparison", report: bool = True, single: bool = False, columns: bool = False) -> None:
+    def finish(
+        self,
+        result: "Comparison | PlainComparison",
+        report: bool = True,
+        single: bool = False,
+        columns: bool = False,
+    ) -> None:
         """Writes the files and prints the table, or the summary as JSON.
 
         Parameters
         ----------
-        result : Comparison
-            What to show.
+        result : Comparison or PlainComparison
+            What to show; a plain one has no report.
         report : bool
             Whether the HTML report is among the files.
         single : bool

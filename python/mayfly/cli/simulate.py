@@ -51,6 +51,16 @@ def simulate(
 ) -> None:
     """Run one discipline, with a record of every flow."""
     session = Session(as_json, quiet, out)
+    result = None
+    beside = (overrides, trace_flow, trace_drops, pcap, models, models_path)
+    with session.progress(f"simulate {discipline}") as progress:
+        if flows is not None and not any(beside):
+            from mayfly.comparison.plain import plain_run
+
+            result = plain_run(scenario, discipline, flows, duration=duration, seed=seed, progress=progress)
+    if result is not None:
+        session.finish(result, report=False, single=True)
+        return
     from mayfly.comparison.comparison import run
     from mayfly.scenario.scenario import load_scenario
     from mayfly.simulate.recording import Recording
@@ -60,8 +70,8 @@ def simulate(
     refuse_without_models(loaded, models or models_path)
     with session.progress(f"simulate {discipline}") as progress:
         recording = None if pcap is None else Recording(pcap, pcap_side)
-        result = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops, recording=recording)
-    session.finish(with_models(result, models, models_path), report=False, single=True)
+        given = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops, recording=recording)
+    session.finish(with_models(given, models, models_path), report=False, single=True)
 
 
 def register(app: typer.Typer) -> None:

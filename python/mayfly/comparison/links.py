@@ -101,3 +101,28 @@ def _cells(own: Mapping[str, Any]) -> tuple[str, ...]:
         MISSING if queue is None else count_text(queue),
         time_text(delay),
     )
+
+
+def links_sentence(summary: Mapping[str, Any]) -> str | None:
+    """Both directions of the link with their rates, loads and buffers, the busier one first; None where it has none."""
+    if not (links := summary.get("links")):
+        return None
+    first, last = ways(summary)
+    return f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}."
+
+
+def _link_text(link: Mapping[str, Any]) -> str:
+    load = "nothing offered"
+    if link["load"] is not None:
+        often = f"{link['load']:.1f} times as much" if link["load"] > 1 else f"{use_text(link['load'])} of it"
+        load = f"offered {often}"
+    return f"{rate_text(link['rate_bps'])}, {load}, buffer {buffer_text(link['buffer'])}"
+
+
+def use_text(share: float | None) -> str:
+    """Share of a link that is used, in per cent of two digits."""
+    if share is None:
+        return share_text(share)
+    if 0 < share < 0.0001:
+        return "<0.01 %"
+    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from mayfly.comparison.choice import grouped, marks
 from mayfly.comparison.felt import MEASURES, Measure, measured
-from mayfly.comparison.links import buffer_text, ways
+from mayfly.comparison.links import links_sentence, use_text, ways
 from mayfly.show.plots import MANY
 from mayfly.show.terminal import LABEL, FoldingTable, HidingTable, empty_table
 from mayfly.text.readable import (
@@ -19,7 +19,6 @@ from mayfly.text.readable import (
     count_text,
     interval_text,
     memory_text,
-    rate_text,
     share_text,
     spread_text,
     time_text,
@@ -146,22 +145,6 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def links_sentence(summary: Mapping[str, Any]) -> str | None:
-    """Both directions of the link with their rates, loads and buffers, the busier one first; None where it has none."""
-    if not (links := summary.get("links")):
-        return None
-    first, last = ways(summary)
-    return f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}."
-
-
-def _link_text(link: Mapping[str, Any]) -> str:
-    load = "nothing offered"
-    if link["load"] is not None:
-        often = f"{link['load']:.1f} times as much" if link["load"] > 1 else f"{_use_text(link['load'])} of it"
-        load = f"offered {often}"
-    return f"{rate_text(link['rate_bps'])}, {load}, buffer {buffer_text(link['buffer'])}"
-
-
 def overview_table(summary: Mapping[str, Any], wide: bool = True) -> Table:
     """Disciplines side by side: mean response time of short and long flows with its 95 % interval, and the queue.
 
@@ -197,14 +180,6 @@ def _of_ways(row: Mapping[str, Any], order: Sequence[str], key: str, text: Calla
     return "/".join(text(links[way].get(key)) for way in order)
 
 
-def _use_text(share: float | None) -> str:
-    if share is None:
-        return share_text(share)
-    if 0 < share < 0.0001:
-        return "<0.01 %"
-    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
-
-
 def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Table:
     table = empty_table(Text("Mean response time [95 % CI]"), FoldingTable)
     table.add_column(Text("discipline"), overflow="fold")
@@ -219,7 +194,7 @@ def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Tab
             Text(row["label"]),
             _mean_cell(row, "short", marked),
             _mean_cell(row, "long", marked),
-            Text(_of_ways(row, order, "utilisation", _use_text if order else share_text)),
+            Text(_of_ways(row, order, "utilisation", use_text if order else share_text)),
             Text(_of_ways(row, order, "drops", count_text)),
             *([Text(_of_ways(row, order, "marks", count_text))] if marked_packets else []),
             _unfinished_cell(row, marked),
@@ -248,7 +223,7 @@ def _many(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Ta
                 Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"])),
                 Text(_of_ways(row, order, "drops", count_text)),
                 *([Text(_of_ways(row, order, "marks", count_text))] if marked_packets else []),
-                Text(_of_ways(row, order, "utilisation", _use_text if order else share_text)),
+                Text(_of_ways(row, order, "utilisation", use_text if order else share_text)),
                 *([Text(_entries(row)), Text(memory_text(row["flow_table"].get("bytes")))] if wide else []),
             )
     return table

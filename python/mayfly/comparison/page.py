@@ -17,8 +17,7 @@ from mayfly.comparison.figures import series as series_figures
 from mayfly.comparison.figures import streams as stream_figures
 from mayfly.comparison.figures.cell import cell_figures
 from mayfly.comparison.figures.felt import felt_figure
-from mayfly.comparison.links import buffer_text, link_facts, links_table
-from mayfly.comparison.overview import links_sentence
+from mayfly.comparison.links import buffer_text, link_facts, links_sentence, links_table
 from mayfly.comparison.page_overview import MSS, disciplines_table, has_users, means_table
 from mayfly.comparison.sections import SECTIONS
 from mayfly.comparison.sections.section import Section

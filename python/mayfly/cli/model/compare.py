@@ -69,3 +69,10 @@ def compare(
 
         files = {"files": session.placed({"report": str(write_model_page(out / "report.html", found))})}
     session.tell(found, files, [f"report: {files['files']['report']}"] if files else ())
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(
+        epilog="Example:  mayfly model compare fifo,ps,las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --out models"
+    )(compare)

@@ -121,3 +121,13 @@ def gaps(
 
     found = gaps_answer(file, discipline, seconds(since))
     session.tell(found)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command(epilog="Example:  mayfly model efd --law zipf:min=6,mean=40,cov=6 --rho 0.5 --at 6,20")(efd)
+    app.command(
+        "efd-sizes",
+        epilog="Example:  mayfly model efd-sizes --law zipf:min=6,mean=40,cov=6 --rho 0.7 --rtt 20ms --at 6,1000",
+    )(efd_sizes)
+    app.command(epilog="Example:  mayfly model gaps out/subflows.parquet --since 100s")(gaps)

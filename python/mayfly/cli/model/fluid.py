@@ -79,3 +79,8 @@ def fluid(
 
         files = {"files": session.placed({"trajectory": str(write_trajectory(trajectory, found))})}
     session.tell(found, files, [f"trajectory: {trajectory}"] if files else ())
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly model fluid --rate 28mbit --tcp 30 --rtt 50ms --nonresponsive 10mbit")(fluid)

@@ -27,3 +27,8 @@ def law(
 
     found = law_map(spec, steps) if has_ranges(spec) else law_summary(spec, numbers("at", at))
     session.tell(found)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly model law zipf:min=6,mean=40,cov=6 --at 6,20,100")(law)

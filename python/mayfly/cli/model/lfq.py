@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.model.policy import PolicyCommand
 from mayfly.cli.session import Session
 
 
@@ -70,3 +71,12 @@ def lfq(
         seed=seed,
     )
     session.tell(found)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(
+        cls=PolicyCommand,
+        epilog="Example:  mayfly model lfq --law zipf:min=6,mean=40,cov=6 --rho 0.8 --rate 10mbit --unit 1500 "
+        "--users 10",
+    )(lfq)

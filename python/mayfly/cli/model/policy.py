@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from mayfly.cli.session import Session
-from mayfly.models.queue.policies import Policy
+from mayfly.models.queue.policies import POLICIES, Policy
 
 EXAMPLE = "mayfly model {id} --law bounded-pareto:min=1,max=1e6,alpha=1.1 --rho 0.8 --at 1,10,1000{more}"
 
@@ -101,3 +101,8 @@ def add_to(app: typer.Typer, rows: list[Policy]) -> None:
     for row in rows:
         more = " --threshold 20" if any(parameter.name == "threshold" for parameter in row.parameters) else ""
         app.command(row.id, cls=PolicyCommand, epilog="Example:  " + EXAMPLE.format(id=row.id, more=more))(command(row))
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    add_to(app, [row for row in POLICIES.values() if row.id != "lfq"])

@@ -31,3 +31,8 @@ def sampling(
 
     found = curves(numbers("at", at), numbers("p", p), numbers("ts", ts), threshold=threshold, law=law)
     session.tell(found)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly model sampling --p 0.02 --at 10,50,100")(sampling)

@@ -51,3 +51,8 @@ def tcp(
     )
     found = tcp_answer(numbers("size", size), path, packet)
     session.tell(found)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly model tcp --size 20,100,1000 --rtt 100ms --loss 1%")(tcp)

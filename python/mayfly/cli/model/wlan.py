@@ -80,3 +80,8 @@ def wlan(
         smallest_packets=smallest,
     )
     session.tell(found)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly model wlan --standard 802.11a --stations 10")(wlan)

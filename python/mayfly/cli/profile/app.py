@@ -4,18 +4,27 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from mayfly.cli.lazy import LazyGroup, Table
 from mayfly.cli.options import Assets
-from mayfly.cli.profile import roles as profile_roles
-from mayfly.cli.profile.compare import compare
-from mayfly.cli.profile.roles import AsJson, Captures, Internal, Quiet
+from mayfly.cli.profile.options import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
+COMMANDS: Table = {
+    "captures": ("", None),
+    "compare": ("mayfly.cli.profile.compare", "Compare two tools on one capture, metric by metric."),
+    "roles": (
+        "mayfly.cli.profile.roles",
+        "Servers and clients by what their connections look like: train, apply.",
+    ),
+}
+"""Module of each command and what ``mayfly profile --help`` says of it; a test holds the text to its own."""
 
-class WithDefault(TyperGroup):
+
+class WithDefault(LazyGroup):
     """Commands, and one that the first word need not name: a capture is profiled."""
 
+    table = COMMANDS
     default = "captures"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -92,8 +101,8 @@ def captures(
     session.tell(found, {"files": files}, [*appendix, "report: " + files["report"]])
 
 
-app.command(epilog="Example:  mayfly profile compare captures/office.pcap.gz tcptrace.csv --tolerance 0.01")(compare)
-app.add_typer(profile_roles.app, name="roles")
+# With a callback there is a group, of which this is one command.
+app.callback()(lambda: None)
 
 
 def register(root: typer.Typer) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.profile.roles import AsJson
+from mayfly.cli.profile.options import AsJson
 from mayfly.cli.session import Session
 
 
@@ -23,3 +23,10 @@ def compare(
     from mayfly.profile.agreement.answer import agreement
 
     session.tell(agreement(a, b, tolerance=tolerance, worst=worst))
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(epilog="Example:  mayfly profile compare captures/office.pcap.gz tcptrace.csv --tolerance 0.01")(
+        compare
+    )

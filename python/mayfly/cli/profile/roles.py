@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.profile.options import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
 app = typer.Typer(
@@ -13,20 +14,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Captures = Annotated[
-    list[Path],
-    typer.Argument(metavar="CAPTURE...", help="Captures (pcap or pcapng, .gz too), or tables of connections (Parquet)"),
-]
-Internal = Annotated[
-    list[str] | None,
-    typer.Option(metavar="CIDR", help="Network of the site; repeatable; inferred if absent"),
-]
 Normalisation = Annotated[
     str, typer.Option(metavar="HOW", help="Of the features over the hosts of a trace: linear, student or none")
 ]
 Least = Annotated[int, typer.Option("--least", metavar="N", help="Fewest connections of a host that is judged")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
 
 @app.command(epilog="Example:  mayfly profile roles train site.pcap.gz --hosts hosts.csv --out roles.json")
@@ -105,3 +96,8 @@ def features(
         measured = features_of(captures, internal, progress)
     count = write_features(out, measured, known, normalisation, least)
     session.print(f"{count} hosts: {out}")
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the group."""
+    root.add_typer(app, name="roles")

@@ -1,0 +1,91 @@
+"""Which libraries each command loads: those that it uses, and no other.
+
+A library takes from 20 ms (typer) to 100 ms (polars, scipy.special) of each start on a quiet machine. A row that grows
+is a command that starts later: the import goes into the function that needs it.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from invocation import PLAIN
+
+OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
+LIBRARIES = (
+    "duckdb",
+    "mayfly._native",
+    "numpy",
+    "plotly",
+    "polars",
+    "pydantic",
+    "rich",
+    "scipy",
+    "typer",
+)
+LIST = "start_s,size_packets\n0,10\n1,200\n"
+
+TYPER, NATIVE = "typer", "mayfly._native"
+HELP = {TYPER}
+LISTED = {TYPER, NATIVE}
+FRAMES = {TYPER, NATIVE, "polars"}
+SCENARIO = FRAMES | {"numpy", "pydantic"}
+NUMBERS = {TYPER, "numpy"}
+
+COMMANDS = {
+    "": HELP,
+    "--help": HELP,
+    "--version": HELP,
+    "simulate --help": HELP,
+    "model --help": HELP,
+    "model las --help": HELP,
+    "profile --help": HELP,
+    "sweep --help": HELP,
+    "completion bash": HELP,
+    "disciplines --json": LISTED,
+    "disciplines efd --json": LISTED,
+    "disciplines": LISTED | {"rich"},
+    "simulate wired --discipline fifo --flows flows.csv --out OUT --json": LISTED,
+    "simulate wired-ns2 --discipline efd --flows flows.csv --duration 9s --seed 3 --out OUT --json --quiet": LISTED,
+    "simulate wired --discipline fifo --flows flows.csv --out OUT --json --set network.buffer=50": SCENARIO,
+    "simulate wired --discipline fifo --duration 1s --out OUT --json": SCENARIO,
+    "compare wired --disciplines fifo,efd --duration 2s --out OUT --json": SCENARIO | {"plotly"},
+    "model fifo --law exponential:mean=1 --rho 0.5 --at 1,2 --json": NUMBERS,
+    "model ps --law exponential:mean=1 --rho 0.5 --at 1,2 --json": NUMBERS,
+    "model ps --law exponential:mean=1 --rho 0.5": NUMBERS | {"rich"},
+    "model las --law bounded-pareto:min=1,max=1e6,alpha=1.1 --rho 0.5 --json": NUMBERS,
+    "model law zipf:min=6,mean=40,cov=6 --at 6,20 --json": NUMBERS | {"scipy"},
+    "model sampling --p 0.02 --at 10,50 --json": NUMBERS | {"scipy"},
+    "workload formats --json": FRAMES | {"numpy"},
+    "profile OFFICE --connections --out OUT --json": FRAMES,
+    "profile OFFICE --bootstrap 0 --out OUT --json": FRAMES | {"numpy", "plotly", "rich", "scipy"},
+}
+"""Libraries by command; of every other command by what it does."""
+
+LOADED = """
+import atexit, json, sys
+sys.argv[:] = ["mayfly", *sys.argv[1:]]
+atexit.register(lambda: print("\\n" + json.dumps(sorted(sys.modules)), file=sys.stderr))
+from mayfly.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command or "(none)")
+def test_a_command_loads_what_it_uses(command, tmp_path):
+    (tmp_path / "flows.csv").write_text(LIST)
+    places = {"OFFICE": str(OFFICE), "OUT": "out"}
+    words = [places.get(word, word) for word in command.split()]
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, env=PLAIN, cwd=tmp_path, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    modules = set(json.loads(done.stderr.splitlines()[-1]))
+    assert {name for name in LIBRARIES if name in modules} == COMMANDS[command]
+
+
+def test_imports_of_the_package_load_nothing():
+    code = f"import sys, mayfly; print([name for name in {LIBRARIES} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=PLAIN, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,180 @@
+"""Plain runs: the crate ``runs`` writes the files and figures that the package writes, to the bit."""
+
+import gzip
+import json
+import threading
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from invocation import mayfly_here
+
+from mayfly.comparison import checked, plain
+from mayfly.comparison.comparison import run
+from mayfly.scenario.scenario import load_scenario
+from mayfly.simulate.run import workload
+
+PLAIN = [name for name in checked.documents() if name != "tables"]
+
+
+def drawn(path, flows, seed, end_s=20.0, columns=("flow_id", "start_s", "src", "dst", "size_packets")):
+    """A list of transfers, a few of them large, of hosts whose numbers sort otherwise as text."""
+    rng = np.random.default_rng(seed)
+    table = pl.DataFrame(
+        {
+            "flow_id": rng.permutation(flows) - flows // 2,
+            "start_s": rng.uniform(0, end_s * 1.1, flows),
+            "src": rng.integers(1, 13, flows),
+            "dst": rng.integers(90, 120, flows),
+            "size_packets": np.minimum(1 + rng.pareto(1.1, flows) * 5, 2000).astype(int),
+        }
+    )
+    table.select(columns).write_csv(path)
+    return path
+
+
+def both(tmp_path, scenario, discipline, flows, duration=None, seed=None):
+    """Folders that the plain way and the usual one have filled; 20 s after the end of the warm-up when not told."""
+    duration = duration or f"{load_scenario(scenario).warm_up + 20}s"
+    found = plain.plain_run(scenario, discipline, flows, duration=duration, seed=seed)
+    assert found is not None
+    changed = {"replications": 1, "duration": duration} | ({} if seed is None else {"seed": int(seed)})
+    usual = run(load_scenario(scenario, changed), discipline, flows)
+    found.write(tmp_path / "plain")
+    usual.write(tmp_path / "usual", report=False)
+    return tmp_path / "plain", tmp_path / "usual"
+
+
+def summary_of(folder):
+    """The summary without what differs from run to run."""
+    text = (folder / "summary.json").read_text()
+    document = json.loads(text)
+    del document["files"]
+    assert document["disciplines"][0].pop("cpu_s") >= 0
+    return json.dumps(document)
+
+
+def same_files(ours, usual):
+    for name in ("flows.parquet", "samples.parquet"):
+        one, other = (pl.read_parquet(folder / name) for folder in (ours, usual))
+        assert one.schema == other.schema
+        assert one.equals(other, null_equal=True), name
+        told = [pl.read_parquet_metadata(folder / name) for folder in (ours, usual)]
+        keys = ("mayfly.table", "mayfly.schema", "mayfly.columns")
+        assert [told[0][key] for key in keys] == [told[1][key] for key in keys]
+    # As text, so that the order of keys and the last bit of every figure count.
+    assert summary_of(ours) == summary_of(usual)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "discipline", "flows"),
+    [
+        *((name, "fifo", 60) for name in PLAIN),
+        *(("wired-ns2", name, 323) for name in ("fifo", "efd(threshold=40000)", "las", "fq_codel", "cake", "lfq")),
+        ("wired", "pie", 1500),
+        ("wired", "fifo", 1),
+        ("red-ns2", "red", 700),
+    ],
+)
+def test_both_ways_write_the_same(tmp_path, scenario, discipline, flows):
+    same_files(*both(tmp_path, scenario, discipline, drawn(tmp_path / "flows.csv", flows, flows)))
+
+
+def test_a_list_as_it_is_drawn_gives_the_same(tmp_path):
+    flows = workload(load_scenario("wired-ns2", {"duration": "60s"}))
+    flows.select("flow_id", "start_s", "src", "dst", size_packets=flows["size_bytes"] // 1460).write_csv(
+        tmp_path / "flows.csv"
+    )
+    same_files(*both(tmp_path, "wired-ns2", "efd", tmp_path / "flows.csv", duration="60s", seed="7"))
+
+
+def test_every_flow_alone_in_time_gives_the_same(tmp_path):
+    """Nothing is unfinished, and one transfer is so large that the times alone of others follow from it."""
+    path = tmp_path / "flows.csv"
+    path.write_text("size_bytes,start_s\n1,0\n1460,1\n1461,2e0\n900000,3.5\n700001,10\n438000,17\n")
+    same_files(*both(tmp_path, "wired", "fifo", path, duration="30s"))
+
+
+def test_a_list_in_gzip_gives_the_same(tmp_path):
+    path = drawn(tmp_path / "flows.csv", 40, 3, columns=("start_s", "size_packets"))
+    packed = tmp_path / "flows.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    same_files(*both(tmp_path, "wired", "fifo", packed))
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("start_s,size_packets,group\n0,10,web\n", {}),
+        ("start_s,size_packets\n0,10\n", {"scenario": "wlan"}),
+        ("start_s,size_packets\n0,10\n", {"scenario": "whatif.toml"}),
+        ("start_s,size_packets\n0,10\n", {"duration": "soon"}),
+        ("start_s,size_packets\n0,10\n", {"duration": "0"}),
+        ("start_s,size_packets\n0,10\n", {"seed": "-1"}),
+        ("start_s,size_packets\n0,10\n", {"discipline": "fifo,efd"}),
+        ("start_s,size_packets\n0,10\n", {"discipline": "nothing"}),
+        ("start_s,size_packets\n30,10\n", {"duration": "20s"}),
+        ("start_s,size_packets\n0,ten\n", {}),
+        ("start_s,size_packets\n0,1é\n", {}),
+    ],
+)
+def test_what_is_not_plain_is_left_to_the_usual_way(tmp_path, text, how):
+    path = tmp_path / "flows.csv"
+    path.write_text(text)
+    given = {"scenario": "wired", "discipline": "fifo", "flows": path} | how
+    assert plain.plain_run(**given) is None
+
+
+def test_a_file_of_the_name_of_a_ready_scenario_goes_first(tmp_path, monkeypatch):
+    drawn(tmp_path / "flows.csv", 5, 1)
+    monkeypatch.chdir(tmp_path)
+    assert plain.plain_run("wired", "fifo", "flows.csv") is not None
+    (tmp_path / "wired").write_text('duration = "5s"\n')
+    assert plain.plain_run("wired", "fifo", "flows.csv") is None
+
+
+def test_the_command_prints_the_same_table(tmp_path):
+    """Plain or not: with a setting that changes nothing it is not."""
+    path = drawn(tmp_path / "flows.csv", 50, 2)
+    given = ["simulate", "wired", "--discipline", "fifo", "--flows", path, "--duration", "20s", "--out"]
+    ours, usual = (
+        mayfly_here(*given, tmp_path / name, *more)
+        for name, more in (("a", ()), ("b", ("--set", "trace_limit=1000000")))
+    )
+    assert (ours.status, usual.status) == (0, 0)
+    assert ours.out.replace(str(tmp_path / "a"), "") == usual.out.replace(str(tmp_path / "b"), "")
+
+
+def test_an_interrupt_stops_the_run(tmp_path, monkeypatch):
+    path = drawn(tmp_path / "flows.csv", 2000, 2, end_s=2000.0)
+    told = []
+
+    def progress(share):
+        told.append(share)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        plain.plain_run("wired", "fifo", path, duration="100000s", progress=progress)
+    until = time.monotonic() + 10
+    while any(thread.name == "run" for thread in threading.enumerate()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert len(told) == 1
+
+
+def test_checked_scenarios_are_as_a_check_gives_them():
+    """After a change of a scenario, its model or a table: ``python -m mayfly.comparison.checked``."""
+    found = checked.documents()
+    assert {path.stem for path in plain.CHECKED.glob("*.json")} == set(found)
+    for name, document in found.items():
+        assert (plain.CHECKED / f"{name}.json").read_text(encoding="utf-8") == checked.text_of(document), name
+
+
+def test_a_plain_run_has_no_report(tmp_path):
+    from mayfly.errors import MayflyError
+
+    found = plain.plain_run("wired", "fifo", drawn(tmp_path / "flows.csv", 5, 1), duration="20s")
+    with pytest.raises(MayflyError, match="report: must be left out of a plain run"):
+        found.write(tmp_path / "out", report=True)
+    assert not (tmp_path / "out").exists()
