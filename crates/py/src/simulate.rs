@@ -20,7 +20,7 @@ use crate::table::Table;
 /// Lets another thread see how far a run is, and stop it.
 #[pyclass(frozen)]
 #[derive(Default)]
-pub struct Control(Arc<netsim::Control>);
+pub struct Control(pub(crate) Arc<netsim::Control>);
 
 #[pymethods]
 impl Control {
